@@ -32,8 +32,8 @@ proof: $(STAMP) browser dbt
 
 # the full counts of kills and seeds; each seed is in the name of its test, each kill is printed. SOAK="-k kills" chooses
 soak: $(STAMP)
-	$(BIN)/python -m pytest --soak -v -s -o faulthandler_timeout=0 --basetemp .soak tests/survival tests/flatten/test_mutations.py \
-		tests/flatten/test_odd_values.py $(SOAK)
+	$(BIN)/python -m pytest --soak -v -s -o faulthandler_timeout=0 --basetemp .soak tests/survival tests/shipments/flatten/test_mutations.py \
+		tests/shipments/flatten/test_odd_values.py $(SOAK)
 
 # each promise broken in a copy of the source, to see its tests fail; FAULTS="-k receipt" chooses. Python's compiled files
 # are copied too, so that each copy compiles only what was changed
@@ -73,7 +73,7 @@ pictures: browser
 	@touch $@
 
 dbt: $(STAMP) .venv-dbt/.installed
-	DBT=$(CURDIR)/.venv-dbt/bin/dbt $(BIN)/python -m pytest tests/load/test_dbt.py tests/reports/test_dictionary.py -k dbt
+	DBT=$(CURDIR)/.venv-dbt/bin/dbt $(BIN)/python -m pytest tests/shipments/load/test_dbt.py tests/reports/test_dictionary.py -k dbt
 
 # an environment of its own, so that the competitors' dependencies touch nothing else
 .venv-bench/.installed: $(STAMP) .requirements/bench.txt

@@ -13,11 +13,11 @@ import dagster as dg
 from pipelines import asset_keys, metadata
 from pipelines.metadata import markdown, spelled
 from pipelines.operation import Operation
-from wms_sync.extract.clocks import what_is_off
-from wms_sync.extract.plan import gaps_so_far, late_after, sync_cursor
 from wms_sync.grammar import count_of
 from wms_sync.intervals import Interval
 from wms_sync.settings import Settings
+from wms_sync.shipments.read.clocks import what_is_off
+from wms_sync.shipments.read.plan import gaps_so_far, late_after, sync_cursor
 from wms_sync.state.runs import SYNC, RunRecords
 from wms_sync.state.store import StateStore
 

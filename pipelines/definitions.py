@@ -15,9 +15,9 @@ from pipelines.master_data import master_data
 from pipelines.master_data_files import master_data_files
 from pipelines.operation import Operation
 from wms_sync.catalogue import table
-from wms_sync.durable import keep_private
 from wms_sync.master_data.kinds.table import KINDS
 from wms_sync.settings import Settings
+from wms_sync.storage.durable import keep_private
 
 
 def build(settings: Settings, operation: Operation | None = None) -> dg.Definitions:

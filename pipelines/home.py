@@ -13,8 +13,8 @@ from pathlib import Path
 
 import dagster as dg
 
-from wms_sync.durable import accessing, make_private, write_whole
 from wms_sync.errors import SettingsError, WmsSyncError
+from wms_sync.storage.durable import accessing, make_private, write_whole
 
 HOME_VARIABLE = "DAGSTER_HOME"
 CONFIGURATION = Path(__file__).with_name("dagster.yaml")

@@ -14,18 +14,18 @@ from typing import Any
 
 import dagster as dg
 
-from wms_sync.analytics.asking import CheckResult, Sample
-from wms_sync.analytics.database import defined
-from wms_sync.analytics.finding import sentence
 from wms_sync.catalogue import Relation
-from wms_sync.extract.read import ReadReport
 from wms_sync.grammar import count_of
 from wms_sync.intervals import Interval
-from wms_sync.load.refresh import RefreshReport
 from wms_sync.master_data.plan.steps import Plan
 from wms_sync.master_data.push.file import PushReport
 from wms_sync.reports.days import DayRead
 from wms_sync.reports.dictionary import column_types
+from wms_sync.shipments.load.check_sentence import sentence
+from wms_sync.shipments.load.checking import CheckResult, Sample
+from wms_sync.shipments.load.refresh import RefreshReport
+from wms_sync.shipments.read.reader import ReadReport
+from wms_sync.targets.database import defined
 
 Metadata = Mapping[str, dg.MetadataValue | int | float | str]
 Row = Mapping[str, Any]

@@ -19,12 +19,12 @@ import dagster as dg
 
 from pipelines import asset_keys, metadata
 from pipelines.operation import Operation
-from wms_sync.analytics.asking import CheckResult
-from wms_sync.analytics.checks import Check, checks
 from wms_sync.catalogue import Mart, Relation, Table, relations
 from wms_sync.cron import late_after_at_most
-from wms_sync.load.refresh import RefreshReport
 from wms_sync.settings import Settings
+from wms_sync.shipments.load.checking import CheckResult
+from wms_sync.shipments.load.checks import Check, checks
+from wms_sync.shipments.load.refresh import RefreshReport
 
 LOADS_WHAT_IS_LANDED = (
     "Materialising it loads what was read and is not in the tables, for all tables; the job nightly_sync reads first. "

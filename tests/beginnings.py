@@ -15,10 +15,10 @@ from typing import Any, TypeVar
 
 from tests.services import Service
 from wms_sandbox.app import Sandbox
-from wms_sync.analytics.database import open_for_writing
-from wms_sync.durable import make_private
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
+from wms_sync.storage.durable import make_private
+from wms_sync.targets.database import open_for_writing
 
 T = TypeVar("T")
 

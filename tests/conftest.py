@@ -40,14 +40,14 @@ from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.server import SandboxServer
 from wms_sandbox.transport import InProcess
-from wms_sync.api.client import GlobalApi
-from wms_sync.api.retrying import RetryPolicy
-from wms_sync.extract.read import Reading, ReadReport
+from wms_sync.cli.logs import Lines, handling
 from wms_sync.layout import Layout
-from wms_sync.logs import Lines, handling
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.findings import Finding
+from wms_sync.service.client import GlobalApi
+from wms_sync.service.retrying import RetryPolicy
 from wms_sync.settings import Settings
+from wms_sync.shipments.read.reader import Reading, ReadReport
 from wms_sync.state.lock import WRITER, Held, Holder
 from wms_sync.state.run import Run
 from wms_sync.state.store import StateStore
@@ -59,7 +59,7 @@ FEWER = replace(CONFIG, shipments=240)
 """For what does not depend on how many there are."""
 MEMORY, PLENTY = Path("/dev/shm"), 8 * 1024**3
 """A file system in memory, and how much of it must be free. All tests together take up to 3 GiB."""
-QUICK = {"api", "flatten", "master_data", "sandbox", "sql", "state"}
+QUICK = {"service", "shipments/flatten", "master_data", "sandbox", "sql", "state"}
 """Folders of thousands of small tests. They come last, so that no process ends with a long file while others wait."""
 LONG = {"sandbox/test_description.py", "state/test_lock.py"}
 """What is long in them."""

@@ -9,8 +9,8 @@ from typing import Any, LiteralString
 from uuid import uuid4
 
 from tests.postgres import plain
-from wms_sync.analytics.lake_catalogue import LakeCatalogue, StoredTable
 from wms_sync.settings import Settings
+from wms_sync.targets.ducklake.catalogue import LakeCatalogue, StoredTable
 
 MOVED = "update lake.ducklake_metadata set value = %s where key = 'data_path'"
 

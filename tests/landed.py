@@ -12,7 +12,7 @@ from typing import Any
 from tests.conftest import Bench
 from tests.oracle import service_pages
 from tests.services import Service
-from wms_sync.flatten.page import RawPage
+from wms_sync.shipments.flatten.page import RawPage
 
 
 def landed_contents(bench: Bench, *states: str) -> Iterator[tuple[tuple[str, int], bytes]]:

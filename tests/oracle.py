@@ -18,9 +18,9 @@ import httpx
 
 from tests.services import Service
 from wms_sandbox.transport import InProcess
-from wms_sync.analytics.checks import checks
-from wms_sync.api.selection import selection
 from wms_sync.catalogue import table as described
+from wms_sync.service.selection import selection
+from wms_sync.shipments.load.checks import checks
 
 Record = dict[str, Any]
 Row = dict[str, Any]

@@ -9,12 +9,12 @@ from threading import Event
 import httpx
 
 from wms_sync.cli.runs import COMMAND_LINE
-from wms_sync.durable import keep_private
 from wms_sync.intervals import Interval
 from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.push.file import PushReport
 from wms_sync.runs import Operation, RunReport, push
 from wms_sync.settings import Settings
+from wms_sync.storage.durable import keep_private
 
 
 def run_sync(settings: Settings, transport: httpx.BaseTransport | None = None) -> RunReport:

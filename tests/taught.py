@@ -14,7 +14,7 @@ REPLAYED = "replayed.duckdb"
 REPLAY = """
 import shutil
 import sys
-from wms_sync.load.replay import replay
+from wms_sync.shipments.load.replay import replay
 from wms_sync.reports.status import status
 from wms_sync.settings import Settings
 from wms_sync.upkeep.recovery import begin
@@ -26,7 +26,7 @@ shutil.copy(settings.layout.published, settings.data_dir / sys.argv[2])
 """
 REBUILD = """
 import sys
-from wms_sync.load.refresh import rebuild
+from wms_sync.shipments.load.refresh import rebuild
 from wms_sync.settings import Settings
 from wms_sync.upkeep.recovery import begin
 settings = Settings.load(_env_file=None, data_dir=sys.argv[1])

@@ -29,7 +29,7 @@ from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
 from wms_sandbox.transport import InProcess
 from wms_sync.cli.runs import DONE_WITH_DOUBTS, report
-from wms_sync.load.refresh import RefreshReport
+from wms_sync.shipments.load.refresh import RefreshReport
 
 DOCUMENT = (Path(__file__).parents[1] / "docs" / "guarantees-content.md").read_text(encoding="utf-8")
 KEPT = "kept"

@@ -29,9 +29,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from tests.conftest import CONFIG, Bench, opened_store, settings_in
-from tests.extract.test_widening import DATES, HOUR, MINUTES, Compares
 from tests.landed import assert_landed, landed_contents, landed_ids
 from tests.oracle import AS_JSON, differences, expected_tables
+from tests.shipments.read.test_widening import DATES, HOUR, MINUTES, Compares
 from tests.test_sync import published, synced
 from wms_sandbox.app import STATUS, Sandbox
 from wms_sandbox.errors import ParameterError, bad_parameters

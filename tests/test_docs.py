@@ -18,11 +18,11 @@ from markdown_it.token import Token
 
 from pipelines import definitions
 from tests.test_conventions import STEPS
-from wms_sync.analytics.checks import checks
-from wms_sync.analytics.database import open_for_writing
 from wms_sync.catalogue import history_tables, marts, ops_tables, tables
 from wms_sync.cli.main import main
 from wms_sync.settings import PREFIX, Settings
+from wms_sync.shipments.load.checks import checks
+from wms_sync.targets.database import open_for_writing
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

@@ -8,9 +8,9 @@ import stat
 import pytest
 
 from tests.conftest import no_file_larger_than
-from wms_sync.durable import Inaccessible, make_private, share_with_group, write_whole
 from wms_sync.reports.doctor import examine, names_left
 from wms_sync.settings import Settings
+from wms_sync.storage.durable import Inaccessible, make_private, share_with_group, write_whole
 
 FILES = ((10_000, 3, 3), (10_000, 5_000, 5_000), (0, 0, 0))
 """How many a file system takes, how many more, and how many more of who is not root."""

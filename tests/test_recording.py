@@ -10,11 +10,11 @@ from datetime import UTC, datetime
 import duckdb
 import pytest
 
-from wms_sync.durable import Inaccessible
-from wms_sync.logs import Lines, handling
+from wms_sync.cli.logs import Lines, handling
 from wms_sync.recording import SUCCEEDED, Counts, Ended, Recording, summary
 from wms_sync.state.lock import FileLock
 from wms_sync.state.runs import RunRecord, RunRecords
+from wms_sync.storage.durable import Inaccessible
 
 
 def test_a_record_is_made_under_the_lock_and_closed_before_the_lock_is_released(bench):

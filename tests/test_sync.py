@@ -17,10 +17,10 @@ from tests.conftest import FEWER, NOW, Bench, logged, opened_store
 from tests.oracle import differences, expected_tables
 from tests.services import Service
 from wms_sandbox.app import Sandbox
-from wms_sync.extract.read import ReadReport
-from wms_sync.load.refresh import RefreshReport, rebuild, refresh
 from wms_sync.reports.explain import explain
 from wms_sync.reports.status import status
+from wms_sync.shipments.load.refresh import RefreshReport, rebuild, refresh
+from wms_sync.shipments.read.reader import ReadReport
 from wms_sync.upkeep.forget import forget
 from wms_sync.upkeep.recovery import recover
 

@@ -27,9 +27,10 @@ from tests.landed import landed_ids
 from wms_sandbox.app import Sandbox
 from wms_sandbox.faults import Disconnect, Truncated
 from wms_sandbox.server import SandboxServer
-from wms_sync.api.client import GlobalApi
-from wms_sync.api.connection import TimeLimits
-from wms_sync.api.errors import (
+from wms_sync.errors import WmsSyncError
+from wms_sync.service.client import GlobalApi
+from wms_sync.service.connection import TimeLimits
+from wms_sync.service.errors import (
     Busy,
     PagingBroken,
     ProtocolError,
@@ -38,8 +39,7 @@ from wms_sync.api.errors import (
     ServiceFailed,
     Unauthorized,
 )
-from wms_sync.errors import WmsSyncError
-from wms_sync.extract.errors import WindowIncomplete
+from wms_sync.shipments.read.errors import WindowIncomplete
 
 pytestmark = pytest.mark.proof
 

@@ -30,9 +30,18 @@ from tests.test_sync import synced
 from wms_sandbox.app import Sandbox
 from wms_sandbox.transport import InProcess
 from wms_sync.cli.runs import DONE_WITH_DOUBTS, report
-from wms_sync.flatten.shape import SHIPMENT, ListNode, Node, ObjectNode, Shape, ValueNode, create_types, shape_of
-from wms_sync.load.refresh import RefreshReport
 from wms_sync.runs import RunReport
+from wms_sync.shipments.flatten.shape import (
+    SHIPMENT,
+    ListNode,
+    Node,
+    ObjectNode,
+    Shape,
+    ValueNode,
+    create_types,
+    shape_of,
+)
+from wms_sync.shipments.load.refresh import RefreshReport
 
 NOTHING = object()
 FAR = 10**12

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import duckdb
 
-from wms_sync.flatten.page import unpacked_page
+from wms_sync.shipments.flatten.page import unpacked_page
 
 ONE_THREAD: dict[str, str | bool | int | float | list[str]] = {"threads": "1"}
 """Several take longer over a small table: they wake each other for each query."""

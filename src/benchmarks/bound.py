@@ -10,8 +10,8 @@ from pathlib import Path
 import duckdb
 
 from benchmarks.runs import Folder, Run, module
-from wms_sync.analytics.database import settings_of
 from wms_sync.catalogue import Table, history_tables, literal, tables
+from wms_sync.targets.database import settings_of
 
 MEMORY = "4GB"
 """So that one transaction is enough at any size."""

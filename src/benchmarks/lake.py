@@ -22,7 +22,7 @@ from benchmarks.report import Figure, Row, Section
 from benchmarks.runs import Folder, Run
 from benchmarks.service import serving
 from benchmarks.slow_database import slow_database
-from wms_sync.analytics.lake_catalogue import LakeCatalogue
+from wms_sync.targets.ducklake.catalogue import LakeCatalogue
 
 FILE, LAKE = "file", "lake"
 FAR = 0.025
@@ -111,8 +111,8 @@ def _row(what: str, runs: Sequence[Run]) -> Row:
 
 def _multiply_lake(environment: dict[str, str], copies: int) -> dict[str, int]:
     os.environ.update(environment)
-    from wms_sync.analytics.lake_open import opened_for_writing  # what they import would count as the night's memory
     from wms_sync.settings import Settings
+    from wms_sync.targets.ducklake.session import opened_for_writing
     from wms_sync.upkeep.recovery import begin
 
     settings = Settings.load(_env_file=None)

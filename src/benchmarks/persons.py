@@ -16,11 +16,11 @@ from typing import Any
 
 from benchmarks.report import Figure, Section
 from benchmarks.service import serving
-from wms_sync.api.body import packed
-from wms_sync.api.envelope import read_envelope
-from wms_sync.flatten.batch import Flattener
-from wms_sync.flatten.page import RawPage
 from wms_sync.privacy.scrub import without_persons
+from wms_sync.service.body import packed
+from wms_sync.service.envelope import read_envelope
+from wms_sync.shipments.flatten.batch import Flattener
+from wms_sync.shipments.flatten.page import RawPage
 
 SHIPMENTS = 1000
 TIMES = 10

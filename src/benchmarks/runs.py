@@ -15,8 +15,8 @@ from pathlib import Path
 
 from benchmarks.measuring import Cost, measure
 from benchmarks.service import Service
-from wms_sync.api.selection import selection
 from wms_sync.layout import Layout
+from wms_sync.service.selection import selection
 
 BENCH_PYTHON = Path(__file__).parents[2] / ".venv-bench" / "bin" / "python"
 DONE, DONE_WITH_DOUBTS = 0, 3

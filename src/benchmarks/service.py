@@ -16,8 +16,8 @@ from urllib.parse import urljoin
 
 import httpx
 
-from wms_sync.api.selection import selection
-from wms_sync.api.shipments import PATH
+from wms_sync.service.selection import selection
+from wms_sync.service.shipments import PATH
 
 SEED, DAYS, PAGE_SIZE = 11, 30, 1000
 PARALLEL = 4

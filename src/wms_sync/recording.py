@@ -16,21 +16,21 @@ import duckdb
 from msgspec import Struct
 from sqlalchemy.exc import SQLAlchemyError
 
-from wms_sync.durable import unusable
 from wms_sync.errors import WmsSyncError
-from wms_sync.extract.plan import data_as_of
 from wms_sync.grammar import count_of
 from wms_sync.interrupts import interruptible
 from wms_sync.reports.metrics import write_metrics
 from wms_sync.reports.status import status
 from wms_sync.settings import Settings
+from wms_sync.shipments.read.plan import data_as_of
 from wms_sync.state.acknowledgements import Acknowledgements
 from wms_sync.state.lock import Held, lock_of
 from wms_sync.state.runs import NOT_PUBLISHED, Outcome, RunRecord, RunRecords, lock_for
 from wms_sync.state.store import StateStore
+from wms_sync.storage.durable import unusable
 
 if TYPE_CHECKING:
-    from wms_sync.load.refresh import RefreshReport
+    from wms_sync.shipments.load.refresh import RefreshReport
 
 logger = logging.getLogger("wms_sync.runs")
 Counts = Mapping[str, int]
@@ -165,7 +165,7 @@ class Recording:
 
     def _tell_unrecorded(self, ended: Ended) -> None:
         """Tell at once what nobody can be told of later."""
-        from wms_sync.alerts.deliver import tell_unrecorded  # of which a run that succeeds needs nothing
+        from wms_sync.reports.alerts.deliver import tell_unrecorded
 
         now = datetime.now(UTC)
         record = RunRecord(self.run_id, self._purpose, self._source, now, now, ended.outcome, ended.error, ended.kind)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from threading import Event
 from uuid import uuid4
@@ -17,18 +16,9 @@ from uuid import uuid4
 import httpx
 from msgspec import Struct
 
-from wms_sync.analytics.target import Maintained, target_of
-from wms_sync.api.client import GlobalApi
-from wms_sync.audit.compare import stored_shipments
-from wms_sync.audit.slice import SliceReader
 from wms_sync.errors import WmsSyncError
-from wms_sync.extract.progress import Watcher
-from wms_sync.extract.read import Reading, ReadReport
-from wms_sync.extract.warnings import Warnings
-from wms_sync.flatten.workers import Flattening
 from wms_sync.grammar import count_of
 from wms_sync.intervals import Interval
-from wms_sync.load.refresh import RefreshReport, rebuild, refresh
 from wms_sync.master_data.check.rows import Checked
 from wms_sync.master_data.errors import MasterDataError
 from wms_sync.master_data.kinds.kind import Kind
@@ -38,8 +28,13 @@ from wms_sync.master_data.push.outcomes import Watcher as PushWatcher
 from wms_sync.recording import SUCCEEDED, Counts, Ended, Recording
 from wms_sync.reports.report import report_load
 from wms_sync.settings import Settings
+from wms_sync.shipments.load.refresh import RefreshReport, rebuild, refresh
+from wms_sync.shipments.read.progress import Watcher
+from wms_sync.shipments.read.reader import ReadReport
+from wms_sync.shipments.sync import read_changes, read_days
 from wms_sync.state.run import Run
 from wms_sync.state.runs import LOADING, MAINTENANCE, SYNC, Outcome
+from wms_sync.targets.target import Maintained
 from wms_sync.upkeep.maintenance import maintain
 from wms_sync.upkeep.recovery import begin
 
@@ -150,14 +145,15 @@ class Operation:
             return done
 
     def _read_changes(self, run: Run) -> ReadReport:
-        with self._reading(run) as (reading, audit):
-            self.read = report = reading.sync()
-            audit.read(report.horizon)
-        return report
+        read_changes(run, self._take_read, self._watcher, self._transport)
+        assert self.read is not None  # noqa: S101 - read_changes has passed it
+        return self.read
+
+    def _take_read(self, report: ReadReport) -> None:
+        self.read = report
 
     def _read_days(self, run: Run, days: Interval) -> ReadReport:
-        with self._reading(run) as (reading, _):
-            self.read = report = reading.backfill(days.start, days.end)
+        self.read = report = read_days(run, days, self._watcher, self._transport)
         return report
 
     @contextmanager
@@ -170,24 +166,6 @@ class Operation:
             begin(self.settings, purpose, self.run_id, anew=anew, held=held) as run,
         ):
             yield run
-
-    @contextmanager
-    def _reading(self, run: Run) -> Iterator[tuple[Reading, SliceReader]]:
-        """Yield what reads; each window that lands is flattened meanwhile, and all are at the end of the block.
-
-        Nothing is read that no load could take.
-        """
-        target_of(run.settings).try_files()
-        settings, warnings = run.settings, Warnings()
-        with (
-            GlobalApi.from_settings(settings, warn=warnings.warn, transport=self._transport) as api,
-            Flattening(settings, run.store) as ahead,
-        ):
-            stored = partial(stored_shipments, settings)
-            yield (
-                Reading(run, api, watcher=self._watcher, landed=ahead.add, warnings=warnings),
-                SliceReader(run, api, stored=stored, landed=ahead.add, warnings=warnings),
-            )
 
     def _then_load(self, run: Run) -> None:
         assert self._recording is not None  # noqa: S101 - the turn has begun it

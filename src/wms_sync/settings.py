@@ -2,7 +2,7 @@
 
 A wrong or absent setting raises ``SettingsError``, which names the variable. Secrets are ``SecretStr``, so they do not
 appear in a repr, a log or a traceback. Nothing else in the project reads the environment, except for the credentials
-of a bucket (``files.opened``).
+of a bucket (``storage.opened``).
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from pydantic import (
 from wms_sync.cron import checked_cron
 from wms_sync.errors import SettingsError
 from wms_sync.extras import lacks
-from wms_sync.files.opened import bucket_files, checked_place
 from wms_sync.layout import Layout
 from wms_sync.setting_names import given, leave_to_env_file, misspelt, values_in
+from wms_sync.storage.opened import bucket_files, checked_place
 from wms_sync.timezones import WarehouseTimezones, checked_zone, parse_warehouse_timezones
 
 PREFIX = "WMS_"

@@ -51,7 +51,7 @@ def test_of_many_windows_the_first_and_the_last_are_told():
     for number in range(1, 1001):
         values = {"flattened": number, "windows": 1000}
         message = "flattened %(flattened)d of %(windows)d windows"
-        record = logging.LogRecord("wms_sync.load.refresh", logging.INFO, "", 1, message, (values,), None)
+        record = logging.LogRecord("wms_sync.shipments.load.refresh", logging.INFO, "", 1, message, (values,), None)
         if seldom.filter(record):
             told.append(number)
     assert (told[0], told[-1]) == (1, 1000)

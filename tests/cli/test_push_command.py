@@ -25,10 +25,10 @@ from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.faults import AnswerLost
 from wms_sandbox.server import SandboxServer
+from wms_sync.cli.logs import Lines, handling, push_line
 from wms_sync.cli.main import main
 from wms_sync.cli.push_views import plan_lines
 from wms_sync.cli.views import status_lines
-from wms_sync.logs import Lines, handling, push_line
 from wms_sync.master_data.kinds.location_tags import LOCATION_TAGS
 from wms_sync.master_data.kinds.products import PRODUCTS
 from wms_sync.master_data.kinds.retailers import RETAILERS

@@ -24,13 +24,13 @@ from tests.unpacked import in_tables
 from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.server import SandboxServer
-from wms_sync.alerts.channels import AppriseUrl, Heartbeat, NotDelivered, Webhook
-from wms_sync.api.client import GlobalApi
-from wms_sync.api.creates import Creates
-from wms_sync.api.errors import ApiError
-from wms_sync.api.merchant import MerchantApi
-from wms_sync.api.shipments import ShipmentListing
 from wms_sync.cli.main import main
+from wms_sync.reports.alerts.channels import AppriseUrl, Heartbeat, NotDelivered, Webhook
+from wms_sync.service.client import GlobalApi
+from wms_sync.service.creates import Creates
+from wms_sync.service.errors import ApiError
+from wms_sync.service.merchant import MerchantApi
+from wms_sync.service.shipments import ShipmentListing
 from wms_sync.settings import Settings
 
 TOKEN, KEY, HOOK = "planted/t0ken+4711==", "planted/k3y+4712", "planted/h00k-4714"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from tests.faults.fault import Fault
 
 PAGES = ("tests/test_content.py",)
-GATE = ("tests/flatten/test_gate.py",)
+GATE = ("tests/shipments/flatten/test_gate.py",)
 CELLS = ("tests/test_type_clashes.py",)
 NUMBERS = ("tests/test_whole_numbers.py",)
-ODD = ("tests/flatten/test_odd_values.py",)
+ODD = ("tests/shipments/flatten/test_odd_values.py",)
 
 FAULTS = (
     Fault(
@@ -22,7 +22,7 @@ FAULTS = (
             "a day",
             "a time",
         ),
-        "src/wms_sync/flatten/repair.py",
+        "src/wms_sync/shipments/flatten/repair.py",
         "            self._misfit(owner, (path, key), value, found.why)\n",
         "",
         PAGES,
@@ -36,7 +36,7 @@ FAULTS = (
             "a list of null",
             "a list of text",
         ),
-        "src/wms_sync/flatten/repair.py",
+        "src/wms_sync/shipments/flatten/repair.py",
         "self._misfit(_Owner(node.name, None) if in_list and node.keyed else owner, path, value, _NO_OBJECT)",
         "pass",
         PAGES,
@@ -44,7 +44,7 @@ FAULTS = (
     Fault(
         "what is no list is dropped without a row in quarantine",
         ("an object where a list is expected", "text where a list is expected", "an object"),
-        "src/wms_sync/flatten/repair.py",
+        "src/wms_sync/shipments/flatten/repair.py",
         '            self._misfit(owner, (path, key), value, "a list was expected")\n',
         "",
         PAGES,
@@ -52,7 +52,7 @@ FAULTS = (
     Fault(
         "an included part that is no object is dropped without a row in quarantine",
         ("`included` is text",),
-        "src/wms_sync/flatten/repair.py",
+        "src/wms_sync/shipments/flatten/repair.py",
         '                self._misfit(_PAGE, path, included, "an object was expected")\n',
         "                pass\n",
         PAGES,
@@ -60,7 +60,7 @@ FAULTS = (
     Fault(
         "PHP's empty list counts as a misfit where an object is expected",
         ("PHP's `[]` for an empty object", "`[]`"),
-        "src/wms_sync/flatten/repair.py",
+        "src/wms_sync/shipments/flatten/repair.py",
         "if not isinstance(value, dict) and value != []:",
         "if not isinstance(value, dict):",
         PAGES,
@@ -68,7 +68,7 @@ FAULTS = (
     Fault(
         "an empty list of included objects counts as a misfit",
         ("`included` is `[]`",),
-        "src/wms_sync/flatten/repair.py",
+        "src/wms_sync/shipments/flatten/repair.py",
         "if included != []:",
         "if True:",
         PAGES,
@@ -76,7 +76,7 @@ FAULTS = (
     Fault(
         "a page without included objects counts as damaged where it is repaired",
         ("no `included`", "`included` is null"),
-        "src/wms_sync/flatten/repair.py",
+        "src/wms_sync/shipments/flatten/repair.py",
         'if document.get("included") is not None:\n            repaired["included"] = self._included(document["inc',
         'if True:\n            document.setdefault("included")\n'
         '            repaired["included"] = self._included(document["inc',
@@ -85,7 +85,7 @@ FAULTS = (
     Fault(
         "a null counts as a misfit where a page is repaired",
         ("a null", "null", "an empty text"),
-        "src/wms_sync/flatten/repair.py",
+        "src/wms_sync/shipments/flatten/repair.py",
         "if value is None or means_null(value, node.type if isinstance(node, ValueNode) else _NO_VALUE):",
         "if False:",
         CELLS,
@@ -109,7 +109,7 @@ FAULTS = (
     Fault(
         "a record without a readable id is dropped without a row in quarantine",
         ("no id", "an id that is null", "an id that is text", "an item without an id"),
-        "src/wms_sync/flatten/repair.py",
+        "src/wms_sync/shipments/flatten/repair.py",
         '            self._misfit(owner, path, value, "its id is no whole number: the object was removed")\n',
         "",
         PAGES,
@@ -117,7 +117,7 @@ FAULTS = (
     Fault(
         "an object that a list names twice gives two rows",
         ("an item that a list names twice", "a product and a packaging item with one id"),
-        "src/wms_sync/flatten/duplicates.py",
+        "src/wms_sync/shipments/flatten/duplicates.py",
         "    return len(different) < count\n",
         "    return False\n",
         GATE,
@@ -133,7 +133,7 @@ FAULTS = (
             "an unknown key, nested 200 deep",
             "an unknown key, nested 900 deep",
         ),
-        "src/wms_sync/flatten/strict_types.py",
+        "src/wms_sync/shipments/flatten/strict_types.py",
         "forbid_unknown_fields=True",
         "forbid_unknown_fields=False",
         GATE,
@@ -141,7 +141,7 @@ FAULTS = (
     Fault(
         "a page that is nested too deep stops the sync",
         ("an unknown key, nested 100,000 deep",),
-        "src/wms_sync/flatten/tolerant_json.py",
+        "src/wms_sync/shipments/flatten/tolerant_json.py",
         "        except RecursionError:\n            why",
         "        except ZeroDivisionError:\n            why",
         PAGES,
@@ -155,7 +155,7 @@ FAULTS = (
             "the records as an object, as PHP writes a list with gaps",
             "a list under `included` as an object by id, as PHP writes it",
         ),
-        "src/wms_sync/flatten/repair.py",
+        "src/wms_sync/shipments/flatten/repair.py",
         "        self._unknown(holder, key, value, why)\n",
         "",
         PAGES,
@@ -163,7 +163,7 @@ FAULTS = (
     Fault(
         "DuckDB reads 5 as true",
         ("5 where a flag is expected", "true"),
-        "src/wms_sync/flatten/strict_types.py",
+        "src/wms_sync/shipments/flatten/strict_types.py",
         '"BOOLEAN": bool | Annotated[int, Meta(ge=0, le=1)],',
         '"BOOLEAN": bool | int,',
         GATE,
@@ -171,7 +171,7 @@ FAULTS = (
     Fault(
         "a flag written as 1 is refused where a page is repaired",
         ("a flag written as 1",),
-        "src/wms_sync/flatten/values.py",
+        "src/wms_sync/shipments/flatten/values.py",
         "return bool(value) if isinstance(value, int | float) and value in {0, 1} else None",
         "return value if isinstance(value, bool) else None",
         ODD,
@@ -187,18 +187,18 @@ FAULTS = (
     Fault(
         "a stub that says deleted replaces the shipment",
         ("a stub that says that the shipment is deleted",),
-        "src/wms_sync/flatten/stubs.py",
+        "src/wms_sync/shipments/flatten/stubs.py",
         "    if _says_deleted(record):",
         "    if False:",
-        ("tests/audit/test_stubs.py",),
+        ("tests/shipments/audit/test_stubs.py",),
     ),
     Fault(
         "a record without status, order and items empties the stored shipment",
         ("a shipment without status, order and items",),
-        "src/wms_sync/flatten/stubs.py",
+        "src/wms_sync/shipments/flatten/stubs.py",
         "return SAYS_NOTHING if is_bare else None",
         "return None",
-        ("tests/audit/test_stubs.py",),
+        ("tests/shipments/audit/test_stubs.py",),
     ),
     Fault(
         "a whole number beyond 64 bits is taken",
@@ -224,7 +224,7 @@ FAULTS = (
     Fault(
         "a decimal written as text is refused where a page is repaired",
         ("a number written as text", "a whole number"),
-        "src/wms_sync/flatten/values.py",
+        "src/wms_sync/shipments/flatten/values.py",
         "(written := _NUMBER.fullmatch(value))",
         "(written := None)",
         ODD,
@@ -232,7 +232,7 @@ FAULTS = (
     Fault(
         "a number is refused where text is expected and a page is repaired",
         ("a number where text is expected",),
-        "src/wms_sync/flatten/values.py",
+        "src/wms_sync/shipments/flatten/values.py",
         "return value if isinstance(value, str | float | bool) else None",
         "return value if isinstance(value, str) else None",
         ODD,
@@ -240,15 +240,15 @@ FAULTS = (
     Fault(
         "a date with midnight after it counts as another form",
         ("a date with midnight behind it",),
-        "src/wms_sync/flatten/values.py",
+        "src/wms_sync/shipments/flatten/values.py",
         "return day if is_all else Cast(day, DAY_KEPT)",
         "return day if is_all and value == day else Cast(day, DAY_KEPT)",
-        ("tests/flatten/test_values.py",),
+        ("tests/shipments/flatten/test_values.py",),
     ),
     Fault(
         "a decimal that is too large becomes the largest one",
         ("more than 14 digits before the point",),
-        "src/wms_sync/flatten/values.py",
+        "src/wms_sync/shipments/flatten/values.py",
         "    if number is None or abs(number) >= DECIMAL_LIMIT:\n        return None\n",
         "    if number is None or abs(number) >= DECIMAL_LIMIT:\n        return number and str(DECIMAL_LIMIT - 1)\n",
         ODD,
@@ -256,7 +256,7 @@ FAULTS = (
     Fault(
         "NaN and Infinity are taken for numbers",
         ("`NaN`", "`Infinity`", "a number beyond a double", "a number of 5,000 digits"),
-        "src/wms_sync/flatten/values.py",
+        "src/wms_sync/shipments/flatten/values.py",
         "found = None if isinstance(value, NonFiniteNumber) else _CONVERSIONS[duckdb_type](value)",
         "found = 0 if isinstance(value, NonFiniteNumber) else _CONVERSIONS[duckdb_type](value)",
         PAGES,
@@ -264,7 +264,7 @@ FAULTS = (
     Fault(
         "a day that does not exist becomes the first of its month",
         ("a day that does not exist",),
-        "src/wms_sync/flatten/values.py",
+        "src/wms_sync/shipments/flatten/values.py",
         "    except (ValueError, OverflowError):\n        return None\n\n\n_CONVERSIONS",
         "    except (ValueError, OverflowError):\n"
         '        return written, datetime(int(written["year"]), int(written["month"]), 1)\n\n\n_CONVERSIONS',
@@ -273,7 +273,7 @@ FAULTS = (
     Fault(
         "a leap second is refused",
         ("a leap second",),
-        "src/wms_sync/flatten/values.py",
+        "src/wms_sync/shipments/flatten/values.py",
         "leap = (minute, second) == (59, 60)",
         "leap = False",
         PAGES,
@@ -281,7 +281,7 @@ FAULTS = (
     Fault(
         "DuckDB decides which texts are times",
         ("a time in a zone that has a name", "a time that is `infinity`", "a time that is `epoch`"),
-        "src/wms_sync/flatten/strict_types.py",
+        "src/wms_sync/shipments/flatten/strict_types.py",
         '"TIMESTAMP WITH TIME ZONE": datetime,',
         '"TIMESTAMP WITH TIME ZONE": str,',
         GATE,
@@ -289,7 +289,7 @@ FAULTS = (
     Fault(
         "DuckDB decides which texts are dates",
         ("a date that is `infinity`",),
-        "src/wms_sync/flatten/strict_types.py",
+        "src/wms_sync/shipments/flatten/strict_types.py",
         "    DATE: Annotated[str, Meta(pattern=_DATE)],\n",
         "    DATE: str,\n",
         GATE,
@@ -297,7 +297,7 @@ FAULTS = (
     Fault(
         "underscores in a number are passed over",
         ("underscores in a number",),
-        "src/wms_sync/flatten/strict_types.py",
+        "src/wms_sync/shipments/flatten/strict_types.py",
         r'_DECIMAL = r"\A-?[0-9]{1,14}(?:\.[0-9]{1,4})?\Z"',
         r'_DECIMAL = r"\A-?[0-9_]{1,14}(?:\.[0-9]{1,4})?\Z"',
         GATE,
@@ -305,7 +305,7 @@ FAULTS = (
     Fault(
         "half of a Unicode pair is written into a file of objects",
         ("half of a Unicode pair",),
-        "src/wms_sync/flatten/values.py",
+        "src/wms_sync/shipments/flatten/values.py",
         'return "it holds half of a Unicode pair"',
         "return None",
         PAGES,
@@ -313,10 +313,10 @@ FAULTS = (
     Fault(
         "an object larger than DuckDB expects cannot be read",
         ("10 MB in one field",),
-        "src/wms_sync/flatten/objects.py",
+        "src/wms_sync/shipments/flatten/objects.py",
         "            self._largest = max(self._largest, max(map(len, some)) + _LINE_OVERHEAD)\n",
         "",
-        ("tests/flatten/test_batch.py",),
+        ("tests/shipments/flatten/test_batch.py",),
     ),
     Fault(
         "a control character makes its page unreadable",
@@ -329,7 +329,7 @@ FAULTS = (
     Fault(
         "bytes that are not UTF-8 are replaced without a word",
         ("bytes that are not UTF-8",),
-        "src/wms_sync/flatten/tolerant_json.py",
+        "src/wms_sync/shipments/flatten/tolerant_json.py",
         'self.misfits.append(Misfit("Page", None, "$", around, f"not UTF-8 at byte {error.start}: replaced"))',
         "pass",
         PAGES,
@@ -337,7 +337,7 @@ FAULTS = (
     Fault(
         "of a key that stands twice one value is lost without a word",
         ("a key that stands twice in one object",),
-        "src/wms_sync/flatten/tolerant_json.py",
+        "src/wms_sync/shipments/flatten/tolerant_json.py",
         "if len(found) < len(pairs):",
         "if False:",
         PAGES,
@@ -345,7 +345,7 @@ FAULTS = (
     Fault(
         "a byte order mark makes its page unreadable",
         ("a byte order mark",),
-        "src/wms_sync/flatten/tolerant_json.py",
+        "src/wms_sync/shipments/flatten/tolerant_json.py",
         'return content.decode("utf-8-sig")',
         'return content.decode("utf-8")',
         PAGES,
@@ -353,7 +353,7 @@ FAULTS = (
     Fault(
         "an empty object in place of text is taken",
         ("`{}`",),
-        "src/wms_sync/flatten/values.py",
+        "src/wms_sync/shipments/flatten/values.py",
         "return value if isinstance(value, str | float | bool) else None",
         "return value if isinstance(value, str | float | bool) else str(value or '') if value == {} else None",
         CELLS,

@@ -7,7 +7,7 @@ from tests.faults.fault import Fault
 ONE = "Nothing is created twice unless someone accepts that risk with `--resend`"
 PUSHES_KILLED = "`TEST_PUSH_ROWS=10000 TEST_PUSH_KILLS=20 .venv/bin/python -m pytest tests/master_data/test_kills.py`"
 PUSH = ("tests/master_data/test_push.py",)
-CREATES = ("tests/api/test_creates.py",)
+CREATES = ("tests/service/test_creates.py",)
 
 FAULTS = (
     Fault(
@@ -61,42 +61,42 @@ FAULTS = (
     Fault(
         "a create that was not answered counts as not done",
         (ONE, PUSHES_KILLED),
-        "src/wms_sync/api/connection.py",
+        "src/wms_sync/service/connection.py",
         "    if request.repeatable:\n        return error\n",
         "    if True:\n        return error\n",
-        ("tests/api/test_creates.py::test_without_an_answer_it_is_in_doubt_and_sent_once",),
+        ("tests/service/test_creates.py::test_without_an_answer_it_is_in_doubt_and_sent_once",),
     ),
     Fault(
         "a create that was not answered is sent again at once",
         (ONE,),
-        "src/wms_sync/api/retrying.py",
+        "src/wms_sync/service/retrying.py",
         "    if isinstance(error, Unreachable) and not isinstance(error, NotSent):\n        return idempotent\n",
         "    if isinstance(error, Unreachable) and not isinstance(error, NotSent):\n        return True\n",
-        ("tests/api/test_retrying.py",),
+        ("tests/service/test_retrying.py",),
     ),
     Fault(
         "a create whose connection broke counts as never sent",
         (ONE,),
-        "src/wms_sync/api/connection.py",
+        "src/wms_sync/service/connection.py",
         "raise Unreachable(self._too_slow() if lane.is_cut else _no_answer(self.base_url, error)) from None",
         "raise NotSent(self._too_slow() if lane.is_cut else _no_answer(self.base_url, error)) from None",
-        ("tests/api/test_creates.py::test_without_an_answer_it_is_in_doubt_and_sent_once",),
+        ("tests/service/test_creates.py::test_without_an_answer_it_is_in_doubt_and_sent_once",),
     ),
     Fault(
         "a proxy's failure is taken for the service's word that nothing was done",
         (ONE, PUSHES_KILLED),
-        "src/wms_sync/api/connection.py",
+        "src/wms_sync/service/connection.py",
         "if isinstance(error, ServiceFailed) and not error.is_own_word:",
         "if False:",
-        ("tests/api/test_creates.py::test_a_proxys_word_on_a_create_that_was_done_is_in_doubt",),
+        ("tests/service/test_creates.py::test_a_proxys_word_on_a_create_that_was_done_is_in_doubt",),
     ),
     Fault(
         "a 200 with a page of HTML counts as created",
         (ONE, PUSHES_KILLED),
-        "src/wms_sync/api/creates.py",
+        "src/wms_sync/service/creates.py",
         "if id_ is None and not reply.is_json and reply.status != _CREATED:",
         "if False:",
-        ("tests/api/test_creates.py::test_a_page_in_place_of_an_answer_is_in_doubt",),
+        ("tests/service/test_creates.py::test_a_page_in_place_of_an_answer_is_in_doubt",),
     ),
     Fault(
         "a refusal that proves nothing settles a doubt",

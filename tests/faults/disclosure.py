@@ -12,7 +12,7 @@ FAULTS = (
     Fault(
         "a page lands with persons who were not asked for",
         (PERSONS,),
-        "src/wms_sync/extract/cleaner.py",
+        "src/wms_sync/shipments/read/cleaner.py",
         "if page.envelope.suspect and not self._include_addresses:",
         "if False:",
         ("tests/privacy/test_landing.py::test_nothing_personal_lands_that_was_not_asked_for",),
@@ -20,7 +20,7 @@ FAULTS = (
     Fault(
         "persons are requested though the setting is off",
         (PERSONS,),
-        "src/wms_sync/extract/field_selection.py",
+        "src/wms_sync/shipments/read/field_selection.py",
         "Selection.whole(include_addresses=settings.include_addresses)",
         "Selection.whole(include_addresses=True)",
         ("tests/privacy/test_landing.py::test_what_is_asked_for_is_what_the_setting_says",),
@@ -28,10 +28,10 @@ FAULTS = (
     Fault(
         "a value in quarantine names a person",
         (PERSONS,),
-        "src/wms_sync/flatten/findings.py",
+        "src/wms_sync/shipments/flatten/findings.py",
         "return WITHHELD if personal else as_text(value)",
         "return as_text(value)",
-        ("tests/flatten/test_personal.py",),
+        ("tests/shipments/flatten/test_personal.py",),
     ),
     Fault(
         "forget leaves the raw pages",
@@ -60,7 +60,7 @@ FAULTS = (
     Fault(
         "a forgotten order comes back with its next page",
         (PERSONS,),
-        "src/wms_sync/extract/cleaner.py",
+        "src/wms_sync/shipments/read/cleaner.py",
         "forgotten = without_orders(impersonal or content, self._forgotten)",
         "forgotten = None",
         ("tests/upkeep/test_forget.py::test_a_forgotten_order_does_not_come_back",),
@@ -68,23 +68,23 @@ FAULTS = (
     Fault(
         "the token is logged",
         (SECRETS,),
-        "src/wms_sync/api/connection.py",
+        "src/wms_sync/service/connection.py",
         '{"error": error, "wait": wait,',
         '{"error": f"{error} {dict(request.headers)}", "wait": wait,',
-        ("tests/api/test_client.py::test_what_is_said_of_passing_trouble_shows_no_token",),
+        ("tests/service/test_client.py::test_what_is_said_of_passing_trouble_shows_no_token",),
     ),
     Fault(
         "a message of the service shows the token that it repeats",
         (SECRETS,),
-        "src/wms_sync/api/redaction.py",
+        "src/wms_sync/service/redaction.py",
         'text = text.replace(secret, "(withheld)")',
         "pass",
-        ("tests/api/test_creates.py::test_no_form_of_an_answer_shows_the_token",),
+        ("tests/service/test_creates.py::test_no_form_of_an_answer_shows_the_token",),
     ),
     Fault(
         "files of the data folder are readable by everybody",
         (SECRETS,),
-        "src/wms_sync/durable.py",
+        "src/wms_sync/storage/durable.py",
         "PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700",
         "PRIVATE_FILE, PRIVATE_FOLDER = 0o644, 0o755",
         ("tests/cli/test_private.py::test_files_and_folders_are_their_owners_alone",),

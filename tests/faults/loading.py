@@ -15,15 +15,15 @@ FAULTS = (
     Fault(
         "the receipt commits apart from the rows",
         (ONCE,),
-        "src/wms_sync/analytics/merge.py",
+        "src/wms_sync/shipments/load/merge.py",
         "        with self._session.transaction():\n            for window, flattened in group:  # receipts",
         "        if True:\n            for window, flattened in group:  # receipts",
-        ("tests/analytics/test_merge.py",),
+        ("tests/shipments/load/test_merge.py",),
     ),
     Fault(
         "a window counts as loaded before the file with its rows is published",
         (ONCE, '`make soak SOAK="-k by_name"`'),
-        "src/wms_sync/load/refresh.py",
+        "src/wms_sync/shipments/load/refresh.py",
         '            with self._phase("publish"):\n',
         '            self._store.mark_loaded(pending.landed)\n            with self._phase("publish"):\n',
         ("tests/survival/test_order_of_steps.py",),
@@ -47,7 +47,7 @@ FAULTS = (
     Fault(
         "children that their parent has no longer stay in the tables",
         (ONCE,),
-        "src/wms_sync/analytics/merge.py",
+        "src/wms_sync/shipments/load/merge.py",
         "        self._connection.execute(delete)\n",
         "        if table.is_root:\n            self._connection.execute(delete)\n",
         ("tests/test_sync.py::test_after_changes_every_table_equals_the_service_again",),
@@ -55,42 +55,42 @@ FAULTS = (
     Fault(
         "what a window was not asked for is emptied in the tables",
         (ONCE,),
-        "src/wms_sync/analytics/merge.py",
+        "src/wms_sync/shipments/load/merge.py",
         "        filling.keep_stored()\n",
         "",
-        ("tests/analytics/test_narrowing.py",),
+        ("tests/shipments/load/test_narrowing.py",),
     ),
     Fault(
         "a record of a page that became no row is not missed",
         (NO_LOSS,),
-        "src/wms_sync/flatten/batch.py",
+        "src/wms_sync/shipments/flatten/batch.py",
         "if found + gone != page.records:",
         "if False:",
-        ("tests/flatten/test_batch.py",),
+        ("tests/shipments/flatten/test_batch.py",),
     ),
     Fault(
         "a window merges with fewer shipments than its pages had",
         (NO_LOSS,),
-        "src/wms_sync/analytics/merge.py",
+        "src/wms_sync/shipments/load/merge.py",
         "if flattened.records not in {None, window.records}:",
         "if False:",
-        ("tests/analytics/test_merge.py",),
+        ("tests/shipments/load/test_merge.py",),
     ),
     Fault(
         "the rows of Parquet files are not counted before they are merged",
         (NO_LOSS,),
-        "src/wms_sync/analytics/merge.py",
+        "src/wms_sync/shipments/load/merge.py",
         "if held != expected:",
         "if False:",
-        ("tests/analytics/test_merge.py",),
+        ("tests/shipments/load/test_merge.py",),
     ),
     Fault(
         "a row that is in the files twice is merged twice",
         (ONCE,),
-        "src/wms_sync/analytics/merge.py",
+        "src/wms_sync/shipments/load/merge.py",
         "if rows[root.slug] != winners:",
         "if False:",
-        ("tests/analytics/test_merge.py",),
+        ("tests/shipments/load/test_merge.py",),
     ),
     Fault(
         "a version that was read again unchanged is a new one in history",
@@ -98,7 +98,7 @@ FAULTS = (
         "sql/merge/follows.sql",
         "latest.id is null or row({once_columns}) is distinct from row({latest_columns}) as differs",
         "true as differs",
-        ("tests/analytics/test_history.py",),
+        ("tests/shipments/load/test_history.py",),
     ),
     Fault(
         "history appends what arrives late, out of order",
@@ -114,7 +114,7 @@ FAULTS = (
         "sql/merge/follows.sql",
         "where differs\n",
         "where differs and known_version is null\n",
-        ("tests/analytics/test_history.py",),
+        ("tests/shipments/load/test_history.py",),
     ),
     Fault(
         "a row names the next page instead of its own",
@@ -122,15 +122,15 @@ FAULTS = (
         "sql/flatten/page/provenance.sql",
         "    _page,\n",
         "    _page + 1 as _page,\n",
-        ("tests/flatten/test_batch.py",),
+        ("tests/shipments/flatten/test_batch.py",),
     ),
     Fault(
         "a row that several pages repeat names the oldest of them",
         (TRACED,),
-        "src/wms_sync/flatten/read.py",
+        "src/wms_sync/shipments/flatten/read.py",
         "for page in reversed(pages)",
         "for page in pages",
-        ("tests/flatten/test_batch.py",),
+        ("tests/shipments/flatten/test_batch.py",),
     ),
     Fault(
         "explain shows no version but the one in the table",
@@ -143,7 +143,7 @@ FAULTS = (
     Fault(
         "the published file is written in place",
         (READERS, "the disk is full", '`make soak SOAK="-k readers"`'),
-        "src/wms_sync/analytics/file_target.py",
+        "src/wms_sync/targets/file.py",
         "        self._turn.put_in_place(self._private, self._layout.published)\n",
         "        self._turn.check()\n        self._layout.published.touch()\n"
         "        self._layout.published.chmod(0o600)\n"
@@ -155,7 +155,7 @@ FAULTS = (
     Fault(
         "the published file is away while it is replaced",
         (READERS,),
-        "src/wms_sync/analytics/file_target.py",
+        "src/wms_sync/targets/file.py",
         "        self._turn.put_in_place(self._private, self._layout.published)\n",
         "        self._layout.published.unlink(missing_ok=True)\n"
         "        self._turn.put_in_place(self._private, self._layout.published)\n",
@@ -166,7 +166,7 @@ FAULTS = (
     Fault(
         "a load that a blocking check refuses is published",
         (READERS,),
-        "src/wms_sync/load/refresh.py",
+        "src/wms_sync/shipments/load/refresh.py",
         "size = loading.publish() if checked.accepted else 0",
         "size = loading.publish()",
         ("tests/pipelines/test_shipments.py::test_a_blocking_check_that_fails_publishes_nothing_and_fails_the_run",),
@@ -174,7 +174,7 @@ FAULTS = (
     Fault(
         "an analyst may write into the published file",
         (READERS,),
-        "src/wms_sync/durable.py",
+        "src/wms_sync/storage/durable.py",
         "    path.chmod(_READ_ONLY)\n    opened",
         "    opened",
         ("tests/test_durable.py",),
@@ -182,7 +182,7 @@ FAULTS = (
     Fault(
         "a log that an analyst left stays beside the file that is published",
         (READERS,),
-        "src/wms_sync/analytics/file_target.py",
+        "src/wms_sync/targets/file.py",
         "        report_foreign_log(self._layout)\n        self._turn",
         "        self._turn",
         ("tests/survival/test_readers.py::test_a_log_that_comes_while_a_load_is_published_is_set_aside",),

@@ -25,7 +25,7 @@ FAULTS = (
     Fault(
         "raw pages of an older release are taken in",
         (RELEASE,),
-        "src/wms_sync/extract/raw.py",
+        "src/wms_sync/shipments/read/raw.py",
         "if msgspec.json.decode(content, type=_Format).format is None:",
         "if False:",
         ("tests/test_older_release.py::test_raw_pages_of_an_older_release_are_refused_where_the_state_store_is_lost",),
@@ -68,7 +68,9 @@ FAULTS = (
         "src/wms_sync/upkeep/recovery.py",
         "            restore_audits(copies, audits)\n",
         "            pass\n",
-        ("tests/audit/test_missing_shipments.py::test_a_rebuild_and_a_lost_or_older_state_store_keep_the_marks",),
+        (
+            "tests/shipments/audit/test_missing_shipments.py::test_a_rebuild_and_a_lost_or_older_state_store_keep_the_marks",
+        ),
     ),
     Fault(
         "what was seen of the service's clock does not come back from clocks.json",
@@ -76,7 +78,7 @@ FAULTS = (
         "src/wms_sync/upkeep/recovery.py",
         "    clocks.reconcile(layout, store)\n",
         "",
-        ("tests/extract/test_clocks.py",),
+        ("tests/shipments/read/test_clocks.py",),
     ),
     Fault(
         "windows of another service count as this one's",
@@ -110,23 +112,23 @@ FAULTS = (
         "src/wms_sync/recording.py",
         '        if ended.outcome == "failed" and record is None:\n',
         "        if False:\n",
-        ("tests/alerts/test_runs.py::test_a_run_that_cannot_be_recorded_is_told_at_once",),
+        ("tests/reports/alerts/test_runs.py::test_a_run_that_cannot_be_recorded_is_told_at_once",),
     ),
     Fault(
         "a read begins though the disk has no room for it",
         ("the disk is full", '`make soak SOAK="-k full_disk"`'),
-        "src/wms_sync/extract/disk_space.py",
+        "src/wms_sync/shipments/read/disk_space.py",
         "if needed > free:",
         "if False:",
-        ("tests/extract/test_disk_space.py",),
+        ("tests/shipments/read/test_disk_space.py",),
     ),
     Fault(
         "a batch gives up where its pages together need too much memory",
         ("memory is not enough (`WMS_MEMORY_LIMIT`, or a limit on the process)",),
-        "src/wms_sync/flatten/window.py",
+        "src/wms_sync/shipments/flatten/window.py",
         "            if len(batch) == 1:\n                raise\n",
         "            raise\n",
-        ("tests/flatten/test_workers.py::test_a_batch_for_which_the_memory_is_not_enough_is_halved",),
+        ("tests/shipments/flatten/test_workers.py::test_a_batch_for_which_the_memory_is_not_enough_is_halved",),
     ),
     Fault(
         "a list of forgotten orders that is damaged counts as empty",
@@ -155,15 +157,15 @@ FAULTS = (
     Fault(
         "a published file that was deleted is not missed",
         ("`analytics.duckdb` is deleted",),
-        "src/wms_sync/analytics/target.py",
+        "src/wms_sync/targets/target.py",
         "return noted is not None and noted.about == target.name and not target.is_published",
         "return False",
-        ("tests/alerts/test_facts.py::test_a_published_file_that_is_gone_is_told_once_and_so_is_its_return",),
+        ("tests/reports/alerts/test_facts.py::test_a_published_file_that_is_gone_is_told_once_and_so_is_its_return",),
     ),
     Fault(
         "a load begins with empty tables although some are published",
         ("`analytics.duckdb` is damaged",),
-        "src/wms_sync/analytics/file_target.py",
+        "src/wms_sync/targets/file.py",
         "            if self.is_published and not anew:\n",
         "            if False:\n",
         ("tests/test_sync.py::test_a_second_sync_merges_only_what_is_new",),
@@ -179,7 +181,7 @@ FAULTS = (
     Fault(
         "an altered page is flattened",
         (PAGE,),
-        "src/wms_sync/flatten/window.py",
+        "src/wms_sync/shipments/flatten/window.py",
         "        if (reason := content_differs(Path(path).read_bytes(), page)) is not None:\n",
         "        if (reason := None) is not None:\n",
         (
@@ -189,7 +191,7 @@ FAULTS = (
     Fault(
         "a window with a damaged page stays covered",
         (PAGE,),
-        "src/wms_sync/upkeep/damaged_pages.py",
+        "src/wms_sync/shipments/load/damaged_pages.py",
         "    store.abandon(window_id)\n",
         "",
         ("tests/survival/test_damage.py::test_a_damaged_page_that_is_not_in_the_tables_yet_is_asked_for_again",),
@@ -215,7 +217,7 @@ FAULTS = (
     Fault(
         "a window whose manifest cannot be read counts as covered",
         (MANIFEST,),
-        "src/wms_sync/upkeep/set_aside.py",
+        "src/wms_sync/shipments/read/set_aside.py",
         'run.store.adopt(replace(begun, state="abandoned", landed_at=now))',
         'run.store.adopt(replace(begun, state="landed", landed_at=now))',
         (
@@ -225,7 +227,7 @@ FAULTS = (
     Fault(
         "a rebuild leaves damaged manifests as they are",
         (MANIFEST,),
-        "src/wms_sync/load/refresh.py",
+        "src/wms_sync/shipments/load/refresh.py",
         "        mend_manifests(self._layout, self._store)\n",
         "",
         ("tests/survival/test_damage.py::test_a_damaged_manifest_of_a_known_window_is_made_again",),
@@ -233,7 +235,7 @@ FAULTS = (
     Fault(
         "raw pages are dropped by this machine's clock alone",
         (PAGE,),
-        "src/wms_sync/upkeep/retention.py",
+        "src/wms_sync/shipments/load/retention.py",
         "latest = store.latest_served() or now",
         "latest = now",
         ("tests/upkeep/test_retention.py::test_pages_stay_if_only_this_machines_clock_calls_them_old",),

@@ -20,7 +20,7 @@ FAULTS = (
     Fault(
         "a page is recorded before it is synced",
         (KILLED,),
-        "src/wms_sync/durable.py",
+        "src/wms_sync/storage/durable.py",
         "        os.fsync(file.fileno())\n",
         "",
         STEPS,
@@ -28,7 +28,7 @@ FAULTS = (
     Fault(
         "a renamed file's new name is not synced",
         (KILLED,),
-        "src/wms_sync/durable.py",
+        "src/wms_sync/storage/durable.py",
         "    temporary.replace(path)\n    sync(path.parent)\n",
         "    temporary.replace(path)\n",
         STEPS,
@@ -36,7 +36,7 @@ FAULTS = (
     Fault(
         "a window counts as landed before its manifest is written",
         (KILLED,),
-        "src/wms_sync/extract/window.py",
+        "src/wms_sync/shipments/read/window.py",
         "        write_manifest(self._store.turn, self._layout, Manifest(complete, pages))\n"
         "        self._store.mark_landed(window.id, read_seconds=seconds)\n",
         "        self._store.mark_landed(window.id, read_seconds=seconds)\n"
@@ -46,7 +46,7 @@ FAULTS = (
     Fault(
         "the published file is renamed before it is synced",
         (KILLED,),
-        "src/wms_sync/analytics/file_target.py",
+        "src/wms_sync/targets/file.py",
         "        sync(self._private)\n",
         "",
         STEPS,
@@ -62,10 +62,10 @@ FAULTS = (
     Fault(
         "a load changes the published file itself, not a copy",
         (KILLED, OVERTAKEN, SOAK),
-        "src/wms_sync/analytics/file_target.py",
+        "src/wms_sync/targets/file.py",
         "            if self.is_published and not anew:\n                self._copy_to(private)\n",
         "            private = self._layout.published\n",
-        ("tests/analytics/test_merge.py::test_a_load_begins_without_what_one_that_was_overtaken_has_committed",),
+        ("tests/shipments/load/test_merge.py::test_a_load_begins_without_what_one_that_was_overtaken_has_committed",),
     ),
     Fault(
         "the folder of a dead run is left as it is",

@@ -24,10 +24,7 @@ from tests.master_data.conftest import MERCHANT, Desk
 from tests.survival.moments import watched
 from wms_sandbox.errors import failed
 from wms_sandbox.faults import AnswerLost, Disconnect, ProxyAnswer
-from wms_sync.api.creates import BRIEFLY
-from wms_sync.api.retrying import RetryPolicy
 from wms_sync.errors import SettingsError
-from wms_sync.load.refresh import refresh
 from wms_sync.master_data.errors import ServiceIsBusy, ServiceKeepsFailing, TooManyCreates, UnreadableFile
 from wms_sync.master_data.kinds.location_tags import LOCATION_TAGS
 from wms_sync.master_data.kinds.products import PRODUCTS
@@ -36,6 +33,9 @@ from wms_sync.master_data.push.apply import GIVE_UP_AFTER, GIVE_UP_BUSY, GIVE_UP
 from wms_sync.master_data.push.file import PushReport
 from wms_sync.master_data.push.outcomes import Outcome, PushProgress
 from wms_sync.master_data.push.pushed_files import needs, unfinished
+from wms_sync.service.creates import BRIEFLY
+from wms_sync.service.retrying import RetryPolicy
+from wms_sync.shipments.load.refresh import refresh
 from wms_sync.state.ledger import LEDGER_LACKS, State
 
 TAGS = LOCATION_TAGS

@@ -8,10 +8,10 @@ import dagster as dg
 import pytest
 
 from pipelines import definitions, jobs, tables
-from wms_sync.analytics.checks import checks
 from wms_sync.catalogue import history_tables, marts, ops_tables, relations
 from wms_sync.catalogue import tables as catalogue_tables
 from wms_sync.errors import SettingsError
+from wms_sync.shipments.load.checks import checks
 
 CHANGES, DAYS = dg.AssetKey(["raw", "changed_shipments"]), dg.AssetKey(["raw", "shipment_days"])
 

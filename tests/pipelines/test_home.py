@@ -6,9 +6,9 @@ import dagster as dg
 import pytest
 
 from pipelines.home import HOME_VARIABLE, main, prepare_home
-from wms_sync.durable import Inaccessible
 from wms_sync.errors import SettingsError
 from wms_sync.layout import Layout
+from wms_sync.storage.durable import Inaccessible
 
 
 def test_a_home_is_its_owners_alone_sends_no_telemetry_and_holds_no_run_back(tmp_path, monkeypatch):

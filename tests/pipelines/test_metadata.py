@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from pipelines.metadata import bulleted, markdown
-from wms_sync.analytics.asking import Sample
+from wms_sync.shipments.load.checking import Sample
 
 DIALECT = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 MEANT = [

@@ -13,8 +13,8 @@ from pipelines.sensors import night_retries
 from tests.cli.conftest import LATE_START
 from tests.receiver import receiving
 from wms_sandbox.errors import failed
-from wms_sync.alerts.deliver import deliver
-from wms_sync.alerts.observe import observe
+from wms_sync.reports.alerts.deliver import deliver
+from wms_sync.reports.alerts.observe import observe
 from wms_sync.settings import Settings
 from wms_sync.state.lock import FileLock
 from wms_sync.state.runs import RunRecords

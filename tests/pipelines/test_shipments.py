@@ -12,11 +12,11 @@ from pipelines import asset_keys, coverage, definitions, jobs, tables
 from pipelines.shipments import daily
 from tests.changed_files import double_a_shipment
 from tests.running import run_backfill, run_load, run_sync
-from wms_sync.analytics.checks import checks
 from wms_sync.catalogue import relations, table
 from wms_sync.intervals import Interval
 from wms_sync.runs import NotPublished
 from wms_sync.settings import Settings
+from wms_sync.shipments.load.checks import checks
 from wms_sync.state.runs import RunRecord, RunRecords
 
 SHIPMENTS = 300

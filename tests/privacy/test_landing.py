@@ -20,10 +20,10 @@ from tests.unpacked import files_holding
 from wms_sandbox.app import SHIPMENTS, Sandbox
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.transport import InProcess
-from wms_sync.api.selection import selection
-from wms_sync.extract.raw import damage
-from wms_sync.load.refresh import rebuild
 from wms_sync.privacy.scrub import without_persons
+from wms_sync.service.selection import selection
+from wms_sync.shipments.load.refresh import rebuild
+from wms_sync.shipments.read.raw import damage
 
 SHIPMENTS_HELD = 120
 NAME = "Zaphodina-Quxley-77"

@@ -12,12 +12,12 @@ import pytest
 
 from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
-from wms_sync.api.envelope import read_envelope
-from wms_sync.api.errors import ProtocolError
-from wms_sync.api.selection import selection
-from wms_sync.flatten.shape import create_types, shape_of
 from wms_sync.privacy.fields import KEPT, PERSON, fields_of
 from wms_sync.privacy.scrub import without_orders, without_persons
+from wms_sync.service.envelope import read_envelope
+from wms_sync.service.errors import ProtocolError
+from wms_sync.service.selection import selection
+from wms_sync.shipments.flatten.shape import create_types, shape_of
 
 ADDRESS = {"type": "OrderAddress", "id": 5, "first_name": "Jane", "street": ["1 Main St"], "is_valid": True}
 CANDIDATE = {"type": "OrderAddressCandidate", "id": 6, "address_id": 5, "street": "1 Main St", "country_code": "US"}

@@ -8,15 +8,15 @@ import pytest
 from pydantic import SecretStr
 from starlette.responses import Response
 
-from tests.extract.test_field_selection import read, refuse
-from tests.extract.test_widening import DATES, MINUTES
+from tests.shipments.read.test_field_selection import read, refuse
+from tests.shipments.read.test_widening import DATES, MINUTES
 from wms_sandbox.app import STATUS
 from wms_sandbox.errors import ParameterError, bad_parameters
 from wms_sandbox.field_treatment import FieldTreatment
-from wms_sync.extract.field_selection import refused_now
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.doctor_reading import look_at_status, read_as_a_sync
 from wms_sync.reports.findings import Finding
+from wms_sync.shipments.read.field_selection import refused_now
 
 
 def found(bench) -> dict[str, Finding]:

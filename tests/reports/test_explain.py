@@ -12,13 +12,8 @@ import pytest
 from tests.conftest import FEWER, NOW
 from tests.test_sync import first_synced, synced
 from wms_sandbox.app import Sandbox
-from wms_sync.analytics.errors import UnknownOrderError, UnknownShipmentError
 from wms_sync.cli.views import status_lines
-from wms_sync.extract.read import Reading
-from wms_sync.flatten.page import RawPage
-from wms_sync.flatten.workers import Flattening
 from wms_sync.intervals import interval
-from wms_sync.load.refresh import rebuild, refresh
 from wms_sync.reports.explain import (
     Explanation,
     explain,
@@ -28,8 +23,13 @@ from wms_sync.reports.explain import (
     order_lines,
 )
 from wms_sync.reports.status import status
+from wms_sync.shipments.flatten.page import RawPage
+from wms_sync.shipments.flatten.workers import Flattening
+from wms_sync.shipments.load.refresh import rebuild, refresh
+from wms_sync.shipments.read.reader import Reading
 from wms_sync.state.run import Run
 from wms_sync.state.store import StateStore
+from wms_sync.targets.errors import UnknownOrderError, UnknownShipmentError
 
 
 @pytest.fixture

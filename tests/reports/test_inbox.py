@@ -14,12 +14,12 @@ from tests.survival.installation import rows
 from tests.test_sync import begun, first_synced, synced
 from wms_sandbox.app import Sandbox
 from wms_sync.cli.views import check_line, refresh_lines
-from wms_sync.extract.raw import drop_pages
 from wms_sync.layout import parquet_name
-from wms_sync.load.replay import replay
 from wms_sync.reports.inbox import InboxEntry, UnknownEntry, chosen, findings, known_keys
 from wms_sync.reports.report import make_report
 from wms_sync.reports.status import Status, status
+from wms_sync.shipments.load.replay import replay
+from wms_sync.shipments.read.raw import drop_pages
 from wms_sync.state.acknowledgements import Acknowledgements
 
 FEW = replace(FEWER, shipments=60)

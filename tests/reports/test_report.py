@@ -18,10 +18,10 @@ from tests.sql.scenario import WEST, insert, load
 from tests.test_sync import first_synced
 from wms_sandbox.app import Sandbox
 from wms_sync import sql_files
-from wms_sync.analytics.asking import CheckResult
-from wms_sync.analytics.checks import Check
-from wms_sync.analytics.database import create_empty, records
 from wms_sync.reports.report import ReportError, make_report, remake_report, report_load
+from wms_sync.shipments.load.checking import CheckResult
+from wms_sync.shipments.load.checks import Check
+from wms_sync.targets.database import create_empty, records
 
 LARGEST = 400_000
 SUNDAY_IN_THE_WEST = datetime(2024, 3, 18, 3, 0, tzinfo=UTC)

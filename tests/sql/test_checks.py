@@ -7,10 +7,10 @@ import duckdb
 import pytest
 
 from wms_sync import sql_files
-from wms_sync.analytics.asking import ask_whole_tables
-from wms_sync.analytics.checks import checks
-from wms_sync.analytics.database import create_empty
 from wms_sync.catalogue import quote, table, tables
+from wms_sync.shipments.load.checking import ask_whole_tables
+from wms_sync.shipments.load.checks import checks
+from wms_sync.targets.database import create_empty
 
 CHECKS = {check.name: check for check in checks()}
 BELONGS = [name for name in CHECKS if "_belong_to_" in name]

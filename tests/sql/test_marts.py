@@ -12,8 +12,8 @@ import duckdb
 import pytest
 
 from tests.sql.scenario import NOW, Scenario, insert, load
-from wms_sync.analytics.database import create_empty
 from wms_sync.catalogue import in_order, mart_of, marts
+from wms_sync.targets.database import create_empty
 
 CLIENTS = Path(__file__).parents[2] / ".clients"
 TODAY = NOW.date()

@@ -12,7 +12,7 @@ import pytest
 
 from tests.sql.scenario import Scenario
 from wms_sync import sql_files
-from wms_sync.analytics.database import create_empty
+from wms_sync.targets.database import create_empty
 
 FOLDER = "queries/questions"
 GIVEN = {

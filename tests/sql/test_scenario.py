@@ -10,9 +10,9 @@ import pytest
 
 from tests.sql.scenario import Scenario
 from wms_sync import sql_files
-from wms_sync.analytics.checks import checks
-from wms_sync.analytics.database import create_empty
 from wms_sync.catalogue import marts
+from wms_sync.shipments.load.checks import checks
+from wms_sync.targets.database import create_empty
 
 MARCH = date(2024, 3, 1)
 

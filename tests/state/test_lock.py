@@ -12,9 +12,9 @@ import pytest
 
 from tests.conftest import logged
 from tests.survival.installation import wait_until
-from wms_sync.durable import Inaccessible
 from wms_sync.layout import Layout
 from wms_sync.state.lock import FileLock, Lock, lock_of
+from wms_sync.storage.durable import Inaccessible
 
 pytestmark = pytest.mark.proof
 

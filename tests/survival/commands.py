@@ -17,13 +17,13 @@ from typing import Any
 from tests.conftest import IMPATIENT
 from tests.processes import PROCESSES
 from tests.survival.moments import Moments
-from wms_sync.api.client import GlobalApi
-from wms_sync.audit.compare import stored_shipments
-from wms_sync.audit.slice import SliceReader
-from wms_sync.extract.read import Reading
-from wms_sync.load.refresh import rebuild as rebuild_tables
-from wms_sync.load.refresh import refresh
+from wms_sync.service.client import GlobalApi
 from wms_sync.settings import Settings
+from wms_sync.shipments.audit import SliceReader
+from wms_sync.shipments.load.audits import stored_shipments
+from wms_sync.shipments.load.refresh import rebuild as rebuild_tables
+from wms_sync.shipments.load.refresh import refresh
+from wms_sync.shipments.read.reader import Reading
 from wms_sync.state.run import Run
 from wms_sync.upkeep.forget import forget as forget_orders
 from wms_sync.upkeep.recovery import begin

@@ -22,14 +22,14 @@ from tests.oracle import Tables, differences
 from tests.processes import PROCESSES, enter
 from tests.survival.moments import Moment, Moments
 from wms_sandbox.server import SandboxServer
-from wms_sync.analytics.database import records
-from wms_sync.analytics.target import Target, target_of
 from wms_sync.catalogue import quote
-from wms_sync.extract.raw import damage, read_manifest
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings
+from wms_sync.shipments.read.raw import damage, read_manifest
 from wms_sync.state.ledger import PushLedger
 from wms_sync.state.store import StateStore
+from wms_sync.targets.database import records
+from wms_sync.targets.target import Target, target_of
 
 PARALLEL = 2
 IN_FLIGHT = 2 * PARALLEL

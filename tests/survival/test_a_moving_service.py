@@ -16,16 +16,16 @@ import httpx
 import pytest
 from starlette.requests import Request
 
-from tests.audit.test_audit import night, one_page
-from tests.audit.test_missing_shipments import marks
 from tests.oracle import differences, expected_tables
+from tests.shipments.audit.test_audit import night, one_page
+from tests.shipments.audit.test_missing_shipments import marks
 from tests.survival.conftest import SMALL
 from tests.survival.counts import MOVING_SERVICES
 from tests.test_sync import load, published
 from wms_sandbox.app import SHIPMENTS, Sandbox
-from wms_sync.api.errors import ApiError
-from wms_sync.extract.errors import ExtractError
-from wms_sync.load.refresh import refresh
+from wms_sync.service.errors import ApiError
+from wms_sync.shipments.load.refresh import refresh
+from wms_sync.shipments.read.errors import ExtractError
 
 LATEST = 240
 ROUNDS = 3

@@ -15,12 +15,12 @@ from typing import Self
 import pytest
 import yaml
 
-from tests.files.conftest import KEYS, s3_server
 from tests.oracle import differences, expected_tables
 from tests.pipelines.dagster_dev import DagsterDev, free_port
+from tests.storage.conftest import KEYS, s3_server
 from wms_sandbox.server import SandboxServer
-from wms_sync.analytics.target import target_of
 from wms_sync.settings import Settings
+from wms_sync.targets.target import target_of
 
 LOGS = """
 query Logs($run: ID!) { logsForRun(runId: $run) { ... on EventConnection { events {

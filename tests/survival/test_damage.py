@@ -21,13 +21,8 @@ from tests.landed import assert_landed
 from tests.test_sync import assert_equal, begun, load, synced
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
-from wms_sync.analytics.errors import AnotherServiceError, RawPagesDamagedError
-from wms_sync.api.errors import ServiceFailed
-from wms_sync.extract.raw import damage
-from wms_sync.flatten.page import unpacked_page
 from wms_sync.grammar import count_of
 from wms_sync.intervals import intersect
-from wms_sync.load.refresh import rebuild
 from wms_sync.master_data.kinds.products import PRODUCTS
 from wms_sync.master_data.kinds.retailers import RETAILERS
 from wms_sync.master_data.push.file import PushReport, plan_file, push_file
@@ -35,9 +30,14 @@ from wms_sync.master_data.push.outcomes import Outcome
 from wms_sync.privacy.scrub import without_orders
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.status import status
+from wms_sync.service.errors import ServiceFailed
+from wms_sync.shipments.flatten.page import unpacked_page
+from wms_sync.shipments.load.refresh import rebuild
+from wms_sync.shipments.read.raw import damage
 from wms_sync.state.ledger import Entry, PushLedger, State
 from wms_sync.state.lock import FileLock, Holder
 from wms_sync.state.run import Run
+from wms_sync.targets.errors import AnotherServiceError, RawPagesDamagedError
 from wms_sync.upkeep.recovery import recover
 from wms_sync.upkeep.verify import verify
 

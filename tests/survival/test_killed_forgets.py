@@ -24,7 +24,7 @@ from tests.unpacked import files_holding
 from tests.upkeep.test_forget import MARK, marked
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
-from wms_sync.analytics.database import open_for_reading
+from wms_sync.targets.database import open_for_reading
 
 PERSONAL = {"WMS_INCLUDE_ADDRESSES": "true", "WMS_PAGE_SIZE": "20", "WMS_CLOCK_TOLERANCE_SECONDS": "86400"}
 """The sandbox's clock stands still while forgets are killed, which takes minutes."""

@@ -25,11 +25,11 @@ import numpy as np
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from tests.audit.test_audit import LONG_AGO, store
 from tests.beginnings import BEGINNINGS, alike
 from tests.conftest import CONFIG, NOW
 from tests.lakes import Lakes
 from tests.oracle import SHARED, Tables, differences, expected_tables
+from tests.shipments.audit.test_audit import LONG_AGO, store
 from tests.survival import commands
 from tests.survival.commands import Command
 from tests.survival.counts import SEQUENCES
@@ -38,11 +38,11 @@ from wms_sandbox.app import Sandbox
 from wms_sandbox.clock import as_datetime
 from wms_sandbox.server import SandboxServer
 from wms_sandbox.slots import order_id
-from wms_sync.analytics.errors import REBUILT_IF_LOST, LakeReplaced
-from wms_sync.analytics.target import Opened, target_of
 from wms_sync.errors import WmsSyncError
 from wms_sync.layout import LAKE_OWNER, Layout
 from wms_sync.settings import Settings
+from wms_sync.targets.errors import REBUILT_IF_LOST, LakeReplaced
+from wms_sync.targets.target import Opened, target_of
 from wms_sync.whole_numbers import LARGEST_ID
 
 STEPS = 8

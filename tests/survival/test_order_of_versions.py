@@ -23,12 +23,12 @@ import pytest
 from msgspec import structs
 
 from tests.survival.counts import ORDERS_OF_VERSIONS
-from wms_sync.analytics.database import Session, create_empty
-from wms_sync.analytics.merge import Merger
-from wms_sync.flatten.window import FlattenedWindow, flattened_window
 from wms_sync.intervals import Interval
 from wms_sync.layout import Layout
+from wms_sync.shipments.flatten.window import FlattenedWindow, flattened_window
+from wms_sync.shipments.load.merge import Merger
 from wms_sync.state.store import Reason, Window
+from wms_sync.targets.database import Session, create_empty
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 MOMENT = pa.timestamp("us", tz="UTC")

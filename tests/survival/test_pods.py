@@ -17,15 +17,15 @@ from uuid import uuid4
 import psycopg
 import pytest
 
-from tests.files.conftest import KEYS, s3_server
 from tests.oracle import differences
 from tests.postgres import end_sessions, plain
+from tests.storage.conftest import KEYS, s3_server
 from tests.survival.installation import Installation, wait_until
 from tests.survival.moments import Moment
 from tests.survival.test_taking_over import goes_on, stands_still
 from wms_sandbox.server import SandboxServer
-from wms_sync.analytics.target import target_of
 from wms_sync.settings import Settings
+from wms_sync.targets.target import target_of
 
 RECORDED = "StateStore._update > Guarded._transaction: after commit"
 PUT = "BucketFiles.put > BucketFiles._asked > BucketFiles.put.<locals>.<lambda>"

@@ -17,15 +17,15 @@ from tests.survival.counts import PUBLISHINGS
 from tests.survival.moments import watched
 from tests.test_sync import first_synced, synced
 from wms_sandbox.app import Sandbox
-from wms_sync.analytics.errors import DatabaseOpenError
 from wms_sync.layout import Layout
-from wms_sync.load.refresh import refresh
 from wms_sync.master_data.kinds.retailers import RETAILERS
 from wms_sync.master_data.plan.steps import Action
 from wms_sync.master_data.push.file import plan_file
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.explain import explain
 from wms_sync.reports.status import status
+from wms_sync.shipments.load.refresh import refresh
+from wms_sync.targets.errors import DatabaseOpenError
 from wms_sync.upkeep.recovery import recover
 
 OPENING = """
@@ -225,10 +225,10 @@ import os, sys, duckdb, sqlite3
 import filecmp, pandas, sqlalchemy.dialects.sqlite  # what is imported late may lie where only root reads
 from pathlib import Path
 from tests.conftest import opened_store
-from wms_sync.analytics.database import open_for_reading
+from wms_sync.targets.database import open_for_reading
 from wms_sync.errors import WmsSyncError
 from wms_sync.layout import Layout
-from wms_sync.load.refresh import refresh
+from wms_sync.shipments.load.refresh import refresh
 from wms_sync.settings import Settings
 from wms_sync.state.run import Run
 from wms_sync.upkeep.backups import Backups

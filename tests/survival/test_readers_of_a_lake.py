@@ -14,8 +14,8 @@ from tests.survival.counts import PUBLISHINGS
 from tests.survival.test_readers import NEW, SHIPMENTS, said
 from tests.test_sync import synced
 from wms_sandbox.app import Sandbox
-from wms_sync.analytics.lake import Lake
 from wms_sync.reports.reader import python_lines
+from wms_sync.targets.ducklake.target import Lake
 
 READERS, PER_MAINTENANCE = 8, 5
 READING = """

@@ -11,17 +11,17 @@ from functools import partial
 
 import pytest
 
-from tests.audit.test_audit import store
 from tests.conftest import Bench, opened_store
+from tests.shipments.audit.test_audit import store
 from tests.survival.conftest import SMALL
 from tests.survival.counts import ORDERS_OF_READS
 from tests.survival.installation import Installation, Rows, columns, rows_in, wait_until
 from tests.survival.test_kills import BACKFILL
 from tests.test_sync import load
 from wms_sandbox.app import Sandbox
-from wms_sync.analytics.target import target_of
-from wms_sync.load.refresh import rebuild
+from wms_sync.shipments.load.refresh import rebuild
 from wms_sync.state.lock import FileLock
+from wms_sync.targets.target import target_of
 
 WAITING = re.compile(r"waiting for .+? \(run [^,]+, process (?P<process>\d+)")
 

@@ -17,14 +17,14 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import turn_at
-from tests.files.conftest import KEYS, Wire, in_bucket, keys, s3  # noqa: F401 - fixtures
 from tests.lakes import Lakes, on_lake, tables_of
 from tests.oracle import Tables
+from tests.storage.conftest import KEYS, Wire, in_bucket, keys, s3  # noqa: F401 - fixtures
 from tests.survival.counts import FRESH_DISKS, OUTAGES
 from tests.survival.installation import IN_FLIGHT, Installation
 from tests.survival.kills import kill_at_random
 from wms_sandbox.server import SandboxServer
-from wms_sync.analytics.lake import Lake
+from wms_sync.targets.ducklake.target import Lake
 
 pytestmark = pytest.mark.targets("lake")
 GRACE = timedelta(0)

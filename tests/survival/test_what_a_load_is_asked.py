@@ -14,14 +14,14 @@ import pytest
 
 from tests.survival.counts import LOADS_WITH_DAMAGE
 from tests.survival.test_order_of_versions import Version, connection, landed
-from wms_sync.analytics.asking import OF_LOAD, Checked, ask_after_load, ask_whole_tables
-from wms_sync.analytics.database import Session
-from wms_sync.analytics.errors import CountsDisagreeError
-from wms_sync.analytics.merge import Merger
 from wms_sync.catalogue import ops_tables, tables
-from wms_sync.flatten.window import flattened_window
 from wms_sync.layout import Layout
+from wms_sync.shipments.flatten.window import flattened_window
+from wms_sync.shipments.load.checking import OF_LOAD, Checked, ask_after_load, ask_whole_tables
+from wms_sync.shipments.load.merge import Merger
 from wms_sync.state.store import Window
+from wms_sync.targets.database import Session
+from wms_sync.targets.errors import CountsDisagreeError
 
 __all__ = ["connection"]
 LOADS = 7

@@ -24,13 +24,13 @@ from tests.unpacked import files_holding
 from tests.upkeep.test_forget import MARK, marked, orders_with_addresses, settings_in, sync
 from wms_sandbox.app import Sandbox
 from wms_sandbox.transport import InProcess
-from wms_sync.analytics.errors import AnotherServiceError
-from wms_sync.analytics.target import target_of
-from wms_sync.durable import Inaccessible
 from wms_sync.settings import Settings
 from wms_sync.state.errors import RestoreUnfinished
 from wms_sync.state.ledger import LEDGER_LACKS, Entry, PushLedger, State
 from wms_sync.state.portable import decoded, put_back, read_snapshot
+from wms_sync.storage.durable import Inaccessible
+from wms_sync.targets.errors import AnotherServiceError
+from wms_sync.targets.target import target_of
 from wms_sync.upkeep.backup import BackupReport, backup
 from wms_sync.upkeep.backups import BackupError, Backups, FoldersOverlap, read_backup
 from wms_sync.upkeep.forgotten_orders import add_to_list

@@ -20,14 +20,14 @@ from tests.unpacked import files_holding
 from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.transport import InProcess
-from wms_sync.analytics.database import Relations, relations_in
-from wms_sync.analytics.errors import AnalyticsError, UnknownOrderError
-from wms_sync.durable import make_private
-from wms_sync.extract.raw import damage, read_manifest
-from wms_sync.flatten.window import flattened_window, write_flattened
 from wms_sync.layout import parquet_name
-from wms_sync.load.refresh import rebuild, refresh
 from wms_sync.settings import Settings
+from wms_sync.shipments.flatten.window import flattened_window, write_flattened
+from wms_sync.shipments.load.refresh import rebuild, refresh
+from wms_sync.shipments.read.raw import damage, read_manifest
+from wms_sync.storage.durable import make_private
+from wms_sync.targets.database import Relations, relations_in
+from wms_sync.targets.errors import AnalyticsError, UnknownOrderError
 from wms_sync.upkeep.forget import Forgotten, forget
 from wms_sync.upkeep.forget_plan import orders_named, plan_forget
 from wms_sync.upkeep.forget_search import suspects

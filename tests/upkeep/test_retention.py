@@ -9,11 +9,11 @@ import pytest
 
 from tests.conftest import Bench, logged
 from tests.test_sync import begun, first_synced, load
-from wms_sync.analytics.errors import RawPagesDamagedError
 from wms_sync.cli.views import status_lines
 from wms_sync.grammar import count_of
-from wms_sync.load.refresh import rebuild, refresh
 from wms_sync.reports.status import status
+from wms_sync.shipments.load.refresh import rebuild, refresh
+from wms_sync.targets.errors import RawPagesDamagedError
 from wms_sync.upkeep.recovery import recover
 
 

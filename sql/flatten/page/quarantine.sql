@@ -1,5 +1,5 @@
 -- grain: one row per value or record of a page that does not fit its type
--- source: flatten/repair.py
+-- source: shipments/flatten/repair.py
 insert into ops.quarantine by name
 select
     $page_key as page_key,

@@ -1,5 +1,5 @@
 -- grain: one row per unknown key of a page, or known key whose values were cast
--- source: flatten/repair.py
+-- source: shipments/flatten/repair.py
 insert into ops.schema_drift by name
 select
     $page_key as page_key,

@@ -56,7 +56,7 @@ def _run_of_dagster(home: str) -> None:
 
 
 def _copy(source: str, target: str) -> None:
-    from wms_sync.durable import sync
+    from wms_sync.storage.durable import sync
 
     shutil.copyfile(source, target)
     sync(Path(target))

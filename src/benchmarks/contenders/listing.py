@@ -18,10 +18,10 @@ from urllib.parse import urlencode, urlsplit
 import msgspec
 from isal import isal_zlib
 
-from wms_sync.api.filters import updated_within
-from wms_sync.api.selection import selection
-from wms_sync.api.shipments import PATH
 from wms_sync.intervals import Interval, slices
+from wms_sync.service.filters import updated_within
+from wms_sync.service.selection import selection
+from wms_sync.service.shipments import PATH
 
 RECORDS_PER_WINDOW = 10_000
 _GZIP = 31

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from wms_sync.alerts.channels import NotDelivered, all_channels
-from wms_sync.alerts.fact import Event, Fact
-from wms_sync.alerts.message import body_of
 from wms_sync.cli.printing import say
 from wms_sync.errors import SettingsError
+from wms_sync.reports.alerts.channels import NotDelivered, all_channels
+from wms_sync.reports.alerts.fact import Event, Fact
+from wms_sync.reports.alerts.message import body_of
 from wms_sync.settings import Settings
 
 

@@ -20,13 +20,13 @@ from wms_sync.cli.local_sandbox import MERCHANT_API_KEY, MERCHANT_USERNAME, TOKE
 from wms_sync.cli.printing import command, say, say_lines, shown
 from wms_sync.cli.push_views import plan_lines
 from wms_sync.cli.runs import run_push, run_sync
-from wms_sync.durable import make_private
 from wms_sync.errors import SettingsError
 from wms_sync.extras import lacks
 from wms_sync.master_data.kinds.table import KINDS, SAMPLES, files_of
 from wms_sync.master_data.plan.steps import SHOWN
 from wms_sync.master_data.push.file import plan_file
 from wms_sync.settings import Settings
+from wms_sync.storage.durable import make_private
 
 SHIPMENTS, SEED, DAYS = 2000, 7, 30
 CHANGES = {"seconds": 3600, "changed": 120, "new": 40, "orders": 30, "retailers": 3}

@@ -19,7 +19,7 @@ from wms_sync.state.acknowledgements import Acknowledgements
 from wms_sync.state.store import StateStore
 
 if TYPE_CHECKING:
-    from wms_sync.load.replay import Replayed
+    from wms_sync.shipments.load.replay import Replayed
 
 SHOWN = 20
 REPLAY = "replay"
@@ -68,9 +68,9 @@ def replay_entries(settings: Settings, names: Sequence[str]) -> int:
 
     Return the exit code: 1 if nothing was published.
     """
-    from wms_sync.load.replay import replay
     from wms_sync.recording import Ended, Recording
     from wms_sync.reports.report import report_load
+    from wms_sync.shipments.load.replay import replay
     from wms_sync.upkeep.recovery import begin
 
     entries = chosen(_status(settings).inbox, names)

@@ -19,13 +19,13 @@ from typing import Any, NoReturn
 
 import click
 
+from wms_sync.cli.logs import Lines, handling, stamped
 from wms_sync.cli.printing import say, say_json, say_lines
-from wms_sync.durable import keep_private, unusable
 from wms_sync.errors import SettingsError, WmsSyncError
 from wms_sync.interrupts import interruptible
-from wms_sync.logs import Lines, handling, stamped
 from wms_sync.master_data.kinds.table import NAMES
 from wms_sync.settings import Settings
+from wms_sync.storage.durable import keep_private, unusable
 
 INTERRUPTED = 130
 TELL_SECONDS = 5.0
@@ -82,7 +82,7 @@ def _tell() -> None:
     if not settings.tells_somebody or (settings.state_url is None and not _is_there(settings.layout.state)):
         return
     sys.stdout.flush()
-    from wms_sync.alerts.deliver import tell
+    from wms_sync.reports.alerts.deliver import tell
 
     tell(settings, seconds=TELL_SECONDS)
 
@@ -173,7 +173,7 @@ def merchant() -> None:
 @exits_with_code
 def call(method: str, arguments: str) -> None:
     """Call METHOD, such as retailer.list, with a JSON array of arguments, and print its result as JSON."""
-    from wms_sync.api.merchant import MerchantApi
+    from wms_sync.service.merchant import MerchantApi
 
     given = _json_array(arguments)
     with MerchantApi.from_settings(Settings.load()) as api:
@@ -422,7 +422,7 @@ def verify(folder: Path | None) -> int:
 @exits_with_code
 def doctor(as_json: bool) -> int:
     """Examine settings, connection, tokens, clock, disk, locks, schema and master data, and say what to do."""
-    from wms_sync.alerts.doctor import look_at_alerts
+    from wms_sync.reports.alerts.doctor import look_at_alerts
     from wms_sync.reports.doctor import examine
 
     settings = Settings.load()

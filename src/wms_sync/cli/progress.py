@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct
 
+from wms_sync.cli.logs import LIBRARY, LINE_SECONDS, Lines, PlainLines, line, push_line, stamped
 from wms_sync.cli.printing import say
 from wms_sync.grammar import count_of
-from wms_sync.logs import LIBRARY, LINE_SECONDS, Lines, PlainLines, line, push_line, stamped
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress as Bar
     from rich.progress import TaskID
 
-    from wms_sync.extract.progress import Progress, Watcher
     from wms_sync.master_data.push.outcomes import PushProgress
     from wms_sync.master_data.push.outcomes import Watcher as PushWatcher
+    from wms_sync.shipments.read.progress import Progress, Watcher
 
 T = TypeVar("T")
 SAID_TO_BE_A_TERMINAL = {"FORCE_COLOR", "TTY_COMPATIBLE"}

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from wms_sync.grammar import DID_NOT_FIT, UNKNOWN, count_of
 
 if TYPE_CHECKING:
-    from wms_sync.analytics.target import Maintained
-    from wms_sync.extract.read import ReadReport
-    from wms_sync.load.refresh import RefreshReport
     from wms_sync.reports.export import Exported
     from wms_sync.reports.status import LastAudit, Status
+    from wms_sync.shipments.load.refresh import RefreshReport
+    from wms_sync.shipments.read.reader import ReadReport
     from wms_sync.state.runs import RunRecord
+    from wms_sync.targets.target import Maintained
 
 SHOWN_DOUBTS = 20
 SHOWN_RUNS = 3

@@ -7,5 +7,5 @@
     plan      each row against what the service is known to have
     push      creates, their ledger, the file of rejected rows
 
-Does not belong here: HTTP (``api``), the ledger's tables (``state``).
+Keep out: HTTP (``service``), the ledger's tables (``state``).
 """

@@ -14,7 +14,6 @@ from typing import Any
 import msgspec
 
 from wms_sync.loose_json import loosely
-from wms_sync.numbered import as_list
 from wms_sync.privacy.detection import mentions_person
 from wms_sync.privacy.fields import (
     ADDRESS,
@@ -29,6 +28,7 @@ from wms_sync.privacy.fields import (
     kept_fields,
     place_of,
 )
+from wms_sync.privacy.numbered import as_list
 from wms_sync.shallow_json import cut_to_depth
 from wms_sync.whole_numbers import whole
 

@@ -15,25 +15,25 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from wms_sync.analytics.errors import AnotherServiceError, ReadersInTheWay
-from wms_sync.analytics.foreign_log import log_notice
-from wms_sync.analytics.target import Target, is_gone, target_of
 from wms_sync.errors import WmsSyncError
-from wms_sync.extract.clocks import what_is_off
-from wms_sync.extract.nights import is_being_retried
 from wms_sync.grammar import DID_NOT_FIT, UNKNOWN, agreed, count_of
 from wms_sync.layout import Layout
 from wms_sync.master_data.push.pushed_files import needs
+from wms_sync.reports.nights import is_being_retried
 from wms_sync.settings import Settings
+from wms_sync.shipments.read.clocks import what_is_off
+from wms_sync.shipments.read.set_aside import folders_set_aside
 from wms_sync.state.acknowledgements import fingerprint
 from wms_sync.state.errors import RestoreUnfinished
 from wms_sync.state.ledger import LEDGER_LACKS
 from wms_sync.state.runs import LOADING, LOADS_TABLES, SYNC, RunRecord
 from wms_sync.state.store import StateStore
+from wms_sync.targets.errors import AnotherServiceError, ReadersInTheWay
+from wms_sync.targets.foreign_log import log_notice
+from wms_sync.targets.target import Target, is_gone, target_of
 from wms_sync.upkeep.maintenance import loads_too_many
 from wms_sync.upkeep.place import refuse_places
 from wms_sync.upkeep.recovery import refuse_another_service
-from wms_sync.upkeep.set_aside import folders_set_aside
 
 if TYPE_CHECKING:
     from wms_sync.reports.status import Status

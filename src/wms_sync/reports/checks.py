@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from wms_sync.analytics.asking import NO_ROWS, CheckResult, Sample, ask_whole_tables
-from wms_sync.analytics.database import records
-from wms_sync.analytics.errors import NothingCheckedError
-from wms_sync.analytics.target import target_of
 from wms_sync.settings import Settings
+from wms_sync.shipments.load.checking import NO_ROWS, CheckResult, Sample, ask_whole_tables
 from wms_sync.state.engine import refuse_older
+from wms_sync.targets.database import records
+from wms_sync.targets.errors import NothingCheckedError
+from wms_sync.targets.target import target_of
 
 
 class Found(Struct, frozen=True):

@@ -14,13 +14,13 @@ import duckdb
 from msgspec import Struct
 
 from wms_sync import sql_files
-from wms_sync.analytics.database import records
-from wms_sync.extract.plan import gaps_so_far
-from wms_sync.flatten.window import flattened_window, is_flattened
 from wms_sync.intervals import Interval
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings
+from wms_sync.shipments.flatten.window import flattened_window, is_flattened
+from wms_sync.shipments.read.plan import gaps_so_far
 from wms_sync.state.store import COMPLETE_STATES, StateStore, Window
+from wms_sync.targets.database import records
 
 logger = logging.getLogger(__name__)
 DAY = timedelta(days=1)

@@ -16,18 +16,7 @@ from typing import Literal
 import httpx
 
 from wms_sync import sql_files
-from wms_sync.analytics.database import records, row_counts
-from wms_sync.analytics.errors import DatabaseOpenError, ReadersInTheWay
-from wms_sync.analytics.foreign_log import log_notice
-from wms_sync.analytics.target import is_gone, target_of
-from wms_sync.api.client import GlobalApi
-from wms_sync.api.clock import Heard
-from wms_sync.api.errors import AccessDenied, ApiError, CallFailed, SessionExpired, Unauthorized
-from wms_sync.api.merchant import MerchantApi
-from wms_sync.api.retrying import RetryPolicy
-from wms_sync.durable import kept_from_group, refuse_unwritable
 from wms_sync.errors import WmsSyncError
-from wms_sync.extract.clocks import apart
 from wms_sync.grammar import count_of
 from wms_sync.layout import Layout
 from wms_sync.master_data.kinds.table import IN_SHIPMENTS, KINDS, files_of, folder_of
@@ -36,7 +25,16 @@ from wms_sync.master_data.push.pushed_files import needs, pusher, unfinished
 from wms_sync.reports.attention import tables_gone
 from wms_sync.reports.doctor_reading import look_at_status, read_as_a_sync
 from wms_sync.reports.findings import Finding
+from wms_sync.service.client import GlobalApi
+from wms_sync.service.clock import Heard
+from wms_sync.service.errors import AccessDenied, ApiError, CallFailed, SessionExpired, Unauthorized
+from wms_sync.service.merchant import MerchantApi
+from wms_sync.service.retrying import RetryPolicy
 from wms_sync.settings import Settings
+from wms_sync.shipments.load.damaged_pages import damaged_pages
+from wms_sync.shipments.load.retention import dropped_windows
+from wms_sync.shipments.read.clocks import apart
+from wms_sync.shipments.read.set_aside import folders_set_aside
 from wms_sync.state.engine import refuse_newer, try_writing
 from wms_sync.state.epochs import newest_epoch
 from wms_sync.state.errors import StateOlder
@@ -44,12 +42,14 @@ from wms_sync.state.ledger import PushLedger
 from wms_sync.state.lock import lock_of
 from wms_sync.state.schema import MIGRATIONS
 from wms_sync.state.store import StateStore
-from wms_sync.upkeep.damaged_pages import damaged_pages
+from wms_sync.storage.durable import kept_from_group, refuse_unwritable
+from wms_sync.targets.database import records, row_counts
+from wms_sync.targets.errors import DatabaseOpenError, ReadersInTheWay
+from wms_sync.targets.foreign_log import log_notice
+from wms_sync.targets.target import is_gone, target_of
 from wms_sync.upkeep.forgotten_orders import refuse_lost
 from wms_sync.upkeep.place import FilesElsewhere, refuse_place_without_files, refuse_places
 from wms_sync.upkeep.recovery import is_behind, refuse_another_service
-from wms_sync.upkeep.retention import dropped_windows
-from wms_sync.upkeep.set_aside import folders_set_aside
 
 SKEW = timedelta(seconds=30)
 LOW_DISK_BYTES = 2 * 1024**3

@@ -12,22 +12,22 @@ from typing import Any
 import msgspec
 from msgspec import Struct, field
 
-from wms_sync.api import probe
-from wms_sync.api.answer_json import decoded
-from wms_sync.api.client import STATUS, GlobalApi
-from wms_sync.api.errors import ApiError, Rejected
-from wms_sync.api.page_size import PageSize
-from wms_sync.api.query import Page
-from wms_sync.api.refusals import agree
-from wms_sync.api.selection import PREFIX, Selection
-from wms_sync.api.shipments import ShipmentListing
-from wms_sync.api.statuses import NO_SUCH_PATH
-from wms_sync.extract.field_selection import taken_again, wanted, what_is_lost
-from wms_sync.extract.listing import listing_of
-from wms_sync.extract.warnings import Warnings
 from wms_sync.grammar import count_of
 from wms_sync.reports.findings import Finding
+from wms_sync.service import probe
+from wms_sync.service.answer_json import decoded
+from wms_sync.service.client import STATUS, GlobalApi
+from wms_sync.service.errors import ApiError, Rejected
+from wms_sync.service.page_size import PageSize
+from wms_sync.service.query import Page
+from wms_sync.service.refusals import agree
+from wms_sync.service.selection import PREFIX, Selection
+from wms_sync.service.shipments import ShipmentListing
+from wms_sync.service.statuses import NO_SUCH_PATH
 from wms_sync.settings import Settings
+from wms_sync.shipments.read.field_selection import taken_again, wanted, what_is_lost
+from wms_sync.shipments.read.listing import listing_of
+from wms_sync.shipments.read.warnings import Warnings
 
 PAGES = 2
 FILTER = "filter on updated_at"

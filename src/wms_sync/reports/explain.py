@@ -17,15 +17,15 @@ import duckdb
 from msgspec import Struct
 
 from wms_sync import sql_files
-from wms_sync.analytics.database import records
-from wms_sync.analytics.errors import UnknownOrderError, UnknownShipmentError
-from wms_sync.analytics.target import target_of
-from wms_sync.flatten.stubs import SAYS_DELETED
 from wms_sync.grammar import count_of
 from wms_sync.intervals import Interval, subtract
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings
+from wms_sync.shipments.flatten.stubs import SAYS_DELETED
 from wms_sync.state.store import StateStore
+from wms_sync.targets.database import records
+from wms_sync.targets.errors import UnknownOrderError, UnknownShipmentError
+from wms_sync.targets.target import target_of
 from wms_sync.upkeep.recovery import is_behind
 from wms_sync.whole_numbers import identity
 

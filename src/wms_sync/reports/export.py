@@ -23,15 +23,15 @@ import duckdb
 from msgspec import Struct
 
 from wms_sync import sql_files
-from wms_sync.analytics.database import TableColumns, relations_in
-from wms_sync.analytics.target import target_of
 from wms_sync.catalogue import literal, quote
-from wms_sync.durable import accessing, put_in_place, sync_file
 from wms_sync.errors import WmsSyncError
 from wms_sync.grammar import count_of
 from wms_sync.reports.output import refuse_output
 from wms_sync.settings import Settings
 from wms_sync.state.engine import refuse_older
+from wms_sync.storage.durable import accessing, put_in_place, sync_file
+from wms_sync.targets.database import TableColumns, relations_in
+from wms_sync.targets.target import target_of
 from wms_sync.timezones import checked_zone
 
 if TYPE_CHECKING:

@@ -17,15 +17,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from wms_sync import sql_files
-from wms_sync.analytics.database import records
-from wms_sync.analytics.target import target_of
 from wms_sync.catalogue import literal, table
 from wms_sync.errors import SettingsError
-from wms_sync.flatten.shape import ENVELOPE, ListNode, Node, ObjectNode, create_types, shape_of
 from wms_sync.intervals import subtract
 from wms_sync.settings import Settings
+from wms_sync.shipments.flatten.shape import ENVELOPE, ListNode, Node, ObjectNode, create_types, shape_of
 from wms_sync.state.acknowledgements import fingerprint
 from wms_sync.state.store import COMPLETE_STATES, StateStore, Window
+from wms_sync.targets.database import records
+from wms_sync.targets.target import target_of
 
 TABLES = {
     "Brand": "brands",

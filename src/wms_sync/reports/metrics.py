@@ -16,11 +16,11 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from wms_sync.analytics.target import target_of
-from wms_sync.durable import make_private, put_in_place, share_with_group, write_synced
 from wms_sync.reports.status import Status
 from wms_sync.settings import Settings
 from wms_sync.state.runs import RunRecord
+from wms_sync.storage.durable import make_private, put_in_place, share_with_group, write_synced
+from wms_sync.targets.target import target_of
 
 Labels = tuple[tuple[str, str], ...]
 LAST_RUN = (

@@ -15,20 +15,20 @@ import duckdb
 from msgspec import Struct
 
 from wms_sync import sql_files
-from wms_sync.analytics.asking import CheckResult
-from wms_sync.analytics.database import records
-from wms_sync.analytics.target import target_of
-from wms_sync.durable import share_with_group, write_whole
 from wms_sync.errors import WmsSyncError
 from wms_sync.extras import require_extra
-from wms_sync.load.refresh import RefreshReport
 from wms_sync.reports.attention import RUN
 from wms_sync.reports.output import is_marked, refuse_output
 from wms_sync.reports.pages import rendered
 from wms_sync.reports.status import Status, status
 from wms_sync.settings import Settings
+from wms_sync.shipments.load.checking import CheckResult
+from wms_sync.shipments.load.refresh import RefreshReport
 from wms_sync.state.run import Run
 from wms_sync.state.store import StateStore
+from wms_sync.storage.durable import share_with_group, write_whole
+from wms_sync.targets.database import records
+from wms_sync.targets.target import target_of
 
 logger = logging.getLogger("wms_sync.reports")
 Light = Literal["well", "look", "act"]

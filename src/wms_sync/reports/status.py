@@ -10,14 +10,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from wms_sync import sql_files
-from wms_sync.analytics.database import records, row_counts
-from wms_sync.analytics.included import absent_kinds
-from wms_sync.analytics.target import Target, target_of
 from wms_sync.cron import next_tick
-from wms_sync.durable import accessing
-from wms_sync.extract.field_selection import refused_now
-from wms_sync.extract.plan import gaps_so_far, late_after, sync_cursor
-from wms_sync.extract.read import BEFORE_START
 from wms_sync.intervals import Interval
 from wms_sync.layout import Layout
 from wms_sync.master_data.kinds.table import IN_SHIPMENTS, NAMES, kind_named
@@ -26,14 +19,21 @@ from wms_sync.master_data.push.pushed_files import pusher, unfinished
 from wms_sync.reports.attention import Item, items_of, marked
 from wms_sync.reports.inbox import InboxEntry, open_entries
 from wms_sync.settings import Settings
+from wms_sync.shipments.load.included import absent_kinds
+from wms_sync.shipments.load.retention import dropped_windows
+from wms_sync.shipments.read.field_selection import refused_now
+from wms_sync.shipments.read.plan import gaps_so_far, late_after, sync_cursor
+from wms_sync.shipments.read.reader import BEFORE_START
 from wms_sync.state.acknowledgements import Acknowledgements
 from wms_sync.state.ledger import Entry, PushLedger, State
 from wms_sync.state.lock import lock_of
 from wms_sync.state.push_files import PushedFile
 from wms_sync.state.runs import RunRecord, RunRecords
 from wms_sync.state.store import StateStore
+from wms_sync.storage.durable import accessing
+from wms_sync.targets.database import records, row_counts
+from wms_sync.targets.target import Target, target_of
 from wms_sync.upkeep.recovery import is_behind
-from wms_sync.upkeep.retention import dropped_windows
 
 SHOWN_RUNS = 5
 

@@ -17,9 +17,9 @@ from pathlib import Path
 
 import msgspec
 
-from wms_sync.durable import accessing, write_whole
 from wms_sync.state.ledger import Entry, PushLedger
 from wms_sync.state.turns import Turn
+from wms_sync.storage.durable import accessing, write_whole
 
 logger = logging.getLogger(__name__)
 

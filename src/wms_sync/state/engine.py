@@ -25,9 +25,9 @@ from sqlalchemy.exc import (
 )
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from wms_sync.durable import Inaccessible, is_full, make_private, make_private_file, unusable
 from wms_sync.state.errors import StateBusy, StateDamaged, StateError, StateNewer, StateRefused, StateUrlError, silence
 from wms_sync.state.schema import METADATA, migrate, unknown
+from wms_sync.storage.durable import Inaccessible, is_full, make_private, make_private_file, unusable
 
 PAUSE_SECONDS = 1.0
 """A connection that was used within this time is not asked whether it is still there."""

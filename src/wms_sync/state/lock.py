@@ -24,9 +24,9 @@ from typing import IO, Protocol, Self, TypeVar
 
 import msgspec
 
-from wms_sync.durable import PRIVATE_FILE, accessing, make_private
 from wms_sync.layout import Layout
 from wms_sync.state.engine import usable_url
+from wms_sync.storage.durable import PRIVATE_FILE, accessing, make_private
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")

@@ -17,12 +17,12 @@ from typing import Self
 
 from sqlalchemy import Connection
 
-from wms_sync.durable import PRIVATE_FOLDER, accessing, make_private, put_in_place, write_synced
 from wms_sync.layout import Layout
 from wms_sync.state.engine import Durable, Opened, refuse_newer
 from wms_sync.state.epochs import Epoch
 from wms_sync.state.errors import RestoreUnfinished, SessionLost, TakenOver
 from wms_sync.state.lock import WRITER, Held, lock_of
+from wms_sync.storage.durable import PRIVATE_FOLDER, accessing, make_private, put_in_place, write_synced
 
 
 class Turn:

@@ -22,16 +22,16 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from wms_sync.durable import make_private, write_whole
-from wms_sync.flatten.errors import RecordDamagedError
-from wms_sync.flatten.window import flattened_window, is_flattened
 from wms_sync.layout import MANIFEST, PAGES_DROPPED, Layout
 from wms_sync.settings import Settings
+from wms_sync.shipments.flatten.errors import RecordDamagedError
+from wms_sync.shipments.flatten.window import flattened_window, is_flattened
 from wms_sync.state.lock import lock_of
 from wms_sync.state.portable import Snapshot, encoded, read_snapshot
 from wms_sync.state.schema import forgotten_orders, pages, windows
 from wms_sync.state.store import COMPLETE_STATES, StateStore
 from wms_sync.state.turns import refuse_unfinished_restore
+from wms_sync.storage.durable import make_private, write_whole
 from wms_sync.upkeep.backups import Backup, BackupError, Backups, Kept
 from wms_sync.upkeep.forgotten_orders import orders_listed
 from wms_sync.upkeep.recovery import is_behind

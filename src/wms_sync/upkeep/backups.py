@@ -20,12 +20,12 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct, field
 
-from wms_sync.durable import accessing, make_private, sync, sync_file, write_whole
 from wms_sync.errors import WmsSyncError
 from wms_sync.layout import BackupLayout, Layout, flattened_key, is_restorable, raw_key
 from wms_sync.settings import is_same_service
 from wms_sync.state.portable import Snapshot, decoded
 from wms_sync.state.schema import pages, windows
+from wms_sync.storage.durable import accessing, make_private, sync, sync_file, write_whole
 
 logger = logging.getLogger(__name__)
 FORMAT = 2

@@ -20,26 +20,26 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from wms_sync import sql_files
-from wms_sync.analytics.errors import DatabaseOpenError
-from wms_sync.analytics.persons import concerned_tables, forgotten_in, is_personal, kept_rows, persons, prepare
-from wms_sync.analytics.refusals import refusals_explained
-from wms_sync.analytics.target import Target, former_target, target_of
-from wms_sync.api.body import packed
 from wms_sync.catalogue import Table, literal, quote
-from wms_sync.durable import sync_file
-from wms_sync.extract.raw import damage, rewrite_manifest
-from wms_sync.files.names import unmarked
-from wms_sync.flatten.errors import PageDamagedError, RecordDamagedError
-from wms_sync.flatten.page import unpacked_page
-from wms_sync.flatten.window import flattened_window, flattened_windows, write_flattened
 from wms_sync.grammar import count_of
 from wms_sync.layout import LOADS, Layout, name_of, raw_key, spill, suffix_of
 from wms_sync.privacy.scrub import without_orders
+from wms_sync.service.body import packed
+from wms_sync.shipments.flatten.errors import PageDamagedError, RecordDamagedError
+from wms_sync.shipments.flatten.page import unpacked_page
+from wms_sync.shipments.flatten.window import flattened_window, flattened_windows, write_flattened
+from wms_sync.shipments.load.damaged_pages import DAMAGED, give_up_window
+from wms_sync.shipments.load.damaged_parquet import take_away_damaged, take_away_record
+from wms_sync.shipments.read.raw import damage, rewrite_manifest
 from wms_sync.state.run import Run
 from wms_sync.state.store import LandedPage, StateStore
 from wms_sync.state.turns import Turn
-from wms_sync.upkeep.damaged_pages import DAMAGED, give_up_window
-from wms_sync.upkeep.damaged_parquet import take_away_damaged, take_away_record
+from wms_sync.storage.durable import sync_file
+from wms_sync.storage.names import unmarked
+from wms_sync.targets.errors import DatabaseOpenError
+from wms_sync.targets.persons import concerned_tables, forgotten_in, is_personal, kept_rows, persons, prepare
+from wms_sync.targets.refusals import refusals_explained
+from wms_sync.targets.target import Target, former_target, target_of
 from wms_sync.upkeep.forget_search import suspects
 from wms_sync.upkeep.forgotten_orders import add_to_list
 

@@ -8,14 +8,14 @@ import duckdb
 from msgspec import Struct
 
 from wms_sync import sql_files
-from wms_sync.analytics.errors import UnknownOrderError
-from wms_sync.analytics.persons import held_rows
-from wms_sync.analytics.target import target_of
 from wms_sync.catalogue import table
 from wms_sync.layout import Layout, raw_key
 from wms_sync.settings import Settings
+from wms_sync.shipments.load.damaged_parquet import reading_parquet
 from wms_sync.state.store import StateStore
-from wms_sync.upkeep.damaged_parquet import reading_parquet
+from wms_sync.targets.errors import UnknownOrderError
+from wms_sync.targets.persons import held_rows
+from wms_sync.targets.target import target_of
 from wms_sync.upkeep.forget import held_files, held_pages, holds
 from wms_sync.upkeep.forget_search import suspects
 from wms_sync.whole_numbers import identity

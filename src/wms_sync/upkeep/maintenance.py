@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from wms_sync.analytics.target import Maintained, target_of
 from wms_sync.settings import Settings
 from wms_sync.state.run import Run
+from wms_sync.targets.target import Maintained, target_of
 
 USUAL_NIGHTS, LATE = 7, 3
 """Somebody should look when so many times more loads have gathered than maintenance waits for."""

@@ -5,11 +5,11 @@ A run would find every file missing there, give all windows up and read everythi
 
 from __future__ import annotations
 
-from wms_sync.analytics.target import target_of
 from wms_sync.errors import SettingsError
 from wms_sync.grammar import count_of
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
+from wms_sync.targets.target import target_of
 
 PLACE = "files_in"
 """The name of what the state store keeps: how many windows there were when the place was first used, and its end."""

@@ -17,22 +17,18 @@ from contextlib import contextmanager, suppress
 from uuid import uuid4
 
 from wms_sync import sql_files
-from wms_sync.analytics.database import records
-from wms_sync.analytics.errors import AnotherServiceError, MaintenanceError, ReadersInTheWay
-from wms_sync.analytics.file_target import FileTarget
-from wms_sync.analytics.foreign_log import report_foreign_log
-from wms_sync.analytics.push_ledger import restore_push_ledger
-from wms_sync.analytics.target import Target, target_of
-from wms_sync.audit.compare import restore_audits
-from wms_sync.extract import clocks
-from wms_sync.extract.errors import ManifestDamaged
-from wms_sync.extract.raw import Manifest, is_complete, is_dropped, read_manifest
-from wms_sync.flatten.errors import PageDamagedError
-from wms_sync.flatten.window import is_flattened, refuse_damaged
 from wms_sync.grammar import count_of
 from wms_sync.layout import Layout, window_key
-from wms_sync.out_of_memory import refusals_told
 from wms_sync.settings import Settings, is_same_service
+from wms_sync.shipments.flatten.errors import PageDamagedError
+from wms_sync.shipments.flatten.window import is_flattened, refuse_damaged
+from wms_sync.shipments.load.audits import restore_audits
+from wms_sync.shipments.load.damaged_pages import DAMAGED, give_up_window
+from wms_sync.shipments.load.push_ledger import restore_push_ledger
+from wms_sync.shipments.read import clocks
+from wms_sync.shipments.read.errors import ManifestDamaged
+from wms_sync.shipments.read.raw import Manifest, is_complete, is_dropped, read_manifest
+from wms_sync.shipments.read.set_aside import set_aside, take_back
 from wms_sync.state.audits import Audits
 from wms_sync.state.creates_journal import CreatesJournal
 from wms_sync.state.ledger import LEDGER_LACKS, PushLedger
@@ -40,11 +36,15 @@ from wms_sync.state.lock import Held
 from wms_sync.state.run import Run
 from wms_sync.state.store import Observation, StateStore, Window
 from wms_sync.state.turns import taking_turn
-from wms_sync.upkeep.damaged_pages import DAMAGED, give_up_window
+from wms_sync.targets.database import records
+from wms_sync.targets.errors import AnotherServiceError, MaintenanceError, ReadersInTheWay
+from wms_sync.targets.file import FileTarget
+from wms_sync.targets.foreign_log import report_foreign_log
+from wms_sync.targets.out_of_memory import refusals_told
+from wms_sync.targets.target import Target, target_of
 from wms_sync.upkeep.forget import are_older, forget
 from wms_sync.upkeep.forgotten_orders import reconcile_lists
 from wms_sync.upkeep.place import refuse_another_place
-from wms_sync.upkeep.set_aside import set_aside, take_back
 
 logger = logging.getLogger(__name__)
 

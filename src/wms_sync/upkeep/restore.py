@@ -29,8 +29,6 @@ from msgspec import Struct
 from msgspec.structs import asdict
 from sqlalchemy.engine import make_url
 
-from wms_sync.analytics.errors import AnotherServiceError
-from wms_sync.durable import accessing, make_private, share_with_group, sync, write_whole
 from wms_sync.errors import SettingsError, WmsSyncError
 from wms_sync.layout import PARQUET, RAW, Layout, flattened_key, name_of
 from wms_sync.settings import Settings, is_same_service
@@ -42,6 +40,8 @@ from wms_sync.state.run import Run
 from wms_sync.state.schema import forgotten_orders, observations, pages, push_ledger, windows
 from wms_sync.state.store import StateStore
 from wms_sync.state.turns import Turn
+from wms_sync.storage.durable import accessing, make_private, share_with_group, sync, write_whole
+from wms_sync.targets.errors import AnotherServiceError
 from wms_sync.upkeep.backup import LOCK, holds_data
 from wms_sync.upkeep.backups import (
     Backup,
@@ -355,7 +355,7 @@ def _replace_files(layout: Layout, staged: Layout) -> None:
 
 
 def _drop_lake(settings: Settings) -> None:
-    from wms_sync.analytics.lake_catalogue import LakeCatalogue  # only a lake has one
+    from wms_sync.targets.ducklake.catalogue import LakeCatalogue
 
     with LakeCatalogue(settings.database_url) as catalogue:
         catalogue.drop()

@@ -15,24 +15,24 @@ import duckdb
 from msgspec import Struct
 
 from wms_sync import sql_files
-from wms_sync.analytics.errors import DatabaseForbidden, DatabaseOpenError
-from wms_sync.analytics.target import target_of
-from wms_sync.durable import Inaccessible
-from wms_sync.extract.errors import ManifestDamaged
-from wms_sync.extract.raw import damage, is_dropped, key_of, read_manifest
-from wms_sync.flatten.errors import RecordDamagedError
-from wms_sync.flatten.window import FlattenedWindow, flattened_window, is_flattened
 from wms_sync.grammar import count_of
 from wms_sync.layout import MANIFEST, Layout, flattened_key, raw_key
 from wms_sync.settings import Settings
+from wms_sync.shipments.flatten.errors import RecordDamagedError
+from wms_sync.shipments.flatten.window import FlattenedWindow, flattened_window, is_flattened
+from wms_sync.shipments.read.errors import ManifestDamaged
+from wms_sync.shipments.read.raw import damage, is_dropped, key_of, read_manifest
+from wms_sync.shipments.read.set_aside import folders_set_aside
 from wms_sync.state.errors import StateError
 from wms_sync.state.lock import lock_of
 from wms_sync.state.store import COMPLETE_STATES, StateStore, Window
 from wms_sync.state.turns import refuse_unfinished_restore
+from wms_sync.storage.durable import Inaccessible
+from wms_sync.targets.errors import DatabaseForbidden, DatabaseOpenError
+from wms_sync.targets.target import target_of
 from wms_sync.upkeep.backups import Backup, BackupError, Backups, Kept, StateCopyDamaged, read_backup
 from wms_sync.upkeep.forgotten_orders import refuse_lost
 from wms_sync.upkeep.recovery import is_behind
-from wms_sync.upkeep.set_aside import folders_set_aside
 
 WRITTEN_AGAIN = "`wms-sync rebuild` makes it again from what the state store knows"
 READ_AGAIN = "`wms-sync rebuild` gives its window up, and `wms-sync sync` reads its time again"

@@ -15,11 +15,11 @@ from typing import Any, Protocol
 from msgspec import Struct, field
 
 from wms_sync import sql_files
-from wms_sync.analytics.target import Target
 from wms_sync.master_data.check.rows import Checked
 from wms_sync.master_data.kinds.table import KINDS
 from wms_sync.state.ledger import CLOCKS_DIFFER, PRESENT, UNSURE, Entry, PushLedger
 from wms_sync.state.store import Observation
+from wms_sync.targets.target import Target
 
 QUERY_BY_TYPE = {
     **{kind.type: kind.query for kind in KINDS if kind.query is not None},

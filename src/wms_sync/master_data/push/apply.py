@@ -18,8 +18,6 @@ from time import monotonic
 
 from msgspec.structs import replace
 
-from wms_sync.api.client import GlobalApi
-from wms_sync.api.creates import Creates
 from wms_sync.errors import WmsSyncError
 from wms_sync.master_data.errors import ServiceIsBusy, ServiceKeepsFailing, ServiceRepeatsIds
 from wms_sync.master_data.plan.content import body, digest
@@ -28,6 +26,8 @@ from wms_sync.master_data.plan.steps import Action, Plan, Step
 from wms_sync.master_data.push.create import Prior, Sender, Sent, message_of
 from wms_sync.master_data.push.outcomes import OF_ACTION, OF_STATE, Applied, PushProgress, Result, Watcher
 from wms_sync.master_data.push.ready import ReadyRows
+from wms_sync.service.client import GlobalApi
+from wms_sync.service.creates import Creates
 from wms_sync.state.ledger import PRESENT, UNSURE, Entry, PushLedger, State
 
 AHEAD_UNIQUE = 64

@@ -12,20 +12,13 @@ from datetime import UTC, datetime
 from msgspec import Struct
 from msgspec.structs import replace
 
-from wms_sync.api.creates import Creates, Resource, already_in_use, speaks_of_use
-from wms_sync.api.errors import (
-    ApiError,
-    Busy,
-    InDoubt,
-    NotSent,
-    Rejected,
-    ServiceFailed,
-)
-from wms_sync.api.reasons import in_words
-from wms_sync.api.statuses import NO_SUCH_PATH
 from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.plan.existing import Found, Lookup, made_since
 from wms_sync.master_data.plan.steps import WITH_RESEND, what_to_do
+from wms_sync.service.creates import Creates, Resource, already_in_use, speaks_of_use
+from wms_sync.service.errors import ApiError, Busy, InDoubt, NotSent, Rejected, ServiceFailed
+from wms_sync.service.reasons import in_words
+from wms_sync.service.statuses import NO_SUCH_PATH
 from wms_sync.state.ledger import PRESENT, UNSURE, State
 
 SENDINGS = 3

@@ -17,11 +17,6 @@ from typing import Any
 import httpx
 from msgspec import Struct
 
-from wms_sync.analytics.push_ledger import published_push_ledger, restore_push_ledger
-from wms_sync.analytics.target import target_of
-from wms_sync.api.client import GlobalApi
-from wms_sync.api.merchant import MerchantApi
-from wms_sync.api.retrying import RetryPolicy
 from wms_sync.grammar import count_of
 from wms_sync.master_data.check.rows import check
 from wms_sync.master_data.csv_file import read_csv
@@ -33,13 +28,18 @@ from wms_sync.master_data.plan.steps import NEEDS_A_HAND, SHOWN, WRONG_USAGE, Pl
 from wms_sync.master_data.push.apply import Push
 from wms_sync.master_data.push.outcomes import GOOD, Applied, Outcome, Result, Watcher
 from wms_sync.master_data.push.pushed_files import FileState, push_lock, write_rejects
+from wms_sync.service.client import GlobalApi
+from wms_sync.service.merchant import MerchantApi
+from wms_sync.service.retrying import RetryPolicy
 from wms_sync.settings import Settings
+from wms_sync.shipments.load.push_ledger import published_push_ledger, restore_push_ledger
 from wms_sync.state.creates_journal import CreatesJournal, JournaledLedger
 from wms_sync.state.ledger import PushLedger
 from wms_sync.state.lock import Held
 from wms_sync.state.push_files import PushFiles
 from wms_sync.state.store import StateStore
 from wms_sync.state.turns import Turn, taking_turn
+from wms_sync.targets.target import target_of
 from wms_sync.upkeep.recovery import ledger_lacks, refuse_another_service
 
 logger = logging.getLogger(__name__)

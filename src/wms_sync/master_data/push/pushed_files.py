@@ -17,7 +17,6 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from wms_sync.durable import make_private, write_whole
 from wms_sync.errors import WmsSyncError
 from wms_sync.grammar import agreed, count_of
 from wms_sync.layout import Layout
@@ -30,6 +29,7 @@ from wms_sync.master_data.push.outcomes import Applied, Outcome, Result
 from wms_sync.settings import Settings
 from wms_sync.state.lock import Holder, lock_of
 from wms_sync.state.push_files import PushedFile, PushFiles
+from wms_sync.storage.durable import make_private, write_whole
 
 
 def push_lock(kind: str) -> str:

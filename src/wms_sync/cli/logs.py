@@ -1,0 +1,89 @@
+"""Where the library's log records go, and progress as lines of text: for the log of a run, and for a terminal."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from time import monotonic
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from wms_sync.grammar import count_of
+
+if TYPE_CHECKING:
+    from wms_sync.master_data.push.outcomes import PushProgress
+    from wms_sync.shipments.read.progress import Progress
+
+T = TypeVar("T")
+LINE_SECONDS = 10.0
+LIBRARY = logging.getLogger("wms_sync")
+
+
+class Lines(logging.Handler):
+    """Passes each record on as its level and its text. Call it from any thread."""
+
+    def __init__(self, write: Callable[[int, str], object]) -> None:
+        super().__init__()
+        self._write = write
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Pass a record on."""
+        self._write(record.levelno, record.getMessage())
+
+
+def stamped(text: str) -> str:
+    """Return a line with the time of day: what is no terminal keeps it."""
+    return f"{datetime.now(UTC):%H:%M:%S} UTC  {text}"
+
+
+@contextmanager
+def logging_to(log: logging.Logger) -> Iterator[None]:
+    """Log what the library logs inside the block to the log of a step."""
+    with handling(Lines(log.log)):
+        yield
+
+
+@contextmanager
+def handling(handler: logging.Handler) -> Iterator[None]:
+    """Have a handler take what the library logs inside the block, from INFO upwards."""
+    before = LIBRARY.level
+    LIBRARY.addHandler(handler)
+    LIBRARY.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        LIBRARY.removeHandler(handler)
+        LIBRARY.setLevel(before)
+
+
+class PlainLines(Generic[T]):
+    """A watcher that writes a line at once, then one every ten seconds; the final state is in the step's metadata."""
+
+    def __init__(self, write: Callable[[str], object], line: Callable[[T], str]) -> None:
+        self._write = write
+        self._line = line
+        self._next = monotonic()
+
+    def __call__(self, progress: T) -> None:
+        """Take the progress after a page or row; called from any thread."""
+        now = monotonic()
+        if now >= self._next:
+            self._next = now + LINE_SECONDS
+            self._write(self._line(progress))
+
+
+def line(progress: Progress) -> str:
+    """Return progress as a line: `52,000 of 100,000 shipments (52 %), 52 pages, 4 of 10 windows`."""
+    share = f" ({progress.records * 100 // progress.expected} %)" if progress.expected else ""
+    return (
+        f"{progress.records:,} of {count_of(progress.expected, 'shipment')}{share}, "
+        f"{count_of(progress.pages, 'page')}, {progress.windows_done:,} of {count_of(progress.windows, 'window')}"
+    )
+
+
+def push_line(progress: PushProgress) -> str:
+    """Return progress as a line: `1,200 of 10,000 sent (12 %), 1,198 created, 2 rejected, about 80 s left`."""
+    counted = "".join(f", {count:,} {outcome}" for outcome, count in progress.counts.items())
+    left = f", about {progress.remaining_seconds:.0f} s left" if progress.remaining_seconds is not None else ""
+    return f"{progress.done:,} of {progress.total:,} sent ({progress.done * 100 // progress.total} %){counted}{left}"

@@ -1,0 +1,169 @@
+"""Where alerts go: a webhook that takes JSON, the URLs of apprise, and the address that is called after each success.
+
+Addresses may contain secrets: no message shows them, and redirects are not followed. Each request has a time limit.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Protocol
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+from pydantic import SecretStr
+
+from wms_sync.errors import WmsSyncError
+from wms_sync.reports.alerts.message import title_of
+from wms_sync.settings import PREFIX, Settings
+from wms_sync.state.outbox import Body
+
+if TYPE_CHECKING:
+    import httpx
+    from apprise import NotifyBase
+
+SECONDS = 5.0
+"""The longest that a receiver may keep us waiting: to connect, and between two pieces of its answer."""
+HEARTBEAT = "heartbeat"
+TRY_IT = "`wms-sync alert test` sends a test"
+
+# at INFO httpx logs the address of every request, at DEBUG urllib3 its path, and apprise logs failures itself
+for name, level in (("httpx", logging.CRITICAL), ("apprise", logging.CRITICAL), ("urllib3", logging.INFO)):
+    logging.getLogger(name).setLevel(level)
+
+
+class NotDelivered(WmsSyncError):
+    """A channel did not take an alert."""
+
+
+class Channel(Protocol):
+    """One receiver."""
+
+    @property
+    def name(self) -> str:
+        """Return the name in the outbox."""
+
+    @property
+    def setting(self) -> str:
+        """Return the name for people."""
+
+    def send(self, body: Body) -> None:
+        """Deliver an alert. Raise ``NotDelivered``."""
+
+    def reach(self) -> str:
+        """Look whether an alert would arrive, without sending one; return what was seen. Raise ``NotDelivered``."""
+
+
+class Webhook(Struct, frozen=True):
+    """An address that takes the alert as JSON."""
+
+    url: SecretStr
+    name: str = "webhook"
+    setting: str = f"{PREFIX}ALERT_WEBHOOK_URL"
+
+    def send(self, body: Body) -> None:
+        """Post the alert."""
+        answer = _ask("POST", self.url.get_secret_value(), self.setting, body)
+        if not answer.is_success:
+            raise NotDelivered(f"The webhook of {self.setting} answered {answer.status_code}.")
+
+    def reach(self) -> str:
+        """Ask the host of the address, not the address itself."""
+        return _reached(self.url, self.setting)
+
+
+class Heartbeat(Struct, frozen=True):
+    """An address that is called after each sync that succeeded."""
+
+    url: SecretStr
+    name: str = HEARTBEAT
+    setting: str = f"{PREFIX}HEARTBEAT_URL"
+
+    def send(self, _: Body) -> None:
+        """Call the address: by GET and without a body, which every such service takes."""
+        answer = _ask("GET", self.url.get_secret_value(), self.setting)
+        if not answer.is_success:
+            raise NotDelivered(f"The address of {self.setting} answered {answer.status_code}.")
+
+    def reach(self) -> str:
+        """Ask the host of the address: to call the address itself would be a sign of life."""
+        return _reached(self.url, self.setting)
+
+
+class AppriseUrl(Struct, frozen=True):
+    """One of the URLs of ``WMS_ALERT_URLS``, which has more than a hundred kinds of receivers."""
+
+    url: SecretStr
+    number: int
+
+    @property
+    def name(self) -> str:
+        """Return the name in the outbox: an URL is told from the others by its place."""
+        return f"url {self.number}"
+
+    @property
+    def setting(self) -> str:
+        """Return the setting and the place of the URL in it."""
+        return f"{PREFIX}ALERT_URLS (URL {self.number})"
+
+    def send(self, body: Body) -> None:
+        """Send title and text."""
+        if not self._receiver().notify(
+            title=title_of(body), body=body["text"], notify_type="warning" if body["is_bad"] else "success"
+        ):
+            raise NotDelivered(f"The receiver of {self.setting} did not take the alert.")
+
+    def reach(self) -> str:
+        """See whether apprise understands the URL: not every receiver can be asked without being told."""
+        return f"apprise takes it as {self._receiver().service_name}; {TRY_IT}"
+
+    def _receiver(self) -> NotifyBase:
+        from apprise import Apprise, AppriseAsset
+
+        asset = AppriseAsset(app_id="wms-sync", http_redirects=False, async_mode=False)
+        if (made := Apprise.instantiate(self.url.get_secret_value(), asset=asset)) is None:
+            raise NotDelivered(f"{self.setting} is not understood by apprise: see its list of services.")
+        made.socket_connect_timeout = made.socket_read_timeout = SECONDS
+        return made
+
+
+def channels_of(settings: Settings) -> tuple[Channel, ...]:
+    """Return the channels that take alerts, without the heartbeat."""
+    return tuple(_channels(settings))
+
+
+def heartbeat_of(settings: Settings) -> Heartbeat | None:
+    """Return the heartbeat; None if it is not set."""
+    return None if settings.heartbeat_url is None else Heartbeat(settings.heartbeat_url)
+
+
+def all_channels(settings: Settings) -> tuple[Channel, ...]:
+    """Return everything that is sent to."""
+    beat = heartbeat_of(settings)
+    return (*channels_of(settings), *(() if beat is None else (beat,)))
+
+
+def _channels(settings: Settings) -> Iterator[Channel]:
+    if settings.alert_webhook_url is not None:
+        yield Webhook(settings.alert_webhook_url)
+    if settings.alert_urls is not None:
+        for number, url in enumerate(settings.alert_urls.get_secret_value().split(), 1):
+            yield AppriseUrl(SecretStr(url), number)
+
+
+def _reached(url: SecretStr, setting: str) -> str:
+    parts = urlsplit(url.get_secret_value())
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+    _ask("HEAD", f"{parts.scheme}://{host}{f':{parts.port}' if parts.port else ''}/", setting)
+    return f"its host answers; {TRY_IT}"
+
+
+def _ask(method: str, url: str, setting: str, body: Body | None = None) -> httpx.Response:
+    """Send one request. Raise ``NotDelivered``, which does not show the address."""
+    import httpx
+
+    try:
+        return httpx.request(method, url, json=body, timeout=SECONDS, follow_redirects=False)
+    # the last two: proxies and authorities of the environment that cannot be used
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError, ImportError, OSError) as error:
+        raise NotDelivered(f"The address of {setting} could not be reached ({type(error).__name__}).") from None

@@ -1,0 +1,135 @@
+"""Send what is due, within a time that the caller gives: whoever waits for it never waits longer."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from functools import partial
+
+from wms_sync.errors import WmsSyncError
+from wms_sync.reports.alerts.channels import HEARTBEAT, Channel, NotDelivered, all_channels, channels_of
+from wms_sync.reports.alerts.fact import Event, Fact
+from wms_sync.reports.alerts.message import body_of
+from wms_sync.reports.alerts.observe import BEAT_FOR, observe
+from wms_sync.reports.alerts.runs import fact_of
+from wms_sync.reports.nights import mends_by_waiting
+from wms_sync.settings import Settings
+from wms_sync.state.outbox import Body, Outbox, Waiting
+from wms_sync.state.runs import RunRecord
+
+logger = logging.getLogger(__name__)
+KEPT_FOR = timedelta(days=30)
+"""An alert that no receiver took for so long is given up."""
+CHANNEL_SECONDS = 5.0
+"""The longest that the end of a run waits for a channel."""
+
+_refusing: set[str] = set()
+"""The state stores of which this process has sent that they refuse what is to be stored."""
+
+
+def tell(settings: Settings, *, seconds: float) -> None:
+    """Look for new facts and send what is due; return after so many seconds at the latest, and raise nothing.
+
+    What is cut off or fails stays in the outbox. It works in a thread that ends with the process, since a receiver that
+    answers byte by byte, or a locked database, has no time limit of its own.
+    """
+    if not all_channels(settings):
+        return
+    _within(seconds, partial(_tell, settings))
+
+
+def tell_unrecorded(settings: Settings, failed: RunRecord) -> None:
+    """Send that this run failed, which the state store could not keep; its process need not say that again."""
+    _refusing.add(settings.database_url)
+    _send_now(settings, fact_of(failed))
+
+
+def _send_now(settings: Settings, fact: Fact) -> None:
+    """Send what cannot be stored: now, once, and without the outbox.
+
+    Wait ``CHANNEL_SECONDS`` for each channel at most, and raise nothing.
+    """
+    body = body_of(settings, fact, datetime.now(UTC), None)
+    for channel in channels_of(settings):
+        _within(CHANNEL_SECONDS, partial(_send_once, channel, body))
+
+
+def _within(seconds: float, do: Callable[[], None]) -> None:
+    """Wait for it so many seconds at most."""
+    thread = threading.Thread(target=do, name="alerts", daemon=True)
+    thread.start()
+    thread.join(seconds)
+
+
+def _send_once(channel: Channel, body: Body) -> None:
+    try:
+        channel.send(body)
+    except Exception as error:  # noqa: BLE001 - as in _tell
+        why = error if isinstance(error, NotDelivered) else type(error).__name__
+        logger.warning("An alert was not delivered, and is not sent again. %(why)s", {"why": why})
+
+
+def deliver(settings: Settings, moment: datetime | None = None) -> None:
+    """Send every alert that is due, the oldest first; what a channel does not take is due again after a pause.
+
+    A channel that did not take one alert is not tried with the next.
+    """
+    moment = moment or datetime.now(UTC)
+    channels = {channel.name: channel for channel in all_channels(settings)}
+    with Outbox(settings.database_url) as outbox:
+        outbox.prune(channels.keys(), {HEARTBEAT: moment - BEAT_FOR}, moment - KEPT_FOR)
+        silent: set[str] = set()
+        for one in outbox.waiting():
+            if (
+                one.is_due(moment)
+                and one.channel not in silent
+                and not _send(outbox, channels[one.channel], one, moment)
+            ):
+                silent.add(one.channel)
+
+
+def _send(outbox: Outbox, channel: Channel, one: Waiting, moment: datetime) -> bool:
+    """Send an alert unless another process does so; return whether the channel takes alerts."""
+    if not outbox.claim(one, moment):
+        return True
+    try:
+        channel.send(one.body)
+    except NotDelivered as error:
+        logger.warning("An alert waits, and is sent again later. %(why)s", {"why": error})
+        outbox.refused(one, str(error))
+        return False
+    outbox.delivered(one)
+    return True
+
+
+def _tell(settings: Settings) -> None:
+    try:
+        observe(settings)
+        deliver(settings)
+    except WmsSyncError as error:
+        logger.warning("Alerts could not be looked for: %(why)s", {"why": error})
+        _tell_refusal(settings, error)
+    except Exception as error:  # noqa: BLE001 - no defect of alerts may end a command
+        logger.warning("Alerts could not be looked for (%(kind)s).", {"kind": type(error).__name__})
+    else:
+        _tell_end_of_refusal(settings)
+
+
+def _tell_refusal(settings: Settings, error: WmsSyncError) -> None:
+    """Send that no alert can be stored, as on a full disk: once a process, until it has seen the end of it.
+
+    What waiting mends, such as a PostgreSQL that starts again, is left to the next look.
+    """
+    if settings.database_url not in _refusing and not mends_by_waiting(type(error).__name__):
+        _refusing.add(settings.database_url)
+        what_to_do = "Until then no alert can be stored, and none but this may come."
+        fact = Fact(Event.STORE_REFUSES, Event.STORE_REFUSES, "", f"Alerts cannot be stored: {error}", what_to_do)
+        _send_now(settings, fact)
+
+
+def _tell_end_of_refusal(settings: Settings) -> None:
+    if settings.database_url in _refusing:
+        _refusing.remove(settings.database_url)
+        _send_now(settings, Fact(Event.RECOVERED, Event.STORE_REFUSES, "", "Alerts can be stored again."))

@@ -1,0 +1,86 @@
+"""Receive a response body: kept compressed for landing, decompressed for reading.
+
+The client accepts gzip and zstd. A body that arrives uncompressed is landed as zstd. A transfer that ends early is
+``Unreachable`` (and retried), never a shorter page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from time import monotonic
+
+import httpx
+import zstandard
+from isal import isal_zlib
+from msgspec import Struct
+
+from wms_sync.grammar import count_of
+from wms_sync.service.errors import ProtocolError, Unreachable
+from wms_sync.storage.compression import GZIP_WINDOW_BITS, DamagedStream, StreamTooLarge, decompress
+
+ACCEPT_ENCODING = "gzip, zstd"
+MAX_BYTES = 64 * 1024 * 1024
+"""Largest accepted page, uncompressed: 1,000 shipments with everything selected are about 7 MB."""
+_SUFFIXES = {"gzip": "json.gz", "x-gzip": "json.gz", "zstd": "json.zst"}
+
+
+class Body(Struct, frozen=True):
+    """``landed`` is what goes to disk under ``suffix``; ``content`` is the JSON text in it."""
+
+    landed: bytes
+    suffix: str
+    content: bytes
+
+
+def receive(response: httpx.Response, *, deadline: float, largest: int = MAX_BYTES) -> Body:
+    """Read a streamed response to its end. ``deadline`` is a value of ``time.monotonic``.
+
+    Never holds more than ``largest`` bytes of it, compressed or not, so a small body cannot expand without limit.
+    """
+    raw = b"".join(_until(response, deadline, largest))
+    encoding = response.headers.get("content-encoding", "identity").strip().lower()
+    if encoding in _SUFFIXES:
+        return Body(raw, _SUFFIXES[encoding], unpacked(raw, _SUFFIXES[encoding], largest=largest))
+    if encoding in {"", "identity"}:
+        return packed(raw)
+    raise ProtocolError(f"The service answered with Content-Encoding {encoding!r}, which was not offered.")
+
+
+def unpacked(landed: bytes, suffix: str, *, largest: int = MAX_BYTES) -> bytes:
+    """Decompress a body in the form it has on disk.
+
+    Raises ``Unreachable`` if it is incomplete or damaged, ``ProtocolError`` if it exceeds ``largest`` bytes.
+    """
+    try:
+        return decompress(landed, suffix, largest=largest)
+    except StreamTooLarge:
+        raise _too_large(largest) from None
+    except DamagedStream as error:
+        raise Unreachable(f"The compressed answer is damaged ({error}).") from None
+
+
+def packed(content: bytes, suffix: str = "json.zst") -> Body:
+    """Compress JSON text to a body; equal texts give equal bytes."""
+    if suffix == "json.gz":
+        return Body(isal_zlib.compress(content, 1, GZIP_WINDOW_BITS), suffix, content)
+    return Body(zstandard.compress(content, 1), suffix, content)
+
+
+def _until(response: httpx.Response, deadline: float, largest: int) -> Iterator[bytes]:
+    received = 0
+    for chunk in response.iter_raw():
+        received += len(chunk)
+        if received > largest:
+            raise _too_large(largest)
+        if monotonic() > deadline:
+            raise Unreachable(
+                f"The service was still sending after the time limit ({count_of(received, 'byte')} so far)."
+            )
+        yield chunk
+
+
+def _too_large(largest: int) -> ProtocolError:
+    return ProtocolError(
+        f"The service sent a page of more than {largest // 2**20} MB. Request fewer records per page: lower "
+        "WMS_PAGE_SIZE."
+    )

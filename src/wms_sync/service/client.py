@@ -1,0 +1,206 @@
+"""Client of the Global API: reads and creates with the bearer token (specification 4, 5.1, 7).
+
+The token is sent to the configured origin only and never appears in a message.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from functools import partial
+from http import HTTPStatus
+from types import TracebackType
+from typing import Generic, Self, TypeVar
+
+import httpx
+import msgspec
+from msgspec import Struct
+from pydantic import SecretStr
+
+from wms_sync.service import statuses
+from wms_sync.service.body import Body, receive
+from wms_sync.service.clock import ServiceClock, dated
+from wms_sync.service.connection import Connection, Params, Request, TimeLimits, always
+from wms_sync.service.errors import NotAList, ProtocolError, Unauthorized, Unreachable
+from wms_sync.service.notices import Warn
+from wms_sync.service.retrying import RetryPolicy
+from wms_sync.service.throttle import Throttle
+from wms_sync.settings import TOLERANCE, Settings
+
+ROOT = "/api/global"
+STATUS = f"{ROOT}/v1/system/status"
+CREDENTIALS = (
+    "the token ({status}). It is wrong, expired or lacks permission: look at WMS_API_TOKEN (Custom Global Integration "
+    "of that instance) and at WMS_BASE_URL."
+)
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+
+
+class Answer(Struct, Generic[T], frozen=True):
+    """A 2xx answer to a read, and what was ``read`` from it.
+
+    ``served_at`` is its ``Date``, as far as the service's clock is trusted (``clock``).
+    """
+
+    body: Body
+    served_at: datetime
+    read: T
+
+
+class Reply(Struct, frozen=True):
+    """A 2xx answer to a create, so the create was done; ``content`` is None if the body did not arrive completely."""
+
+    status: int
+    is_json: bool
+    content: bytes | None
+    request: httpx.Request
+
+
+class GlobalApi:
+    """A thread-safe client; make one per run. Close it, or use it as a context manager."""
+
+    def __init__(
+        self,
+        base_url: str,
+        token: SecretStr,
+        *,
+        parallel: int = 4,
+        api_version: str | None = None,
+        policy: RetryPolicy | None = None,
+        limits: TimeLimits | None = None,
+        allowed: Callable[[], object] = always,
+        warn: Warn = logger.warning,
+        tolerance: timedelta = TOLERANCE,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        self.base_url = base_url
+        self.clock = ServiceClock(tolerance)
+        self._token = token
+        self._connection = Connection(
+            base_url,
+            parallel=parallel,
+            credentials=CREDENTIALS,
+            policy=policy,
+            headers={"X-ShipStream-API-Version": api_version} if api_version is not None else None,
+            limits=limits,
+            allowed=allowed,
+            warn=warn,
+            transport=transport,
+        )
+
+    @classmethod
+    def from_settings(
+        cls,
+        settings: Settings,
+        *,
+        policy: RetryPolicy | None = None,
+        limits: TimeLimits | None = None,
+        allowed: Callable[[], object] = always,
+        warn: Warn = logger.warning,
+        transport: httpx.BaseTransport | None = None,
+    ) -> Self:
+        """Make a client for the configured instance. Raises ``SettingsError`` if the address or token is not set.
+
+        ``allowed``, ``warn`` and ``transport`` are those of ``Connection``.
+        """
+        base_url, token = settings.require_service()
+        return cls(
+            base_url,
+            token,
+            parallel=settings.max_parallel_requests,
+            api_version=settings.api_version,
+            policy=policy,
+            limits=limits,
+            allowed=allowed,
+            warn=warn,
+            tolerance=settings.clock_tolerance,
+            transport=transport,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def requests(self) -> int:
+        """Return the number of requests sent, retries included."""
+        return self._connection.requests
+
+    @property
+    def throttle(self) -> Throttle:
+        """Return the limit on parallel requests, with the pauses that they share."""
+        return self._connection.throttle
+
+    @contextmanager
+    def cut_by_interrupts(self) -> Iterator[None]:
+        """End the requests of other threads at once if an interrupt ends the block."""
+        try:
+            yield
+        except Exception:
+            raise
+        except BaseException:
+            self._connection.abort()
+            raise
+
+    def close(self) -> None:
+        """Wake sleepers and close the connections."""
+        self._connection.close()
+
+    def get(self, path: str, params: Params = (), *, read: Callable[[bytes], T]) -> Answer[T]:
+        """GET a path with retries. Raises a leaf of ``ApiError``.
+
+        ``read`` makes something of the body. An answer for which it raises ``NotAList`` is asked for again.
+        """
+        request = Request("GET", self._connection.url(path), self._headers(), params)
+        return self._connection.send(request, partial(self._answered, read))
+
+    def post(self, path: str, body: object, *, attempts: int | None = None) -> Reply:
+        """POST a JSON body. Retries only if the service itself says that nothing was done; else raises ``InDoubt``.
+
+        ``attempts`` limits the number of attempts further than the retry policy does.
+        """
+        headers = {**self._headers(), "Content-Type": "application/json"}
+        content, url = msgspec.json.encode(body), self._connection.url(path)
+        request = Request("POST", url, headers, content=content, repeatable=False, attempts=attempts)
+        return self._connection.send(request, _replied)
+
+    def rest(self, attempt: int, asked: float | None) -> None:
+        """Wait before sending a create in doubt again, which only the caller knows to be harmless."""
+        self._connection.rest(attempt, asked)
+
+    def _answered(self, read: Callable[[bytes], T], response: httpx.Response, deadline: float) -> Answer[T]:
+        served_at = self.clock.take(dated(response))  # at the first byte: a page may take minutes to arrive
+        body = receive(response, deadline=deadline)
+        try:
+            return Answer(body, served_at, read(body.content))
+        except NotAList:
+            if response.status_code == HTTPStatus.NO_CONTENT:
+                raise
+            raise statuses.not_the_answer(response, body.content, self.base_url, wanted="a list (collection)") from None
+
+    def _headers(self) -> Mapping[str, str]:
+        token = self._token.get_secret_value()
+        if not token or not token.isascii() or not token.isprintable() or " " in token:
+            # httpx would show the token in its error
+            raise Unauthorized(
+                "WMS_API_TOKEN is empty or has spaces, line breaks or characters that no token has.", status=0
+            )
+        return {"Authorization": f"Bearer {token}"}
+
+
+def _replied(response: httpx.Response, deadline: float) -> Reply:
+    try:
+        content = receive(response, deadline=deadline).content
+    except (Unreachable, ProtocolError, httpx.HTTPError):
+        content = None
+    is_html = content is not None and content.lstrip().startswith(b"<")
+    is_json = not is_html and "json" in response.headers.get("content-type", "").lower()
+    return Reply(response.status_code, is_json, content, response.request)

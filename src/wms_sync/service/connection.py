@@ -1,0 +1,284 @@
+"""Send HTTP requests to one origin of the service, with retries; both interfaces use it.
+
+Uses keep-alive connections, gzip or zstd, and time limits for connecting, for each read and for a whole request
+(``lane``). Redirects are refused, and no cookie is kept. The callers (``client``, ``merchant``) pass credentials with
+each request, so that these cannot reach another origin.
+"""
+
+from __future__ import annotations
+
+import logging
+import ssl
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from queue import LifoQueue
+from time import monotonic
+from typing import TypeVar
+
+import httpx
+from msgspec import Struct
+from msgspec.structs import replace
+
+from wms_sync.errors import SettingsError
+from wms_sync.service import statuses
+from wms_sync.service.body import ACCEPT_ENCODING
+from wms_sync.service.errors import ApiError, Busy, InDoubt, NotSent, RedirectRefused, ServiceFailed, Unreachable
+from wms_sync.service.lane import Lane
+from wms_sync.service.notices import Notices, Warn
+from wms_sync.service.retrying import RetryPolicy, backoff, wait_before_retry
+from wms_sync.service.throttle import Throttle
+
+logger = logging.getLogger(__name__)
+
+Params = Sequence[tuple[str, str]]
+T = TypeVar("T")
+Take = Callable[[httpx.Response, float], T]
+"""Reads a successful, streamed response before a deadline (``time.monotonic``)."""
+
+
+class TimeLimits(Struct, frozen=True):
+    """Time limits in seconds: for connecting, between two pieces of an answer, from connecting to the last byte."""
+
+    connect: float = 10.0
+    read: float = 120.0
+    answer: float = 600.0
+
+
+class Request(Struct, frozen=True):
+    """One request. ``repeatable``: sending it twice is harmless, as for a read.
+
+    ``attempts`` limits the number of attempts further than the retry policy does.
+    """
+
+    method: str
+    url: str
+    headers: Mapping[str, str]
+    params: Params = ()
+    content: bytes | None = None
+    repeatable: bool = True
+    attempts: int | None = None
+
+    def __repr__(self) -> str:
+        return f"Request({self.method} {self.url})"  # without the token, and without what is sent
+
+
+def always() -> None:
+    """Default guard: allow every request."""
+
+
+@cache
+def _authorities() -> ssl.SSLContext:
+    """Return the certificate authorities to trust, read once a process: reading them takes longer than a request."""
+    return httpx.create_ssl_context()
+
+
+def _trusted(base_url: str) -> ssl.SSLContext:
+    """Return whom to trust: behind plain http, which is for loopback alone, nobody shows a certificate."""
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if base_url.startswith("http:") else _authorities()
+
+
+@contextmanager
+def _refusing_environment() -> Iterator[None]:
+    """Raise ``SettingsError`` for proxies and authorities of the environment that cannot be used.
+
+    An address is not shown, since it may have a password.
+    """
+    try:
+        yield
+    except ImportError:
+        raise SettingsError(
+            "ALL_PROXY or HTTPS_PROXY names a SOCKS proxy, which needs a package: pip install socksio. Or name an http "
+            "proxy."
+        ) from None
+    except OSError as error:
+        raise SettingsError(
+            f"The certificate authorities that SSL_CERT_FILE or SSL_CERT_DIR names cannot be read "
+            f"({error.strerror or error}). Correct or unset it."
+        ) from None
+    except (ValueError, httpx.InvalidURL):
+        raise SettingsError(
+            "HTTPS_PROXY or ALL_PROXY is no address of a proxy, such as http://host:port. Correct or unset it."
+        ) from None
+
+
+class Connection:
+    """A thread-safe connection. ``requests`` counts the requests sent, ``throttle`` limits parallel requests.
+
+    ``allowed`` is called before each request, retries included, and may raise to prevent it. ``warn`` is called with
+    what headers announce. Requests go through ``transport``, such as a service in this process, instead of a socket;
+    what ends a slow answer cuts sockets alone.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        parallel: int,
+        credentials: str,
+        policy: RetryPolicy | None,
+        headers: Mapping[str, str] | None = None,
+        limits: TimeLimits | None = None,
+        allowed: Callable[[], object] = always,
+        warn: Warn = logger.warning,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        self.base_url = base_url
+        self._notices = Notices(base_url, warn)
+        self._allowed = allowed
+        self._limits = limits or TimeLimits()
+        self.requests = 0
+        self.throttle = Throttle(parallel)
+        self._credentials = credentials
+        self._policy = policy or RetryPolicy()
+        with _refusing_environment():
+            self._lanes = tuple(Lane(self._client(headers or {}, transport)) for _ in range(parallel))
+        self._free: LifoQueue[Lane] = LifoQueue()
+        for lane in self._lanes:
+            self._free.put(lane)
+
+    def close(self) -> None:
+        """Wake sleepers and close the connections."""
+        self.throttle.close()
+        for lane in self._lanes:
+            lane.close()
+
+    def abort(self) -> None:
+        """Start no further request, and end those under way."""
+        self.throttle.close()
+        for lane in self._lanes:
+            lane.cut()
+
+    def send(self, request: Request, take: Take[T]) -> T:
+        """Send a request, retry it if the error allows, and read the answer. Raises a leaf of ``ApiError``."""
+        started, attempt, policy = monotonic(), 0, self._policy
+        if request.attempts is not None:
+            policy = replace(policy, attempts=min(policy.attempts, request.attempts))
+        while True:
+            attempt += 1
+            try:
+                with self.throttle.slot():
+                    self._allowed()
+                    return self._once(request, take)
+            except ApiError as error:
+                wait = wait_before_retry(
+                    error,
+                    idempotent=request.repeatable,
+                    attempt=attempt,
+                    elapsed=monotonic() - started,
+                    policy=policy,
+                )
+                if wait is None:
+                    raise _or_in_doubt(error, request) from None
+                logger.warning(
+                    "%(error)s Trying again in %(wait).1f s (%(attempt)d of %(attempts)d attempts made).",
+                    {"error": error, "wait": wait, "attempt": attempt, "attempts": policy.attempts},
+                )
+                if isinstance(error, Busy):
+                    self.throttle.pause(wait)
+                self.throttle.sleep(wait)
+
+    def rest(self, attempt: int, asked: float | None) -> None:
+        """Wait after attempt ``attempt``, at most the policy's longest wait. Raises ``NotSent`` if closed meanwhile."""
+        policy = self._policy
+        self.throttle.sleep(backoff(attempt, policy) if asked is None else min(asked, policy.longest_wait))
+
+    def url(self, path: str) -> str:
+        """Return the URL of one of our paths; no path ever comes from the service."""
+        return self.base_url + path
+
+    def _client(self, headers: Mapping[str, str], transport: httpx.BaseTransport | None) -> httpx.Client:
+        return httpx.Client(
+            headers={
+                "Accept": "application/json",
+                "Accept-Encoding": ACCEPT_ENCODING,
+                "User-Agent": "wms-sync",
+                **headers,
+            },
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),  # none is kept: neither interface needs one
+            timeout=httpx.Timeout(self._limits.read, connect=self._limits.connect),
+            limits=httpx.Limits(max_connections=1, max_keepalive_connections=1),
+            follow_redirects=False,
+            trust_env=not self.base_url.startswith("http:"),
+            verify=_trusted(self.base_url),
+            transport=transport,
+        )
+
+    def _once(self, request: Request, take: Take[T]) -> T:
+        self.requests += 1
+        lane = self._free.get()
+        try:
+            with lane.within(self._limits.answer):
+                return self._answered(lane, request, take)
+        finally:
+            self._free.put(lane)
+
+    def _answered(self, lane: Lane, request: Request, take: Take[T]) -> T:
+        deadline = monotonic() + self._limits.answer
+        try:
+            response = lane.send(_built(lane.http, request))
+            try:
+                self._notices.hear(response)
+                statuses.raise_for(response, self.base_url, self._credentials)
+                taken = take(response, deadline)
+            finally:
+                response.close()
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            raise NotSent(_no_answer(self.base_url, error)) from None
+        except httpx.HTTPError as error:
+            raise Unreachable(self._too_slow() if lane.is_cut else _no_answer(self.base_url, error)) from None
+        if lane.is_cut:  # an answer that ends with its connection looks complete
+            raise Unreachable(self._too_slow())
+        return taken
+
+    def _too_slow(self) -> str:
+        return (
+            f"The answer of {self.base_url} had not ended after {self._limits.answer:.0f} s, or the run was "
+            "interrupted: the connection was cut."
+        )
+
+
+def _built(http: httpx.Client, request: Request) -> httpx.Request:
+    return http.build_request(
+        request.method,
+        request.url,
+        params=list(request.params) or None,
+        content=request.content,
+        headers=dict(request.headers),
+    )
+
+
+def _or_in_doubt(error: ApiError, request: Request) -> ApiError:
+    """Return ``InDoubt`` if a request that must not be sent twice may have been done; else the error itself."""
+    if request.repeatable:
+        return error
+    if isinstance(error, ServiceFailed) and not error.is_own_word:
+        return InDoubt(
+            f"{error} The service itself did not say that nothing was done, so it may have done it.",
+            retry_after=error.retry_after,
+        )
+    if isinstance(error, RedirectRefused) and error.may_be_done:
+        return InDoubt(f"{error} A {error.status} can also mean that the create was done.")
+    if not isinstance(error, Unreachable) or isinstance(error, NotSent):
+        return error
+    return InDoubt(f"{request.method} {request.url} was sent and not answered: {error}")
+
+
+def _no_answer(base_url: str, error: httpx.HTTPError) -> str:
+    reason = str(error) or type(error).__name__
+    if (refused := _untrusted(error)) is not None:
+        return (
+            f"This machine does not trust the certificate of {base_url} ({refused.verify_message}). If it is from a "
+            "private certificate authority, set SSL_CERT_FILE to a file with the certificate of that authority."
+        )
+    return f"No answer from {base_url} ({type(error).__name__}: {reason}). Check WMS_BASE_URL and the network."
+
+
+def _untrusted(error: BaseException | None) -> ssl.SSLCertVerificationError | None:
+    """Return the refusal of the service's certificate that caused an error, if one did."""
+    while error is not None:
+        if isinstance(error, ssl.SSLCertVerificationError):
+            return error
+        error = error.__cause__ or error.__context__
+    return None

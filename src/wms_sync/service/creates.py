@@ -1,0 +1,181 @@
+"""Send a create of any kind and interpret its answer (specification 4.1 to 4.3, 2.6).
+
+The answer to a create::
+
+    {"resource": {"type": "Retailer", "id": 901, "warnings": ["..."]}, "meta": {"processing_time": 0.02}}
+
+201, or 200 with JSON, means that the create was done, even if the body is truncated or has no id. A 200 that is not
+JSON does not come from the service (a login page, a proxy), and a 200 that speaks of something else than the resource
+(errors, a message) contradicts itself: both leave the create in doubt. So does a 202 that names no id: what was
+accepted may still be refused. Whether a body is JSON is seen by its resource too: PHP calls what it sends HTML.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from wms_sync.service.answer_json import decoded
+from wms_sync.service.client import ROOT, GlobalApi, Reply
+from wms_sync.service.errors import InDoubt, Problem, Rejected
+from wms_sync.service.reasons import as_sentence, words_in
+from wms_sync.service.redaction import without_credentials
+from wms_sync.whole_numbers import identity
+
+Resource = Mapping[str, Any]
+
+BRIEFLY = 2
+"""Attempts per create once the service was still too busy for an earlier create after all its retries."""
+
+_NOT = r"(?<!not )(?<!n.t )(?<!longer )"
+_IN_USE = re.compile(rf"\b(?:already|{_NOT}in use|{_NOT}exists?|taken|duplicate|unique)\b", re.IGNORECASE)
+_PLAINLY_IN_USE = re.compile(
+    rf"\balready (?:in use|exists?|taken|used|registered)\b|\b(?:is|was|been) (?:already )?taken\b|{_NOT}\bin use\b"
+    r"|\bduplicate\b|\b(?:not|be) unique\b",
+    re.IGNORECASE,
+)
+"""The wording required of a message that names no key."""
+_QUOTE = r"""['"`‘’“”]"""  # noqa: RUF001 - quotes as people write them
+_LEVELS = re.compile(r"[./]")
+_CREATED, _ACCEPTED = 201, 202
+
+
+class Created(Struct, frozen=True):
+    """A create that was done; ``id`` is None if the answer did not arrive completely."""
+
+    id: int | None
+    type: str | None
+    warnings: tuple[str, ...]
+
+
+class _Made(Struct):
+    id: Any = None
+    type: Any = None
+    warnings: Any = None
+
+
+class _Envelope(Struct):
+    resource: _Made
+
+
+class Creates:
+    """Sends creates through one client; each call is one create with its retries. Raises a leaf of ``ApiError``."""
+
+    def __init__(self, api: GlobalApi) -> None:
+        self._api = api
+        self._attempts: int | None = None
+
+    def be_brief(self) -> None:
+        """Retry less from now on: the service was too busy for a create even after all its retries."""
+        self._attempts = BRIEFLY
+
+    def create(self, endpoint: str, body: Resource, *, wrapped_in: str | None = None) -> Created:
+        """Post a body to an endpoint such as ``/v1/shipping/retailers``, as it is or under the key ``wrapped_in``."""
+        sent = {wrapped_in: body} if wrapped_in else body
+        return _created(self._api.post(f"{ROOT}{endpoint}", sent, attempts=self._attempts))
+
+    def rest(self, attempt: int, asked: float | None) -> None:
+        """Wait before a create in doubt is sent again."""
+        self._api.rest(attempt, asked)
+
+
+def already_in_use(refusal: Rejected, key: str, value: str) -> bool:
+    """Return whether the service refuses because the value of ``key`` (``name`` or ``code``) is already in use.
+
+    This is inferred, here only: the specification shows neither the status nor the wording (7.2). A detail must name
+    this key, and its reason must say that the value is taken, not, for example, that it is too long. Details are
+    optional (7.1): a message without them must say plainly that something is taken, and name the key or its value.
+    """
+    return any(_is_taken(problem, key, value) for problem in refusal.problems)
+
+
+def speaks_of_use(refusal: Rejected) -> bool:
+    """Return whether the service refuses because anything at all is already in use."""
+    return any(_IN_USE.search(problem.message) for problem in refusal.problems)
+
+
+def _is_taken(problem: Problem, key: str, value: str) -> bool:
+    if problem.key:
+        return _LEVELS.split(problem.key)[-1] == key and _IN_USE.search(problem.message) is not None
+    names_it = re.search(rf"(?<!\w){re.escape(key)}(?!\w)", problem.message, re.IGNORECASE)
+    if names_it is None and not _names_value(problem.message, value):
+        return False
+    return _PLAINLY_IN_USE.search(problem.message) is not None
+
+
+def _names_value(sentence: str, value: str) -> bool:
+    """Return whether a message contains the value: in quotes, or unquoted if it could not be an ordinary word.
+
+    ``A retailer with this name already exists.`` does not name a retailer whose code is ``A`` or ``this``.
+    """
+    if re.search(rf"{_QUOTE}{re.escape(value)}{_QUOTE}", sentence, re.IGNORECASE):
+        return True
+    is_word = value.isalpha() and (len(value) == 1 or not value.isupper())
+    return not is_word and re.search(rf"(?<!\w){re.escape(value)}(?!\w)", sentence) is not None
+
+
+def _created(reply: Reply) -> Created:
+    made = _made(reply)
+    id_ = identity(made.id) or None  # PHP makes 0 of an id that there is none of
+    if id_ is None and not reply.is_json and reply.status != _CREATED:
+        raise InDoubt(
+            f"The create was answered {reply.status} with something that is not JSON, so the answer may not be the "
+            f"service's. It says: {_said(reply)} If this lasts, check WMS_BASE_URL and what is in front of the service."
+        )
+    if reply.status == _ACCEPTED and id_ is None:
+        raise InDoubt(
+            "The create was answered 202, so it was accepted and may be done later, or be refused: the answer names no "
+            "id. If this repeats, ask the service how a create is answered."
+        )
+    return Created(
+        id=id_,
+        type=made.type if isinstance(made.type, str) else None,
+        warnings=tuple(without_credentials(_in_words(one), reply.request) for one in made.warnings)
+        if isinstance(made.warnings, list)
+        else (),
+    )
+
+
+def _made(reply: Reply) -> _Made:
+    try:
+        return decoded(reply.content or b"", _Envelope).resource
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        _refuse_denial(reply)
+        return _Made()
+
+
+def _refuse_denial(reply: Reply) -> None:
+    """Raise ``InDoubt`` for a success that has no resource, and errors or anything else in its place.
+
+    A 201 alone means that something was created, so only errors contradict it.
+    """
+    try:
+        denial = decoded(reply.content or b"", object)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return
+    fields = denial if isinstance(denial, dict) else {}
+    if fields.get("errors") or fields.get("error"):
+        raise InDoubt(
+            f"The create was answered {reply.status}, which means done, but with errors instead of the resource: "
+            f"{_said(reply)}"
+        )
+    if denial and reply.status not in {_CREATED, _ACCEPTED} and fields.get("resource") is None and "id" not in fields:
+        raise InDoubt(
+            f"The create was answered {reply.status}, which can mean done, but with no resource: {_said(reply)} If "
+            "this repeats, ask the service how a create is answered."
+        )
+
+
+def _said(reply: Reply) -> str:
+    return as_sentence(words_in(reply.content or b"", reply.request) or "no readable reason")
+
+
+def _in_words(warning: object) -> str:
+    """Return a warning as text. Its shape is not specified: text, or an object with a ``message``."""
+    if isinstance(warning, dict) and "message" in warning:
+        return str(warning["message"])
+    return str(warning)

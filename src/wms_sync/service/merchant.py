@@ -1,0 +1,211 @@
+"""Client of the Merchant API: JSON-RPC 2.0 at ``/api/jsonrpc`` (specification 4.7, 5.2, 7.3).
+
+A call and its answers; the last form is from the vendor's documentation::
+
+    {"jsonrpc": "2.0", "id": 1, "method": "call", "params": [null, "retailer.list", [{"code": {"in": ["a"]}}]]}
+    {"jsonrpc": "2.0", "id": 1, "result": {...}, "error": null}
+    {"jsonrpc": 2.0, "id": 1, "error": {"code": -32005, "message": "Session expired. Try to relogin."}}
+
+Credentials are sent with each call (HTTP Basic, session null), or once with ``login``; the session is then kept for the
+process and replaced only if the service says that it expired.
+"""
+
+from __future__ import annotations
+
+import base64
+import itertools
+import threading
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+import msgspec
+from pydantic import SecretStr
+
+from wms_sync.service.answer_json import decoded
+from wms_sync.service.body import receive
+from wms_sync.service.connection import Connection, Request
+from wms_sync.service.errors import AccessDenied, CallFailed, ProtocolError, Rejected, SessionExpired
+from wms_sync.service.redaction import without_credentials
+from wms_sync.service.retrying import RetryPolicy
+from wms_sync.service.statuses import not_the_answer
+from wms_sync.settings import Settings
+
+PATH = "/api/jsonrpc"
+CREDENTIALS = "username or API key ({status}): look at WMS_MERCHANT_USERNAME and WMS_MERCHANT_API_KEY."
+READS = frozenset({"search", "info", "list"})
+"""Last parts of the names of methods that only read, so that a call without an answer can be retried."""
+PARALLEL = 5
+"""The number of simultaneous calls that the service accepts (facts)."""
+ACCESS_DENIED, SESSION_EXPIRED = 2, 5
+INVALID_REQUEST = -32600
+"""The envelope is refused, so nothing was called."""
+AS_TEXT, AS_NUMBER = "2.0", 2.0
+
+_VERSIONS = (2, 2.0, "2.0", "2")
+
+
+class _Error(msgspec.Struct):
+    code: int
+    message: str = ""
+
+
+class _Envelope(msgspec.Struct):
+    jsonrpc: float | str
+    result: Any = msgspec.UNSET
+    error: _Error | None = None
+
+
+class MerchantApi:
+    """A thread-safe client; make one per run. Use it as a context manager."""
+
+    def __init__(
+        self,
+        base_url: str,
+        username: str,
+        api_key: SecretStr,
+        *,
+        login: bool = False,
+        parallel: int = PARALLEL,
+        policy: RetryPolicy | None = None,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        self._username = username
+        self._api_key = api_key
+        self._login = login
+        self._session: str | None = None
+        self._logging_in = threading.Lock()
+        self._numbers = itertools.count(1)
+        self._version: str | float = AS_TEXT
+        self._connection = Connection(
+            base_url, parallel=min(parallel, PARALLEL), credentials=CREDENTIALS, policy=policy, transport=transport
+        )
+
+    @classmethod
+    def from_settings(
+        cls,
+        settings: Settings,
+        *,
+        policy: RetryPolicy | None = None,
+        transport: httpx.BaseTransport | None = None,
+    ) -> Self:
+        """Make a client for the configured instance. Raises ``SettingsError`` if a setting is not set."""
+        base_url, username, api_key = settings.require_merchant()
+        return cls(
+            base_url,
+            username,
+            api_key,
+            login=settings.merchant_login == "session",
+            parallel=settings.max_parallel_requests,
+            policy=policy,
+            transport=transport,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._connection.close()
+
+    @property
+    def requests(self) -> int:
+        """Return the number of requests sent, retries included."""
+        return self._connection.requests
+
+    def call(self, method: str, arguments: Sequence[object] = ()) -> Any:  # noqa: ANN401 - whatever the method returns
+        """Call a method such as ``retailer.list``. Raises a leaf of ``ApiError``.
+
+        If no answer comes, a method that may change something is not retried and raises ``InDoubt``.
+        """
+        repeatable = method.rpartition(".")[2] in READS
+        if not self._login:
+            return self._send("call", [None, method, list(arguments)], repeatable=repeatable, basic=True)
+        session = self._open_session(None)
+        try:
+            return self._send("call", [session, method, list(arguments)], repeatable=repeatable)
+        except SessionExpired:
+            session = self._open_session(session)
+            return self._send("call", [session, method, list(arguments)], repeatable=repeatable)
+
+    def _open_session(self, expired: str | None) -> str:
+        """Return the session of this process. Log in only if there is none yet or ``expired`` is the current one."""
+        with self._logging_in:
+            if self._session is None or self._session == expired:
+                session = self._send("login", [self._username, self._api_key.get_secret_value()], repeatable=True)
+                if not isinstance(session, str):
+                    raise ProtocolError("The Merchant API answered login with something that is not a session ID.")
+                self._session = session
+            return self._session
+
+    def _send(self, method: str, params: list[object], *, repeatable: bool, basic: bool = False) -> Any:  # noqa: ANN401
+        """Send a request. If the version is refused as text, send it as a number, as specification 4.7 shows it."""
+        try:
+            return self._sent(self._version, method, params, repeatable=repeatable, basic=basic)
+        except (CallFailed, Rejected) as refusal:
+            if self._version != AS_TEXT or not _is_of_envelope(refusal):
+                raise
+        result = self._sent(AS_NUMBER, method, params, repeatable=repeatable, basic=basic)
+        self._version = AS_NUMBER
+        return result
+
+    def _sent(self, version: str | float, method: str, params: list[object], *, repeatable: bool, basic: bool) -> Any:  # noqa: ANN401
+        headers = {"Content-Type": "application/json"}
+        if basic:
+            pair = f"{self._username}:{self._api_key.get_secret_value()}"
+            headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
+        envelope = {"jsonrpc": version, "id": next(self._numbers), "method": method, "params": params}
+        url = self._connection.url(PATH)
+        content = msgspec.json.encode(envelope)
+        request = Request("POST", url, headers, content=content, repeatable=repeatable)
+        return self._connection.send(
+            request, lambda response, deadline: _result(response, deadline, self._connection.base_url, _called(params))
+        )
+
+
+def _called(params: Sequence[object]) -> str:
+    """Return the name of the called method for messages: the inner method, never credentials or a session."""
+    return str(params[1]) if len(params) == 3 else "login"
+
+
+def _is_of_envelope(refusal: CallFailed | Rejected) -> bool:
+    if isinstance(refusal, CallFailed):
+        return refusal.code == INVALID_REQUEST
+    return any(problem.code == INVALID_REQUEST for problem in refusal.problems)
+
+
+def _result(response: httpx.Response, deadline: float, base_url: str, called: str) -> Any:  # noqa: ANN401
+    content = receive(response, deadline=deadline).content
+    try:
+        envelope = decoded(content, _Envelope)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        raise not_the_answer(response, content, base_url, wanted=f"the JSON-RPC answer to {called}") from None
+    if envelope.jsonrpc not in _VERSIONS:
+        raise ProtocolError(f"The Merchant API answered {called} in version {envelope.jsonrpc!r} of JSON-RPC, not 2.0.")
+    if envelope.error is not None:
+        raise _failed(envelope.error, called, response.request)
+    if envelope.result is msgspec.UNSET:
+        raise ProtocolError(f"The Merchant API answered {called} with neither a result nor an error.")
+    return envelope.result
+
+
+def _failed(error: _Error, called: str, request: httpx.Request) -> CallFailed:
+    code = documented(error.code)
+    said = without_credentials(error.message, request)
+    message = f"The Merchant API refused {called}: {said} (code {error.code})"
+    if code == ACCESS_DENIED:
+        return AccessDenied(f"{message} Check WMS_MERCHANT_USERNAME and WMS_MERCHANT_API_KEY.", code=code)
+    if code == SESSION_EXPIRED:
+        return SessionExpired(message, code=code)
+    return CallFailed(message, code=code)
+
+
+def documented(code: int) -> int:
+    """Return the code as the vendor documents it: 2 may arrive as 2 or -32002; JSON-RPC's own codes stay as they are.
+
+    >>> documented(-32002), documented(2), documented(-32601)
+    (2, 2, -32601)
+    """
+    return -32000 - code if -32600 < code <= -32000 else code

@@ -1,0 +1,155 @@
+"""One query of list shipments (specification 4.4, 4.6): its pages, its ids, single records, and the rest of its list.
+
+A search backend may end every list and every count at a number of matches (5,000 or 10,000, say) without a word:
+``has_more`` is false and the count agrees. So the end of a list proves nothing by itself. The ``rest`` is requested
+then: the same filters, with ids above the last one. Only an empty answer ends a query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from wms_sync.service.body import Body
+from wms_sync.service.envelope import Envelope
+from wms_sync.service.errors import FilterIgnored, PagingBroken
+from wms_sync.service.filters import ids_among, ids_between
+
+MOST_EMPTY = 1000
+"""The most empty pages in a row that are followed, each with a page cursor; more would never end."""
+
+
+class Page(Struct, frozen=True):
+    """One response of list shipments: the body as received, and its envelope."""
+
+    body: Body
+    envelope: Envelope
+    served_at: datetime
+
+
+class Pager:
+    """The position in a listing; refuses to go on if records could be lost or the listing would never end.
+
+    ``next`` is the page cursor to request (None at the end), ``last_id`` the highest id so far. Both come from the
+    state store when a half-read window is resumed. A page cursor is the id at which the next page starts (facts,
+    paging); the last id of this page is accepted too, since an overlap would be detected.
+    """
+
+    def __init__(self, next_cursor: int | None = None, last_id: int | None = None) -> None:
+        self.next = next_cursor
+        self.last_id = last_id
+        self._empty = 0
+
+    def accept(self, page: Page) -> None:
+        """Advance past a page. Raises ``PagingBroken`` if ids do not rise, or the page cursor is absent or stuck."""
+        last_id = self.last_id
+        for record_id in page.envelope.ids:
+            if last_id is not None and record_id <= last_id:
+                raise PagingBroken(
+                    f"The service sent shipment {record_id} after {last_id} although sort=id was requested: pages "
+                    "overlap or are out of order. The window is not complete."
+                )
+            last_id = record_id
+        following = page.envelope.next if page.envelope.has_more else None
+        if page.envelope.has_more and following is None:
+            raise PagingBroken(
+                "The service says has_more but gives no next page (no cursor_start in next, none in meta): the rest of "
+                "the window is unknown."
+            )
+        if following is not None and following < max((last_id or 0), (self.next or 0) + 1):
+            raise PagingBroken("The service's next page was read already: reading on would never end.")
+        self._empty = 0 if page.envelope.records else self._empty + 1
+        if following is not None and self._empty > MOST_EMPTY:
+            raise PagingBroken(f"{self._empty} pages in a row are empty, and the service says that more follow.")
+        self.next, self.last_id = following, last_id
+
+
+class Ask(Protocol):
+    """Requests one page of the records that match the filters, in the order of their ids."""
+
+    def __call__(self, filters: Sequence[str], page_cursor: int | None, *, counted: bool = True) -> Page:
+        """Return the page at a page cursor, or the first one, with ``meta.count`` if ``counted``."""
+
+
+class Query:
+    """The records that match ``filters`` with ids in ``(after_id, to_id]``; a side that is None is open.
+
+    ``page`` requests pages with everything selected, ``narrow_page`` without field selection. At most ``per_request``
+    records are requested by id at a time.
+    """
+
+    def __init__(
+        self,
+        page: Ask,
+        narrow_page: Ask,
+        *filters: str,
+        after_id: int | None = None,
+        to_id: int | None = None,
+        per_request: int,
+    ) -> None:
+        self.per_request = per_request
+        self._page = page
+        self._narrow_page = narrow_page
+        self._by = filters
+        self._after_id = after_id
+        self._to_id = to_id
+        self._followed_from = after_id
+        self._shows_rest = True
+
+    def first(self) -> Page:
+        """Return the first page; its envelope has the ``count`` of the query if the service counts."""
+        return self._page(self._filters(self._after_id), None)
+
+    def at(self, page_cursor: int, *, counted: bool) -> Page:
+        """Return a later page; counting costs the service time, so request it (``counted``) only if needed."""
+        return self._page(self._filters(self._followed_from), page_cursor, counted=counted)
+
+    def rest(self, last_id: int) -> Page | None:
+        """Return the first page of ids above the last one; None if there are none. ``at`` then follows it.
+
+        Raises ``FilterIgnored`` or ``Rejected`` if the service ignores or refuses the filter on ids; nothing is asked a
+        second time then.
+        """
+        if not self._shows_rest:
+            return None
+        self._shows_rest = False
+        page = self._page(self._filters(last_id), None, counted=False)
+        if page.envelope.ids and min(page.envelope.ids) <= last_id:
+            raise FilterIgnored(f"The service was asked for ids above {last_id} and sent {min(page.envelope.ids)}.")
+        self._shows_rest = True
+        if not page.envelope.ids:  # what has no usable id was on the pages before, and goes to quarantine
+            return None
+        self._followed_from = last_id
+        return page
+
+    def listed(self) -> Iterator[Page]:
+        """Yield each page without field selection, to the end of the rest. Raises ``PagingBroken``.
+
+        Only the pages of the query itself have a ``count``: that of a rest is a part of it.
+        """
+        pager, filters, is_rest = Pager(), self._filters(self._after_id), False
+        while True:
+            page = self._narrow_page(filters, pager.next)
+            pager.accept(page)
+            yield replace(page, envelope=replace(page.envelope, count=None)) if is_rest else page
+            if pager.next is None:
+                if pager.last_id is None or not page.envelope.ids or not self._shows_rest:
+                    return
+                filters, is_rest = self._filters(pager.last_id), True
+
+    def these(self, ids: Sequence[int]) -> Page:
+        """Return a page with those of these records that match."""
+        return self._page((*self._by, ids_among(ids)), None)
+
+    def which(self, ids: Sequence[int]) -> frozenset[int]:
+        """Return the ids of those that match."""
+        return frozenset(self._narrow_page((*self._by, ids_among(ids)), None).envelope.ids) & frozenset(ids)
+
+    def _filters(self, after_id: int | None) -> Sequence[str]:
+        if after_id is None and self._to_id is None:
+            return self._by
+        return (ids_between(after_id or 0, self._to_id), *self._by)

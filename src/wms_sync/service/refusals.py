@@ -1,0 +1,208 @@
+"""Find the field selection parameters that the service refuses (specification 7.1), and a selection that it accepts.
+
+The form of the path to the offending key is not specified, so ``fields:order.brand``, ``query.fields:order.brand`` and
+``fields[order.brand]`` are treated alike; without details the service's message is searched. A message may also list
+what is allowed, so each name is tried alone before it is left out. If the service names no parameter, the refused ones
+are found by bisection, with requests for one record.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Generic, TypeVar
+from urllib.parse import urlencode
+
+from msgspec import Struct, field
+
+from wms_sync.service.errors import Problem, StatusError, Unauthorized
+from wms_sync.service.reasons import in_words
+from wms_sync.service.selection import ALL, SHIPMENT, Selection, parameter
+
+ABOUT_WHAT_WAS_SENT = frozenset({400, 403, 404, 413, 414, 422, 431})
+"""Statuses of refusals that field selection may cause; a missing permission and a URL that is too long are included."""
+MOST_REQUESTS = 400
+ROOM = 100
+"""Characters by which a page's URL is longer than the first request's: a filter with an end, and a page cursor."""
+_PARTS = re.compile(r"[^a-z0-9_]+")
+_IN_SENTENCE = re.compile(r"\bfields(?::[\w.]*\w|\[[\w.]+\])")
+_QUOTED = re.compile(r"""['"`‘“](\w+)['"`’”]""")  # noqa: RUF001 - quotes as people write them
+_WORD = re.compile(r"\w+")
+
+T = TypeVar("T")
+Ask = Callable[[Selection], T]
+"""Sends one request with a selection; raises ``StatusError``."""
+
+
+class Agreement(Struct, Generic[T], frozen=True):
+    """The selection that the service accepts, its answer, and by parameter its reason for refusing more."""
+
+    selection: Selection
+    answer: T
+    said: Mapping[str, str] = field(default_factory=dict)
+
+
+class _Offence(Struct, frozen=True):
+    """A refused parameter, or one refused ``value`` of it, and the service's reason."""
+
+    name: str
+    value: str | None
+    said: str
+
+
+def agree(ask: Ask[T], wanted: Selection) -> Agreement[T]:
+    """Reduce the selection until the service accepts it. Raises a refusal that field selection did not cause."""
+    search = _Search(ask)
+    agreed, said = wanted, dict[str, str]()
+    while True:
+        try:
+            answer = search.ask(agreed)
+        except StatusError as refusal:
+            refused = agreed
+            for offence in _named(refusal, refused):
+                if search.is_refused_alone(agreed, offence.name):
+                    agreed = _without(agreed, offence, search, said)
+            if agreed == refused:
+                agreed = _without(agreed, search.offence(agreed, refusal), search, said)
+        else:
+            return Agreement(_with_room(agreed, said) if search.is_too_much else agreed, answer, said)
+
+
+class _Search(Generic[T]):
+    """Counts the requests, and searches for refused parameters that the service does not name."""
+
+    def __init__(self, ask: Ask[T]) -> None:
+        self._ask = ask
+        self._left = MOST_REQUESTS
+        self.is_too_much = False
+
+    def ask(self, selection: Selection) -> T:
+        """Send one request."""
+        self._left -= 1
+        return self._ask(selection)
+
+    def takes(self, selection: Selection) -> bool:
+        """Return whether the service accepts the selection."""
+        try:
+            self.ask(selection)
+        except StatusError as refusal:
+            if refusal.status not in ABOUT_WHAT_WAS_SENT or self._left <= 0:
+                raise
+            return False
+        return True
+
+    def offence(self, selection: Selection, refusal: StatusError) -> _Offence:
+        """Return the first refused parameter. Raises the refusal if no parameter caused it."""
+        if refusal.status not in ABOUT_WHAT_WAS_SENT or self._left <= 0 or not self.takes(selection.until(0)):
+            raise refusal
+        count = self._first_refused(len(selection.asked), lambda count: selection.until(count))
+        return _Offence(selection.asked[count - 1][0], None, _said(refusal))
+
+    def is_refused_alone(self, selection: Selection, name: str) -> bool:
+        """Return whether a parameter is refused even if it is sent only with those that it depends on."""
+        return bool(selection.values(name)) and not self.takes(_alone(selection, name))
+
+    def refused_value(self, selection: Selection, name: str, named: str | None) -> str | None:
+        """Return the refused value of a parameter, preferably the named one; None if all its values are refused."""
+        values = selection.values(name)
+        alone = _alone(selection, name)
+        if named in values and not self.takes(alone.asking(name, (named,))):
+            return named
+        first, last = ((values[at],) for at in (0, -1))
+        if len(values) == 1 or not (self.takes(alone.asking(name, first)) or self.takes(alone.asking(name, last))):
+            return None
+        count = self._first_refused(len(values), lambda count: alone.asking(name, values[:count]))
+        return values[count - 1]
+
+    def _first_refused(self, all_of_them: int, first: Callable[[int], Selection]) -> int:
+        """Return by bisection the smallest count that is refused; 0 is accepted and ``all_of_them`` refused."""
+        taken, refused = 0, all_of_them
+        while refused - taken > 1:
+            middle = (taken + refused) // 2
+            if self.takes(first(middle)):
+                taken = middle
+            else:
+                refused = middle
+        return refused
+
+
+def _without(selection: Selection, offence: _Offence, search: _Search[T], said: dict[str, str]) -> Selection:
+    """Return the selection without what is refused, and add the reasons to ``said``."""
+    narrower = _narrower(selection, offence, search)
+    gone = {name for name, _ in selection.asked} - {name for name, _ in narrower.asked}
+    said |= dict.fromkeys(gone | {offence.name}, offence.said)
+    return narrower
+
+
+def _narrower(selection: Selection, offence: _Offence, search: _Search[T]) -> Selection:
+    """Return the selection without the refused value, with the names of 4.5 for ``all``, or without the parameter."""
+    values = selection.values(offence.name)
+    if not search.is_refused_alone(selection, offence.name):
+        search.is_too_much = True
+        return selection.dropping(offence.name)
+    if values == (ALL,):
+        return selection.asking(offence.name, parameter(offence.name).names)
+    value = search.refused_value(selection, offence.name, offence.value)
+    if value is None:
+        return selection.dropping(offence.name)
+    return selection.asking(offence.name, (one for one in values if one != value))
+
+
+def _named(refusal: StatusError, selection: Selection) -> Iterator[_Offence]:
+    """Yield the parameters that the refusal names."""
+    if refusal.status not in ABOUT_WHAT_WAS_SENT:
+        return
+    for problem in refusal.problems:
+        for name in dict.fromkeys(_names_in(problem, selection)):
+            yield _Offence(name, _value_in(problem, selection.values(name)), _said(refusal))
+
+
+def _with_room(selection: Selection, said: dict[str, str]) -> Selection:
+    """Shorten a selection refused for its length, because the requests for pages are a little longer."""
+    shorter, why = selection, next(reversed(said.values()))
+    while shorter.asked and len(urlencode(selection.params)) - len(urlencode(shorter.params)) < ROOM:
+        last, _ = shorter.asked[-1]
+        shorter = shorter.dropping(last)
+        said[last] = why
+    return shorter
+
+
+def _alone(selection: Selection, name: str) -> Selection:
+    """Return a selection with one parameter and those that it depends on."""
+    return selection.without([each for each, _ in selection.asked if not f"{name}.".startswith(f"{each}.")])
+
+
+def _said(refusal: StatusError) -> str:
+    """Return the reason; for 403 without the advice about the token, since only a name lacks permission."""
+    if isinstance(refusal, Unauthorized):
+        return f"{refusal.status}: {in_words(refusal.problems) or 'no reason given.'}"
+    return str(refusal)
+
+
+def _names_in(problem: Problem, selection: Selection) -> Iterator[str]:
+    asked = {_plain(name): name for name, _ in selection.asked}
+    key = _plain(problem.key).rstrip(".0123456789")
+    yield from (asked[end] for end in _endings(key) if end in asked)
+    for found in _IN_SENTENCE.findall(problem.message):
+        if _plain(found) in asked:
+            yield asked[_plain(found)]
+
+
+def _endings(key: str) -> Iterator[str]:
+    """Yield the key from each ``fields`` on: ``fields.order`` for ``query.fields.order``."""
+    parts = key.split(".")
+    yield from (".".join(parts[at:]) for at, part in enumerate(parts) if part == SHIPMENT)
+
+
+def _value_in(problem: Problem, values: tuple[str, ...]) -> str | None:
+    """Return the value that the message names: the only one in quotes, or else the only one at all; else None."""
+    sentence = _IN_SENTENCE.sub(" ", problem.message)
+    for words in (_QUOTED.findall(sentence), _WORD.findall(sentence)):
+        named = [value for value in values if value in words]
+        if len(named) == 1:
+            return named[0]
+    return None
+
+
+def _plain(name: str) -> str:
+    return _PARTS.sub(".", name.lower()).strip(".")

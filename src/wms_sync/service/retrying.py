@@ -1,0 +1,82 @@
+"""Decide whether to retry a request, and when: the only module that does so.
+
+409 and 429, and a 5xx or 408 with the service's own error body, mean that nothing was done: any request may be retried.
+The same holds if no connection was made. After no answer at all, and after one that may not be the service's (a 5xx,
+408 or 403 with another body, a 200 that is not what was asked for: work may have been done all the same), a request is
+retried only if that is harmless (a read). Retries are limited in number and in time.
+"""
+
+from __future__ import annotations
+
+import random
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+from msgspec import Struct
+
+from wms_sync.service.errors import ApiError, Busy, NotSent, ServiceFailed, Unreachable
+
+
+class RetryPolicy(Struct, frozen=True):
+    """Limits of retrying. Waits are in seconds; ``jitter`` is the random share of a wait, 0 to 1."""
+
+    attempts: int = 8
+    total_seconds: float = 900.0
+    first_wait: float = 0.5
+    longest_wait: float = 60.0
+    jitter: float = 0.5
+
+
+def wait_before_retry(
+    error: ApiError, *, idempotent: bool, attempt: int, elapsed: float, policy: RetryPolicy
+) -> float | None:
+    """Return the seconds to wait before attempt ``attempt + 1``, or None if the error is final.
+
+    ``attempt`` counts from 1. A ``Retry-After`` is followed, unless it exceeds the time limit. One that asks for less
+    than the usual wait (0, or a date that has passed) does not shorten it: the attempts would be over at once.
+    """
+    if not _may_repeat(error, idempotent=idempotent) or attempt >= policy.attempts:
+        return None
+    asked = error.retry_after if isinstance(error, Busy | ServiceFailed) else None
+    wait = max(asked or 0.0, backoff(attempt, policy))
+    return wait if elapsed + wait <= policy.total_seconds else None
+
+
+def retry_after_seconds(value: str | None, *, now: datetime | None = None) -> float | None:
+    """Return a ``Retry-After`` header (a number or an HTTP date) in seconds; None if it is absent or unreadable.
+
+    ``now`` is by the clock of who wrote it, which may be hours from this machine's; None if that is not known.
+    """
+    if value is None:
+        return None
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, (http_date(value) - (now or datetime.now(UTC))).total_seconds())
+    except ValueError:
+        return None
+
+
+def http_date(value: str) -> datetime:
+    """Parse an HTTP date as UTC, even without a zone or with ``-0000``. Raises ``ValueError`` if it is invalid."""
+    try:
+        moment = parsedate_to_datetime(value)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError(value) from error
+
+
+def _may_repeat(error: ApiError, *, idempotent: bool) -> bool:
+    if isinstance(error, Unreachable) and not isinstance(error, NotSent):
+        return idempotent
+    if isinstance(error, ServiceFailed):
+        return idempotent or error.is_own_word
+    return isinstance(error, Busy | NotSent)
+
+
+def backoff(attempt: int, policy: RetryPolicy) -> float:
+    """Return the seconds to wait after attempt ``attempt`` (from 1) if the service did not ask for a wait."""
+    wait = min(policy.longest_wait, policy.first_wait * 2.0 ** (attempt - 1))
+    return wait * (1 - policy.jitter * random.random())  # noqa: S311 - spreading clients out needs no secrecy

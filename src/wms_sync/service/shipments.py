@@ -1,0 +1,264 @@
+"""List shipments (specification 4.4, 4.6): the pages of one window, with the guards that make paging safe.
+
+A page as served::
+
+    {"collection": [{"type": "Shipment", "id": 7, ...}], "included": {"Order": [...]},
+     "has_more": true, "next": "/api/global/v1/shipping/shipments?...&cursor_start=8", "previous": null,
+     "meta": {"processing_time": 0.1, "cursor_start": 8, "cursor_end": 7, "count": 1234}}
+
+Cursors work only with ``sort=id``, so ``updated_at`` filters but never orders. Of ``next`` only the page cursor is used
+(``page_cursor``); each page is requested with the listing's own parameters.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from http import HTTPStatus
+from urllib.parse import urlsplit
+
+from wms_sync.grammar import count_of
+from wms_sync.service.body import packed
+from wms_sync.service.client import ROOT, Answer, GlobalApi
+from wms_sync.service.connection import Params
+from wms_sync.service.envelope import Envelope, read_envelope
+from wms_sync.service.errors import NotAList, ProtocolError, Rejected
+from wms_sync.service.filters import UNDATED, ids_among, ids_between, updated_within
+from wms_sync.service.page_size import PageSize
+from wms_sync.service.query import Page, Query
+from wms_sync.service.record_dates import change_times
+from wms_sync.service.selection import Selection
+
+logger = logging.getLogger(__name__)
+
+PATH = f"{ROOT}/v1/shipping/shipments"
+LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC), datetime(2000, 1, 2, tzinfo=UTC)
+"""A day on which no shipment of any instance was last changed."""
+IDS_PER_REQUEST = 200
+"""With ids of ten digits, the encoded URL has about 3 KB; no limit is published, and 4 KB is a common one."""
+EMPTY = b'{"collection":[],"included":{},"has_more":false,"next":null,"meta":{"count":0}}'
+"""An empty list, in the place of an answer 404 or 204 that means one."""
+
+
+class ShipmentListing:
+    """Requests pages of shipments, by ``updated_at`` in ``[start, end)`` or by id.
+
+    Set ``selection`` to request less, and ``widening`` to request each window wider on both sides (``probe``).
+    """
+
+    def __init__(
+        self,
+        api: GlobalApi,
+        *,
+        page_size: int | PageSize,
+        include_addresses: bool,
+        remark: Callable[[str], object] = logger.info,
+    ) -> None:
+        self._api = api
+        self.selection = Selection.whole(include_addresses=include_addresses)
+        self.widening = timedelta(0)
+        self._empty_is: int | None = None
+        self._remark = remark
+        self._page_size = page_size if isinstance(page_size, PageSize) else PageSize(page_size)
+        self._watched = not include_addresses
+
+    def cut_by_interrupts(self) -> AbstractContextManager[None]:
+        """End the requests of other threads at once if an interrupt ends the block."""
+        return self._api.cut_by_interrupts()
+
+    @property
+    def _common(self) -> tuple[tuple[str, str], ...]:
+        return (("sort", "id"), *self.selection.params)
+
+    @property
+    def signature(self) -> str:
+        """Return everything that is requested besides the window, as text."""
+        asked = [f"{name}={value}" for name, value in self._common]
+        if self.widening:
+            asked.append(f"wider={self.widening.total_seconds():.0f}")
+        return "&".join([f"limit={self._page_size.now}", *asked])
+
+    def asks_the_same(self, signature: str) -> bool:
+        """Return whether a half-read window with this signature can be resumed; the page size may differ."""
+        return signature.partition("&")[2] == self.signature.partition("&")[2]
+
+    def count(
+        self, start: datetime | None, end: datetime | None, *, selecting: Selection | None = None
+    ) -> tuple[int | None, datetime]:
+        """Return the number of matching shipments (None if the service does not count) and its clock. One request.
+
+        With ``selecting``, one record is requested with this selection, which shows whether the service accepts it.
+        """
+        asked = selecting.params if selecting is not None else ()
+        envelope, served_at = self._counted(updated_within(start, end), selecting=asked)
+        return envelope.count, served_at
+
+    def changed_within(self, start: datetime, end: datetime) -> Query:
+        """Return the query for shipments whose ``updated_at`` lies in ``[start, end)``, or near its ends."""
+        return self._query(updated_within(start - self.widening, end + self.widening))
+
+    def undated(self) -> Query:
+        """Return the query for shipments whose ``updated_at`` is null."""
+        return self._query(UNDATED)
+
+    def between(self, after_id: int, to_id: int | None = None, *, since: datetime | None = None) -> Query:
+        """Return the query for shipments with ids in ``(after_id, to_id]``; with ``since``, for those changed since."""
+        dated = () if since is None else (updated_within(since - self.widening, None),)
+        return self._query(*dated, after_id=after_id, to_id=to_id)
+
+    def lowest_id(self, start: datetime) -> int | None:
+        """Return the lowest id of a shipment changed since ``start``; None if there is none. One request."""
+        envelope, _ = self._counted(updated_within(start - self.widening, None))
+        return min(envelope.ids, default=None)
+
+    def first_change_times(self) -> Mapping[int, object]:
+        """Return the ``updated_at`` of the shipments with the lowest ids, as it came. One request."""
+        return change_times(self._get((("sort", "id"),)).body.content)
+
+    def first_ids(self, start: datetime, end: datetime) -> tuple[int, ...]:
+        """Return the lowest ids of shipments that the filter finds in ``[start, end)``. One request.
+
+        The page has the service's default size, as that of ``first_change_times``. So a shipment of that page is on
+        this one too, if the filter finds it.
+        """
+        return self._get((("filter", updated_within(start, end)), ("sort", "id"))).read.ids
+
+    def count_ids(
+        self, after_id: int, to_id: int | None, start: datetime | None = None, end: datetime | None = None
+    ) -> int | None:
+        """Return the number of shipments with ids in ``(after_id, to_id]``, changed in ``[start, end)`` if given."""
+        dated = () if start is None and end is None else (updated_within(start, end),)
+        envelope, _ = self._counted(ids_between(after_id, to_id), *dated)
+        return envelope.count
+
+    def count_undated(self) -> int | None:
+        """Return the number of shipments whose ``updated_at`` is null, at least 1 where the service does not count.
+
+        Return None if the service refuses the filter, or sends a shipment that has a date. One request.
+        """
+        params = (("filter", UNDATED), ("sort", "id"), ("limit", "1"), ("count", "1"))
+        try:
+            answer = self._get(params)
+        except Rejected:
+            return None
+        envelope = answer.read
+        if any(updated_at is not None for updated_at in change_times(answer.body.content).values()):
+            return None
+        if not envelope.records and not envelope.has_more:
+            return 0  # whatever is counted: counts may ignore the filter
+        return envelope.count or 1
+
+    def which_of(self, ids: Sequence[int]) -> tuple[frozenset[int], datetime]:
+        """Return which of at most ``IDS_PER_REQUEST`` shipments the service has, and its clock, without other filters.
+
+        Raises ``ProtocolError`` if the answer is no proof, because it is not a complete list of what was requested.
+        """
+        params = (("filter", ids_among(ids)), ("sort", "id"), ("limit", str(len(ids))), ("count", "1"))
+        answer = self._get(params)
+        envelope = answer.read
+        found = frozenset(envelope.ids)
+        if envelope.has_more or not found <= set(ids) or not len(found) == envelope.records == envelope.count:
+            raise ProtocolError(
+                f"The service was asked which of {count_of(len(ids), 'shipment')} it has and answered with "
+                f"{count_of(envelope.records, 'record')}, {count_of(len(found), 'id')} and a count of "
+                f"{envelope.count}: that proves of none that it is gone."
+            )
+        return found, answer.served_at
+
+    def counts_by_filter(self) -> bool:
+        """Return whether counts follow the filter: for a day without shipments the count must be 0. One request."""
+        envelope, _ = self._counted(updated_within(*LONG_AGO))
+        return bool(envelope.records or envelope.has_more or not envelope.count)
+
+    def _query(self, *filters: str, after_id: int | None = None, to_id: int | None = None) -> Query:
+        per_request = min(IDS_PER_REQUEST, self._page_size.now)
+        return Query(self._page, self._narrow_page, *filters, after_id=after_id, to_id=to_id, per_request=per_request)
+
+    def _counted(self, *filters: str, selecting: Params = ()) -> tuple[Envelope, datetime]:
+        asked = (*_asked(filters, None), ("sort", "id"), ("limit", "1"), ("count", "1"), *selecting)
+        answer = self._get(asked)
+        return answer.read, answer.served_at
+
+    def _page(self, filters: Sequence[str], page_cursor: int | None, *, counted: bool = True) -> Page:
+        common = (("count", "1"), *self._common) if counted else self._common
+        return self._taken(filters, page_cursor, common, watched=self._watched)
+
+    def _narrow_page(self, filters: Sequence[str], page_cursor: int | None, *, counted: bool = True) -> Page:
+        """Request a page without field selection: the service sends little and has nothing to refuse."""
+        common = (("count", "1"), ("sort", "id")) if counted else (("sort", "id"),)
+        return self._taken(filters, page_cursor, common, watched=False)
+
+    def _taken(self, filters: Sequence[str], page_cursor: int | None, common: Params, *, watched: bool) -> Page:
+        answer = self._answer(filters, page_cursor, common, partial(read_envelope, watched=watched))
+        self._look_at_host(answer.read.host)
+        return Page(answer.body, answer.read, answer.served_at)
+
+    def _answer(
+        self, filters: Sequence[str], page_cursor: int | None, common: Params, read: Callable[[bytes], Envelope]
+    ) -> Answer[Envelope]:
+        """Request a page, as large as the service accepts."""
+        asked = tuple(_asked(filters, page_cursor))
+        while True:
+            size = self._page_size.now
+            try:
+                answer = self._get((*asked, ("limit", str(size)), *common), read)
+            except Rejected as refusal:
+                if not self._page_size.refused(size, refusal):
+                    raise
+            else:
+                self._page_size.taken(size)
+                return answer
+
+    def _get(self, params: Params, read: Callable[[bytes], Envelope] = read_envelope) -> Answer[Envelope]:
+        """Request a list. A 404 or 204 is an empty one if the service answers so for a day without shipments.
+
+        A path that is gone for a moment answers 404 too. So a list without any filter must come right after.
+        """
+        try:
+            return self._api.get(PATH, params, read=read)
+        except (NotAList, Rejected) as refusal:
+            status = _status_of_empty(refusal)
+            if status is None or status != self.status_of_empty_list():
+                raise
+        anything = self._api.get(PATH, (("sort", "id"), ("limit", "1")), read=read_envelope)
+        return Answer(packed(EMPTY), anything.served_at, read(EMPTY))
+
+    def status_of_empty_list(self) -> int:
+        """Return the status with which the service answers for a day without shipments: 200, 404 or 204. One request.
+
+        It is requested once; raises other errors of the request.
+        """
+        if self._empty_is is None:
+            params = (("filter", updated_within(*LONG_AGO)), ("sort", "id"), ("limit", "1"))
+            try:
+                self._api.get(PATH, params, read=read_envelope)
+                self._empty_is = HTTPStatus.OK
+            except (NotAList, Rejected) as refusal:
+                self._empty_is = _status_of_empty(refusal)
+                if self._empty_is is None:
+                    raise
+        return self._empty_is
+
+    def _look_at_host(self, host: str | None) -> None:
+        if host is not None and host != urlsplit(self._api.base_url).hostname:
+            self._remark(  # without the host, which could repeat something secret that was sent
+                f"The service says that its next pages are at another host than {self._api.base_url}. Nothing is sent "
+                "there: they are requested from this address. The key next in the raw pages shows the host; if it is "
+                "the instance's address, set WMS_BASE_URL to it."
+            )
+
+
+def _status_of_empty(refusal: NotAList | Rejected) -> int | None:
+    """Return the status of an answer that can mean an empty list, else None; only a 204 is not a list for ``get``."""
+    if isinstance(refusal, NotAList):
+        return HTTPStatus.NO_CONTENT
+    return HTTPStatus.NOT_FOUND if refusal.status == HTTPStatus.NOT_FOUND else None
+
+
+def _asked(filters: Sequence[str], page_cursor: int | None) -> Iterator[tuple[str, str]]:
+    yield from (("filter", text) for text in filters)
+    if page_cursor is not None:
+        yield "cursor_start", str(page_cursor)

@@ -1,0 +1,150 @@
+"""Map an HTTP status to an error of the tree (specification 7; facts, "Errors, retries, limits").
+
+A success that is not what was asked for is mapped here too: what answers in the service's place often says 200.
+"""
+
+from __future__ import annotations
+
+import re
+from time import monotonic
+
+import httpx
+
+from wms_sync.service.body import receive
+from wms_sync.service.clock import dated
+from wms_sync.service.errors import ApiError, Busy, Problem, RedirectRefused, Rejected, ServiceFailed, Unauthorized
+from wms_sync.service.reasons import are_own, as_sentence, clean, problems_in, words_in, words_in_page
+from wms_sync.service.retrying import retry_after_seconds
+
+NO_SUCH_PATH = frozenset({404, 405})
+"""Statuses that refuse the address, not what was sent."""
+UNAUTHORIZED, FORBIDDEN, REQUEST_TIMEOUT, CONFLICT, TOO_MANY = 401, 403, 408, 409, 429
+SEE_OTHER, NOT_MODIFIED = 303, 304
+MOVED = frozenset({301, 302})
+"""Redirects after which many send another GET, so that some services answer a POST so once it is done."""
+_LARGEST_ERROR_BODY = 1024 * 1024
+_ERROR_BODY_SECONDS = 30.0
+_LONGEST_SERVER = 60
+_PASSING = re.compile(
+    r"\b(?:too many|rate|limit|throttl\w*|busy|concurren\w*|try again|retry|later|in progress|being processed|locked"
+    r"|deadlock|overloaded)\b",
+    re.IGNORECASE,
+)
+
+
+def raise_for(response: httpx.Response, base_url: str, credentials: str) -> None:
+    """Return for 2xx; otherwise raise the error for the status.
+
+    ``credentials`` completes the sentence ``... refused`` and says which settings to check; it may have ``{status}``.
+    """
+    status = response.status_code
+    if 200 <= status < 300:
+        return
+    content = body_of_error(response)
+    problems, said = problems_in(content, response.request), words_in(content, response.request)
+    is_own = are_own(problems)
+    wait = _wait(response)
+    answered = f"{_where(response, base_url)} answered {status}"
+    if status == UNAUTHORIZED or (status == FORBIDDEN and is_own):
+        refused = f"{base_url} refused {credentials.format(status=status)}{_it_says(said)}"
+        raise Unauthorized(refused, status=status, problems=problems)
+    if status == FORBIDDEN:
+        may_be_own = bool(problems) or not said
+        refused = f"it refused {credentials.format(status=status)}" if may_be_own else ""
+        message = f"{answered} {_by_a_firewall(response, said, refused)}{_asked(wait)}"
+        raise ServiceFailed(message, status=status, retry_after=wait)
+    if status >= 500 or status in {REQUEST_TIMEOUT, NOT_MODIFIED}:  # no request has a condition: a cache is in between
+        failed = f"the service, or a proxy in front of it, failed{_server(response)}.{_it_says(said)}"
+        message = f"{answered}: {as_sentence(said) if is_own else failed}{_asked(wait)}"
+        raise ServiceFailed(message, status=status, retry_after=wait, is_own_word=is_own)
+    if 300 <= status < 400:
+        raise RedirectRefused(
+            f"{answered}, a redirect. It is not followed, since the request has credentials. Set WMS_BASE_URL to the "
+            "instance's final address.",
+            status=status,
+            may_be_done=status == SEE_OTHER or (status in MOVED and _leads_below(response)),
+        )
+    if status == TOO_MANY or (status == CONFLICT and _is_busy(response, problems, wait)):
+        message = f"{answered}: {as_sentence(said or 'too many requests')}{_asked(wait)}"
+        raise Busy(message, status=status, retry_after=wait)
+    at_all = " Is WMS_BASE_URL the address of the instance?" if status in NO_SUCH_PATH else ""
+    message = f"{answered}: {as_sentence(said or 'no reason given')}{at_all}"
+    raise Rejected(message, status=status, problems=problems)
+
+
+def not_the_answer(response: httpx.Response, content: bytes, base_url: str, *, wanted: str) -> ServiceFailed:
+    """Return the error for a success whose body is not what was ``wanted``, so that it is probably not the service's.
+
+    A login page, a maintenance page or a firewall answers so for a while.
+    """
+    wait, said = _wait(response), words_in_page(content, response.request)
+    answered = f"{_where(response, base_url)} answered {response.status_code}"
+    return ServiceFailed(
+        f"{answered} with {len(content):,} bytes that are not {wanted}, so it may not be the service"
+        f"{_server(response)}.{_it_says(said)} If this lasts, check WMS_BASE_URL and what is in front of the service."
+        f"{_asked(wait)}",
+        status=response.status_code,
+        retry_after=wait,
+    )
+
+
+def body_of_error(response: httpx.Response) -> bytes:
+    """Return the body of an answer other than success; nothing if it does not arrive or is too large."""
+    try:
+        deadline = monotonic() + _ERROR_BODY_SECONDS
+        return receive(response, deadline=deadline, largest=_LARGEST_ERROR_BODY).content
+    except (httpx.HTTPError, ApiError):
+        return b""
+
+
+def _by_a_firewall(response: httpx.Response, said: str, otherwise: str) -> str:
+    """Return who probably refused, and what to do; ``otherwise`` is the case if nothing is in front of the service."""
+    return (
+        "in words that are not the service's: something in front of it, such as a firewall or a bot filter, refused "
+        f"the request{_server(response)}.{_it_says(said)} If this lasts, have it let this machine through."
+        + (f" If nothing is in front of the service, {otherwise}" if otherwise else "")
+    )
+
+
+def _where(response: httpx.Response, base_url: str) -> str:
+    return f"{response.request.method} {base_url}{response.request.url.path}"
+
+
+def _wait(response: httpx.Response) -> float | None:
+    return retry_after_seconds(response.headers.get("retry-after"), now=dated(response))
+
+
+def _asked(wait: float | None) -> str:
+    return f" It asks for {wait:,.0f} s of waiting (Retry-After)." if wait else ""
+
+
+def _it_says(said: str) -> str:
+    return f" It says: {as_sentence(said)}" if said else ""
+
+
+def _server(response: httpx.Response) -> str:
+    """Return in brackets the name by which whatever answered calls itself."""
+    name = clean(response.headers.get("server", ""), response.request)[:_LONGEST_SERVER]
+    return f" (server: {name})" if name else ""
+
+
+def _leads_below(response: httpx.Response) -> bool:
+    """Return whether a redirect leads to something below the address that was asked, as to what was just created."""
+    asked = response.request.url
+    try:
+        target = asked.join(response.headers.get("location", ""))
+    except (httpx.InvalidURL, ValueError):
+        return False
+    return target.path.startswith(f"{asked.path.rstrip('/')}/")
+
+
+def _is_busy(response: httpx.Response, problems: tuple[Problem, ...], wait: float | None) -> bool:
+    """Return whether a 409 means too many requests at once (facts), and not that the object exists already.
+
+    The refusal of a create names what is wrong with it. Without a reason, or if the reason is about load, it is busy.
+    """
+    if any(problem.key for problem in problems):
+        return False
+    if response.request.method != "POST" or wait is not None or not problems:
+        return True
+    return any(_PASSING.search(problem.message) for problem in problems)

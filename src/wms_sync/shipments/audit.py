@@ -1,0 +1,308 @@
+"""Read one slice of old shipments, by id, each night, and get the service's counts.
+
+Slices follow each other by id. After some nights every shipment has been read again, and the next round begins. A slice
+finds changes that ``updated_at`` does not show. It lands as a window of its own kind, is flattened and merged like any
+other, and covers no time. ``compare`` compares it with the tables before it is merged.
+
+A slice is listed by id alone and leaves out what is dated before the start date. So it also finds what a filter on
+``updated_at`` does not show.
+
+A shipment that the tables have and a complete slice does not is *absent*. It may only have moved: to an ``updated_at``
+before the start date, or while the pages were read. So each absent shipment is requested once more, by its id and no
+other filter; one that still does not come is *missing*. The answer is valid only if it also has a witness, a shipment
+that the slice has just shown.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+
+from msgspec.structs import replace
+
+from wms_sync.grammar import count_of
+from wms_sync.intervals import Interval
+from wms_sync.service.client import GlobalApi
+from wms_sync.service.envelope import Envelope
+from wms_sync.service.errors import ApiError, ProtocolError
+from wms_sync.service.query import Page
+from wms_sync.service.record_dates import change_times, changed_before
+from wms_sync.service.shipments import IDS_PER_REQUEST, ShipmentListing
+from wms_sync.shipments.read import widening
+from wms_sync.shipments.read.cleaner import Cleaner
+from wms_sync.shipments.read.clocks import served_later
+from wms_sync.shipments.read.counts import Counts
+from wms_sync.shipments.read.errors import WindowIncomplete
+from wms_sync.shipments.read.field_selection import FieldSelection
+from wms_sync.shipments.read.lately import was_within
+from wms_sync.shipments.read.listing import listing_of
+from wms_sync.shipments.read.page_size import page_size
+from wms_sync.shipments.read.progress import Tally
+from wms_sync.shipments.read.reader import BEFORE_START
+from wms_sync.shipments.read.warnings import Warnings
+from wms_sync.shipments.read.window import WindowReader
+from wms_sync.shipments.read.window_names import new_name_without_time
+from wms_sync.state.audits import Audit, Audits, MissingShipment
+from wms_sync.state.run import Run
+from wms_sync.state.store import Window
+from wms_sync.whole_numbers import LARGEST_ID
+
+logger = logging.getLogger(__name__)
+
+SLICE_EVERY = timedelta(hours=20)
+"""One slice a night, however often a sync runs."""
+MOST_ABSENT = 100
+"""Up to so many absent shipments are always requested again; more only if they are at most half of the slice."""
+
+Stored = Callable[[int, int], AbstractSet[int]]
+"""Returns the ids in the tables that a slice of ``(after, to]`` should hold."""
+
+
+class SliceReader:
+    """Reads one slice through one client. The caller holds the writer's lock.
+
+    ``stored`` returns what the tables have. ``landed`` is called with the window's id once the slice is on disk.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        api: GlobalApi,
+        *,
+        stored: Stored,
+        landed: Callable[[str], None] | None = None,
+        warnings: Warnings | None = None,
+    ) -> None:
+        settings, store = run.settings, run.store
+        self._settings = settings
+        self._store = store
+        self._run_id = run.id
+        self._stored = stored
+        self._landed = landed
+        self._warnings = warnings or Warnings()
+        self._listing = listing_of(settings, api, page_size(settings, store, self._warnings), self._warnings)
+        self._listing.selection = FieldSelection(settings, store).remembered()
+        self._listing.widening = widening.remembered(store)
+        served_later(api, store)
+        self._counts = Counts(self._listing, self._warnings)
+
+    def read(self, horizon: datetime) -> Audit | None:
+        """Read the next slice if one is due. An error is reported and affects nothing but the audit.
+
+        ``horizon`` is the end of the sync that has just been read.
+        """
+        with Audits(self._settings.database_url, self._store.turn) as audits:
+            last = audits.last()
+            settled = horizon - timedelta(seconds=self._settings.overlap_seconds)
+            if not self._is_due(last, settled):
+                return None
+            try:
+                after = last.to_id if last is not None and last.to_id < LARGEST_ID else self._before_first()
+                audit, missing = self._read(after, settled, audits.missing().keys())
+            except (ApiError, WindowIncomplete) as error:
+                logger.warning(
+                    "The audit of old shipments is skipped this time; nothing else is affected: %(error)s",
+                    {"error": error},
+                )
+                return None
+            audits.begin(audit, missing)
+        if self._landed is not None:
+            self._landed(audit.window_id)
+        return audit
+
+    def _before_first(self) -> int:
+        """Return an id below all that a round reads again: years of older shipments may have lower ones."""
+        older = self._store.observation(BEFORE_START)
+        if older is not None and not older.value:
+            return 0
+        lowest = self._listing.lowest_id(self._settings.start)
+        return 0 if lowest is None else min((lowest, *self._stored(0, lowest - 1))) - 1
+
+    def _is_due(self, last: Audit | None, settled: datetime) -> bool:
+        """Return whether a slice is due. After a first sync none is: its shipments have just been read."""
+        if not self._settings.audit_pages or not self._store.windows("loaded") or settled <= self._settings.start:
+            return False
+        return last is None or not was_within(SLICE_EVERY, last.read_at)
+
+    def _read(
+        self, after: int, settled: datetime, known_missing: AbstractSet[int]
+    ) -> tuple[Audit, tuple[MissingShipment, ...]]:
+        for half_read in self._store.windows("reading"):
+            if half_read.reason == "audit":
+                self._store.abandon(half_read.id)
+        highest = self._store.highest_id()
+        window = self._begin(after, settled)
+        piece = _Slice(self._listing, window.from_at, after, highest, self._settings.audit_pages)
+        try:
+            with ThreadPoolExecutor(1, "ahead") as ahead, self._listing.cut_by_interrupts():
+                cleaned = Cleaner(self._store.forgotten(), include_addresses=self._settings.include_addresses)
+                layout = self._settings.layout
+                reader = WindowReader(self._store, layout, ahead, Tally(), cleaned, self._counts, self._warnings)
+                reader.read(window, piece)
+            missing = tuple(self._prove_missing(window.id, piece, known_missing))
+            # count last, so that the counts do not include what was just proven missing
+            everything = _counted(self._listing.count_ids(0, highest))
+            before_start = _counted(self._listing.count_ids(0, highest, None, self._settings.start))
+            # fewer than there are, where the filter is not exact: more would be reported as never read
+            margin = self._listing.widening
+            settled_counted = _counted(self._listing.count(self._settings.start + margin, settled - margin)[0])
+        except (ApiError, WindowIncomplete):
+            self._store.abandon(window.id)
+            raise
+        audit = Audit(
+            window_id=window.id,
+            run_id=self._run_id,
+            read_at=datetime.now(UTC),
+            after_id=after,
+            to_id=piece.to_id,
+            settled_at=settled,
+            settled_counted=settled_counted,
+            total_to_id=highest,
+            total_counted=everything - before_start,
+        )
+        return audit, missing
+
+    def _prove_missing(self, window_id: str, piece: _Slice, known: AbstractSet[int]) -> Iterator[MissingShipment]:
+        """Request the absent shipments by id, except those known to be missing; yield the ones that do not come."""
+        stored = self._stored(piece.after, piece.to_id)
+        absent = sorted(stored - piece.ids - known)
+        if absent and (not piece.ids or len(absent) > max(MOST_ABSENT, len(stored) // 2)):
+            logger.warning(
+                "The audit found only %(found)d of %(stored)s that the tables have. That so many disappeared "
+                "at once is unlikely, so none is marked missing: check whether the token may see all shipments. If "
+                "they are gone, raise WMS_AUDIT_PAGES, so that a slice includes more shipments that still exist.",
+                {"found": len(stored) - len(absent), "stored": count_of(len(stored), "shipment")},
+            )
+            return
+        for start in range(0, len(absent), IDS_PER_REQUEST - 1):
+            part = absent[start : start + IDS_PER_REQUEST - 1]
+            try:
+                there, asked_at = self._ask_again(part, witness=max(piece.ids))
+            except ApiError as error:
+                logger.warning(
+                    "%(absent)s absent, but not marked missing without proof: %(error)s",
+                    {"absent": count_of(len(part), "shipment is", "shipments are"), "error": error},
+                )
+                continue
+            yield from (MissingShipment(one, window_id, asked_at) for one in part if one not in there)
+
+    def _ask_again(self, ids: Sequence[int], *, witness: int) -> tuple[AbstractSet[int], datetime]:
+        """Return which of these ids the service has, and when it was asked.
+
+        Raise ``ProtocolError`` if it does not find the witness: then a search by id proves nothing.
+        """
+        there, asked_at = self._listing.which_of([*ids, witness])
+        if witness not in there:
+            raise ProtocolError(
+                f"The service showed shipment {witness} a moment ago but does not find it by its id. So it proves "
+                f"nothing that it does not find {count_of(len(ids), 'other')} either."
+            )
+        return there, asked_at
+
+    def _begin(self, after: int, settled: datetime) -> Window:
+        window = Window.begun(
+            new_name_without_time("audit", settled),
+            Interval(self._settings.start, settled),
+            reason="audit",
+            run_id=self._run_id,
+            signature=f"after={after}&{self._listing.signature}",
+            service=self._settings.base_url,
+            lost=self._listing.selection.lost,
+        )
+        self._store.begin_windows([window])
+        return window
+
+
+class _Slice:
+    """At most ``pages`` pages of shipments with ids above ``after``, without those dated before ``start``.
+
+    They are listed without a filter on ``updated_at``, so a filter that hides shipments does not hide them here.
+    ``to_id`` is how far the pages reach, ``ids`` are the ids on them. ``highest`` is the highest id that was read
+    before: the last slice is verified only up to there, or up to its own highest id.
+    """
+
+    def __init__(self, listing: ShipmentListing, start: datetime, after: int, highest: int, pages: int) -> None:
+        self._listing = listing
+        self._query = listing.between(after)
+        self._start = start
+        self._highest = highest
+        self._left = pages
+        self._reached = after
+        self._has_ended = False
+        self._old: set[int] = set()
+        self._parts: dict[int, Page] = {}
+        self.per_request = self._query.per_request
+        self.after = self.to_id = after
+        self.ids: set[int] = set()
+
+    def first(self) -> Page:
+        """Return the first page."""
+        return self._taken(self._query.first())
+
+    def at(self, page_cursor: int, *, counted: bool) -> Page:
+        """Return the page at a page cursor."""
+        part = self._parts.pop(page_cursor, None)
+        return part or self._taken(self._query.at(page_cursor, counted=counted))
+
+    def rest(self, last_id: int) -> Page | None:
+        """Return the first page after the end of the list, if the slice may have more pages and there is one."""
+        if not self._has_ended or self.to_id == LARGEST_ID:
+            return None
+        page = self._query.rest(self._reached)
+        if page is None:
+            self.to_id = LARGEST_ID
+        return None if page is None or self._left <= 0 else self._taken(page)
+
+    def listed(self) -> Iterator[Page]:
+        """Yield pages with the ids that the service has between the ends of the slice, except old ones."""
+        to_id = min(self.to_id, max((self._highest, *self.ids)))
+        for page in self._listing.between(self.after, to_id).listed():
+            ids = tuple(shipment for shipment in page.envelope.ids if shipment not in self._old)
+            yield replace(page, envelope=replace(page.envelope, ids=ids))
+
+    def these(self, ids: Sequence[int]) -> Page:
+        """Return a page with those of these records that the service has."""
+        return self._query.these(ids)
+
+    def which(self, ids: Sequence[int]) -> frozenset[int]:
+        """Return the ids of those of these records that the service has."""
+        return self._query.which(ids)
+
+    def _taken(self, page: Page) -> Page:
+        self._left -= 1
+        envelope = page.envelope
+        times = change_times(page.body.content)
+        old = {shipment for shipment in envelope.ids if changed_before(times.get(shipment), self._start)}
+        begins, self._reached = self._reached, max((self._reached, *envelope.ids))
+        self._has_ended = not envelope.has_more
+        self.to_id = self._reached if envelope.ids or envelope.has_more else LARGEST_ID
+        self._old |= old
+        if self._left <= 0:
+            envelope = replace(envelope, has_more=False, next=None)
+        kept = [shipment for shipment in envelope.ids if shipment not in old]
+        self.ids.update(kept)
+        return self._without_old(kept, begins, envelope) if old else replace(page, envelope=envelope)
+
+    def _without_old(self, kept: Sequence[int], begins: int, envelope: Envelope) -> Page:
+        """Request what is kept of a page by id, as the first of some pages that end as the page does."""
+        starts = range(0, len(kept), self.per_request)
+        pages = [self.these(kept[start : start + self.per_request]) for start in starts]
+        if not pages:  # an empty page, as received
+            pages = [self._listing.between(begins, self._reached, since=self._start).first()]
+        cursors = [kept[start] for start in starts[1:]]
+        ends = [*((True, cursor) for cursor in cursors), (envelope.has_more, envelope.next)]
+        parts = [
+            replace(page, envelope=replace(page.envelope, count=envelope.count, has_more=has_more, next=following))
+            for page, (has_more, following) in zip(pages, ends, strict=True)
+        ]
+        self._parts |= zip(cursors, parts[1:], strict=True)
+        return parts[0]
+
+
+def _counted(count: int | None) -> int:
+    if count is None:
+        raise ProtocolError("The service gives no counts (meta.count): without them an audit proves nothing.")
+    return count

@@ -1,0 +1,245 @@
+"""Repair a page that did not pass the gate: find every misfit and every unknown key, and keep the rest.
+
+Python parses the page and walks it along its shape, value by value. A value that does not fit becomes null and a
+``Misfit``; an unusable record or a stub is removed and becomes a ``Misfit`` as a whole; an unknown key is counted. The
+rest is written as JSON again, each value in the form that ``values`` gives, and DuckDB reads it like any page. If a
+list contains an object twice, the first occurrence stays and the others become misfits, except exact copies under
+``included``.
+
+Accepted without a finding, because nothing is lost: whole numbers and flags written as text, ``12.0``, numbers and
+booleans where text is expected, ``[]`` for an object (PHP's empty object), a date followed by midnight, and other ways
+to write null (an empty text where no text is expected, MySQL's day zero). Cast and counted as drift: a number without
+its unit, a time instead of a date, surplus decimals, and an object instead of a list of records or of objects under
+``included`` (PHP, after gaps).
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+from msgspec import Struct, field
+
+from wms_sync.privacy.numbered import as_list
+from wms_sync.shipments.flatten.findings import UNKNOWN_KEY, Drift, Misfit, shown, with_surrogates_escaped
+from wms_sync.shipments.flatten.objects import ObjectBytes
+from wms_sync.shipments.flatten.shape import (
+    COLLECTION,
+    ENVELOPE,
+    INCLUDED,
+    PRODUCTS,
+    SHIPMENT,
+    ListNode,
+    Node,
+    ObjectNode,
+    Shape,
+    ValueNode,
+)
+from wms_sync.shipments.flatten.stubs import why_stub
+from wms_sync.shipments.flatten.tolerant_json import Parsed
+from wms_sync.shipments.flatten.values import Cast, Unfit, converted, means_null
+from wms_sync.whole_numbers import whole
+
+
+class Repaired(Struct, frozen=True):
+    """A repaired page; ``objects`` is None if nothing on it can be read. Each ``removed`` record is a misfit."""
+
+    misfits: list[Misfit]
+    drift: list[Drift]
+    removed: int
+    objects: ObjectBytes | None
+
+
+def repair(content: bytes, shape: Shape) -> Repaired:
+    """Repair one page as described at the top of this module."""
+    parsed = Parsed().read(content)
+    walk = _Walk(parsed.odd, parsed.misfits)
+    repaired = walk.page(parsed.document, shape) if parsed.document is not None or not parsed.misfits else None
+    objects = None if repaired is None else _objects(repaired, shape)
+    return Repaired(walk.misfits, list(walk.drift.values()), walk.removed, objects)
+
+
+def _objects(page: dict[str, Any], shape: Shape) -> ObjectBytes:
+    """Return the objects of a repaired page as JSON, by kind."""
+    lists = {COLLECTION: page[COLLECTION], **(page.get(INCLUDED) or {})}
+    return {kind: [_as_json(thing) for thing in lists.get(kind) or ()] for kind in shape.kinds}
+
+
+def _as_json(thing: dict[str, Any]) -> bytes:
+    return json.dumps(thing, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+class _Owner(NamedTuple):
+    """The object that a value belongs to, as shown in a quarantine row."""
+
+    kind: str
+    id: int | None
+
+
+_Path = tuple[Any, ...]  # (parent path, key); rendered only for a misfit
+_ROOT: _Path = ("$",)
+_INCLUDED: _Path = (_ROOT, "included")
+_PAGE = _Owner("Page", None)
+_MISFIT = object()
+_NO_VALUE = "STRUCT"
+
+
+class _Walk(Struct):
+    odd: bool
+    misfits: list[Misfit]
+    drift: dict[tuple[str, str], Drift] = field(default_factory=dict)
+    removed: int = 0
+    products: dict[int, Any] = field(default_factory=dict)
+
+    def page(self, document: Any, shape: Shape) -> dict[str, Any] | None:  # noqa: ANN401 - any JSON
+        records = document.get("collection") if isinstance(document, dict) else None
+        if isinstance(records, dict):
+            self._cast("Page.collection", records, _GAPS)
+            records = list(records.values())
+        if not isinstance(records, list):
+            self._misfit(_PAGE, _ROOT, document, "the page is no object with a list under collection")
+            return None
+        for key in sorted(document.keys() - ENVELOPE):
+            self._unknown("Page", key, document[key])
+        repaired = {"collection": self._many(records, shape.collection, _PAGE, (_ROOT, "collection"))}
+        self.removed = len(records) - len(repaired["collection"])
+        if document.get("included") is not None:
+            repaired["included"] = self._included(document["included"], shape)
+        return repaired
+
+    def _included(self, included: Any, shape: Shape) -> Any:  # noqa: ANN401 - any JSON
+        path = _INCLUDED
+        if not isinstance(included, dict):
+            if included != []:
+                self._misfit(_PAGE, path, included, "an object was expected")
+            return None
+        repaired: dict[str, Any] = {}
+        for kind, objects in included.items():
+            node = shape.included.get(kind)
+            if node is None:
+                self._unknown("included", kind, objects)
+            else:
+                if isinstance(objects, dict) and (listed := as_list(objects)) is not None:
+                    self._cast(f"included.{kind}", objects, _GAPS)
+                    objects = listed
+                self._put(repaired, kind, objects, node, _PAGE, path)
+        return repaired
+
+    def _put(self, holder: Any, key: Any, value: Any, node: Node, owner: _Owner, path: _Path) -> None:  # noqa: ANN401
+        if value is None or means_null(value, node.type if isinstance(node, ValueNode) else _NO_VALUE):
+            holder[key] = None
+        elif isinstance(node, ValueNode):
+            holder[key] = self._value(value, node, key, owner, path)
+        elif isinstance(node, ObjectNode):
+            found = self._thing(value, node, owner, (path, key))
+            holder[key] = None if found is _MISFIT else found
+        elif isinstance(value, list):
+            holder[key] = self._many(value, node, owner, (path, key))
+        else:
+            holder[key] = None
+            self._misfit(owner, (path, key), value, "a list was expected")
+
+    def _many(self, values: list[Any], node: ListNode, owner: _Owner, path: _Path) -> list[Any]:
+        repaired: list[Any] = []
+        if isinstance(node.element, ValueNode):
+            repaired = [None] * len(values)
+            for index, value in enumerate(values):
+                self._put(repaired, index, value, node.element, owner, path)
+        elif isinstance(node.element, ObjectNode):
+            repaired = self._things(values, node.element, owner, path)
+        return repaired
+
+    def _things(self, values: list[Any], node: ObjectNode, owner: _Owner, path: _Path) -> list[Any]:
+        repaired: list[Any] = []
+        firsts = self.products if path[0] is _INCLUDED and path[1] in PRODUCTS else {}
+        for index, value in enumerate(values):
+            found = self._thing(value, node, owner, (path, index), in_list=True)
+            if found is _MISFIT:
+                continue
+            if not node.keyed or firsts.setdefault(found["id"], value) is value:
+                repaired.append(found)
+            elif path[0] is not _INCLUDED or not _same_again(value, firsts[found["id"]], values):
+                self._misfit(_Owner(node.name, found["id"]), (path, index), value, _TWICE)
+        return repaired
+
+    def _thing(self, value: Any, node: ObjectNode, owner: _Owner, path: _Path, *, in_list: bool = False) -> Any:  # noqa: ANN401
+        if node.is_measure and (measured := self._measured(value, node)) is not None:
+            return measured
+        if not isinstance(value, dict) and value != []:  # PHP's empty object
+            self._misfit(_Owner(node.name, None) if in_list and node.keyed else owner, path, value, _NO_OBJECT)
+            return _MISFIT
+        if not value and not in_list and node.keyed:
+            return None
+        if node.is_kind:
+            owner = _Owner(node.name, whole(value.get("id")) if value else None)
+        if node.keyed and owner.id is None:
+            self._misfit(owner, path, value, "its id is no whole number: the object was removed")
+            return _MISFIT
+        if node.name == SHIPMENT and (why := why_stub(value)) is not None:
+            self._misfit(owner, path, value, why)
+            return _MISFIT
+        repaired: dict[str, Any] = {}
+        fields = node.fields
+        for key in value:
+            if key in fields:
+                self._put(repaired, key, value[key], fields[key], owner, path)
+            else:
+                self._unknown(node.name, key, value[key])
+        return repaired
+
+    def _measured(self, value: Any, node: ObjectNode) -> dict[str, Any] | None:  # noqa: ANN401 - any JSON
+        """Return a bare number as a measure without a unit; None if the value is not a number."""
+        number = None if isinstance(value, dict | list) else converted(value, "DOUBLE", odd=self.odd)
+        if not isinstance(number, float):
+            return None
+        self._cast(node.name, value, _NO_UNIT)
+        return {"value": number}
+
+    def _value(self, value: Any, node: ValueNode, key: Any, owner: _Owner, path: _Path) -> Any:  # noqa: ANN401 - any JSON
+        found = converted(value, node.type, odd=self.odd)
+        if isinstance(found, Unfit):
+            self._misfit(owner, (path, key), value, found.why)
+            return None
+        if isinstance(found, Cast):
+            self._cast(node.name, value, found.why)
+            return found.value
+        return found
+
+    def _misfit(self, owner: _Owner, path: _Path, value: Any, why: str) -> None:  # noqa: ANN401 - any JSON
+        self.misfits.append(Misfit(owner.kind, owner.id, _rendered(path), shown(value, owner.kind, _key(path)), why))
+
+    def _cast(self, name: str, value: Any, why: str) -> None:  # noqa: ANN401 - any JSON
+        holder, _, key = name.rpartition(".")
+        self._unknown(holder, key, value, why)
+
+    def _unknown(self, holder: str, key: str, value: Any, why: str = UNKNOWN_KEY) -> None:  # noqa: ANN401 - any JSON
+        found = self.drift.setdefault((holder, key), Drift(holder, key, "null", 0, why))
+        found.occurrences += 1
+        if found.example == "null":
+            found.example = shown(value, holder, key)
+
+
+def _same_again(value: Any, first: Any, values: list[Any]) -> bool:  # noqa: ANN401 - any JSON
+    """Return whether ``first`` is an equal object from the same list, and not one of another kind of product."""
+    return value == first and any(one is first for one in values)
+
+
+_NO_OBJECT = "an object was expected"
+_NO_UNIT = "a number where one with its unit was expected: taken without a unit"
+_GAPS = "an object where a list was expected: its values were taken"
+_TWICE = "its id stands a second time: the first was kept"
+
+
+def _key(path: _Path) -> str:
+    """Return the key of a value, or of the list that contains it."""
+    while not isinstance(path[-1], str):
+        path = path[0]
+    return path[-1]
+
+
+def _rendered(path: _Path) -> str:
+    """Return a JSON path such as ``$.collection[3].packages[0].weight``."""
+    if len(path) == 1:
+        return str(path[0])
+    parent, key = path
+    return _rendered(parent) + (f"[{key}]" if isinstance(key, int) else f".{with_surrogates_escaped(key)}")

@@ -1,0 +1,207 @@
+"""Convert a JSON value to a value of a DuckDB type, with one function per type, for ``repair``.
+
+The result is canonical: JSON that DuckDB reads as exactly this value, whatever its own casts make of texts. So this
+module alone decides which texts are numbers and times; the gate passes nothing that would be read differently here.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
+
+from msgspec import Struct
+
+from wms_sync.shipments.flatten.findings import NonFiniteNumber
+from wms_sync.whole_numbers import INT64, whole
+
+DECIMAL_LIMIT = 10**14
+"""DECIMAL(18,4) holds fourteen digits before the decimal point."""
+EXACT_FLOAT = 1e11
+"""Below this, a float with at most four decimals times ten thousand is exactly a whole number."""
+_SCALE = Decimal("0.0001")
+_NOISE = 2.0**-48
+"""Relative error left by float arithmetic: 0.1 + 0.2 is written as 0.30000000000000004."""
+_NUMBER = re.compile(r"[ \t]*(?P<number>[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)[ \t]*", re.ASCII)
+_LONGEST_NUMBER = 400
+_TIME = re.compile(
+    r"\s*(?P<year>\d{4})(?P<dash>[-/])(?P<month>\d{1,2})(?P=dash)(?P<day>\d{1,2})"
+    r"(?:(?:[Tt]|\s+)(?P<hour>\d{1,2}):(?P<minute>\d{1,2})(?::(?P<second>\d{1,2})(?:[.,](?P<fraction>\d*))?)?"
+    r"\s*(?P<zone>[Zz]|UTC|GMT|(?P<sign>[+-])(?P<hours>[01]\d|2[0-3])(?::?(?P<minutes>[0-5]\d))?)?)?\s*",
+    re.ASCII,
+)
+_EXPECTED = {
+    "BIGINT": "a whole number",
+    "BOOLEAN": "true or false",
+    "DECIMAL(18,4)": "a number of at most fourteen digits before the point",
+    "DOUBLE": "a number",
+    "TIMESTAMP WITH TIME ZONE": "a date and time",
+    "DATE": "a date like 2024-01-31",
+    "VARCHAR": "text",
+}
+ROUNDED = "more than four decimals: rounded"
+DAY_KEPT = "a time where a date was expected: its date, as written, was taken"
+_FLAGS = {"0": False, "1": True, "false": False, "true": True}
+_ZERO_DAY = "0000-00-00"
+_ZEROS = "0-:. TZ"
+_OF_DAYS = {"TIMESTAMP WITH TIME ZONE", "DATE"}
+_AS_IT_IS: dict[str, type] = {"BOOLEAN": bool, "DOUBLE": float, "VARCHAR": str}
+
+
+class Unfit(Struct, frozen=True):
+    """The value cannot be converted to the type."""
+
+    why: str
+
+
+class Cast(Struct, frozen=True):
+    """The converted value, if the conversion loses or changes something."""
+
+    value: Any
+    why: str
+
+
+def converted(value: Any, duckdb_type: str, *, odd: bool) -> Any:  # noqa: ANN401 - any JSON
+    """Return the value in canonical form, a ``Cast`` or an ``Unfit``.
+
+    ``odd``: the value may contain ``NonFiniteNumber`` or lone surrogates.
+    """
+    if type(value) is _AS_IT_IS.get(duckdb_type) and not odd:
+        return value
+    if duckdb_type == "JSON":
+        why = why_unwritable(value) if odd else None
+        return value if why is None else Unfit(why)
+    if isinstance(value, str) and odd and not value.isascii() and (why := why_unwritable(value)):
+        return Unfit(why)
+    found = None if isinstance(value, NonFiniteNumber) else _CONVERSIONS[duckdb_type](value)
+    return Unfit(f"{_EXPECTED[duckdb_type]} was expected") if found is None else found
+
+
+def is_exact_decimal(number: float) -> bool:
+    """Return whether DuckDB reads the float as exactly the DECIMAL(18,4) that was written."""
+    return abs(number) < EXACT_FLOAT and _is_noise(round(number, 4) - number, number)
+
+
+def why_unwritable(value: Any) -> str | None:  # noqa: ANN401 - any JSON
+    """Return why a value cannot be written as JSON; None if it can."""
+    try:
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except UnicodeEncodeError:
+        return "it holds half of a Unicode pair"
+    except (TypeError, ValueError, RecursionError):
+        return "it holds what JSON does not have"
+    return None
+
+
+def means_null(value: Any, duckdb_type: str) -> bool:  # noqa: ANN401 - any JSON
+    """Return whether PHP or MySQL mean null by it: an empty text where no text is expected, or the day 0000-00-00."""
+    if not isinstance(value, str) or duckdb_type in {"VARCHAR", "JSON"}:
+        return False
+    return not value.strip(" ") or (duckdb_type in _OF_DAYS and value.startswith(_ZERO_DAY) and not value.strip(_ZEROS))
+
+
+def _flag(value: Any) -> bool | None:  # noqa: ANN401 - any JSON
+    if isinstance(value, str):
+        return _FLAGS.get(value.strip(" ").lower())
+    return bool(value) if isinstance(value, int | float) and value in {0, 1} else None
+
+
+def _decimal(value: Any) -> str | Cast | None:  # noqa: ANN401 - any JSON
+    number = _number(value)
+    if number is None or abs(number) >= DECIMAL_LIMIT:
+        return None
+    rounded = number.quantize(_SCALE, ROUND_HALF_UP)
+    if abs(rounded) >= DECIMAL_LIMIT:
+        return None
+    if rounded == number or (isinstance(value, float) and _is_noise(float(rounded - number), value)):
+        return f"{rounded:f}"
+    return Cast(f"{rounded:f}", ROUNDED)
+
+
+def _is_noise(difference: float, number: float) -> bool:
+    return abs(difference) <= abs(number) * _NOISE
+
+
+def _double(value: Any) -> float | None:  # noqa: ANN401 - any JSON
+    number = _number(value)
+    if number is None or abs(number) >= 2**1023:
+        return None
+    return float(number)
+
+
+def _number(value: Any) -> Decimal | None:  # noqa: ANN401 - any JSON
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return Decimal(value)
+    if isinstance(value, float):
+        return Decimal(repr(value))
+    if isinstance(value, str) and len(value) <= _LONGEST_NUMBER and (written := _NUMBER.fullmatch(value)):
+        return Decimal(written["number"])
+    return None
+
+
+def _text(value: Any) -> Any:  # noqa: ANN401 - any JSON
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value if value in INT64 else str(value)
+    return value if isinstance(value, str | float | bool) else None
+
+
+def _date(value: Any) -> str | Cast | None:  # noqa: ANN401 - any JSON
+    found = _moment(value)
+    if found is None:
+        return None
+    written, moment = found
+    day = f"{int(written['year']):04}-{int(written['month']):02}-{int(written['day']):02}"
+    offset = (written["hours"] or "00") + (written["minutes"] or "00")
+    is_all = offset == "0000" and moment.isoformat() == f"{day}T00:00:00"
+    return day if is_all else Cast(day, DAY_KEPT)
+
+
+def _time(value: Any) -> str | None:  # noqa: ANN401 - any JSON
+    found = _moment(value)
+    if found is None:
+        return None
+    written, moment = found
+    offset = f"{written['sign']}{written['hours']}:{written['minutes'] or '00'}" if written["sign"] else "+00:00"
+    return f"{moment.isoformat()}{offset}"
+
+
+def _moment(value: Any) -> tuple[re.Match[str], datetime] | None:  # noqa: ANN401 - any JSON
+    """Parse a time: return the match and the local time in the zone that is written, or None.
+
+    24:00:00 is the following midnight, and a leap second (23:59:60) the following second, as in POSIX.
+    """
+    written = _TIME.fullmatch(value) if isinstance(value, str) else None
+    if written is None:
+        return None
+    hour, minute, second = (int(written[part] or 0) for part in ("hour", "minute", "second"))
+    leap = (minute, second) == (59, 60)
+    next_day = (hour, minute, second) == (24, 0, 0) and not int(f"0{written['fraction'] or ''}")
+    try:
+        moment = datetime(  # noqa: DTZ001 - the zone is kept as written
+            int(written["year"]),
+            int(written["month"]),
+            int(written["day"]),
+            0 if next_day else hour,
+            minute,
+            59 if leap else second,
+            int((written["fraction"] or "")[:6].ljust(6, "0")),
+        )
+        return written, moment + timedelta(days=next_day, seconds=leap)
+    except (ValueError, OverflowError):
+        return None
+
+
+_CONVERSIONS: dict[str, Callable[[Any], Any]] = {
+    "BIGINT": whole,
+    "BOOLEAN": _flag,
+    "DECIMAL(18,4)": _decimal,
+    "DOUBLE": _double,
+    "TIMESTAMP WITH TIME ZONE": _time,
+    "DATE": _date,
+    "VARCHAR": _text,
+}

@@ -1,0 +1,244 @@
+"""Flatten a window to Parquet files, and record how many rows each file holds.
+
+``parquet/_windows/<window>.json`` is written after the last file of the window; a window without it is flattened
+(again). A window is flattened in batches of a bounded number of pages, so memory use does not grow with the window.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from pathlib import Path
+
+import duckdb
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from wms_sync.catalogue import tables
+from wms_sync.intervals import intersect
+from wms_sync.layout import (
+    FLATTENED,
+    MANIFEST,
+    PARQUET,
+    Layout,
+    flattened_key,
+    name_of,
+    parquet_key,
+    raw_key,
+    window_key,
+    window_of,
+)
+from wms_sync.shipments.flatten.batch import Flattened, Flattener
+from wms_sync.shipments.flatten.errors import PageDamagedError, PageUnreadableError, RecordDamagedError
+from wms_sync.shipments.flatten.page import RawPage
+from wms_sync.shipments.flatten.write import columns_written
+from wms_sync.shipments.read.raw import content_differs, damage, key_of, size_differs
+from wms_sync.state.store import LandedPage, StateStore, Window
+from wms_sync.state.turns import Turn
+
+PAGES_PER_BATCH = 20
+_UNREADABLE = "unreadable"
+
+
+class FlattenedWindow(Struct, frozen=True):
+    """Rows and files by table; ``parts`` are the file names below ``parquet/<table>/``.
+
+    ``records_removed`` counts the shipments that were quarantined whole. ``columns`` is a digest of the SQL that wrote
+    the files.
+    """
+
+    rows: dict[str, int]
+    parts: dict[str, list[str]]
+    quarantined: int
+    drift: int
+    records_removed: int
+    columns: str
+
+    @property
+    def records(self) -> int:
+        """Return the number of shipments on the window's pages."""
+        return self.rows.get("shipments", 0) + self.records_removed
+
+    def keys(self, table: str) -> list[str]:
+        """Return the keys of a table's files, in page order."""
+        return [parquet_key(table, part) for part in self.parts.get(table, [])]
+
+    def files(self, layout: Layout, table: str) -> list[str]:
+        """Return the paths of a table's files, in page order, for DuckDB."""
+        return layout.files.local(self.keys(table))
+
+
+def is_flattened(layout: Layout, window_id: str) -> bool:
+    """Return whether all Parquet files of the window have been written."""
+    return layout.files.size(flattened_key(window_id)) is not None
+
+
+def flattened_window(layout: Layout, window_id: str) -> FlattenedWindow:
+    """Return the record of a flattened window. Raise ``FileNotFoundError`` or ``RecordDamagedError``."""
+    content = layout.files.get(flattened_key(window_id))
+    try:
+        return msgspec.json.decode(content, type=FlattenedWindow)
+    except ValueError:
+        raise RecordDamagedError(flattened_key(window_id)) from None
+
+
+def flatten_again(turn: Turn, layout: Layout, window_id: str) -> None:
+    """Delete the record of a window's Parquet files, so that the next load flattens the window again."""
+    layout.files.delete(turn, flattened_key(window_id))
+
+
+def delete_unnamed(turn: Turn, layout: Layout, window_ids: Collection[str]) -> None:
+    """Delete what a killed run or an earlier flattening of these windows left: files that their records do not name."""
+    flattened = [flattened_window(layout, one) for one in window_ids if is_flattened(layout, one)]
+    named = {key for one in flattened for table in one.parts for key in one.keys(table)}
+    for table in tables():
+        for key in layout.parquet_files(table.slug):
+            if key not in named and window_of(name_of(key)) in window_ids:
+                layout.files.delete(turn, key)
+
+
+def are_alike(windows: Iterable[FlattenedWindow]) -> bool:
+    """Return whether the files of all these windows have the columns that flattening writes now."""
+    return all(window.columns == columns_written() for window in windows)
+
+
+def flatten_window(
+    layout: Layout, store: StateStore, flattener: Flattener, window_id: str, *, batch_bytes: int
+) -> None:
+    """Flatten a window's raw pages, replacing any earlier Parquet files. Raises ``PageDamagedError``.
+
+    A batch has ``batch_bytes`` of JSON at most, but at least a page; it is halved if the memory is not enough.
+    """
+    landed = store.pages(window_id)
+    if len(landed) != store.window(window_id).pages:
+        raise PageDamagedError(Path(raw_key(window_id, MANIFEST)), "it is missing with the pages that it lists")
+    try:
+        pages = [_page(page, path) for page, path in zip(landed, _at_hand(layout, landed), strict=True)]
+        flatten_again(store.turn, layout, window_id)
+        flattened = _flatten_all(layout, store, flattener, window_id, deque(_batches(pages, batch_bytes)))
+    finally:
+        layout.files.release(window_key(window_id))
+    write_flattened(store.turn, layout, window_id, flattened)
+
+
+def _flatten_all(
+    layout: Layout, store: StateStore, flattener: Flattener, window_id: str, left: deque[list[RawPage]]
+) -> FlattenedWindow:
+    """Flatten the batches that are left, one after the other."""
+    rows: dict[str, int] = {}
+    parts: dict[str, list[str]] = {}
+    quarantined = drift = removed = 0
+    part = 1
+    while left:
+        batch = left.popleft()
+        try:
+            done = _flatten(layout, store, flattener, batch, window_id, part)
+        except duckdb.OutOfMemoryException:
+            if len(batch) == 1:
+                raise
+            half = len(batch) // 2
+            left.extendleft((batch[half:], batch[:half]))
+            continue
+        part += 1
+        for table, count in done.rows.items():
+            rows[table] = rows.get(table, 0) + count
+        for table, name in zip(done.files, _kept(layout, store, done), strict=True):
+            parts.setdefault(table, []).append(name)
+        quarantined += done.quarantined
+        drift += done.drift
+        removed += done.records_removed
+    return FlattenedWindow(rows, parts, quarantined, drift, removed, columns_written())
+
+
+def _flatten(
+    layout: Layout, store: StateStore, flattener: Flattener, pages: Sequence[RawPage], window_id: str, part: int
+) -> Flattened:
+    """Flatten one batch. Raise ``PageUnreadableError`` the first time nothing can be read from one of its pages.
+
+    The window is then read again. If the page is still unreadable, its records go to quarantine one by one.
+    """
+    made_in = layout.files.workplace(store.turn) / PARQUET
+    try:
+        return flattener.flatten(pages, window_id=window_id, part=part, parquet_dir=made_in)
+    except PageUnreadableError as error:
+        window = store.window(window_id)
+        if not any(_was_unreadable(store, before) for before in store.windows("abandoned") if _share(before, window)):
+            store.observe(f"{_UNREADABLE} {window_id}", 1, error.path.name)
+            raise
+    again = [replace(page, sent_again=True) for page in pages]
+    return flattener.flatten(again, window_id=window_id, part=part, parquet_dir=made_in)
+
+
+def _was_unreadable(store: StateStore, window: Window) -> bool:
+    return store.observation(f"{_UNREADABLE} {window.id}") is not None
+
+
+def _share(left: Window, right: Window) -> bool:
+    return left.reason == right.reason and bool(intersect((left.interval,), (right.interval,)))
+
+
+def write_flattened(turn: Turn, layout: Layout, window_id: str, flattened: FlattenedWindow) -> None:
+    """Record what a window's Parquet files hold, once all have been written."""
+    layout.files.replace(turn, flattened_key(window_id), msgspec.json.encode(flattened))
+
+
+def flattened_windows(layout: Layout) -> tuple[str, ...]:
+    """Return the ids of all flattened windows, sorted."""
+    return tuple(name.removesuffix(".json") for name in layout.files.names(FLATTENED) if name.endswith(".json"))
+
+
+def refuse_damaged(layout: Layout, landed: Sequence[LandedPage]) -> None:
+    """Raise ``PageDamagedError`` for the first page whose file differs from what was received."""
+    for page in landed:
+        if (reason := damage(layout, page)) is not None:
+            raise _damaged(page, reason)
+
+
+def _damaged(page: LandedPage, reason: str) -> PageDamagedError:
+    return PageDamagedError(Path(key_of(page)), reason)
+
+
+def _at_hand(layout: Layout, landed: Sequence[LandedPage]) -> list[str]:
+    """Return paths on this machine of pages as they were received. Raise ``PageDamagedError``."""
+    for page in landed:
+        if (reason := size_differs(layout, page)) is not None:
+            raise _damaged(page, reason)
+    paths = layout.files.local([key_of(page) for page in landed])
+    for page, path in zip(landed, paths, strict=True):
+        if (reason := content_differs(Path(path).read_bytes(), page)) is not None:
+            raise _damaged(page, reason)
+    return paths
+
+
+def _kept(layout: Layout, store: StateStore, done: Flattened) -> list[str]:
+    """Keep the Parquet files of a batch; return their names."""
+    made = [parquet_key(table, path.name) for table, path in done.files.items()]
+    return [name_of(key) for key in layout.files.keep(store.turn, made)]
+
+
+def _batches(pages: Sequence[RawPage], most_bytes: int) -> Iterator[list[RawPage]]:
+    """Yield batches of about the same size, since a batch costs something for each table, however few its pages are."""
+    all_bytes = sum(page.uncompressed_bytes for page in pages)
+    number = max(-(-len(pages) // PAGES_PER_BATCH), -(-all_bytes // most_bytes))
+    share = all_bytes / max(1, number)
+    batch: list[RawPage] = []
+    held = 0
+    for page in pages:
+        if batch and (held + page.uncompressed_bytes / 2 > share or len(batch) == PAGES_PER_BATCH):
+            yield batch
+            batch, held = [], 0
+        batch.append(page)
+        held += page.uncompressed_bytes
+    if batch:
+        yield batch
+
+
+def _page(page: LandedPage, path: str) -> RawPage:
+    return RawPage(
+        path=Path(path),
+        number=page.number,
+        records=page.records,
+        extracted_at=page.served_at,
+        uncompressed_bytes=page.content_bytes,
+    )

@@ -1,0 +1,105 @@
+"""Flatten windows in parallel threads: as they land, while others are still being read, and the rest afterwards.
+
+A flattener uses one processor, so there are as many as processors, within limits; they share ``WMS_MEMORY_LIMIT``.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self
+
+from wms_sync.settings import Settings, memory_bytes
+from wms_sync.shipments.flatten.batch import Flattener
+from wms_sync.shipments.flatten.errors import PageDamagedError
+from wms_sync.shipments.flatten.window import flatten_window
+from wms_sync.state.store import StateStore
+from wms_sync.storage.durable import PRIVATE_FOLDER
+
+MOST_WORKERS = 4
+"""The gate is Python, so that more threads would wait for one another."""
+MEMORY_EACH = 95_000_000
+"""The least memory of a flattener."""
+BATCH_SHARE = 2 / 3
+"""The bytes of JSON in a batch, as a share of the flattener's memory. 84 MB in 150 MB leave some of it unused."""
+
+
+def _silent(_: str) -> None:
+    """Default for ``done``: do nothing."""
+
+
+class Flattening:
+    """Threads that flatten each window added; leaving the block waits for all windows that were added.
+
+    An error in one thread stops all; it is then in ``trouble``, and the remaining windows can be flattened later. A
+    window with a damaged page is skipped; its error is then in ``damaged``. The threads call ``done`` for each window.
+    """
+
+    def __init__(self, settings: Settings, store: StateStore, done: Callable[[str], object] = _silent) -> None:
+        self.trouble: Exception | None = None
+        self.damaged: dict[str, PageDamagedError] = {}
+        self._layout = settings.layout
+        memory = memory_bytes(settings.memory_limit)
+        self._workers = workers = workers_for(memory)
+        self._memory_each = memory // workers
+        self._store = store
+        self._done = done
+        self._windows: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._threads = [threading.Thread(target=self._run, args=(number,)) for number in range(1, workers + 1)]
+        self._stopped = False
+
+    def add(self, window_id: str) -> None:
+        """Queue a window that is complete on disk."""
+        self._windows.put(window_id)
+
+    def __enter__(self) -> Self:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stopped = error is not None
+        for _ in self._threads:
+            self._windows.put(None)
+        try:
+            for thread in self._threads:
+                thread.join()
+        except BaseException:  # an interrupt: windows already started are finished, no other is started
+            self._stopped = True
+            raise
+
+    def _run(self, number: int) -> None:
+        try:
+            self._flatten_all(number)
+        except Exception as error:  # noqa: BLE001 - the caller handles it
+            self.trouble = self.trouble or error
+            self._stopped = True
+
+    def _flatten_all(self, number: int) -> None:
+        window = self._windows.get()
+        if window is None:
+            return
+        work_dir = self._store.turn.temporary(f"flatten-{number}")
+        work_dir.mkdir(mode=PRIVATE_FOLDER)  # without its parents: another turn may have removed them
+        with Flattener(work_dir=work_dir, memory_limit=f"{self._memory_each}B") as flattener:
+            while window is not None and not self._stopped:
+                self._flatten(flattener, window)
+                window = self._windows.get()
+
+    def _flatten(self, flattener: Flattener, window: str) -> None:
+        try:
+            most = int(self._memory_each * BATCH_SHARE)
+            flatten_window(self._layout, self._store, flattener, window, batch_bytes=most)
+        except PageDamagedError as error:
+            self.damaged[window] = error
+        self._done(window)
+
+
+def workers_for(memory: int) -> int:
+    """Return how many flatteners work side by side within this many bytes of memory."""
+    return max(1, min(os.cpu_count() or 1, MOST_WORKERS, memory // MEMORY_EACH))

@@ -1,0 +1,207 @@
+"""Compare a slice that was read again with the tables, before it is merged; and keep ``ops.audits``.
+
+A shipment of the slice is *changed* if its rows differ although ``updated_at`` is the same, *missed* if the tables lack
+a version that they should have, and *absent* if the tables have it and the slice does not. A shipment that changed
+after the sync's horizon counts as none of these: the next sync reads it. Nor does one that the slice shows as a stub
+that says nothing, or with a value that did not fit its type: it is reported as quarantined. An object of any kind is
+*voided* if the tables have it with a later ``updated_at`` than the slice, which was read later: the merge takes the
+slice's version.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from types import SimpleNamespace
+
+import duckdb
+from msgspec.structs import asdict
+
+from wms_sync import sql_files
+from wms_sync.catalogue import Table, quote, table, tables
+from wms_sync.layout import Layout
+from wms_sync.settings import Settings
+from wms_sync.shipments.flatten.stubs import SAYS_NOTHING
+from wms_sync.shipments.flatten.window import FlattenedWindow
+from wms_sync.shipments.load.merge import WindowGroup
+from wms_sync.shipments.load.narrowing import Narrowing, narrowing
+from wms_sync.shipments.load.parquet import rows_of
+from wms_sync.state.audits import Audit, AuditResult, Audits, MissingShipment
+from wms_sync.state.store import Window
+from wms_sync.targets.database import records, replace_rows
+from wms_sync.targets.errors import DatabaseOpenError
+from wms_sync.targets.target import Target, target_of
+
+EXAMPLES = 20
+_NUMBERS = ("after_id", "to_id", "settled_counted", "total_to_id", "total_counted", "compared", "changed", "missed")
+_MORE_NUMBERS = ("absent", "missing", "orders_changed", "settled_in_tables", "total_in_tables", "voided")
+
+
+def stored_shipments(settings: Settings, after_id: int, to_id: int) -> frozenset[int]:
+    """Return the ids that a slice of ``(after_id, to_id]`` should hold. The caller holds the writer's lock."""
+    bounds = {"after_id": after_id, "to_id": to_id, "start": settings.start}
+    try:
+        with target_of(settings).published(memory_limit=settings.memory_limit) as connection:
+            found = connection.execute(sql_files.read("audit/stored.sql"), bounds).fetchall()
+    except (duckdb.Error, DatabaseOpenError):
+        return frozenset()  # nothing is proven then; the load that follows reports what is wrong with the file
+    return frozenset(one for (one,) in found)
+
+
+class Comparison:
+    """Compares one slice with one open database.
+
+    ``missing`` is what is known to be missing, also by this slice, and ``lacking`` what its window did not bring.
+    """
+
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        layout: Layout,
+        audit: Audit,
+        flattened: FlattenedWindow,
+        missing: Sequence[MissingShipment],
+        lacking: Narrowing,
+    ) -> None:
+        self._connection = connection
+        self._layout = layout
+        self._audit = audit
+        self._flattened = flattened
+        self._missing = missing
+        self._lacking = lacking
+
+    def result(self, start: datetime) -> AuditResult:
+        """Return where the tables differ from the service, for shipments changed at ``start`` or later."""
+        self._find_versions(start)
+        compared, missed, absent = (self._ids(verdict) for verdict in (None, "missed", "absent"))
+        changed, orders = self._differing("shipments", "audit_shipments"), self._differing("orders", "audit_orders")
+        voided = {f"voided_{root.slug}": self._voided(root) for root in tables() if root.is_root and root.newer}
+        found = {"changed": changed, "missed": missed, "absent": absent, "orders_changed": orders, **voided}
+        settled, total = self._totals(start)
+        return AuditResult(
+            compared=len(compared),
+            changed=len(changed),
+            missed=len(missed),
+            absent=len(absent),
+            orders_changed=len(orders),
+            settled_in_tables=settled,
+            total_in_tables=total,
+            voided=sum(map(len, voided.values())),
+            examples=json.dumps({what: ids[:EXAMPLES] for what, ids in found.items() if ids}),
+        )
+
+    def _find_versions(self, start: datetime) -> None:
+        known = [missing.shipment_id for missing in self._missing if missing.window_id != self._audit.window_id]
+        values = {
+            "start": start,
+            "after_id": self._audit.after_id,
+            "to_id": self._audit.to_id,
+            "settled_at": self._audit.settled_at,
+            "known_missing": known,
+            "says_nothing": SAYS_NOTHING,
+        }
+        quarantine = self._incoming(table("ops_quarantine"))
+        self._connection.execute(
+            sql_files.read("audit/misfits.sql").format(
+                quarantine=quarantine,
+                shipments=self._incoming(table("shipments")),
+                order_items=self._incoming(table("order_items")),
+            )
+        )
+        self._connection.execute(self._statement("slice", "shipments", quarantine=quarantine), values)
+        self._connection.execute(sql_files.read("audit/same_shipments.sql"))
+        self._connection.execute(self._statement("same_orders", "orders"))
+
+    def _statement(self, name: str, slug: str, **parts: str) -> str:
+        return sql_files.read(f"audit/{name}.sql").format(incoming=self._incoming(table(slug)), **parts)
+
+    def _ids(self, verdict: str | None) -> list[int]:
+        query = "select id from audit_slice where verdict is not distinct from ? order by id"
+        return [row[0] for row in self._connection.execute(query, [verdict]).fetchall()]
+
+    def _differing(self, root: str, same: str) -> list[int]:
+        """Return the shipments or orders (``root``) with a differing row in any table."""
+        found: set[int] = set()
+        for member in tables():
+            if member.root == root and member.schema == "main" and member.slug not in self._lacking.sets:
+                compared = set(member.column_names) - self._lacking.columns_of(member.slug)
+                statement = sql_files.read("audit/differing.sql").format(
+                    table=member.qualified,
+                    root_key=quote(member.root_key),
+                    columns=", ".join(
+                        quote(name) for name in member.column_names if name in compared and name[0] != "_"
+                    ),
+                    incoming=self._incoming(member),
+                    same=same,
+                )
+                found.update(row[0] for row in self._connection.execute(statement).fetchall())
+        return sorted(found)
+
+    def _voided(self, root: Table) -> list[int]:
+        statement = sql_files.read("audit/voided.sql").format(
+            table=root.qualified,
+            key=quote(root.root_key),
+            newer=quote(root.newer or ""),
+            incoming=self._incoming(root),
+        )
+        return [row[0] for row in self._connection.execute(statement).fetchall()]
+
+    def _incoming(self, of: Table) -> str:
+        return rows_of(of, self._flattened.files(self._layout, of.slug))
+
+    def _totals(self, start: datetime) -> tuple[int, int]:
+        bounds = {"start": start, "settled_at": self._audit.settled_at, "total_to_id": self._audit.total_to_id}
+        query = sql_files.read("audit/totals.sql")
+        missing = [missing.shipment_id for missing in self._missing]
+        row = self._connection.execute(query, bounds | {"missing": missing}).fetchone()
+        return (int(row[0]), int(row[1])) if row else (0, 0)
+
+
+def compare(
+    connection: duckdb.DuckDBPyConnection,
+    layout: Layout,
+    audits: Audits,
+    group: WindowGroup,
+    narrow: Mapping[str, tuple[str, ...]],
+    *,
+    start: datetime,
+) -> Sequence[str]:
+    """Compare the slices that have landed in a group of windows, before it is merged; return their windows.
+
+    The results are recorded in the state store; a load that is repeated after a kill records the same. ``narrow`` says
+    by window what it lacks.
+    """
+    compared = []
+    known = {audit.window_id: audit for audit in audits.all()}
+    for window, flattened in group:
+        if is_new_slice(window) and window.id in known:
+            lacking = narrowing(narrow.get(window.id, ()))
+            missing = list(audits.missing().values())
+            comparison = Comparison(connection, layout, known[window.id], flattened, missing, lacking)
+            audits.complete(window.id, comparison.result(start))
+            compared.append(window.id)
+    return compared
+
+
+def is_new_slice(window: Window) -> bool:
+    """Return whether the window is a slice that was in no published tables yet."""
+    return window.reason == "audit" and window.state == "landed"
+
+
+def write_audits(connection: duckdb.DuckDBPyConnection, audits: Audits) -> None:
+    """Replace ``ops.audits`` by the audits of the state store."""
+    missing = Counter(one.window_id for one in audits.all_missing())
+    known = [SimpleNamespace(**asdict(audit), missing=missing[audit.window_id]) for audit in audits.all()]
+    replace_rows(connection, "audits", known)
+
+
+def restore_audits(target: Target, audits: Audits) -> None:
+    """Copy the published audits and missing shipments into the state store."""
+    if not target.is_published:
+        return
+    with target.published() as connection:
+        known = records(connection.execute("select * exclude (missing) from ops.audits"))
+        proven = records(connection.execute("select * from ops.missing_shipments"))
+    audits.take_in([Audit(**row) for row in known], [MissingShipment(**row) for row in proven])

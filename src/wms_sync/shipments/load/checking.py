@@ -1,0 +1,300 @@
+"""When checks are asked of what, and what is remembered of it: a load asks about what it merged.
+
+A check that found nothing in the whole tables can only find something in rows that were changed since. So a load asks
+of the rows whose shipment, order or other root object is on a page that it merged.
+
+Whole tables are asked
+
+- by a check that found something when it was last asked, or that has changed;
+- by every check at a rebuild, at the end of an audit round, and when the load is so large that it costs less.
+
+``ops.checks`` holds what each check found, in the same file as the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from types import SimpleNamespace
+
+import duckdb
+from msgspec import Struct
+
+from wms_sync import sql_files
+from wms_sync.catalogue import literal, ops_tables, quote, table, tables
+from wms_sync.layout import Layout
+from wms_sync.shipments.flatten.window import flattened_window
+from wms_sync.shipments.load.check_sentence import sentence
+from wms_sync.shipments.load.checks import Check, checks, copies, counted_rows, expressions, release
+from wms_sync.targets.database import records, replace_rows, row_counts
+from wms_sync.targets.errors import AnalyticsError
+
+SAMPLE_ROWS = 5
+LARGE = 4
+"""A load that brings more than one in so many of all shipments asks whole tables."""
+FEW = 1_000_000
+"""Up to so many rows, all checks are asked in one statement: beyond, each takes memory of its own."""
+WHOLE = "whole tables"
+OF_LOAD = "the rows of this load"
+RELATIONS = (*tables(), *ops_tables())
+
+
+class Sample(Struct, frozen=True):
+    """The first offending rows of a check, as texts; none if it passed."""
+
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.rows)
+
+    @property
+    def records(self) -> Iterator[Mapping[str, str]]:
+        """Yield the rows by column."""
+        return (dict(zip(self.columns, row, strict=True)) for row in self.rows)
+
+    @property
+    def lines(self) -> Iterator[str]:
+        """Yield the lines of a table for a terminal: the names of the columns, then each row."""
+        for row in (self.columns, *self.rows) if self.rows else ():
+            yield " | ".join(" ".join(cell.split()) for cell in row)
+
+
+NO_ROWS = Sample()
+
+
+class CheckResult(Struct, frozen=True):
+    """What a check found. ``sample`` has the first offending rows.
+
+    ``rows`` is the number of rows of the check's table that were looked at, ``asked`` says which.
+    """
+
+    check: Check
+    offending: int
+    sample: Sample
+    rows: int
+    asked: str
+
+    @property
+    def passed(self) -> bool:
+        """Return whether no row offends."""
+        return self.offending == 0
+
+    @property
+    def finding(self) -> str | None:
+        """Return what is wrong, with a few values; None if the check passed."""
+        if self.passed:
+            return None
+        return sentence(self.check.wrong, self.check.named, self.offending, list(self.sample.records))
+
+    @property
+    def blocks_publishing(self) -> bool:
+        """Return whether the check failed and is a blocking one."""
+        return self.check.blocking and not self.passed
+
+
+class _Found(Struct, frozen=True):
+    """A row of ``ops.checks``."""
+
+    name: str
+    table_slug: str
+    severity: str
+    blocking: bool
+    offending: int
+    rows_asked: int
+    asked: str
+    whole_at: datetime
+    rows_in_table: int
+    release: str
+    finding: str | None
+
+
+class Checked(Struct, frozen=True):
+    """What every check found, by name, and the numbers of rows by table."""
+
+    results: tuple[CheckResult, ...]
+    rows: Mapping[str, int]
+
+    @property
+    def accepted(self) -> bool:
+        """Return whether no check blocks publishing."""
+        return not any(result.blocks_publishing for result in self.results)
+
+
+def ask_after_load(
+    connection: duckdb.DuckDBPyConnection, layout: Layout, windows: Collection[str], *, everything: bool
+) -> Checked:
+    """Ask every check about tables into which a load has merged these ``windows``, and record what was found.
+
+    Whole tables are asked if ``everything`` was merged anew, or for the reasons above.
+    """
+    rows = row_counts(connection, RELATIONS)
+    found = records(connection.execute("from ops.checks where release = ?", [release()]))
+    before = {row["name"]: _Found(**row) for row in found}
+    connection.execute("create or replace temp table load_windows as select unnest($1) as window_id", [list(windows)])
+    merged = connection.execute(sql_files.read("asked/windows.sql")).fetchall()
+    whole = everything or before.keys() != {check.name for check in checks()} or _are_whole(merged, rows["shipments"])
+    limited = [] if whole else [check for check in checks() if not before[check.name].offending]
+    results = _OfLoad(connection, layout, windows, rows, before).ask(limited) if limited else []
+    results += _of_whole_tables(connection, [check for check in checks() if check not in limited], rows)
+    results.sort(key=lambda result: result.check.name)
+    now = datetime.now(UTC)
+    rows["ops_checks"] = len(results)
+    replace_rows(connection, "checks", [_row(result, rows, before, now) for result in results])
+    return Checked(tuple(results), rows)
+
+
+def ask_whole_tables(
+    connection: duckdb.DuckDBPyConnection, asked: Sequence[Check] | None = None
+) -> tuple[CheckResult, ...]:
+    """Ask these checks, by default all, of whole tables, and record nothing."""
+    return tuple(_of_whole_tables(connection, asked or checks(), row_counts(connection, RELATIONS)))
+
+
+def _are_whole(merged: Sequence[tuple[str, int, bool]], stored: int) -> bool:
+    return any(ended for *_, ended in merged) or sum(shipments for _, shipments, _ in merged) * LARGE > stored
+
+
+class _OfLoad:
+    """Asks checks that passed before about the rows that a load may have changed."""
+
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        layout: Layout,
+        windows: Collection[str],
+        rows: Mapping[str, int],
+        before: Mapping[str, _Found],
+    ) -> None:
+        self._connection = connection
+        self._windows = [flattened_window(layout, window) for window in windows]
+        self._layout = layout
+        self._rows = rows
+        self._before = before
+
+    def ask(self, passed: Sequence[Check]) -> list[CheckResult]:
+        """Return the results of these checks, asked in one statement."""
+        files = self._files()
+        _fill_load_keys(self._connection, files)
+        changed = {
+            table.slug
+            for table in tables()
+            if self._rows[table.slug] and (self._windows if table.schema == "ops" else files[table.root])
+        }
+        asked = [check for check in passed if self._may_find(check, changed)]
+        slugs = tuple(dict.fromkeys(slug for check in asked for slug in check.reads))
+        for statement in copies(slugs):
+            self._connection.execute(statement)
+        common = expressions(slugs)
+        counts = [_offending(check.name, check.limited) for check in asked]
+        counts += [f"select {literal(slug)}, ({counted_rows(slug)})" for slug in slugs]
+        found = _counted(self._connection, counts, common)
+        return [self._result(check, common, found) for check in passed]
+
+    def _may_find(self, check: Check, changed: Container[str]) -> bool:
+        """Return whether a check may find something now that found nothing before: not in a table without rows.
+
+        One that is asked of everything and is about shipments reads small tables about windows.
+        """
+        if check.comes_from is not None and not self._rows[check.comes_from]:
+            return False
+        if check.scope == "everything":
+            return self._rows[check.table] > 0 or table(check.table).schema != "ops"
+        return self._rows[check.table] > 0 and any(slug in changed for slug in check.reads)
+
+    def _files(self) -> dict[str, list[str]]:
+        """Return the Parquet files of the windows by root table."""
+        return {
+            table.name: [file for window in self._windows for file in window.files(self._layout, table.slug)]
+            for table in tables()
+            if table.schema != "ops" and table.is_root
+        }
+
+    def _result(self, check: Check, common: str, counted: Mapping[str, int]) -> CheckResult:
+        if check.scope == "whole tables":
+            before = self._before[check.name]
+            asked = f"{WHOLE}, at {before.whole_at:%Y-%m-%d %H:%M:%S} UTC"
+            return CheckResult(check, 0, NO_ROWS, before.rows_asked, asked)
+        offending = counted.get(check.name, 0)
+        sample = _sample(self._connection, check.limited, common) if offending else NO_ROWS
+        if check.scope == "everything":
+            return CheckResult(check, offending, sample, self._rows[check.table], WHOLE)
+        return CheckResult(check, offending, sample, counted.get(check.table, 0), OF_LOAD)
+
+
+def _of_whole_tables(
+    connection: duckdb.DuckDBPyConnection, asked: Sequence[Check], rows: Mapping[str, int]
+) -> list[CheckResult]:
+    counts = [_offending(check.name, check.query) for check in asked]
+    found: dict[str, int] = {}
+    if sum(rows.values()) <= FEW:
+        found = _counted(connection, counts)
+    else:
+        for count in counts:
+            found |= _counted(connection, [count])
+    return [
+        CheckResult(
+            check,
+            found[check.name],
+            _sample(connection, check.query) if found[check.name] else NO_ROWS,
+            rows[check.table],
+            WHOLE,
+        )
+        for check in asked
+    ]
+
+
+def _row(result: CheckResult, rows: Mapping[str, int], before: Mapping[str, _Found], now: datetime) -> SimpleNamespace:
+    """Return the row of ``ops.checks``."""
+    check = result.check
+    return SimpleNamespace(
+        name=check.name,
+        table_slug=check.table,
+        severity=check.severity,
+        blocking=check.blocking,
+        offending=result.offending,
+        rows_asked=result.rows,
+        asked=result.asked,
+        whole_at=now if result.asked == WHOLE else before[check.name].whole_at,
+        rows_in_table=rows[check.table],
+        release=release(),
+        finding=result.finding,
+    )
+
+
+def _fill_load_keys(connection: duckdb.DuckDBPyConnection, files: Mapping[str, Sequence[str]]) -> None:
+    """Fill the temporary table ``load_keys`` with the keys that these files show, by root table."""
+    keys = [
+        f"union all select {literal(root)}, {quote(key)} from read_parquet(${root})"
+        for root, key in ((one.name, one.root_key) for one in tables() if files.get(one.name))
+    ]
+    connection.execute(
+        sql_files.read("asked/load_keys.sql").format(keys="\n    ".join(keys)),
+        {root: listed for root, listed in files.items() if listed},
+    )
+
+
+def _offending(name: str, query: str) -> str:
+    return f"select {literal(name)}, count(*) from (\n{query}\n)"
+
+
+def _counted(connection: duckdb.DuckDBPyConnection, counts: Sequence[str], common: str = "") -> dict[str, int]:
+    if not counts:
+        return {}
+    try:
+        return dict(connection.execute(f"{common}\n" + "\nunion all\n".join(counts)).fetchall())
+    except duckdb.OutOfMemoryException:
+        raise
+    except duckdb.Error as error:
+        raise AnalyticsError(f"A check could not be run: {error}") from None
+
+
+def _sample(connection: duckdb.DuckDBPyConnection, query: str, common: str = "") -> Sample:
+    """Return the first rows of a query in their own order: the same rows are always shown in the same way."""
+    relation = connection.execute(f"{common}\nselect * from (\n{query}\n) order by all limit {SAMPLE_ROWS}")
+    columns = tuple(str(column[0]) for column in relation.description or ())
+    return Sample(columns, tuple(tuple(map(_as_text, row)) for row in relation.fetchall()))
+
+
+def _as_text(cell: object) -> str:
+    return "null" if cell is None else str(cell)

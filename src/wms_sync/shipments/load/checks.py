@@ -1,0 +1,252 @@
+"""What the checks are: queries that return the offending rows; blocking ones gate publishing.
+
+The checks that keys are unique and that children have parents are derived from the headers ``keys``, ``root`` and
+``parent`` of ``sql/tables``. Every other check is a file in ``sql/checks``, which declares ``-- severity: error|warn``,
+``-- blocking: yes|no``, ``-- table:``, ``-- description:`` (what is right), ``-- wrong:`` and ``-- named:`` (see
+``finding``) and ``-- asked:``, one of
+
+- ``the rows of shipments, orders``: asked of a load, the query reads only the rows of these tables that the load may
+  have changed. It names them without a schema; ``main.orders`` is always the whole table.
+- ``everything, because ...``: asked of everything at each load, which must be cheap.
+- ``whole tables, because ...``: cannot be asked of the rows of a load, so only asked when whole tables are.
+
+With ``-- from:`` each offending row comes from a row of that table, so a load asks nothing while the table is empty.
+With ``-- mart:`` the check speaks of that mart, and a catalogue shows it there.
+
+Belongs here: what is asked. When it is asked of what, and what is remembered, is the matter of ``asking``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib.metadata import version
+from typing import Literal
+
+from msgspec import Struct
+
+from wms_sync import sql_files
+from wms_sync.catalogue import Table, history_tables, literal, quote, table, tables, tracked
+from wms_sync.targets.errors import AnalyticsError
+
+Scope = Literal["rows", "everything", "whole tables"]
+_ROWS = "the rows of "
+_OF_LOAD = "_of_load"
+
+
+class Check(Struct, frozen=True):
+    """A check; ``table`` is the table that it is about, ``mart`` the mart that it speaks of, if any.
+
+    ``description`` says what is right; ``wrong`` and ``named`` say what is not, see ``finding``.
+    ``query`` asks whole tables. ``limited`` asks the rows of a load; it needs the common table expressions of
+    ``expressions``. Both are the same for a check that is not asked of ``rows``. ``reads`` are the tables that the
+    load's rows are taken from. Without rows of ``comes_from`` it finds nothing.
+    """
+
+    name: str
+    table: str
+    severity: str
+    blocking: bool
+    description: str
+    wrong: str
+    named: str
+    query: str
+    scope: Scope
+    limited: str
+    reads: tuple[str, ...] = ()
+    comes_from: str | None = None
+    mart: str | None = None
+
+
+@cache
+def checks() -> tuple[Check, ...]:
+    """Return every check, ordered by name."""
+    declared = (_declared(path) for path in sql_files.listed("checks"))
+    return tuple(sorted((*declared, *_derived()), key=lambda check: check.name))
+
+
+@cache
+def release() -> str:
+    """Return the release of wms-sync and a digest of its checks, which tells one set of checks from another."""
+    asked = "".join(f"{check.name}{check.query}{check.limited}" for check in checks())
+    return f"{version('wms-sync')} {hashlib.sha256(asked.encode()).hexdigest()[:12]}"
+
+
+def counted_rows(slug: str) -> str:
+    """Return the query for the number of rows of a table that a load may have changed; see ``expressions``."""
+    return f"select count(*) from {quote(slug + _OF_LOAD)}"
+
+
+def expressions(slugs: Sequence[str]) -> str:
+    """Return the common table expressions for the rows of these tables that a load may have changed.
+
+    ``<slug>_of_load`` has the keys and is computed once. A table in schema ``main`` is also there by its own name with
+    every column, for the checks that read more than the keys: it hides the whole table. Its rows are those of
+    ``copies``.
+    """
+    parts: list[str] = []
+    histories = {table(history.name).slug: history for history in history_tables()}
+    for slug in dict.fromkeys(slugs):
+        of = table(slug)
+        columns = ", ".join(map(quote, dict.fromkeys((of.root_key, *of.keys, *of.parent_key))))
+        is_copied = slug in _read_whole()
+        keys = f"select {columns} from {_copy(slug)}" if is_copied else _rows_of_load(of, columns)
+        parts.append(f"{quote(slug + _OF_LOAD)} as materialized ({keys})")
+        if is_copied:
+            parts.append(f"{quote(slug)} as not materialized (from {_copy(slug)})")
+        if slug in histories:
+            rows = _rows_of_load(histories[slug], "*")
+            parts.append(f"{quote(_history_of_load(slug))} as not materialized ({rows})")
+    return "with " + ",\n".join(parts) if parts else ""
+
+
+def copies(slugs: Sequence[str]) -> Iterator[str]:
+    """Yield the statements that copy the rows that a load may have changed, of tables that checks read more of.
+
+    The checks name these tables dozens of times, and each time would search a whole table.
+    """
+    for slug in dict.fromkeys(slugs):
+        if slug in _read_whole():
+            yield f"create or replace temp table {_copy(slug)} as {_rows_of_load(table(slug), '*')}"
+
+
+def _copy(slug: str) -> str:
+    return quote(f"copied_{slug}")
+
+
+def _history_of_load(slug: str) -> str:
+    return f"history_of_{slug}{_OF_LOAD}"
+
+
+def _rows_of_load(of: Table, columns: str) -> str:
+    path = "rows_of_windows" if of.schema == "ops" else "rows_of_load"
+    return sql_files.read(f"asked/{path}.sql").format(
+        columns=columns, table=of.qualified, root_key=quote(of.root_key), root=literal(of.root)
+    )
+
+
+@cache
+def _read_whole() -> frozenset[str]:
+    """Return the tables of which a check reads more than the keys."""
+    by_files = (slug for path in sql_files.listed("checks") for slug in _declared(path).reads)
+    return frozenset((*by_files, *(history.name for history in history_tables())))
+
+
+def _derived() -> Iterator[Check]:
+    """Yield the checks that follow from the definitions of the tables."""
+    yield from map(_ends_in_the_table, history_tables())
+    for one in tables():
+        yield _unique_keys(one)
+        if one.parent is not None:
+            yield _has_parent(one, table(one.parent))
+
+
+def _unique_keys(one: Table) -> Check:
+    keys = ", ".join(map(quote, one.keys))
+    return _blocking(
+        f"{one.slug}_have_unique_keys",
+        f"No two rows have the same {', '.join(one.keys)}, and none lacks any of them.",
+        f"{{count}} [key|keys] of {one.title} [is|are] repeated or incomplete",
+        f"select {keys}, count(*) as occurrences from {{0}} group by all having count(*) > 1 or {_lacking(one)}",
+        one,
+    )
+
+
+def _lacking(one: Table) -> str:
+    return " or ".join(f"{quote(key)} is null" for key in one.keys)
+
+
+def _has_parent(one: Table, parent: Table) -> Check:
+    keys = ", ".join(f"child.{quote(key)}" for key in one.keys)
+    pairs = zip(one.parent_key, parent.keys, strict=True)
+    on = " and ".join(f"child.{quote(own)} = parent.{quote(key)}" for own, key in pairs)
+    return _blocking(
+        f"{one.slug}_belong_to_{parent.slug}",
+        f"Every row belongs to a row of {parent.name}, by {', '.join(one.parent_key)}.",
+        f"{{count}} [row|rows] of {one.title} [belongs|belong] to no row of {parent.title}",
+        f"select {keys} from {{0}} as child anti join {{1}} as parent on {on}",
+        one,
+        parent,
+    )
+
+
+def _ends_in_the_table(history: Table) -> Check:
+    root = table(history.name)
+    single = root.name.removesuffix("s")
+
+    def query(stored: str, versions: str) -> str:
+        return sql_files.read("asked/history_ends.sql").format(
+            key=quote(root.root_key),
+            columns=", ".join(map(quote, tracked(history))),
+            stored=stored,
+            history=versions,
+        )
+
+    return Check(
+        name=f"history_of_{root.name}_ends_in_the_table",
+        table=root.slug,
+        severity="warn",
+        blocking=False,
+        description=f"Every row of {root.name} equals the current version of the {single} in history.",
+        wrong=f"{{count}} [row|rows] of {root.title} [differs|differ] from [its|their] current version in history",
+        named="{id}",
+        query=query(root.qualified, history.qualified),
+        scope="rows",
+        limited=query(quote(root.slug), quote(_history_of_load(root.slug))),
+        reads=(root.slug,),
+    )
+
+
+def _blocking(name: str, description: str, wrong: str, query: str, *reads: Table) -> Check:
+    """Return a check of the first of these tables; the query has a place for each of them."""
+    return Check(
+        name=name,
+        table=reads[0].slug,
+        severity="error",
+        blocking=True,
+        description=description,
+        wrong=wrong,
+        named="/".join(f"{{{key}}}" for key in reads[0].keys),
+        query=query.format(*(one.qualified for one in reads)),
+        scope="rows",
+        limited=query.format(*(quote(one.slug + _OF_LOAD) for one in reads)),
+        reads=tuple(one.slug for one in reads),
+    )
+
+
+def _declared(path: str) -> Check:
+    query = sql_files.read(path)
+    headers = sql_files.headers(query)
+    try:
+        asked = headers["asked"]
+        return Check(
+            name=sql_files.stem(path),
+            table=headers["table"],
+            severity=headers["severity"],
+            blocking=headers["blocking"] == "yes",
+            description=headers["description"],
+            wrong=headers["wrong"],
+            named=headers.get("named", ""),
+            query=query,
+            scope=_scope(path, asked),
+            limited=query,
+            reads=tuple(asked.removeprefix(_ROWS).split(", ")) if asked.startswith(_ROWS) else (),
+            comes_from=headers.get("from"),
+            mart=headers.get("mart"),
+        )
+    except KeyError as error:
+        raise AnalyticsError(f"sql/{path} has no header {error}.") from None
+
+
+def _scope(path: str, asked: str) -> Scope:
+    if asked.startswith(_ROWS):
+        return "rows"
+    if asked.startswith("everything, because "):
+        return "everything"
+    if asked.startswith("whole tables, because "):
+        return "whole tables"
+    raise AnalyticsError(
+        f"The header asked of sql/{path} is {asked!r}. Write `the rows of <tables>`, `everything, because <reason>` or "
+        "`whole tables, because <reason>`."
+    )

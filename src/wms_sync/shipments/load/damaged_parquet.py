@@ -1,0 +1,91 @@
+"""Find Parquet files that cannot be read, and have their windows flattened again, or read again."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+
+from wms_sync import sql_files
+from wms_sync.catalogue import tables
+from wms_sync.layout import Layout, flattened_key, name_of, window_of
+from wms_sync.shipments.flatten.errors import RecordDamagedError
+from wms_sync.shipments.flatten.window import flatten_again, flattened_window, flattened_windows
+from wms_sync.shipments.load.damaged_pages import give_up_window
+from wms_sync.shipments.read.raw import is_dropped
+from wms_sync.state.store import StateStore
+from wms_sync.targets.errors import AnalyticsError
+
+logger = logging.getLogger(__name__)
+_AGAIN = "%(file)s was damaged (%(reason)s) and is deleted: its window is flattened again, or read again"
+
+
+@contextmanager
+def reading_parquet() -> Iterator[None]:
+    """Turn DuckDB's errors into ``AnalyticsError``, which says what to do."""
+    try:
+        yield
+    except duckdb.Error as error:
+        raise AnalyticsError(
+            f"A Parquet file cannot be read ({type(error).__name__}: {str(error).partition(chr(10))[0]}). Nothing was "
+            "changed. `wms-sync verify` names what is damaged and what mends it; then run again."
+        ) from None
+
+
+def take_away_damaged(layout: Layout, store: StateStore) -> int:
+    """Delete the Parquet files whose content cannot be read; return how many. Raise ``OSError`` if the disk fails.
+
+    Their windows are flattened again by the next load, or read again where the raw pages were dropped.
+    """
+    damaged = 0
+    with duckdb.connect() as connection:
+        for key in (key for table in tables() for key in layout.parquet_files(table.slug)):
+            reason = _damage(connection, layout, key)
+            if reason is not None:
+                _take_away(layout, store, key, reason)
+                damaged += 1
+    return damaged
+
+
+def take_away_damaged_records(layout: Layout, store: StateStore) -> None:
+    """Delete the records of Parquet files that cannot be read: their windows are flattened again, or read again."""
+    for window_id in flattened_windows(layout):
+        try:
+            flattened_window(layout, window_id)
+        except RecordDamagedError:
+            take_away_record(layout, store, window_id)
+
+
+def take_away_record(layout: Layout, store: StateStore, window_id: str) -> None:
+    """Do the same with one that is known to be damaged."""
+    _make_again(layout, store, window_id)
+    logger.warning(_AGAIN, {"file": flattened_key(window_id), "reason": "it cannot be read"})
+
+
+def _damage(connection: duckdb.DuckDBPyConnection, layout: Layout, key: str) -> str | None:
+    [file] = layout.files.local([key])
+    try:
+        connection.execute(sql_files.read("forget/every_value.sql"), {"file": file}).fetchall()
+    except duckdb.OutOfMemoryException:
+        raise
+    except duckdb.Error as error:
+        Path(file).read_bytes()  # if the disk does not give it, nobody knows whether it is damaged
+        return str(error).partition("\n")[0]
+    finally:
+        layout.files.release(key)
+    return None
+
+
+def _take_away(layout: Layout, store: StateStore, key: str, reason: str) -> None:
+    _make_again(layout, store, window_of(name_of(key)))
+    layout.files.delete(store.turn, key)
+    logger.warning(_AGAIN, {"file": key, "reason": reason})
+
+
+def _make_again(layout: Layout, store: StateStore, window_id: str) -> None:
+    flatten_again(store.turn, layout, window_id)
+    if is_dropped(layout, window_id):
+        give_up_window(layout, store, window_id)

@@ -1,0 +1,128 @@
+"""Keep schema ``history``: every version of shipments and orders that was seen, in the transaction that merges them.
+
+Versions are in the order of merging (``merge``), which does not depend on the order in which windows arrive. Usually
+what is read follows what was read before, and is appended. The history of an object whose occurrences do not follow is
+rebuilt from the Parquet files of all merged windows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import duckdb
+
+from wms_sync import sql_files
+from wms_sync.catalogue import Table, quote, table, tracked
+from wms_sync.layout import Layout
+from wms_sync.shipments.load.narrowing import narrowing
+from wms_sync.shipments.load.parquet import rows_in_files
+from wms_sync.shipments.load.receipts import merged_windows
+
+Narrow = Mapping[str, tuple[str, ...]]
+"""By window id: what the window lacks, in the form of ``Window.lost``."""
+OF_ALL, OF_UNORDERED = "true", "incoming.{key} in (select unordered.id from unordered)"
+UNOBSERVED = OF_UNORDERED + (
+    " and not exists (select 1 from observed where observed.id = incoming.{key}"
+    " and observed._window_id = incoming._window_id and observed._page = incoming._page)"
+)
+"""Of unordered objects, the stored version if it stands in no file any more."""
+
+
+class Keeper:
+    """Keeps the history of one root table, inside the caller's transaction.
+
+    ``narrow`` says by window what it lacks: a tracked column that did not come keeps the value of the version before.
+    """
+
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        layout: Layout,
+        history: Table,
+        narrow: Narrow,
+    ) -> None:
+        self._connection = connection
+        self._layout = layout
+        self.history = history
+        self._root = table(history.name)
+        self._tracked = tracked(history)
+        self._lost = {
+            column: windows
+            for column in self._tracked
+            if (windows := [w for w, lost in narrow.items() if column in narrowing(lost).columns_of(self._root.slug)])
+        }
+
+    def take_in(self, files: Sequence[str], *, alike: bool) -> None:
+        """Take in what these Parquet files show. The stored rows must not be replaced yet; receipts must be written.
+
+        ``alike`` says whether the files have the columns that flattening writes now.
+        """
+        self._observe("create or replace temp table observed as", OF_ALL, files, alike=alike)
+        self._execute("", "latest_versions")
+        self._execute("", "unordered")
+        if self._count("unordered"):
+            for temporary in ("observed", "latest"):
+                self._connection.execute(f"delete from {temporary} where id in (select unordered.id from unordered)")
+            self._observe_all()
+        self._write()
+
+    def _observe(self, before: str, only: str, files: Sequence[str] | None = None, *, alike: bool = False) -> None:
+        """Observe what stands in these files, or in the stored table."""
+        stored = f"from {self._root.qualified}"
+        in_files = rows_in_files(self._root, alike=alike) if files else f"{stored} limit 0"
+        incoming = stored if files is None else in_files
+        only = only.format(key=quote(self._root.root_key))
+        self._execute(before, "observed", {"files": files} if files else {}, only=only, incoming=incoming)
+
+    def _observe_all(self) -> None:
+        """Replace what is known of unordered objects by what the files of all merged windows show, and the table."""
+        self._observe("insert into observed by name", OF_UNORDERED, self._files())
+        self._observe("insert into observed by name", UNOBSERVED)
+        statement = f"delete from {self.history.qualified} where id in (select unordered.id from unordered)"
+        self._connection.execute(statement)
+
+    def _write(self) -> None:
+        """Replace the latest versions by what was observed: in one step where an object was observed only once."""
+        known = "select latest.id from latest"
+        self._connection.execute(f"delete from {self.history.qualified} where is_current and id in ({known})")
+        if not self._lost:
+            parts = {f"{side}_columns": self._columns_of(side) for side in ("once", "latest")}
+            self._execute("", "follows", {}, **parts)
+            once = "select several.id from observed as several group by several.id having count(*) = 1"
+            self._connection.execute(f"delete from observed where id in ({once})")
+        if self._lost or self._count("observed"):
+            lost = {f"lost_{column}": windows for column, windows in self._lost.items()}
+            self._execute("", "versions", lost, filled=",\n            ".join(map(self._filled, self._tracked)))
+        self._connection.execute("drop table observed; drop table unordered; drop table latest")
+
+    def _columns_of(self, side: str) -> str:
+        return ", ".join(f"{side}.{quote(column)}" for column in self._tracked)
+
+    def _files(self) -> list[str]:
+        """Return the Parquet files of all merged windows, as far as they are kept: nothing else needs the old ones."""
+        windows = merged_windows(self._connection, self._layout)
+        files, keys = self._layout.files, [key for window in windows for key in window.keys(self._root.slug)]
+        return files.local([key for key in keys if files.size(key) is not None])
+
+    def _filled(self, column: str) -> str:
+        """Return the expression for a tracked column as the version has it, for what a window did not bring."""
+        name = quote(column)
+        if column not in self._lost:
+            return f"{name} as {name}"
+        return sql_files.read("merge/filled.sql").format(column=name, lost=f"$lost_{column}")
+
+    def _count(self, temporary: str) -> int:
+        row = self._connection.execute(f"select count(*) from {temporary}").fetchone()
+        return int(row[0]) if row else 0
+
+    def _execute(self, before: str, name: str, values: Mapping[str, object] | None = None, /, **parts: str) -> None:
+        statement = sql_files.read(f"merge/{name}.sql").format(
+            table=self._root.qualified,
+            history=self.history.qualified,
+            key=quote(self._root.root_key),
+            updated_at=quote(self._root.newer or ""),
+            version=self._root.version,
+            columns=", ".join(map(quote, self._tracked)),
+            **parts,
+        )
+        self._connection.execute(f"{before} {statement}", values or {})

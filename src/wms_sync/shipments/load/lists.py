@@ -1,0 +1,189 @@
+"""List the Parquet files that each load brought, for data warehouses that load them: ``parquet/_loads/<time>.json``.
+
+``docs/batches.md`` is the contract. A list is written once its load is published. What it names follows from
+``ops.loads.listed_at``, which is published with the load, so the load after a kill writes what is missing. Where no
+list is on disk, the next one begins anew and names every window: at first, and after a restore or a ``forget``. So does
+the list of a rebuild.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from typing import Any
+
+import duckdb
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from wms_sync import sql_files
+from wms_sync.catalogue import table, tables
+from wms_sync.layout import LOADS, load_list_key
+from wms_sync.shipments.flatten.window import flattened_window, is_flattened
+from wms_sync.shipments.load.merge import PERSONAL
+from wms_sync.shipments.load.narrowing import SAME, SETS, narrowing
+from wms_sync.state.audits import Audits, MissingShipment
+from wms_sync.state.run import Run
+from wms_sync.targets.database import records
+
+logger = logging.getLogger(__name__)
+
+Lost = Mapping[str, tuple[str, ...]]
+"""By window id: what the window lacks, in the form of ``Window.lost``."""
+ONE = timedelta(microseconds=1)
+
+
+class ListedWindow(Struct, frozen=True):
+    """A window: ``files`` by table, names below the table's folder, and ``rows`` by table.
+
+    ``lacks`` are the columns by table that it did not bring, and ``lacks_sets`` the tables of which it may not have
+    brought all rows of an object.
+    """
+
+    window_id: str
+    reason: str
+    from_at: datetime
+    to_at: datetime
+    records: int
+    files: Mapping[str, Sequence[str]]
+    rows: Mapping[str, int]
+    lacks: Mapping[str, Sequence[str]]
+    lacks_sets: Sequence[str]
+
+
+class ListedTable(Struct, frozen=True):
+    """What a loader must know of a table: the headers of its file in ``sql/tables``, and DuckDB's types of its columns.
+
+    ``set_keys`` and ``same`` are for windows that lack something, as in ``narrowing``.
+    """
+
+    keys: Sequence[str]
+    root: str
+    root_key: str
+    newer: str | None
+    parent: str | None
+    parent_key: Sequence[str]
+    set_keys: Sequence[str]
+    same: Sequence[str]
+    columns: Mapping[str, str]
+
+
+class Missing(Struct, frozen=True):
+    """A shipment that the service no longer has."""
+
+    shipment_id: int
+    missing_since: datetime
+
+
+class About(Struct, frozen=True):
+    """What does not change with each load; left out of a list while it is as the list before says."""
+
+    tables: Mapping[str, ListedTable]
+    missing_shipments: Sequence[Missing]
+
+
+class LoadList(Struct, frozen=True):
+    """A list; the names of the fields are the contract."""
+
+    listed_at: datetime
+    begins_anew: bool
+    run_id: str
+    windows: Sequence[ListedWindow]
+    about_digest: str
+    about: About | None = None
+
+
+class _Newest(Struct):
+    """What the next list needs of the newest one."""
+
+    listed_at: datetime
+    about_digest: str
+
+
+class LoadLists:
+    """The lists that a load leaves: ``note`` them in its last transaction, and ``write`` them once it is published."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._layout = run.layout
+        self._noted: list[LoadList] = []
+
+    def note(self, connection: duckdb.DuckDBPyConnection, lost: Lost, audits: Audits) -> None:
+        """Name every window that is merged and in no list yet; ``lost`` says by window what it lacks."""
+        newest = self._newest()
+        since = newest.listed_at if newest else None
+        listed_at = max(datetime.now(UTC), since + ONE) if since else datetime.now(UTC)
+        connection.execute(sql_files.read("merge/list_loads.sql"), {"listed_at": listed_at, "anew": since is None})
+        found = records(connection.execute(sql_files.read("merge/unwritten_lists.sql"), {"since": since}))
+        about = _about(audits.missing().values())
+        digest = hashlib.sha256(msgspec.json.encode(about)).hexdigest()[:16]
+        self._noted = [
+            LoadList(moment, begins_anew, self._run.id, list(self._listed(named, lost)), digest)
+            for (moment, begins_anew), named in groupby(found, key=lambda row: (row["listed_at"], row["begins_anew"]))
+        ]
+        if self._noted and (self._noted[0].begins_anew or newest is None or newest.about_digest != digest):
+            self._noted[-1] = replace(self._noted[-1], about=about)
+
+    def write(self) -> None:
+        """Write what was noted, oldest first, so that a kill leaves out only the newest."""
+        for one in self._noted:
+            self._layout.files.put(self._run.turn, load_list_key(one.listed_at), msgspec.json.encode(one))
+
+    def _newest(self) -> _Newest | None:
+        """Return the newest list. If it is damaged all are deleted, as by a ``forget``: the next one begins anew."""
+        files = self._layout.files
+        names = files.names(LOADS)
+        if not names:
+            return None
+        key = f"{LOADS}/{names[-1]}"
+        try:
+            return msgspec.json.decode(files.get(key), type=_Newest)
+        except ValueError:
+            files.delete(self._run.turn, LOADS)
+            logger.warning("%(file)s was damaged: the next list of a load begins anew", {"file": key})
+            return None
+
+    def _listed(self, receipts: Iterable[Mapping[str, Any]], lost: Lost) -> Iterator[ListedWindow]:
+        for receipt in receipts:
+            if not is_flattened(self._layout, receipt["window_id"]):
+                continue
+            flattened = flattened_window(self._layout, receipt["window_id"])
+            lacking = narrowing(lost.get(receipt["window_id"], ()))
+            yield ListedWindow(
+                window_id=receipt["window_id"],
+                reason=receipt["reason"],
+                from_at=receipt["from_at"],
+                to_at=receipt["to_at"],
+                records=receipt["records"],
+                files={table: parts for table, parts in flattened.parts.items() if self._is_offered(table)},
+                rows={table: rows for table, rows in flattened.rows.items() if rows and self._is_offered(table)},
+                lacks={table: sorted(columns) for table, columns in lacking.columns.items() if self._is_offered(table)},
+                lacks_sets=[table for table in sorted(lacking.sets) if self._is_offered(table)],
+            )
+
+    def _is_offered(self, slug: str) -> bool:
+        return self._run.settings.include_addresses or table(slug).schema != PERSONAL
+
+
+def _about(missing: Iterable[MissingShipment]) -> About:
+    return About(
+        tables={
+            one.slug: ListedTable(
+                keys=one.keys,
+                root=one.root,
+                root_key=one.root_key,
+                newer=one.newer,
+                parent=one.parent,
+                parent_key=one.parent_key,
+                set_keys=SETS.get(one.slug, (one.root_key,)),
+                same=SAME.get(one.slug, ()),
+                columns={column.name: column.type for column in one.columns},
+            )
+            for one in tables()
+        },
+        missing_shipments=[Missing(one.shipment_id, one.missing_since) for one in missing],
+    )

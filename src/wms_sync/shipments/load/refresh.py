@@ -1,0 +1,296 @@
+"""The tables' step: flatten every window that is landed, merge those that are not in the tables, check and publish.
+
+A load is there or not: it changes a private copy of the tables, which replaces them at the end. The receipts in the
+published tables decide which windows are still to be merged, whichever run landed them and whatever was killed before.
+What a load writes to the state store before it publishes is the same when it is written again.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from time import monotonic
+from typing import Self
+
+import duckdb
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from wms_sync import sql_files
+from wms_sync.catalogue import ops_tables, tables
+from wms_sync.grammar import count_of
+from wms_sync.shipments.flatten.errors import PageDamagedError
+from wms_sync.shipments.flatten.window import delete_unnamed, is_flattened
+from wms_sync.shipments.flatten.workers import Flattening
+from wms_sync.shipments.load.checking import CheckResult, ask_after_load
+from wms_sync.shipments.load.damaged_pages import give_up_window, mend_manifests
+from wms_sync.shipments.load.damaged_parquet import take_away_damaged_records
+from wms_sync.shipments.load.included import absent_kinds
+from wms_sync.shipments.load.merge import PERSONAL
+from wms_sync.shipments.load.pending import PendingWindows
+from wms_sync.shipments.load.retention import drop_old_pages
+from wms_sync.shipments.read.plan import data_as_of
+from wms_sync.shipments.read.raw import is_dropped
+from wms_sync.state.audits import Audit, Audits
+from wms_sync.state.run import Run
+from wms_sync.state.store import COMPLETE_STATES, Window
+from wms_sync.targets.errors import RawPagesDamagedError
+from wms_sync.targets.refusals import refusals_explained
+from wms_sync.targets.target import note_published, target_of
+
+logger = logging.getLogger(__name__)
+UNKNOWN_KEYS = "no_unknown_key_came_in_the_latest_load"
+"""The check that counts them."""
+REFUSED = ("The tables could not be refreshed", "nothing was published, and what is landed is not read again")
+AUDITED = {
+    "compared": (),
+    "changed": (),
+    "orders_changed": ("order changed", "orders changed"),
+    "missed": ("missed", "missed"),
+    "absent": ("absent", "absent"),
+    "voided": ("updated_at moved back", "updated_at moved back"),
+}
+"""What is said of an audit; what has words of its own is left out where it is zero."""
+
+
+class RefreshReport(Struct, frozen=True):
+    """What a refresh did. ``rows`` counts all rows by table, ``merged`` those that this run merged, without ``audits``.
+
+    ``audits`` are the slices of old shipments that this run compared with the tables, and merged.
+
+    ``quarantined`` counts values and records, once also if a sync and its audit read them; ``drift`` counts keys, each
+    once, however many pages have it.
+    ``ops_rows`` counts those of schema ``ops``. ``data_as_of`` is the sync cursor of the tables. ``is_news`` is
+    whether what is published has more than before. ``phases`` are seconds: flatten, merge, check, publish.
+    With ``warnings`` the exit code is 3. ``target`` is what analysts open.
+    ``has_more``: windows were left for another load, since there are so many.
+    """
+
+    windows: tuple[str, ...]
+    rows: Mapping[str, int]
+    merged: Mapping[str, int]
+    checks: tuple[CheckResult, ...]
+    published: bool
+    quarantined: int
+    drift: int
+    bytes: int
+    seconds: float
+    warnings: tuple[str, ...] = ()
+    ops_rows: Mapping[str, int] = field(default_factory=dict)
+    data_as_of: datetime | None = None
+    is_news: bool = True
+    phases: Mapping[str, float] = field(default_factory=dict)
+    target: str = "analytics.duckdb"
+    has_more: bool = False
+    audits: tuple[Audit, ...] = ()
+
+    @property
+    def audited(self) -> str | None:
+        """Return what audits compared and found: ``1,000 shipments compared, 0 changed``; None without an audit."""
+        if not self.audits:
+            return None
+        found = {name: sum(getattr(audit, name) or 0 for audit in self.audits) for name in AUDITED}
+        also = [count_of(found[name], *words) for name, words in AUDITED.items() if words and found[name]]
+        return ", ".join(
+            [f"{count_of(found['compared'], 'shipment')} compared", f"{found['changed']:,} changed", *also]
+        )
+
+    @property
+    def refused_by(self) -> tuple[CheckResult, ...]:
+        """Return the blocking checks that prevented publishing."""
+        return tuple(result for result in self.checks if result.blocks_publishing)
+
+    @property
+    def refusal(self) -> str:
+        """Return why nothing was published: a line for each blocking check that failed."""
+        lines = [f"- {result.check.name}: {result.finding}" for result in self.refused_by]
+        heading = f"Nothing was published: {self.target} is as it was before. Blocking checks failed:"
+        return "\n".join([heading, *lines])
+
+    def followed_by(self, last: Self) -> Self:
+        """Return what both loads did, the last of which says what is published now."""
+        return replace(
+            last,
+            windows=(*self.windows, *last.windows),
+            merged=Counter(self.merged) + Counter(last.merged),
+            quarantined=self.quarantined + last.quarantined,
+            drift=max(self.drift, last.drift),  # the last one has counted the keys of both
+            seconds=self.seconds + last.seconds,
+            warnings=tuple(dict.fromkeys((*self.warnings, *last.warnings))),
+            is_news=self.is_news or last.is_news,
+            audits=(*self.audits, *last.audits),
+            phases={name: seconds + last.phases.get(name, 0.0) for name, seconds in self.phases.items()},
+        )
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """Return the counts of the run's record: ``merged`` are rows."""
+        return {
+            "merged": sum(self.merged.values()),
+            "merged_windows": len(self.windows) - len(self.audits),
+            "shipments_compared": sum(audit.compared or 0 for audit in self.audits),
+            "changes_missed": sum(audit.differing for audit in self.audits),
+            "quarantined": self.quarantined,
+            "unknown_keys": self.drift,
+            "failed_checks": sum(not result.passed for result in self.checks),
+            "published_bytes": self.bytes,
+        }
+
+
+class Refresh:
+    """One load: of what is not in the tables yet and of windows ``again``, or ``anew`` of everything."""
+
+    def __init__(self, run: Run, again: Collection[str] = (), *, anew: bool = False) -> None:
+        self._run = run
+        self._again = again
+        self._anew = anew
+        self._settings = run.settings
+        self._store = run.store
+        self._layout = run.layout
+        self._target = target_of(run.settings)
+        self._started = monotonic()
+        self._took: dict[str, float] = {}
+
+    def run(self) -> RefreshReport:
+        """Bring the tables up to date, check them and publish them."""
+        if self._anew:
+            self._prepare_rebuild()
+        self._flatten()
+        with (
+            self._target.load(self._run.turn, anew=self._anew) as loading,
+            Audits(self._settings.database_url, self._store.turn) as audits,
+        ):
+            # a rebuild merges all at once: nobody should see a part of what there was
+            pending = PendingWindows(self._run, self._again, None if self._anew else loading.most)
+            with self._phase("merge"):
+                while not pending.is_complete:
+                    with loading.session() as session:
+                        pending.merge_next(session, audits)
+            with self._phase("check"), loading.session() as session, session.transaction():
+                pending.mirror(session.connection, audits)
+                checked = ask_after_load(session.connection, self._layout, pending.merged, everything=self._anew)
+                absent = absent_kinds(session.connection) if pending.merged else ()
+                quarantined = _quarantined(session.connection, pending.merged) if pending.quarantined else 0
+            with self._phase("publish"):
+                size = loading.publish() if checked.accepted else 0
+            found = pending.audits_of(audits)
+        if checked.accepted:
+            note_published(self._store, self._target, size)
+            self._store.mark_loaded(pending.landed)
+            pending.lists.write()
+            drop_old_pages(self._run)
+        return RefreshReport(
+            windows=tuple(pending.merged),
+            rows={table.slug: checked.rows[table.slug] for table in tables()},
+            ops_rows={table.slug: checked.rows[table.slug] for table in ops_tables()},
+            data_as_of=data_as_of(self._settings, self._store),
+            is_news=bool(pending.merged),
+            merged=pending.rows,
+            audits=found,
+            checks=checked.results,
+            published=checked.accepted,
+            quarantined=quarantined,
+            drift=_unknown_keys(checked.results) if pending.drift else 0,
+            bytes=size,
+            seconds=monotonic() - self._started,
+            warnings=absent,
+            phases=self._took,
+            target=self._target.name,
+            has_more=bool(pending.later),
+        )
+
+    def _prepare_rebuild(self) -> None:
+        take_away_damaged_records(self._layout, self._store)
+        mend_manifests(self._layout, self._store)
+        if not self._settings.include_addresses and self._holds_persons():
+            logger.info(
+                "schema %(schema)s is left empty, because WMS_INCLUDE_ADDRESSES is off; raw pages and Parquet files "
+                "keep the personal data that they hold",
+                {"schema": PERSONAL},
+            )
+
+    def _holds_persons(self) -> bool:
+        return any(self._layout.parquet_files(table.slug) for table in tables() if table.schema == PERSONAL)
+
+    def _flatten(self) -> None:
+        """Write Parquet for every window that has none; ``anew``, for every window that has raw pages.
+
+        This comes before the tables are opened, because either step may use all the memory.
+        """
+        known = self._store.windows(*COMPLETE_STATES)
+        kept = {window.id for window in known if self._is_kept(window)}
+        windows = [window for window in known if window.id not in kept]
+        if self._anew and kept:
+            logger.info(
+                "%(windows)s from Parquet files: the raw pages were dropped",
+                {"windows": count_of(len(kept), "window comes", "windows come")},
+            )
+        done = itertools.count(1)
+
+        def tell(_: str) -> None:
+            total = len(windows)
+            counts = {"flattened": next(done), "windows": total, "all": count_of(total, "window")}
+            logger.info("flattened %(flattened)d of %(all)s", counts)
+
+        with self._phase("flatten"), Flattening(self._settings, self._store, tell) as flattening:
+            for window in windows:
+                flattening.add(window.id)
+        if flattening.trouble is not None:
+            raise flattening.trouble
+        if windows:
+            delete_unnamed(self._store.turn, self._layout, {window.id for window in windows})
+        if flattening.damaged:
+            raise self._unread(flattening.damaged)
+
+    def _is_kept(self, window: Window) -> bool:
+        """Return whether the window's Parquet files stay as they are: all; ``anew``, those without raw pages."""
+        return is_flattened(self._layout, window.id) and (not self._anew or is_dropped(self._layout, window.id))
+
+    def _unread(self, damaged: Mapping[str, PageDamagedError]) -> RawPagesDamagedError:
+        """Give up the windows with damaged pages, so that they are read again; return the error to raise."""
+        for window_id in damaged:
+            give_up_window(self._layout, self._store, window_id)
+        return RawPagesDamagedError(
+            [f"{window_id}/{error.path.name}: {error.reason}" for window_id, error in damaged.items()]
+        )
+
+    @contextmanager
+    def _phase(self, name: str) -> Iterator[None]:
+        """Add the seconds of the block to a phase."""
+        started = monotonic()
+        yield
+        self._took[name] = self._took.get(name, 0.0) + monotonic() - started
+
+
+def refresh(run: Run, again: Collection[str] = ()) -> RefreshReport:
+    """Load what is landed, and windows ``again`` that are in the tables; check and publish. Needs the writer's lock."""
+    logger.info("refreshing the tables (run %(run)s)", {"run": run.id})
+    with refusals_explained(*REFUSED):
+        report = Refresh(run, again).run()
+        while report.published and report.has_more:
+            logger.info("published a part: more is still to be merged than one load takes")
+            report = report.followed_by(Refresh(run, set(again).difference(report.windows)).run())
+        return report
+
+
+def rebuild(run: Run) -> RefreshReport:
+    """Rebuild every table from the raw pages, without a call to the service. The caller holds the writer's lock."""
+    logger.info("rebuilding every table from raw pages (run %(run)s)", {"run": run.id})
+    with refusals_explained(*REFUSED):
+        return Refresh(run, anew=True).run()
+
+
+def _quarantined(connection: duckdb.DuckDBPyConnection, windows: Collection[str]) -> int:
+    """Return how many values and records of these windows are in quarantine: each once, though an audit read it too."""
+    query = sql_files.read("inbox/counted_once.sql")
+    row = connection.execute(query, {"windows": list(windows)}).fetchone()
+    return int(row[0]) if row else 0
+
+
+def _unknown_keys(results: Iterable[CheckResult]) -> int:
+    """Return how many keys of this run's pages are unknown, or had values that were cast."""
+    return next(result.offending for result in results if result.check.name == UNKNOWN_KEYS)

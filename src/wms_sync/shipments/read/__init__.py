@@ -1,0 +1,5 @@
+"""Read windows of time into raw pages on disk.
+
+Belongs here: choosing the windows, reading them in parallel, landing each page as a checkpoint, proving a window
+complete. Keep out: HTTP (``service``), what a record means (``flatten``).
+"""

@@ -1,0 +1,189 @@
+"""Decide how far a read may go, by two clocks: the service's, as its answers show it, and this machine's.
+
+The horizon is the lowest time that any answer allows, so coverage never exceeds what both clocks have reached. If that
+keeps something from being read, or the service's clock went back, the read warns. The difference between the clocks is
+remembered for ``status``, the check and the next sync: in the state store, and in ``clocks.json`` for the day on which
+the state store is lost.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+import msgspec
+from msgspec import Struct
+
+from wms_sync.layout import Layout
+from wms_sync.service.client import GlobalApi
+from wms_sync.service.clock import Heard
+from wms_sync.shipments.read.plan import MARGIN, NO_TIME, horizon
+from wms_sync.state.store import COVERAGE_WITHDRAWN, Observation, StateStore
+
+logger = logging.getLogger(__name__)
+
+OBSERVED = "service_clock_ahead_seconds"
+UNDATED = "no Date"
+
+
+class Clocks(Struct, frozen=True):
+    """The clocks as ``heard`` before the first page. ``newest`` is the end of coverage, or else the start date.
+
+    ``before`` is how far the service's clock was ahead of this machine's at the last sync; None if that is not known.
+    """
+
+    heard: Heard
+    newest: datetime
+    before: timedelta | None
+    tolerance: timedelta
+
+    @property
+    def horizon(self) -> datetime:
+        """Return the time up to which the service's data is settled and can be read."""
+        return horizon(self.heard.trusted)
+
+    @property
+    def went_back(self) -> timedelta:
+        """Return how far the service's clock has gone back since the last sync; zero up to the tolerance.
+
+        Times ahead of this machine by more than the tolerance were never covered, so going back from there loses
+        nothing.
+        """
+        if self.heard.most is None or self.heard.latest is None:
+            return NO_TIME
+        back = self.newest - self.heard.latest
+        if self.before is not None:
+            back = max(back, min(self.before, self.tolerance) - min(self.heard.most, self.tolerance))
+        return back if back > self.tolerance else NO_TIME
+
+    @property
+    def comes_again(self) -> datetime | None:
+        """Return the start of the times that the service's clock will pass a second time; None if there are none."""
+        latest = self.heard.latest
+        return self.horizon if latest is not None and self.newest - latest > self.tolerance else None
+
+    @property
+    def is_stuck(self) -> bool:
+        """Return whether the horizon is so far behind coverage that nothing can be read."""
+        return self.newest - self.horizon > self.tolerance
+
+    @property
+    def is_in_doubt(self) -> bool:
+        """Return whether to hear more answers: one of several servers may have a wrong clock."""
+        ahead = self.heard.most is not None and self.heard.most > MARGIN
+        return ahead or self.is_stuck or bool(self.went_back)
+
+    def warnings(self) -> Iterator[str]:
+        """Yield warnings about clocks that limit the read or may have hidden changes from it."""
+        least = self.heard.least
+        nothing = f" Nothing can be read from {_moment(self.newest)} on." if self.is_stuck else ""
+        if least is not None and least > self.tolerance:
+            yield (
+                f"The service's clock is {apart(least)} this machine's, and one of them is wrong. Data is read up to "
+                f"{_moment(self.horizon)}, which this machine's clock and WMS_CLOCK_TOLERANCE_SECONDS "
+                f"({self.tolerance.total_seconds():.0f}) allow; later changes wait.{nothing} Correct the wrong clock."
+            )
+        elif self.went_back:
+            yield (
+                f"The service's clock has gone back by {_length(self.went_back)} since the last sync (or this "
+                "machine's has jumped ahead). Changes since then may have times that are covered already, so the "
+                f"overlap reaches back further by as much this time.{nothing}"
+            )
+        elif nothing:
+            yield (
+                f"An answer of the service is dated so far back that only changes before {_moment(self.horizon)} "
+                f"could be read.{nothing} If this repeats, one of its servers has a wrong clock: report it to the "
+                "service."
+            )
+
+
+def served_later(api: GlobalApi, store: StateStore) -> None:
+    """Make pages from now on count as extracted after all landed pages, whatever the clocks say."""
+    latest = store.latest_served()
+    if latest is not None:
+        api.clock.not_before(latest + timedelta(seconds=1))
+
+
+def remember(layout: Layout, store: StateStore, clocks: Clocks) -> None:
+    """Remember the largest and the smallest difference between the clocks, in whole seconds.
+
+    Call it at the end of a sync, when the changes hidden by a clock that went back have been read. Coverage of times
+    that the service's clock will repeat is withdrawn.
+    """
+    heard = clocks.heard
+    if heard.least is None or heard.most is None:
+        seen = [Observation.of_now(OBSERVED, 0, UNDATED)]
+    else:
+        most, least = round(heard.most.total_seconds()), round(heard.least.total_seconds())
+        seen = [Observation.of_now(OBSERVED, most, str(least))]
+    if clocks.comes_again is not None:
+        since = int(clocks.comes_again.timestamp())
+        seen.append(Observation.of_now(COVERAGE_WITHDRAWN, since, "seconds since 1970"))
+    # the file first: a kill between the two must not leave what only the state store knows
+    _write(store, layout, _by_name(store) | {one.name: one for one in seen})
+    store.record(seen)
+
+
+def reconcile(layout: Layout, store: StateStore) -> None:
+    """Bring the state store and ``clocks.json`` to the newer of what they have. The caller holds the writer's lock."""
+    known = _by_name(store)
+    try:
+        listed = {one.name: one for one in msgspec.json.decode(layout.clocks.read_bytes(), type=list[Observation])}
+    except FileNotFoundError:
+        listed = {}
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        listed = {}
+        logger.warning("%(file)s is damaged: written again from the state store", {"file": layout.clocks})
+    newest = {one.name: one for one in sorted((*listed.values(), *known.values()), key=lambda one: one.observed_at)}
+    newer = [one for one in newest.values() if one != known.get(one.name)]
+    if newer:
+        store.record(newer)
+        logger.info(
+            "restored in the state store what %(file)s says of the service's clock", {"file": layout.clocks.name}
+        )
+    if newest != listed:
+        _write(store, layout, newest)
+
+
+def remembered(store: StateStore) -> timedelta | None:
+    """Return how far the service's clock was ahead at the last sync, by the answer with the largest difference."""
+    seen = store.observation(OBSERVED)
+    return None if seen is None or seen.about == UNDATED else timedelta(seconds=seen.value)
+
+
+def what_is_off(store: StateStore, tolerance: timedelta) -> str | None:
+    """Describe the difference between the clocks at the last sync; return None if they agreed."""
+    seen = store.observation(OBSERVED)
+    if seen is None:
+        return None
+    when = f"At the sync of {_moment(seen.observed_at)}"
+    if seen.about == UNDATED:
+        return f"{when} the service's answers had no Date: only this machine's clock limits how far data is read."
+    furthest = max((timedelta(seconds=seen.value), timedelta(seconds=int(seen.about))), key=abs)
+    if abs(furthest) <= tolerance:
+        return None
+    return f"{when} the service's clock was {apart(furthest)} this machine's: one of them is wrong. Correct it."
+
+
+def _by_name(store: StateStore) -> dict[str, Observation]:
+    seen = map(store.observation, (OBSERVED, COVERAGE_WITHDRAWN))
+    return {one.name: one for one in seen if one is not None}
+
+
+def _write(store: StateStore, layout: Layout, seen: dict[str, Observation]) -> None:
+    listed = list(seen.values())
+    store.turn.write_whole(layout.clocks, msgspec.json.format(msgspec.json.encode(listed), indent=1))
+
+
+def apart(ahead: timedelta) -> str:
+    """Return a difference in words: ``3:00:00 ahead of``, ``1 day, 0:00:10 behind``."""
+    return f"{_length(ahead)} {'behind' if ahead < NO_TIME else 'ahead of'}"
+
+
+def _length(length: timedelta) -> str:
+    return str(timedelta(seconds=round(abs(length).total_seconds())))
+
+
+def _moment(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M:%S} UTC"

@@ -1,0 +1,131 @@
+"""Check whether the service's counts are reliable, and cut an interval into windows by them.
+
+The specification does not rule out a count that ignores the filter, although none was ever seen. Each part of an
+interval would then have the count of the whole, and cutting would continue down to single seconds.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+from wms_sync.intervals import Interval, slices
+from wms_sync.service.shipments import ShipmentListing
+from wms_sync.shipments.read.cut import Slice, even_windows
+from wms_sync.shipments.read.warnings import Warnings
+
+UNKNOWN = 0
+"""The expected number of records if counts are not reliable: progress and disk space are then not estimated."""
+INSTEAD = (
+    "Instead, windows are proved complete by listing their ids again, and are not cut into parts; the amount left to "
+    "read is not known."
+)
+PAGES_PER_WINDOW = 10
+COARSE = 1.5
+"""A slice with more records than this many windows is counted in parts."""
+LEAST_PARTS, MOST_PARTS = 3, 64
+FAR_MORE = 2
+"""If the parts add up to this many times the whole, the counts are wrong: changes meanwhile cannot explain it."""
+
+
+class Counts:
+    """Knows whether the counts of one run are reliable; asks the service at most once."""
+
+    def __init__(self, listing: ShipmentListing, warnings: Warnings) -> None:
+        self._listing = listing
+        self._warnings = warnings
+        self._lock = threading.Lock()
+        self._reliable: bool | None = None
+
+    def are_reliable(self) -> bool:
+        """Return whether counts follow the filter; warn if they do not."""
+        with self._lock:
+            if self._reliable is None:
+                self._reliable = self._listing.counts_by_filter()
+        if not self._reliable:
+            self._warn()
+        return self._reliable
+
+    def distrust(self) -> None:
+        """Treat counts as unreliable from now on, because they contradict each other, and warn."""
+        with self._lock:
+            self._reliable = False
+        self._warn()
+
+    def warn_of_none(self) -> None:
+        """Warn that the service was asked to count and did not."""
+        self._warnings.warn(f"The service gives no counts (meta.count), although count=1 was requested. {INSTEAD}")
+
+    def _warn(self) -> None:
+        self._warnings.warn(
+            "The service's counts (meta.count) do not add up: they ignore the filter, or end at a number that its "
+            f"lists pass. {INSTEAD}"
+        )
+
+
+class IntervalCutter:
+    """Cuts intervals into windows of about ``PAGES_PER_WINDOW`` full pages, by counts.
+
+    ``lanes`` is how many windows are read, and how many counts requested, at a time.
+    """
+
+    def __init__(self, listing: ShipmentListing, counts: Counts, *, page_size: int, lanes: int) -> None:
+        self._listing = listing
+        self._counts = counts
+        self._page_size = page_size
+        self._lanes = lanes
+        self._coarse = int(COARSE * PAGES_PER_WINDOW * page_size)
+
+    def cut(self, whole: Interval, count: int | None) -> list[Slice]:
+        """Return the windows of an interval with the records expected in each. ``count``: of the whole, if known."""
+        if count is None:
+            count, _ = self._listing.count(whole.start, whole.end)
+        if count is None:
+            self._counts.warn_of_none()
+            return [(whole, UNKNOWN)]
+        if count <= PAGES_PER_WINDOW * self._page_size:
+            return [(whole, count)]
+        counted = self._counted(whole, count) if self._counts.are_reliable() else None
+        if counted is None:
+            return [(whole, UNKNOWN)]
+        return even_windows(
+            counted,
+            page_size=self._page_size,
+            pages=PAGES_PER_WINDOW,
+            lanes=self._lanes,
+            shortest=self._listing.widening,
+        )
+
+    def _counted(self, whole: Interval, count: int) -> list[Slice] | None:
+        """Return slices with few records each, or None if the counts contradict each other or stop coming."""
+        counted, most = [(whole, count)], 0  # at least one part has to be counted
+        with ThreadPoolExecutor(self._lanes, "count") as pool, self._listing.cut_by_interrupts():
+            while large := {one: parts for one in counted if one[1] > most and len(parts := self._parts(*one)) > 1}:
+                asked = [part for parts in large.values() for part in parts[:-1]]
+                answers = pool.map(lambda part: self._listing.count(part.start, part.end)[0], asked)
+                found = dict(zip(asked, answers, strict=True))
+                if None in found.values():
+                    self._counts.warn_of_none()
+                    return None
+                within = {part: number for part, number in found.items() if number is not None}
+                if any(sum(within[part] for part in parts[:-1]) >= FAR_MORE * one[1] for one, parts in large.items()):
+                    self._counts.distrust()
+                    return None
+                counted = [leaf for one in counted for leaf in _leaves(one, large.get(one, ()), within)]
+                most = self._coarse
+        return counted
+
+    def _parts(self, whole: Interval, count: int) -> tuple[Interval, ...]:
+        """Return the parts in which to count a slice; one if it is as short as a filter can tell apart."""
+        most = whole.length // max(self._listing.widening, timedelta(seconds=1))
+        return slices(whole, min(most, MOST_PARTS, max(LEAST_PARTS, -(-count // self._coarse))))
+
+
+def _leaves(whole: Slice, parts: Sequence[Interval], within: Mapping[Interval, int]) -> list[Slice]:
+    """Return the parts with their counts; the last has what the others leave, and is not asked for."""
+    if not parts:
+        return [whole]
+    leaves = [(part, within[part]) for part in parts[:-1]]
+    return [*leaves, (parts[-1], max(0, whole[1] - sum(count for _, count in leaves)))]

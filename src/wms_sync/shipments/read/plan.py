@@ -1,0 +1,99 @@
+"""Choose the intervals to read, by pure functions of coverage, horizon, start and overlap.
+
+The sync cursor is not stored. It is the end of the gapless coverage from the start date, so it cannot disagree with the
+data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+
+from wms_sync import cron
+from wms_sync.intervals import Interval, interval, subtract, union
+from wms_sync.service.selection import expanded
+from wms_sync.settings import Settings
+from wms_sync.state.store import StateStore, Window
+
+MARGIN = timedelta(seconds=2)
+"""How far the horizon stays behind the service's clock: ``Date`` has whole seconds, and other servers of the service
+may be slightly behind the one that answered."""
+
+
+NO_TIME = timedelta(0)
+
+
+def horizon(trusted: datetime) -> datetime:
+    """Return the time up to which data is settled and can be read, in whole seconds."""
+    return (trusted - MARGIN).replace(microsecond=0)
+
+
+def sync_cursor(start: datetime, covered: Iterable[Interval]) -> datetime:
+    """Return the time up to which coverage from ``start`` has no gap."""
+    for one in union(covered):
+        if one.start <= start < one.end:
+            return one.end
+    return start
+
+
+def data_as_of(settings: Settings, store: StateStore) -> datetime | None:
+    """Return the sync cursor of what is in the tables; None before the first sync."""
+    covered = store.covered(("loaded",))
+    return sync_cursor(settings.start, covered) if covered else None
+
+
+def late_after(settings: Settings, now: datetime) -> timedelta:
+    """Return how old the sync cursor may be, by the schedule: one rule for status, checks, alerts and the report."""
+    return cron.late_after(settings.schedule_cron, settings.schedule_timezone, now)
+
+
+def find_gaps(start: datetime, end: datetime, covered: Iterable[Interval]) -> tuple[Interval, ...]:
+    """Return the gaps of coverage in ``[start, end)``."""
+    return subtract(interval(start, end), covered)
+
+
+def gaps_so_far(start: datetime, covered: Sequence[Interval]) -> tuple[datetime, tuple[Interval, ...]]:
+    """Return the newest moment that was read, ``start`` if there is none, and the gaps of coverage before it."""
+    newest = max((one.end for one in covered), default=start)
+    return newest, find_gaps(start, newest, covered)
+
+
+def sync_intervals(
+    start: datetime, end: datetime, covered: Iterable[Interval], overlap: timedelta, back: timedelta = NO_TIME
+) -> tuple[Interval, ...]:
+    """Return the intervals that a sync reads: every gap, and again the ``overlap`` before each gap.
+
+    The overlap catches records that were committed late, with an ``updated_at`` before the horizon of the sync before.
+    If the service's clock has gone ``back``, changes since then may have times that much earlier: the overlap before
+    the end of coverage grows by it, and is read even if there is no gap.
+    """
+    known = union(covered)
+    unread = find_gaps(start, end, known)
+    if not known:
+        return unread
+    below = [again for gap in unread for again in _before(gap, start, overlap)]
+    if back:
+        newest = min(end, known[-1].end)
+        below += interval(max(start, newest - overlap - back), newest)
+    return union((*unread, *below))
+
+
+def narrower(windows: Iterable[Window], lost: Iterable[str]) -> tuple[Interval, ...]:
+    """Return the intervals whose latest window was read without fields that are requested now (not in ``lost``).
+
+    Pass ``windows`` in the order in which they were started.
+    """
+    lost_now = expanded(lost)
+    found: tuple[Interval, ...] = ()
+    for window in windows:
+        if not window.covers_time or not (found or window.lost):
+            continue
+        if expanded(window.lost) - lost_now:
+            found = union((*found, window.interval))
+        else:
+            found = subtract(found, (window.interval,))
+    return found
+
+
+def _before(gap: Interval, start: datetime, overlap: timedelta) -> tuple[Interval, ...]:
+    return interval(max(start, gap.start - overlap), gap.start)

@@ -1,0 +1,101 @@
+"""Prove that a window is complete: by counts if nothing changed during the read, else by ids.
+
+A record that changes during the read leaves the window (its ``updated_at`` moves on) and belongs to the next one. So
+fewer records than were counted at first can be right, but each such record could hide one that was left off a page.
+The window's ids are therefore listed again, without other fields, and every listed id must have been landed.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+
+from wms_sync.grammar import count_of
+from wms_sync.layout import Layout, suffix_of
+from wms_sync.service.body import unpacked
+from wms_sync.service.envelope import Envelope, read_envelope
+from wms_sync.service.errors import Rejected
+from wms_sync.service.query import Page
+from wms_sync.service.shipments import IDS_PER_REQUEST
+from wms_sync.shipments.read.counts import Counts
+from wms_sync.shipments.read.errors import WindowIncomplete
+from wms_sync.shipments.read.raw import damage, key_of
+from wms_sync.shipments.read.source import Source
+from wms_sync.state.store import LandedPage, Window
+
+ADVICE = (
+    "The window is not complete. If this repeats, the service loses records while paging: report it to the service."
+)
+
+
+def agrees(window: Window, counted_last: int | None) -> bool:
+    """Return whether the landed records match the count of the first page and, if there is one, of the last page."""
+    return window.records == window.count_reported and counted_last in {None, window.records}
+
+
+def not_landed(window: Window, layout: Layout, pages: Iterable[LandedPage], there: Source, counts: Counts) -> list[int]:
+    """Return the ids that the service lists but that are on no landed page.
+
+    Raises ``WindowIncomplete`` if the listing contradicts the service's counts, or a landed page is damaged.
+    """
+    listed = list(_numbered(there.listed()))
+    held, counted = sum(records for _, records, _ in listed), [count for _, _, count in listed if count is not None]
+    if counted and held < min(counted[0], counted[-1]) and counts.are_reliable():
+        raise WindowIncomplete(
+            f"Window {window.id}: the service counts {count_of(counted[-1], 'record')} ({counted[0]:,} at first), but "
+            f"its pages had {window.records:,}, and listing the ids again gave {held:,}. {ADVICE}"
+        )
+    landed = array("q", sorted(chain.from_iterable(_landed(window, layout, pages))))
+    return sorted({one for ids, _, _ in listed for one in ids if not _is_among(landed, one)})
+
+
+def fetched(window: Window, unlanded: list[int], there: Source) -> Iterator[Page]:
+    """Yield pages with the records that were not landed, except those that left the window meanwhile.
+
+    Raises ``WindowIncomplete`` if the service does not send them.
+    """
+    shown = ", ".join(map(str, unlanded[:5])) + (" ..." if len(unlanded) > 5 else "")
+    had = count_of(window.records, "record")
+    left_off = f"Window {window.id}: its pages had {had} and left off {len(unlanded):,} ({shown})"
+    if len(unlanded) > IDS_PER_REQUEST:
+        raise WindowIncomplete(f"{left_off}, too many to request by id. {ADVICE}")
+    for at in range(0, len(unlanded), there.per_request):
+        asked = unlanded[at : at + there.per_request]
+        try:
+            page = there.these(asked)
+            lost = _lost(asked, page.envelope, there)
+        except Rejected as refusal:
+            raise WindowIncomplete(f"{left_off}; requesting them by id failed: {refusal} {ADVICE}") from None
+        if lost:
+            raise WindowIncomplete(f"{left_off}; they do not come when requested by id either. {ADVICE}")
+        if page.envelope.records:
+            yield page
+
+
+def _lost(asked: list[int], envelope: Envelope, there: Source) -> bool:
+    """Return whether an answer leaves off records that the service has, or has records that were not requested."""
+    absent = set(asked) - set(envelope.ids)
+    if envelope.has_more or not set(envelope.ids) <= set(asked):
+        return True
+    return bool(absent and there.which(sorted(absent)))
+
+
+def _numbered(pages: Iterable[Page]) -> Iterator[tuple[array[int], int, int | None]]:
+    """Yield ids, records and count of each page; ids as an array, so that a large window takes little memory."""
+    for page in pages:
+        yield array("q", page.envelope.ids), page.envelope.records, page.envelope.count
+
+
+def _landed(window: Window, layout: Layout, pages: Iterable[LandedPage]) -> Iterator[Sequence[int]]:
+    for page in pages:
+        if (reason := damage(layout, page)) is not None:
+            raise WindowIncomplete(f"Window {window.id}: page {page.file} is damaged ({reason}). It is read again.")
+        envelope = read_envelope(unpacked(layout.files.get(key_of(page)), suffix_of(page.file)))
+        yield envelope.ids
+
+
+def _is_among(ordered: array[int], one: int) -> bool:
+    at = bisect_left(ordered, one)
+    return at < len(ordered) and ordered[at] == one

@@ -1,0 +1,176 @@
+"""Raw pages: ``raw/shipments/<window>/page-00001.json.gz`` and ``manifest.json``.
+
+A page is written once, as received, and recorded in the state store once it is durable. The manifest is written when
+the window is complete. It contains all that the state store knows about the window, so that either can be rebuilt from
+the other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from contextlib import suppress
+from datetime import datetime
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from wms_sync.layout import MANIFEST, PAGES_DROPPED, Layout, name_of, page_name, raw_key
+from wms_sync.service.query import Page
+from wms_sync.shipments.read.errors import ManifestDamaged
+from wms_sync.state.errors import StateOlder
+from wms_sync.state.store import COMPLETE_STATES, LandedPage, Window
+from wms_sync.state.turns import Turn
+
+FORMAT = 1
+"""Of manifests. Those that an older release wrote have none."""
+
+
+class Manifest(Struct, frozen=True):
+    """A window that is complete on disk, as recorded in the state store."""
+
+    window: Window
+    pages: tuple[LandedPage, ...]
+    format: int = FORMAT
+
+
+class _Format(Struct):
+    format: int | None = None
+
+
+def land(turn: Turn, layout: Layout, window_id: str, number: int, page: Page, next_cursor: int | None) -> LandedPage:
+    """Write a page of a window durably. Return the record for the state store."""
+    key = layout.files.put(turn, raw_key(window_id, page_name(number, page.body.suffix)), page.body.landed)
+    return LandedPage(
+        window_id=window_id,
+        number=number,
+        file=name_of(key),
+        next_cursor=next_cursor,
+        records=page.envelope.records,
+        last_id=page.envelope.ids[-1] if page.envelope.ids else None,
+        bytes=len(page.body.landed),
+        content_bytes=len(page.body.content),
+        sha256=hashlib.sha256(page.body.landed).hexdigest(),
+        served_at=page.served_at,
+    )
+
+
+def damage(layout: Layout, page: LandedPage) -> str | None:
+    """Describe how a stored page differs from what was received; return None if it does not."""
+    if (reason := size_differs(layout, page)) is not None:
+        return reason
+    return content_differs(layout.files.get(key_of(page)), page)
+
+
+def size_differs(layout: Layout, page: LandedPage) -> str | None:
+    """Do the same by size only, without reading the file; an altered file of the same size is not detected."""
+    size = layout.files.size(key_of(page))
+    if size is None:
+        return "it is missing"
+    return None if size == page.bytes else f"it has {size} bytes and had {page.bytes} when it was received"
+
+
+def content_differs(stored: bytes, page: LandedPage) -> str | None:
+    """Do the same by content only."""
+    if hashlib.sha256(stored).hexdigest() != page.sha256:
+        return "its SHA-256 differs from that of the received page"
+    return None
+
+
+def key_of(page: LandedPage) -> str:
+    """Return the key of a page."""
+    return raw_key(page.window_id, page.file)
+
+
+def write_manifest(turn: Turn, layout: Layout, manifest: Manifest) -> None:
+    """Write a window's manifest, which marks it complete."""
+    content = msgspec.json.format(msgspec.json.encode(manifest), indent=1)
+    layout.files.replace(turn, raw_key(manifest.window.id, MANIFEST), content)
+
+
+def read_manifest(layout: Layout, window_id: str) -> Manifest:
+    """Read a manifest that ``write_manifest`` wrote.
+
+    Raise ``FileNotFoundError`` or ``ManifestDamaged``, and ``StateOlder`` for what an older release wrote.
+    """
+    key = raw_key(window_id, MANIFEST)
+    content = layout.files.get(key)
+    try:
+        if msgspec.json.decode(content, type=_Format).format is None:
+            raise StateOlder
+        manifest = msgspec.json.decode(content, type=Manifest)
+    except ValueError:
+        raise ManifestDamaged(key, "it is damaged") from None
+    others = {manifest.window.id, *(page.window_id for page in manifest.pages)} - {window_id}
+    if others:
+        raise ManifestDamaged(key, f"it is the manifest of {min(others)}")
+    return manifest
+
+
+def delete_unrecorded(turn: Turn, layout: Layout, window_id: str, pages: Iterable[LandedPage]) -> None:
+    """Delete the pages of a window that a killed run wrote and did not record."""
+    recorded = {page.file for page in pages}
+    for name in layout.pages(window_id):
+        if name not in recorded:
+            layout.files.delete(turn, raw_key(window_id, name))
+
+
+def is_complete(layout: Layout, window_id: str) -> bool:
+    """Return whether a window has a manifest: it is complete, whether the state store knows it or not."""
+    return layout.files.size(raw_key(window_id, MANIFEST)) is not None
+
+
+def open_again(turn: Turn, layout: Layout, window_id: str) -> None:
+    """Delete a window's manifest, so that the window no longer counts as complete on disk."""
+    layout.files.delete(turn, raw_key(window_id, MANIFEST))
+
+
+def rewrite_manifest(turn: Turn, layout: Layout, window: Window, pages: tuple[LandedPage, ...]) -> None:
+    """Update the manifest of a window after its pages were rewritten; a window that is not complete has none.
+
+    One that is damaged is made again: the state store knows what it said.
+    """
+    if window.state not in COMPLETE_STATES:
+        return
+    try:
+        before = read_manifest(layout, window.id)
+    except FileNotFoundError:
+        return
+    except ManifestDamaged:
+        write_manifest(turn, layout, _recorded(window, pages))
+        return
+    after = Manifest(replace(before.window, bytes=window.bytes), pages)
+    if after != before:
+        write_manifest(turn, layout, after)
+
+
+def mend_manifest(turn: Turn, layout: Layout, window: Window, pages: tuple[LandedPage, ...]) -> bool:
+    """Make the manifest of a complete window again if it is missing, damaged or of other pages; return whether."""
+    with suppress(FileNotFoundError, ManifestDamaged):
+        if read_manifest(layout, window.id).pages == pages:
+            return False
+    write_manifest(turn, layout, _recorded(window, pages))
+    return True
+
+
+def _recorded(window: Window, pages: tuple[LandedPage, ...]) -> Manifest:
+    """Return the manifest that the state store knows: written when the window had landed."""
+    return Manifest(replace(window, state="landed", loaded_at=None), pages)
+
+
+def drop_pages(turn: Turn, layout: Layout, window_id: str, when: datetime) -> int:
+    """Delete the pages of a window deliberately and permanently. Return their size in bytes. The manifest stays."""
+    files = layout.files
+    files.replace(turn, raw_key(window_id, PAGES_DROPPED), msgspec.json.encode({"dropped_at": when}))
+    dropped = 0
+    for name in layout.pages(window_id):
+        key = raw_key(window_id, name)
+        dropped += files.size(key) or 0
+        files.delete(turn, key)
+    return dropped
+
+
+def is_dropped(layout: Layout, window_id: str) -> bool:
+    """Return whether the pages of a window were deleted deliberately; otherwise an absent page is damage."""
+    return layout.files.size(raw_key(window_id, PAGES_DROPPED)) is not None

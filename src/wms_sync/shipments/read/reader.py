@@ -1,0 +1,372 @@
+"""Read what is needed, windows in parallel: ``sync`` reads what is not covered, ``backfill`` the days it is given.
+
+The horizon is taken from the service's clock before the first page. Intervals are cut by the service's counts into
+windows of about ten full pages, so that they can be read in parallel, flattened in bounded memory and checkpointed; the
+longest are read first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from datetime import UTC, datetime, timedelta
+from time import monotonic
+
+from msgspec import Struct
+
+from wms_sync.grammar import agreed, count_of
+from wms_sync.intervals import Interval, intersect, interval, subtract, union
+from wms_sync.service import probe
+from wms_sync.service.client import GlobalApi
+from wms_sync.service.clock import EARLIEST, LATEST
+from wms_sync.service.errors import PagingBroken, Rejected
+from wms_sync.shipments.read import plan, unfinished, widening
+from wms_sync.shipments.read.cleaner import Cleaner
+from wms_sync.shipments.read.clocks import Clocks, remember, remembered, served_later
+from wms_sync.shipments.read.counts import UNKNOWN, Counts, IntervalCutter
+from wms_sync.shipments.read.disk_space import refuse_without_room
+from wms_sync.shipments.read.errors import WindowIncomplete
+from wms_sync.shipments.read.field_selection import FieldSelection
+from wms_sync.shipments.read.listing import listing_of
+from wms_sync.shipments.read.page_size import page_size
+from wms_sync.shipments.read.progress import Progress, Tally, Watcher
+from wms_sync.shipments.read.source import Source
+from wms_sync.shipments.read.undated import Undated
+from wms_sync.shipments.read.unfinished import RESUME_WITHIN, UnfinishedBackfill
+from wms_sync.shipments.read.warnings import Warnings
+from wms_sync.shipments.read.window import WindowReader
+from wms_sync.shipments.read.window_names import new_name, new_name_without_time
+from wms_sync.state.run import Run
+from wms_sync.state.store import COMPLETE_STATES, COVERING, Reason, Window
+
+RECENT = timedelta(days=7)
+ATTEMPTS = 3
+ASKED_AGAIN = 2
+BEFORE_START = "records_before_start"
+UNDATED_BY_ID = "undated_shipments_found_by_id"
+"""Remembered once the filter missed some: from then on a count of zero by it is not believed."""
+
+
+class ReadReport(Struct, frozen=True):
+    """The result of a read. ``horizon`` is how far it could read, by the service's clock. ``warnings`` cause exit 3."""
+
+    horizon: datetime
+    intervals: tuple[Interval, ...]
+    window_ids: tuple[str, ...]
+    progress: Progress
+    requests: int
+    seconds: float
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """Return the counts of the run's record: ``records`` are shipments, ``bytes`` compressed."""
+        done = self.progress
+        return {
+            "records": done.records,
+            "pages": done.pages,
+            "windows": done.windows_done,
+            "bytes": done.bytes,
+            "requests": self.requests,
+            "warnings": len(self.warnings),
+        }
+
+
+class Reading:
+    """One read through one client; make a new one for the next.
+
+    The reading threads call ``watcher`` for each page and ``landed`` for each window that is complete on disk.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        api: GlobalApi,
+        *,
+        watcher: Watcher | None = None,
+        landed: Callable[[str], None] | None = None,
+        warnings: Warnings | None = None,
+    ) -> None:
+        settings, store = run.settings, run.store
+        self._settings = settings
+        self._store = store
+        self._api = api
+        self._run_id = run.id
+        self._warnings = warnings or Warnings()
+        size = page_size(settings, store, self._warnings)
+        self._listing = listing_of(settings, api, size, self._warnings)
+        self._counts = Counts(self._listing, self._warnings)
+        self._cutter = IntervalCutter(
+            self._listing, self._counts, page_size=size.now, lanes=settings.max_parallel_requests
+        )
+        self._tally = Tally(watcher)
+        self._landed = landed
+        self._undated = Undated(self._listing, self._warnings, page_size=size.now)
+        self._field_selection = FieldSelection(settings, store, self._warnings)
+        self._back = plan.NO_TIME
+        self._notes: list[str] = []
+        served_later(api, store)
+
+    def sync(self) -> ReadReport:
+        """Read everything since the start date that is not covered, plus the overlap."""
+        started, start = monotonic(), self._settings.start
+        covered = self._store.covered()
+        overlap = self._overlap()
+        lowest = min(gap.start for gap in plan.find_gaps(start, datetime.max.replace(tzinfo=UTC), covered))
+        since = max(start, lowest - overlap) if covered else start
+        self._api.clock.listen()
+        self._widen()
+        count, _ = self._field_selection.settle(self._listing, since, None)
+        self._count_before_start()
+        clocks = self._clocks(covered[-1].end if covered else start, remembered(self._store), since)
+        self._back = clocks.went_back
+        needed = plan.sync_intervals(start, clocks.horizon, covered, overlap, self._back)
+        needed = union((*needed, *self._narrow(start, clocks.horizon)))
+        known = count if needed == interval(since, clocks.horizon) else None
+        undated = self._undated_window(clocks.horizon, is_first=not covered)
+        report = self._read("sync", needed, known, clocks, started, undated=undated)
+        remember(self._settings.layout, self._store, clocks)
+        return report
+
+    def backfill(self, start: datetime, end: datetime) -> ReadReport:
+        """Read ``[start, end)`` again, as far as the service's clock allows."""
+        started = monotonic()
+        self._api.clock.listen()
+        self._widen()
+        count, _ = self._field_selection.settle(self._listing, start, end)
+        clocks = self._clocks(start, None, start)
+        asked, needed = Interval(start, end), interval(start, min(end, clocks.horizon))
+        before = self._gone_on_with(asked, needed)
+        if needed:
+            began_at = datetime.now(UTC) if before is None else before.began_at
+            unfinished.begin(self._store, asked, needed[0].end, began_at)
+        report = self._read("backfill", needed, count, clocks, started, before)
+        unfinished.end(self._store, asked)
+        return report
+
+    def _widen(self) -> None:
+        """Find out how exact the filter on dates is, before anything counts as covered."""
+        found = widening.settle(self._listing, self._store, self._api.base_url)
+        if found:
+            self._notes.append(probe.describe(found))
+
+    def _gone_on_with(self, asked: Interval, needed: Sequence[Interval]) -> UnfinishedBackfill | None:
+        """Return the unfinished backfill of the same days if part of it is unread; note what is resumed or loaded."""
+        before = unfinished.unfinished(self._store, asked)
+        landed = self._landed_before(needed, before.began_at if before else EARLIEST)
+        if before is not None and not before.has_all_landed(landed):
+            self._notes.append(
+                f"resumes the backfill of {_moment(before.began_at)}, which was interrupted: "
+                f"{count_of(len(landed), 'window is', 'windows are')} on disk and not read again"
+            )
+            return before
+        if landed:
+            self._notes.append(
+                f"{count_of(len(landed), 'window')} of an earlier backfill, read but not loaded, "
+                f"{agreed(len(landed), 'is', 'are')} loaded too; all days are read again"
+            )
+        return None
+
+    def _clocks(self, newest: datetime, before: timedelta | None, since: datetime) -> Clocks:
+        """Return the clocks before the first page, after hearing more answers if they are in doubt; warn if needed."""
+        clock = self._api.clock
+        clocks = Clocks(clock.heard, newest, before, clock.tolerance)
+        if clocks.is_in_doubt:
+            for _ in range(ASKED_AGAIN):
+                self._listing.count(since, None)
+            clocks = Clocks(clock.heard, newest, before, clock.tolerance)
+        for warning in clocks.warnings():
+            self._warnings.warn(warning)
+        return clocks
+
+    def _narrow(self, start: datetime, end: datetime) -> tuple[Interval, ...]:
+        """Return the intervals that were read without fields that are requested now."""
+        narrow = plan.narrower(self._store.windows(*COMPLETE_STATES), self._listing.selection.lost)
+        again = intersect(interval(start, end), narrow)
+        if again:
+            self._warnings.remark(
+                "Fields that were left out before are requested again: what was read without them is read again."
+            )
+        return again
+
+    def _overlap(self) -> timedelta:
+        longest = self._store.longest_read(datetime.now(UTC) - RECENT)
+        return max(timedelta(seconds=self._settings.overlap_seconds), timedelta(seconds=int(longest.total_seconds())))
+
+    def _count_before_start(self) -> None:
+        about = self._settings.start.isoformat()
+        known = self._store.observation(BEFORE_START)
+        if known is None or known.about != about:
+            before, _ = self._listing.count(None, self._settings.start)
+            if before is not None:
+                self._store.observe(BEFORE_START, before, about)
+
+    def _undated_window(self, horizon: datetime, *, is_first: bool) -> tuple[Window, ...]:
+        """Return the window of the shipments without ``updated_at``: a half-read one, a new one, or none."""
+        known = self._store.observation(UNDATED_BY_ID)
+        count = self._undated.count(in_doubt=is_first or known is not None)
+        if self._undated.is_by_id and known is None:
+            self._store.observe(UNDATED_BY_ID, count, "")
+        for window in self._store.windows("reading"):
+            if window.reason == "undated":
+                if count and self._is_fresh(window) and self._listing.asks_the_same(window.signature):
+                    return (window,)
+                self._store.abandon(window.id)
+        if not count or horizon <= self._settings.start:
+            return ()
+        window = self._begin("undated", Interval(self._settings.start, horizon), count)
+        self._store.begin_windows([window])
+        return (window,)
+
+    def _read(
+        self,
+        reason: Reason,
+        needed: Sequence[Interval],
+        count: int | None,
+        clocks: Clocks,
+        started: float,
+        before: UnfinishedBackfill | None = None,
+        undated: Sequence[Window] = (),
+    ) -> ReadReport:
+        since = EARLIEST if reason == "sync" else LATEST if before is None else before.began_at
+        resumed = self._resumable(reason, needed, since)
+        landed = self._landed_before(needed, since) if reason == "backfill" else ()
+        unread = subtract(needed, (window.interval for window in (*resumed, *landed)))
+        rest = union((*unread, *(late for window in resumed for late in self._late(window))))
+        cut = [part for one in rest for part in self._cutter.cut(one, count if rest == tuple(needed) else None)]
+        unread_yet = sum((window.count_reported or 0) - window.records for window in resumed)
+        refuse_without_room(self._settings.layout, self._store, sum(expected for _, expected in cut) + unread_yet)
+        begun = tuple(self._begin(reason, part, expected) for part, expected in cut)
+        self._store.begin_windows(begun)
+        half_read = (*resumed, *undated)
+        left = {window: (window.count_reported or 0) - window.records for window in half_read}
+        left |= {window: expected for window, (_, expected) in zip(begun, cut, strict=True)}
+        windows = sorted(left, key=lambda window: -left[window])  # the longest first, so that all lanes end together
+        self._tally.add(
+            windows=len(windows),
+            records=sum(window.records for window in half_read),
+            expected=sum(expected for _, expected in cut) + sum(window.count_reported or 0 for window in half_read),
+        )
+        window_ids = self._read_all(windows)
+        self._store.record_warnings(self._run_id, self._warnings.kept, anew=reason == "sync")
+        return ReadReport(
+            horizon=clocks.horizon,
+            intervals=tuple(needed),
+            window_ids=window_ids,
+            progress=self._tally.now,
+            requests=self._api.requests,
+            seconds=monotonic() - started,
+            warnings=self._warnings.kept,
+            notes=tuple(self._notes),
+        )
+
+    def _resumable(self, reason: Reason, needed: Sequence[Interval], since: datetime) -> tuple[Window, ...]:
+        """Return the half-read windows to resume, started at ``since`` or later; abandon stale and useless ones."""
+        fresh: list[Window] = []
+        for window in self._store.windows("reading"):
+            if window.reason == "undated":
+                continue
+            inside = intersect(needed, (window.interval,)) == (window.interval,)
+            usable = (
+                window.reason == reason and window.started_at >= since and self._listing.asks_the_same(window.signature)
+            )
+            if not self._is_fresh(window) or (inside and not usable):
+                self._store.abandon(window.id)
+            elif inside and not intersect((other.interval for other in fresh), (window.interval,)):
+                fresh.append(window)
+        return tuple(fresh)
+
+    def _is_fresh(self, window: Window) -> bool:
+        return datetime.now(UTC) - window.started_at <= RESUME_WITHIN
+
+    def _landed_before(self, needed: Sequence[Interval], since: datetime) -> tuple[Window, ...]:
+        """Return the windows of these days that backfills started at ``since`` or later landed but nobody loaded."""
+        return tuple(
+            window
+            for window in self._store.windows("landed")
+            if window.reason == "backfill"
+            and window.started_at >= since
+            and intersect(needed, (window.interval,)) == (window.interval,)
+            and self._listing.asks_the_same(window.signature)
+        )
+
+    def _late(self, window: Window) -> tuple[Interval, ...]:
+        """Return the part of a half-read window in which records may have been committed after its pages were read."""
+        landed = self._store.pages(window.id)
+        if not landed:
+            return ()
+        reaches = landed[0].served_at - self._overlap() - self._back
+        return interval(max(window.from_at, reaches), window.to_at)
+
+    def _begin(self, reason: Reason, part: Interval, expected: int = UNKNOWN) -> Window:
+        """Return a new window, with what is expected in it: a run that goes on with it knows how much is left."""
+        return Window.begun(
+            new_name(part) if reason in COVERING else new_name_without_time(reason, part.end),
+            part,
+            reason=reason,
+            run_id=self._run_id,
+            signature=self._listing.signature,
+            service=self._settings.base_url,
+            lost=self._listing.selection.lost,
+            expected=expected or None,
+        )
+
+    def _read_all(self, windows: Sequence[Window]) -> tuple[str, ...]:
+        """Read all windows. Return the ids of those that landed."""
+        parallel = self._settings.max_parallel_requests
+        with (
+            ThreadPoolExecutor(parallel, "ahead") as ahead,
+            ThreadPoolExecutor(parallel, "window") as pool,
+            self._api.cut_by_interrupts(),
+        ):
+            cleaned = Cleaner(self._store.forgotten(), include_addresses=self._settings.include_addresses)
+            layout = self._settings.layout
+            reader = WindowReader(self._store, layout, ahead, self._tally, cleaned, self._counts, self._warnings)
+            futures = [pool.submit(self._read_window, reader, window) for window in windows]
+            try:
+                done, _ = wait(futures, return_when=FIRST_EXCEPTION)
+                failures = [error for future in done if (error := future.exception())]
+                if failures:
+                    raise failures[0]
+                return tuple(future.result() for future in futures)
+            except BaseException:  # pages in flight are finished, except in an interrupt; no new request starts
+                reader.stop()
+                self._api.throttle.close()
+                for future in futures:
+                    future.cancel()
+                raise
+
+    def _read_window(self, reader: WindowReader, window: Window) -> str:
+        """Read a window. Return the id of the one that landed, which is a new one if it was read again.
+
+        An incomplete window is read at most ``ATTEMPTS`` times; a window whose paging broke, perhaps because of page
+        cursors stored by an earlier run, at most twice.
+        """
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                reader.read(window, self._source(window))
+                break
+            except WindowIncomplete:
+                if attempt == ATTEMPTS:
+                    raise
+            except PagingBroken:
+                if attempt > 1:
+                    raise
+            except Rejected:  # without a landed page, it was not a page cursor that was refused
+                if attempt > 1 or not self._store.window(window.id).pages:
+                    raise
+            window = self._begin(window.reason, window.interval)
+            self._store.begin_windows([window])
+        if self._landed is not None:
+            self._landed(window.id)
+        return window.id
+
+    def _source(self, window: Window) -> Source:
+        if window.reason == "undated":
+            return self._undated.source()
+        return self._listing.changed_within(window.from_at, window.to_at)
+
+
+def _moment(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M:%S} UTC"

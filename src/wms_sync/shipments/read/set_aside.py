@@ -1,0 +1,108 @@
+"""Complete windows that the state store does not know and whose manifest cannot be read: neither used nor deleted.
+
+Their pages may be all that is left of what the service has deleted since, so a person decides. Such a window is
+recorded as abandoned: its time is read again, ``forget`` searches its pages, and they go with all other raw pages after
+``WMS_RAW_RETENTION_DAYS``. Once its manifest can be read, the window counts again.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from wms_sync.intervals import Interval
+from wms_sync.layout import MANIFEST, Layout, raw_key, window_key
+from wms_sync.shipments.read.errors import ManifestDamaged
+from wms_sync.shipments.read.raw import is_complete, read_manifest
+from wms_sync.shipments.read.window_names import time_named
+from wms_sync.state.run import Run
+from wms_sync.state.schema import LONGEST_ID
+from wms_sync.state.store import StateStore, Window
+
+logger = logging.getLogger(__name__)
+
+_SIGNATURE = "set aside"
+"""In the place of what the requests of such a window asked for, which nobody knows."""
+
+
+class SetAside(Struct, frozen=True):
+    """A window's folder that is set aside, and why."""
+
+    window_id: str
+    folder: str
+    reason: str
+
+    def __str__(self) -> str:
+        again = "" if time_named(self.window_id) is None else "; its time is read again"
+        return (
+            f"{self.folder} is set aside: the state store does not know the window, and its {MANIFEST} cannot be used "
+            f"({self.reason}). Nothing of it was deleted{again}. {self.what_to_do}."
+        )
+
+    @property
+    def what_to_do(self) -> str:
+        """Return what a person can do about it."""
+        return (
+            f"Put {MANIFEST} back from a backup, and the next run takes the window in; or delete the folder, if nobody "
+            "misses what the service may have deleted since"
+        )
+
+
+def set_aside(run: Run, window_id: str) -> None:
+    """Record a window that nobody knows as abandoned now, so that its time is read again."""
+    if len(window_id) > LONGEST_ID:  # no name of a window, and no state store takes it
+        return
+    now = datetime.now(UTC)
+    time = time_named(window_id)
+    begun = Window.begun(
+        window_id,
+        time or Interval(now - timedelta(seconds=1), now),
+        reason="audit" if time is None else "sync",
+        run_id=run.id,
+        signature=_SIGNATURE,
+        service=None,
+    )
+    run.store.adopt(replace(begun, state="abandoned", landed_at=now))
+    logger.warning("%(folder)s", {"folder": _described(run.layout, window_id, _reason(run.layout, window_id) or "")})
+
+
+def take_back(layout: Layout, store: StateStore) -> int:
+    """Adopt the windows that were set aside and whose manifest can be read now; return how many."""
+    taken = 0
+    for window in store.windows("abandoned"):
+        if is_set_aside(layout, window) and not _reason(layout, window.id):
+            manifest = read_manifest(layout, window.id)
+            store.adopt(manifest.window, manifest.pages)
+            taken += 1
+    return taken
+
+
+def is_set_aside(layout: Layout, window: Window) -> bool:
+    """Return whether a window is abandoned because its manifest could not be read, and its folder is still there."""
+    return window.signature == _SIGNATURE and is_complete(layout, window.id)
+
+
+def folders_set_aside(layout: Layout, store: StateStore) -> Iterator[SetAside]:
+    """Yield the folders whose manifest cannot be used, of windows that the state store does not count."""
+    known = {window.id for window in store.windows() if window.signature != _SIGNATURE}
+    for window_id in layout.windows():
+        if window_id not in known and is_complete(layout, window_id) and (reason := _reason(layout, window_id)):
+            yield _described(layout, window_id, reason)
+
+
+def _described(layout: Layout, window_id: str, reason: str) -> SetAside:
+    return SetAside(window_id, layout.files.where(window_key(window_id)), reason)
+
+
+def _reason(layout: Layout, window_id: str) -> str | None:
+    try:
+        read_manifest(layout, window_id)
+    except ManifestDamaged as error:
+        return error.reason
+    except FileNotFoundError:
+        return f"{raw_key(window_id, MANIFEST)} is missing"
+    return None

@@ -1,0 +1,137 @@
+"""Find the shipments that match no range of times: their ``updated_at`` is null, as before the first change, say.
+
+The filter ``updated_at{null:true}`` finds them. Where the service refuses or ignores it, its count of all shipments
+minus its count over all dates says how many there are, and ranges of ids are counted both ways to find them.
+
+They are read again by every sync, in a window of their own that covers no time: without a date, nothing says which of
+them are new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+
+from msgspec.structs import replace
+
+from wms_sync.grammar import count_of
+from wms_sync.service.query import Page, Query
+from wms_sync.service.shipments import ShipmentListing
+from wms_sync.shipments.read.source import Source
+from wms_sync.shipments.read.warnings import Warnings
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+"""Every date that a shipment can have is later."""
+FIRST_RANGE, GROWTH = 1024, 8
+"""The search for the highest id starts with ids up to the first number, and multiplies by the second."""
+
+
+class Undated:
+    """The shipments without ``updated_at`` of one read. ``page_size`` is how many ids are listed at a time."""
+
+    def __init__(self, listing: ShipmentListing, warnings: Warnings, *, page_size: int) -> None:
+        self._listing = listing
+        self._warnings = warnings
+        self._page_size = page_size
+        self._ids: tuple[int, ...] | None = None
+
+    @property
+    def is_by_id(self) -> bool:
+        """Return whether the filter did not find them, so that they were found by counting ranges of ids."""
+        return self._ids is not None
+
+    def count(self, *, in_doubt: bool) -> int:
+        """Return how many there are. If the filter finds none, that is believed unless it is ``in_doubt``."""
+        found = self._listing.count_undated()
+        if found is not None and (found or not in_doubt):
+            return found
+        everything, (dated, _) = self._listing.count_ids(0, None), self._listing.count(EPOCH, None)
+        if everything is None or dated is None:
+            if found is None:
+                self._warnings.warn(
+                    "Whether shipments without updated_at exist cannot be seen: the service refuses or ignores the "
+                    "filter updated_at{null:true} and gives no counts (meta.count). Such shipments are not read."
+                )
+            return 0
+        if everything <= dated:
+            return 0
+        self._warnings.warn(
+            f"{count_of(everything - dated, 'shipment matches', 'shipments match')} no filter on updated_at, not even "
+            "updated_at{null:true}. What no filter finds is read by id, which takes more requests. If it has no "
+            "updated_at, ask the service for that filter."
+        )
+        self._ids = tuple(self._search())
+        return len(self._ids)
+
+    def source(self) -> Source:
+        """Return what the window of these shipments is read from."""
+        return self._listing.undated() if self._ids is None else _ByIds(self._listing.between(0), self._ids)
+
+    def _search(self) -> Iterator[int]:
+        """Yield their ids, in order: ranges that have some are halved until one page can list them."""
+        ranges = [(0, self._highest())]
+        while ranges:
+            after, to = ranges.pop()
+            there = self._listing.count_ids(after, to) or 0
+            if there <= (self._listing.count_ids(after, to, EPOCH) or 0):
+                continue
+            if there > self._page_size and to - after > 1:
+                middle = (after + to) // 2
+                ranges += [(middle, to), (after, middle)]
+                continue
+            dated = {
+                shipment
+                for page in self._listing.between(after, to, since=EPOCH).listed()
+                for shipment in page.envelope.ids
+            }
+            for page in self._listing.between(after, to).listed():
+                yield from (shipment for shipment in page.envelope.ids if shipment not in dated)
+
+    def _highest(self) -> int:
+        """Return an id that no shipment exceeds."""
+        highest = FIRST_RANGE
+        while self._listing.count_ids(highest, None):
+            highest *= GROWTH
+        return highest
+
+
+class _ByIds:
+    """A source of these shipments, some hundred ids a page."""
+
+    def __init__(self, query: Query, ids: Sequence[int]) -> None:
+        self.per_request = query.per_request
+        self._query = query
+        self._ids = ids
+
+    def first(self) -> Page:
+        """Return the first page; its count is the number of ids."""
+        page = self._from(0)
+        return replace(page, envelope=replace(page.envelope, count=len(self._ids)))
+
+    def at(self, page_cursor: int, *, counted: bool) -> Page:
+        """Return the page that starts at an id."""
+        return self._from(sum(record_id < page_cursor for record_id in self._ids))
+
+    def rest(self, last_id: int) -> Page | None:
+        """Return None: there is nothing but the ids."""
+        return None
+
+    def listed(self) -> Iterator[Page]:
+        """Yield pages of those that the service still has."""
+        for start in range(0, len(self._ids), self.per_request):
+            yield self._query.these(self._ids[start : start + self.per_request])
+
+    def these(self, ids: Sequence[int]) -> Page:
+        """Return a page with those of these records that the service has."""
+        return self._query.these(ids)
+
+    def which(self, ids: Sequence[int]) -> frozenset[int]:
+        """Return the ids of those that the service has."""
+        return self._query.which(ids)
+
+    def _from(self, start: int) -> Page:
+        end = start + self.per_request
+        page = self._query.these(self._ids[start:end])
+        has_more = end < len(self._ids)
+        following = self._ids[end] if has_more else None
+        return replace(page, envelope=replace(page.envelope, has_more=has_more, next=following, count=None))

@@ -1,0 +1,156 @@
+"""Read one window to its end, page by page, each page a checkpoint; then prove that the window is complete.
+
+The next page is fetched while a page is written. After a kill the window resumes at its last recorded page cursor. If a
+listing cannot be followed the window is abandoned, because a page cursor that led astray, or that the service refuses,
+must not be requested again.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Executor
+from datetime import UTC, datetime
+from time import monotonic
+
+from msgspec.structs import replace
+
+from wms_sync.layout import Layout
+from wms_sync.service.errors import FilterIgnored, PagingBroken, Rejected
+from wms_sync.service.query import Page, Pager
+from wms_sync.shipments.read import proof
+from wms_sync.shipments.read.counts import Counts
+from wms_sync.shipments.read.errors import WindowIncomplete
+from wms_sync.shipments.read.progress import Tally
+from wms_sync.shipments.read.raw import Manifest, delete_unrecorded, land, write_manifest
+from wms_sync.shipments.read.source import Source
+from wms_sync.shipments.read.warnings import Warnings
+from wms_sync.state.store import StateStore, Window
+
+
+class Stopped(Exception):
+    """Reading stopped before the window was complete, because the run ends."""
+
+
+class WindowReader:
+    """Reads windows; the threads of one run share it."""
+
+    def __init__(
+        self,
+        store: StateStore,
+        layout: Layout,
+        ahead: Executor,
+        tally: Tally,
+        cleaned: Callable[[Page], Page],
+        counts: Counts,
+        warnings: Warnings,
+    ) -> None:
+        self._store = store
+        self._layout = layout
+        self._ahead = ahead
+        self._tally = tally
+        self._cleaned = cleaned
+        self._counts = counts
+        self._warnings = warnings
+        self._stop = threading.Event()
+
+    def stop(self) -> None:
+        """Stop every window after its current page."""
+        self._stop.set()
+
+    def read(self, window: Window, source: Source) -> None:
+        """Read the rest of a window and mark it landed.
+
+        Raises leaves of ``ApiError``, ``WindowIncomplete``, and ``Stopped``.
+        """
+        started = monotonic()
+        landed = self._store.pages(window.id)
+        last = landed[-1] if landed else None
+        try:
+            counted_last = None
+            if last is None:
+                counted_last = self._read_on(window, source, Pager(), self._first(window, source))
+            elif last.next_cursor is not None:
+                page = source.at(last.next_cursor, counted=True)
+                counted_last = self._read_on(window, source, Pager(last.next_cursor, last.last_id), page)
+            self._read_rest(window, source)
+            self._complete(self._store.window(window.id), source, counted_last)
+        except (PagingBroken, Rejected, WindowIncomplete):
+            self._store.abandon(window.id)
+            raise
+        read = self._store.window(window.id)
+        seconds = monotonic() - started
+        complete = replace(read, state="landed", landed_at=datetime.now(UTC), read_seconds=seconds)
+        pages = self._store.pages(window.id)
+        delete_unrecorded(self._store.turn, self._layout, window.id, pages)
+        write_manifest(self._store.turn, self._layout, Manifest(complete, pages))
+        self._store.mark_landed(window.id, read_seconds=seconds)
+        self._tally.add(windows_done=1)
+
+    def _read_on(self, window: Window, source: Source, pager: Pager, page: Page) -> int | None:
+        """Land this page and those that follow it. Return the service's count with the last page, or None.
+
+        A count is requested only with the first page and with the one that should be the last, since counting costs
+        the service time (specification 4.4).
+        """
+        landed = self._store.window(window.id)
+        number, read = landed.pages, landed.records
+        expected = landed.count_reported if page.envelope.count is None else page.envelope.count
+        while True:
+            number += 1
+            pager.accept(page)
+            read += page.envelope.records
+            following = self._fetch_ahead(source, pager.next, counted=(expected or 0) - read <= page.envelope.records)
+            self._land(window, number, page, pager.next)
+            if following is None:
+                return page.envelope.count
+            if self._stop.is_set():
+                raise Stopped
+            page = following()
+
+    def _read_rest(self, window: Window, source: Source) -> None:
+        """Read what lies behind the end of the list, which may have ended early without a word."""
+        last_id: int | None = None
+        while (reached := self._highest_id(window)) is not None and reached != last_id:
+            last_id = reached
+            try:
+                page = source.rest(last_id)
+            except (FilterIgnored, Rejected) as error:
+                self._warnings.warn(
+                    "Whether the service's lists end before their last record cannot be seen, because its filters on "
+                    f"id cannot be used: {error}"
+                )
+                return
+            if page is None:
+                return
+            self._warnings.remark(
+                f"The service has records after id {last_id}, where its list had ended: they are requested too."
+            )
+            self._read_on(window, source, Pager(last_id=last_id), page)
+
+    def _highest_id(self, window: Window) -> int | None:
+        return max((page.last_id for page in self._store.pages(window.id) if page.last_id is not None), default=None)
+
+    def _first(self, window: Window, source: Source) -> Page:
+        page = source.first()
+        if page.envelope.count != window.count_reported:
+            self._store.set_count(window.id, page.envelope.count)
+        return page
+
+    def _fetch_ahead(self, source: Source, next_cursor: int | None, *, counted: bool) -> Callable[[], Page] | None:
+        if next_cursor is None:
+            return None
+        return self._ahead.submit(source.at, next_cursor, counted=counted).result
+
+    def _land(self, window: Window, number: int, page: Page, next_cursor: int | None) -> None:
+        landed = land(self._store.turn, self._layout, window.id, number, self._cleaned(page), next_cursor)
+        self._store.record_page(landed)
+        self._tally.add(pages=1, records=landed.records, bytes=landed.bytes)
+
+    def _complete(self, window: Window, source: Source, counted_last: int | None) -> None:
+        """Prove the window complete; land records that were left off as extra pages. Raises ``WindowIncomplete``."""
+        if proof.agrees(window, counted_last):
+            return
+        unlanded = proof.not_landed(window, self._layout, self._store.pages(window.id), source, self._counts)
+        for number, page in enumerate(proof.fetched(window, unlanded, source), start=window.pages + 1):
+            self._land(window, number, page, None)

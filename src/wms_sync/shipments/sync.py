@@ -1,0 +1,60 @@
+"""Read what changed, or whole days; flatten each window while the next is read; read a slice of an audit last.
+
+Whoever calls ``load.refresh`` next loads what this landed. The only module that knows this order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+
+import httpx
+
+from wms_sync.intervals import Interval
+from wms_sync.service.client import GlobalApi
+from wms_sync.shipments.audit import SliceReader
+from wms_sync.shipments.flatten.workers import Flattening
+from wms_sync.shipments.load.audits import stored_shipments
+from wms_sync.shipments.read.progress import Watcher
+from wms_sync.shipments.read.reader import Reading, ReadReport
+from wms_sync.shipments.read.warnings import Warnings
+from wms_sync.state.run import Run
+from wms_sync.targets.target import target_of
+
+
+def read_changes(
+    run: Run, read: Callable[[ReadReport], object], watcher: Watcher | None, transport: httpx.BaseTransport | None
+) -> None:
+    """Read what changed since the sync cursor, pass the report to ``read``, then read the slice of an audit."""
+    with _reading(run, watcher, transport) as (reading, audit):
+        report = reading.sync()
+        read(report)
+        audit.read(report.horizon)
+
+
+def read_days(run: Run, days: Interval, watcher: Watcher | None, transport: httpx.BaseTransport | None) -> ReadReport:
+    """Read whole days again."""
+    with _reading(run, watcher, transport) as (reading, _):
+        return reading.backfill(days.start, days.end)
+
+
+@contextmanager
+def _reading(
+    run: Run, watcher: Watcher | None, transport: httpx.BaseTransport | None
+) -> Iterator[tuple[Reading, SliceReader]]:
+    """Yield the readers. Each window that lands is flattened meanwhile, and all of them by the end of the block.
+
+    Raise before the first request where no load could take what is read.
+    """
+    target_of(run.settings).try_files()
+    settings, warnings = run.settings, Warnings()
+    with (
+        GlobalApi.from_settings(settings, warn=warnings.warn, transport=transport) as api,
+        Flattening(settings, run.store) as flattening,
+    ):
+        stored = partial(stored_shipments, settings)
+        yield (
+            Reading(run, api, watcher=watcher, landed=flattening.add, warnings=warnings),
+            SliceReader(run, api, stored=stored, landed=flattening.add, warnings=warnings),
+        )

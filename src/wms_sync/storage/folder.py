@@ -1,0 +1,92 @@
+"""Files in the data folder: a key is a path below it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
+from pathlib import Path
+
+from msgspec import Struct
+
+from wms_sync.storage.durable import accessing, make_private
+from wms_sync.storage.interface import Writer
+
+
+class FolderFiles(Struct, frozen=True):
+    """``Files`` below a folder, whose names are what they were called; fenced by the turn's own folder."""
+
+    root: Path
+
+    def in_turn(self, writer: Writer) -> AbstractContextManager[None]:
+        """Return an empty block: a folder is looked at each time."""
+        return nullcontext()
+
+    def named(self, key: str, content: bytes) -> str:
+        """Return the key."""
+        return key
+
+    def put(self, writer: Writer, key: str, content: bytes) -> str:
+        """Write a file."""
+        path = self.root / key
+        make_private(path.parent)
+        writer.write_whole(path, content)
+        return key
+
+    def put_file(self, writer: Writer, key: str, made: Path) -> str:
+        """Rename a file of the turn's folder."""
+        writer.put_in_place(made, self.root / key)
+        return key
+
+    def workplace(self, writer: Writer) -> Path:
+        """Return the folder itself: what is made there is in its place."""
+        return self.root
+
+    def keep(self, writer: Writer, keys: Sequence[str]) -> list[str]:
+        """Return the keys."""
+        return list(keys)
+
+    def replace(self, writer: Writer, key: str, content: bytes) -> None:
+        """Write a file in place of another."""
+        path = self.root / key
+        make_private(path.parent)
+        writer.write_whole(path, content)
+
+    def delete(self, writer: Writer, key: str) -> None:
+        """Delete a file or folder."""
+        writer.take_away(self.root / key)
+
+    def get(self, key: str) -> bytes:
+        """Read a file. Raise ``Inaccessible`` if that fails though it is there."""
+        path = self.root / key
+        with accessing(path):
+            return path.read_bytes()
+
+    def size(self, key: str) -> int | None:
+        """Look at a file. Raise ``Inaccessible`` if that fails though it is there."""
+        path = self.root / key
+        with accessing(path), suppress(FileNotFoundError, NotADirectoryError):
+            return path.stat().st_size
+        return None
+
+    def names(self, folder: str) -> list[str]:
+        """List a folder."""
+        with suppress(FileNotFoundError, NotADirectoryError):
+            return sorted(path.name for path in (self.root / folder).iterdir())
+        return []
+
+    def local(self, keys: Sequence[str]) -> list[str]:
+        """Return the paths themselves."""
+        return [f"{self.root}/{key}" for key in keys]
+
+    def release(self, key: str) -> None:
+        """Do nothing."""
+
+    def refuse_versions(self) -> None:
+        """Do nothing: what is deleted is gone."""
+
+    def examined(self) -> None:
+        """Do nothing: folders are looked at with the disk."""
+
+    def where(self, key: str) -> str:
+        """Return the path."""
+        return f"{self.root}/{key}".rstrip("/")

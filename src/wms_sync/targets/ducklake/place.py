@@ -1,0 +1,119 @@
+"""Where a lake is: its catalogue in PostgreSQL, its files in a folder or a bucket, and how DuckDB gets there."""
+
+from __future__ import annotations
+
+import secrets
+from contextlib import closing
+from urllib.parse import urlsplit
+
+import duckdb
+from sqlalchemy.engine import make_url
+
+from wms_sync.catalogue import literal
+from wms_sync.settings import Settings
+from wms_sync.targets.ducklake.extensions import OF_BUCKET, OF_LAKE, ONLY_FROM_WHEELS, load_extensions
+from wms_sync.targets.errors import LakeUnreachable
+
+NAME = "lake"
+"""Of the attached database, of the schema of its catalogue in PostgreSQL, and of the folder of its files."""
+
+
+TRIAL = {
+    "write in": (
+        "attach 'ducklake::memory:' as tried (data_path {path}, data_inlining_row_limit 0)",
+        "create table tried.numbers as select 1 as number",
+    ),
+    "read from": ("from tried.numbers",),
+    "delete from": (
+        "drop table tried.numbers",
+        "call ducklake_expire_snapshots('tried', older_than => now())",
+        "call ducklake_cleanup_old_files('tried', cleanup_all => true)",
+    ),
+    "list": ("from glob({path} || '**')",),
+}
+"""Statements that do in a folder what a load and maintenance do, with a catalogue in memory."""
+
+
+def data_path(settings: Settings) -> str:
+    """Return where the files are, with a slash at its end, as DuckDB names it."""
+    if settings.files_url is None:
+        return f"{settings.layout.lake}/"
+    return f"{settings.files_url.removeprefix('file://')}/{NAME}/"
+
+
+def may_lack_files(error: Exception) -> bool:
+    """Return whether a file may be gone that the catalogue of a lake names: only a rebuild reads past it."""
+    return isinstance(error, duckdb.IOException) and f"/{NAME}/" in str(error)
+
+
+def extensions(settings: Settings) -> tuple[str, ...]:
+    """Return the extensions that DuckDB needs."""
+    return (*OF_LAKE, OF_BUCKET) if _is_bucket(settings) else OF_LAKE
+
+
+def store_statements(settings: Settings) -> tuple[str, ...]:
+    """Return the settings of DuckDB for another provider of S3; keys and region it takes from the environment.
+
+    They are global: DuckLake looks for orphans on a connection of its own.
+    """
+    if not _is_bucket(settings) or settings.files_endpoint is None:
+        return ()
+    endpoint = urlsplit(settings.files_endpoint)
+    return (
+        f"set global s3_endpoint = {literal(endpoint.netloc)}",
+        f"set global s3_use_ssl = {str(endpoint.scheme == 'https').lower()}",
+        "set global s3_url_style = 'path'",
+    )
+
+
+def try_bucket(settings: Settings) -> str | None:
+    """Have DuckDB write, read, delete and list a file below the lake's; return a sentence, None without a bucket.
+
+    obstore finds keys where DuckDB does not look, so that it can read and land what no load can take. A file that
+    could be written and not deleted is one that no snapshot names: maintenance deletes it. Raise ``LakeUnreachable``.
+    """
+    if not _is_bucket(settings):
+        return None
+    path = f"{data_path(settings)}probe-{secrets.token_hex(8)}/"
+    with closing(duckdb.connect(config=ONLY_FROM_WHEELS)) as connection:  # type: ignore[arg-type]
+        load_extensions(connection, extensions(settings))
+        for statement in store_statements(settings):
+            connection.execute(statement)
+        for what, statements in TRIAL.items():
+            try:
+                for statement in statements:
+                    connection.execute(statement.format(path=literal(path))).fetchall()
+            except duckdb.Error as error:
+                raise LakeUnreachable(what, data_path(settings), error) from None
+    return f"DuckDB can write, read, delete and list in {data_path(settings)}"
+
+
+def parameters(settings: Settings, *, user: str | None = None, options: str | None = None) -> str:
+    """Return where PostgreSQL is, as libpq writes it and without passwords; for another ``user`` if one is named.
+
+    ``options`` are those of the session, in addition to what the URL has.
+    """
+    url = make_url(settings.database_url)
+    named = {"host": url.host, "port": url.port, "dbname": url.database, "user": user or url.username, **url.query}
+    for secret in ("password", "sslpassword"):
+        named.pop(secret, None)
+    if options is not None:
+        named["options"] = " ".join(str(one) for one in (url.query.get("options"), options) if one)
+    return " ".join(f"{name}={_quoted(value)}" for name, value in named.items() if value)
+
+
+def password(settings: Settings) -> str | None:
+    """Return the password of PostgreSQL, if there is one."""
+    url = make_url(settings.database_url)
+    given = url.password or url.query.get("password")
+    return str(given) if given else None
+
+
+def _is_bucket(settings: Settings) -> bool:
+    return settings.files_url is not None and settings.files_url.startswith("s3:")
+
+
+def _quoted(value: object) -> str:
+    text_of = ",".join(value) if isinstance(value, tuple) else str(value)
+    escaped = text_of.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"

@@ -1,0 +1,162 @@
+"""The tables in a lake: DuckLake's catalogue in the PostgreSQL of the state store, Parquet files below the data path.
+
+A load is one transaction: what is merged, ``ops``, what the checks found and the message of the commit. Readers see
+nothing of it before its commit, and a load that is refused, fails or is killed leaves nothing but files that no
+snapshot names. A writer whose turn is over commits nothing (``lake_fence``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime, timedelta
+
+import duckdb
+
+from wms_sync import sql_files
+from wms_sync.catalogue import marts
+from wms_sync.settings import Settings
+from wms_sync.state.turns import Turn
+from wms_sync.targets import database
+from wms_sync.targets.database import Session
+from wms_sync.targets.ducklake import place as place
+from wms_sync.targets.ducklake.catalogue import LakeCatalogue, Snapshot
+from wms_sync.targets.ducklake.erase import erase
+from wms_sync.targets.ducklake.fence import sign
+from wms_sync.targets.ducklake.owner import refuse_replaced
+from wms_sync.targets.ducklake.session import opened_for_reading, opened_for_writing, refuse_another_place
+from wms_sync.targets.ducklake.upkeep import maintain
+from wms_sync.targets.errors import NotCommitted
+from wms_sync.targets.target import Maintained, Opened
+
+
+class Lake:
+    """The lake of an installation."""
+
+    name = title = "the lake"
+    is_beside_the_state = True
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    @property
+    def is_published(self) -> bool:
+        """Return whether a load was committed."""
+        return self._newest_snapshot() is not None
+
+    @property
+    def published_at(self) -> datetime:
+        """Return when the newest snapshot was committed."""
+        return self._published_snapshot().at
+
+    @property
+    def version(self) -> int:
+        """Return the number of the newest snapshot."""
+        return self._published_snapshot().id
+
+    @property
+    def size(self) -> int:
+        """Return the bytes of the files that the newest snapshot names."""
+        return self._published_snapshot().size
+
+    def published(self, *, memory_limit: str | None = None) -> Opened:
+        """Attach the lake for reading."""
+        return opened_for_reading(self._settings, memory_limit=memory_limit)
+
+    def examined(self) -> str:
+        """Compare the definitions that the newest load had with those of this release."""
+        if not self.is_published:
+            return "not made yet"
+        with self.published() as connection:
+            same = database.is_as_defined(connection)
+        return "the lake has the tables that sql/ defines" if same else "the next load brings the lake to this release"
+
+    def refuse_others(self) -> None:
+        """Raise ``LakeElsewhere`` or ``LakeReplaced``."""
+        refuse_another_place(self._settings)
+        refuse_replaced(self._settings)
+
+    def try_files(self) -> str | None:
+        """Try the bucket, if the files are in one. Raise ``LakeUnreachable``."""
+        return place.try_bucket(self._settings)
+
+    def readers_in_the_way(self) -> tuple[int, ...]:
+        """Return the sessions that have read the statistics and keep their transaction open."""
+        with LakeCatalogue(self._settings.database_url) as catalogue:
+            return catalogue.readers()
+
+    @contextmanager
+    def load(self, turn: Turn, *, anew: bool = False) -> Iterator[LakeLoad]:
+        """Begin a load for the length of the block: a transaction, which begins ``anew`` with dropping everything."""
+        connection = opened_for_writing(self._settings, turn)
+        try:
+            connection.begin()
+            if anew or database.has_other_history(connection):
+                database.drop_everything(connection)
+            if not database.is_as_defined(connection):
+                database.complete(connection, comments_on_views=False)
+                _write_columns(connection)
+            yield LakeLoad(self, turn, connection)
+        finally:
+            # DuckDB ends the whole process if it finds while it closes a connection that the session of an open
+            # transaction in PostgreSQL was lost; the same loss met by a rollback is an error like any other
+            with suppress(duckdb.Error):
+                connection.rollback()
+            connection.close()
+
+    @property
+    def loads_gathered(self) -> int:
+        """Return how many loads have added files since the last maintenance."""
+        with LakeCatalogue(self._settings.database_url) as catalogue:
+            return catalogue.loads_gathered()
+
+    def maintain(self, turn: Turn, keep: timedelta) -> Maintained:
+        """Put the files of each table together, and delete what was replaced longer ago than ``keep``."""
+        return maintain(self._settings, turn, keep)
+
+    def erase(self, turn: Turn, order_ids: Collection[int], *, anyway: bool) -> int:
+        """Remove the personal data of these orders from all that the lake keeps."""
+        return erase(self._settings, turn, order_ids, anyway=anyway) if self.is_published else 0
+
+    def _published_snapshot(self) -> Snapshot:
+        found = self._newest_snapshot()
+        assert found is not None, "nothing is published"  # noqa: S101 - callers look first
+        return found
+
+    def _newest_snapshot(self) -> Snapshot | None:
+        with LakeCatalogue(self._settings.database_url) as catalogue:
+            return catalogue.newest_snapshot()
+
+
+class LakeLoad:
+    """One load of the lake: one transaction."""
+
+    most: int | None = 2_000_000
+
+    def __init__(self, lake: Lake, turn: Turn, connection: duckdb.DuckDBPyConnection) -> None:
+        self._lake = lake
+        self._turn = turn
+        self._connection = connection
+
+    @contextmanager
+    def session(self) -> Iterator[Session]:
+        """Yield the connection of the load."""
+        yield Session(self._connection, is_one_transaction=True)
+
+    def publish(self) -> int:
+        """Commit everything. Raise ``NotCommitted``."""
+        sign(self._connection, self._turn)
+        try:
+            self._connection.commit()
+        except duckdb.Error as error:
+            raise NotCommitted(error) from None  # whose text has values of columns
+        return self._lake.size
+
+
+def _write_columns(connection: duckdb.DuckDBPyConnection) -> None:
+    """Write ``ops.columns``: DuckLake keeps no comments on columns of views."""
+    connection.execute(sql_files.read("lake/columns.sql"))
+    connection.execute("delete from ops.columns")
+    rows = [(*mart.place, column.name, column.comment) for mart in marts() for column in mart.columns]
+    marks = ", ".join(["(?, ?, ?, ?)"] * len(rows))
+    connection.execute(f"insert into ops.columns values {marks}", [value for row in rows for value in row])

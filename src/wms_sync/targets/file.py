@@ -1,0 +1,180 @@
+"""The tables in a file: a load changes a private copy of ``analytics.duckdb``, which then replaces it by a rename.
+
+The copy lies in the turn's folder, so nobody sees it before, and the next run deletes what a kill leaves. Whatever goes
+wrong, the published file stays as it was, and its receipts say what the next load has to merge. Readers that have the
+old file open keep it, new connections see the new one, and there is always a file.
+
+The published file has no write permission, because a writer that had the old file open would leave a log beside the new
+file, to which it does not belong. Only root can write to it anyway.
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import duckdb
+
+from wms_sync.layout import log_of
+from wms_sync.settings import Settings
+from wms_sync.state.turns import Turn
+from wms_sync.storage.durable import share_with_group, sync
+from wms_sync.targets import database
+from wms_sync.targets.compact import copy_tables, is_bloated
+from wms_sync.targets.database import Session
+from wms_sync.targets.foreign_log import report_foreign_log
+from wms_sync.targets.persons import held_rows, write_forgotten
+from wms_sync.targets.target import Opened
+
+logger = logging.getLogger(__name__)
+
+
+class FileTarget:
+    """The published file of a data folder."""
+
+    is_beside_the_state = False
+
+    def __init__(self, settings: Settings) -> None:
+        self._layout = settings.layout
+        self._memory_limit = settings.memory_limit
+
+    @property
+    def name(self) -> str:
+        """Return the name of the published file."""
+        return self._layout.published.name
+
+    @property
+    def title(self) -> str:
+        """Return what messages call the published file."""
+        return "the published file"
+
+    @property
+    def is_published(self) -> bool:
+        """Return whether there is a published file."""
+        return self._layout.published.exists()
+
+    @property
+    def published_at(self) -> datetime:
+        """Return when the file was published."""
+        return datetime.fromtimestamp(self._layout.published.stat().st_mtime, UTC)
+
+    @property
+    def version(self) -> int:
+        """Return when the file was published, in nanoseconds."""
+        return self._layout.published.stat().st_mtime_ns
+
+    @property
+    def size(self) -> int:
+        """Return the size of the published file."""
+        return self._layout.published.stat().st_size
+
+    def published(self, *, memory_limit: str | None = None) -> Opened:
+        """Open the published file, as ``database.open_for_reading``."""
+        return database.open_for_reading(self._layout, self._layout.published, memory_limit=memory_limit)
+
+    def examined(self) -> str:
+        """Compare the definitions that the latest load had with those of this release."""
+        if not self.is_published:
+            return "not made yet"
+        with self.published() as connection:
+            same = database.is_as_defined(connection)
+        return "the file has the tables that sql/ defines" if same else "the next load brings the file to this release"
+
+    def refuse_others(self) -> None:
+        """Do nothing: the file is in the data folder, which is this installation's own."""
+
+    def try_files(self) -> None:
+        """Do nothing: the data folder is examined as such."""
+
+    def readers_in_the_way(self) -> tuple[int, ...]:
+        """Return none: readers keep the file that they have open."""
+        return ()
+
+    @contextmanager
+    def load(self, turn: Turn, *, anew: bool = False) -> Iterator[FileLoad]:
+        """Begin a load for the length of the block, on a copy of the published file, or ``anew`` on an empty one."""
+        report_foreign_log(self._layout)
+        with self._private_file(turn) as private:
+            if self.is_published and not anew:
+                self._copy_to(private)
+            yield FileLoad(turn, private, self._memory_limit)
+
+    @property
+    def loads_gathered(self) -> int:
+        """Return 0: a load compacts the file when there is much to gain."""
+        return 0
+
+    def maintain(self, turn: Turn, keep: timedelta) -> None:
+        """Do nothing, for the same reason."""
+
+    def erase(self, turn: Turn, order_ids: Collection[int], *, anyway: bool) -> int:
+        """Replace the published file by a copy without the personal data of these orders.
+
+        The file is copied table by table, because DuckDB leaves deleted rows in it.
+        """
+        if not self.is_published:
+            return 0
+        with self.published() as connection:
+            held = sum(held_rows(connection, order_ids).values())
+        if held or anyway:
+            with self._private_file(turn) as private:
+                copy_tables(self._layout.published, private, memory_limit=self._memory_limit, without=order_ids)
+                load = FileLoad(turn, private, self._memory_limit)
+                with load.session() as session:
+                    write_forgotten(session.connection, order_ids)
+                load.publish()
+        return held
+
+    @contextmanager
+    def _private_file(self, turn: Turn) -> Iterator[Path]:
+        """Yield a path in the turn's folder. What is left there is deleted, so that a full disk has room again."""
+        private = turn.temporary(self._layout.published.name)
+        try:
+            yield private
+        finally:
+            for left in (private, log_of(private)):
+                left.unlink(missing_ok=True)
+
+    def _copy_to(self, private: Path) -> None:
+        """Copy the published file; table by table if much of it is free space. One that must be rebuilt is left out."""
+        with self.published() as connection:
+            is_outdated, has_free_space = database.has_other_history(connection), is_bloated(connection)
+        if is_outdated:
+            logger.info("this release has another history: every table is rebuilt from Parquet files")
+        elif has_free_space:
+            copy_tables(self._layout.published, private, memory_limit=self._memory_limit)
+        else:
+            shutil.copyfile(self._layout.published, private)
+
+
+class FileLoad:
+    """One load of the file."""
+
+    most: int | None = None
+
+    def __init__(self, turn: Turn, private: Path, memory_limit: str) -> None:
+        self._turn = turn
+        self._layout = turn.layout
+        self._private = private
+        self._memory_limit = memory_limit
+
+    @contextmanager
+    def session(self) -> Iterator[Session]:
+        """Open the private file, and close it at the end, which frees DuckDB's memory."""
+        shown = self._layout.published
+        with database.open_for_writing(self._private, memory_limit=self._memory_limit, called=shown) as connection:
+            yield Session(connection)
+
+    def publish(self) -> int:
+        """Rename the private file to ``analytics.duckdb``, once it is on the disk and can be opened."""
+        share_with_group(self._layout.root, self._private)
+        sync(self._private)
+        with duckdb.connect(self._private, read_only=True) as connection:
+            connection.execute("select count(*) from ops.loads").fetchone()
+        report_foreign_log(self._layout)
+        self._turn.put_in_place(self._private, self._layout.published)
+        return self._layout.published.stat().st_size

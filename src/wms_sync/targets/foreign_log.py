@@ -1,0 +1,49 @@
+"""A foreign log beside the published file: someone had an earlier published file open and wrote to it.
+
+wms-sync always checkpoints the file before publishing, so such a log is never ours. DuckDB replays a log into the file
+beside it without checking that they belong together: readers then see rows that no load wrote, or an internal error. So
+the log is renamed before anything is read. It is not deleted, because it may be someone's work.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from contextlib import suppress
+from pathlib import Path
+
+from wms_sync.layout import SET_ASIDE, Layout
+from wms_sync.storage.durable import accessing
+
+logger = logging.getLogger(__name__)
+
+HOW_TO_WRITE = "connect with read_only=True; to write, write into a copy"
+
+
+def set_aside_log(layout: Layout) -> Path | None:
+    """Rename the log beside the published file; return its new path, None if there was none.
+
+    Raise ``Inaccessible`` if it cannot be renamed.
+    """
+    log = layout.published_log
+    if not log.exists():
+        return None
+    names = itertools.chain([log.name], (f"{log.name}.{number}" for number in itertools.count(2)))
+    kept = next(path for name in names if not (path := log.with_name(f"{name}{SET_ASIDE}")).exists())
+    with suppress(FileNotFoundError), accessing(log):  # another process may have renamed it first
+        return log.rename(kept)
+    return None
+
+
+def log_notice(kept: Path, published: Path) -> str:
+    """Return a message: what the renamed log means, and what to do."""
+    return (
+        f"Somebody wrote into {published.name}, which only a load replaces. What they wrote was set aside in {kept} "
+        f"and is in no table. To whoever did: {HOW_TO_WRITE}. Delete the log if nobody needs it."
+    )
+
+
+def report_foreign_log(layout: Layout) -> None:
+    """Rename a foreign log, if there is one, and report it."""
+    if (kept := set_aside_log(layout)) is not None:
+        logger.warning(log_notice(kept, layout.published))

@@ -1,0 +1,127 @@
+"""Which rows and values of the tables are or hold personal data of orders, and what stays without it.
+
+The temporary table ``forgotten`` lists the orders (``prepare``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from types import SimpleNamespace
+
+import duckdb
+
+from wms_sync import sql_files
+from wms_sync.catalogue import Table, quote, tables
+from wms_sync.privacy.fields import COMPANYS_OWN, SHIP_TO
+from wms_sync.privacy.scrub import scrubbed
+from wms_sync.targets.database import replace_rows
+
+
+def concerned_tables() -> list[Table]:
+    """Return the tables that may hold personal data of an order: as rows, or in free-form values."""
+    return [table for table in tables() if table.root == "orders" and (is_personal(table) or _free_form(table))]
+
+
+def is_personal(table: Table) -> bool:
+    """Return whether every row of the table is personal data."""
+    return table.schema == "pii"
+
+
+def _free_form(table: Table) -> list[str]:
+    """Return the columns with free-form values of the service, which may name persons."""
+    return [column.name for column in table.columns if column.type == "json" and column.name not in COMPANYS_OWN]
+
+
+def _emptied(table: Table) -> list[str]:
+    """Return the columns that say where an order was sent."""
+    return [column for column in table.column_names if table.name == "orders" and column in SHIP_TO]
+
+
+def prepare(connection: duckdb.DuckDBPyConnection, order_ids: Collection[int]) -> None:
+    """Make the list of the orders, and the function that takes persons out of a value."""
+    connection.execute("create temp table forgotten as select unnest($1::bigint[]) as order_id", [sorted(order_ids)])
+    connection.create_function("scrubbed", scrubbed, ["VARCHAR"], "VARCHAR")
+
+
+def persons(table: Table, there: Collection[str]) -> str:
+    """Return the SQL condition that a row of an order is or holds personal data; ``there`` are the existing columns."""
+    values = [f"held.{quote(column)}" for column in _free_form(table) if column in there]
+    found = [f"{value}::varchar <> scrubbed({value})" for value in values]
+    found += [f"held.{quote(column)} is not null" for column in _emptied(table) if column in there]
+    return " or ".join(found) or str(is_personal(table))
+
+
+def kept_rows(table: Table, there: Collection[str], source: str) -> str:
+    """Return the query of the rows and values that stay."""
+    columns = [column for column in table.column_names if column in there]
+    return sql_files.read("forget/kept.sql").format(
+        columns=", ".join(f"{_cleaned(table, column)} as {quote(column)}" for column in columns),
+        source=source,
+        key=quote(table.root_key),
+        kept="forgotten.order_id is null" if is_personal(table) else "true",
+    )
+
+
+def _cleaned(table: Table, column: str) -> str:
+    value = f"held.{quote(column)}"
+    if column in _emptied(table):
+        return f"case when forgotten.order_id is null then {value} end"
+    if column not in _free_form(table):
+        return value
+    return f"case when forgotten.order_id is null then {value} else {_changed(table, column)} end"
+
+
+def _changed(table: Table, column: str) -> str:
+    """Return what becomes of a value of a forgotten order."""
+    return "null" if column in _emptied(table) else f"scrubbed(held.{quote(column)})::json"
+
+
+def _count(connection: duckdb.DuckDBPyConnection, table: Table, there: Collection[str]) -> int:
+    query = sql_files.read("forget/held.sql").format(
+        table=table.qualified, key=quote(table.root_key), personal=persons(table, there)
+    )
+    row = connection.execute(query).fetchone()
+    return int(row[0]) if row else 0
+
+
+def held_rows(connection: duckdb.DuckDBPyConnection, order_ids: Collection[int]) -> dict[str, int]:
+    """Return how many rows are or hold personal data of these orders, by table that has any; prepare for more."""
+    prepare(connection, order_ids)
+    counted = {table.slug: _count(connection, table, there) for table, there in present_tables(connection)}
+    return {slug: count for slug, count in counted.items() if count}
+
+
+def present_tables(connection: duckdb.DuckDBPyConnection) -> list[tuple[Table, set[str]]]:
+    """Return the tables that may hold personal data of an order and are there, each with its columns."""
+    present = present_columns(connection, "current_database()")
+    return [(table, there) for table in concerned_tables() if (there := present.get((table.schema, table.name)))]
+
+
+def erased(table: Table, there: Collection[str]) -> str:
+    """Return the statement that removes the personal data from a stored table."""
+    names = {"table": table.qualified, "key": quote(table.root_key)}
+    if is_personal(table):
+        return sql_files.read("forget/delete.sql").format(**names)
+    columns = [column for column in (*_free_form(table), *_emptied(table)) if column in there]
+    changes = ", ".join(f"{quote(column)} = {_changed(table, column)}" for column in columns)
+    return sql_files.read("forget/update.sql").format(**names, changes=changes, personal=persons(table, there))
+
+
+def present_columns(connection: duckdb.DuckDBPyConnection, name: str) -> dict[tuple[str, str], set[str]]:
+    """Return the columns by schema and table, for one of the connection's databases."""
+    present: dict[tuple[str, str], set[str]] = {}
+    rows = connection.execute(sql_files.read("forget/columns.sql").format(database=name)).fetchall()
+    for schema, table, column in rows:
+        present.setdefault((schema, table), set()).add(column)
+    return present
+
+
+def write_forgotten(connection: duckdb.DuckDBPyConnection, order_ids: Collection[int]) -> None:
+    """Record in ``ops.forgotten_orders`` that the tables have no personal data of these orders."""
+    replace_rows(connection, "forgotten_orders", [SimpleNamespace(order_id=order_id) for order_id in sorted(order_ids)])
+
+
+def forgotten_in(connection: duckdb.DuckDBPyConnection) -> frozenset[int]:
+    """Return the orders of which the tables have no personal data any more."""
+    rows = connection.execute("select order_id from ops.forgotten_orders").fetchall()
+    return frozenset(order_id for (order_id,) in rows)

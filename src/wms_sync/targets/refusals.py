@@ -1,0 +1,38 @@
+"""Turn what DuckDB and the disk refuse into an ``AnalyticsError``, which says what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import duckdb
+
+from wms_sync.errors import TooManyFiles, WmsSyncError
+from wms_sync.targets.ducklake.place import may_lack_files
+from wms_sync.targets.errors import REBUILT_IF_LOST, AnalyticsError, without_statement
+from wms_sync.targets.out_of_memory import TOO_MANY_FILES
+
+
+@contextmanager
+def refusals_explained(failed: str, kept: str) -> Iterator[None]:
+    """Raise errors of DuckDB and the disk inside the block as ``AnalyticsError``.
+
+    ``failed`` and ``kept`` are clauses: what could not be done, and what is as it was.
+    """
+    try:
+        yield
+    except WmsSyncError:  # says what to do, also one that is an ``OSError``
+        raise
+    except duckdb.OutOfMemoryException as error:
+        raise AnalyticsError(
+            f"DuckDB needs more memory than WMS_MEMORY_LIMIT allows, or has no disk to spill to ({error}). Raise the "
+            f"limit, or lower WMS_PAGE_SIZE, and run again: {kept}."
+        ) from error
+    except (duckdb.Error, OSError) as error:
+        if TOO_MANY_FILES in str(error):
+            raise TooManyFiles from error
+        lost = REBUILT_IF_LOST if may_lack_files(error) else ""
+        raise AnalyticsError(
+            f"{failed} ({type(error).__name__}: {without_statement(error)}): {kept}. Check the disk (`wms-sync "
+            f"doctor`) and run again.{lost}"
+        ) from error

@@ -1,0 +1,86 @@
+"""What tests of alerts begin with: a receiver on a socket, and an installation whose runs are only recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import update
+
+from tests.receiver import Receiver, receiving
+from wms_sync.reports.alerts.deliver import deliver
+from wms_sync.reports.alerts.observe import observe
+from wms_sync.settings import Settings
+from wms_sync.state.outbox import Outbox, Waiting
+from wms_sync.state.runs import Outcome, RunRecords
+from wms_sync.state.schema import runs
+
+REFUSED = "The service refused the token (401). Renew WMS_API_TOKEN."
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    """One for each test: an alert that a test does not wait for would arrive in the next one."""
+    with receiving() as started:
+        yield started
+
+
+class Installation:
+    """Settings, and runs that are recorded as they would record themselves."""
+
+    def __init__(self, folder: Path, **channels: str) -> None:
+        self.settings = Settings.load(
+            _env_file=None, base_url="https://acme.example.com", data_dir=folder / "data", **channels
+        )
+        self.now = datetime.now(UTC)
+        self._runs = 0
+
+    def run(
+        self,
+        outcome: Outcome,
+        error: str | None = None,
+        kind: str | None = None,
+        *,
+        purpose: str = "sync",
+        source: str = "command line",
+        began: datetime | None = None,
+        counts: dict[str, int] | None = None,
+    ) -> str:
+        """A run from its start to its end; its id."""
+        self._runs += 1
+        run_id = f"run-{self._runs}"
+        began = began or self.now + timedelta(seconds=self._runs)
+        with RunRecords(self.settings.database_url) as records:
+            records.started(run_id, purpose, source)
+            if counts:
+                records.phase_ended(run_id, "push", 1.0, counts)
+            if outcome != "running":
+                records.ended(run_id, outcome, error=error, error_kind=kind)
+            moved = {"started_at": began, **({"ended_at": began} if outcome != "running" else {})}
+            with records._engine.begin() as connection:
+                connection.execute(update(runs).where(runs.c.run_id == run_id).values(moved))
+        return run_id
+
+    def tell(self, later: timedelta = timedelta()) -> None:
+        """As a command does at its end, or the daemon; ``later`` than now."""
+        observe(self.settings, self.now + later)
+        deliver(self.settings, self.now + later)
+
+    @property
+    def waiting(self) -> tuple[Waiting, ...]:
+        """What no receiver has taken yet."""
+        with Outbox(self.settings.database_url) as outbox:
+            return outbox.waiting()
+
+
+@pytest.fixture
+def install(tmp_path: Path) -> Callable[..., Installation]:
+    return lambda **channels: Installation(tmp_path, **channels)
+
+
+@pytest.fixture
+def hooked(install: Callable[..., Installation], receiver: Receiver) -> Installation:
+    """One whose alerts the receiver takes as JSON."""
+    return install(alert_webhook_url=receiver.url)

@@ -1,0 +1,169 @@
+"""How alerts arrive: nothing is lost while a receiver is down, nobody waits for one, and no address is shown."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from datetime import timedelta
+
+import pytest
+from pydantic import SecretStr
+
+from tests.conftest import logged
+from tests.reports.alerts.conftest import REFUSED
+from wms_sync.reports.alerts.channels import AppriseUrl, Heartbeat, NotDelivered, Webhook, all_channels
+from wms_sync.reports.alerts.deliver import tell
+from wms_sync.reports.alerts.doctor import look_at_alerts
+
+NOWHERE = "http://127.0.0.1:1/a-secret"
+MINUTE = timedelta(minutes=1)
+
+
+def as_apprise(url: str) -> str:
+    return url.replace("http://", "json://")
+
+
+@pytest.mark.parametrize("status", [302, 404, 500])
+def test_an_alert_waits_for_a_receiver_that_does_not_take_it(hooked, receiver, status):
+    hooked.run("failed", REFUSED, "Unauthorized")
+    receiver.status = status
+    with logged() as messages:
+        hooked.tell()
+        hooked.tell()
+    assert len(receiver.asked) == 1, "neither a redirect is followed nor is it asked again before the pause is over"
+    assert [str(status) in message for message in messages] == [True]
+    assert "a-secret" not in str(messages)
+    [kept] = hooked.waiting
+    receiver.status = 204
+    hooked.tell(MINUTE)
+    assert [body["id"] for body in receiver.taken] == [kept.id]
+    assert hooked.waiting == ()
+
+
+def test_an_alert_whose_next_attempt_was_planned_by_a_clock_that_was_ahead_is_sent_all_the_same(hooked, receiver):
+    hooked.run("failed", REFUSED, "Unauthorized")
+    receiver.status = 500
+    hooked.tell(timedelta(days=20))
+    receiver.clear()
+    hooked.tell()
+    assert receiver.events == ["run_failed"]
+
+
+def test_every_channel_gets_its_own_and_one_that_is_down_holds_up_no_other(install, receiver, caplog):
+    caplog.set_level(logging.DEBUG)
+    both = install(alert_webhook_url=NOWHERE, alert_urls=f"{as_apprise(receiver.url)}\njson://127.0.0.1:1/a-secret")
+    both.run("failed", REFUSED, "Unauthorized")
+    with logged() as messages:
+        both.tell()
+    [taken] = receiver.taken
+    assert (taken["title"], taken["type"]) == ("wms-sync: run failed", "warning")
+    assert REFUSED in taken["message"]
+    assert sorted(one.channel for one in both.waiting) == ["url 2", "webhook"]
+    assert len(messages) == 2
+    assert "a-secret" not in str([messages, caplog.text, [one.refusal for one in both.waiting]])
+
+
+def test_without_a_channel_nothing_counts_as_told(install, receiver):
+    install().run("failed", REFUSED, "Unauthorized")
+    install().tell()
+    assert install().waiting == ()
+    install(alert_webhook_url=receiver.url).tell()
+    assert receiver.events == ["run_failed"]
+
+
+def test_a_heartbeat_follows_each_success_and_only_the_newest_waits(install, receiver):
+    beating = install(heartbeat_url=receiver.url)
+    beating.run("failed", REFUSED, "Unauthorized")
+    beating.run("succeeded", purpose="rebuild")
+    beating.tell()
+    assert receiver.asked == []
+    beating.run("succeeded")
+    for _ in range(2):
+        beating.tell()
+    assert receiver.asked == ["GET /hooks/a-secret"]
+    receiver.status = 503
+    for _ in range(2):
+        beating.run("succeeded")
+        beating.tell()
+    [waiting] = beating.waiting
+    assert waiting.body["run_id"] == "run-5"
+    beating.run("failed", REFUSED, "Unauthorized")
+    receiver.status = 200
+    beating.tell(timedelta(days=1, minutes=1))
+    assert beating.waiting == (), "a sign of life of yesterday is none"
+    assert len(receiver.asked) == 3
+
+
+def test_nobody_waits_for_a_receiver(hooked, receiver):
+    hooked.run("failed", REFUSED, "Unauthorized")
+    receiver.answers.clear()
+    tell(hooked.settings, seconds=0.01)
+    assert hooked.waiting or not receiver.asked, "it returned before the receiver had answered"
+    receiver.answers.set()
+
+
+def test_a_state_store_that_takes_no_alert_ends_no_command_and_is_told_once_and_so_is_its_end(install, receiver):
+    broken = install(alert_webhook_url=receiver.url)
+    broken.settings.data_dir.mkdir()
+    broken.settings.layout.state.write_text("no database")
+    with logged() as messages:
+        for _ in range(2):
+            tell(broken.settings, seconds=20)
+    assert "Alerts could not be looked for" in str(messages)
+    [told] = receiver.taken
+    assert (told["event"], told["is_bad"]) == ("store_refuses", True)
+    assert "Alerts cannot be stored: " in told["text"]
+    broken.settings.layout.state.unlink()
+    for _ in range(2):
+        tell(broken.settings, seconds=20)
+    assert receiver.events == ["store_refuses", "recovered"]
+
+
+@pytest.mark.parametrize("channel", [Webhook, Heartbeat, lambda url: AppriseUrl(url, 1)])
+@pytest.mark.parametrize("address", [NOWHERE, "http://x[/a-secret", "a-secret"])
+def test_no_address_is_shown(channel, address, caplog):
+    caplog.set_level(logging.DEBUG)
+    made = channel(SecretStr(as_apprise(address) if channel not in {Webhook, Heartbeat} else address))
+    with pytest.raises(NotDelivered) as refused:
+        made.send({"id": "1", "event": "test", "text": "A test.", "is_bad": False})
+    assert refused.value.__cause__ is None
+    assert "a-secret" not in str(refused.value) + repr(made) + caplog.text
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("ALL_PROXY", "socks5://127.0.0.1:1"), ("SSL_CERT_FILE", "/nowhere/authorities.pem")]
+)
+def test_a_receiver_behind_an_environment_that_cannot_be_used_is_not_reached(monkeypatch, name, value):
+    """Each was a traceback at the end of a run."""
+    monkeypatch.setenv(name, value)
+    monkeypatch.setitem(sys.modules, "socksio", None)  # as where it is not installed
+    with pytest.raises(NotDelivered, match="could not be reached"):
+        Webhook(SecretStr("https://127.0.0.1:1")).send({"id": "1", "event": "test", "text": "A test.", "is_bad": False})
+
+
+def test_the_doctor_asks_hosts_and_sends_nothing(install, receiver):
+    well = install(
+        alert_webhook_url=receiver.url, heartbeat_url=receiver.url, alert_urls=f"{as_apprise(receiver.url)} nosuch://x"
+    )
+    found = [(one.verdict, one.message) for one in look_at_alerts(well.settings)]
+    assert [verdict for verdict, _ in found] == ["ok", "ok", "fail", "ok"]
+    assert receiver.asked == ["HEAD /", "HEAD /"]
+    assert "JSON" in found[1][1]
+    assert "WMS_ALERT_URLS (URL 2)" in found[2][1]
+    assert "a-secret" not in str(found)
+
+
+def test_the_doctor_names_what_waits_and_what_is_not_reached(install):
+    ill = install(alert_webhook_url=NOWHERE)
+    ill.run("failed", REFUSED, "Unauthorized")
+    ill.tell()
+    found = [(one.verdict, one.message) for one in look_at_alerts(ill.settings)]
+    assert [verdict for verdict, _ in found] == ["fail", "warn"]
+    assert "1 alert waits for the receiver" in found[1][1]
+    assert "a-secret" not in str(found)
+    assert "nobody is told" in str(list(look_at_alerts(install().settings)))
+
+
+def test_channels_are_told_apart(install, receiver):
+    many = install(alert_webhook_url=receiver.url, alert_urls="json://a json://b", heartbeat_url=receiver.url)
+    assert [one.name for one in all_channels(many.settings)] == ["webhook", "url 1", "url 2", "heartbeat"]

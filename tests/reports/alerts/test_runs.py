@@ -1,0 +1,193 @@
+"""Which runs are told, when, and when again."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from tests.lakes import Lakes, name_of
+from tests.reports.alerts.conftest import REFUSED
+from wms_sync.recording import SUCCEEDED, Recording
+from wms_sync.reports.nights import PAUSES, mends_by_waiting, next_attempt
+from wms_sync.state.errors import StateRefused
+from wms_sync.state.lock import FileLock
+from wms_sync.state.runs import RunRecords
+
+HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
+DOWN = ("The service answered 503.", "ServiceFailed")
+
+
+def test_a_failed_run_of_the_command_line_is_told_once_and_so_is_its_end(hooked, receiver):
+    run_id = hooked.run("failed", REFUSED, "Unauthorized")
+    for _ in range(2):
+        hooked.tell()
+    [told] = receiver.taken
+    assert (told["event"], told["job"], told["run_id"]) == ("run_failed", "sync", run_id)
+    assert told["failures"] == [{"step": "sync", "message": f"sync failed: {REFUSED}"}]
+    assert told["text"].startswith(f"wms-sync at https://acme.example.com: sync failed: {REFUSED}")
+    assert told["instance"] == "https://acme.example.com"
+    assert told["run_url"] is None, "nobody said where the UI is"
+
+    hooked.run("failed", REFUSED.replace("401", "403"), "Unauthorized")  # the next night, alike
+    hooked.tell()
+    assert receiver.events == ["run_failed"]
+    hooked.run("failed", "The disk is full.", "NotEnoughRoom")
+    hooked.tell()
+    assert receiver.events == ["run_failed", "run_failed"]
+    hooked.run("succeeded")
+    for _ in range(2):
+        hooked.tell()
+    assert receiver.events == ["run_failed", "run_failed", "recovered"]
+    assert "sync succeeded again" in receiver.taken[-1]["text"]
+    assert len({body["id"] for body in receiver.taken}) == 3
+    assert hooked.waiting == ()
+
+
+def test_a_failure_is_told_although_the_run_before_it_is_dated_weeks_ahead(hooked, receiver):
+    hooked.run("failed", *DOWN, source="schedule", began=hooked.now + timedelta(days=40))
+    hooked.run("failed", *DOWN, source="schedule", began=hooked.now - 12 * HOUR)
+    hooked.tell()
+    assert receiver.events == ["run_failed"]
+    hooked.run("succeeded", began=hooked.now + timedelta(days=40))
+    hooked.run("failed", REFUSED, "Unauthorized")
+    hooked.tell()
+    assert "401" in receiver.taken[-1]["text"]
+
+
+def test_each_purpose_fails_and_recovers_by_itself(hooked, receiver):
+    hooked.run("failed", "No.", "X", purpose="backfill 2026-03-01 to 2026-03-08")
+    hooked.run("failed", "No.", "X", purpose="loading the tables")
+    hooked.run("failed", "No.", "X", purpose="push retailers")
+    hooked.tell()
+    assert sorted(body["job"] for body in receiver.taken) == [
+        "backfill 2026-03-01 to 2026-03-08", "loading the tables", "push retailers"
+    ]  # fmt: skip
+    receiver.clear()
+    hooked.run("succeeded", purpose="sync")  # which loads the tables
+    hooked.tell()
+    assert [body["text"].split(": ", 1)[1].split(" again")[0] for body in receiver.taken] == ["loading succeeded"]
+
+
+def test_an_interrupt_is_no_failure_and_no_end_of_one(hooked, receiver):
+    hooked.run("interrupted", "The run was interrupted.", "KeyboardInterrupt")
+    hooked.tell()
+    assert receiver.taken == []
+    hooked.run("failed", REFUSED, "Unauthorized")
+    hooked.run("interrupted", "The run was interrupted.", "KeyboardInterrupt")
+    hooked.tell()
+    hooked.run("running")
+    with FileLock(hooked.settings.layout).hold("sync", run_id="run-4"):
+        hooked.tell()
+    assert receiver.events == ["run_failed"]
+
+
+def test_each_kill_is_told(hooked, receiver):
+    for _ in range(2):
+        hooked.run("running")  # and its process is gone
+        hooked.tell()
+        hooked.tell()
+    assert ["gone" in body["text"] for body in receiver.taken] == [True, True]
+
+
+def test_a_kill_that_dagster_may_still_explain_is_told_a_minute_later(hooked, receiver):
+    hooked.run("running", source="ui")
+    hooked.tell()
+    hooked.tell(MINUTE / 2)
+    assert receiver.taken == []
+    hooked.tell(MINUTE * 2)
+    assert receiver.events == ["run_failed"]
+
+
+def test_what_a_push_says_of_a_row_is_not_told(hooked, receiver):
+    hooked.run("failed", "The service did not take 1 rows, the first on line 2: Jane Doe", "RowsUnsent")
+    hooked.tell()
+    assert "Jane" not in str(receiver.taken)
+    assert "RowsUnsent" in receiver.taken[0]["text"]
+
+
+@pytest.mark.parametrize(("source", "link"), [("schedule", True), ("ui", True), ("command line", False)])
+def test_an_alert_links_to_a_run_that_the_ui_has(install, receiver, source, link):
+    installation = install(alert_webhook_url=receiver.url, ui_url="https://dagster.example.com/wms/", instance="acme")
+    run_id = installation.run("failed", REFUSED, "Unauthorized", source=source)
+    installation.tell()
+    [told] = receiver.taken
+    assert told["run_url"] == (f"https://dagster.example.com/wms/runs/{run_id}" if link else None)
+    assert (f"runs/{run_id}" in told["text"]) == link
+    assert told["text"].startswith("wms-sync acme at https://acme.example.com: sync failed")
+
+
+def test_a_night_is_told_when_it_is_given_up(hooked, receiver):
+    began = hooked.now
+    hooked.run("failed", *DOWN, source="schedule", began=began)
+    hooked.run("failed", "No answer came.", "Unreachable", source="schedule", began=began + HOUR)
+    for later in (HOUR, 3 * HOUR - MINUTE):
+        hooked.tell(later)
+        assert receiver.taken == []
+    hooked.run("running", source="schedule", began=began + 2.9 * HOUR)
+    with FileLock(hooked.settings.layout).hold("sync", run_id="run-3"):
+        hooked.tell(3.1 * HOUR)
+        assert receiver.taken == [], "the last attempt goes on"
+    with RunRecords(hooked.settings.database_url) as records:
+        records.ended("run-3", "failed", error=DOWN[0], error_kind=DOWN[1])
+    hooked.tell(3.2 * HOUR)
+    assert receiver.events == ["run_failed"]
+    hooked.run("failed", "No answer came.", "Unreachable", source="schedule", began=began + 24 * HOUR)
+    hooked.tell(24 * HOUR)
+    assert receiver.events == ["run_failed"], "the next night is the same to whoever was told"
+    hooked.run("succeeded", source="schedule", began=began + 25 * HOUR)
+    hooked.tell(25 * HOUR)
+    assert receiver.events == ["run_failed", "recovered"]
+
+
+def test_a_night_that_succeeds_in_the_end_is_not_told(hooked, receiver):
+    hooked.run("failed", *DOWN, source="schedule")
+    hooked.tell()
+    hooked.run("succeeded", source="schedule")
+    hooked.tell(HOUR)
+    assert receiver.taken == []
+
+
+@pytest.mark.parametrize(
+    ("error", "source"), [(DOWN, "command line"), (DOWN, "ui"), ((REFUSED, "Unauthorized"), "schedule")]
+)
+def test_what_nobody_tries_again_is_told_at_once(hooked, receiver, error, source):
+    hooked.run("failed", *error, source=source)
+    hooked.tell()
+    assert receiver.events == ["run_failed"]
+
+
+def test_pauses_grow_until_it_is_too_late(hooked):
+    tick = ended = hooked.now
+    attempts = 0
+    for attempt in range(1, 20):
+        if (due := next_attempt(tick, ended, attempt, 3)) is None:
+            break
+        assert due - ended == PAUSES[min(attempt, len(PAUSES)) - 1]
+        ended, attempts = due + MINUTE, attempt
+    assert attempts == 8
+    assert next_attempt(tick, tick, 1, 0) is None
+    assert all(map(mends_by_waiting, ("NotSent", "SessionLost", "StateSilent", "FilesUnavailable")))
+    assert not any(map(mends_by_waiting, ("NotEnoughRoom", "StateRefused", "FilesRefused", "TakenOver", None)))
+
+
+def test_a_run_that_cannot_be_recorded_is_told_at_once(postgres_url, install, receiver):
+    """PostgreSQL takes no writes, so that neither the run nor an alert can wait there."""
+    lakes = Lakes(postgres_url)
+    url = lakes.new()
+    hooked = install(alert_webhook_url=receiver.url, state_url=url)
+    hooked.tell()
+    lakes.execute(postgres_url, f"alter database {name_of(url)} set default_transaction_read_only = on")
+    recording = Recording(hooked.settings, "run-1", "sync", "schedule")
+    try:
+        with (
+            pytest.raises(StateRefused),
+            recording.phase("sync", counts=dict, end=lambda: SUCCEEDED),
+            RunRecords(url) as records,
+        ):
+            records.started("run-1", "sync", "schedule")
+    finally:
+        lakes.remove()
+    [told] = receiver.taken
+    assert (told["event"], told["job"], told["run_id"]) == ("run_failed", "sync", "run-1")
+    assert "sync failed: PostgreSQL, which keeps the state, refuses" in told["text"]

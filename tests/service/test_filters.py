@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+
+from wms_sync.service.filters import ids_among, updated_within
+from wms_sync.service.selection import selection
+
+MARCH, APRIL = datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 4, 1, tzinfo=UTC)
+
+
+def test_a_window_is_one_tick_wider_at_its_low_end_and_uses_only_gt_and_lt():
+    assert updated_within(MARCH, APRIL) == 'updated_at{gt:"2026-02-28T23:59:59Z",lt:"2026-04-01T00:00:00Z"}'
+
+
+def test_either_side_may_be_open():
+    assert updated_within(MARCH, None) == 'updated_at{gt:"2026-02-28T23:59:59Z"}'
+    assert updated_within(None, APRIL) == 'updated_at{lt:"2026-04-01T00:00:00Z"}'
+
+
+def test_other_time_zones_become_utc():
+    berlin = datetime(2026, 3, 1, 1, tzinfo=timezone(timedelta(hours=1)))
+    assert updated_within(berlin, None) == updated_within(MARCH, None)
+
+
+def test_ids_are_asked_for_as_a_list():
+    assert ids_among([15, 50]) == "id{in:[15,50]}"
+
+
+def test_without_addresses_nothing_personal_is_asked_for():
+    asked = dict(selection(include_addresses=False))
+    assert [name for name in asked if name.endswith("_address")] == ["fields:order.shipping_address"]
+    assert set(asked["fields:order.shipping_address"].split(",")) == {"country", "region", "classification"}
+    assert "street" not in asked["fields:order.address_candidates"]
+    assert "telephone" not in asked["fields:order.retailer_ship_to_location"]
+
+
+def test_with_addresses_they_are_asked_for():
+    asked = dict(selection(include_addresses=True))
+    assert asked["fields:order.shipping_address"] == asked["fields:order.original_address"] == "all"
+    assert asked["fields:order.address_candidates"] == asked["fields:mark_for_location"] == "all"

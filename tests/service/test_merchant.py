@@ -1,0 +1,213 @@
+"""The Merchant API against the sandbox on a socket: credentials, sessions, codes, and what is called again."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+import pytest
+from pydantic import SecretStr
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from tests.conftest import IMPATIENT
+from tests.service.test_client import answer_first
+from wms_sandbox.app import Sandbox
+from wms_sandbox.config import SandboxConfig
+from wms_sandbox.faults import Disconnect, ProxyAnswer
+from wms_sandbox.transport import InProcess
+from wms_sync.service.errors import AccessDenied, Busy, CallFailed, InDoubt, ProtocolError, SessionExpired, Unauthorized
+from wms_sync.service.merchant import MerchantApi, documented
+
+USERNAME, KEY = "sandbox-merchant", "sandbox-api-key"
+LIST = ("retailer.list", [{}, {"limit": 3}])
+
+
+def client(service: InProcess, *, key=KEY, login=False) -> MerchantApi:
+    return MerchantApi(service.base_url, USERNAME, SecretStr(key), login=login, policy=IMPATIENT, transport=service)
+
+
+@pytest.fixture
+def sent(sandbox):
+    """The requests as JSON, with the headers."""
+    found: list[tuple[dict[str, object], str | None]] = []
+
+    async def look(request: Request) -> None:
+        found.append((json.loads(await request.body()), request.headers.get("authorization")))
+
+    sandbox.sandbox.intercept = look
+    return found
+
+
+def test_credentials_go_with_each_call_and_the_session_is_null(sandbox, sent):
+    with client(sandbox) as api:
+        assert len(api.call(*LIST)["results"]) == 3
+        api.call(*LIST)
+    basic = "Basic " + base64.b64encode(f"{USERNAME}:{KEY}".encode()).decode()
+    assert [authorization for _, authorization in sent] == [basic, basic]
+    assert [body["params"] for body, _ in sent] == [[None, *LIST]] * 2
+    assert [(body["jsonrpc"], body["method"], body["id"]) for body, _ in sent] == [
+        ("2.0", "call", 1),
+        ("2.0", "call", 2),
+    ]
+
+
+def test_one_login_serves_many_calls(sandbox, sent):
+    with client(sandbox, login=True) as api:
+        for _ in range(3):
+            api.call(*LIST)
+    assert [body["method"] for body, _ in sent] == ["login", "call", "call", "call"]
+    sessions = {body["params"][0] for body, _ in sent[1:]}
+    assert len(sessions) == 1
+    assert len(sessions.pop()) == 32
+    assert all(authorization is None for _, authorization in sent)
+
+
+def test_an_expired_session_is_made_anew_once_and_the_call_repeated():
+    with InProcess(Sandbox(SandboxConfig(shipments=20, families=20))) as server, client(server, login=True) as api:
+        api.call(*LIST)
+        api._session = "0" * 32
+        assert len(api.call(*LIST)["results"]) == 3
+        assert api.requests == 5
+
+
+def test_a_session_that_never_lasts_is_an_error_and_no_loop(sandbox):
+    expired = {"jsonrpc": "2.0", "id": 1, "error": {"code": -32005, "message": "Session expired. Try to relogin."}}
+
+    async def always_expired(request: Request) -> Response | None:
+        return JSONResponse(expired) if json.loads(await request.body())["method"] == "call" else None
+
+    sandbox.sandbox.intercept = always_expired
+    with client(sandbox, login=True) as api, pytest.raises(SessionExpired):
+        api.call(*LIST)
+    assert len(sandbox.sandbox.requests) == 4
+
+
+@pytest.mark.parametrize("login", [True, False])
+@pytest.mark.parametrize("long_codes", [True, False])
+def test_wrong_credentials_name_the_settings_and_never_show(long_codes, login):
+    config = SandboxConfig(shipments=20, families=20, rpc_long_codes=long_codes)
+    refused = pytest.raises((AccessDenied, Unauthorized), match="WMS_MERCHANT_API_KEY")
+    server = InProcess(Sandbox(config))
+    with server, client(server, key="planted-secret", login=login) as api, refused as error:
+        api.call(*LIST)
+    assert error.value.exit_code == 2
+    assert "planted-secret" not in str(error.value)
+    assert len(server.sandbox.requests) == 1
+
+
+@pytest.mark.parametrize("code", [6, -32006])
+def test_a_missing_parameter_has_one_code_in_both_forms(sandbox, code):
+    error = {"code": code, "message": "Required parameter is missing."}
+    answer_first(sandbox, 1, lambda: JSONResponse({"jsonrpc": "2.0", "id": 1, "error": error}))
+    with client(sandbox) as api, pytest.raises(CallFailed, match="Required parameter is missing") as raised:
+        api.call(*LIST)
+    assert raised.value.code == 6
+
+
+@pytest.mark.parametrize(("code", "known_as"), [(2, 2), (-32002, 2), (-32108, 108), (-32601, -32601), (-32700, -32700)])
+def test_codes_of_json_rpc_itself_stay(code, known_as):
+    assert documented(code) == known_as
+
+
+@pytest.mark.parametrize("options", [{"rpc_number_version": True}, {"rpc_null_error": True}])
+def test_both_ways_to_write_the_envelope_are_understood(options):
+    config = SandboxConfig(shipments=20, families=20, **options)
+    with InProcess(Sandbox(config)) as server, client(server) as api:
+        assert len(api.call(*LIST)["results"]) == 3
+
+
+@pytest.mark.parametrize("refused_with", [200, 400])
+def test_a_version_that_is_refused_as_text_is_sent_as_a_number(sandbox, sent, refused_with):
+    """Every call was refused: the specification shows a number."""
+    look = sandbox.sandbox.intercept
+    refusal = {"jsonrpc": 2.0, "id": 1, "error": {"code": -32600, "message": "Invalid Request."}}
+
+    async def refuse_text(request: Request) -> Response | None:
+        await look(request)
+        return JSONResponse(refusal, refused_with) if sent[-1][0]["jsonrpc"] == "2.0" else None
+
+    sandbox.sandbox.intercept = refuse_text
+    with client(sandbox) as api:
+        api.call(*LIST)
+        assert len(api.call(*LIST)["results"]) == 3
+    assert [body["jsonrpc"] for body, _ in sent] == ["2.0", 2.0, 2.0]
+
+
+def test_an_envelope_that_is_refused_either_way_is_refused(sandbox, sent):
+    look = sandbox.sandbox.intercept
+    refusal = {"jsonrpc": "2.0", "id": 1, "error": {"code": -32600, "message": "Invalid Request."}}
+
+    async def refuse(request: Request) -> Response:
+        await look(request)
+        return JSONResponse(refusal)
+
+    sandbox.sandbox.intercept = refuse
+    with client(sandbox) as api, pytest.raises(CallFailed, match=r"Invalid Request\. \(code -32600\)"):
+        api.call("product.create", ["sku", {}])
+    assert [body["jsonrpc"] for body, _ in sent] == ["2.0", 2.0]
+
+
+NO_JSON_RPC = [
+    b"",
+    b'{"jsonrpc": "2.0", "error": 5}',
+    b"<html>In maintenance</html>",
+    b"[]",
+    b"{}",
+    b'{"status": "maintenance"}',
+    b'{"errors": ["odd"]}',
+]
+
+
+@pytest.mark.parametrize("body", NO_JSON_RPC)
+def test_what_answers_in_the_place_of_json_rpc_is_asked_again_by_reads_alone(sandbox, body):
+    answer_first(sandbox, 1, lambda: Response(body))
+    with client(sandbox) as api:
+        assert len(api.call(*LIST)["results"]) == 3
+    answer_first(sandbox, 1, lambda: Response(body))
+    with client(sandbox) as api, pytest.raises(InDoubt, match=r"not the JSON-RPC answer to product\.create"):
+        api.call("product.create", ["sku", {}])
+
+
+@pytest.mark.parametrize("body", [b'{"jsonrpc": "1.0", "result": 1}', b'{"jsonrpc": "2.0"}'])
+def test_what_breaks_json_rpc_is_a_protocol_error(sandbox, body):
+    answer_first(sandbox, 1, lambda: Response(body))
+    with client(sandbox) as api, pytest.raises(ProtocolError):
+        api.call(*LIST)
+
+
+def test_a_result_that_is_nested_deep_is_cut(sandbox):
+    body = b'{"jsonrpc": "2.0", "id": 1, "result": {"a": 1, "b": %s}}' % (b"[" * 3000 + b"]" * 3000)
+    answer_first(sandbox, 1, lambda: Response(body))
+    with client(sandbox) as api:
+        assert api.call(*LIST)["a"] == 1
+
+
+@pytest.mark.parametrize("status", [429, 409, 503])
+def test_the_status_counts_before_the_body(sandbox, status):
+    body = {"jsonrpc": "2.0", "id": 1, "result": {"results": "wrong"}}
+    answer_first(sandbox, 1, lambda: JSONResponse(body, status))
+    with client(sandbox) as api:
+        assert len(api.call(*LIST)["results"]) == 3
+
+
+def test_lasting_429_ends_as_busy(sandbox):
+    answer_first(sandbox, 99, lambda: Response("", 429))
+    with client(sandbox) as api, pytest.raises(Busy):
+        api.call(*LIST)
+
+
+@pytest.mark.parametrize("method", ["retailer.list", "product.search", "product.info"])
+def test_a_read_without_an_answer_is_called_again(sandbox, method):
+    answer_first(sandbox, 1, Disconnect)
+    with client(sandbox) as api:
+        api.call(method, ["SKU-00000-S"] if method == "product.info" else [])
+    assert len(sandbox.sandbox.requests) == 2
+
+
+@pytest.mark.parametrize("fault", [Disconnect, ProxyAnswer])
+def test_what_may_change_something_is_called_once(sandbox, fault):
+    answer_first(sandbox, 1, fault)
+    with client(sandbox) as api, pytest.raises(InDoubt):
+        api.call("product.create", ["sku", {}])
+    assert len(sandbox.sandbox.requests) == 1

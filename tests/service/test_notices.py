@@ -1,0 +1,109 @@
+"""What headers of answers announce reaches whoever runs a read or the doctor, once, and clean."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from starlette.requests import Request
+from starlette.responses import Response
+
+from tests.conftest import FEWER, IMPATIENT, logged
+from wms_sandbox.app import STATUS, Sandbox
+from wms_sync.reports.doctor import examine
+from wms_sync.reports.status import status
+from wms_sync.runs import Operation
+from wms_sync.service.client import GlobalApi
+from wms_sync.state.store import StateStore
+
+
+@pytest.fixture
+def announcing(sandbox):
+    """Adds headers to every answer of the service."""
+    sandbox.sandbox = Sandbox(replace(FEWER, shipments=60))
+
+    def announce(*headers: tuple[str, str]) -> None:
+        async def answer(request: Request) -> Response:
+            right: Response = await sandbox.sandbox._serve(request)
+            for name, value in headers:
+                right.headers.append(name, value)
+            return right
+
+        sandbox.sandbox.intercept = answer
+
+    return announce
+
+
+def heard(bench) -> list[str]:
+    """What is reported of three answers, without the address."""
+    said: list[str] = []
+    with GlobalApi.from_settings(bench.settings, policy=IMPATIENT, warn=said.append, transport=bench.transport) as api:
+        for _ in range(3):
+            api.get(STATUS, read=bytes)
+    return [one.partition(" answers with ")[2] for one in said]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("Deprecation", "@1688169599", "Deprecation: @1688169599. What wms-sync requests there will not work for ever"),
+        ("Deprecation", "true", "Deprecation: true. What wms-sync requests there will not work for ever"),
+        (
+            "Sunset",
+            "Sat, 31 Dec 2026 23:59:59 GMT",
+            "Sunset: Sat, 31 Dec 2026 23:59:59 GMT. What wms-sync requests there stops working then",
+        ),
+        ("Warning", '110 proxy "Response is stale"', "Warning: 110 proxy Response is stale. A cache answers in place"),
+        ("Warning", '112 - "Disconnected" "Sat, 31 Oct 2026 23:59:59 GMT"', "Warning: 112 - Disconnected. A cache"),
+        ("Warning", '299 - "Use v2\x85 of <b>this</b>"', "Warning: 299 - Use v2 of this."),
+        ("Warning", "odd", "Warning: odd."),
+    ],
+)
+def test_a_header_is_reported_once_with_what_it_means(bench, announcing, name, value, says):
+    announcing((name, value))
+    [said] = heard(bench)
+    assert said.startswith(says)
+
+
+def test_each_of_several_warnings_is_reported_and_the_token_is_not(bench, announcing):
+    token = bench.settings.api_token.get_secret_value()
+    announcing(("Warning", '299 a "One, of two", 299 a "Two"'), ("Warning", f'299 a "Three of {token}"'))
+    said = heard(bench)
+    assert [one.partition(" a ")[2] for one in said[:2]] == ["One, of two.", "Two."]
+    assert len(said) == 3
+    assert token not in said[2]
+
+
+def test_a_text_that_differs_each_time_is_not_reported_for_ever(bench, sandbox):
+    async def answer(request: Request) -> Response:
+        right: Response = await sandbox.sandbox._serve(request)
+        right.headers["Warning"] = f'299 - "Request {len(sandbox.sandbox.requests)}"'
+        return right
+
+    sandbox.sandbox.intercept = answer
+    said: list[str] = []
+    with GlobalApi.from_settings(bench.settings, policy=IMPATIENT, warn=said.append, transport=bench.transport) as api:
+        for _ in range(50):
+            api.get(STATUS, read=bytes)
+    assert len(said) == 20
+
+
+def test_a_run_keeps_what_is_announced_and_the_status_shows_it(sandbox, settings_for, announcing):
+    settings = settings_for(sandbox)
+    announcing(("Sunset", "Sat, 31 Dec 2026 23:59:59 GMT"))
+    operation = Operation(settings, source="test", transport=sandbox)
+    with logged() as told:
+        operation.sync()
+    assert operation.read is not None
+    [warning] = [one for one in operation.read.warnings if "Sunset" in one]
+    assert told.count(warning) == 1
+    with StateStore(settings.database_url) as store:
+        assert warning in status(settings, store).needs_a_hand
+
+
+def test_the_doctor_shows_what_is_announced(sandbox, settings_for, announcing):
+    settings = settings_for(sandbox)
+    announcing(("Deprecation", "true"))
+    [found] = [one for one in examine(settings, transport=sandbox) if one.subject == "headers"]
+    assert found.verdict == "warn"
+    assert "Deprecation: true" in found.message

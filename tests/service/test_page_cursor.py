@@ -1,0 +1,104 @@
+"""What is taken of a ``next``: a whole number and, to be told, a host. Anything else of it stays where it is."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from wms_sync.service.envelope import read_envelope
+from wms_sync.service.page_cursor import named_host, page_cursor
+
+LONGEST = "x" * 65_536
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        "https://acme.example.com/api/global/v1/shipping/shipments?limit=5&cursor_start=8",
+        "http://user:password@elsewhere:99999/?cursor_start=8&filter=a",
+        "//elsewhere?cursor_start=8",
+        "/api/global/v1/shipping/shipments?cursor_start=8#top",
+        "v1/shipping/shipments?limit=5&amp;cursor_start=8",
+        "?cursor_start=8",
+        "cursor_start=8&limit=5",
+        "http://[no-address?cursor_start=8",
+        "https://host:port/?cursor_start=8",
+        "\x00\r\n?cursor_start=8",
+        "\ud800?cursor_start=8",
+        f"/{LONGEST}?cursor_start=8",
+        "?cursor_start=1&cursor_start=8",
+        "8",
+        8,
+        8.0,
+    ],
+)
+def test_the_page_cursor_is_found_in_a_next_of_any_shape(stated):
+    assert page_cursor(stated) == 8
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        None,
+        "",
+        "/n",
+        "?cursor_start=",
+        "?cursor_start=8x",
+        "?cursor_start=8.5",
+        "?cursor_start=-8",
+        "?cursor_start=\N{ARABIC-INDIC DIGIT EIGHT}",
+        "?cursor_start=99999999999999999999",
+        "?cursor_start=9223372036854775808",
+        "?other_cursor_start=8",
+        "?cursor_end=8",
+        LONGEST,
+        -8,
+        True,
+        [8],
+        {"cursor_start": 8},
+    ],
+)
+def test_what_is_no_whole_number_is_no_page_cursor(stated):
+    assert page_cursor(stated) is None
+
+
+@pytest.mark.parametrize(
+    ("stated", "host"),
+    [
+        ("https://ACME.example.com:8443/x?y", "acme.example.com"),
+        ("http://user:password@acme.example.com", "acme.example.com"),
+        ("//acme.example.com/x", "acme.example.com"),
+        ("/x//acme.example.com", None),
+        ("?x", None),
+        ("http://ac\x1bme/x", None),
+        (f"http://{LONGEST}/", None),
+        (None, None),
+        (7, None),
+    ],
+)
+def test_a_host_is_named_only_where_it_can_be_shown(stated, host):
+    assert named_host(stated) == host
+
+
+@pytest.mark.parametrize("watched", [False, True])
+@pytest.mark.parametrize(
+    ("stated", "in_meta", "cursor"),
+    [
+        ("?cursor_start=8", 9, 8),
+        ("/n", 9, 9),
+        (None, "9", 9),
+        ("\ud800", 9, 9),
+        ({"href": "?cursor_start=8"}, 9, 9),
+        ("?cursor_start=8", ["what"], 8),
+        ("\ud800?cursor_start=8", None, 8),
+        ("/n", None, None),
+    ],
+)
+def test_without_one_in_next_the_cursor_of_meta_counts(stated, in_meta, cursor, watched):
+    page = {"collection": [{"id": 1}], "has_more": True, "next": stated, "meta": {"cursor_start": in_meta}}
+    assert read_envelope(json.dumps(page).encode(), watched=watched).next == cursor
+
+
+def test_a_page_without_next_and_meta_has_no_cursor():
+    assert read_envelope(b'{"collection": [], "has_more": false}').next is None

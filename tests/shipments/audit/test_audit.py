@@ -1,0 +1,361 @@
+"""The nightly audit: slices of old shipments read again, what they find, and that they cover nothing."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from functools import partial
+
+import pytest
+from starlette.responses import Response
+
+from pipelines.metadata import of_refresh, of_table
+from tests.conftest import FEWER, NOW, logged
+from tests.test_sync import assert_equal, begun, first_synced, published, synced
+from wms_sandbox.app import Sandbox
+from wms_sync.cli.views import refresh_lines
+from wms_sync.reports.explain import explain
+from wms_sync.shipments.audit import SliceReader
+from wms_sync.shipments.load.audits import stored_shipments
+from wms_sync.shipments.load.refresh import rebuild, refresh
+from wms_sync.state.audits import Audit, Audits
+from wms_sync.state.schema import audits as audits_table
+from wms_sync.whole_numbers import LARGEST_ID
+
+LONG_AGO = timedelta(days=2)
+DIFFERS = "audits_find_no_change_that_the_sync_missed"
+COUNTS = "the_service_has_the_shipments_that_the_tables_have"
+BEFORE_START = 1_600_000_000_000
+YEAR_2999 = 32_472_144_000_000
+
+
+@pytest.fixture
+def sandbox(in_process):
+    in_process.sandbox = Sandbox(FEWER)
+    return in_process
+
+
+@contextmanager
+def store(sandbox):
+    """The service's own data, to change without a trace in ``updated_at``."""
+    held = sandbox.sandbox._store
+    with sandbox.sandbox._lock:
+        yield held
+        held.version += 1
+
+
+def hide(sandbox, index: int) -> int:
+    """Let the service not list a shipment any more; its ``updated_at``, to show it again."""
+    with store(sandbox) as held:
+        before = int(held.updated[index])
+        held.updated[index] = BEFORE_START
+    return before
+
+
+def show(sandbox, index: int, updated: int) -> None:
+    with store(sandbox) as held:
+        held.updated[index] = updated
+
+
+def one_page(bench, sandbox, settings_for) -> None:
+    """Everything fits into one slice."""
+    bench.settings = settings_for(sandbox, page_size=1000)
+
+
+def night(bench, sandbox):
+    """An hour later: a sync, the audit's slice, and the tables."""
+    slice_, said = slice_read(bench, sandbox)
+    return slice_, refresh(bench.run), said
+
+
+def slice_read(bench, sandbox):
+    """An hour later: what a sync reads, and the audit's slice; nothing is loaded."""
+    sandbox.sandbox.advance(seconds=3600)
+    make_due(bench)
+    with bench.api() as api:
+        report = bench.reading(api).sync()
+        with logged() as said:
+            return audit_reading(bench, api).read(report.horizon), said
+
+
+def audit_reading(bench, api) -> SliceReader:
+    return SliceReader(bench.run, api, stored=partial(stored_shipments, bench.settings))
+
+
+def make_due(bench):
+    """As if the last slice was read two days ago."""
+    dated(bench, datetime.now(UTC) - LONG_AGO)
+
+
+def dated(bench, moment):
+    """As if every slice was read at a moment."""
+    with Audits(bench.settings.database_url) as store, store._engine.begin() as connection:
+        connection.execute(audits_table.update().values(read_at=moment))
+
+
+def audits(bench) -> tuple[Audit, ...]:
+    """All that were read, oldest first."""
+    with Audits(bench.settings.database_url) as store:
+        return store.all()
+
+
+def last(bench) -> Audit:
+    return audits(bench)[-1]
+
+
+def warned(report) -> set[str]:
+    return {
+        outcome.check.name for outcome in report.checks if not outcome.passed and outcome.check.table == "ops_audits"
+    }
+
+
+def test_slices_follow_each_other_until_all_was_read_again_and_begin_anew(bench, sandbox, settings_for):
+    first_synced(bench, sandbox)
+    bench.settings = settings_for(sandbox, page_size=40, audit_pages=4)
+    for _ in range(3):
+        slice_read(bench, sandbox)
+    assert warned(refresh(bench.run)) == set()
+    slices = audits(bench)
+    assert [one.after_id for one in slices] == [0, slices[0].to_id, 0]
+    assert slices[1].to_id == LARGEST_ID
+    assert [one.compared for one in slices] == [160, 80, 160]
+    assert all((one.changed, one.missed, one.absent, one.orders_changed) == (0, 0, 0, 0) for one in slices)
+    assert_equal(bench, sandbox)
+
+
+def test_changes_without_a_sign_and_late_commits_are_found_and_healed(bench, sandbox, settings_for):
+    """The late one is further back than the overlap reads again. A rebuild keeps what was found."""
+    one_page(bench, sandbox, settings_for)
+    late = hide(sandbox, 50)
+    synced(bench)
+    show(sandbox, 50, late)
+    with store(sandbox) as held:
+        held.step[[3, 40]] += 1
+        held.shown[70] = 0 if held.shown[70] else 1
+        firsts = sorted({int(held.order_first[index]) for index in (100, 200)})
+        held.order_step[firsts] += 1
+        changed = [int(held.ids[index]) for index in (3, 40, 70)]
+        missed = int(held.ids[50])
+
+    _, refreshed, _ = night(bench, sandbox)
+
+    found = last(bench)
+    examples = json.loads(found.examples or "")
+    assert (found.compared, found.changed, found.missed, found.absent) == (239, 3, 1, 0)
+    assert (examples["changed"], examples["missed"]) == (changed, [missed])
+    assert found.orders_changed == len(firsts)
+    assert found.settled_counted == (found.settled_in_tables or 0) + 1
+    assert warned(refreshed) == {DIFFERS, COUNTS}
+    assert_equal(bench, sandbox)
+    rebuild(bench.run)
+    assert last(bench) == found
+    with published(bench) as connection:
+        assert connection.execute("select changed, missed from ops.audits").fetchall() == [(3, 1)]
+    assert_equal(bench, sandbox)
+
+
+def test_what_moved_back_is_told_and_healed_by_an_audit_also_after_a_rebuild(bench, sandbox, settings_for):
+    """A clock that said 2999 for a while, and a backup that was put back: no sync reads either."""
+    one_page(bench, sandbox, settings_for)
+    with store(sandbox) as held:
+        before = int(held.updated[7]), int(held.updated[9])
+        held.updated[7] = YEAR_2999
+        held.order_updated[held.order_first[20]] = YEAR_2999
+    synced(bench)
+    slice_read(bench, sandbox)
+    with store(sandbox) as held:
+        held.updated[[7, 9]] = before[0], before[1] - 86_400_000
+        held.step[[7, 9]] += 1
+        held.order_updated[held.order_first[20]] = before[0]
+        moved = sorted(int(held.ids[index]) for index in (7, 9))
+
+    _, refreshed, _ = night(bench, sandbox)
+
+    found = last(bench)
+    examples = json.loads(found.examples or "")
+    assert (found.changed, found.missed, found.voided) == (0, 0, 3)
+    assert examples["voided_shipments"] == moved
+    assert len(examples["voided_orders"]) == 1
+    assert DIFFERS in warned(refreshed)
+    assert_equal(bench, sandbox)
+    verdicts = [version.verdict for version in explain(bench.settings, bench.store, str(moved[0])).versions]
+    assert verdicts[0].startswith("void: the audit")
+    assert verdicts[-1].startswith("in the table: the newest since the audit")
+    rebuild(bench.run)
+    assert last(bench) == found
+    assert_equal(bench, sandbox)
+
+
+def test_what_is_gone_is_told_by_the_slice_and_by_the_counts_and_stays(bench, sandbox, settings_for):
+    first_synced(bench, sandbox)
+    bench.settings = settings_for(sandbox, page_size=120)
+    hide(sandbox, 50)
+    hide(sandbox, 200)
+
+    _, refreshed, _ = night(bench, sandbox)
+
+    found = last(bench)
+    assert (found.compared, found.changed, found.missed, found.absent) == (119, 0, 0, 1)
+    assert found.total_counted == (found.total_in_tables or 0) - 2
+    assert json.loads(found.examples or "") == {"absent": [int(sandbox.sandbox._store.ids[50])]}
+    assert warned(refreshed) == {COUNTS}
+    assert refreshed.rows["shipments"] == 240
+
+
+def test_what_changes_between_the_sync_and_the_slice_is_no_finding(bench, sandbox, settings_for):
+    first_synced(bench, sandbox)
+    one_page(bench, sandbox, settings_for)
+
+    def move_on(request):
+        if "id%7Bgt" in request.url.query and "fields" in request.url.query:
+            sandbox.sandbox.intercept = None
+            sandbox.sandbox.advance(seconds=600, changed=30, new=10, packages_removed=10, orders=10)
+
+    sandbox.sandbox.intercept = move_on
+    _, refreshed, _ = night(bench, sandbox)
+
+    assert sandbox.sandbox.intercept is None
+    found = last(bench)
+    assert 160 < (found.compared or 0) < 240
+    assert (found.changed, found.missed, found.absent, found.orders_changed) == (0, 0, 0, 0)
+    assert warned(refreshed) == set()
+    sandbox.sandbox.advance(seconds=10)
+    synced(bench)
+    assert_equal(bench, sandbox)
+
+
+DAY = (NOW - timedelta(days=3), NOW - timedelta(days=2))
+
+
+def read_a_day(bench) -> None:
+    """And see that there is nothing to audit before it is loaded."""
+    with bench.api() as api:
+        bench.reading(api).backfill(*DAY)
+        assert audit_reading(bench, api).read(NOW) is None
+    refresh(bench.run)
+
+
+def test_a_slice_covers_no_time_and_is_read_once_a_night_of_what_is_not_new(bench, sandbox, settings_for):
+    begun(bench, sandbox, read_a_day)
+    with bench.api() as api:
+        reading = audit_reading(bench, api)
+        bench.settings = settings_for(sandbox, audit_pages=0)
+        assert audit_reading(bench, api).read(NOW) is None
+        assert reading.read(NOW) is not None
+        assert reading.read(NOW) is None
+    assert [window.reason for window in bench.store.windows("landed")] == ["audit"]
+    (covered,) = bench.store.covered()
+    assert (covered.start, covered.end) == DAY
+
+
+def test_the_night_after_one_whose_clock_was_ahead_goes_on_with_the_next_slice(bench, sandbox, settings_for):
+    begun(bench, sandbox, read_a_day)
+    bench.settings = settings_for(sandbox, page_size=50, audit_pages=2)
+    with bench.api() as api:
+        reading = audit_reading(bench, api)
+        first = reading.read(NOW)
+        dated(bench, datetime.now(UTC) + timedelta(days=40))
+        second = reading.read(NOW)
+        assert first is not None
+        assert second is not None
+        assert second.after_id == first.to_id
+        assert last(bench).window_id == second.window_id
+        assert reading.read(NOW) is None
+
+
+def test_an_audit_that_fails_is_said_and_the_sync_is_not_touched(bench, sandbox):
+    first_synced(bench, sandbox)
+    sandbox.sandbox.intercept = lambda request: Response("{}", 400) if "id%7B" in request.url.query else None
+    read, refreshed, said = night(bench, sandbox)
+    assert read is None
+    assert "audit" in said[0]
+    assert refreshed.published
+    assert {window.state for window in bench.store.windows() if window.reason == "audit"} <= {"abandoned"}
+
+
+def of_shipments(field: str, value: object):
+    """Shipments have this value from now on."""
+    return lambda page, ids: [one.update({field: value}) for one in page["collection"] if one["id"] in ids]
+
+
+def of_packages(page, ids):
+    """Packages, which have no id of their own, have a price that is no number."""
+    for one in page["collection"]:
+        for package in one.get("packages") or () if one["id"] in ids else ():
+            package["num_cartons"] = "a few"
+
+
+def of_orders(field: str, value: object):
+    """The orders of these shipments have this value from now on."""
+
+    def edit(page, ids):
+        orders = {one["order"]["id"] for one in page["collection"] if one["id"] in ids}
+        for order in page["included"].get("Order", ()):
+            if order["id"] in orders:
+                order[field] = value
+
+    return edit
+
+
+POISONS = {
+    of_shipments("status", {"a": 1}): (3, 40),
+    of_shipments("updated_at", "yesterday"): (4, 41),
+    of_shipments("items", "none"): (5, 42),
+    of_packages: (6, 43),
+    of_orders("total_item_count", "many"): (7, 44),
+    of_shipments("unique_id", {"a": 1}): (8, 45),
+}
+"""What does not fit, and which shipments have it: the last two changed, so that the sync reads them too."""
+
+
+def test_a_value_that_does_not_fit_is_counted_once_and_is_no_change_that_the_audit_found(bench, sandbox, settings_for):
+    """A record in front of them stands whole in quarantine; one more shipment did change without notice."""
+    first_synced(bench, sandbox)
+    one_page(bench, sandbox, settings_for)
+    with store(sandbox) as held:
+        ids = held.ids.tolist()
+        held.shown[70] = 0 if held.shown[70] else 1
+        held.updated[[8, 45]] = sandbox.sandbox.clock.now()
+        held.revision[[8, 45]] += 1
+
+    def rewritten(page):
+        for poison, indexes in POISONS.items():
+            poison(page, [ids[index] for index in indexes])
+        for one in page["collection"]:
+            if one["id"] == ids[2]:
+                one.update(is_deleted=True)
+        return page
+
+    sandbox.sandbox.rewrite = rewritten
+    _, refreshed, _ = night(bench, sandbox)
+    found = last(bench)
+    assert json.loads(found.examples or "")["changed"] == [ids[70]]
+    assert (found.changed, found.missed, found.orders_changed) == (1, 0, 0)
+    with published(bench) as connection:
+        query = "select distinct regexp_extract(path, '[a-z_]*$') from ops.quarantine order by all"
+        fields = [field for (field,) in connection.execute(query).fetchall()]
+    assert fields == ["", "items", "num_cartons", "status", "total_item_count", "unique_id", "updated_at"]
+    check = next(one for one in refreshed.checks if one.check.name == "nothing_was_quarantined_in_the_latest_load")
+    assert check.offending == refreshed.quarantined == refreshed.rows["ops_quarantine"] - 2
+
+
+def test_an_audit_is_reported_apart_from_what_the_sync_merged(bench, sandbox, settings_for):
+    first_synced(bench, sandbox)
+    one_page(bench, sandbox, settings_for)
+    with store(sandbox) as held:
+        held.shown[70] = 0 if held.shown[70] else 1
+        held.order_step[[int(held.order_first[100])]] += 1
+    _, refreshed, _ = night(bench, sandbox)
+    found = "240 shipments compared, 1 changed, 1 order changed"
+    lines = list(refresh_lines(refreshed))
+    assert lines[0].startswith("merged    0 rows of ")
+    assert lines[1] == f"audit     {found}"
+    assert sum(refreshed.merged.values()) == 0
+    assert [refreshed.counts[name] for name in ("merged", "shipments_compared", "changes_missed")] == [0, 240, 2]
+    assert refreshed.audited == of_refresh(refreshed)["audit"] == found
+    assert of_table("shipments", refreshed, None)["rows_merged"] == 0
+
+    rebuilt = rebuild(bench.run)
+    assert rebuilt.audits == ()
+    assert rebuilt.merged["shipments"] == 240

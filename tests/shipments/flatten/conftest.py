@@ -1,0 +1,44 @@
+"""Raw pages on disk, and one flattener for all tests: its types cost more than a small page."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from wms_sync.shipments.flatten.batch import Flattener
+from wms_sync.shipments.flatten.page import RawPage
+
+EXTRACTED_AT = datetime(2024, 2, 1, 12, 0, 0, tzinfo=UTC)
+
+
+@pytest.fixture(scope="session")
+def flattener(tmp_path_factory):
+    with Flattener(work_dir=tmp_path_factory.mktemp("work")) as flattener:
+        yield flattener
+
+
+@pytest.fixture
+def land(tmp_path):
+    """Write contents as the pages of a window."""
+
+    def write(*contents: bytes) -> list[RawPage]:
+        return [_page(tmp_path / f"page-{number:05d}.json", content) for number, content in enumerate(contents, 1)]
+
+    return write
+
+
+def _page(path: Path, content: bytes) -> RawPage:
+    path.write_bytes(content)
+    return page_of(path)
+
+
+def page_of(path: Path) -> RawPage:
+    """A page as extraction would describe it, asked for twice. What is not JSON counts as one shipment."""
+    content = path.read_bytes()
+    try:
+        collection = json.loads(content.decode(errors="replace")).get("collection")
+    except ValueError:
+        collection = [None]
+    records = len(collection) if isinstance(collection, list | dict) else 0
+    return RawPage(path, int(path.stem.removeprefix("page-")), records, EXTRACTED_AT, len(content), sent_again=True)

@@ -1,0 +1,276 @@
+"""Flattening a batch: files, counts, and what happens to a page that is broken."""
+
+import gzip
+import json
+
+import duckdb
+import pytest
+import zstandard
+from msgspec.structs import replace
+
+from wms_sync.shipments.flatten.batch import Flattener
+from wms_sync.shipments.flatten.errors import PageDamagedError, PageUnreadableError, RecordsLostError
+from wms_sync.shipments.flatten.write import SMALL_BYTES
+
+from .conftest import EXTRACTED_AT
+
+
+def page_with(*ids, **more):
+    records = [{"type": "Shipment", "id": one, "status": "new", **more} for one in ids]
+    return json.dumps({"collection": records, "included": {}}).encode()
+
+
+def rows(path, columns="*"):
+    with duckdb.connect() as connection:
+        connection.execute("set timezone = 'UTC'")
+        return connection.execute(f"select {columns} from read_parquet(?) order by all", [str(path)]).fetchall()
+
+
+def test_a_file_a_table_named_by_window_and_part(flattener, land, tmp_path):
+    done = flattener.flatten(land(page_with(1)), window_id="2024-w", part=7, parquet_dir=tmp_path / "parquet")
+
+    assert done.files == {"shipments": tmp_path / "parquet" / "shipments" / "2024-w-00007.parquet"}
+    assert done.rows["shipments"] == 1
+    assert done.rows["orders"] == 0
+    assert not (tmp_path / "parquet" / "orders" / "2024-w-00007.parquet").exists()
+    assert list((tmp_path / "parquet").rglob(".*")) == []
+
+
+def test_each_row_names_its_window_page_and_time(flattener, land, tmp_path):
+    done = flattener.flatten(land(page_with(1), page_with(2)), window_id="w", part=1, parquet_dir=tmp_path)
+
+    found = rows(done.files["shipments"], "id, _window_id, _page, _extracted_at::timestamp")
+    assert found == [(1, "w", 1, EXTRACTED_AT.replace(tzinfo=None)), (2, "w", 2, EXTRACTED_AT.replace(tzinfo=None))]
+
+
+def test_what_pages_repeat_unchanged_is_one_row_of_the_newest_page(flattener, land, tmp_path):
+    old, new = {"id": 7, "name": "Acme", "code": "A"}, {"id": 7, "name": "Acme Ltd", "code": "A"}
+    stands = {"id": 8, "name": "Beta"}
+    shown = [[old, stands], [new, stands], [old], [stands], []]
+    pages = [json.loads(page_with(page)) | {"included": {"Retailer": held}} for page, held in enumerate(shown, 1)]
+
+    done = flattener.flatten(
+        land(*(json.dumps(page).encode() for page in pages)), window_id="w", part=1, parquet_dir=tmp_path
+    )
+
+    found = rows(done.files["retailers"], "_page, id, name")
+    assert found == [(2, 7, "Acme Ltd"), (3, 7, "Acme"), (4, 8, "Beta")]
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+def test_a_page_may_be_written_on_many_lines(flattener, land, tmp_path, line_end):
+    written = json.dumps(json.loads(page_with(1, 2, unique_id="a\nb")), indent=2).replace("\n", line_end).encode()
+
+    done = flattener.flatten(land(written), window_id="w", part=1, parquet_dir=tmp_path)
+
+    assert rows(done.files["shipments"], "id, unique_id") == [(1, "a\nb"), (2, "a\nb")]
+    assert done.quarantined == 0
+
+
+def test_a_key_that_is_named_as_the_column_of_the_page_is_unknown_like_any_other(land, tmp_path):
+    pages = land(*(page_with(number, _page=7, packages=[{"_page": 8, "sscc": "1"}]) for number in (1, 2)))
+
+    with Flattener(work_dir=tmp_path / "work") as flattener:
+        done = [flattener.flatten(pages, window_id="w", part=part, parquet_dir=tmp_path) for part in (1, 2)]
+
+    for one in done:
+        assert rows(one.files["shipments"], "id, _page") == [(1, 1), (2, 2)]
+        assert rows(one.files["packages"], "shipment_id, _page, sscc") == [(1, 1, "1"), (2, 2, "1")]
+        assert (one.quarantined, one.drift) == (0, 4)
+
+
+def test_an_object_may_be_larger_than_duckdb_expects(flattener, land, tmp_path):
+    """Up to 32 MB it reads by itself, whatever it is told."""
+    long = "x" * 3_000_000
+    pages = land(page_with(1, unique_id=long), page_with(2), page_with(3, unique_id=12 * long))
+
+    done = flattener.flatten(pages, window_id="w", part=1, parquet_dir=tmp_path)
+
+    assert rows(done.files["shipments"], "id, len(unique_id)") == [(1, len(long)), (2, None), (3, 12 * len(long))]
+    assert done.quarantined == 0
+
+
+def test_flattening_again_replaces_the_files(flattener, land, tmp_path):
+    flattener.flatten(land(page_with(1, order={"id": 5}), page_with(2)), window_id="w", part=1, parquet_dir=tmp_path)
+    again = flattener.flatten(land(page_with(3)), window_id="w", part=1, parquet_dir=tmp_path)
+
+    assert rows(again.files["shipments"], "id") == [(3,)]
+
+
+def test_a_file_of_an_earlier_try_goes_when_the_table_has_no_rows_any_more(flattener, land, tmp_path):
+    first = flattener.flatten(land(page_with(1, packages=[{}])), window_id="w", part=1, parquet_dir=tmp_path)
+    assert first.files["packages"].exists()
+
+    flattener.flatten(land(page_with(1)), window_id="w", part=1, parquet_dir=tmp_path)
+
+    assert not first.files["packages"].exists()
+
+    nothing = flattener.flatten(land(page_with()), window_id="w", part=1, parquet_dir=tmp_path)
+
+    assert not first.files["shipments"].exists()
+    assert (nothing.files, set(nothing.rows.values())) == ({}, {0})
+    assert nothing.rows.keys() == first.rows.keys()
+
+
+@pytest.mark.parametrize(
+    ("page", "found"),
+    [
+        ({"collection": [], "included": {"Brand": [{"id": 3}]}}, "brands"),
+        ({"collection": [], "included": {"Unheard": [{"id": 3}]}}, "ops_schema_drift"),
+        ({"collection": 5, "included": {}}, "ops_quarantine"),
+    ],
+)
+def test_what_a_page_without_shipments_holds_is_written(flattener, land, tmp_path, page, found):
+    done = flattener.flatten(land(json.dumps(page).encode()), window_id="w", part=1, parquet_dir=tmp_path)
+    assert {slug for slug, count in done.rows.items() if count} == done.files.keys() == {found}
+
+
+def test_a_broken_page_does_not_touch_the_others(flattener, land, tmp_path):
+    pages = land(page_with(1), page_with("x"), page_with(2, created_at="never"), b"<html>", page_with(3))
+
+    done = flattener.flatten(pages, window_id="w", part=1, parquet_dir=tmp_path)
+
+    assert rows(done.files["shipments"], "id, _page") == [(1, 1), (2, 3), (3, 5)]
+    assert done.records_removed == 2
+    assert rows(done.files["ops_quarantine"], "_page, page_key, path") == [
+        (2, "w/00002", "$.collection[0]"),
+        (3, "w/00003", "$.collection[0].created_at"),
+        (4, "w/00004", "$"),
+        (4, "w/00004", "$.collection[0]"),
+    ]
+
+
+def test_a_repaired_page_leaves_no_file_behind(land, tmp_path):
+    work = tmp_path / "work"
+
+    with Flattener(work_dir=work) as flattener:
+        flattener.flatten(land(page_with(1, created_at="never")), window_id="w", part=1, parquet_dir=tmp_path)
+
+    assert list(work.rglob("*.json")) == []
+
+
+@pytest.mark.parametrize("key", ["colour", 'gift"wrap\n'])
+def test_an_unknown_key_is_counted_on_every_page(flattener, land, tmp_path, key):
+    pages = land(*(page_with(number, **{key: "red"}, packages=[{"wrapped": None}]) for number in range(1, 5)))
+
+    first = flattener.flatten(pages[:2], window_id="w", part=1, parquet_dir=tmp_path)
+    second = flattener.flatten(pages[2:], window_id="w", part=2, parquet_dir=tmp_path)
+
+    what = "path, example, occurrences"
+    expected = [(f"Shipment.{key}", '"red"', 1), (f"Shipment.{key}", '"red"', 1)]
+    expected += [("ShipmentPackage.wrapped", "null", 1), ("ShipmentPackage.wrapped", "null", 1)]
+    assert rows(first.files["ops_schema_drift"], what) == expected
+    assert rows(second.files["ops_schema_drift"], what) == expected
+    assert (first.drift, second.drift, second.rows["shipments"]) == (4, 4, 2)
+
+
+def test_a_misfit_is_found_beside_an_unknown_key(flattener, land, tmp_path):
+    pages = land(page_with(1, colour="red"), page_with(2, colour="red", is_international="perhaps"))
+
+    done = flattener.flatten(pages, window_id="w", part=1, parquet_dir=tmp_path)
+
+    assert (done.quarantined, done.drift) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("odd", "column", "quarantined"),
+    [({"packed_at": "2024-01-01t00:00:00z"}, "packed_at", 0), ({"order": {"id": "9" * 25}}, "order_id", 1)],
+)
+def test_what_passes_the_gate_but_not_duckdb_costs_no_other_cell(flattener, land, tmp_path, odd, column, quarantined):
+    pages = land(page_with(1, scac="A"), page_with(2, scac="B", **odd), page_with(3, scac="C"))
+
+    done = flattener.flatten(pages, window_id="w", part=1, parquet_dir=tmp_path)
+
+    found = rows(done.files["shipments"], f"id, scac, {column} is null")
+    assert found == [(1, "A", True), (2, "B", bool(quarantined)), (3, "C", True)]
+    assert done.quarantined == quarantined
+
+
+@pytest.mark.parametrize(("size", "codec"), [(SMALL_BYTES - 1, "SNAPPY"), (SMALL_BYTES, "ZSTD")])
+def test_the_files_of_few_bytes_are_compressed_by_what_begins_at_once(flattener, land, tmp_path, size, codec):
+    (page,) = land(page_with(1))
+    done = flattener.flatten([replace(page, uncompressed_bytes=size)], window_id="w", part=1, parquet_dir=tmp_path)
+    query = f"select distinct compression from parquet_metadata('{done.files['shipments']}')"
+    assert duckdb.sql(query).fetchall() == [(codec,)]
+
+
+@pytest.mark.parametrize("ending", ["gz", "zst"])
+def test_pages_are_read_compressed(flattener, land, tmp_path, ending):
+    (plain,) = land(page_with(1))
+    compress = gzip.compress if ending == "gz" else zstandard.compress
+    path = tmp_path / f"page-00001.json.{ending}"
+    path.write_bytes(compress(plain.path.read_bytes()))
+
+    done = flattener.flatten([replace(plain, path=path)], window_id="w", part=1, parquet_dir=tmp_path)
+
+    assert done.rows["shipments"] == 1
+
+
+@pytest.mark.parametrize("ending", ["gz", "zst"])
+def test_a_file_that_is_cut_short_is_an_error_and_no_quarantine(flattener, land, tmp_path, ending):
+    (plain,) = land(page_with(*range(500)))
+    compress = gzip.compress if ending == "gz" else zstandard.compress
+    path = tmp_path / f"page-00001.json.{ending}"
+    path.write_bytes(compress(plain.path.read_bytes())[:-20])
+
+    with pytest.raises(PageDamagedError, match="backfill"):
+        flattener.flatten([replace(plain, path=path)], window_id="w", part=1, parquet_dir=tmp_path)
+
+
+def test_a_shipment_that_is_on_no_row_refuses_the_batch(flattener, land, tmp_path):
+    (page,) = land(page_with(1, 2))
+
+    with pytest.raises(RecordsLostError) as caught:
+        flattener.flatten([replace(page, records=3)], window_id="w", part=1, parquet_dir=tmp_path)
+
+    assert (caught.value.expected, caught.value.rows, caught.value.removed) == (3, 2, 0)
+
+
+def test_after_an_error_the_flattener_is_good_for_the_next_batch(flattener, land, tmp_path):
+    (page,) = land(page_with(1))
+    with pytest.raises(RecordsLostError):
+        flattener.flatten([replace(page, records=2)], window_id="w", part=1, parquet_dir=tmp_path)
+
+    assert flattener.flatten([page], window_id="w", part=1, parquet_dir=tmp_path).rows["shipments"] == 1
+
+
+def test_no_pages_are_no_rows(flattener, tmp_path):
+    done = flattener.flatten([], window_id="w", part=1, parquet_dir=tmp_path)
+
+    assert done.files == {}
+    assert set(done.rows.values()) == {0}
+
+
+def test_a_page_whose_text_duckdb_cuts_inside_a_letter_when_it_complains_is_quarantined(flattener, land, tmp_path):
+    for shift in range(4):  # one of them ends between the bytes of a letter
+        content = json.dumps({"collection": ["x" * shift + "é" * 300]}, ensure_ascii=False).encode()
+
+        done = flattener.flatten(land(content), window_id="w", part=1, parquet_dir=tmp_path)
+
+        assert (done.quarantined, done.records_removed) == (1, 1)
+
+
+def test_a_page_of_which_no_record_can_be_made_out_is_asked_for_again(flattener, land, tmp_path):
+    (page,) = land(b'{"collection": "lost"}')
+
+    with pytest.raises(PageUnreadableError, match="read again"):
+        flattener.flatten([replace(page, sent_again=False)], window_id="w", part=1, parquet_dir=tmp_path)
+
+
+def test_its_records_are_quarantined_by_number_once_it_was_asked_for_twice(flattener, land, tmp_path):
+    (page,) = land(b'{"collection": "lost"}')
+
+    done = flattener.flatten([replace(page, records=2)], window_id="w", part=1, parquet_dir=tmp_path)
+
+    assert rows(done.files["ops_quarantine"], "path") == [("$",), ("$.collection[0]",), ("$.collection[1]",)]
+    assert done.records_removed == 2
+
+
+def test_the_count_holds_page_by_page(flattener, land, tmp_path):
+    first, second = land(page_with(1, 2), page_with(3))
+    pages = [replace(first, records=1), replace(second, records=2)]
+
+    with pytest.raises(RecordsLostError) as caught:
+        flattener.flatten(pages, window_id="w", part=1, parquet_dir=tmp_path)
+
+    assert (caught.value.page, caught.value.expected, caught.value.rows) == (1, 1, 2)

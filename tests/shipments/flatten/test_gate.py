@@ -1,0 +1,194 @@
+"""The gate passes what DuckDB reads without a loss, and nothing on which DuckDB would be silent."""
+
+import json
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import duckdb
+import pytest
+
+from wms_sync.shipments.flatten.gate import Gate
+from wms_sync.shipments.flatten.shape import create_types, shape_of
+
+
+@pytest.fixture(scope="module")
+def shape():
+    with duckdb.connect() as connection:
+        create_types(connection)
+        return shape_of(connection)
+
+
+@pytest.fixture
+def gate(shape):
+    return Gate(shape)
+
+
+def page(*shipments, **envelope):
+    """A page of shipments, each with a status: one without would be a stub."""
+    return json.dumps({"collection": [{"status": "new", **one} for one in shipments], **envelope}).encode()
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("infill_product_id", 7),
+        ("infill_product_id", 1.5),
+        ("infill_product_id", True),
+        ("is_international", 1),
+        ("order", {"type": "Order", "id": "12"}),
+        ("order", None),
+        ("carrier_shipping_cost", "12.34"),
+        ("target_ship_date", "2024-01-31T00:00:00Z"),
+        ("items", []),
+        ("items", None),
+        ("packing_solution_providers", ["a", None]),
+    ],
+)
+def test_what_loses_nothing_passes(gate, key, value):
+    assert gate.examine(page({"id": 1, key: value})).fits
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("id", None),
+        ("id", 1.5),
+        ("id", 2**63),
+        ("order", {"id": 1.5}),
+        ("order", {"id": "1.5"}),
+        ("order", {"id": True}),
+        ("order", {"id": 1, "status": "new"}),
+        ("is_international", 5),
+        ("is_international", "yes"),
+        ("target_ship_date", "2024-01-31T10:00:00Z"),
+        ("target_ship_date", "2024-01-31x"),
+        ("unique_id", {"a": 1}),
+        ("unique_id", ["a"]),
+        ("target_ship_date", "infinity"),
+        ("packed_at", "infinity"),
+        ("packed_at", "epoch"),
+        ("packed_at", "2026-01-01T00:00:00 EST"),
+        ("carrier_shipping_cost", True),
+        ("carrier_shipping_cost", "1_000"),
+        ("created_at", 1704067200),
+        ("items", [None]),
+        ("items", [{"sku": "no id"}]),
+        ("no_such_key", None),
+    ],
+)
+def test_what_duckdb_would_take_silently_does_not_pass(gate, key, value):
+    assert not gate.examine(page({"id": 1, key: value})).fits
+
+
+def test_each_decimal_is_checked_whatever_the_same_field_held_before(gate):
+    fit = [7, 0.1, 10**14 - 1, 7, "7.25", 12345678.1234, None]
+    unfit = [0.00001, 10**14, 1e14, "1e3", True]
+    orders = [{"id": 1, "items": [{"id": 5}]}, {"id": 2}]
+
+    def passes(value):
+        kinds = {"Order": orders, "OrderItem": [{"id": 5, "qty_ordered": 1}, {"id": 6, "qty_ordered": value}]}
+        return gate.examine(page({"id": 1, "carrier_shipping_cost": value}, included=kinds)).fits
+
+    for values, expected in ((fit, True), (unfit, False), (fit, True), (unfit, False)):
+        assert [passes(value) for value in values] == [expected] * len(values)
+
+
+def test_each_date_is_checked_whatever_the_same_field_held_before(gate):
+    fit = ["2024-01-31", "2024-01-31T00:00:00Z", "2024-01-31", None, "2024-02-29 00:00:00"]
+    unfit = ["2024-01-31T00:00:01Z", "0000-00-00", "2024-1-31", "", 20240131, True]
+
+    def passes(value):
+        return gate.examine(
+            page({"id": 1, "target_ship_date": "2024-01-01"}, {"id": 2, "target_ship_date": value})
+        ).fits
+
+    for values, expected in ((fit, True), (unfit, False), (fit, True), (unfit, False)):
+        assert [passes(value) for value in values] == [expected] * len(values)
+
+
+def test_a_float_that_equals_a_large_whole_number_is_checked_all_the_same(gate):
+    shipments = [{"id": 1, "carrier_shipping_cost": 0.5}, {"id": 2, "carrier_shipping_cost": 10**13 + 1}]
+    assert gate.examine(page(*shipments)).fits
+    assert gate.examine(page(*shipments)).fits  # it is remembered
+    assert not gate.examine(page(*shipments, {"id": 3, "carrier_shipping_cost": float(10**13 + 1)})).fits
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"<html>", b"[]", b"{}", b'{"collection": null}', b'{"collection": []} {}', b'{"collection": [NaN]}'],
+)
+def test_what_is_no_page_does_not_pass(gate, content):
+    assert not gate.examine(content).fits
+
+
+def test_a_kind_that_names_an_object_twice_does_not_pass(gate):
+    twice = page(included={"Order": [{"id": 1}, {"id": 1}], "Brand": [{"id": 1}, {"id": 2}]})
+    assert not gate.examine(twice).fits
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        page({"id": 1, "items": [{"id": 7}, {"id": 8}, {"id": 7}]}),
+        page({"id": 1, "items": [{"id": 7}, {"id": "07"}]}),
+        page({"id": 1, "gallery": {"id": 3, "items": [{"id": 4}, {"id": 4}]}}),
+        page({"id": 1, "packages": [{}, {"gallery": {"id": 3, "items": [{"id": 4}, {"id": 4}]}}]}),
+        page(included={"Order": [{"id": 1}, {"id": 2, "items": [{"id": 5}, {"id": 5}]}]}),
+        page(included={"Gallery": [{"id": 2, "items": [{"id": 5}, {"id": 5}]}]}),
+        page(included={"Order": [{"id": 1}, {"id": "1"}]}),
+        page(included={"Product": [{"id": 1}], "PackagingSupplies": [{"id": 2}, {"id": "1"}]}),
+    ],
+)
+def test_a_list_that_names_an_object_twice_does_not_pass(gate, content):
+    assert not gate.examine(content).fits
+
+
+def test_two_lists_may_name_the_same_object(gate):
+    shared = [{"id": 7}, {"id": 8}]
+    orders = [{"id": 1, "items": [{"id": 5}]}, {"id": 2, "items": [{"id": 5}]}, {"id": 3, "items": None}]
+    assert gate.examine(page({"id": 1, "items": shared}, {"id": 2, "items": shared}, included={"Order": orders})).fits
+
+
+@pytest.mark.parametrize(
+    ("record", "passes"),
+    [
+        ({"status": None, "items": [{"id": 5}]}, True),
+        ({"status": None, "order": {"id": 4}}, True),
+        ({"status": "Deleted"}, False),
+        ({"status": None}, False),
+        ({"status": "", "order": None, "items": []}, False),
+    ],
+)
+def test_a_page_that_may_hold_a_stub_does_not_pass(gate, record, passes):
+    assert gate.examine(page({"id": 1, "order": {"id": 4}}, {"id": 2} | record)).fits == passes
+
+
+def test_an_object_that_was_seen_on_another_page_is_not_returned_again(gate):
+    acme, beta = {"id": 7, "name": "Acme"}, {"id": 8, "name": "Beta"}
+    first = gate.examine(page({"id": 1}, included={"Retailer": [acme]}), {"Retailer": {}})
+    assert [json.loads(found) for found in first.objects["Retailer"]] == [acme]
+
+    second = gate.examine(page({"id": 2}, included={"Retailer": [acme, beta]}), first.shared)
+
+    assert [json.loads(found) for found in second.objects["Retailer"]] == [beta]
+    assert not gate.examine(page({"id": 3}, included={"Retailer": [acme, acme]}), first.shared).fits
+
+
+def test_gates_of_several_threads_make_their_types_at_once(shape):
+    """If they shared types, msgspec would end the process by a segmentation fault."""
+    before, lanes, passed = sys.getswitchinterval(), 8, []
+    sys.setswitchinterval(1e-6)
+    try:
+        for number in range(8):
+            barrier = Barrier(lanes)
+
+            def examine(_, barrier=barrier, number=number):
+                barrier.wait()
+                passed.append(Gate(shape).examine(page({"type": "Shipment", "id": number})).fits)
+
+            with ThreadPoolExecutor(lanes) as pool:
+                list(pool.map(examine, range(lanes)))
+    finally:
+        sys.setswitchinterval(before)
+    assert passed == [True] * lanes * 8

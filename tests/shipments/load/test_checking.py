@@ -1,0 +1,135 @@
+"""Of what the checks are asked: of a load's rows, or of whole tables, and that no row is passed over."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from datetime import UTC, datetime
+
+import duckdb
+import pytest
+
+from tests.changed_files import change, double_a_shipment
+from tests.conftest import FEWER, Bench
+from tests.test_sync import first_synced, night_after, synced
+from wms_sandbox.app import Sandbox
+from wms_sync.reports.checks import found_in_whole_tables, found_last
+from wms_sync.shipments.load.checking import OF_LOAD, WHOLE
+from wms_sync.shipments.load.checks import checks
+from wms_sync.shipments.load.refresh import RefreshReport, rebuild, refresh
+from wms_sync.state.audits import Audit, Audits
+from wms_sync.whole_numbers import LARGEST_ID
+
+KEYS = "shipments_have_unique_keys"
+DATES = "shipments_are_packed_after_they_are_created"
+OFFENDED = {"statuses_are_known"}
+"""The sandbox has a few that nobody knows."""
+
+
+@pytest.fixture
+def sandbox(in_process):
+    in_process.sandbox = Sandbox(FEWER)
+    return in_process
+
+
+@pytest.fixture
+def loaded(bench: Bench, sandbox) -> Bench:
+    _, first = first_synced(bench, sandbox)
+    assert asked(first) == {WHOLE}
+    return bench
+
+
+def a_day(service: Sandbox) -> None:
+    service.advance(seconds=7200, changed=5, new=2, orders=2)
+    service.advance(seconds=10)
+
+
+def night(bench: Bench, sandbox) -> RefreshReport:
+    a_day(sandbox.sandbox)
+    return synced(bench)[1]
+
+
+def asked(report: RefreshReport) -> set[str]:
+    """Of what the checks were asked that can be asked of a load's rows."""
+    assert {one.check for one in report.checks} == set(checks())
+    return {one.asked for one in report.checks if one.check.scope == "rows" and one.check.name not in OFFENDED}
+
+
+def spoil(bench: Bench, statement: str) -> None:
+    change(bench.layout.published, statement)
+
+
+def found(report: RefreshReport) -> dict[str, int]:
+    return {one.check.name: one.offending for one in report.checks if one.check.severity == "error" and one.offending}
+
+
+def test_a_night_asks_of_what_it_changed_and_says_of_how_many_rows(bench, sandbox):
+    report = night_after(bench, sandbox, a_day)
+    assert asked(report) == {OF_LOAD}
+    results = {one.check.name: one for one in report.checks}
+    assert 5 <= results[KEYS].rows <= 20
+    assert 1 <= results["warehouses_have_unique_keys"].rows <= report.rows["warehouses"]
+    few = results["few_shipments_refer_to_a_missing_order"]
+    assert few.asked.startswith(f"{WHOLE}, at 20")
+    assert (few.rows, report.rows["shipments"]) == (240, 242)
+    assert asked(synced(bench)[1]) == {OF_LOAD}
+
+
+def test_a_rebuild_asks_of_whole_tables(bench, sandbox):
+    night_after(bench, sandbox, a_day)
+    assert asked(rebuild(bench.run)) == {WHOLE}
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "update ops.checks set release = 'an earlier one'",
+        "delete from ops.checks where name = (select min(name) from ops.checks)",
+    ],
+)
+def test_with_other_checks_whole_tables_are_asked(statement, loaded, sandbox):
+    spoil(loaded, statement)
+    assert asked(night(loaded, sandbox)) == {WHOLE}
+    assert asked(night(loaded, sandbox)) == {OF_LOAD}
+
+
+def test_what_a_refused_load_merged_is_merged_and_asked_about_again(loaded, sandbox):
+    double_a_shipment(loaded.layout.published)
+    refused = night(loaded, sandbox)
+    assert (found(refused), refused.published) == ({KEYS: 1}, False)
+    again = synced(loaded)[1]
+    assert (found(again), again.published) == ({KEYS: 1}, False)
+    assert again.windows == refused.windows
+    assert {one.asked for one in again.checks if one.check.name == KEYS} == {WHOLE}
+    assert rebuild(loaded.run).published
+
+
+def test_a_warning_stays_until_its_rows_are_mended(loaded, sandbox):
+    """Its rows were not changed by the load that comes after, and still it does not pass."""
+    oldest = "where id = (select min(id) from shipments)"
+    spoil(loaded, f"update shipments set packed_at = created_at - interval 1 day {oldest}")
+    spoil(loaded, f"update ops.checks set offending = 1 where name = '{DATES}'")
+    for _ in range(2):
+        results = {one.check.name: one for one in night(loaded, sandbox).checks}
+        assert (results[DATES].offending, results[DATES].asked) == (1, WHOLE)
+        assert results[KEYS].asked == OF_LOAD
+    [last] = [one for one in found_last(loaded.settings) if one.name == DATES]
+    with closing(duckdb.connect(loaded.layout.published, read_only=True)) as connection:
+        ((oldest_id,),) = connection.execute(f"select id from shipments {oldest}").fetchall()
+    assert (last.offending, last.finding) == (1, f"1 shipment was packed before it was created: {oldest_id}.")
+
+
+def test_the_published_tables_can_be_asked_as_a_whole_at_any_time(loaded):
+    assert [one.name for one in found_in_whole_tables(loaded.settings)] == [check.name for check in checks()]
+    assert not any(one.offending for one in found_in_whole_tables(loaded.settings) if one.severity == "error")
+
+
+def test_what_an_end_of_an_audit_round_brings_makes_whole_tables_be_asked(bench, sandbox):
+    night_after(bench, sandbox, a_day)
+    sandbox.sandbox.advance(seconds=7200, changed=5, new=2)
+    with bench.api() as api:
+        (window,) = bench.reading(api).sync().window_ids
+    now = datetime.now(UTC)
+    with Audits(bench.settings.database_url, bench.store.turn) as audits:
+        audits.begin(Audit(window, "run", now, 0, LARGEST_ID, now, settled_counted=9, total_to_id=9, total_counted=9))
+    assert asked(refresh(bench.run)) == {WHOLE}
+    assert asked(night(bench, sandbox)) == {OF_LOAD}

@@ -1,0 +1,141 @@
+"""Rows landed, flattened and merged are compared at each commit: what does not add up is not merged."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import duckdb
+import pytest
+from msgspec.structs import replace
+
+from tests.conftest import FEWER, turn_at
+from tests.test_sync import assert_equal, first_synced
+from wms_sandbox.app import Sandbox
+from wms_sync.shipments.flatten.window import flattened_window, write_flattened
+from wms_sync.shipments.flatten.workers import Flattening
+from wms_sync.shipments.load.merge import Merger
+from wms_sync.shipments.load.receipts import receipts
+from wms_sync.shipments.load.refresh import rebuild, refresh
+from wms_sync.shipments.read.reader import Reading
+from wms_sync.state.run import Run
+from wms_sync.targets.database import Session, open_for_writing, row_counts
+from wms_sync.targets.errors import CountsDisagreeError
+from wms_sync.targets.target import target_of
+
+
+@pytest.fixture
+def sandbox(in_process):
+    in_process.sandbox = Sandbox(FEWER)
+    return in_process
+
+
+def flattened(bench, sandbox):
+    """A sync in the tables, and a second one that is landed and flattened."""
+    first_synced(bench, sandbox)
+    sandbox.sandbox.advance(seconds=3600, changed=100, new=20)
+    sandbox.sandbox.advance(seconds=10)
+    with bench.api() as api, Flattening(bench.settings, bench.store) as ahead:
+        Reading(bench.run, api, landed=ahead.add).sync()
+    (window,) = bench.store.windows("landed")
+    return window.id
+
+
+def rewrite(path, select: str) -> None:
+    """Replace a Parquet file by what is selected of it."""
+    with duckdb.connect() as connection:
+        connection.execute("set timezone = 'UTC'")
+        connection.execute(f"create table rows as {select.format(file=repr(str(path)))}")
+        path.unlink()
+        connection.execute(f"copy rows to {str(path)!r} (format parquet)")
+
+
+ONE_LESS = "from read_parquet({file}) limit (select count(*) - 1 from read_parquet({file}))"
+ONE_TWICE = (
+    "from read_parquet({file}) where id <> (select max(id) from read_parquet({file})) "
+    "union all from read_parquet({file}) where id = (select min(id) from read_parquet({file}))"
+)
+
+
+def test_a_window_is_merged_with_its_receipt_or_not_at_all(bench, sandbox, tmp_path):
+    window = flattened(bench, sandbox)
+    (file,) = (bench.layout.parquet / "shipments").glob(f"{window}*")
+    rewrite(file, ONE_TWICE)
+    copied = Path(shutil.copy(bench.layout.published, tmp_path / "copied.duckdb"))
+    copied.chmod(0o600)
+    with open_for_writing(copied, memory_limit="500MB") as connection:
+        merger = Merger(Session(connection), bench.layout, run_id="test", include_addresses=False, narrow={})
+        group = [(bench.store.window(window), flattened_window(bench.layout, window))]
+        before = row_counts(connection)
+        with pytest.raises(CountsDisagreeError, match="duplicated"):
+            merger.merge(group)
+        assert window not in receipts(connection)
+        assert row_counts(connection) == before
+
+
+def test_a_load_begins_without_what_one_that_was_overtaken_has_committed(bench, sandbox):
+    """It may be half a load that no check was asked about."""
+    first_synced(bench, sandbox)
+    target = target_of(bench.settings)
+    with target.load(bench.store.turn) as overtaken:
+        with overtaken.session() as session:
+            session.connection.execute("delete from shipments")
+        following = turn_at(bench.settings.database_url, bench.settings.data_dir)
+        with target.load(following) as load, load.session() as session:
+            assert session.connection.execute("select count(*) from shipments").fetchall() == [(240,)]
+
+
+DAMAGES = [("shipments", ONE_LESS, "hold"), ("packages", ONE_LESS, "hold"), ("shipments", ONE_TWICE, "duplicated")]
+COUNTED = """
+select window_id, kind, referring, referring_in_vain, objects, missing from ops.included_kinds
+where kind in ('OrderItem', 'ShipmentItem') order by all
+"""
+CAME = """
+select
+    _window_id, kind, sum(rows)::bigint, coalesce(sum(rows) filter (not came), 0)::bigint, count(*), count_if(not came)
+from (
+    select _window_id, 'OrderItem' as kind, id, count(*) as rows, bool_or(sku is not null) as came
+    from read_parquet({files} || '/order_items/*.parquet') group by all
+    union all
+    select _window_id, 'ShipmentItem', id, count(*), bool_or(sku is not null)
+    from read_parquet({files} || '/shipment_items/*.parquet') group by all
+) group by all order by all
+"""
+
+
+def test_a_window_whose_files_have_fewer_shipments_than_its_pages_had_is_not_merged(bench, sandbox):
+    """Files and their record agree: only the count of the pages shows it."""
+    window = flattened(bench, sandbox)
+    (file,) = (bench.layout.parquet / "shipments").glob(f"{window}*")
+    rewrite(file, ONE_LESS)
+    record = flattened_window(bench.layout, window)
+    fewer = record.rows | {"shipments": record.rows["shipments"] - 1}
+    write_flattened(bench.store.turn, bench.layout, window, replace(record, rows=fewer))
+    with pytest.raises(CountsDisagreeError, match=f"pages of window {window} hold"):
+        refresh(bench.run)
+    assert [one.id for one in bench.store.windows("landed")] == [window]
+
+
+def test_rows_that_do_not_add_up_are_not_merged_and_a_rebuild_mends_them(bench, sandbox):
+    window = flattened(bench, sandbox)
+    for table, select, says in DAMAGES:
+        (file,) = (bench.layout.parquet / table).glob(f"{window}*")
+        whole = file.read_bytes()
+        rewrite(file, select)
+        with pytest.raises(CountsDisagreeError, match=says):
+            refresh(bench.run)
+        assert [one.id for one in bench.store.windows("landed")] == [window]
+        with duckdb.connect(bench.layout.published, read_only=True) as connection:
+            assert connection.execute("select count(*) from shipments").fetchall() == [(240,)]
+            assert connection.execute("select * from ops.loads where window_id = ?", [window]).fetchall() == []
+        file.write_bytes(whole)
+    rewrite(file, ONE_LESS)
+    assert rebuild(Run(bench.settings, bench.store, "again")).rows["shipments"] == 260
+    with duckdb.connect(bench.layout.published, read_only=True) as connection:
+        runs = connection.execute("select distinct run_id, load_run_id from ops.loads").fetchall()
+        counted = connection.execute(COUNTED).fetchall()
+        came = connection.execute(CAME.format(files=repr(str(bench.layout.parquet)))).fetchall()
+    assert runs == [("test", "again")]
+    assert counted == came
+    assert any(missing for *_, missing in came)
+    assert_equal(bench, sandbox)

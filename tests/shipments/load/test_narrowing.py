@@ -1,0 +1,212 @@
+"""A window that was not asked for everything leaves what it could not bring as it is, in whatever order it comes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from tests.beginnings import empty_tables
+from tests.conftest import CONFIG, NOW, Bench, opened_store
+from tests.landed import assert_landed
+from tests.oracle import differences, expected_tables
+from tests.shipments.read.test_field_selection import a_day_passes, refuse
+from tests.test_sync import first_synced, published, synced
+from wms_sandbox.app import Sandbox
+from wms_sandbox.field_treatment import FieldTreatment
+from wms_sandbox.transport import InProcess
+from wms_sync.catalogue import history_tables, table, tables
+from wms_sync.settings import Settings
+from wms_sync.shipments.flatten.window import flattened_window, is_flattened
+from wms_sync.shipments.flatten.workers import Flattening
+from wms_sync.shipments.load.merge import Merger
+from wms_sync.shipments.load.narrowing import narrowing
+from wms_sync.shipments.load.refresh import rebuild
+from wms_sync.state.store import Window
+from wms_sync.targets.database import Session, open_for_writing
+
+Rows = dict[tuple[object, ...], dict[str, object]]
+Dump = dict[str, Rows]
+
+FEW = replace(CONFIG, shipments=90, families=30)
+REFUSALS = [
+    (
+        "fields:packages.items",
+        "fields:items",
+        "fields:order=items",
+        "fields:order=carrier",
+        "fields:order.shipping_address",
+        "fields:gallery.items",
+        "fields:retailer=all",
+        "fields:retailer=dba",
+    ),
+    ("fields", "fields:packages", "fields:order.items", "fields:order.status_history", "fields:warehouse"),
+    ("fields:order.shipping_address=region",),
+]
+
+
+@pytest.fixture
+def bench(in_process: InProcess, settings_for: Callable[..., Settings]) -> Iterator[Bench]:
+    """A small in_process: its tables are compared row by row."""
+    in_process.sandbox = Sandbox(FEW)
+    settings = settings_for(in_process, audit_pages=0)
+    store = opened_store(settings)
+    yield Bench(settings, store, in_process)
+    store.close()
+
+
+@pytest.fixture
+def sandbox(bench: Bench, in_process: InProcess) -> InProcess:
+    return in_process
+
+
+def dump(connection: duckdb.DuckDBPyConnection) -> Dump:
+    found: Dump = {}
+    for one in (*tables(), *history_tables()):
+        if one.schema in {"main", "pii", "history"}:
+            result = connection.execute(f"select * from {one.qualified}")
+            names = [column[0] for column in result.description or []]
+            rows = [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+            found[one.slug] = {tuple(row[key] for key in one.keys): row for row in rows}
+            assert len(found[one.slug]) == len(rows), f"{one.slug} holds a key twice"
+    return found
+
+
+def shown(bench: Bench) -> Dump:
+    with published(bench) as connection:
+        return dump(connection)
+
+
+def changed(sandbox) -> None:
+    sandbox.sandbox.advance(seconds=7200, changed=40, new=5, packages_added=12, packages_removed=12, orders=20)
+    sandbox.sandbox.advance(seconds=10)
+
+
+@pytest.mark.parametrize("refused", REFUSALS, ids=lambda refused: refused[0])
+def test_what_a_window_was_not_asked_for_stays_as_it_is(bench, sandbox, refused):
+    first_synced(bench, sandbox)
+    before = shown(bench)
+    changed(sandbox)
+    refuse(sandbox, *refused)
+    read, refreshed = synced(bench)
+    assert refreshed.published
+    assert [
+        one.check.name for one in refreshed.checks if not one.passed and re.search("belong|history", one.check.name)
+    ] == []
+    after, lacking = shown(bench), narrowing(bench.store.window(read.window_ids[0]).lost)
+    assert lacking.columns or lacking.sets
+    for slug in lacking.sets:
+        assert len(after[slug]) >= 0.8 * len(before[slug]) > 0 or slug.startswith("pii")
+    for slug, columns in lacking.columns.items():
+        kept = [key for key in before[slug].keys() & after[slug].keys() if same_thing(slug, before, after, key)]
+        for key in kept:
+            for column in columns:
+                old, new = before[slug][key][column], after[slug][key][column]
+                assert new is not None or old is None, (slug, key, column)
+    refuse(sandbox)
+    with_everything_left_out(bench, sandbox, after, lacking)
+    rebuilt = rebuild(bench.run)
+    assert rebuilt.published
+    assert shown(bench) == after
+    a_day_passes(bench)
+    sandbox.sandbox.advance(seconds=60)
+    bench.read()
+    assert_landed(bench, sandbox)
+
+
+def same_thing(slug: str, before: Dump, after: Dump, key: tuple[object, ...]) -> bool:
+    one, other = before[slug][key], after[slug][key]
+    return all(
+        one[name] is None or other[name] is None or one[name] == other[name]
+        for name in ("sku", "created_at", "product_id", "label", "id")
+        if name in one and name not in table(slug).keys
+    )
+
+
+def with_everything_left_out(bench: Bench, sandbox, after: Dump, lacking) -> None:
+    """But for what was not asked for, the tables equal the service."""
+    expected = {
+        name: {key: {c: v for c, v in row.items() if not lost(name, c, lacking)} for key, row in rows.items()}
+        for name, rows in expected_tables(sandbox).items()
+        if name not in lacking.sets and name in after
+    }
+    with published(bench) as connection:
+        found = differences(connection, expected)
+    # an order that changed while none was asked for shows in no other table
+    unseen = {"orders", "order_items", "order_status_history", "order_instructions", "order_address_candidates"}
+    allowed = {"galleries", "gallery_items", "warehouses", "products", "brands", "merchants"}
+    allowed |= {"third_party_billing_groups", "retailers", "retailer_ship_to_locations"}
+    if "orders" in lacking.columns and len(lacking.columns["orders"]) > 3:
+        allowed |= unseen
+    assert [one for one in found if one.split()[0].strip(":") not in allowed] == []
+
+
+def lost(name: str, column: str, lacking) -> bool:
+    columns = lacking.columns_of(name)
+    return column in columns or any(one.startswith(f"{column}_") or column.startswith(f"{one}_") for one in columns)
+
+
+@pytest.mark.parametrize("refused", REFUSALS, ids=lambda refused: refused[0])
+def test_the_order_in_which_narrow_and_full_windows_come_does_not_matter(bench, sandbox, tmp_path, refused):
+    """Nor whether each table is merged by itself, with the file opened anew before some or all."""
+    with bench.api() as api:
+        bench.reading(api).backfill(NOW - timedelta(days=9), NOW)
+    changed(sandbox)
+    refuse(sandbox, *refused)
+    with bench.api() as api:
+        bench.reading(api).backfill(NOW - timedelta(days=9), NOW + timedelta(hours=2))
+    windows = bench.store.windows("landed")
+    with Flattening(bench.settings, bench.store) as flattening:
+        for window in windows:
+            flattening.add(window.id)
+    assert all(is_flattened(bench.layout, window.id) for window in windows)
+    forwards = merged(bench, windows, tmp_path / "forwards.duckdb")
+    backwards = merged(bench, windows[::-1], tmp_path / "backwards.duckdb")
+    for slug in forwards:
+        assert forwards[slug] == backwards[slug], slug
+
+
+def merged(bench: Bench, windows: tuple[Window, ...], path: Path) -> Dump:
+    narrow = {window.id: window.lost for window in windows if window.lost}
+    with open_for_writing(empty_tables(path), memory_limit="500MB") as connection:
+        merger = Merger(Session(connection), bench.layout, run_id="t", include_addresses=False, narrow=narrow)
+        for window in windows:
+            merger.merge([(window, flattened_window(bench.layout, window.id))])
+        return dump(connection)
+
+
+@pytest.mark.parametrize(
+    "treatment", [FieldTreatment(ignored=True), FieldTreatment(drops_included=True)], ids=["ignored", "not included"]
+)
+def test_what_a_window_was_asked_for_and_not_given_stays_as_it_is(treatment, bench, sandbox):
+    """A service that ignores field selection from one day on, or leaves ``included`` out, empties nothing."""
+    first_synced(bench, sandbox)
+    with published(bench) as connection:
+        before = dump(connection)
+    sandbox.sandbox.field_treatment = treatment
+    sandbox.sandbox.advance(seconds=3600, changed=40, packages_added=0, packages_removed=0)
+    sandbox.sandbox.advance(seconds=10)
+    _, refreshed = synced(bench)
+    assert refreshed.merged["shipments"] == 40
+    with published(bench) as connection:
+        after = dump(connection)
+    emptied = [
+        (slug, key, name)
+        for slug, rows in before.items()
+        for key, row in rows.items()
+        for name, value in row.items()
+        if value is not None and after[slug].get(key, {}).get(name) is None
+    ]
+    assert emptied == []
+    assert rebuild(bench.run).published
+    with published(bench) as connection:
+        assert dump(connection) == after
+
+
+def test_the_time_that_ranks_a_version_is_never_that_of_another():
+    assert narrowing(("fields:order=updated_at", "fields:order=status")).columns_of("orders") == {"status"}

@@ -1,0 +1,161 @@
+"""Reading from a service that takes less of field selection than is asked for, and takes it again."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Literal
+
+import pytest
+from msgspec.structs import replace
+
+from tests.conftest import logged
+from tests.shipments.read.conftest import SHIPMENTS
+from wms_sandbox.field_treatment import FieldTreatment
+from wms_sync.errors import SettingsError
+from wms_sync.service.selection import Selection
+from wms_sync.shipments.read.field_selection import FieldSelection
+from wms_sync.shipments.read.raw import read_manifest
+from wms_sync.shipments.read.reader import Reading
+from wms_sync.shipments.read.warnings import Warnings
+from wms_sync.state.narrowed import NarrowedFields
+
+Told = Literal["key", "message", "nothing"]
+WHOLE = Selection.whole(include_addresses=False)
+REFUSED = frozenset({"fields:packages.gallery.items", "fields:order=carrier"})
+LOST = ("fields:order=carrier", "fields:packages.gallery.items")
+
+
+def read(bench, warnings: Warnings | None = None):
+    with bench.api() as api:
+        return Reading(bench.run, api, warnings=warnings).sync()
+
+
+def refuse(sandbox, *refused: str, told: Told = "key") -> None:
+    sandbox.sandbox.field_treatment = FieldTreatment(frozenset(refused), told=told)
+
+
+def a_day_passes(bench, days: int = 1) -> None:
+    """What was tried was tried a day ago; or so long ago as a clock says that was ahead, in days below zero."""
+    with NarrowedFields(bench.settings.database_url, bench.store.turn) as memory:
+        known = memory.of(bench.settings.base_url, "")
+        yesterday = (replace(one, tried_at=one.tried_at - timedelta(days=days)) for one in known)
+        memory.replace(bench.settings.base_url, "", yesterday)
+
+
+def queries(sandbox, since: int) -> list[str]:
+    return [one.query for one in list(sandbox.sandbox.requests)[since:]]
+
+
+@pytest.mark.parametrize("told", ["key", "message", "nothing"])
+def test_a_refused_name_is_left_out_in_the_same_run_and_warned_of(bench, sandbox, told):
+    refuse(sandbox, *REFUSED, told=told)
+    report = read(bench)
+    assert report.progress.records == SHIPMENTS
+    assert {window.lost for window in bench.store.windows("landed")} == {LOST}
+    assert "fields:packages.gallery.items" in " ".join(report.warnings)
+    assert "what gallery_items holds" in " ".join(report.warnings)
+    assert "carrier of orders" in " ".join(report.warnings)
+
+
+def test_what_cannot_be_left_out_by_hand_is_not_advised_to_be(bench, sandbox):
+    refuse(sandbox, "fields")
+    [warning] = read(bench).warnings
+    assert "what shipments holds" in warning
+    assert "WMS_OMIT_FIELDS" not in warning
+
+
+def test_a_refusal_is_remembered_and_not_asked_for_again_that_day(bench, sandbox):
+    refuse(sandbox, *REFUSED)
+    read(bench)
+    sandbox.sandbox.advance(seconds=3600, changed=5)
+    before = len(sandbox.sandbox.requests)
+    report = read(bench)
+    assert not [one.status for one in list(sandbox.sandbox.requests)[before:] if one.status != 200]
+    assert len(report.warnings) == 1
+    assert "fields:order, fields:packages.gallery.items" in report.warnings[0]
+
+
+def test_what_was_read_narrower_is_read_again_once_the_name_is_back(bench, sandbox):
+    refuse(sandbox, *REFUSED)
+    whole = read(bench).intervals
+    refuse(sandbox)
+    sandbox.sandbox.advance(seconds=3600)
+    assert read(bench).progress.records < 10, "it is tried once a day"
+    a_day_passes(bench)
+    sandbox.sandbox.advance(seconds=3600)
+    again = read(bench)
+    assert again.intervals[0].start == whole[0].start
+    assert again.progress.records == SHIPMENTS
+    assert again.warnings == ()
+    a_day_passes(bench)
+    sandbox.sandbox.advance(seconds=3600)
+    assert read(bench).progress.records < 10, "it is read again once"
+
+
+@pytest.mark.parametrize("days", [1, -40])
+def test_a_name_that_stays_refused_is_tried_once_a_day(bench, sandbox, days):
+    refuse(sandbox, "fields:order.brand")
+    read(bench)
+    a_day_passes(bench, days)
+    for tries in (1, 0):
+        sandbox.sandbox.advance(seconds=60)
+        before = len(sandbox.sandbox.requests)
+        read(bench)
+        asked = ["order.brand" in query for query in queries(sandbox, before)]
+        assert any(asked) == bool(tries)
+
+
+def test_names_that_are_left_out_by_hand_are_not_warned_of(bench, sandbox):
+    bench.settings = bench.settings.model_copy(update={"omit_fields": "order.merchant, fields:packages.gallery"})
+    report = read(bench)
+    assert report.warnings == ()
+    assert {window.lost for window in bench.store.windows("landed")} == {
+        tuple(
+            f"fields:{path}"
+            for path in (
+                "order.merchant",
+                "order.merchant.brands",
+                "order.merchant.default_brand",
+                "packages.gallery",
+                "packages.gallery.items",
+            )
+        )
+    }
+    bench.settings = bench.settings.model_copy(update={"omit_fields": ""})
+    sandbox.sandbox.advance(seconds=60)
+    assert read(bench).progress.records == SHIPMENTS
+
+
+def test_a_name_that_is_none_is_refused_with_those_that_are(bench):
+    bench.settings = bench.settings.model_copy(update={"omit_fields": "order.brands"})
+    with pytest.raises(SettingsError, match=r"'order.brands'.*order.merchant.brands"):
+        read(bench)
+
+
+def test_all_that_is_refused_falls_back_to_names_and_loses_nothing(bench, sandbox):
+    refuse(sandbox, "fields:retailer=all")
+    with logged() as told:
+        report = read(bench)
+    assert report.warnings == ()
+    assert "requested by name" in told[0]
+    assert {window.lost for window in bench.store.windows("landed")} == {()}
+
+
+def test_the_manifest_tells_what_a_window_was_not_asked_for(bench, sandbox):
+    refuse(sandbox, *REFUSED)
+    read(bench)
+    [window, *_] = bench.store.windows("landed")
+    assert read_manifest(bench.layout, window.id).window.lost == LOST
+
+
+def test_an_audit_asks_for_what_was_agreed_on(bench, sandbox):
+    refuse(sandbox, "fields:order.brand")
+    read(bench)
+    assert FieldSelection(bench.settings, bench.store).remembered() == WHOLE.without(["fields:order.brand"])
+
+
+def test_another_version_of_the_interface_is_asked_for_everything(bench, sandbox):
+    refuse(sandbox, "fields:order.brand")
+    read(bench)
+    bench.settings = bench.settings.model_copy(update={"api_version": "2026-01"})
+    assert FieldSelection(bench.settings, bench.store).remembered() == WHOLE

@@ -1,0 +1,459 @@
+"""Reading windows against the sandbox: what lands on disk and what the state store says of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from itertools import cycle
+from urllib.parse import parse_qs
+
+import pytest
+from msgspec.structs import replace
+from starlette.responses import Response
+
+from tests.conftest import NOW, asks_for_page, logged
+from tests.landed import landed_ids
+from tests.shipments.read.conftest import SHIPMENTS
+from wms_sandbox.errors import ParameterError, bad_parameters
+from wms_sync.intervals import Interval
+from wms_sync.service.errors import PagingBroken, Rejected, ServiceFailed
+from wms_sync.shipments.read import unfinished
+from wms_sync.shipments.read.counts import PAGES_PER_WINDOW
+from wms_sync.shipments.read.errors import WindowIncomplete
+from wms_sync.shipments.read.plan import MARGIN
+from wms_sync.shipments.read.unfinished import RESUME_WITHIN
+from wms_sync.state.store import Observation, Window
+
+
+def test_a_first_sync_lands_every_shipment_once(bench):
+    report = bench.read()
+    assert report.horizon == NOW - MARGIN
+    assert len(landed_ids(bench)) == len(set(landed_ids(bench))) == SHIPMENTS
+    assert report.progress.records == report.progress.expected == SHIPMENTS
+    assert bench.store.covered(("landed",)) == report.intervals
+
+
+def test_large_intervals_become_several_windows_of_bounded_size(bench):
+    report = bench.read()
+    assert len(report.window_ids) > 1
+    assert max(window.records for window in bench.store.windows()) <= PAGES_PER_WINDOW * bench.settings.page_size
+
+
+def test_pages_are_recorded_with_hash_counts_and_cursor(bench):
+    bench.read()
+    window = bench.store.windows("landed")[0]
+    pages = bench.store.pages(window.id)
+    assert [page.number for page in pages] == list(range(1, window.pages + 1))
+    assert pages[-1].next_cursor is None
+    assert all(page.next_cursor for page in pages[:-1])
+    for page in pages:
+        landed = (bench.layout.window(window.id) / page.file).read_bytes()
+        assert hashlib.sha256(landed).hexdigest() == page.sha256
+        assert len(landed) == page.bytes
+    manifest = json.loads((bench.layout.window(window.id) / "manifest.json").read_bytes())
+    assert [page["sha256"] for page in manifest["pages"]] == [page.sha256 for page in pages]
+
+
+def test_with_nothing_new_a_sync_succeeds_with_at_most_four_requests(bench, sandbox):
+    bench.read()
+    sandbox.sandbox.advance(seconds=3600)
+    before = len(sandbox.sandbox.requests)
+    report = bench.read()
+    assert len(sandbox.sandbox.requests) - before <= 4
+    assert report.horizon == NOW + timedelta(hours=1) - MARGIN
+    assert len(bench.store.covered()) == 1
+
+
+def test_a_second_sync_reads_the_changes_and_the_overlap_only(bench, sandbox):
+    bench.read()
+    sandbox.sandbox.advance(seconds=3600, changed=40, new=10)
+    report = bench.read()
+    assert report.intervals[0].start == NOW - MARGIN - timedelta(seconds=bench.settings.overlap_seconds)
+    assert 50 <= report.progress.records < 70
+
+
+def test_a_backfill_reads_exactly_the_days_named_again(bench):
+    day = datetime(2026, 3, 20, tzinfo=UTC)
+    with bench.api() as api:
+        bench.reading(api).sync()
+        report = bench.reading(api).backfill(day, day + timedelta(days=2))
+    windows = [bench.store.window(one) for one in report.window_ids]
+    assert min(window.from_at for window in windows) == day
+    assert max(window.to_at for window in windows) == day + timedelta(days=2)
+    assert all(window.reason == "backfill" for window in windows)
+    assert report.progress.records > 0
+
+
+def test_a_backfill_ends_at_the_horizon(bench):
+    with bench.api() as api:
+        report = bench.reading(api).backfill(NOW - timedelta(days=1), NOW + timedelta(days=5))
+    assert report.intervals[0].end == NOW - MARGIN
+
+
+def test_shipments_from_before_the_start_date_are_counted_once_and_reported(bench, sandbox, settings_for):
+    early = settings_for(sandbox, start_date="2026-03-20")
+    bench.settings = early
+    report = bench.read()
+    before = bench.store.observation("records_before_start")
+    assert before is not None
+    assert before.value > 0
+    assert report.progress.records >= SHIPMENTS - before.value
+
+
+def fail_after(sandbox, served: int, answer) -> None:
+    left = [served]
+
+    def intercept(_):
+        left[0] -= 1
+        return None if left[0] >= 0 else answer()
+
+    sandbox.sandbox.intercept = intercept
+
+
+def test_after_a_failure_the_read_goes_on_at_the_next_page(bench, sandbox):
+    fail_after(sandbox, 12, lambda: Response("down", 500))
+    with bench.api() as api, pytest.raises(ServiceFailed):
+        bench.reading(api).sync()
+    kept = sum(window.pages for window in bench.store.windows("reading"))
+    assert kept > 0
+    sandbox.sandbox.intercept = None
+    report = bench.read()
+    assert report.progress.pages < sum(window.pages for window in bench.store.windows("landed"))
+    landed = Counter(landed_ids(bench))
+    twice = [one for one in landed if landed[one] > 1]
+    assert len(landed) == SHIPMENTS
+    assert len(twice) < 20, "more than the overlap was asked for again"
+
+
+def test_a_read_that_goes_on_knows_how_much_is_expected_also_of_windows_without_a_page(bench, sandbox):
+    bench.settings = bench.settings.model_copy(update={"page_size": 4})
+    left_half_read(bench, sandbox)
+    assert any(window.pages == 0 for window in bench.store.windows("reading"))
+    with bench.api() as api:
+        done = bench.reading(api).sync().progress
+    assert done.records <= 1.1 * done.expected, "counts of parts are estimates"
+
+
+def test_what_is_committed_late_behind_the_pages_of_a_half_read_window_is_read(bench, sandbox):
+    """It lies below the window's end, which is the horizon of the run that failed, so no later overlap reaches it."""
+    half_read = left_half_read(bench, sandbox)
+    assert half_read.to_at == NOW - MARGIN
+    done = sandbox.sandbox.advance(seconds=60, changed=120, late=300)
+    bench.read()
+    landed = Counter(landed_ids(bench))
+    assert set(done.changed) <= {one for one in landed if landed[one] > 1}
+
+
+def test_a_half_read_window_is_read_anew_when_other_fields_are_asked_for(bench, sandbox, settings_for):
+    fail_after(sandbox, 12, lambda: Response("down", 500))
+    with bench.api() as api, pytest.raises(ServiceFailed):
+        bench.reading(api).sync()
+    sandbox.sandbox.intercept = None
+    bench.settings = settings_for(sandbox, include_addresses=True)
+    bench.read()
+    assert {window.state for window in bench.store.windows()} == {"landed", "abandoned"}
+    assert len(landed_ids(bench)) == SHIPMENTS
+
+
+def test_a_window_whose_pages_hold_less_than_the_service_counts_is_never_covered(bench, sandbox):
+    def lose_one(page):
+        page["collection"] = page["collection"][:-1]
+        return page
+
+    sandbox.sandbox.rewrite = lose_one
+    with bench.api() as api, pytest.raises(WindowIncomplete, match="counts"):
+        bench.reading(api).sync()
+    assert all(window.state != "landed" for window in bench.store.windows() if window.records)
+
+
+def test_a_record_that_changes_during_the_read_belongs_to_the_next_window(bench, sandbox):
+    """Fewer records than counted at first are complete when none of those that remain is missing."""
+    served = [0]
+
+    def change_midway(_):
+        served[0] += 1
+        if served[0] == 8:
+            sandbox.sandbox.advance(seconds=60, changed=80)
+
+    sandbox.sandbox.intercept = change_midway
+    with bench.api() as api:
+        bench.reading(api).sync()
+        sandbox.sandbox.intercept = None
+        sandbox.sandbox.advance(seconds=60)
+        bench.reading(api).sync()
+    assert len(set(landed_ids(bench))) == SHIPMENTS
+
+
+def test_what_changes_while_a_read_takes_long_is_read_by_the_next(bench, sandbox):
+    """Longer than the overlap reaches: coverage ends before the first page, and not when the last one was served."""
+    changed: list[int] = []
+
+    def change_midway(request):
+        if "cursor_start" in request.query_params and not changed:
+            changed.extend(sandbox.sandbox.advance(seconds=7200, changed=80).changed)
+
+    sandbox.sandbox.intercept = change_midway
+    with bench.api() as api:
+        bench.reading(api).sync()
+        sandbox.sandbox.advance(seconds=10)
+        second = bench.reading(api).sync()
+    again = {one for window in second.window_ids for one in landed_ids(bench, only=window)}
+    assert len(changed) == 80
+    assert set(changed) - again == set()
+
+
+def test_guards_stop_the_run_and_keep_what_was_read(bench, sandbox):
+    bench.settings = bench.settings.model_copy(update={"max_parallel_requests": 1})
+    pages = []
+
+    def repeat(page):
+        if len(page["collection"]) > 1:
+            pages.append(page)
+        return pages[5] if bench.store.windows("landed") else page
+
+    sandbox.sandbox.rewrite = repeat
+    with bench.api() as api, pytest.raises(PagingBroken):
+        bench.reading(api).sync()
+    [kept] = bench.store.windows("landed")
+    assert len(set(landed_ids(bench))) == kept.count_reported
+    assert bench.store.covered() == (kept.interval,)
+
+
+def refuse_cursors(sandbox, times: int) -> None:
+    """The next ``times`` requests with a page cursor are refused."""
+    left = [times]
+
+    def intercept(request):
+        if "cursor_start" not in request.query_params or not left[0]:
+            return None
+        left[0] -= 1
+        return Response('{"errors": []}', 400)
+
+    sandbox.sandbox.intercept = intercept
+
+
+def test_a_window_whose_page_cursor_is_refused_once_is_read_anew_in_the_same_run(bench, sandbox):
+    refuse_cursors(sandbox, 1)
+    bench.read()
+    assert len(landed_ids(bench)) == SHIPMENTS
+
+
+def test_page_cursors_that_are_always_refused_stop_the_run(bench, sandbox):
+    refuse_cursors(sandbox, 1_000_000)
+    with bench.api() as api, pytest.raises(Rejected):
+        bench.reading(api).sync()
+
+
+def test_a_misleading_page_cursor_that_was_kept_heals_in_the_same_run(bench, sandbox):
+    """As one that once pointed to its own page: 'sent shipment 1 after 156' was a failure of the next run too."""
+    half_read = left_half_read(bench, sandbox)
+    for page in bench.store.pages(half_read.id):
+        bench.store.rewrite_page(replace(page, next_cursor=1))
+    bench.read()
+    assert len(set(landed_ids(bench))) == SHIPMENTS
+    assert bench.store.window(half_read.id).state == "abandoned"
+    assert len(bench.store.covered(("landed",))) == 1
+
+
+def test_a_half_read_window_of_the_day_before_is_read_anew(bench, sandbox):
+    """Its first pages may be stale by now."""
+    half_read = left_half_read(bench, sandbox)
+    old = replace(half_read, started_at=half_read.started_at - RESUME_WITHIN)
+    bench.store.adopt(old, bench.store.pages(old.id))
+    with bench.api() as api:
+        bench.reading(api).sync()
+    assert bench.store.window(old.id).state == "abandoned"
+    assert len(landed_ids(bench)) == len(set(landed_ids(bench))) == SHIPMENTS
+
+
+def left_half_read(bench, sandbox) -> Window:
+    """A window of some pages whose run failed."""
+    bench.settings = bench.settings.model_copy(update={"max_parallel_requests": 1})
+    fail_after(sandbox, 22, lambda: Response("down", 500))
+    with bench.api() as api, pytest.raises(ServiceFailed):
+        bench.reading(api).sync()
+    sandbox.sandbox.intercept = None
+    [half_read] = [window for window in bench.store.windows("reading") if window.pages]
+    assert isinstance(half_read, Window)
+    return half_read
+
+
+def refuse_large_pages(sandbox, largest: int) -> None:
+    def intercept(request):
+        too_large = int(request.query_params.get("limit", 0)) > largest
+        return bad_parameters(ParameterError("limit", f"At most {largest}.")) if too_large else None
+
+    sandbox.sandbox.intercept = intercept
+
+
+def limits_asked(sandbox) -> list[int]:
+    queries = [parse_qs(one.query) for one in sandbox.sandbox.requests if asks_for_page(one.query)]
+    return [int(query["limit"][0]) for query in queries]
+
+
+def test_the_largest_page_that_the_service_takes_is_found_told_and_remembered_for_a_night(bench, sandbox):
+    refuse_large_pages(sandbox, 12)
+    report = bench.read()
+    assert len(landed_ids(bench)) == len(set(landed_ids(bench))) == SHIPMENTS
+    [warning] = report.warnings
+    assert "WMS_PAGE_SIZE=12" in warning
+    assert set(limits_asked(sandbox)) == {20, 12}
+
+    sandbox.sandbox.advance(seconds=60)
+    sandbox.sandbox.requests.clear()
+    with bench.api() as api:
+        assert bench.reading(api).sync().warnings == report.warnings
+    assert set(limits_asked(sandbox)) == {12}
+
+    sandbox.sandbox.advance(seconds=60)
+    sandbox.sandbox.requests.clear()
+    sandbox.sandbox.intercept = None
+    bench.store.observe("largest_page", 12, "100")  # of a setting that was changed since
+    with bench.api() as api:
+        assert bench.reading(api).sync().warnings == ()
+    assert set(limits_asked(sandbox)) == {20}
+
+    sandbox.sandbox.advance(seconds=60)
+    sandbox.sandbox.requests.clear()
+    bench.store.record([Observation("largest_page", 12, "20", datetime.now(UTC) + timedelta(days=40))])
+    with bench.api() as api:
+        assert bench.reading(api).sync().warnings == (), "noted by a clock that was ahead, for how long nobody knows"
+    assert set(limits_asked(sandbox)) == {20}
+
+
+def test_a_half_read_window_goes_on_with_pages_of_another_size(bench, sandbox):
+    half_read = left_half_read(bench, sandbox)
+    refuse_large_pages(sandbox, 12)
+    bench.read()
+    assert bench.store.window(half_read.id).state == "landed"
+    assert len(set(landed_ids(bench))) == SHIPMENTS
+
+
+SHAPES = (
+    "http://127.0.0.1:1{path}?{query}",
+    "{path}?{query}#here",
+    "/v1/shipping/shipments?{query}",
+    "?{query}",
+    "{query}",
+    "\x00\r\n\x1b[2J{path}?{query}\n",
+    "{path}?{query}&x=" + "x" * 65_536,
+    "http://user:password@127.0.0.1{path}?{query}",
+    "{path}?{query}&x=\ud800",
+    "http://[{path}?{query}",
+    "http://127.0.0.1:port?{query}",
+)
+
+
+@pytest.mark.parametrize("has_next", [True, False], ids=["in next", "in meta alone"])
+def test_pages_are_followed_in_whatever_shape_their_cursor_comes(bench, sandbox, has_next):
+    """Control characters, a lone surrogate, 64 KB: nothing of it is an address of ours, and nothing fails for it."""
+    shapes = cycle(SHAPES)
+
+    def reshaped(page):
+        if page["next"]:
+            path, _, query = page["next"].partition("?")
+            page["next"] = next(shapes).format(path=path, query=query) if has_next else "/n"
+            page["meta"]["cursor_start"] = None if has_next else str(page["meta"]["cursor_start"])
+        return page
+
+    sandbox.sandbox.rewrite = reshaped
+    bench.settings = bench.settings.model_copy(update={"page_size": 8})
+    bench.read()
+    assert len(landed_ids(bench)) == len(set(landed_ids(bench))) == SHIPMENTS
+    assert {window.state for window in bench.store.windows()} == {"landed"}
+
+
+def test_of_next_nothing_but_the_page_cursor_is_sent_anywhere(bench, sandbox):
+    """Requests go to our own address with our own parameters, and that the service names another is told once."""
+    hosts = cycle(["wms.internal", sandbox.sandbox.config.token])
+
+    def elsewhere(page):
+        if page["next"]:
+            page["next"] = (
+                f"https://user:password@{next(hosts)}:8443/api?limit=7&cursor_start={page['meta']['cursor_start']}"
+            )
+        return page
+
+    sandbox.sandbox.rewrite = elsewhere
+    with bench.api() as api, logged() as told:
+        bench.reading(api).sync()
+    assert len(landed_ids(bench)) == SHIPMENTS
+    [said] = told
+    assert "another host" in said
+    assert not [one for one in ("password", "internal", sandbox.sandbox.config.token) if one in said]
+    asked = [one for one in sandbox.sandbox.requests if "cursor_start" in one.query]
+    assert asked
+    assert {one.path for one in asked} == {"/api/global/v1/shipping/shipments"}
+    assert all("limit=20" in one.query and "filter=updated_at" in one.query for one in asked)
+
+
+DAYS = (datetime(2026, 3, 12, tzinfo=UTC), datetime(2026, 3, 31, tzinfo=UTC))
+
+
+def backfilled(bench, start=DAYS[0], end=DAYS[1]):
+    with bench.api() as api:
+        return bench.reading(api).backfill(start, end)
+
+
+def pages_asked(sandbox) -> list[str]:
+    return [one.query for one in sandbox.sandbox.requests if "fields" in one.query]
+
+
+def test_a_backfill_that_was_interrupted_goes_on_where_it_was(bench, sandbox):
+    bench.settings = bench.settings.model_copy(update={"max_parallel_requests": 1, "page_size": 8})
+    fail_after(sandbox, 20, lambda: Response("down", 500))
+    with pytest.raises(ServiceFailed):
+        backfilled(bench)
+    assert {window.state for window in bench.store.windows()} == {"reading", "landed"}
+    sandbox.sandbox.intercept = None
+    served = [one for one in sandbox.sandbox.requests if "fields" in one.query and one.status == 200]
+    report = backfilled(bench)
+    asked = Counter(pages_asked(sandbox)[len(pages_asked(sandbox)) - report.progress.pages :])
+    assert not asked & Counter(one.query for one in served[:-1])
+    assert len(set(landed_ids(bench))) == len(landed_ids(bench))
+    [note] = report.notes
+    assert "resumes" in note
+
+
+def test_a_backfill_that_had_landed_everything_is_read_again(bench, sandbox):
+    """Killed before it was loaded; what has changed since without a sign in ``updated_at`` would be missed."""
+    first = backfilled(bench)
+    again = backfilled(bench)
+    assert again.progress.records == first.progress.records > 0
+    assert {*first.window_ids, *again.window_ids} == {window.id for window in bench.store.windows("landed")}
+    [note] = again.notes
+    assert "read again" in note
+    assert first.notes == ()
+
+
+def test_a_backfill_that_was_killed_after_its_last_window_is_read_again(bench, sandbox):
+    """It is still remembered as unfinished."""
+    began_at = datetime.now(UTC)
+    first = backfilled(bench)
+    unfinished.begin(bench.store, Interval(*DAYS), DAYS[1], began_at)
+    again = backfilled(bench)
+    assert again.progress.records == first.progress.records > 0
+    assert {*first.window_ids}.isdisjoint(again.window_ids)
+
+
+def test_a_backfill_of_other_days_does_not_go_on_with_one(bench, sandbox):
+    bench.settings = bench.settings.model_copy(update={"page_size": 8})
+    fail_after(sandbox, 20, lambda: Response("down", 500))
+    with pytest.raises(ServiceFailed):
+        backfilled(bench)
+    sandbox.sandbox.intercept = None
+    wider = backfilled(bench, DAYS[0] - timedelta(days=1))
+    read = [bench.store.window(one) for one in wider.window_ids]
+    assert sum((one.interval.length for one in read), timedelta(0)) == DAYS[1] - DAYS[0] + timedelta(days=1)
+    assert wider.progress.records == sum(one.records for one in read)
+    assert bench.store.windows("reading") == ()
+
+
+def test_a_backfill_up_to_now_that_had_landed_everything_is_read_again_whole(bench, sandbox):
+    """The horizon has moved on: that something newer is left to be read does not make it one that was interrupted."""
+    backfilled(bench, end=NOW + timedelta(days=1))
+    sandbox.sandbox.advance(seconds=3600)
+    report = backfilled(bench, end=NOW + timedelta(days=1))
+    assert min(bench.store.window(one).from_at for one in report.window_ids) == DAYS[0]

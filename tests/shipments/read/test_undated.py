@@ -1,0 +1,203 @@
+"""Shipments whose ``updated_at`` is null until their first change: no range of times has them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from starlette.responses import JSONResponse, Response
+
+from tests.conftest import CONFIG
+from tests.landed import assert_landed, landed_ids
+from tests.shipments.audit.test_audit import COUNTS, audits, last, night, slice_read, store, warned
+from tests.test_sync import assert_equal, synced
+from wms_sandbox.app import Sandbox
+from wms_sandbox.errors import ParameterError, bad_parameters
+from wms_sandbox.store import NO_TIME
+from wms_sync.reports.days import windows_of
+from wms_sync.service.errors import ServiceFailed
+from wms_sync.service.filters import UNDATED
+from wms_sync.shipments.load.refresh import rebuild, refresh
+
+EARLIER = 1_600_000_000_000
+
+
+@pytest.fixture
+def sandbox(in_process):
+    """Of 40 shipments the last ten, which are the newest, were never changed."""
+    in_process.sandbox = Sandbox(replace(CONFIG, shipments=40, families=20))
+    undate(in_process, range(30, 40))
+    return in_process
+
+
+def undate(sandbox, indexes) -> None:
+    with store(sandbox) as held:
+        held.updated[list(indexes)] = NO_TIME
+
+
+def ids(sandbox) -> set[int]:
+    return set(sandbox.sandbox._store.ids.tolist())
+
+
+def asks_for_undated(request) -> bool:
+    return UNDATED in request.query_params.getlist("filter")
+
+
+def refuse_null(sandbox) -> None:
+    refusal = bad_parameters(ParameterError("filter.updated_at.null", "Unknown operator."))
+    sandbox.sandbox.intercept = lambda request: refusal if asks_for_undated(request) else None
+
+
+def find_no_null(sandbox) -> None:
+    nothing = {"collection": [], "included": {}, "has_more": False, "next": None, "meta": {"count": 0}}
+    sandbox.sandbox.intercept = lambda request: JSONResponse(nothing) if asks_for_undated(request) else None
+
+
+def test_they_arrive_cover_no_time_and_their_first_change_arrives_too(bench, sandbox):
+    """30 of 40 arrived, with exit code 0."""
+    assert bench.read().warnings == ()
+    assert set(landed_ids(bench)) == ids(sandbox)
+    assert_landed(bench, sandbox)
+    [undated] = [window for window in bench.store.windows() if window.reason == "undated"]
+    assert undated.records == 10
+    assert undated.id not in windows_of(bench.store, (undated.from_at.date(), undated.to_at.date()))
+    assert len(bench.store.covered()) == 1
+
+    sandbox.sandbox.advance(seconds=3600, changed=20, new=3)
+    undate(sandbox, range(40, 43))
+    synced(bench)
+    assert_equal(bench, sandbox)
+    rebuild(bench.run)
+    assert_equal(bench, sandbox)
+
+
+@pytest.mark.parametrize(
+    ("teach", "undated", "page_size"),
+    [
+        (refuse_null, range(30, 40), 50),
+        (refuse_null, range(0, 40, 7), 3),
+        (find_no_null, range(10), 1),
+        (find_no_null, range(40), 3),
+    ],
+)
+def test_where_the_filter_does_not_find_them_they_are_named_and_read_by_id(
+    bench, sandbox, settings_for, teach, undated, page_size
+):
+    undate(sandbox, undated)
+    bench.settings = settings_for(sandbox, page_size=page_size)
+    teach(sandbox)
+    read = bench.read()
+    assert set(landed_ids(bench)) == ids(sandbox)
+    number = len({*undated, *range(30, 40)})
+    assert any(f"{number} shipments match no filter" in warning for warning in read.warnings)
+
+
+def test_where_the_filter_missed_some_once_its_zero_is_not_believed_later(bench, sandbox):
+    find_no_null(sandbox)
+    bench.read()
+    intercept, sandbox.sandbox.intercept = sandbox.sandbox.intercept, None
+    sandbox.sandbox.advance(seconds=3600, new=5)
+    undate(sandbox, range(40, 45))
+    sandbox.sandbox.intercept = intercept
+    read = bench.read()
+    assert any("15 shipments match no filter" in warning for warning in read.warnings)
+    sandbox.sandbox.intercept = None
+    assert_landed(bench, sandbox)
+
+
+def test_where_neither_filter_nor_counts_show_them_that_is_said(bench, sandbox):
+    refuse_null(sandbox)
+
+    def without_count(page):
+        page["meta"].pop("count", None)
+        return page
+
+    sandbox.sandbox.rewrite = without_count
+    read = bench.read()
+    assert any("cannot be seen" in warning for warning in read.warnings)
+
+
+def test_a_filter_that_is_ignored_reads_nothing_as_undated(bench, sandbox):
+    """The service answers with every shipment: they have dates, so they are not what was asked for."""
+    sandbox.sandbox = Sandbox(replace(CONFIG, shipments=40, families=20))
+    drop = "filter=updated_at%7Bnull%3Atrue%7D&"
+
+    def ignore(request):
+        request.scope["query_string"] = request.scope["query_string"].replace(drop.encode(), b"")
+
+    sandbox.sandbox.intercept = ignore
+    read = bench.read()
+    assert read.warnings == ()
+    assert {window.reason for window in bench.store.windows()} == {"sync"}
+
+
+def test_after_a_failure_their_window_resumes_at_the_next_page(bench, sandbox, settings_for):
+    undate(sandbox, range(40))
+    bench.settings = settings_for(sandbox, page_size=10, max_parallel_requests=1)
+    pages = [2]
+
+    def fail(request):
+        pages[0] -= asks_for_undated(request) and "fields" in request.url.query
+        return None if pages[0] >= 0 else Response("down", 500)
+
+    sandbox.sandbox.intercept = fail
+    with pytest.raises(ServiceFailed):
+        bench.read()
+    [half_read] = [window for window in bench.store.windows("reading") if window.reason == "undated"]
+    assert half_read.records == 20
+    sandbox.sandbox.intercept = None
+    synced(bench)
+    assert [window.id for window in bench.store.windows("loaded") if window.reason == "undated"] == [half_read.id]
+    assert sorted(landed_ids(bench)) == sorted(ids(sandbox))
+    assert_equal(bench, sandbox)
+
+
+def test_audits_read_them_again_and_count_them(bench, sandbox, settings_for):
+    bench.settings = settings_for(sandbox, page_size=1000)
+    synced(bench)
+    gone = int(sandbox.sandbox._store.ids[35])
+    sandbox.sandbox.delete_shipments([gone])
+    _, refreshed, _ = night(bench, sandbox)
+    found = last(bench)
+    assert (found.compared, found.changed, found.missed, found.absent) == (39, 0, 0, 1)
+    assert found.total_counted == found.total_in_tables == 39
+    assert warned(refreshed) == {COUNTS}
+
+
+@pytest.mark.parametrize(("old", "page_size"), [(range(30), 5), (range(0, 40, 3), 12), (range(5, 20), 1000)], ids=str)
+def test_audits_leave_out_what_is_dated_before_the_start(bench, sandbox, settings_for, old, page_size):
+    """They are listed by id, without a date: old shipments are on the pages too, between those that are to be read."""
+    with store(sandbox) as held:
+        held.updated[list(old)] = EARLIER
+    bench.settings = settings_for(sandbox, page_size=page_size, audit_pages=3)
+    synced(bench)
+    while (slice_read(bench, sandbox)[0]).to_id < 2**62:
+        pass
+    assert warned(refresh(bench.run)) == set()
+    for found in audits(bench):
+        assert (found.changed, found.missed, found.absent) == (0, 0, 0)
+        assert found.total_counted == found.total_in_tables == 40 - len(old)
+    assert sum(found.compared or 0 for found in audits(bench)) == 40 - len(old)
+
+
+def test_what_has_a_date_and_is_found_by_none_is_read_by_id_too(bench, sandbox):
+    """Whatever is wrong with the service's filter, the counts show that it hides some."""
+
+    def dated(page):
+        for shipment in page["collection"]:
+            shipment["updated_at"] = shipment["updated_at"] or shipment["created_at"]
+        return page
+
+    sandbox.sandbox.rewrite = dated
+    read = bench.read()
+    assert any("10 shipments match no filter" in warning for warning in read.warnings)
+    assert set(landed_ids(bench)) == ids(sandbox)
+
+
+def test_a_first_change_that_was_committed_late_is_newer_than_the_reading_without_a_date(bench, sandbox):
+    """Its time is earlier than that of the reading, which did not show it yet."""
+    synced(bench)
+    changed = sandbox.sandbox.advance(seconds=60, changed=40, late=300).changed
+    assert len(changed) == 40
+    synced(bench)
+    assert_equal(bench, sandbox)

@@ -1,0 +1,45 @@
+"""What a read warns of reaches whoever runs it: at once, in the report, in the exit code and in the status."""
+
+from __future__ import annotations
+
+from pipelines.metadata import of_read
+from tests.conftest import logged
+from wms_sync.cli.runs import DONE_WITH_DOUBTS, report
+from wms_sync.reports.status import status
+from wms_sync.runs import RunReport
+from wms_sync.shipments.read.reader import Reading
+from wms_sync.shipments.read.warnings import Warnings
+
+
+def read_with(bench, warnings: Warnings):
+    with bench.api() as api:
+        return Reading(bench.run, api, warnings=warnings).sync()
+
+
+def test_a_warning_is_told_once_and_ends_the_run_in_exit_3(bench, capsys):
+    warnings = Warnings()
+    with logged() as told:
+        for _ in range(2):
+            warnings.warn("It is narrower.")
+            warnings.remark("It is odd.")
+    read = read_with(bench, warnings)
+    assert told == ["It is narrower.", "It is odd."]
+    assert report(RunReport("run", read, None)) == DONE_WITH_DOUBTS
+    assert "warning   It is narrower." in capsys.readouterr().out
+    assert "It is narrower." in str(of_read(read)["warnings"])
+    assert "It is narrower." in status(bench.settings, bench.store).needs_a_hand
+
+
+def test_a_remark_changes_no_exit_code(bench):
+    warnings = Warnings()
+    warnings.remark("It is odd.")
+    assert report(RunReport("run", read_with(bench, warnings), None)) == 0
+
+
+def test_the_status_shows_the_warnings_of_the_last_sync_and_of_reads_after_it(bench):
+    bench.store.record_warnings("first", ["healed since", "still so"], anew=True)
+    bench.store.record_warnings("second", ["still so"], anew=True)
+    bench.store.record_warnings("backfill", ["still so", "another"], anew=False)
+    assert set(bench.store.warnings()) == {"still so", "another"}
+    read_with(bench, Warnings())
+    assert bench.store.warnings() == ()

@@ -1,0 +1,249 @@
+"""A lake whose files lie in object storage, written by machines whose disks vanish."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from datetime import timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import duckdb
+import pytest
+from pydantic import SecretStr
+
+from tests.conftest import FEWER
+from tests.lakes import Lakes, tables_of
+from tests.oracle import differences, expected_tables
+from tests.storage.conftest import KEYS, client_of, foretold, permitted, prefix_of
+from wms_sandbox.app import Sandbox
+from wms_sync.catalogue import stored_tables
+from wms_sync.errors import SettingsError
+from wms_sync.reports.doctor import examine
+from wms_sync.reports.reader import python_lines, reader_lines
+from wms_sync.runs import Operation
+from wms_sync.settings import Settings
+from wms_sync.shipments.load.refresh import refresh
+from wms_sync.state.ledger import LEDGER_LACKS
+from wms_sync.state.store import StateStore
+from wms_sync.targets.ducklake.session import opened_for_writing
+from wms_sync.targets.ducklake.target import Lake
+from wms_sync.targets.ducklake.upkeep import AT_ONCE, delete_replaced
+from wms_sync.targets.errors import AnalyticsError, LakeReplaced, LakeUnreachable, MaintenanceError
+from wms_sync.targets.persons import is_personal
+from wms_sync.targets.target import target_of
+from wms_sync.upkeep.recovery import begin
+
+
+def test_the_next_machine_goes_on_with_the_lake_and_an_analyst_needs_no_folder(
+    sandbox, settings_for, in_bucket, keys, postgres_url, s3, tmp_path
+):
+    lakes = Lakes(postgres_url)
+    lake_url = lakes.new()
+    sandbox.sandbox = Sandbox(FEWER)
+    settings = settings_for(sandbox, **(in_bucket | {"analytics": "ducklake", "state_url": lake_url}))
+    Operation(settings, source="test").sync()
+    dump = lakes.copy(lake_url)
+    shutil.rmtree(settings.data_dir)
+    sandbox.sandbox.advance(seconds=7200, changed=60, new=20, packages_added=15, packages_removed=15, orders=20)
+    sandbox.sandbox.advance(seconds=10)
+    operation = Operation(settings, source="test")
+    operation.sync()
+    read = operation.report.read
+    assert read is not None
+    assert read.progress.records < FEWER.shipments, "only what changed"
+
+    expected = expected_tables(sandbox)
+    with target_of(settings).published() as connection:
+        assert differences(connection, expected) == []
+        [(order,)] = connection.execute("select min(id) from orders where ship_to_country is not null").fetchall()
+    assert {key.split("/")[0] for key in keys()} == {"raw", "parquet", "lake", "forgotten-orders.json", "lake.json"}
+    assert not settings.layout.lake.exists()
+    names: dict[str, object] = {}
+    lines = "\n".join(python_lines(settings)).replace("user=''analyst''", "user=''wms''")
+    exec(lines + "\nfound = connection.execute('select count(*) from shipments').fetchall()", names)
+    assert names["found"] == [(len(expected["shipments"]),)]
+
+    orphan = "lake/main/orders/of-a-killed-load.parquet"
+    with begin(settings, "maintenance") as run, closing(opened_for_writing(settings, run.turn)) as connection:
+        settings.layout.files.replace(run.turn, orphan, b"PAR1")
+        of_earlier_snapshots = len(in_lake(keys)) - sum(one.files for one in tables_of(settings))
+        assert delete_replaced(connection, run.turn, timedelta(days=1)) == 0
+        assert delete_replaced(connection, run.turn, AT_ONCE) == of_earlier_snapshots > 1
+    assert orphan not in keys()
+    assert len(in_lake(keys)) == sum(one.files for one in tables_of(settings))
+    assert lacking(settings) is None
+
+    other = settings.model_copy(update={"state_url": SecretStr(lakes.new()), "data_dir": tmp_path / "other"})
+    with begin(other, "sync") as run:  # another installation, by mistake in the same place
+        opened_for_writing(other, run.turn).close()
+    before = in_lake(keys)
+    with (
+        begin(settings, "sync") as run,
+        pytest.raises(LakeReplaced, match=r"that of the database t.*/lake\.json\)") as error,
+    ):
+        Lake(settings).maintain(run.turn, AT_ONCE)
+    assert foretold(settings) == [str(error.value)] * 2
+    assert in_lake(keys) == before
+    with StateStore(settings.database_url) as store:
+        of_others = store.windows("loaded")[0].id
+    for statement in ("delete from pages where window_id = %s", "delete from windows where id = %s"):
+        lakes.execute(lake_url, statement, of_others)
+    with pytest.raises(LakeReplaced), begin(settings, "sync"):
+        pass
+    with StateStore(settings.database_url) as store:
+        assert of_others not in {window.id for window in store.windows()}
+    client_of(s3).delete_object(Bucket="wms", Key=f"{prefix_of(in_bucket)}lake.json")
+
+    lakes.replace(lake_url, dump)  # as an administrator puts it back: the lake's copy of the ledger is as old
+    with StateStore(settings.database_url) as store:
+        newest = max(one.landed_at for one in store.windows("loaded") if one.landed_at is not None)
+    with begin(settings, "sync") as run:
+        doubted = lacking(settings)
+        with pytest.raises(AnalyticsError, match="If files of a lake are lost, `wms-sync rebuild`"):
+            refresh(run)  # maintenance has deleted what that catalogue names
+        for key in [key for key in keys() if key.startswith("lake/main/orders/")]:
+            client_of(s3).delete_object(Bucket="wms", Key=f"{prefix_of(in_bucket)}{key}")
+        run.store.remember_forgotten([order])
+    assert doubted == int(newest.timestamp())
+    with pytest.raises(MaintenanceError, match="If files of a lake are lost, `wms-sync rebuild`"):
+        Operation(settings, source="test").sync()
+    Operation(settings, source="test").rebuild()
+    with begin(settings, "sync") as run:
+        assert run.store.forgotten() == {order}
+        assert run.store.forgotten(unfinished=True) == frozenset()
+    with target_of(settings).published() as connection:
+        sent_to = connection.execute("select ship_to_country from orders where id = ?", [order]).fetchall()
+    assert sent_to == [(None,)]
+
+
+def test_with_the_policy_that_is_shown_an_analyst_reads_the_lake_and_can_delete_nothing(
+    sandbox, settings_for, in_bucket, keys, postgres_url, s3, monkeypatch
+):
+    sandbox.sandbox = Sandbox(FEWER)
+    in_lake = {"analytics": "ducklake", "state_url": Lakes(postgres_url).new(), "include_addresses": True}
+    settings = settings_for(sandbox, **(in_bucket | in_lake))
+    Operation(settings, source="test").sync()
+    shown = "\n".join(reader_lines(settings))
+    policy = re.search(r"^  \{.*^  \}$", shown, re.DOTALL | re.MULTILINE)
+    assert policy is not None
+    assert "lake/pii" not in policy[0]
+    before = keys()
+    of_orders, of_persons = (next(key for key in before if key.startswith(f"lake/{name}/")) for name in ("main", "pii"))
+    lines = "\n".join(python_lines(settings)).replace("user=''analyst''", "user=''wms''")
+    with permitted(s3, policy[0]) as of_analyst:
+        for name, value in of_analyst.items():
+            monkeypatch.setenv(name, value)
+        names: dict[str, duckdb.DuckDBPyConnection] = {}
+        exec(lines, names)
+        with names["connection"] as connection:
+            for table in stored_tables():
+                query = f"select * from {table.qualified}"
+                if not is_personal(table):
+                    connection.execute(query).fetchall()
+                    continue
+                with pytest.raises(duckdb.HTTPException, match="403"):
+                    connection.execute(query).fetchall()
+        client = client_of(s3, of_analyst)
+        prefix = prefix_of(in_bucket)
+        assert client.get_object(Bucket="wms", Key=prefix + of_orders)["Body"].read(4) == b"PAR1"
+        for refused in (
+            lambda: client.delete_object(Bucket="wms", Key=prefix + of_orders),
+            lambda: client.put_object(Bucket="wms", Key=prefix + of_orders, Body=b"other"),
+            lambda: client.get_object(Bucket="wms", Key=prefix + of_persons),
+            lambda: client.get_object(Bucket="wms", Key=prefix + "lake.json"),
+        ):
+            with pytest.raises(client.exceptions.ClientError, match="AccessDenied"):
+                refused()
+    assert keys() == before
+
+
+@pytest.fixture
+def keys_of_a_container(monkeypatch) -> Iterator[None]:
+    """The keys come from the machine, as in EKS: the environment has only the address where obstore asks for them."""
+    given = {"AccessKeyId": KEYS["AWS_ACCESS_KEY_ID"], "SecretAccessKey": KEYS["AWS_SECRET_ACCESS_KEY"]}
+    content = json.dumps(given | {"Token": "lent", "Expiration": "2099-01-01T00:00:00Z"}).encode()
+
+    class Give(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with TemporaryDirectory() as folder, ThreadingHTTPServer(("127.0.0.1", 0), Give) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        Path(folder, "token").write_text("token")
+        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+            monkeypatch.delenv(name)
+        monkeypatch.setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", f"http://127.0.0.1:{server.server_port}/")
+        monkeypatch.setenv("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", f"{folder}/token")
+        yield
+        server.shutdown()
+
+
+def test_a_sync_reads_nothing_where_only_obstore_finds_the_keys_and_doctor_says_so(
+    sandbox, settings_for, in_bucket, keys_of_a_container, keys, postgres_url
+):
+    lake_url = Lakes(postgres_url).new()
+    settings = settings_for(sandbox, **(in_bucket | {"analytics": "ducklake", "state_url": lake_url}))
+    found = {(one.subject, one.verdict): one.message for one in examine(settings)}
+    assert found["files", "ok"].endswith("puts nothing over what is there")
+    assert "set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION" in found["files", "fail"]
+    sandbox.sandbox.requests.clear()
+    with pytest.raises(LakeUnreachable, match=rf"DuckDB cannot .* {settings.files_url}/lake/ \(HTTPException: .*403"):
+        Operation(settings, source="test").sync()
+    assert list(sandbox.sandbox.requests) == []
+    assert not [key for key in keys() if key.startswith("raw/")]
+
+
+@pytest.mark.parametrize(
+    ("denied", "what"),
+    [("Put", "write in"), ("Get", "read from"), ("Delete", "delete from"), ("List", "list"), (None, None)],
+)
+def test_duckdb_is_tried_with_every_kind_of_request(denied, what, in_bucket, keys, s3, monkeypatch):
+    place = {**in_bucket, "analytics": "ducklake", "state_url": "postgresql://u@h/d"}
+    lake = Lake(Settings.load(_env_file=None, **place))
+    actions = [f"s3:{kind}*" for kind in ("Put", "Get", "Delete", "List") if kind != denied]
+    policy = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": actions, "Resource": "*"}]}
+    with permitted(s3, json.dumps(policy)) as of_writer:
+        for name, value in of_writer.items():
+            monkeypatch.setenv(name, value)
+        if what is None:
+            assert lake.try_files() == f"DuckDB can write, read, delete and list in {in_bucket['files_url']}/lake/"
+        else:
+            with pytest.raises(LakeUnreachable, match=f"DuckDB cannot {what} {in_bucket['files_url']}/lake/ ") as error:
+                lake.try_files()
+            assert "\n" not in str(error.value)
+    if what is None:
+        assert keys() == set()
+
+
+def lacking(settings: Settings) -> int | None:
+    """Since when the ledger may lack creates."""
+    with StateStore(settings.database_url) as store:
+        found = store.observation(LEDGER_LACKS)
+    return None if found is None else found.value
+
+
+def in_lake(keys: Callable[[], set[str]]) -> set[str]:
+    return {key for key in keys() if key.startswith("lake/")}
+
+
+def test_another_store_is_refused():
+    with pytest.raises(SettingsError, match="keeps its files in S3 or a folder yet"):
+        Settings.load(_env_file=None, analytics="ducklake", files_url="gs://b/p", state_url="postgresql://u@h/d")
+
+
+@pytest.mark.parametrize("place", [{"data_dir": "/data[1]"}, {"files_url": "s3://b/what*"}])
+def test_a_place_that_would_be_taken_as_a_pattern_is_refused(place):
+    with pytest.raises(SettingsError, match=r"takes (\[|\*) as a pattern.* Choose another WMS_(DATA_DIR|FILES_URL)"):
+        Settings.load(_env_file=None, analytics="ducklake", state_url="postgresql://u@h/d", **place)

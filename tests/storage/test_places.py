@@ -1,0 +1,283 @@
+"""What every place of files does alike, and how object storage refuses a writer that was taken over."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import turn_at
+from tests.storage.conftest import client_of, prefix_of
+from wms_sync.errors import SettingsError
+from wms_sync.layout import Layout
+from wms_sync.settings import Settings
+from wms_sync.state.errors import TakenOver
+from wms_sync.state.turns import Turn
+from wms_sync.storage.bucket import BucketFiles
+from wms_sync.storage.errors import FilesRefused, FilesUnavailable, NameTaken, OddName, VersionsKept
+from wms_sync.storage.interface import Files
+from wms_sync.storage.listing import Listing
+from wms_sync.storage.names import marked, unmarked
+from wms_sync.storage.opened import bucket_files
+
+PAGE = "raw/shipments/w/page-00001.json.gz"
+RECORD = "raw/shipments/w/manifest.json"
+
+
+@pytest.fixture
+def turn(tmp_path):
+    turn = turn_at(f"sqlite:///{tmp_path}/state.db", tmp_path / "data")
+    yield turn
+    turn.close()
+
+
+@pytest.fixture(params=["folder", "s3", "file"])
+def files(request, tmp_path, in_bucket):
+    if request.param == "folder":
+        return Layout(tmp_path / "data").files
+    if request.param == "file":
+        return bucket_files(f"file://{tmp_path}/elsewhere", None, tmp_path / "copies")
+    return opened(in_bucket, tmp_path)
+
+
+def opened(in_bucket: dict[str, object], tmp_path: Path, name: str = "copies") -> BucketFiles:
+    made = bucket_files(str(in_bucket["files_url"]), str(in_bucket["files_endpoint"]), tmp_path / name)
+    assert isinstance(made, BucketFiles)
+    return made
+
+
+def test_what_is_put_can_be_read_listed_and_deleted(files: Files, turn):
+    with files.in_turn(turn):
+        key = files.put(turn, PAGE, b"page")
+        assert (key, unmarked(key)) == (files.named(PAGE, b"page"), PAGE)
+        assert files.put(turn, PAGE, b"page") == key, "a repetition changes nothing"
+        assert (files.get(key), files.size(key)) == (b"page", 4)
+        assert [Path(path).read_bytes() for path in files.local([key, key])] == [b"page"] * 2
+        files.replace(turn, RECORD, b"one")
+        files.replace(turn, RECORD, b"another")
+        assert files.get(RECORD) == b"another"
+        assert files.names("raw/shipments/w") == sorted([RECORD.rpartition("/")[2], key.rpartition("/")[2]])
+        files.release("raw/shipments/w")
+        files.delete(turn, key)
+        files.delete(turn, key)
+        assert (files.size(key), files.names("raw/shipments")) == (None, ["w"])
+        with pytest.raises(FileNotFoundError):
+            files.get(key)
+        files.delete(turn, "raw/shipments/w")
+        assert files.names("raw/shipments") == []
+        assert files.size(RECORD) is None
+
+
+def test_files_that_are_made_in_the_workplace_are_kept_and_at_hand(files: Files, turn):
+    with files.in_turn(turn):
+        wanted = [f"parquet/{table}/w-00001.parquet" for table in ("orders", "shipments")]
+        for key in wanted:
+            made = files.workplace(turn) / key
+            made.parent.mkdir(parents=True)
+            made.write_bytes(key.encode())
+        kept = files.keep(turn, wanted)
+        assert [unmarked(key) for key in kept] == wanted
+        assert [files.get(key).decode() for key in kept] == wanted
+        assert [Path(path).read_text() for path in files.local(kept)] == wanted
+    assert [files.get(key).decode() for key in kept] == wanted
+    assert [Path(path).read_text() for path in files.local(kept)] == wanted, "also without the turn that made them"
+
+
+def test_names_carry_content_and_give_it_back():
+    key = marked(PAGE, b"one")
+    assert re.fullmatch(r"raw/shipments/w/page-00001-[0-9a-f]{8}\.json\.gz", key)
+    assert marked(key, b"two") == marked(PAGE, b"two") != key
+    assert unmarked(key) == PAGE
+
+
+class Overtaken:
+    """A turn that is suspended between the look at its epoch and what it does then, while another one does it."""
+
+    def __init__(self, turn: Turn, meanwhile: Callable[[], object]) -> None:
+        self.folder = turn.folder
+        self._turn = turn
+        self._meanwhile = meanwhile
+        self._looked = False
+
+    def check(self) -> None:
+        if self._looked:
+            self._turn.check()
+        self._looked = True
+        self._meanwhile()
+
+    def __getattr__(self, name: str):
+        return getattr(self._turn, name)
+
+
+@pytest.fixture
+def successor(in_bucket, tmp_path, turn):
+    """The place as the next turn sees it, and what takes that turn."""
+    made: list[Turn] = []
+
+    def take() -> Turn:
+        if not made:
+            made.append(turn_at(f"sqlite:///{tmp_path}/state.db", tmp_path / "data"))
+        return made[0]
+
+    yield opened(in_bucket, tmp_path, "next"), take
+    for one in made:
+        one.close()
+
+
+def test_a_stale_writer_puts_no_page_over_another(in_bucket, tmp_path, turn, successor):
+    files, (after, take) = opened(in_bucket, tmp_path), successor
+    stale = Overtaken(turn, lambda: after.put(take(), PAGE, b"new"))
+    left = files.put(stale, PAGE, b"old")
+    assert after.get(after.named(PAGE, b"new")) == b"new"
+    assert left != after.named(PAGE, b"new"), "what it left is recorded nowhere"
+    with pytest.raises(TakenOver):
+        files.put(turn, PAGE, b"older")
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_stale_writer_replaces_no_record(in_bucket, tmp_path, turn, successor, exists):
+    files, (after, take) = opened(in_bucket, tmp_path), successor
+    if exists:
+        files.replace(turn, RECORD, b"before")
+    with pytest.raises(TakenOver):
+        files.replace(Overtaken(turn, lambda: after.replace(take(), RECORD, b"new")), RECORD, b"old")
+    assert after.get(RECORD) == b"new"
+
+
+def test_what_a_stale_writer_deletes_is_not_what_was_put_since(in_bucket, tmp_path, turn, successor):
+    files, (after, take) = opened(in_bucket, tmp_path), successor
+    old = files.put(turn, PAGE, b"old")
+    files.delete(Overtaken(turn, lambda: after.put(take(), PAGE, b"new")), old)
+    assert after.get(after.named(PAGE, b"new")) == b"new"
+
+
+def test_other_content_under_the_name_is_not_overwritten(in_bucket, tmp_path, turn, s3):
+    files = opened(in_bucket, tmp_path)
+    key = f"{str(in_bucket['files_url']).removeprefix('s3://wms/')}/{files.named(PAGE, b'page')}"
+    client_of(s3).put_object(Bucket="wms", Key=key, Body=b"of somebody else")
+    with pytest.raises(NameTaken, match="prefix of its own"):
+        files.put(turn, PAGE, b"page")
+
+
+@pytest.mark.parametrize("name", ["raw/shipments//page", "raw/shipments/../../page"])
+def test_an_object_with_a_name_that_is_no_path_is_named_with_what_to_do(name, in_bucket, tmp_path, s3):
+    client_of(s3).put_object(Bucket="wms", Key=prefix_of(in_bucket) + name, Body=b"of somebody else")
+    with pytest.raises(OddName, match=r"raw/shipments could not be listed.*/page.*Delete that object"):
+        opened(in_bucket, tmp_path).names("raw/shipments")
+
+
+def test_the_place_is_examined(in_bucket, tmp_path, turn, s3):
+    good = opened(in_bucket, tmp_path)
+    assert good.examined()[0] == "ok"
+    good.refuse_versions()
+    kept = bucket_files("s3://kept/p", s3.address, tmp_path)
+    verdict, message = kept.examined() or ("", "")
+    assert (verdict, "old versions" in message) == ("warn", True)
+    with pytest.raises(VersionsKept, match="versioning off"):
+        kept.refuse_versions()
+    assert good.names("") == [], "nothing is left of it"
+    client, once = client_of(s3), tmp_path.name.replace("_", "-")
+    client.create_bucket(Bucket=once)
+    for status in ("Enabled", "Suspended"):
+        client.put_bucket_versioning(Bucket=once, VersioningConfiguration={"Status": status})
+        client.put_object(Bucket=once, Key=f"p/{status}", Body=b"page")
+    suspended = bucket_files(f"s3://{once}/p", s3.address, tmp_path)
+    with pytest.raises(VersionsKept, match="onto itself"):
+        suspended.refuse_versions()
+    client.copy_object(
+        Bucket=once, Key="p/Enabled", CopySource=f"{once}/p/Enabled", Metadata={"a": "b"}, MetadataDirective="REPLACE"
+    )
+    suspended.refuse_versions()
+    with pytest.raises(FilesRefused, match="bucket exists") as caught:
+        bucket_files("s3://nowhere/p", s3.address, tmp_path).examined()
+    assert "open-sesame" not in str(caught.value)
+
+
+LINE_BREAKS = {
+    "AWS_ACCESS_KEY_ID": "s3://wms/p",
+    "AWS_SESSION_TOKEN": "s3://wms/p",
+    "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE": "s3://wms/p",
+    "AZURE_STORAGE_TOKEN": "az://wms/p",
+}
+
+
+@pytest.mark.parametrize("name", LINE_BREAKS)
+def test_credentials_with_a_line_break_are_named_before_obstore_panics(name, tmp_path, monkeypatch):
+    """A secret that was made with ``echo`` ends with one."""
+    value = "open-sesame\n"
+    if name.endswith("_FILE"):
+        (tmp_path / "token").write_text(value)
+        value = f"{tmp_path}/token"
+    monkeypatch.setenv(name, value)
+    with pytest.raises(SettingsError, match=f"WMS_FILES_URL: .*{name}.* has a line break") as caught:
+        Settings.load(_env_file=None, files_url=LINE_BREAKS[name])
+    assert "open-sesame" not in str(caught.value)
+    Settings.load(_env_file=None, files_url=f"file://{tmp_path}")
+    monkeypatch.setenv(name, value.strip())
+    (tmp_path / "token").write_text("open-sesame")
+    Settings.load(_env_file=None, files_url=LINE_BREAKS[name])
+
+
+@pytest.fixture(params=[403, 301, 404])
+def refusing(request) -> Iterator[tuple[str, int]]:
+    """A store that answers everything with one status, and how often it was asked."""
+    asked: list[str] = []
+
+    class Refuse(BaseHTTPRequestHandler):
+        def do_PUT(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            asked.append(self.path)
+            self.send_response(request.param)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Refuse) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}", request.param
+        assert len(asked) == 1, "what is refused is not asked again"
+        server.shutdown()
+
+
+def test_a_store_that_refuses_is_named_with_what_to_look_at(refusing, in_bucket, tmp_path, turn):
+    address, status = refusing
+    expected = r"s3://wms/.* could not be written .*its region, the credentials"
+    with pytest.raises(FilesUnavailable, match=expected) as caught:
+        bucket_files("s3://wms/refused", address, tmp_path).put(turn, PAGE, b"page")
+    assert isinstance(caught.value, FilesRefused) == (status != 301), "to wait for that mends nothing"
+
+
+def test_a_listing_is_asked_for_once_and_follows_what_is_done():
+    asked: list[str] = []
+    there = {
+        "raw/shipments/w": 0,
+        "raw/shipments/v/a": 1,
+        "raw/shipments/w/b": 2,
+        "raw/shipments/w/c/d": 3,
+        "raw/shipments/v": 0,
+    }
+
+    def look(folder: str) -> list[tuple[str, int]]:
+        asked.append(folder)
+        return [(key, size) for key, size in there.items() if key.startswith(f"{folder}/")]
+
+    # v and w are also what some tools put in the place of a folder
+    listing = Listing(look)
+    listing.forget(is_ours=True)
+    assert listing.names("raw/shipments") == ["v", "w"]
+    assert listing.keys("raw/shipments/w") == ["raw/shipments/w/b", "raw/shipments/w/c/d"]
+    listing.add("raw/shipments/x/e", 5)
+    listing.remove("raw/shipments/w/c/d")
+    listing.remove("raw/shipments/v/a")
+    assert (listing.names("raw/shipments"), listing.names("raw/shipments/w")) == (["w", "x"], ["b"])
+    assert (listing.size("raw/shipments/x/e"), listing.size("raw/shipments/x")) == (5, None)
+    assert asked == ["raw/shipments"]
+    listing.forget(is_ours=True)
+    assert listing.names("raw/shipments") == ["v", "w"]
+    assert asked == ["raw/shipments"] * 2

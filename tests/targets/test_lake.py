@@ -1,0 +1,547 @@
+"""The tables in a lake: catalogue in a real PostgreSQL, files in a folder. One lake lives through this module."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, closing
+from datetime import date, timedelta
+from pathlib import Path
+
+import dagster as dg
+import duckdb
+import psycopg
+import pytest
+from msgspec.structs import replace
+
+from pipelines import definitions
+from tests.conftest import FEWER, NOW, Bench, opened_store
+from tests.lakes import in_the_database, in_the_files, name_of, tables_of
+from tests.postgres import end_sessions, plain
+from tests.test_sync import synced
+from tests.unpacked import files_holding
+from tests.upkeep.test_forget import MARK, marked_in_new_places
+from wms_sandbox.app import Sandbox
+from wms_sandbox.transport import InProcess
+from wms_sync.catalogue import Mart, Table, marts, quote, stored_tables
+from wms_sync.cli.runs import run_maintain
+from wms_sync.errors import SettingsError
+from wms_sync.reports.checks import found_last
+from wms_sync.reports.doctor import examine
+from wms_sync.reports.explain import explain
+from wms_sync.reports.export import export
+from wms_sync.reports.reader import attach_statements, python_lines, reader_lines, role_statements
+from wms_sync.reports.report import make_report
+from wms_sync.reports.status import status
+from wms_sync.settings import Settings
+from wms_sync.shipments.load.checks import checks
+from wms_sync.shipments.load.refresh import rebuild, refresh
+from wms_sync.state.epochs import Epoch
+from wms_sync.state.errors import TakenOver
+from wms_sync.state.lock import WRITER, Held, Holder
+from wms_sync.targets.database import create_empty
+from wms_sync.targets.ducklake.catalogue import STATISTICS
+from wms_sync.targets.ducklake.extensions import ONLY_FROM_WHEELS, path_of
+from wms_sync.targets.ducklake.session import opened_for_writing
+from wms_sync.targets.ducklake.target import Lake
+from wms_sync.targets.ducklake.upkeep import LARGE
+from wms_sync.targets.errors import (
+    DatabaseOpenError,
+    FormerLake,
+    LakeElsewhere,
+    NotCommitted,
+    ReadersInTheWay,
+    without_statement,
+)
+from wms_sync.targets.target import target_of
+from wms_sync.upkeep.backup import backup
+from wms_sync.upkeep.forget import forget
+from wms_sync.upkeep.forget_plan import orders_named, plan_forget
+from wms_sync.upkeep.recovery import recover
+from wms_sync.upkeep.restore import DataFolderInUse, restore
+from wms_sync.upkeep.verify import verify
+
+OF_THE_LOAD = {"loaded_at", "whole_at", "run_id", "load_run_id", "hours_behind", "listed_at"}
+"""When and by whom it was loaded."""
+OF_THE_LAST_LOAD = {"ops_latest_load", "ops_checks", "ops_included_kinds", "ops_loads"}
+HOUR = 3600
+FILES_AFTER = 40
+"""The most files that the tables together have after maintenance."""
+ANOTHER = Held(WRITER, Holder("sync", None, 1, "another host", NOW))
+
+
+@pytest.fixture(scope="module")
+def service() -> InProcess:
+    within = InProcess(Sandbox(FEWER))
+    within.sandbox.rewrite = marked_in_new_places
+    return within
+
+
+@pytest.fixture(scope="module")
+def settings(service: InProcess, lake_url: str, tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    return Settings.load(
+        _env_file=None,
+        base_url=service.base_url,
+        api_token=FEWER.token,
+        data_dir=tmp_path_factory.mktemp("lake"),
+        start_date=date(2026, 3, 1),
+        page_size=50,
+        include_addresses=True,
+        analytics="ducklake",
+        state_url=lake_url,
+    )
+
+
+@pytest.fixture(scope="module")
+def synced_once(settings: Settings, service: InProcess) -> None:
+    """After a first sync."""
+    with closing(opened_store(settings)) as store:
+        assert not target_of(settings).is_published
+        assert target_of(settings).examined() == "not made yet"
+        with pytest.raises(DatabaseOpenError), target_of(settings).published():
+            pass
+        _, refreshed = synced(Bench(settings, store, service))
+        assert refreshed.published
+        store.turn.close()
+    with psycopg.connect(plain(settings.database_url), autocommit=True) as owner:  # as some do for their own psql
+        owner.execute(f"alter database {name_of(settings.database_url)} set search_path = public, lake")
+
+
+@pytest.fixture
+def lake(settings: Settings, synced_once: None, service: InProcess) -> Iterator[Bench]:
+    with closing(opened_store(settings)) as store:
+        yield Bench(settings, store, service)
+        store.turn.close()
+
+
+@pytest.fixture
+def read_more(lake: Bench, service: InProcess) -> None:
+    """Something has changed, and is landed."""
+    service.sandbox.advance(seconds=2 * HOUR, changed=60, new=20, packages_added=15, packages_removed=15, orders=20)
+    service.sandbox.advance(seconds=10)
+    with lake.api() as api:
+        lake.reading(api).sync()
+
+
+def file_of(lake: Bench, folder: Path) -> Settings:
+    """The same pages, loaded into a file."""
+    settings = lake.settings.model_copy(update={"analytics": "file", "state_url": None, "data_dir": folder})
+    shutil.copytree(lake.layout.raw, settings.layout.raw)
+    settings.layout.forgotten_orders.write_text("[]")
+    with closing(opened_store(settings)) as store:
+        recover(Bench(settings, store).run)
+        refresh(Bench(settings, store).run)
+    return settings
+
+
+def everything(settings: Settings) -> dict[str, list[tuple[object, ...]]]:
+    """The rows of every table and mart, without the mirror of the state store, which saw one of them being read."""
+    return rows_of(settings, (*stored_tables(), *marts()))
+
+
+def stored(settings: Settings) -> dict[str, list[tuple[object, ...]]]:
+    """The same without the marts, which are queries of the tables."""
+    return rows_of(settings, stored_tables())
+
+
+def rows_of(settings: Settings, relations: Iterable[Mart | Table]) -> dict[str, list[tuple[object, ...]]]:
+    found = {}
+    with target_of(settings).published() as connection:
+        for one in relations:
+            columns = ", ".join(quote(name) for name in one.column_names if name not in OF_THE_LOAD)
+            rows = connection.execute(f"select {columns} from {one.qualified}").fetchall()
+            found[one.slug] = sorted(rows, key=repr)
+    del found["ops_windows"]
+    return found
+
+
+def assert_equal(one: Settings, other: Settings) -> None:
+    expected = everything(other)
+    for slug, rows in everything(one).items():
+        assert rows == expected[slug], slug
+
+
+def test_loads_and_a_rebuild_give_the_tables_history_and_marts_that_a_file_gets(lake, read_more, tmp_path):
+    before = target_of(lake.settings).version
+    loaded = refresh(lake.run)
+    assert loaded.published
+    assert target_of(lake.settings).version == before + 1, "one transaction is one snapshot"
+    of_file = file_of(lake, tmp_path / "file")
+    assert_equal(lake.settings, of_file)
+    rebuilt = rebuild(lake.run)
+    assert rebuilt.published
+    assert target_of(lake.settings).version == before + 2
+    with target_of(lake.settings).published() as connection:
+        message = connection.execute("select commit_message from lake.snapshots() order by snapshot_id").fetchall()
+        comments = connection.execute("select count(*) from ops.columns where comment <> ''").fetchall()
+    assert message[-1] == ("test (run None)",)
+    assert comments == [(sum(len(mart.columns) for mart in marts()),)]
+    assert rebuilt.rows == loaded.rows
+
+
+def test_a_load_that_is_refused_leaves_nothing_and_the_next_one_brings_all_to_this_release(lake, read_more):
+    target = Lake(lake.settings)
+    with closing(opened_for_writing(lake.settings, lake.store.turn)) as connection:
+        connection.execute("insert into orders select * from orders order by id limit 1")
+    before = target.version
+    refused = refresh(lake.run)
+    assert [result.check.name for result in refused.refused_by] == ["orders_have_unique_keys"]
+    assert refused.refusal.startswith("Nothing was published: the lake is as it was before.")
+    assert target.version == before
+    assert {window.state for window in lake.store.windows()} == {"landed", "loaded"}
+
+    with closing(opened_for_writing(lake.settings, lake.store.turn)) as connection:  # as another release left it
+        connection.execute("delete from orders where id = (select min(id) from orders)")
+        connection.execute("delete from ops.loads")  # so that the order comes again
+        connection.execute("alter table shipments drop column unique_id")
+        connection.execute("drop view marts.freshness")
+        connection.execute("update ops.latest_load set definitions = 'another'")
+    assert target.examined() == "the next load brings the lake to this release"
+    assert refresh(lake.run).published
+    assert target.examined() == "the lake has the tables that sql/ defines"
+    assert {window.state for window in lake.store.windows()} == {"loaded"}
+    with target.published() as connection:
+        assert connection.execute("select shipments, newest_change is not null from marts.freshness").fetchall() == [
+            (refused.rows["shipments"], True)
+        ]
+
+
+LATE = {
+    "a commit": "insert into orders select * from orders limit 1",
+    "a definition": "create table late (id integer)",
+    "an expiry": "call ducklake_expire_snapshots('lake', older_than => now())",
+    "a cleanup": "call ducklake_cleanup_old_files('lake', cleanup_all => true)",
+}
+
+
+def test_a_writer_that_was_overtaken_commits_nothing(lake):
+    """Not even what comes after its last look at the turn: PostgreSQL refuses the session itself."""
+    target = Lake(lake.settings)
+    with (
+        closing(opened_for_writing(lake.settings, lake.store.turn)) as late,
+        target.load(lake.store.turn) as load,
+        load.session() as session,
+    ):
+        session.connection.execute("delete from orders")
+        for statement in ("create table gone as select 1 as number", "drop table gone", LATE["an expiry"]):
+            late.execute(statement)
+        late.execute("create table kept (number integer)")
+        late.execute("drop table kept")
+        before, catalogue = target.version, catalogued(lake)
+        Epoch.begin(lake.settings.database_url, ANOTHER).close()
+        for what, statement in LATE.items():
+            with pytest.raises(duckdb.Error, match="does not have the newest epoch"):
+                late.execute(statement)
+            assert catalogued(lake) == catalogue, what
+        with pytest.raises(TakenOver):
+            load.publish()
+    assert target.version == before
+
+
+def test_a_commit_whose_session_is_lost_says_so_without_the_values_that_it_sent(lake):
+    target = Lake(lake.settings)
+    before = target.version
+    with target.load(lake.store.turn) as load:
+        with load.session() as session:
+            session.connection.execute("insert into retailers (id, name) values (-1, 'planted person')")
+            end_sessions(lake.settings.database_url, "state = 'idle in transaction'")
+        with pytest.raises(NotCommitted, match="could not be committed") as error:
+            load.publish()
+    assert "planted" not in str(error.value)
+    assert error.value.__cause__ is None
+    assert target.version == before
+    refused = "Failed to execute query \"insert 'planted person'\nmore\": ERROR:  it is full\nCONTEXT: planted"
+    assert without_statement(duckdb.Error(refused)) == "Failed to execute query; it is full"
+    assert without_statement(duckdb.Error("Unable to connect")) == "Unable to connect"
+
+
+def catalogued(lake: Bench) -> list[tuple[object, ...]]:
+    """What the catalogue says of snapshots, files, and files that are to be deleted."""
+    tables = ("snapshot", "data_file", "delete_file", "files_scheduled_for_deletion", "table")
+    counts = ", ".join(f"(select count(*) from lake.ducklake_{table})" for table in tables)
+    with psycopg.connect(plain(lake.settings.database_url)) as connection:
+        return connection.execute(f"select {counts}").fetchall()
+
+
+def test_maintenance_leaves_few_files_and_spares_open_readers(lake, capsys):
+    settings, target = lake.settings, Lake(lake.settings)
+    query = "select sum(hash(one)) from shipments as one union all select sum(hash(one)) from orders as one"
+
+    def is_requested() -> bool:
+        schedule = definitions.build(settings).resolve_schedule_def("maintenance")
+        return bool(schedule.evaluate_tick(dg.build_schedule_context()).run_requests)
+
+    with closing(opened_for_writing(lake.settings, lake.store.turn)) as connection:  # as a small load
+        connection.execute(
+            "update ops.loads set listed_at = listed_at where window_id = (select min(window_id) from ops.loads)"
+        )
+    assert target.loads_gathered > 0
+    assert not is_requested(), "that many loads have not gathered yet"
+    settings = settings.model_copy(update={"maintenance_nights": target.loads_gathered})
+    assert is_requested()
+    before, scattered = stored(settings), sum(one.files for one in tables_of(lake.settings))
+    with target.published() as early, target.published() as late:
+        late.begin()
+        late.execute("from ops.loads limit 0")  # it reads the state of now, and the tables only later
+        expected = early.execute(query).fetchall()
+        assert run_maintain(settings) == 0
+        assert early.execute(query).fetchall() == late.execute(query).fetchall() == expected
+    left = sum(one.files for one in tables_of(lake.settings))
+    assert f"{left:,} files instead of {scattered:,}; deleted 0 that no reader needs" in capsys.readouterr().out
+    assert left <= FILES_AFTER
+    assert left < scattered
+    assert stored(settings) == before
+    assert (target.loads_gathered, is_requested()) == (0, False)
+
+    with closing(opened_store(settings)) as store:  # the days are over in which readers might need what was replaced
+        orphan = settings.layout.lake / "main" / "orders" / "of-a-killed-load.parquet"
+        orphan.write_bytes(b"PAR1")
+        done = target.maintain(store.turn, timedelta(0))
+        version = target.version
+        again = target.maintain(store.turn, timedelta(0))
+        store.turn.close()
+    assert (done.tables, done.files, again.deleted, target.version) == (0, left, 0, version)
+    assert len([*settings.layout.lake.rglob("*.parquet")]) == left
+    assert not orphan.exists()
+    assert stored(settings) == before
+
+
+def test_maintenance_leaves_a_large_file_as_it_is_while_hardly_a_row_is_deleted(lake):
+    target = Lake(lake.settings)
+
+    def maintained(statement: str) -> tuple[int, int]:
+        with closing(opened_for_writing(lake.settings, lake.store.turn)) as connection:
+            connection.execute(statement)
+        target.maintain(lake.store.turn, timedelta(0))
+        stored = {table.table_name: table for table in tables_of(lake.settings)}
+        return stored["brands"].data_files, stored["brands"].delete_files
+
+    brands = "select 1000000000 + n, md5(n::varchar) || md5((-n)::varchar) from range(350_000) as numbers (n)"
+    assert maintained(f'insert into main.brands (id, "name") {brands}') == (1, 0)
+    assert sum(one.data_bytes for one in tables_of(lake.settings) if one.table_name == "brands") > LARGE
+    assert maintained("delete from main.brands where id = 1000000000") == (1, 1)
+    assert maintained("delete from main.brands where id between 1000000000 and 1000010000") == (1, 0)
+    maintained("delete from main.brands where id >= 1000000000")
+
+
+@pytest.mark.parametrize("was_sampled", [True, False])
+def test_nothing_of_a_forgotten_order_is_left_in_the_lake(lake, lake_url, was_sampled):
+    """``was_sampled``: PostgreSQL has kept frequent values of the catalogue itself, as it does by default."""
+    settings, folder = lake.settings, lake.layout.root
+    with closing(opened_for_writing(settings, lake.store.turn)) as connection:  # an earlier snapshot has it too
+        connection.execute("update pii.order_addresses set last_name = last_name")
+    with psycopg.connect(plain(lake_url), autocommit=True) as owner:
+        if was_sampled:
+            for name in STATISTICS:
+                owner.execute(
+                    f"alter table lake.{name} alter min_value set statistics -1, alter max_value set statistics -1"
+                )
+        owner.execute("analyze")
+        marked = "select max(max_value) from lake.ducklake_table_column_stats where max_value like %s"
+        [[greatest]] = owner.execute(marked, [MARK % "%"]).fetchall()
+    order = int(greatest.removeprefix(MARK.partition("%")[0]).partition("-")[0])
+    mark = (MARK % order).encode()
+    orphan = settings.layout.lake / "pii" / "of-a-killed-load.parquet"
+    duckdb.execute(f"copy (select '{mark.decode()}' as last_name) to '{orphan}'")
+    statistics = {f"lake.{name}" for name in STATISTICS}
+    assert in_the_database(lake_url, mark.decode()) == statistics | ({"pg_stats"} if was_sampled else set())
+    sampled = in_the_files(lake_url, mark) - statistics  # none of them where PostgreSQL compresses the values
+    assert sampled <= {"pg_catalog.pg_statistic", "pg_toast.pg_toast_2619"}
+    assert {part.split("/")[0] for part in files_holding(folder, mark)} == {"raw", "parquet", "lake"}
+    in_parquet = [str(folder / key) for key in settings.layout.parquet_files("pii_order_addresses")]
+    with duckdb.connect(settings.layout.published) as moved:  # from before the installation moved to the lake
+        create_empty(moved)
+        query = "select * from read_parquet($1, union_by_name = true) where first_name = $2"
+        moved.execute(f"insert into pii.order_addresses by name {query}", [in_parquet, mark.decode()])
+    before = stored(settings)
+    [named] = orders_named(settings, lake.store, [str(order)])
+    planned = plan_forget(settings, lake.store, [order])
+    assert named.is_in_tables
+
+    done = forget(lake.run, [order])
+
+    assert in_the_database(lake_url, mark.decode()) == set()
+    assert in_the_files(lake_url, mark) == set()
+    assert files_holding(folder, mark) == set()
+    assert done.databases == 2
+    assert done.rows > sum(planned.rows.values())
+    settings.layout.published.unlink()
+    after = stored(settings)
+    lost = {slug: [row for row in rows if row not in after[slug]] for slug, rows in before.items()}
+    assert {slug for slug, rows in lost.items() if rows} >= {"orders", "pii_order_addresses", "order_status_history"}
+    assert [row for rows in lost.values() for row in rows if mark.decode() not in repr(row)] == []
+    assert {slug for slug in before if len(before[slug]) != len(after[slug])} <= {
+        "pii_order_addresses",
+        "pii_order_address_candidates",
+        "ops_forgotten_orders",
+    }
+    version = target_of(settings).version
+    assert forget(lake.run, [order]).rows == 0
+    assert target_of(settings).version == version
+    as_file = replace(lake.run, settings=settings.model_copy(update={"analytics": "file"}))
+    with pytest.raises(FormerLake, match="drop schema lake cascade"):
+        forget(as_file, [order])
+
+
+def waits_for_locks(lake: Bench) -> set[str]:
+    """How long the sessions of this process wait, of which several are kept open."""
+    with ExitStack() as several:
+        sessions = [several.enter_context(lake.store._reading()) for _ in range(5)]
+        return {session.exec_driver_sql("show lock_timeout").scalar_one() for session in sessions}
+
+
+def test_a_reader_who_keeps_a_transaction_open_holds_up_neither_readers_nor_runs(lake, lake_url, caplog):
+    with target_of(lake.settings).published() as reader:
+        reader.begin()
+        reader.execute("select count(*) from orders").fetchall()
+        with pytest.raises(ReadersInTheWay, match=r"select pg_terminate_backend\(\d+\)"):
+            forget(lake.run, [4711])
+        recover(lake.run)
+        assert "pg_terminate_backend" in caplog.text
+        [told] = [one.text for one in status(lake.settings, lake.store).items if one.name == "forget"]
+        [warned] = [one.message for one in examine(lake.settings) if "pg_terminate_backend(" in one.message]
+        assert warned in told
+        assert lake.store.forgotten(unfinished=True) == {4711}
+        assert waits_for_locks(lake) == {"0"}, "of what a session was told nothing is left for others"
+    recover(lake.run)
+    assert lake.store.forgotten(unfinished=True) == frozenset()
+
+
+def test_a_writer_that_was_overtaken_maintains_nothing(lake):
+    target = Lake(lake.settings)
+    with closing(opened_for_writing(lake.settings, lake.store.turn)) as connection:
+        connection.execute("update orders set state = state where id = (select max(id) from orders)")
+    before = catalogued(lake)
+    Epoch.begin(lake.settings.database_url, ANOTHER).close()
+    with pytest.raises(TakenOver):
+        target.maintain(lake.store.turn, timedelta(0))
+    assert catalogued(lake) == before
+
+
+def test_reports_read_the_lake(lake, tmp_path):
+    settings = lake.settings
+    _, report = make_report(settings, tmp_path / "report.html")
+    assert report.freshness["shipments"] >= FEWER.shipments
+    assert {one.name for one in found_last(settings)} == {check.name for check in checks()}
+    with target_of(settings).published() as connection:
+        [shipment] = connection.execute("select min(id) from shipments").fetchone() or ()
+    assert explain(settings, lake.store, str(shipment)).versions
+    assert export(settings, "freshness", tmp_path / "freshness.csv").rows == 1
+    assert verify(settings).damaged == ()
+
+
+def test_a_lake_stays_where_it_is(lake, tmp_path):
+    moved = lake.settings.model_copy(update={"data_dir": tmp_path})
+    with pytest.raises(LakeElsewhere, match=f"{lake.layout.lake}/, and the settings name {tmp_path}/lake/"):
+        opened_for_writing(moved, lake.store.turn)
+    with pytest.raises(LakeElsewhere):
+        Lake(moved).refuse_others()
+
+
+@pytest.fixture(scope="module")
+def analyst(settings: Settings, synced_once: None) -> None:
+    """With the role that ``reader`` prints."""
+    with psycopg.connect(plain(settings.database_url), autocommit=True) as owner:
+        for statement in role_statements(settings):
+            owner.execute(statement)
+
+
+def test_an_analyst_reads_with_the_statements_that_are_shown_and_cannot_write(lake, lake_url, analyst):
+    with psycopg.connect(plain(lake_url), autocommit=True) as owner:
+        texts = "select count(*) from lake.ducklake_file_column_stats natural join lake.ducklake_column"
+        texts += " where column_type = 'varchar' and min_value is not null"
+        kinds = "select count(*) from lake.ducklake_file_column_stats where min_value is not null"
+        [[seen]] = owner.execute(texts).fetchall()
+        assert seen > 0
+        owner.execute("set role analyst")
+        assert owner.execute(texts).fetchall() == [(0,)]
+        assert owner.execute(kinds).fetchall() > [(0,)]
+    shown = "\n".join(reader_lines(lake.settings))
+    assert all(f"  {statement};" in shown for statement in attach_statements(lake.settings))
+    names: dict[str, duckdb.DuckDBPyConnection] = {}
+    exec("\n".join(python_lines(lake.settings)), names)
+    with names["connection"] as connection:
+        query = "select status, max(updated_at), count(*) from shipments where status > 'a' group by all order by all"
+        with target_of(lake.settings).published() as own:
+            assert connection.execute(query).fetchall() == own.execute(query).fetchall() != []
+        with pytest.raises(duckdb.Error, match="read-only"):
+            connection.execute("delete from shipments")
+        attach = attach_statements(lake.settings)[-3]
+        connection.execute(attach.replace("as lake (read_only, ", "as other ("))
+        with pytest.raises(duckdb.Error, match="permission denied"):
+            connection.execute("delete from other.shipments")
+
+
+@pytest.mark.parametrize("analytics", ["ducklake", "file"])
+def test_in_a_new_environment_an_analyst_fetches_a_time_with_what_is_shown(analytics, lake, analyst, tmp_path):
+    """Only what is shown is installed: elsewhere other packages bring what DuckDB's wheel does not require."""
+    with target_of(lake.settings).published() as connection:
+        [(expected,)] = connection.execute("select max(updated_at) from main.shipments").fetchall()
+    if analytics == "ducklake":
+        shown = list(reader_lines(lake.settings))
+        [installs] = [number for number, line in enumerate(shown) if line.startswith("  pip install ")]
+        install, lines = shown[installs], shown[installs + 1 : shown.index("", installs)]
+    else:
+        as_file = file_of(lake, tmp_path / "data")
+        [line] = [line for line in reader_lines(as_file) if line.startswith("Python ")]
+        opened, _, install = line.removeprefix("Python ").partition(", after ")
+        lines = ["import duckdb", f"connection = {opened.strip()}"]
+    fetched = "connection.execute('select max(updated_at) from main.shipments').fetchone()[0].timestamp()"
+    python = tmp_path / "environment" / "bin" / "python"
+    subprocess.run([sys.executable, "-m", "venv", python.parent.parent], check=True)
+    pip = [python, "-m", "pip", "install"]
+    reached = subprocess.run([*pip, "--dry-run", "--no-deps", "duckdb"], capture_output=True, text=True)
+    if reached.returncode != 0:
+        pytest.skip(f"pip finds no packages here: {reached.stderr.strip().splitlines()[-1]}")
+    subprocess.run([*pip, *shlex.split(install)[2:]], check=True)
+    script = "\n".join([*map(str.strip, lines), f"print({fetched})"])
+    printed = subprocess.run([python, "-c", script], check=True, stdout=subprocess.PIPE, text=True).stdout
+    assert float(printed) == expected.timestamp()
+
+
+def test_extensions_come_from_the_installed_wheels(lake):
+    query = "select extension_name from duckdb_extensions() where loaded and install_mode <> 'STATICALLY_LINKED'"
+    with target_of(lake.settings).published() as connection:
+        assert set(connection.execute(query).fetchall()) == {("ducklake",), ("postgres_scanner",)}
+        settings = "select name, value from duckdb_settings() where name like '%\\_extensions' escape '\\'"
+        assert dict(connection.execute(settings).fetchall()).items() >= ONLY_FROM_WHEELS.items()
+    with pytest.raises(SettingsError, match=r"DuckDB's extension unheard_of .* Install wms-sync\[lake\]"):
+        path_of("unheard_of")
+
+
+def test_without_postgresql_there_is_an_error_that_shows_no_password():
+    away = Settings.load(
+        _env_file=None,
+        analytics="ducklake",
+        state_url="postgresql+psycopg://u:planted-secret@127.0.0.1:1/none?sslpassword=planted-secret",
+    )
+    with pytest.raises(DatabaseOpenError, match="lake cannot be opened") as error, target_of(away).published():
+        pass
+    assert "planted-secret" not in "\n".join([str(error.value), *reader_lines(away)])
+    with pytest.raises(SettingsError, match="WMS_STATE_URL=postgresql"):
+        Settings.load(_env_file=None, analytics="ducklake")
+
+
+def test_a_backup_brings_the_state_and_the_files_back_and_the_next_load_makes_the_lake(lake, tmp_path):
+    """Last, because it makes the lake of the module anew."""
+    settings = lake.settings
+    before, forgotten = stored(settings), lake.store.forgotten()
+    [window, *_] = lake.store.windows("loaded")
+    made = backup(settings, tmp_path / "backups").backup
+    assert not [place for place in made.files if place.startswith(("lake", "analytics"))]
+    lake.store.turn.close()
+    with pytest.raises(DataFolderInUse, match="--over"):
+        restore(settings, tmp_path / "backups")
+    done = restore(settings, tmp_path / "backups", over=settings.data_dir)
+    assert (done.left_out, done.forgotten, done.creates_unknown_since) == ({}, len(forgotten), None)
+    assert not target_of(settings).is_published
+    with closing(opened_store(settings)) as store:
+        assert store.forgotten() == forgotten
+        assert store.window(window.id).state == "loaded"
+        assert refresh(Bench(settings, store).run).published
+        store.turn.close()
+    after = stored(settings)
+    assert {slug for slug in before if after[slug] != before[slug]} <= OF_THE_LAST_LOAD
