@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from wms_sync.extras import MODULES
+from wms_sync.errors import MODULES
 
 pytestmark = pytest.mark.proof
 
 LACKING = """
 import sys
 from wms_sync.cli.main import main
-from wms_sync.extras import MODULES
+from wms_sync.errors import MODULES
 
 sys.modules.update({name: None for names in MODULES.values() for name in names})
 main(sys.argv[1:])

@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from wms_sync.errors import NoThread, OutOfMemory, TooManyFiles
-from wms_sync.targets.out_of_memory import refusals_told
+from wms_sync.targets.refusals import refusals_told
 
 LARGER_THAN_ANY_MACHINE = 1 << 46
 

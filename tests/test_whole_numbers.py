@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from wms_sync.whole_numbers import LARGEST_ID, identity, whole
+from wms_sync.json_values import LARGEST_ID, identity, whole
 
 
 @pytest.mark.parametrize("written", [12, "12", "0012", 12.0, Decimal(12)])

@@ -2,10 +2,13 @@
 
 Each package draws its branch at the top of its ``errors.py``. A message says what was tried, what happened and what to
 do next; facts are attributes. ``exit_code`` is the exit code of the command line (1: failed, 2: wrong settings or
-usage).
+usage). ``require_extra`` names a missing extra of the package before anything that needs it begins.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.util import find_spec
 
 
 class WmsSyncError(Exception):
@@ -50,3 +53,26 @@ class TooManyFiles(WmsSyncError):
             "This process may not open more files at once. Nothing was published, and landed pages are not read again. "
             "Raise the limit (ulimit -n, LimitNOFILE of systemd) to 1024 or more. Then run again."
         )
+
+
+MODULES: Mapping[str, tuple[str, ...]] = {
+    "alerts": ("apprise",),
+    "files": ("obstore",),
+    "lake": ("duckdb_extension_ducklake", "duckdb_extension_httpfs", "duckdb_extension_postgres_scanner", "psycopg"),
+    "postgres": ("psycopg",),
+    "report": ("vl_convert",),
+}
+"""What each extra brings, as it is imported."""
+
+
+def lacks(extra: str) -> str | None:
+    """Return what there is to say if the extra is not installed; None if it is."""
+    if all(find_spec(name) is not None for name in MODULES[extra]):
+        return None
+    return f"needs the extra `{extra}`, which is not installed: pip install 'wms-sync[{extra}]'"
+
+
+def require_extra(extra: str, needed_by: str) -> None:
+    """Raise ``SettingsError`` if the extra is not installed."""
+    if said := lacks(extra):
+        raise SettingsError(f"{needed_by} {said}.")

@@ -9,8 +9,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from wms_sync.storage.folder import FolderFiles
-from wms_sync.storage.interface import Files
-from wms_sync.storage.names import unmarked
+from wms_sync.storage.interface import Files, unmarked
 
 RAW = "raw/shipments"
 PARQUET = "parquet"

@@ -28,8 +28,7 @@ from pydantic import (
 )
 
 from wms_sync.cron import checked_cron
-from wms_sync.errors import SettingsError
-from wms_sync.extras import lacks
+from wms_sync.errors import SettingsError, lacks
 from wms_sync.layout import Layout
 from wms_sync.setting_names import given, leave_to_env_file, misspelt, values_in
 from wms_sync.storage.opened import bucket_files, checked_place

@@ -179,7 +179,7 @@ FAULTS = (
     Fault(
         "a fraction is rounded to a whole number",
         ("a fraction where a whole number is expected", "a fraction"),
-        "src/wms_sync/whole_numbers.py",
+        "src/wms_sync/json_values.py",
         "return int(number) if number.is_integer() and abs(number) <= 2**53 else None",
         "return round(number) if abs(number) <= 2**53 else None",
         NUMBERS,
@@ -208,7 +208,7 @@ FAULTS = (
             "an id beyond 64 bits, below zero",
             "a number beyond 64 bits",
         ),
-        "src/wms_sync/whole_numbers.py",
+        "src/wms_sync/json_values.py",
         "return value if value in INT64 and not isinstance(value, bool) else None",
         "return None if isinstance(value, bool) else value",
         NUMBERS,
@@ -216,7 +216,7 @@ FAULTS = (
     Fault(
         "a whole number written as text is refused where a page is repaired",
         ("an id written as text", "a number as text"),
-        "src/wms_sync/whole_numbers.py",
+        "src/wms_sync/json_values.py",
         "return int(value) if _WHOLE.fullmatch(value) and int(value) in INT64 else None",
         "return None",
         NUMBERS,
@@ -321,7 +321,7 @@ FAULTS = (
     Fault(
         "a control character makes its page unreadable",
         ("a control character in a text",),
-        "src/wms_sync/loose_json.py",
+        "src/wms_sync/json_values.py",
         "json.loads(text, strict=False,",
         "json.loads(text, strict=True,",
         PAGES,

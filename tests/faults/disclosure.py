@@ -12,7 +12,7 @@ FAULTS = (
     Fault(
         "a page lands with persons who were not asked for",
         (PERSONS,),
-        "src/wms_sync/shipments/read/cleaner.py",
+        "src/wms_sync/shipments/read/listing.py",
         "if page.envelope.suspect and not self._include_addresses:",
         "if False:",
         ("tests/privacy/test_landing.py::test_nothing_personal_lands_that_was_not_asked_for",),
@@ -60,7 +60,7 @@ FAULTS = (
     Fault(
         "a forgotten order comes back with its next page",
         (PERSONS,),
-        "src/wms_sync/shipments/read/cleaner.py",
+        "src/wms_sync/shipments/read/listing.py",
         "forgotten = without_orders(impersonal or content, self._forgotten)",
         "forgotten = None",
         ("tests/upkeep/test_forget.py::test_a_forgotten_order_does_not_come_back",),
@@ -76,7 +76,7 @@ FAULTS = (
     Fault(
         "a message of the service shows the token that it repeats",
         (SECRETS,),
-        "src/wms_sync/service/redaction.py",
+        "src/wms_sync/service/reasons.py",
         'text = text.replace(secret, "(withheld)")',
         "pass",
         ("tests/service/test_creates.py::test_no_form_of_an_answer_shows_the_token",),

@@ -87,7 +87,7 @@ FAULTS = (
     Fault(
         "the horizon follows the service's clock, however far ahead that is",
         (FETCHED,),
-        "src/wms_sync/service/clock.py",
+        "src/wms_sync/service/headers.py",
         "trusted=min(heard.trusted, date, mine + tolerance)",
         "trusted=min(heard.trusted, date)",
         (

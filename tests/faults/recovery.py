@@ -117,7 +117,7 @@ FAULTS = (
     Fault(
         "a read begins though the disk has no room for it",
         ("the disk is full", '`make soak SOAK="-k full_disk"`'),
-        "src/wms_sync/shipments/read/disk_space.py",
+        "src/wms_sync/shipments/read/raw.py",
         "if needed > free:",
         "if False:",
         ("tests/shipments/read/test_disk_space.py",),

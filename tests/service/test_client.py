@@ -26,7 +26,6 @@ from wms_sync.errors import SettingsError
 from wms_sync.reports.nights import mends_by_waiting
 from wms_sync.service import connection
 from wms_sync.service.client import GlobalApi
-from wms_sync.service.clock import dated
 from wms_sync.service.errors import (
     ApiError,
     Busy,
@@ -37,6 +36,7 @@ from wms_sync.service.errors import (
     Unauthorized,
     Unreachable,
 )
+from wms_sync.service.headers import dated
 from wms_sync.service.query import Pager
 from wms_sync.service.shipments import ShipmentListing
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone
 
-from wms_sync.service.filters import ids_among, updated_within
+from wms_sync.service.query import ids_among, updated_within
 from wms_sync.service.selection import selection
 
 MARCH, APRIL = datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 4, 1, tzinfo=UTC)

@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from wms_sync.service.envelope import read_envelope
-from wms_sync.service.page_cursor import named_host, page_cursor
+from wms_sync.service.envelope import named_host, page_cursor, read_envelope
 
 LONGEST = "x" * 65_536
 

@@ -19,9 +19,8 @@ from wms_sync.state.errors import TakenOver
 from wms_sync.state.turns import Turn
 from wms_sync.storage.bucket import BucketFiles
 from wms_sync.storage.errors import FilesRefused, FilesUnavailable, NameTaken, OddName, VersionsKept
-from wms_sync.storage.interface import Files
+from wms_sync.storage.interface import Files, marked, unmarked
 from wms_sync.storage.listing import Listing
-from wms_sync.storage.names import marked, unmarked
 from wms_sync.storage.opened import bucket_files
 
 PAGE = "raw/shipments/w/page-00001.json.gz"

@@ -39,11 +39,11 @@ from wms_sandbox.clock import as_datetime
 from wms_sandbox.server import SandboxServer
 from wms_sandbox.slots import order_id
 from wms_sync.errors import WmsSyncError
+from wms_sync.json_values import LARGEST_ID
 from wms_sync.layout import LAKE_OWNER, Layout
 from wms_sync.settings import Settings
 from wms_sync.targets.errors import REBUILT_IF_LOST, LakeReplaced
 from wms_sync.targets.target import Opened, target_of
-from wms_sync.whole_numbers import LARGEST_ID
 
 STEPS = 8
 REBUILT = 3

@@ -12,8 +12,8 @@ from tests.changed_files import bloat
 from tests.test_sync import first_synced
 from wms_sync.catalogue import quote
 from wms_sync.shipments.load.refresh import refresh
-from wms_sync.targets.compact import copy_tables, is_bloated
 from wms_sync.targets.database import open_for_writing, relations_in
+from wms_sync.targets.file import copy_tables, is_bloated
 
 BY_EACH_LOAD = {("ops", "checks"), ("ops", "latest_load"), ("ops", "windows"), ("marts", "freshness")}
 """They say when."""

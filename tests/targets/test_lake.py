@@ -44,7 +44,7 @@ from wms_sync.state.errors import TakenOver
 from wms_sync.state.lock import WRITER, Held, Holder
 from wms_sync.targets.database import create_empty
 from wms_sync.targets.ducklake.catalogue import STATISTICS
-from wms_sync.targets.ducklake.extensions import ONLY_FROM_WHEELS, path_of
+from wms_sync.targets.ducklake.place import ONLY_FROM_WHEELS, path_of
 from wms_sync.targets.ducklake.session import opened_for_writing
 from wms_sync.targets.ducklake.target import Lake
 from wms_sync.targets.ducklake.upkeep import LARGE

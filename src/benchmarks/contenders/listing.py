@@ -19,7 +19,7 @@ import msgspec
 from isal import isal_zlib
 
 from wms_sync.intervals import Interval, slices
-from wms_sync.service.filters import updated_within
+from wms_sync.service.query import updated_within
 from wms_sync.service.selection import selection
 from wms_sync.service.shipments import PATH
 

@@ -20,8 +20,7 @@ from wms_sync.cli.local_sandbox import MERCHANT_API_KEY, MERCHANT_USERNAME, TOKE
 from wms_sync.cli.printing import command, say, say_lines, shown
 from wms_sync.cli.push_views import plan_lines
 from wms_sync.cli.runs import run_push, run_sync
-from wms_sync.errors import SettingsError
-from wms_sync.extras import lacks
+from wms_sync.errors import SettingsError, lacks
 from wms_sync.master_data.kinds.table import KINDS, SAMPLES, files_of
 from wms_sync.master_data.plan.steps import SHOWN
 from wms_sync.master_data.push.file import plan_file

@@ -23,8 +23,7 @@ import click
 from wms_sync.cli.local_sandbox import MERCHANT_API_KEY, MERCHANT_USERNAME, TOKEN, local_sandbox
 from wms_sync.cli.printing import command, say
 from wms_sync.cli.runs import DAGSTER_HOME
-from wms_sync.errors import SettingsError, WmsSyncError
-from wms_sync.extras import lacks
+from wms_sync.errors import SettingsError, WmsSyncError, lacks
 from wms_sync.layout import Layout
 from wms_sync.master_data.kinds.table import SAMPLES
 from wms_sync.settings import PREFIX, Settings

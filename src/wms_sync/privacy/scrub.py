@@ -2,6 +2,8 @@
 
 A text that has some is parsed, walked and written again, so spaces and escapes may change but values do not: numbers
 keep every digit. Invalid JSON (``NaN``, broken UTF-8, very deep nesting) is read as leniently as flattening reads it.
+
+PHP writes a list as an object where its numbers have gaps, or are ids; both forms are walked.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from wms_sync.loose_json import loosely
+from wms_sync.json_values import cut_to_depth, loosely, whole
 from wms_sync.privacy.detection import mentions_person
 from wms_sync.privacy.fields import (
     ADDRESS,
@@ -28,9 +30,6 @@ from wms_sync.privacy.fields import (
     kept_fields,
     place_of,
 )
-from wms_sync.privacy.numbered import as_list
-from wms_sync.shallow_json import cut_to_depth
-from wms_sync.whole_numbers import whole
 
 _DECODER = msgspec.json.Decoder(float_hook=Decimal)
 _ENCODER = msgspec.json.Encoder(decimal_format="number")
@@ -214,3 +213,15 @@ def _reencoded(content: bytes, edit: Callable[[Any], bool]) -> bytes | None:
         # invalid bytes survive as escaped surrogates, and flattening reports them
         page = loosely(content.decode("utf-8-sig", errors="surrogateescape"))
         return json.dumps(page, ensure_ascii=True).encode() if edit(page) else None
+
+
+def as_list(value: Any) -> list[Any] | None:  # noqa: ANN401 - any JSON
+    """Return a list, also one of objects that is written as an object by number; None for anything else."""
+    if isinstance(value, dict) and value and all(_is_numbered(key, element) for key, element in value.items()):
+        return list(value.values())
+    return value if isinstance(value, list) else None
+
+
+def _is_numbered(key: str, value: Any) -> bool:  # noqa: ANN401 - any JSON
+    """Return whether a member of an object may be one of a list."""
+    return isinstance(value, dict) and key.isascii() and key.isdigit()

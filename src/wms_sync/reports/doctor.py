@@ -26,8 +26,8 @@ from wms_sync.reports.attention import tables_gone
 from wms_sync.reports.doctor_reading import look_at_status, read_as_a_sync
 from wms_sync.reports.findings import Finding
 from wms_sync.service.client import GlobalApi
-from wms_sync.service.clock import Heard
 from wms_sync.service.errors import AccessDenied, ApiError, CallFailed, SessionExpired, Unauthorized
+from wms_sync.service.headers import Heard
 from wms_sync.service.merchant import MerchantApi
 from wms_sync.service.retrying import RetryPolicy
 from wms_sync.settings import Settings

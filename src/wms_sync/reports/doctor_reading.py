@@ -15,7 +15,7 @@ from msgspec import Struct, field
 from wms_sync.grammar import count_of
 from wms_sync.reports.findings import Finding
 from wms_sync.service import probe
-from wms_sync.service.answer_json import decoded
+from wms_sync.service.body import decoded
 from wms_sync.service.client import STATUS, GlobalApi
 from wms_sync.service.errors import ApiError, Rejected
 from wms_sync.service.page_size import PageSize
@@ -27,7 +27,7 @@ from wms_sync.service.statuses import NO_SUCH_PATH
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.field_selection import taken_again, wanted, what_is_lost
 from wms_sync.shipments.read.listing import listing_of
-from wms_sync.shipments.read.warnings import Warnings
+from wms_sync.shipments.read.progress import Warnings
 
 PAGES = 2
 FILTER = "filter on updated_at"

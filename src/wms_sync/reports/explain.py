@@ -19,6 +19,7 @@ from msgspec import Struct
 from wms_sync import sql_files
 from wms_sync.grammar import count_of
 from wms_sync.intervals import Interval, subtract
+from wms_sync.json_values import identity
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings
 from wms_sync.shipments.flatten.stubs import SAYS_DELETED
@@ -27,7 +28,6 @@ from wms_sync.targets.database import records
 from wms_sync.targets.errors import UnknownOrderError, UnknownShipmentError
 from wms_sync.targets.target import target_of
 from wms_sync.upkeep.recovery import is_behind
-from wms_sync.whole_numbers import identity
 
 
 class Origin(Struct, frozen=True):

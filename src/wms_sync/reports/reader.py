@@ -14,8 +14,7 @@ from wms_sync import sql_files
 from wms_sync.catalogue import literal, quote, stored_tables
 from wms_sync.settings import Settings
 from wms_sync.targets.ducklake.catalogue import STATISTICS
-from wms_sync.targets.ducklake.extensions import OF_BUCKET
-from wms_sync.targets.ducklake.place import NAME, data_path, extensions, parameters, store_statements
+from wms_sync.targets.ducklake.place import NAME, OF_BUCKET, data_path, extensions, parameters, store_statements
 from wms_sync.targets.persons import is_personal
 
 ANALYST = "analyst"

@@ -15,8 +15,7 @@ import duckdb
 from msgspec import Struct
 
 from wms_sync import sql_files
-from wms_sync.errors import WmsSyncError
-from wms_sync.extras import require_extra
+from wms_sync.errors import WmsSyncError, require_extra
 from wms_sync.reports.attention import RUN
 from wms_sync.reports.output import is_marked, refuse_output
 from wms_sync.reports.pages import rendered

@@ -1,20 +1,24 @@
-"""Receive a response body: kept compressed for landing, decompressed for reading.
+"""Read the body of an answer within its limits, and decode the JSON of one that is no page.
 
-The client accepts gzip and zstd. A body that arrives uncompressed is landed as zstd. A transfer that ends early is
-``Unreachable`` (and retried), never a shorter page.
+A body is read compressed as it came, up to a limit of its size before and after. Pages have their own reader
+(``envelope``), which keeps them as received.
 """
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterator
 from time import monotonic
+from typing import TypeVar
 
 import httpx
+import msgspec
 import zstandard
 from isal import isal_zlib
 from msgspec import Struct
 
 from wms_sync.grammar import count_of
+from wms_sync.json_values import cut_to_depth
 from wms_sync.service.errors import ProtocolError, Unreachable
 from wms_sync.storage.compression import GZIP_WINDOW_BITS, DamagedStream, StreamTooLarge, decompress
 
@@ -84,3 +88,15 @@ def _too_large(largest: int) -> ProtocolError:
         f"The service sent a page of more than {largest // 2**20} MB. Request fewer records per page: lower "
         "WMS_PAGE_SIZE."
     )
+
+
+T = TypeVar("T")
+
+
+def decoded(content: bytes, shape: type[T]) -> T:
+    """Return what the content says as a ``shape``. Raises ``msgspec.DecodeError`` or ``UnicodeDecodeError``."""
+    plain = content.removeprefix(codecs.BOM_UTF8)
+    try:
+        return msgspec.json.decode(plain, type=shape)
+    except RecursionError:
+        return msgspec.json.decode(cut_to_depth(plain), type=shape)

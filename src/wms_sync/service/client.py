@@ -21,12 +21,11 @@ from pydantic import SecretStr
 
 from wms_sync.service import statuses
 from wms_sync.service.body import Body, receive
-from wms_sync.service.clock import ServiceClock, dated
 from wms_sync.service.connection import Connection, Params, Request, TimeLimits, always
 from wms_sync.service.errors import NotAList, ProtocolError, Unauthorized, Unreachable
-from wms_sync.service.notices import Warn
+from wms_sync.service.headers import ServiceClock, Warn, dated
+from wms_sync.service.lanes import Throttle
 from wms_sync.service.retrying import RetryPolicy
-from wms_sync.service.throttle import Throttle
 from wms_sync.settings import TOLERANCE, Settings
 
 ROOT = "/api/global"

@@ -25,10 +25,9 @@ from wms_sync.errors import SettingsError
 from wms_sync.service import statuses
 from wms_sync.service.body import ACCEPT_ENCODING
 from wms_sync.service.errors import ApiError, Busy, InDoubt, NotSent, RedirectRefused, ServiceFailed, Unreachable
-from wms_sync.service.lane import Lane
-from wms_sync.service.notices import Notices, Warn
+from wms_sync.service.headers import Notices, Warn
+from wms_sync.service.lanes import Lane, Throttle
 from wms_sync.service.retrying import RetryPolicy, backoff, wait_before_retry
-from wms_sync.service.throttle import Throttle
 
 logger = logging.getLogger(__name__)
 

@@ -19,12 +19,11 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from wms_sync.service.answer_json import decoded
+from wms_sync.json_values import identity
+from wms_sync.service.body import decoded
 from wms_sync.service.client import ROOT, GlobalApi, Reply
 from wms_sync.service.errors import InDoubt, Problem, Rejected
-from wms_sync.service.reasons import as_sentence, words_in
-from wms_sync.service.redaction import without_credentials
-from wms_sync.whole_numbers import identity
+from wms_sync.service.reasons import as_sentence, without_credentials, words_in
 
 Resource = Mapping[str, Any]
 

@@ -1,12 +1,19 @@
 """Read the list envelope of a page (specification 2.6) without decoding the records.
 
 msgspec skips what is not declared here, so a page of 5 MB takes a few milliseconds; DuckDB decodes the records later,
-once.
+once. Of the records only ``updated_at`` is ever read here.
+
+Of ``next`` only the page cursor is used (4.6). ``next`` is an absolute URL, perhaps with another scheme or host behind
+a proxy, or a path with or without its root, or a query. It is never used as an address: the next page is requested from
+the configured base URL with ``cursor_start``, an integer (4.4). If ``next`` has no cursor, ``meta.cursor_start`` is
+used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -14,12 +21,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from wms_sync.grammar import count_of
-from wms_sync.loose_json import loosely
+from wms_sync.json_values import INT64, cut_to_depth, identity, loosely, whole
 from wms_sync.privacy.detection import mentions_no_person, page_decoder
+from wms_sync.service.body import decoded
 from wms_sync.service.errors import NotAList, ProtocolError
-from wms_sync.service.page_cursor import named_host, page_cursor
-from wms_sync.shallow_json import cut_to_depth
-from wms_sync.whole_numbers import INT64, whole
 
 
 class _Meta(Struct):
@@ -149,3 +154,65 @@ def _loaded(text: str) -> Any:  # noqa: ANN401 - any JSON
         return loosely(text)
     except RecursionError:
         return loosely(cut_to_depth(text.encode(errors="replace")).decode())
+
+
+_CURSOR_START = re.compile(r"(?:^|[?&;])cursor_start=([0-9]{1,19})(?![^&#\s])")
+_HOST = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?//(?:[^/?#@]*@)?([a-z0-9.-]{1,253})(?![^:/?#])", re.IGNORECASE)
+
+
+def page_cursor(stated: object) -> int | None:
+    """Return the cursor in a ``next`` of any form, or in a ``meta.cursor_start``; None if there is none."""
+    if not isinstance(stated, str):
+        return identity(stated)
+    found = _CURSOR_START.findall(stated)
+    return identity(found[-1] if found else stated)
+
+
+def named_host(stated: object) -> str | None:
+    """Return the host of ``next`` in lower case if it is an absolute URL; else None."""
+    found = _HOST.match(stated) if isinstance(stated, str) else None
+    return found[1].lower() if found else None
+
+
+YEARS = range(1900, 9999)
+
+
+class _Record(Struct):
+    id: Any = None
+    updated_at: Any = None
+
+
+class _Page(Struct):
+    collection: list[_Record]
+
+
+def change_times(content: bytes) -> Mapping[int, object]:
+    """Return the ``updated_at`` of each record by id, as it came; None for one that is null, empty or absent.
+
+    Records without a usable id are left out; a page that cannot be decoded has none.
+    """
+    try:
+        records = decoded(content, _Page).collection
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return {}
+    ids = ((whole(record.id), record.updated_at) for record in records)
+    return {record_id: updated_at or None for record_id, updated_at in ids if record_id is not None}
+
+
+def change_time(updated_at: object) -> datetime | None:
+    """Return an ``updated_at`` in UTC, None if it cannot be read; a time without a zone is UTC.
+
+    Nor can one be read at an end of the calendar, where a day earlier or later may be no date.
+    """
+    try:
+        changed = datetime.fromisoformat(str(updated_at))
+        changed = (changed if changed.tzinfo else changed.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+    return changed if changed.year in YEARS else None
+
+
+def changed_before(updated_at: object, moment: datetime) -> bool:
+    """Return whether an ``updated_at`` can be read and is earlier than a moment."""
+    changed = change_time(updated_at)
+    return changed is not None and changed < moment

@@ -23,11 +23,10 @@ import httpx
 import msgspec
 from pydantic import SecretStr
 
-from wms_sync.service.answer_json import decoded
-from wms_sync.service.body import receive
+from wms_sync.service.body import decoded, receive
 from wms_sync.service.connection import Connection, Request
 from wms_sync.service.errors import AccessDenied, CallFailed, ProtocolError, Rejected, SessionExpired
-from wms_sync.service.redaction import without_credentials
+from wms_sync.service.reasons import without_credentials
 from wms_sync.service.retrying import RetryPolicy
 from wms_sync.service.statuses import not_the_answer
 from wms_sync.settings import Settings

@@ -12,8 +12,8 @@ from datetime import datetime, timedelta
 from itertools import islice
 
 from wms_sync.grammar import count_of
+from wms_sync.service.envelope import change_time
 from wms_sync.service.errors import FilterMisses
-from wms_sync.service.record_dates import change_time
 from wms_sync.service.shipments import ShipmentListing
 
 EXACT = timedelta(0)

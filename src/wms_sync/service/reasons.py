@@ -1,29 +1,37 @@
-"""Read what the body of a refusal or a failure says, as clean words for people.
+r"""Read what the body of a refusal or a failure says, as clean words for people.
 
 The service's own form (specification 7.1)::
 
     {"errors": [{"type": "parameters", "message": "...", "details": [{"key": "name", "message": "is too long"}]}]}
 
-Other forms, of services that differ and of what stands in front of them: problem+json, ``{"message", "parameters"}``,
-``{"errors": {"sku": ["is taken"]}}``, texts, HTML. Belongs here: finding the words, and cleaning them. What follows
-from an answer is decided in ``statuses``.
+Other forms, of services that differ and of proxies in front of them: problem+json, ``{"message", "parameters"}``,
+``{"errors": {"sku": ["is taken"]}}``, texts, HTML. Belongs here: finding the words, and cleaning them.
+``statuses`` decides what follows from an answer.
+
+A service may repeat in a message what it was sent, so the credentials of the request are removed. A text is searched
+after it was decoded, since JSON may escape a secret (PHP writes ``/`` as ``\/``).
 """
 
 from __future__ import annotations
 
+import base64
+import binascii
 import html
 import re
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
 import msgspec
 
-from wms_sync.service.answer_json import decoded
+from wms_sync.json_values import shallow
+from wms_sync.service.body import decoded
 from wms_sync.service.errors import Problem
-from wms_sync.service.redaction import without_credentials
-from wms_sync.shallow_json import shallow
+
+if TYPE_CHECKING:
+    import httpx
+
 
 LONGEST = 300
 """Characters that are shown of a body in another form than the service's."""
@@ -213,3 +221,37 @@ def _without_markup(text: str) -> str:
 
 def _bare(text: str) -> str:
     return html.unescape(_TAG.sub(" ", text))
+
+
+class _JsonRpc(msgspec.Struct):
+    method: str
+    params: list[object]
+
+
+def without_credentials(text: str, request: httpx.Request) -> str:
+    """Return the text with every secret of the request replaced by ``(withheld)``."""
+    for secret in sorted(filter(None, set(_secrets(request))), key=len, reverse=True):
+        text = text.replace(secret, "(withheld)")
+    return text
+
+
+def _secrets(request: httpx.Request) -> Iterator[str]:
+    scheme, _, sent = request.headers.get("authorization", "").partition(" ")
+    yield sent
+    if scheme == "Basic":
+        yield from _of_pair(sent)
+    try:
+        called = msgspec.json.decode(request.content, type=_JsonRpc)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return
+    # the Merchant API: the key is the second parameter of login, the session the first one of call
+    yield from (str(one) for one in (called.params[1:2] if called.method == "login" else called.params[:1]) if one)
+
+
+def _of_pair(sent: str) -> Iterator[str]:
+    try:
+        pair = base64.b64decode(sent).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return
+    yield pair
+    yield pair.partition(":")[2]

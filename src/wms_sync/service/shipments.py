@@ -24,12 +24,10 @@ from wms_sync.grammar import count_of
 from wms_sync.service.body import packed
 from wms_sync.service.client import ROOT, Answer, GlobalApi
 from wms_sync.service.connection import Params
-from wms_sync.service.envelope import Envelope, read_envelope
+from wms_sync.service.envelope import Envelope, change_times, read_envelope
 from wms_sync.service.errors import NotAList, ProtocolError, Rejected
-from wms_sync.service.filters import UNDATED, ids_among, ids_between, updated_within
 from wms_sync.service.page_size import PageSize
-from wms_sync.service.query import Page, Query
-from wms_sync.service.record_dates import change_times
+from wms_sync.service.query import UNDATED, Page, Query, ids_among, ids_between, updated_within
 from wms_sync.service.selection import Selection
 
 logger = logging.getLogger(__name__)

@@ -11,8 +11,8 @@ from time import monotonic
 import httpx
 
 from wms_sync.service.body import receive
-from wms_sync.service.clock import dated
 from wms_sync.service.errors import ApiError, Busy, Problem, RedirectRefused, Rejected, ServiceFailed, Unauthorized
+from wms_sync.service.headers import dated
 from wms_sync.service.reasons import are_own, as_sentence, clean, problems_in, words_in, words_in_page
 from wms_sync.service.retrying import retry_after_seconds
 

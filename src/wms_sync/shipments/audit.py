@@ -25,30 +25,24 @@ from msgspec.structs import replace
 
 from wms_sync.grammar import count_of
 from wms_sync.intervals import Interval
+from wms_sync.json_values import LARGEST_ID
 from wms_sync.service.client import GlobalApi
-from wms_sync.service.envelope import Envelope
+from wms_sync.service.envelope import Envelope, change_times, changed_before
 from wms_sync.service.errors import ApiError, ProtocolError
 from wms_sync.service.query import Page
-from wms_sync.service.record_dates import change_times, changed_before
 from wms_sync.service.shipments import IDS_PER_REQUEST, ShipmentListing
-from wms_sync.shipments.read import widening
-from wms_sync.shipments.read.cleaner import Cleaner
 from wms_sync.shipments.read.clocks import served_later
 from wms_sync.shipments.read.counts import Counts
 from wms_sync.shipments.read.errors import WindowIncomplete
 from wms_sync.shipments.read.field_selection import FieldSelection
-from wms_sync.shipments.read.lately import was_within
-from wms_sync.shipments.read.listing import listing_of
-from wms_sync.shipments.read.page_size import page_size
-from wms_sync.shipments.read.progress import Tally
+from wms_sync.shipments.read.listing import Cleaner, is_recent, known_widening, listing_of, page_size
+from wms_sync.shipments.read.progress import Tally, Warnings
 from wms_sync.shipments.read.reader import BEFORE_START
-from wms_sync.shipments.read.warnings import Warnings
+from wms_sync.shipments.read.set_aside import new_name_without_time
 from wms_sync.shipments.read.window import WindowReader
-from wms_sync.shipments.read.window_names import new_name_without_time
 from wms_sync.state.audits import Audit, Audits, MissingShipment
 from wms_sync.state.run import Run
 from wms_sync.state.store import Window
-from wms_sync.whole_numbers import LARGEST_ID
 
 logger = logging.getLogger(__name__)
 
@@ -85,7 +79,7 @@ class SliceReader:
         self._warnings = warnings or Warnings()
         self._listing = listing_of(settings, api, page_size(settings, store, self._warnings), self._warnings)
         self._listing.selection = FieldSelection(settings, store).remembered()
-        self._listing.widening = widening.remembered(store)
+        self._listing.widening = known_widening(store)
         served_later(api, store)
         self._counts = Counts(self._listing, self._warnings)
 
@@ -125,7 +119,7 @@ class SliceReader:
         """Return whether a slice is due. After a first sync none is: its shipments have just been read."""
         if not self._settings.audit_pages or not self._store.windows("loaded") or settled <= self._settings.start:
             return False
-        return last is None or not was_within(SLICE_EVERY, last.read_at)
+        return last is None or not is_recent(SLICE_EVERY, last.read_at)
 
     def _read(
         self, after: int, settled: datetime, known_missing: AbstractSet[int]

@@ -30,9 +30,8 @@ from obstore.exceptions import (
 from obstore.store import ObjectStore
 
 from wms_sync.storage.errors import FilesRefused, FilesUnavailable, NameTaken, OddName, VersionsKept
-from wms_sync.storage.interface import Writer
+from wms_sync.storage.interface import Writer, marked
 from wms_sync.storage.listing import Listing
-from wms_sync.storage.names import marked
 from wms_sync.storage.scratch import Scratch
 
 if TYPE_CHECKING:

@@ -1,7 +1,12 @@
-"""What the rest of the library knows of files: their keys, and who may change them."""
+"""The protocol of files: keys, what can be done with a file, and who may change it.
+
+A name carries the first digits of its content's hash: ``page-00005.json.gz`` becomes ``page-00005-1f3a9c04.json.gz``.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -86,3 +91,19 @@ class Files(Protocol):
 
     def where(self, key: str) -> str:
         """Return where a file lies, for a person who looks for it."""
+
+
+_DIGITS = 8
+_MARK = re.compile(rf"-[0-9a-f]{{{_DIGITS}}}(?=\.)")
+
+
+def marked(key: str, content: bytes) -> str:
+    """Return the key with the first digits of the content's SHA-256, in place of those that it may have."""
+    folder, _, name = key.rpartition("/")
+    stem, _, suffix = unmarked(name).partition(".")
+    return f"{folder}/{stem}-{hashlib.sha256(content).hexdigest()[:_DIGITS]}.{suffix}"
+
+
+def unmarked(name: str) -> str:
+    """Return the name without such digits."""
+    return _MARK.sub("", name)

@@ -1,16 +1,40 @@
-"""Turn what DuckDB and the disk refuse into an ``AnalyticsError``, which says what to do."""
+"""Explain what the system, the disk or DuckDB refuses: memory, a thread, a file, a statement."""
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import duckdb
 
-from wms_sync.errors import TooManyFiles, WmsSyncError
+from wms_sync.errors import NoThread, OutOfMemory, TooManyFiles, WmsSyncError
 from wms_sync.targets.ducklake.place import may_lack_files
 from wms_sync.targets.errors import REBUILT_IF_LOST, AnalyticsError, without_statement
-from wms_sync.targets.out_of_memory import TOO_MANY_FILES
+
+NO_THREAD = "can't start new thread"
+"""All that Python says of it."""
+TOO_MANY_FILES = os.strerror(errno.EMFILE)
+
+
+@contextmanager
+def refusals_told() -> Iterator[None]:
+    """Raise what the system refuses inside the block as ``OutOfMemory``, ``NoThread`` or ``TooManyFiles``."""
+    try:
+        yield
+    except MemoryError as error:
+        raise OutOfMemory from error
+    except OSError as error:
+        if TOO_MANY_FILES in str(error):
+            raise TooManyFiles from error
+        if error.errno != errno.ENOMEM:
+            raise
+        raise OutOfMemory from error
+    except RuntimeError as error:
+        if str(error) != NO_THREAD:
+            raise
+        raise NoThread from error
 
 
 @contextmanager

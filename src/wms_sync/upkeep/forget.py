@@ -35,7 +35,7 @@ from wms_sync.state.run import Run
 from wms_sync.state.store import LandedPage, StateStore
 from wms_sync.state.turns import Turn
 from wms_sync.storage.durable import sync_file
-from wms_sync.storage.names import unmarked
+from wms_sync.storage.interface import unmarked
 from wms_sync.targets.errors import DatabaseOpenError
 from wms_sync.targets.persons import concerned_tables, forgotten_in, is_personal, kept_rows, persons, prepare
 from wms_sync.targets.refusals import refusals_explained

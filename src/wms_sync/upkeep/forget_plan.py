@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from wms_sync import sql_files
 from wms_sync.catalogue import table
+from wms_sync.json_values import identity
 from wms_sync.layout import Layout, raw_key
 from wms_sync.settings import Settings
 from wms_sync.shipments.load.damaged_parquet import reading_parquet
@@ -18,7 +19,6 @@ from wms_sync.targets.persons import held_rows
 from wms_sync.targets.target import target_of
 from wms_sync.upkeep.forget import held_files, held_pages, holds
 from wms_sync.upkeep.forget_search import suspects
-from wms_sync.whole_numbers import identity
 
 
 class NamedOrder(Struct, frozen=True):

@@ -16,10 +16,10 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from wms_sync.grammar import count_of
+from wms_sync.json_values import identity
 from wms_sync.layout import FORGOTTEN, Layout
 from wms_sync.state.store import StateStore
 from wms_sync.targets.errors import ForgottenOrdersLostError, UnknownOrderError
-from wms_sync.whole_numbers import identity
 
 logger = logging.getLogger(__name__)
 

@@ -40,7 +40,7 @@ from wms_sync.targets.database import records
 from wms_sync.targets.errors import AnotherServiceError, MaintenanceError, ReadersInTheWay
 from wms_sync.targets.file import FileTarget
 from wms_sync.targets.foreign_log import report_foreign_log
-from wms_sync.targets.out_of_memory import refusals_told
+from wms_sync.targets.refusals import refusals_told
 from wms_sync.targets.target import Target, target_of
 from wms_sync.upkeep.forget import are_older, forget
 from wms_sync.upkeep.forgotten_orders import reconcile_lists

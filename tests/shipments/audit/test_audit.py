@@ -15,13 +15,13 @@ from tests.conftest import FEWER, NOW, logged
 from tests.test_sync import assert_equal, begun, first_synced, published, synced
 from wms_sandbox.app import Sandbox
 from wms_sync.cli.views import refresh_lines
+from wms_sync.json_values import LARGEST_ID
 from wms_sync.reports.explain import explain
 from wms_sync.shipments.audit import SliceReader
 from wms_sync.shipments.load.audits import stored_shipments
 from wms_sync.shipments.load.refresh import rebuild, refresh
 from wms_sync.state.audits import Audit, Audits
 from wms_sync.state.schema import audits as audits_table
-from wms_sync.whole_numbers import LARGEST_ID
 
 LONG_AGO = timedelta(days=2)
 DIFFERS = "audits_find_no_change_that_the_sync_missed"

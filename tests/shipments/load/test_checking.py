@@ -12,12 +12,12 @@ from tests.changed_files import change, double_a_shipment
 from tests.conftest import FEWER, Bench
 from tests.test_sync import first_synced, night_after, synced
 from wms_sandbox.app import Sandbox
+from wms_sync.json_values import LARGEST_ID
 from wms_sync.reports.checks import found_in_whole_tables, found_last
 from wms_sync.shipments.load.checking import OF_LOAD, WHOLE
 from wms_sync.shipments.load.checks import checks
 from wms_sync.shipments.load.refresh import RefreshReport, rebuild, refresh
 from wms_sync.state.audits import Audit, Audits
-from wms_sync.whole_numbers import LARGEST_ID
 
 KEYS = "shipments_have_unique_keys"
 DATES = "shipments_are_packed_after_they_are_created"

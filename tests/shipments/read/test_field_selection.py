@@ -14,9 +14,9 @@ from wms_sandbox.field_treatment import FieldTreatment
 from wms_sync.errors import SettingsError
 from wms_sync.service.selection import Selection
 from wms_sync.shipments.read.field_selection import FieldSelection
+from wms_sync.shipments.read.progress import Warnings
 from wms_sync.shipments.read.raw import read_manifest
 from wms_sync.shipments.read.reader import Reading
-from wms_sync.shipments.read.warnings import Warnings
 from wms_sync.state.narrowed import NarrowedFields
 
 Told = Literal["key", "message", "nothing"]

@@ -19,11 +19,9 @@ from tests.shipments.read.conftest import SHIPMENTS
 from wms_sandbox.errors import ParameterError, bad_parameters
 from wms_sync.intervals import Interval
 from wms_sync.service.errors import PagingBroken, Rejected, ServiceFailed
-from wms_sync.shipments.read import unfinished
 from wms_sync.shipments.read.counts import PAGES_PER_WINDOW
 from wms_sync.shipments.read.errors import WindowIncomplete
-from wms_sync.shipments.read.plan import MARGIN
-from wms_sync.shipments.read.unfinished import RESUME_WITHIN
+from wms_sync.shipments.read.plan import MARGIN, RESUME_WITHIN, remember_backfill
 from wms_sync.state.store import Observation, Window
 
 
@@ -432,7 +430,7 @@ def test_a_backfill_that_was_killed_after_its_last_window_is_read_again(bench, s
     """It is still remembered as unfinished."""
     began_at = datetime.now(UTC)
     first = backfilled(bench)
-    unfinished.begin(bench.store, Interval(*DAYS), DAYS[1], began_at)
+    remember_backfill(bench.store, Interval(*DAYS), DAYS[1], began_at)
     again = backfilled(bench)
     assert again.progress.records == first.progress.records > 0
     assert {*first.window_ids}.isdisjoint(again.window_ids)

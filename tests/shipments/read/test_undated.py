@@ -16,7 +16,7 @@ from wms_sandbox.errors import ParameterError, bad_parameters
 from wms_sandbox.store import NO_TIME
 from wms_sync.reports.days import windows_of
 from wms_sync.service.errors import ServiceFailed
-from wms_sync.service.filters import UNDATED
+from wms_sync.service.query import UNDATED
 from wms_sync.shipments.load.refresh import rebuild, refresh
 
 EARLIER = 1_600_000_000_000

@@ -7,8 +7,8 @@ from tests.conftest import logged
 from wms_sync.cli.runs import DONE_WITH_DOUBTS, report
 from wms_sync.reports.status import status
 from wms_sync.runs import RunReport
+from wms_sync.shipments.read.progress import Warnings
 from wms_sync.shipments.read.reader import Reading
-from wms_sync.shipments.read.warnings import Warnings
 
 
 def read_with(bench, warnings: Warnings):

@@ -18,10 +18,10 @@ from wms_sandbox.field_treatment import FieldTreatment
 from wms_sync.reports.doctor_reading import read_as_a_sync
 from wms_sync.service.client import GlobalApi
 from wms_sync.service.errors import FilterMisses, NotAList, Rejected
-from wms_sync.service.filters import timestamp
 from wms_sync.service.probe import EXACT, widening
+from wms_sync.service.query import timestamp
 from wms_sync.service.shipments import ShipmentListing
-from wms_sync.shipments.read.widening import TRIED_AGAIN, WIDENING
+from wms_sync.shipments.read.listing import TRIED_AGAIN, WIDENING
 
 SECOND, MINUTE, HOUR, DAY = (timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1), timedelta(days=1))
 BOUND = re.compile(r'(gt|lt):"([0-9T:-]+)Z"')

@@ -24,7 +24,7 @@ from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
 from wms_sync.grammar import count_of
-from wms_sync.whole_numbers import INT64, LARGEST_ID
+from wms_sync.json_values import INT64, LARGEST_ID
 
 SEPARATOR = "|"
 """Separates the entries of a list."""

@@ -13,6 +13,7 @@ from msgspec import Struct, field
 from pydantic import ConfigDict
 from typing_extensions import TypedDict
 
+from wms_sync.json_values import INT64
 from wms_sync.master_data.fields.rules import (
     flag,
     flag_or_text,
@@ -23,7 +24,6 @@ from wms_sync.master_data.fields.rules import (
     text,
     whole,
 )
-from wms_sync.whole_numbers import INT64
 
 Body: TypeAlias = type
 """A typed dict whose fields are annotated with ``Cell``."""

@@ -12,12 +12,12 @@ from itertools import islice
 from typing import Any
 
 from wms_sync.grammar import count_of
+from wms_sync.json_values import identity
 from wms_sync.master_data.kinds.kind import MerchantMethod
 from wms_sync.master_data.kinds.table import KINDS
 from wms_sync.master_data.plan.existing import Found
 from wms_sync.service.errors import AccessDenied, ApiError, CallFailed, ProtocolError, SessionExpired
 from wms_sync.service.merchant import MerchantApi
-from wms_sync.whole_numbers import identity
 
 KEYS_PER_CALL = 100
 ROWS_PER_PAGE = 100

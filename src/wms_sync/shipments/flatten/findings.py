@@ -10,10 +10,10 @@ from typing import Any
 
 from msgspec import Struct
 
+from wms_sync.json_values import shallow
 from wms_sync.privacy.detection import mentions_person
 from wms_sync.privacy.fields import OF_ADDRESSES, PERSON, PLACES, STRICTLY_KEPT
 from wms_sync.privacy.scrub import scrub
-from wms_sync.shallow_json import shallow
 
 TEXT_LIMIT = 2000
 WITHHELD = "(personal: in the raw page)"

@@ -20,7 +20,8 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct, field
 
-from wms_sync.privacy.numbered import as_list
+from wms_sync.json_values import whole
+from wms_sync.privacy.scrub import as_list
 from wms_sync.shipments.flatten.findings import UNKNOWN_KEY, Drift, Misfit, shown, with_surrogates_escaped
 from wms_sync.shipments.flatten.objects import ObjectBytes
 from wms_sync.shipments.flatten.shape import (
@@ -38,7 +39,6 @@ from wms_sync.shipments.flatten.shape import (
 from wms_sync.shipments.flatten.stubs import why_stub
 from wms_sync.shipments.flatten.tolerant_json import Parsed
 from wms_sync.shipments.flatten.values import Cast, Unfit, converted, means_null
-from wms_sync.whole_numbers import whole
 
 
 class Repaired(Struct, frozen=True):

@@ -13,9 +13,9 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Raw
 
+from wms_sync.json_values import INT64
 from wms_sync.shipments.flatten.shape import ListNode, Node, ObjectNode, ValueNode
 from wms_sync.shipments.flatten.values import DECIMAL_LIMIT, EXACT_FLOAT, is_exact_decimal
-from wms_sync.whole_numbers import INT64
 
 DECIMAL, DATE = "DECIMAL(18,4)", "DATE"
 # A date followed by midnight loses nothing when its time is cut off.

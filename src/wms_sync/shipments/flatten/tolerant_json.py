@@ -12,8 +12,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from wms_sync.loose_json import loosely
-from wms_sync.shallow_json import DEPTH, cut_to_depth
+from wms_sync.json_values import DEPTH, cut_to_depth, loosely
 from wms_sync.shipments.flatten.findings import Misfit, NonFiniteNumber, pairs_as_text, piece_of, whole_page
 
 _HALF_OF_A_PAIR = re.compile(r"\\u[dD][89a-fA-F]")

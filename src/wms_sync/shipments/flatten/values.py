@@ -15,8 +15,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from wms_sync.json_values import INT64, whole
 from wms_sync.shipments.flatten.findings import NonFiniteNumber
-from wms_sync.whole_numbers import INT64, whole
 
 DECIMAL_LIMIT = 10**14
 """DECIMAL(18,4) holds fourteen digits before the decimal point."""

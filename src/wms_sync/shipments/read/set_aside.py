@@ -3,11 +3,15 @@
 Their pages may be all that is left of what the service has deleted since, so a person decides. Such a window is
 recorded as abandoned: its time is read again, ``forget`` searches its pages, and they go with all other raw pages after
 ``WMS_RAW_RETENTION_DAYS``. Once its manifest can be read, the window counts again.
+
+A window is named after its time, so that folders sort and say what they are.
 """
 
 from __future__ import annotations
 
 import logging
+import re
+import secrets
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
@@ -18,10 +22,9 @@ from wms_sync.intervals import Interval
 from wms_sync.layout import MANIFEST, Layout, raw_key, window_key
 from wms_sync.shipments.read.errors import ManifestDamaged
 from wms_sync.shipments.read.raw import is_complete, read_manifest
-from wms_sync.shipments.read.window_names import time_named
 from wms_sync.state.run import Run
 from wms_sync.state.schema import LONGEST_ID
-from wms_sync.state.store import StateStore, Window
+from wms_sync.state.store import Reason, StateStore, Window
 
 logger = logging.getLogger(__name__)
 
@@ -106,3 +109,29 @@ def _reason(layout: Layout, window_id: str) -> str | None:
     except FileNotFoundError:
         return f"{raw_key(window_id, MANIFEST)} is missing"
     return None
+
+
+_STAMP = "%Y%m%dT%H%M%SZ"
+_NAME = re.compile(r"(\d{8}T\d{6}Z)-(\d{8}T\d{6}Z)-[0-9a-f]{6}")
+
+
+def new_name(part: Interval) -> str:
+    """Return a name that no other window has."""
+    return f"{part.start:{_STAMP}}-{part.end:{_STAMP}}-{secrets.token_hex(3)}"
+
+
+def new_name_without_time(reason: Reason, moment: datetime) -> str:
+    """Return a name that no other window has, for one that covers no time."""
+    return f"{reason}-{moment:{_STAMP}}-{secrets.token_hex(3)}"
+
+
+def time_named(window_id: str) -> Interval | None:
+    """Return the time that a window of this name covers; None if it covers none, or if this is no window's name."""
+    match = _NAME.fullmatch(window_id)
+    if match is None:
+        return None
+    try:
+        start, end = (datetime.strptime(one, _STAMP).replace(tzinfo=UTC) for one in match.groups())
+    except ValueError:
+        return None
+    return Interval(start, end) if start < end else None

@@ -17,8 +17,8 @@ from msgspec.structs import replace
 from wms_sync.grammar import count_of
 from wms_sync.service.query import Page, Query
 from wms_sync.service.shipments import ShipmentListing
-from wms_sync.shipments.read.source import Source
-from wms_sync.shipments.read.warnings import Warnings
+from wms_sync.shipments.read.progress import Warnings
+from wms_sync.shipments.read.proof import Source
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 """Every date that a shipment can have is later."""

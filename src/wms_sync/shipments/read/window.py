@@ -21,10 +21,9 @@ from wms_sync.service.query import Page, Pager
 from wms_sync.shipments.read import proof
 from wms_sync.shipments.read.counts import Counts
 from wms_sync.shipments.read.errors import WindowIncomplete
-from wms_sync.shipments.read.progress import Tally
+from wms_sync.shipments.read.progress import Tally, Warnings
+from wms_sync.shipments.read.proof import Source
 from wms_sync.shipments.read.raw import Manifest, delete_unrecorded, land, write_manifest
-from wms_sync.shipments.read.source import Source
-from wms_sync.shipments.read.warnings import Warnings
 from wms_sync.state.store import StateStore, Window
 
 

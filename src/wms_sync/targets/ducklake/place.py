@@ -1,18 +1,62 @@
-"""Where a lake is: its catalogue in PostgreSQL, its files in a folder or a bucket, and how DuckDB gets there."""
+"""Where a lake is: its catalogue in PostgreSQL, its files in a folder or a bucket, and how DuckDB gets there.
+
+DuckDB's extensions come from the wheels of the extra ``lake``: a run downloads nothing.
+"""
 
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from contextlib import closing
+from importlib.util import find_spec
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import duckdb
 from sqlalchemy.engine import make_url
 
 from wms_sync.catalogue import literal
+from wms_sync.errors import SettingsError
 from wms_sync.settings import Settings
-from wms_sync.targets.ducklake.extensions import OF_BUCKET, OF_LAKE, ONLY_FROM_WHEELS, load_extensions
 from wms_sync.targets.errors import LakeUnreachable
+
+OF_LAKE = ("ducklake", "postgres_scanner")
+OF_BUCKET = "httpfs"
+"""If its files are in S3."""
+ONLY_FROM_WHEELS = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "allow_unsigned_extensions": "true",
+}
+"""DuckDB's settings, by which an extension that is not loaded is an error. pip has compared the wheels with their
+hashes, as it has all code that runs here; DuckDB would hash them again, 0.2 s of a processor for each connection."""
+
+
+class ExtensionMissing(SettingsError):
+    """A wheel of the extra ``lake`` is not installed, or is for another version of DuckDB."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"WMS_ANALYTICS=ducklake needs DuckDB's extension {name} for DuckDB {duckdb.__version__}, which is not "
+            "installed. Install wms-sync[lake], or set WMS_ANALYTICS=file."
+        )
+
+
+def load_extensions(connection: duckdb.DuckDBPyConnection, names: Sequence[str]) -> None:
+    """Load extensions. Raise ``ExtensionMissing``."""
+    for name in names:
+        connection.execute(f"load {literal(str(path_of(name)))}")
+
+
+def path_of(name: str) -> Path:
+    """Return the file of an extension. Raise ``ExtensionMissing``."""
+    found = find_spec(f"duckdb_extension_{name}")
+    for folder in (found.submodule_search_locations or ()) if found else ():
+        path = Path(folder) / "extensions" / f"v{duckdb.__version__}" / f"{name}.duckdb_extension"
+        if path.exists():
+            return path
+    raise ExtensionMissing(name)
+
 
 NAME = "lake"
 """Of the attached database, of the schema of its catalogue in PostgreSQL, and of the folder of its files."""

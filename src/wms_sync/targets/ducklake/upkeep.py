@@ -7,12 +7,17 @@ deleted rows is written anew, then small files are merged; DuckLake does not mer
 written, nor a file with deleted rows. A large file of which hardly a row is deleted stays as it is: so maintenance
 costs what has changed, and a file of deleted rows beside it costs readers little. What is replaced stays as long as
 readers may still be reading it. Every step can be the last: the next maintenance continues.
+
+``erase`` removes the personal data of orders from tables, files, snapshots and statistics. What is deleted in a
+transaction stays in the files of earlier snapshots. So all files with deleted rows are written anew, all snapshots but
+the newest expire, and what no snapshot names is deleted at once, also what killed loads left. Readers whose query goes
+on may find that a file is gone.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 
@@ -23,10 +28,10 @@ from wms_sync.grammar import count_of
 from wms_sync.settings import Settings
 from wms_sync.state.turns import Turn
 from wms_sync.targets.ducklake.catalogue import LakeCatalogue, StoredTable
-from wms_sync.targets.ducklake.fence import sign
 from wms_sync.targets.ducklake.place import NAME, may_lack_files
-from wms_sync.targets.ducklake.session import opened_for_writing, threads
+from wms_sync.targets.ducklake.session import opened_for_writing, sign, threads
 from wms_sync.targets.errors import MaintenanceError
+from wms_sync.targets.persons import erased, held_rows, present_tables, write_forgotten
 from wms_sync.targets.target import Maintained
 
 logger = logging.getLogger(__name__)
@@ -159,3 +164,23 @@ def explained() -> Iterator[None]:
     except duckdb.Error as error:
         # its text has values of columns
         raise MaintenanceError(error, may_lack_files=may_lack_files(error)) from None
+
+
+def erase(settings: Settings, turn: Turn, order_ids: Collection[int], *, anyway: bool) -> int:
+    """Remove the personal data of these orders; return how many rows were or held some.
+
+    ``anyway``: look for what earlier snapshots have, also if no row has any. Raise ``MaintenanceError``.
+    """
+    with explained(), closing(opened_for_writing(settings, turn)) as connection:
+        held = sum(held_rows(connection, order_ids).values())
+        if not (held or anyway):
+            return 0
+        with committed(connection, turn):
+            for table, there in present_tables(connection):
+                connection.execute(erased(table, there))
+            write_forgotten(connection, order_ids)
+        put_together(settings, connection, turn, everything)
+        delete_replaced(connection, turn, AT_ONCE)
+    with LakeCatalogue(settings.database_url) as catalogue:
+        catalogue.narrow_statistics(turn)
+    return held

@@ -1,9 +1,9 @@
-"""One connection of a client, which is cut when a request takes too long or the run is interrupted.
+"""Limit parallel requests, and cut one that takes too long.
 
-The time limits of httpx are for single reads: an answer of which a byte comes each second never reaches one, be it a
-header, an interim answer (1xx), the size of a chunk or a trailer. So each request has a deadline of its own, and what
-enforces it stands outside the parser: another thread shuts the socket down. httpx hands over the socket of each new
-connection by its request extension ``trace``. A lane has one connection at a time, so that is the one in use.
+The time limits of httpx are for single reads: an answer that sends a byte each second never reaches one, be it a
+header, an interim answer (1xx), the size of a chunk or a trailer. So each request has a deadline of its own, enforced
+outside the parser: another thread shuts the socket down. httpx passes the socket of each new connection to its request
+extension ``trace``. A lane has one connection at a time, so that is the one in use.
 """
 
 from __future__ import annotations
@@ -12,9 +12,49 @@ import socket
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from time import monotonic
 from typing import Any
 
 import httpx
+
+from wms_sync.service.errors import NotSent
+
+
+class Throttle:
+    """The limit shared by all threads of a client. ``close`` wakes every waiting thread, so a run stops at once."""
+
+    def __init__(self, parallel: int) -> None:
+        self._slots = threading.Semaphore(parallel)
+        self._closed = threading.Event()
+        self._lock = threading.Lock()
+        self._paused_until = 0.0
+
+    @contextmanager
+    def slot(self) -> Iterator[None]:
+        """Hold one of the parallel slots, after the current pause. Raises ``NotSent`` once closed."""
+        with self._slots:
+            while (wait := self._paused_until - monotonic()) > 0:
+                self.sleep(wait)
+            self._raise_if_closed()
+            yield
+
+    def pause(self, seconds: float) -> None:
+        """Start no request for this long."""
+        with self._lock:
+            self._paused_until = max(self._paused_until, monotonic() + seconds)
+
+    def sleep(self, seconds: float) -> None:
+        """Wait. Raises ``NotSent`` if the client is closed meanwhile."""
+        self._closed.wait(seconds)
+        self._raise_if_closed()
+
+    def close(self) -> None:
+        """Start no further request, and wake every waiting thread."""
+        self._closed.set()
+
+    def _raise_if_closed(self) -> None:
+        if self._closed.is_set():
+            raise NotSent("The client was closed while a request was waiting.")
 
 
 class Lane:

@@ -1,18 +1,25 @@
-"""Compare the service's clock (the ``Date`` of its answers) with this machine's; neither is trusted alone.
+"""Read the headers that stand on every answer: the service's clock, and what it announces.
 
-One of the service's servers may be hours ahead, and so may this machine. A time is trusted only if both clocks have
-reached it, this machine's with a tolerance (``WMS_CLOCK_TOLERANCE_SECONDS``).
+Neither the service's clock (``Date``) nor this machine's is trusted alone: one of the service's servers may be hours
+ahead, and so may this machine. A time is trusted only if both clocks have reached it, this machine's with a tolerance
+(``WMS_CLOCK_TOLERANCE_SECONDS``).
+
+``Deprecation`` (RFC 9745) and ``Sunset`` (RFC 8594) announce the end of what is requested. A ``Warning`` (RFC 7234,
+5.5) is a code, an agent, a text and perhaps a time; the codes 110 to 112 are those of a cache that may be stale.
 """
 
 from __future__ import annotations
 
+import re
 import threading
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 
 import httpx
 from msgspec import Struct
 from msgspec.structs import replace
 
+from wms_sync.service.reasons import as_sentence, in_one_line
 from wms_sync.service.retrying import http_date
 
 EARLIEST = datetime.min.replace(tzinfo=UTC)
@@ -86,3 +93,52 @@ def dated(response: httpx.Response) -> datetime | None:
         return http_date(response.headers["date"])
     except (KeyError, ValueError):
         return None
+
+
+Warn = Callable[[str], object]
+"""Is called with a sentence, possibly from several threads."""
+MOST = 20
+"""Texts that are reported of one connection: one that counts or tells the time differs with each answer."""
+ENDS = {
+    "Deprecation": "What wms-sync requests there will not work for ever",
+    "Sunset": "What wms-sync requests there stops working then",
+}
+ASK = "look for a newer release of wms-sync, and ask the operator of the service."
+CACHED = (
+    "A cache answers in place of the service, so changes can be missed: let it store nothing of the service, then read "
+    "the days again (`wms-sync backfill`)."
+)
+_WARNING = re.compile(r'(\d{3}) +([^\s",]+) +"((?:[^"\\]|\\.)*)"(?: +"[^"]*")?')
+_NOT_FRESH = ("110", "111", "112")
+
+
+class Notices:
+    """What the answers of one connection have announced. Thread-safe."""
+
+    def __init__(self, base_url: str, warn: Warn) -> None:
+        self._base_url = base_url
+        self._warn = warn
+        self._lock = threading.Lock()
+        self._heard: set[tuple[str, str]] = set()
+
+    def hear(self, response: httpx.Response) -> None:
+        """Report what is new in the headers of an answer."""
+        for name, text, meaning in _announced(response):
+            with self._lock:
+                is_new = (name, text) not in self._heard and len(self._heard) < MOST
+                if is_new:
+                    self._heard.add((name, text))
+            if is_new:
+                said = as_sentence(f"{self._base_url} answers with {name}: {text}")
+                self._warn(f"{said} {meaning}".rstrip())
+
+
+def _announced(response: httpx.Response) -> Iterator[tuple[str, str, str]]:
+    """Yield each header that announces something, its text for people, and what that means."""
+    for name, end in ENDS.items():
+        for value in response.headers.get_list(name):
+            yield name, in_one_line(value, response.request), f"{end}: {ASK}"
+    for value in response.headers.get_list("Warning"):
+        for code, agent, text in _WARNING.findall(value) or [("", "", value)]:
+            warned = f"{code} {agent} {text}".strip() if code else text
+            yield "Warning", in_one_line(warned, response.request), CACHED if code in _NOT_FRESH else ""

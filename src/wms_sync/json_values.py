@@ -1,0 +1,90 @@
+"""Read odd JSON: whole numbers in any form, values that no parser accepts, nesting that is too deep.
+
+One rule for pages, answers to creates, tables, files and commands. PHP sometimes writes a number as text, or an integer
+as a float. One bad value must not make a whole page unreadable, and a text with thousands of nested values must not
+stop every sync that reads it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from typing import Any
+
+_WHOLE = re.compile(r"-?[0-9]{1,19}")
+INT64 = range(-(2**63), 2**63)
+"""The range of a BIGINT and of the state store."""
+LARGEST_ID = INT64[-1]
+
+
+def whole(value: Any) -> int | None:  # noqa: ANN401 - any JSON
+    """Return the whole number for a value: 12 for 12, "12" and 12.0; None for 12.5 and beyond 64 bits."""
+    if isinstance(value, int):
+        return value if value in INT64 and not isinstance(value, bool) else None
+    if isinstance(value, str):
+        return int(value) if _WHOLE.fullmatch(value) and int(value) in INT64 else None
+    if isinstance(value, float | Decimal):
+        number = float(value)  # a Decimal too, since the tables read a float
+        return int(number) if number.is_integer() and abs(number) <= 2**53 else None
+    return None
+
+
+def identity(value: Any) -> int | None:  # noqa: ANN401 - any JSON
+    """Return the id for a value: a whole number that is not negative; None for anything else."""
+    number = whole(value)
+    return number if number is not None and number >= 0 else None
+
+
+_MOST_DIGITS = 4000
+"""Python refuses integers with more digits than about this, and the whole text with them."""
+
+
+def loosely(text: str, endless: Callable[[str], Any] = float, **hooks: Any) -> Any:  # noqa: ANN401 - any JSON
+    """Parse the text. ``endless`` converts an integer that is too long; ``hooks`` are those of ``json.loads``."""
+
+    def whole(digits: str) -> Any:  # noqa: ANN401 - whatever endless makes
+        return int(digits) if len(digits) < _MOST_DIGITS else endless(digits)
+
+    return json.loads(text, strict=False, parse_int=whole, **hooks)
+
+
+DEPTH = 256
+"""Half of the maximum that PHP writes; the specification has at most 12 levels."""
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[{]|[\]}]', re.DOTALL)
+
+
+def cut_to_depth(content: bytes) -> bytes:
+    """Return the text with null for every list and object below ``DEPTH`` levels."""
+    return b"".join(_kept(content))
+
+
+def shallow(value: Any, depth: int = DEPTH) -> Any:  # noqa: ANN401 - any JSON
+    """Return a parsed value with None for every list and object below ``depth`` levels.
+
+    Python parses a thousand levels, and can do less with what it has parsed.
+    """
+    if not isinstance(value, dict | list):
+        return value
+    if depth == 0:
+        return None
+    if isinstance(value, list):
+        return [shallow(one, depth - 1) for one in value]
+    return {key: shallow(one, depth - 1) for key, one in value.items()}
+
+
+def _kept(content: bytes) -> Iterator[bytes]:
+    depth, kept_to = 0, 0
+    for token in _TOKEN.finditer(content):
+        if token[0] in b"[{":
+            depth += 1
+            if depth == DEPTH + 1:
+                yield content[kept_to : token.start()]
+                yield b"null"
+        elif token[0] in b"]}":
+            if depth == DEPTH + 1:
+                kept_to = token.end()
+            depth -= 1
+    if depth <= DEPTH:
+        yield content[kept_to:]
