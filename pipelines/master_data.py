@@ -24,8 +24,8 @@ from wms_sync.interrupts import Stopping
 from wms_sync.master_data.errors import MasterDataError
 from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.kinds.table import files_of, folder_of
-from wms_sync.master_data.plan.steps import Plan
-from wms_sync.master_data.push.file import PushReport, plan_file, push_file
+from wms_sync.master_data.plan import Plan
+from wms_sync.master_data.push import PushReport, plan_file, push_file
 from wms_sync.runs import Handled, counts_of, end_by, failures_of, purpose_of
 from wms_sync.settings import Settings
 from wms_sync.state.lock import Held

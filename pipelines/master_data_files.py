@@ -28,7 +28,7 @@ from pipelines.master_data import GivenFile, run_config
 from wms_sync.master_data.csv_file import digest_of
 from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.kinds.table import KINDS, files_of, folder_of
-from wms_sync.master_data.push.pushed_files import pusher
+from wms_sync.master_data.pushed_files import pusher
 from wms_sync.settings import Settings
 from wms_sync.state.push_files import PushedFile, PushFiles
 from wms_sync.state.store import StateStore

@@ -17,8 +17,8 @@ import dagster as dg
 from wms_sync.catalogue import Relation
 from wms_sync.grammar import count_of
 from wms_sync.intervals import Interval
-from wms_sync.master_data.plan.steps import Plan
-from wms_sync.master_data.push.file import PushReport
+from wms_sync.master_data.plan import Plan
+from wms_sync.master_data.push import PushReport
 from wms_sync.reports.days import DayRead
 from wms_sync.reports.dictionary import column_types
 from wms_sync.shipments.load.check_sentence import sentence

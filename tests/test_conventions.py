@@ -27,8 +27,11 @@ STEPS = ["storage", "privacy", "service", "state", "targets", "shipments", "upke
 """The packages of ``wms_sync``: each may import those before it and not those after it."""
 SHIPMENT_STEPS = ["read", "flatten", "load", "audit", "sync"]
 """The packages and modules of ``wms_sync.shipments``, likewise."""
-PUSH_STEPS = ["fields", "kinds", "check", "plan", "push"]
-"""The packages of ``wms_sync.master_data``, likewise."""
+PUSH_STEPS = [
+    "errors", "csv_file", "fields", "json_columns", "kinds", "columns", "records", "check", "existing", "plan",
+    "create", "apply", "pushed_files", "push",
+]  # fmt: skip
+"""The packages and modules of ``wms_sync.master_data``, likewise."""
 
 
 MOMENT = re.compile(r"([\w.<>]+)(?= > |: before |: after )")

@@ -16,9 +16,9 @@ from wms_sandbox.config import SandboxConfig
 from wms_sandbox.identities import retailer_code
 from wms_sandbox.transport import InProcess
 from wms_sync.intervals import Interval
-from wms_sync.master_data.kinds.retailers import RETAILERS
-from wms_sync.master_data.push.file import plan_file
-from wms_sync.master_data.push.outcomes import Outcome
+from wms_sync.master_data.create import Outcome
+from wms_sync.master_data.kinds.table import RETAILERS
+from wms_sync.master_data.push import plan_file
 from wms_sync.reports.doctor import examine
 from wms_sync.runs import Operation, push
 

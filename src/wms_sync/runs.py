@@ -19,12 +19,12 @@ from msgspec import Struct
 from wms_sync.errors import WmsSyncError
 from wms_sync.grammar import count_of
 from wms_sync.intervals import Interval
-from wms_sync.master_data.check.rows import Checked
+from wms_sync.master_data.check import Checked
+from wms_sync.master_data.create import Watcher as PushWatcher
 from wms_sync.master_data.errors import MasterDataError
 from wms_sync.master_data.kinds.kind import Kind
-from wms_sync.master_data.plan.steps import WRONG_USAGE, Plan
-from wms_sync.master_data.push.file import PushReport, push_file
-from wms_sync.master_data.push.outcomes import Watcher as PushWatcher
+from wms_sync.master_data.plan import WRONG_USAGE, Plan
+from wms_sync.master_data.push import PushReport, push_file
 from wms_sync.recording import SUCCEEDED, Counts, Ended, Recording
 from wms_sync.reports.report import report_load
 from wms_sync.settings import Settings

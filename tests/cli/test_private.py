@@ -17,7 +17,7 @@ from tests.cli.conftest import LATE_START
 from tests.conftest import opened_store
 from tests.running import run_push, run_rebuild, run_sync
 from wms_sync.cli.forget import forget_orders
-from wms_sync.master_data.kinds.location_tags import LOCATION_TAGS
+from wms_sync.master_data.kinds.table import LOCATION_TAGS
 from wms_sync.reports.alerts.channels import Webhook
 from wms_sync.reports.doctor import examine
 from wms_sync.service.merchant import MerchantApi

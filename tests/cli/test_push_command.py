@@ -29,12 +29,10 @@ from wms_sync.cli.logs import Lines, handling, push_line
 from wms_sync.cli.main import main
 from wms_sync.cli.push_views import plan_lines
 from wms_sync.cli.views import status_lines
-from wms_sync.master_data.kinds.location_tags import LOCATION_TAGS
+from wms_sync.master_data.create import Applied, Outcome, PushProgress, Result
 from wms_sync.master_data.kinds.products import PRODUCTS
-from wms_sync.master_data.kinds.retailers import RETAILERS
-from wms_sync.master_data.kinds.table import NAMES, kind_named
-from wms_sync.master_data.push.file import PushReport, plan_file
-from wms_sync.master_data.push.outcomes import Applied, Outcome, PushProgress, Result
+from wms_sync.master_data.kinds.table import LOCATION_TAGS, NAMES, RETAILERS, kind_named
+from wms_sync.master_data.push import PushReport, plan_file
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.findings import Finding
 from wms_sync.reports.status import status

@@ -13,7 +13,7 @@ FAULTS = (
     Fault(
         "a create is sent before its intent is written",
         (ONE, PUSHES_KILLED),
-        "src/wms_sync/master_data/push/apply.py",
+        "src/wms_sync/master_data/apply.py",
         """\
         if batch or (is_due and self._unrecorded):
             self._intend(batch)
@@ -53,7 +53,7 @@ FAULTS = (
     Fault(
         "a product in doubt is sent again",
         (ONE,),
-        "src/wms_sync/master_data/plan/steps.py",
+        "src/wms_sync/master_data/plan.py",
         'return replace(step, action=Action.IN_DOUBT, why=f"{sent}. {what_to_do(self._kind)}")',
         'return replace(step, action=Action.IN_DOUBT, why=f"{sent}. {what_to_do(self._kind)}", sends=True)',
         ("tests/master_data/test_push.py::test_a_create_that_was_done_and_answered_by_a_proxy_is_not_made_twice",),
@@ -101,7 +101,7 @@ FAULTS = (
     Fault(
         "a refusal that proves nothing settles a doubt",
         (ONE,),
-        "src/wms_sync/master_data/push/create.py",
+        "src/wms_sync/master_data/create.py",
         "if prior.in_doubt and not prior.is_last_word:",
         "if False:",
         (
@@ -119,7 +119,7 @@ FAULTS = (
     Fault(
         "what became of creates is not recorded when a push is interrupted",
         (ONE,),
-        "src/wms_sync/master_data/push/apply.py",
+        "src/wms_sync/master_data/apply.py",
         "            finally:\n                self._ledger.record(self._unrecorded)\n",
         "            finally:\n                pass\n",
         ("tests/master_data/test_push.py::test_an_interrupt_records_what_became_of_everything",),
@@ -137,7 +137,7 @@ FAULTS = (
     Fault(
         "a ledger from a backup is taken for complete",
         (ONE, "the data folder is lost"),
-        "src/wms_sync/master_data/plan/steps.py",
+        "src/wms_sync/master_data/plan.py",
         "if lacking is None or known_since or self._kind.is_unique:",
         "if True:",
         (
@@ -147,7 +147,7 @@ FAULTS = (
     Fault(
         "two pushes of one kind plan and send at the same time",
         (ONE,),
-        "src/wms_sync/master_data/push/file.py",
+        "src/wms_sync/master_data/push.py",
         "what=push_lock(kind.name), run_id=run_id",
         'what=f"push-{run_id}", run_id=run_id',
         ("tests/master_data/test_push.py::test_pushes_of_one_kind_wait_for_each_other",),
@@ -155,7 +155,7 @@ FAULTS = (
     Fault(
         "a push that was overtaken goes on sending",
         (ONE, '`make soak SOAK="-k overtaken"`'),
-        "src/wms_sync/master_data/push/file.py",
+        "src/wms_sync/master_data/push.py",
         "policy=policy, allowed=turn.epoch.check, transport=transport) as api",
         "policy=policy, transport=transport) as api",
         ("tests/survival/test_taking_over.py::test_a_push_that_was_overtaken_sends_no_create",),

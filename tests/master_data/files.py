@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from wms_sync.master_data.check.rows import Checked, check
+from wms_sync.master_data.check import Checked, check
 from wms_sync.master_data.csv_file import CsvFile, read_csv
 from wms_sync.master_data.kinds.kind import Kind
 

@@ -11,13 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.master_data.files import SAMPLES, checked, read
-from wms_sync.master_data.check.rows import check
+from wms_sync.master_data.check import check
+from wms_sync.master_data.columns import columns_of
 from wms_sync.master_data.csv_file import read_csv
-from wms_sync.master_data.kinds.columns import columns_of
-from wms_sync.master_data.kinds.location_tags import LOCATION_TAGS
 from wms_sync.master_data.kinds.products import PRODUCTS
-from wms_sync.master_data.kinds.retailers import RETAILERS
-from wms_sync.master_data.kinds.table import KINDS
+from wms_sync.master_data.kinds.table import KINDS, LOCATION_TAGS, RETAILERS
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -2,13 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from wms_sync.master_data.fields.rules import Refers
-from wms_sync.master_data.kinds.columns import column_named, columns_of, nearest
+from wms_sync.master_data.columns import column_named, columns_of, nearest
+from wms_sync.master_data.fields import Refers
 from wms_sync.master_data.kinds.kind import Kind
-from wms_sync.master_data.kinds.location_tags import LOCATION_TAGS
 from wms_sync.master_data.kinds.products import PRODUCTS
-from wms_sync.master_data.kinds.retailers import RETAILERS
-from wms_sync.master_data.kinds.table import KINDS
+from wms_sync.master_data.kinds.table import KINDS, LOCATION_TAGS, RETAILERS
 
 OPTIONS = {
     "PackagingContainer": (

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from wms_sync.master_data.fields.json_columns import WHOLE, product_fields, retailer_fields
+from wms_sync.master_data.json_columns import WHOLE, product_fields, retailer_fields
 
 RETAILER: TypeAdapter[Any] = TypeAdapter(Annotated[dict[str, object], retailer_fields()])
 PRODUCT: TypeAdapter[Any] = TypeAdapter(Annotated[list[object], product_fields()])

@@ -1,11 +1,10 @@
 from __future__ import annotations
 
 from tests.master_data.files import checked, offences
-from wms_sync.master_data.check.rows import check
+from wms_sync.master_data.check import check
 from wms_sync.master_data.csv_file import read_csv
-from wms_sync.master_data.kinds.location_tags import LOCATION_TAGS
 from wms_sync.master_data.kinds.products import PRODUCTS
-from wms_sync.master_data.kinds.retailers import RETAILERS
+from wms_sync.master_data.kinds.table import LOCATION_TAGS, RETAILERS
 
 
 def test_everything_that_is_wrong_with_a_header_is_named_at_once(tmp_path):

@@ -28,13 +28,12 @@ from wms_sandbox.app import Sandbox
 from wms_sandbox.errors import failed
 from wms_sandbox.faults import IN_ITS_PLACE, AnswerLost, ProxyAnswer, in_its_place
 from wms_sandbox.server import SandboxServer
+from wms_sync.master_data.create import Outcome
 from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.kinds.products import PRODUCTS
-from wms_sync.master_data.kinds.retailers import RETAILERS
-from wms_sync.master_data.kinds.table import kind_named
-from wms_sync.master_data.plan.steps import Action
-from wms_sync.master_data.push.file import push_file
-from wms_sync.master_data.push.outcomes import Outcome
+from wms_sync.master_data.kinds.table import RETAILERS, kind_named
+from wms_sync.master_data.plan import Action
+from wms_sync.master_data.push import push_file
 from wms_sync.service.retrying import RetryPolicy
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import State

@@ -6,7 +6,7 @@ import duckdb
 import pytest
 
 from wms_sync import sql_files
-from wms_sync.master_data.kinds.columns import columns_of
+from wms_sync.master_data.columns import columns_of
 from wms_sync.master_data.kinds.table import IN_SHIPMENTS, KINDS, NAMES, SAMPLES, kind_named
 
 

@@ -18,15 +18,12 @@ from tests.master_data.conftest import MERCHANT
 from wms_sandbox.app import Sandbox
 from wms_sandbox.identities import retailer_code, retailer_id
 from wms_sync.cli.push_views import plan_lines
-from wms_sync.master_data.check.records import Record, Reference
-from wms_sync.master_data.kinds.location_tags import LOCATION_TAGS
+from wms_sync.master_data.create import Outcome
+from wms_sync.master_data.existing import KEYS_WITHOUT_PAGES
 from wms_sync.master_data.kinds.products import PRODUCTS
-from wms_sync.master_data.kinds.retailers import RETAILERS
-from wms_sync.master_data.kinds.table import kind_named
-from wms_sync.master_data.plan.content import body, changes, content, digest
-from wms_sync.master_data.plan.lookup import KEYS_WITHOUT_PAGES
-from wms_sync.master_data.plan.steps import Action
-from wms_sync.master_data.push.outcomes import Outcome
+from wms_sync.master_data.kinds.table import LOCATION_TAGS, RETAILERS, kind_named
+from wms_sync.master_data.plan import Action
+from wms_sync.master_data.records import Record, Reference, body, changes, content, digest
 from wms_sync.state.ledger import Entry, State
 
 TAGS = LOCATION_TAGS

@@ -15,10 +15,10 @@ from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.faults import AnswerLost, Disconnect
 from wms_sandbox.transport import InProcess
+from wms_sync.master_data.create import Outcome
 from wms_sync.master_data.kinds.products import PRODUCTS
-from wms_sync.master_data.kinds.retailers import RETAILERS
-from wms_sync.master_data.plan.steps import Action
-from wms_sync.master_data.push.outcomes import Outcome
+from wms_sync.master_data.kinds.table import RETAILERS
+from wms_sync.master_data.plan import Action
 from wms_sync.state.ledger import State
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -25,14 +25,13 @@ from tests.survival.moments import watched
 from wms_sandbox.errors import failed
 from wms_sandbox.faults import AnswerLost, Disconnect, ProxyAnswer
 from wms_sync.errors import SettingsError
+from wms_sync.master_data.apply import GIVE_UP_AFTER, GIVE_UP_BUSY, GIVE_UP_IN_DOUBT
+from wms_sync.master_data.create import Outcome, PushProgress
 from wms_sync.master_data.errors import ServiceIsBusy, ServiceKeepsFailing, TooManyCreates, UnreadableFile
-from wms_sync.master_data.kinds.location_tags import LOCATION_TAGS
 from wms_sync.master_data.kinds.products import PRODUCTS
-from wms_sync.master_data.kinds.retailers import RETAILERS
-from wms_sync.master_data.push.apply import GIVE_UP_AFTER, GIVE_UP_BUSY, GIVE_UP_IN_DOUBT
-from wms_sync.master_data.push.file import PushReport
-from wms_sync.master_data.push.outcomes import Outcome, PushProgress
-from wms_sync.master_data.push.pushed_files import needs, unfinished
+from wms_sync.master_data.kinds.table import LOCATION_TAGS, RETAILERS
+from wms_sync.master_data.push import PushReport
+from wms_sync.master_data.pushed_files import needs, unfinished
 from wms_sync.service.creates import BRIEFLY
 from wms_sync.service.retrying import RetryPolicy
 from wms_sync.shipments.load.refresh import refresh

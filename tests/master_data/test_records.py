@@ -5,9 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.master_data.files import checked, offences
-from wms_sync.master_data.kinds.location_tags import LOCATION_TAGS
 from wms_sync.master_data.kinds.products import PRODUCTS
-from wms_sync.master_data.kinds.retailers import RETAILERS
+from wms_sync.master_data.kinds.table import LOCATION_TAGS, RETAILERS
 
 
 def keys(result):

@@ -9,9 +9,8 @@ from starlette.responses import Response
 
 from tests.test_sync import synced
 from wms_sandbox.faults import AnswerLost, Disconnect
-from wms_sync.master_data.kinds.location_tags import LOCATION_TAGS
 from wms_sync.master_data.kinds.products import PRODUCTS
-from wms_sync.master_data.kinds.retailers import RETAILERS
+from wms_sync.master_data.kinds.table import LOCATION_TAGS, RETAILERS
 from wms_sync.shipments.load.refresh import refresh
 from wms_sync.state.ledger import State
 from wms_sync.state.run import Run

@@ -17,7 +17,7 @@ from wms_sandbox.faults import AnswerLost
 from wms_sandbox.server import SandboxServer
 from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.kinds.products import PRODUCTS
-from wms_sync.master_data.kinds.retailers import RETAILERS
+from wms_sync.master_data.kinds.table import RETAILERS
 
 RETAILERS_KEY = dg.AssetKey(["master_data", "retailers"])
 PRODUCTS_KEY = dg.AssetKey(["master_data", "products"])

@@ -15,9 +15,8 @@ from tests.service.test_client import answer_first
 from wms_sandbox.errors import failed
 from wms_sandbox.faults import IN_ITS_PLACE, AnswerLost, Disconnect, ProxyAnswer, Truncated, in_its_place
 from wms_sync.master_data.kinds.kind import Kind
-from wms_sync.master_data.kinds.location_tags import LOCATION_TAGS
 from wms_sync.master_data.kinds.products import PRODUCTS
-from wms_sync.master_data.kinds.retailers import RETAILERS
+from wms_sync.master_data.kinds.table import LOCATION_TAGS, RETAILERS
 from wms_sync.service.client import ROOT, GlobalApi
 from wms_sync.service.creates import Created, Creates, Resource, already_in_use
 from wms_sync.service.errors import (

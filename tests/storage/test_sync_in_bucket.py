@@ -25,7 +25,7 @@ from tests.upkeep.test_forget import MARK, marked_in_new_places
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
 from wms_sync.master_data.kinds.products import PRODUCTS
-from wms_sync.master_data.push.file import plan_file
+from wms_sync.master_data.push import plan_file
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.status import status
 from wms_sync.runs import Operation, RunReport

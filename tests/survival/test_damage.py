@@ -23,10 +23,10 @@ from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
 from wms_sync.grammar import count_of
 from wms_sync.intervals import intersect
+from wms_sync.master_data.create import Outcome
 from wms_sync.master_data.kinds.products import PRODUCTS
-from wms_sync.master_data.kinds.retailers import RETAILERS
-from wms_sync.master_data.push.file import PushReport, plan_file, push_file
-from wms_sync.master_data.push.outcomes import Outcome
+from wms_sync.master_data.kinds.table import RETAILERS
+from wms_sync.master_data.push import PushReport, plan_file, push_file
 from wms_sync.privacy.scrub import without_orders
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.status import status

@@ -26,7 +26,7 @@ from tests.survival.moments import Moment
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
 from wms_sync.layout import Layout
-from wms_sync.master_data.push.apply import AHEAD_UNIQUE
+from wms_sync.master_data.apply import AHEAD_UNIQUE
 from wms_sync.state.ledger import State
 
 ROWS = 60

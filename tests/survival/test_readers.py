@@ -18,9 +18,9 @@ from tests.survival.moments import watched
 from tests.test_sync import first_synced, synced
 from wms_sandbox.app import Sandbox
 from wms_sync.layout import Layout
-from wms_sync.master_data.kinds.retailers import RETAILERS
-from wms_sync.master_data.plan.steps import Action
-from wms_sync.master_data.push.file import plan_file
+from wms_sync.master_data.kinds.table import RETAILERS
+from wms_sync.master_data.plan import Action
+from wms_sync.master_data.push import plan_file
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.explain import explain
 from wms_sync.reports.status import status

@@ -9,7 +9,7 @@ from wms_sync.cli.printing import say, say_lines
 from wms_sync.errors import SettingsError
 from wms_sync.grammar import count_of
 from wms_sync.master_data.kinds.table import NAMES
-from wms_sync.master_data.push.pushed_files import push_lock
+from wms_sync.master_data.pushed_files import push_lock
 from wms_sync.settings import Settings
 from wms_sync.upkeep.backup import BackupReport, backup
 from wms_sync.upkeep.restore import Restored, restore, trust_ledger

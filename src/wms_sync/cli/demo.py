@@ -22,8 +22,8 @@ from wms_sync.cli.push_views import plan_lines
 from wms_sync.cli.runs import run_push, run_sync
 from wms_sync.errors import SettingsError, lacks
 from wms_sync.master_data.kinds.table import KINDS, SAMPLES, files_of
-from wms_sync.master_data.plan.steps import SHOWN
-from wms_sync.master_data.push.file import plan_file
+from wms_sync.master_data.plan import SHOWN
+from wms_sync.master_data.push import plan_file
 from wms_sync.settings import Settings
 from wms_sync.storage.durable import make_private
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from wms_sync.grammar import count_of
 
 if TYPE_CHECKING:
-    from wms_sync.master_data.push.outcomes import PushProgress
+    from wms_sync.master_data.create import PushProgress
     from wms_sync.shipments.read.progress import Progress
 
 T = TypeVar("T")

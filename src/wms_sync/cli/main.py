@@ -142,7 +142,7 @@ def push(kind: str, file: Path | None, dry_run: bool, resend: bool, every: bool,
     """Create in the service what a CSV file lists and the service is not known to have."""
     from wms_sync.cli import push_views as views
     from wms_sync.master_data.kinds.table import kind_named
-    from wms_sync.master_data.plan.steps import SHOWN
+    from wms_sync.master_data.plan import SHOWN
 
     if columns:
         say_lines(views.column_lines(kind_named(kind)))
@@ -152,7 +152,7 @@ def push(kind: str, file: Path | None, dry_run: bool, resend: bool, every: bool,
     settings = _for_service()
     most = None if every else SHOWN
     if dry_run:
-        from wms_sync.master_data.push.file import plan_file
+        from wms_sync.master_data.push import plan_file
 
         plan = plan_file(settings, kind_named(kind), file, resend=resend)
         say_lines(views.plan_lines(plan, limit=settings.push_limit, most=most))
@@ -496,7 +496,7 @@ def _for_service() -> Settings:
 
 def _json_array(text: str) -> list[Any]:
     """Return the arguments of a call. Raise ``UsageError`` for anything but a JSON array."""
-    from wms_sync.master_data.fields.rules import json_value
+    from wms_sync.master_data.fields import json_value
 
     try:
         given = json_value(text)

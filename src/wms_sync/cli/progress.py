@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import TaskID
 
-    from wms_sync.master_data.push.outcomes import PushProgress
-    from wms_sync.master_data.push.outcomes import Watcher as PushWatcher
+    from wms_sync.master_data.create import PushProgress
+    from wms_sync.master_data.create import Watcher as PushWatcher
     from wms_sync.shipments.read.progress import Progress, Watcher
 
 T = TypeVar("T")

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from wms_sync.master_data.check.header import Offence
-from wms_sync.master_data.kinds.columns import columns_of
+from wms_sync.master_data.columns import Offence, columns_of
 from wms_sync.master_data.kinds.kind import Kind
-from wms_sync.master_data.plan.steps import SHOWN, Action, Plan, Step
+from wms_sync.master_data.plan import SHOWN, Action, Plan, Step
 
 MEANINGS = {
     Action.CREATE: "the service is not known to have it: it is sent",

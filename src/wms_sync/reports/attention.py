@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from wms_sync.errors import WmsSyncError
 from wms_sync.grammar import DID_NOT_FIT, UNKNOWN, agreed, count_of
 from wms_sync.layout import Layout
-from wms_sync.master_data.push.pushed_files import needs
+from wms_sync.master_data.pushed_files import needs
 from wms_sync.reports.nights import is_being_retried
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.clocks import what_is_off

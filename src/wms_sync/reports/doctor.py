@@ -19,9 +19,9 @@ from wms_sync import sql_files
 from wms_sync.errors import WmsSyncError
 from wms_sync.grammar import count_of
 from wms_sync.layout import Layout
+from wms_sync.master_data.existing import METHODS, MerchantLookup
 from wms_sync.master_data.kinds.table import IN_SHIPMENTS, KINDS, files_of, folder_of
-from wms_sync.master_data.plan.lookup import METHODS, MerchantLookup
-from wms_sync.master_data.push.pushed_files import needs, pusher, unfinished
+from wms_sync.master_data.pushed_files import needs, pusher, unfinished
 from wms_sync.reports.attention import tables_gone
 from wms_sync.reports.doctor_reading import look_at_status, read_as_a_sync
 from wms_sync.reports.findings import Finding

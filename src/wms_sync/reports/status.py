@@ -14,8 +14,8 @@ from wms_sync.cron import next_tick
 from wms_sync.intervals import Interval
 from wms_sync.layout import Layout
 from wms_sync.master_data.kinds.table import IN_SHIPMENTS, NAMES, kind_named
-from wms_sync.master_data.plan.steps import what_to_do
-from wms_sync.master_data.push.pushed_files import pusher, unfinished
+from wms_sync.master_data.plan import what_to_do
+from wms_sync.master_data.pushed_files import pusher, unfinished
 from wms_sync.reports.attention import Item, items_of, marked
 from wms_sync.reports.inbox import InboxEntry, open_entries
 from wms_sync.settings import Settings

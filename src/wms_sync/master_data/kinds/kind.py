@@ -14,7 +14,7 @@ from pydantic import ConfigDict
 from typing_extensions import TypedDict
 
 from wms_sync.json_values import INT64
-from wms_sync.master_data.fields.rules import (
+from wms_sync.master_data.fields import (
     flag,
     flag_or_text,
     letters,

@@ -15,8 +15,8 @@ from typing import Annotated, Required
 from pydantic import with_config
 from typing_extensions import TypedDict
 
-from wms_sync.master_data.fields.json_columns import product_fields
-from wms_sync.master_data.fields.rules import barcode, code, extensions, hs_code, listed, one_of, refers, refers_by_id
+from wms_sync.master_data.fields import barcode, code, extensions, hs_code, listed, one_of, refers, refers_by_id
+from wms_sync.master_data.json_columns import product_fields
 from wms_sync.master_data.kinds.kind import (
     CLOSED,
     Country,

@@ -1,20 +1,107 @@
-"""The kinds of master data, in the order in which commands and reports list them, and the files of each.
+"""The kinds of master data: retailers (specification 2.2 and 4.2), products, location tags (2.1 and 4.1).
 
-The name of a file in the folder of master data says its kind: ``retailers.csv``, ``Products 2026-03.csv``,
-``location_tags-new.csv``. The word of the kind comes first, ``.csv`` last, in any case. A file of rejected rows is
-named so too, and can be put back as it is. Folders inside are not read.
+The specification does not say which fields of a retailer are required; required here is what identifies one. The order
+is that of commands and reports. The name of a file in the folder of master data says its kind: ``retailers.csv``,
+``Products 2026-03.csv``, ``location_tags-new.csv``. The word of the kind comes first, ``.csv`` last, in any case. A
+file of rejected rows is named so too, and can be put back as it is. Subfolders are not read.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated, Required
+
+from pydantic import with_config
+from typing_extensions import TypedDict
 
 from wms_sync.errors import SettingsError
-from wms_sync.master_data.kinds.kind import Kind
-from wms_sync.master_data.kinds.location_tags import LOCATION_TAGS
+from wms_sync.master_data.fields import (
+    FAMILIES,
+    INT32,
+    PALETTE,
+    code,
+    one_of,
+    refers,
+    refers_by_id,
+    shipping_method,
+    tag_name,
+    text,
+    whole,
+    without_html,
+)
+from wms_sync.master_data.json_columns import retailer_fields
+from wms_sync.master_data.kinds.kind import CLOSED, Kind, MerchantMethod, Text255, Texts
 from wms_sync.master_data.kinds.products import PRODUCTS
-from wms_sync.master_data.kinds.retailers import RETAILERS
 from wms_sync.settings import Settings
+
+
+@with_config(CLOSED)
+class Retailer(TypedDict, total=False):
+    """Sections 2.2 and 4.2."""
+
+    type: Annotated[str, one_of(("Retailer",))]
+    code: Required[Annotated[str, code(64)]]
+    name: Required[Text255]
+    status: Annotated[str, one_of(("active", "archived"))]
+    fulfillment_model: Annotated[str, one_of(("wholesale", "drop_ship", "mixed"))]
+    parent_retailer: Annotated[
+        tuple[str, ...],
+        refers(
+            "Retailer",
+            "parent_retailer_code",
+            by="code of a retailer that is not archived",
+            ids="parent_retailer_id",
+        ),
+    ]
+    parent_retailer_id: Annotated[
+        tuple[str, ...], refers_by_id("Retailer", "parent_retailer_id", field="parent_retailer")
+    ]
+    legal_name: Text255
+    dba: Text255
+    default_duties_payor: Annotated[str, one_of(("shipper", "recipient", "third_party"))]
+    default_shipping_method: Annotated[str, shipping_method(255)]
+    allowed_shipping_methods: Texts
+    routing_guide_notes: Annotated[str, text(65535)]
+    custom_fields: Annotated[dict[str, object], retailer_fields()]
+
+
+RETAILERS = Kind(
+    name="retailers",
+    type="Retailer",
+    key="code",
+    is_unique=True,
+    endpoint="/v1/shipping/retailers",
+    bodies={"Retailer": Retailer},
+    read_only=frozenset({"id", "created_at", "updated_at"}),
+    inactive="archived",
+    query="shown/retailers.sql",
+    merchant_method=MerchantMethod("retailer.list", "code", ("retailer_id", "id")),
+)
+
+
+@with_config(CLOSED)
+class LocationTag(TypedDict, total=False):
+    """Section 4.1."""
+
+    name: Required[Annotated[str, tag_name(230)]]
+    description: Text255
+    color: Required[
+        Annotated[str, one_of(PALETTE, f"{', '.join(FAMILIES)}, each with a shade from 1 to 5, such as black1")]
+    ]
+    sort_order: Annotated[int, whole(INT32)]
+
+
+LOCATION_TAGS = Kind(
+    name="location-tags",
+    type="LocationTag",
+    key="name",
+    is_unique=True,
+    endpoint="/v1/inventory/location-tags",
+    bodies={"LocationTag": LocationTag},
+    read_only=frozenset({"id", "type", "is_deleted", "created_at", "updated_at"}),
+    as_stored=without_html,
+)
+
 
 KINDS = (LOCATION_TAGS, RETAILERS, PRODUCTS)
 NAMES = tuple(kind.name for kind in KINDS)

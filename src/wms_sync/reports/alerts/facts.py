@@ -18,7 +18,7 @@ from wms_sync.cron import longest_pause
 from wms_sync.grammar import DID_NOT_FIT, UNKNOWN, agreed, count_of
 from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.kinds.table import KINDS
-from wms_sync.master_data.push.pushed_files import pusher, unfinished
+from wms_sync.master_data.pushed_files import pusher, unfinished
 from wms_sync.reports.alerts import runs
 from wms_sync.reports.alerts.fact import Event, Fact, Undecided, digest
 from wms_sync.reports.inbox import InboxEntry, open_entries

@@ -5,8 +5,8 @@ stripped and never empty, and returns the value for the request body, or raises 
 what is wrong and what to do. Where the specification leaves a set of values open, any text passes; where the service
 may still refuse what passes, a ``doubt`` says so in the plan.
 
-Belongs here: single cells. Does not: custom fields (``json_columns``), what cells owe each other (``kinds``), what
-rows owe each other (``check.records``).
+Belongs here: single cells. Keep out: custom fields (``json_columns``), rules between cells (``kinds``), rules
+between rows (``records``).
 """
 
 from __future__ import annotations

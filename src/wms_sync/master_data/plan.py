@@ -25,12 +25,11 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from wms_sync.grammar import count_of
-from wms_sync.master_data.check.header import Offence
-from wms_sync.master_data.check.records import Record, Reference
-from wms_sync.master_data.check.rows import Checked
+from wms_sync.master_data.check import Checked
+from wms_sync.master_data.columns import Offence
+from wms_sync.master_data.existing import Existing, Found, made_since, of_entry
 from wms_sync.master_data.kinds.kind import Kind
-from wms_sync.master_data.plan.content import Change, Remote, body, changes, content
-from wms_sync.master_data.plan.existing import Existing, Found, made_since, of_entry
+from wms_sync.master_data.records import Change, Record, Reference, Remote, body, changes, content
 from wms_sync.state.ledger import PRESENT, UNSURE, Entry, State
 
 WITH_RESEND = " with --resend"

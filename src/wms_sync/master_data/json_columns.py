@@ -24,7 +24,7 @@ from typing import Any
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
-from wms_sync.master_data.fields.rules import Broken, Cell, json_value, letters
+from wms_sync.master_data.fields import Broken, Cell, json_value, letters
 
 WHOLE = ""
 """Key of the JSON column among the columns of single codes."""

@@ -18,16 +18,15 @@ import httpx
 from msgspec import Struct
 
 from wms_sync.grammar import count_of
-from wms_sync.master_data.check.rows import check
+from wms_sync.master_data.apply import Push
+from wms_sync.master_data.check import check
+from wms_sync.master_data.create import GOOD, Applied, Outcome, Result, Watcher
 from wms_sync.master_data.csv_file import read_csv
 from wms_sync.master_data.errors import TooManyCreates, UnreadableFile
+from wms_sync.master_data.existing import Lookup, MerchantLookup, read_existing
 from wms_sync.master_data.kinds.kind import Kind
-from wms_sync.master_data.plan.existing import Lookup, read_existing
-from wms_sync.master_data.plan.lookup import MerchantLookup
-from wms_sync.master_data.plan.steps import NEEDS_A_HAND, SHOWN, WRONG_USAGE, Plan, make_plan
-from wms_sync.master_data.push.apply import Push
-from wms_sync.master_data.push.outcomes import GOOD, Applied, Outcome, Result, Watcher
-from wms_sync.master_data.push.pushed_files import FileState, push_lock, write_rejects
+from wms_sync.master_data.plan import NEEDS_A_HAND, SHOWN, WRONG_USAGE, Plan, make_plan
+from wms_sync.master_data.pushed_files import FileState, push_lock, write_rejects
 from wms_sync.service.client import GlobalApi
 from wms_sync.service.merchant import MerchantApi
 from wms_sync.service.retrying import RetryPolicy

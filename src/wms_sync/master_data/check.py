@@ -22,11 +22,9 @@ from msgspec.structs import replace
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from wms_sync.master_data.check.header import FileColumn, Header, Offence, Texts, read_header
-from wms_sync.master_data.check.records import Record, Reference, duplicate_keys, parents_first
+from wms_sync.master_data.columns import Column, FileColumn, Header, Offence, Texts, columns_of, read_header
 from wms_sync.master_data.csv_file import GUESSED, CsvFile
-from wms_sync.master_data.fields.json_columns import NO_OVERLAY, RAW, Overlay, decides, overlaid, read_overlay
-from wms_sync.master_data.fields.rules import (
+from wms_sync.master_data.fields import (
     GIVEN,
     NUMBER,
     Broken,
@@ -36,11 +34,13 @@ from wms_sync.master_data.fields.rules import (
     no_doubt,
     two_ways,
 )
-from wms_sync.master_data.kinds.columns import Column, columns_of
+from wms_sync.master_data.json_columns import NO_OVERLAY, RAW, Overlay, decides, overlaid, read_overlay
 from wms_sync.master_data.kinds.kind import Kind
+from wms_sync.master_data.records import Record, Reference, duplicate_keys, parents_first
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 _ENGLISH_ERRORS = frozenset({"#N/A", "#NAME?", "#REF!", "#VALUE!", "#DIV/0!", "#NUM!", "#NULL!"})
 SPREADSHEET_ERRORS = _ENGLISH_ERRORS | {"#NV", "#BEZUG!", "#WERT!", "#ZAHL!", "#VALEUR!", "#NOM?", "#NOMBRE!"}

@@ -20,12 +20,12 @@ from msgspec.structs import replace
 from wms_sync.errors import WmsSyncError
 from wms_sync.grammar import agreed, count_of
 from wms_sync.layout import Layout
-from wms_sync.master_data.check.header import REASONS
-from wms_sync.master_data.check.rows import Checked
+from wms_sync.master_data.check import Checked
+from wms_sync.master_data.columns import REASONS
+from wms_sync.master_data.create import Applied, Outcome, Result
 from wms_sync.master_data.csv_file import canonical, digest_of
 from wms_sync.master_data.kinds.table import NAMES
-from wms_sync.master_data.plan.steps import Action, Plan
-from wms_sync.master_data.push.outcomes import Applied, Outcome, Result
+from wms_sync.master_data.plan import Action, Plan
 from wms_sync.settings import Settings
 from wms_sync.state.lock import Holder, lock_of
 from wms_sync.state.push_files import PushedFile, PushFiles

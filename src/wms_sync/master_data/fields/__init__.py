@@ -1,1 +1,0 @@
-"""What a cell may hold: rules of single cells, custom fields, the column of JSON."""
