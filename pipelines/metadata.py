@@ -111,7 +111,9 @@ def of_relation(relation: Relation) -> Metadata:
     """Return the columns of a table or mart with DuckDB's types and their descriptions, from the catalogue."""
     types = column_types(defined()[relation.place])
     schema = dg.TableSchema(
-        columns=[dg.TableColumn(one.name, types[one.name], description=one.comment) for one in relation.columns]
+        columns=[
+            dg.TableColumn(column.name, types[column.name], description=column.comment) for column in relation.columns
+        ]
     )
     return {
         "dagster/column_schema": dg.MetadataValue.table_schema(schema),

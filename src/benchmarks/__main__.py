@@ -71,7 +71,7 @@ def _benchmarks(options: argparse.Namespace, scratch: Path) -> Mapping[str, Call
 
 def _command(name: str, arguments: list[str]) -> str:
     """Return what a user types to measure this again."""
-    return f'make bench BENCH="{" ".join([name, *(one for one in arguments if one not in (*USUAL, *LONG))])}"'
+    return f'make bench BENCH="{" ".join([name, *(word for word in arguments if word not in (*USUAL, *LONG))])}"'
 
 
 def _parser() -> argparse.ArgumentParser:

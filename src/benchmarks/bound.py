@@ -49,18 +49,18 @@ class Bound:
         with duckdb.connect(self._folder.layout.published, read_only=True) as connection:
             query = "select window_id from ops.loads order by loaded_at desc limit 1"
             ((window,),) = connection.execute(query).fetchall()
-            kept = [one for one in (*tables(), *history_tables()) if one.schema != "ops"]
+            kept = [table for table in (*tables(), *history_tables()) if table.schema != "ops"]
             keys = {
-                one.name: self._written(connection, f"keys-{one.name}", _keys_of(one, window))
-                for one in kept
-                if one.is_root and one.schema != "history"
+                kept_table.name: self._written(connection, f"keys-{kept_table.name}", _keys_of(kept_table, window))
+                for kept_table in kept
+                if kept_table.is_root and kept_table.schema != "history"
             }
-            for one in kept:
-                changed = f"{one.root_key} in (select key from read_parquet({literal(keys[one.root])}))"
-                changed += " and is_current" if one.schema == "history" else ""
-                rows = self._written(connection, one.slug, f"from {one.qualified} where {changed}")
-                yield f"delete from {one.qualified} where {changed}"
-                yield f"insert into {one.qualified} by name from read_parquet({literal(rows)})"
+            for kept_table in kept:
+                changed = f"{kept_table.root_key} in (select key from read_parquet({literal(keys[kept_table.root])}))"
+                changed += " and is_current" if kept_table.schema == "history" else ""
+                rows = self._written(connection, kept_table.slug, f"from {kept_table.qualified} where {changed}")
+                yield f"delete from {kept_table.qualified} where {changed}"
+                yield f"insert into {kept_table.qualified} by name from read_parquet({literal(rows)})"
 
     def _written(self, connection: duckdb.DuckDBPyConnection, name: str, query: str) -> str:
         path = str(self._rows / f"{name}.parquet")

@@ -128,7 +128,7 @@ def _section(shipments: int, outcomes: Mapping[str, Outcome], rounds: int) -> Se
             "phases: of the floors CPU seconds, since they overlap",
             *(() if DLT in outcomes else ("dlt was left out: no .venv-bench, or --without-dlt",)),
         ),
-        details={name: {"phases": one.run.phases, "rows": one.rows} for name, one in outcomes.items()},
+        details={name: {"phases": outcome.run.phases, "rows": outcome.rows} for name, outcome in outcomes.items()},
     )
 
 

@@ -61,7 +61,7 @@ def growth(sizes: Sequence[int], memory_limit: str | None, scratch: Path, *, nig
         rows=rows,
         figures=[
             *_exponents(runs),
-            *(replace(one, name=f"{one.name}, of the bound", most=None) for one in _exponents(bounds)),
+            *(replace(exponent, name=f"{exponent.name}, of the bound", most=None) for exponent in _exponents(bounds)),
             Figure("largest peak", max(run.cost.memory for run in runs.values()), "MiB", MIB_HOPED),
         ],
         notes=(f"WMS_MEMORY_LIMIT: {memory_limit or 'the default'}",),

@@ -105,7 +105,7 @@ def _row(what: str, runs: Sequence[Run]) -> Row:
         **run.cost.as_row(),
         "read s": run.phases["read"],
         "flatten, merge, check, commit s": run.phases["refresh"],
-        "slowest CPU s": max(one.cost.cpu for one in runs),
+        "slowest CPU s": max(run.cost.cpu for run in runs),
     }
 
 

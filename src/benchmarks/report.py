@@ -97,7 +97,7 @@ def _table(rows: Sequence[Row]) -> str:
     columns = list(dict.fromkeys(column for row in rows for column in row))
     cells = [columns, *([_text(row.get(column, "")) for column in columns] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    padded = [[one.ljust(width) for one, width in zip(row, widths, strict=True)] for row in cells]
+    padded = [[cell.ljust(width) for cell, width in zip(row, widths, strict=True)] for row in cells]
     lines = ["| " + " | ".join(row) + " |" for row in (padded[0], ["-" * width for width in widths], *padded[1:])]
     return "\n".join([*lines, ""])
 

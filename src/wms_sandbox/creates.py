@@ -100,7 +100,7 @@ class Creates:
 
     def _minded(self, found: list[ParameterError], *keys: str) -> list[ParameterError]:
         """Return the offences that count: all, or only those of the keys that a create needs."""
-        return [one for one in found if one.key in keys] if self._takes_any else found
+        return [found_value for found_value in found if found_value.key in keys] if self._takes_any else found
 
     def _created(self, thing: dict[str, Any], warnings: list[str]) -> Response:
         resource = {"type": thing["type"], "id": thing["id"]} | ({"warnings": warnings} if warnings else {})

@@ -156,14 +156,14 @@ def _schemas() -> dict[str, Schema]:
 
 def _product_schemas() -> dict[str, Schema]:
     kinds = {f"{kind}Resource": schema for kind, schema in PRODUCTS.items()}
-    one = {
+    product = {
         "oneOf": [_ref(f"{kind}ResourceCreate") for kind in PRODUCTS],
         "discriminator": {
             "propertyName": "type",
             "mapping": {kind: f"#/components/schemas/{kind}ResourceCreate" for kind in PRODUCTS},
         },
     }
-    return kinds | {"Product": whole({"resource": one})}
+    return kinds | {"Product": whole({"resource": product})}
 
 
 def _location_tag() -> Schema:

@@ -42,4 +42,8 @@ class FieldTreatment:
 
     def heard(self, parameters: Parameters) -> Parameters:
         """Return the parameters that the service does not ignore."""
-        return [one for one in parameters if one[0].split(":")[0] != "fields"] if self.ignored else parameters
+        return (
+            [parameter for parameter in parameters if parameter[0].split(":")[0] != "fields"]
+            if self.ignored
+            else parameters
+        )

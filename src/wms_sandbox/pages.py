@@ -123,7 +123,9 @@ class Pages:
         if kind not in _WITH_TELEPHONE:
             return listed
         first, others = listed[: self._unasked_telephones], listed[self._unasked_telephones :]
-        return [one if _TELEPHONE[:12] in one else one.replace(b",", b",%b," % _TELEPHONE, 1) for one in first] + others
+        return [
+            record if _TELEPHONE[:12] in record else record.replace(b",", b",%b," % _TELEPHONE, 1) for record in first
+        ] + others
 
     def _view(self, selection: Selection) -> View:
         if selection not in self._views:

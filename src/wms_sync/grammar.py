@@ -7,14 +7,14 @@ UNKNOWN = ("unknown key, or key whose values were cast", "unknown keys, or keys 
 """What several places say of what ``ops.quarantine`` and ``ops.schema_drift`` list."""
 
 
-def count_of(count: int, one: str, many: str | None = None) -> str:
+def count_of(count: int, singular: str, many: str | None = None) -> str:
     """Return a number and what agrees with it: ``count_of(1, "row was", "rows were")`` is ``1 row was``.
 
     Without ``many`` the plural is ``one`` with an ``s``.
     """
-    return f"{count:,} {agreed(count, one, many or f'{one}s')}"
+    return f"{count:,} {agreed(count, singular, many or f'{singular}s')}"
 
 
-def agreed(count: int, one: str, many: str) -> str:
+def agreed(count: int, singular: str, many: str) -> str:
     """Return which of two forms agrees with a number."""
-    return one if count == 1 else many
+    return singular if count == 1 else many

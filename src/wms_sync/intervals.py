@@ -37,11 +37,11 @@ def interval(start: datetime, end: datetime) -> tuple[Interval, ...]:
 def union(intervals: Iterable[Interval]) -> tuple[Interval, ...]:
     """Return the union as disjoint, sorted intervals; adjacent ones are merged."""
     merged: list[Interval] = []
-    for one in sorted(intervals):
-        if merged and one.start <= merged[-1].end:
-            merged[-1] = Interval(merged[-1].start, max(merged[-1].end, one.end))
+    for part in sorted(intervals):
+        if merged and part.start <= merged[-1].end:
+            merged[-1] = Interval(merged[-1].start, max(merged[-1].end, part.end))
         else:
-            merged.append(one)
+            merged.append(part)
     return tuple(merged)
 
 
@@ -49,14 +49,14 @@ def subtract(wanted: Iterable[Interval], taken: Iterable[Interval]) -> tuple[Int
     """Return the part of ``wanted`` that is not in ``taken``."""
     rest: list[Interval] = []
     holes = union(taken)
-    for one in union(wanted):
-        start = one.start
+    for part in union(wanted):
+        start = part.start
         for hole in holes:
-            if hole.end <= start or hole.start >= one.end:
+            if hole.end <= start or hole.start >= part.end:
                 continue
             rest += interval(start, hole.start)
             start = max(start, hole.end)
-        rest += interval(start, one.end)
+        rest += interval(start, part.end)
     return tuple(rest)
 
 
@@ -64,10 +64,10 @@ def intersect(left: Iterable[Interval], right: Iterable[Interval]) -> tuple[Inte
     """Return the intersection."""
     others = union(right)
     return tuple(
-        part
-        for one in union(left)
+        shared
+        for part in union(left)
         for other in others
-        for part in interval(max(one.start, other.start), min(one.end, other.end))
+        for shared in interval(max(part.start, other.start), min(part.end, other.end))
     )
 
 

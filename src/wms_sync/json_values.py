@@ -70,8 +70,8 @@ def shallow(value: Any, depth: int = DEPTH) -> Any:  # noqa: ANN401 - any JSON
     if depth == 0:
         return None
     if isinstance(value, list):
-        return [shallow(one, depth - 1) for one in value]
-    return {key: shallow(one, depth - 1) for key, one in value.items()}
+        return [shallow(element, depth - 1) for element in value]
+    return {key: shallow(element, depth - 1) for key, element in value.items()}
 
 
 def _kept(content: bytes) -> Iterator[bytes]:

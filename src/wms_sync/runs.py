@@ -256,7 +256,7 @@ def failures_of(done: Handled) -> Iterator[WmsSyncError]:
             f"first on line {first.line}: {first.message} {done.summary}"
         )
     if done.exit_code == WRONG_USAGE and _checked(done).header_is_wrong:
-        why = "; ".join(f"{one.column}: {one.rule}" for one in _checked(done).offences[:SHOWN_FAULTS])
+        why = "; ".join(f"{offence.column}: {offence.rule}" for offence in _checked(done).offences[:SHOWN_FAULTS])
         yield WrongHeader(f"The header of {_checked(done).file.path.name} is wrong, so nothing of it was sent. {why}")
 
 

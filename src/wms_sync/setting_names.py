@@ -42,7 +42,7 @@ def values_in(env_file: Path | None, prefix: str) -> dict[str, str | None]:
             "start wms-sync in another folder."
         ) from None
     lines = parse_stream(StringIO(text))
-    if wrong := [one.original.line for one in lines if one.error and prefix in one.original.string.upper()]:
+    if wrong := [line.original.line for line in lines if line.error and prefix in line.original.string.upper()]:
         named = ", ".join(map(str, wrong))
         raise SettingsError(
             f"The file {env_file} has something in line {named} that is not understood. Write WMS_NAME=value, one "

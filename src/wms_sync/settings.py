@@ -120,7 +120,9 @@ class Settings(BaseModel):
                 "set WMS_ANALYTICS=file"
             )
         place = self.files_url or str(self.data_dir)
-        if self.analytics == "ducklake" and (wild := [one for one in LAKE_TAKES_AS_PATTERN if one in place]):
+        if self.analytics == "ducklake" and (
+            wild := [character for character in LAKE_TAKES_AS_PATTERN if character in place]
+        ):
             raise ValueError(
                 f"WMS_ANALYTICS=ducklake cannot keep files in {place}: DuckLake takes {' and '.join(wild)} as a "
                 "pattern, and would leave deleted files or delete those of others. Choose another "
@@ -151,7 +153,7 @@ class Settings(BaseModel):
     @field_validator("alert_urls")
     @classmethod
     def _are_urls(cls, value: SecretStr | None) -> SecretStr | None:
-        if value is not None and not all("://" in one for one in value.get_secret_value().split()):
+        if value is not None and not all("://" in url for url in value.get_secret_value().split()):
             raise ValueError("must be URLs as apprise knows them, such as slack://..., separated by spaces")
         return value
 
@@ -426,12 +428,12 @@ def memory_bytes(limit: str) -> int:
     return int(float(number) * (1024 if "i" in unit else 1000) ** (1 + "KMGT".index(unit[0])))
 
 
-def is_same_service(one: str, other: str) -> bool:
+def is_same_service(name: str, other: str) -> bool:
     """Return whether two origins are the same service.
 
     For loopback addresses the port is ignored, because a sandbox gets another one each time.
     """
-    return _without_loopback_port(one) == _without_loopback_port(other)
+    return _without_loopback_port(name) == _without_loopback_port(other)
 
 
 def _without_loopback_port(base_url: str) -> str:

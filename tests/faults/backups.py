@@ -15,8 +15,8 @@ FAULTS = (
         (LOST,),
         "src/wms_sync/upkeep/restore.py",
         "    known |= orders_remembered(layout)\n    with suppress(ValueError):\n"
-        "        known |= orders_listed(kept.layout.forgotten_orders)\n    for one in (snapshot, present):",
-        "    for one in (snapshot,):",
+        "        known |= orders_listed(kept.layout.forgotten_orders)\n    for state in (snapshot, present):",
+        "    for state in (snapshot,):",
         ("tests/upkeep/test_backup.py::test_what_was_forgotten_after_the_backup_is_gone_before_anything_can_be_read",),
     ),
     Fault(

@@ -140,7 +140,7 @@ def without_references(page: dict[str, Any]) -> dict[str, Any]:
     included = page["included"]
     lists = [(included.get(kind, ()), *rest) for kind, *rest in BELONGINGS]
     for owners, key, kind, column in ((page["collection"], "items", "ShipmentItem", "shipment_id"), *lists):
-        objects = {one["id"]: one for one in included.get(kind, ())}
+        objects = {member["id"]: member for member in included.get(kind, ())}
         for owner in owners:
             for reference in owner.pop(key, None) or ():
                 if reference["id"] in objects:
@@ -159,8 +159,8 @@ class Repetitions:
 
     def without(self, objects: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Return the objects that are new or differ from what was seen."""
-        fresh = [one for one in objects if self._seen.get(one["id"]) != one]
-        self._seen.update((one["id"], one) for one in fresh)
+        fresh = [record for record in objects if self._seen.get(record["id"]) != record]
+        self._seen.update((record["id"], record) for record in fresh)
         return fresh
 
 

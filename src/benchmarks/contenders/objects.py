@@ -54,7 +54,7 @@ class Repetitions:
     def without(self, objects: Sequence[Any]) -> Sequence[bytes]:
         """Return the objects that are new."""
         with self._lock:
-            fresh = [one for one in map(bytes, objects) if one not in self._seen]
+            fresh = [content for content in map(bytes, objects) if content not in self._seen]
             self._seen.update(fresh)
         return fresh
 

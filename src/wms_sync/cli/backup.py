@@ -72,7 +72,7 @@ def _restored_lines(restored: Restored) -> Iterator[str]:
 
 def _verified_lines(found: Verified) -> Iterator[str]:
     yield "looked at " + ", ".join(count_of(count, what) for what, count in found.looked_at.items())
-    for one in found.damaged:
-        yield f"damaged   {one}"
+    for damage in found.damaged:
+        yield f"damaged   {damage}"
     if not found.damaged:
         yield "damaged   nothing"

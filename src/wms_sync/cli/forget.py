@@ -42,22 +42,22 @@ def forget_orders(settings: Settings, names: Sequence[str], *, yes: bool, dry_ru
             refuse_unseen(settings.layout, store, orders)
         if orders and (dry_run or not yes):
             say_lines(chain.from_iterable(map(_order_lines, orders)))
-            say_lines(_plan_lines(plan_forget(settings, store, [one.id for one in orders])))
+            say_lines(_plan_lines(plan_forget(settings, store, [order.id for order in orders])))
     if dry_run:
         say("nothing was changed")
         return
     if orders and not yes:
         _ask(f"Remove the personal data of {count_of(len(orders), 'order')} for good?")
-    _forget(settings, [one.id for one in orders])
+    _forget(settings, [order.id for order in orders])
 
 
 def list_forgotten(settings: Settings) -> None:
     """Print the list of forgotten orders."""
     with StateStore(settings.database_url) as store:
         listed = store.forgotten_list()
-    for one in listed:
-        done = f"done {moment(one.done_at)}" if one.done_at else "not done yet: run wms-sync forget"
-        say(f"{one.order_id}  asked {moment(one.asked_at)}, {done}")
+    for entry in listed:
+        done = f"done {moment(entry.done_at)}" if entry.done_at else "not done yet: run wms-sync forget"
+        say(f"{entry.order_id}  asked {moment(entry.asked_at)}, {done}")
     if not listed:
         say("no order is forgotten")
 
@@ -76,8 +76,8 @@ def take_off(settings: Settings, names: Sequence[str], *, yes: bool) -> None:
     if not yes:
         _ask(f"Take {count_of(len(orders), 'order')} off the list?")
     with begin(settings, FORGET) as run:
-        take_off_list(run.layout, run.store, [one.id for one in orders])
-    say(f"off the list  {', '.join(str(one.id) for one in orders)}")
+        take_off_list(run.layout, run.store, [order.id for order in orders])
+    say(f"off the list  {', '.join(str(order.id) for order in orders)}")
 
 
 def _forget(settings: Settings, order_ids: Sequence[int]) -> None:
@@ -108,7 +108,10 @@ def _ask(question: str) -> None:
 
 
 def _counts(done: Sequence[Forgotten]) -> Counts:
-    return {"orders": sum(len(one.orders) for one in done), "rows": sum(one.rows for one in done)}
+    return {
+        "orders": sum(len(forgotten.orders) for forgotten in done),
+        "rows": sum(forgotten.rows for forgotten in done),
+    }
 
 
 def _unfinished(settings: Settings) -> bool:

@@ -74,7 +74,7 @@ def _watched(what: str, line: Callable[[T], str], shown: Callable[[T, float], _S
 @contextmanager
 def _filtering(steps: logging.Filter) -> Iterator[None]:
     """Filter what the terminal gets of the library's log; the log of a run gets everything."""
-    handlers = [one for one in LIBRARY.handlers if isinstance(one, Lines)]
+    handlers = [handler for handler in LIBRARY.handlers if isinstance(handler, Lines)]
     for handler in handlers:
         handler.addFilter(steps)
     try:

@@ -23,7 +23,7 @@ MEANINGS = {
 def plan_lines(plan: Plan, *, limit: int, most: int | None = SHOWN) -> Iterator[str]:
     """Yield the lines of a plan: the rows by action, then the counts. ``most`` limits the rows of each action."""
     yield from plan.notes
-    offences = {line: list(found) for line, found in groupby(plan.checked.offences, lambda one: one.line)}
+    offences = {line: list(found) for line, found in groupby(plan.checked.offences, lambda offence: offence.line)}
     for action, meaning in MEANINGS.items():
         steps = sorted((step for step in plan.steps if step.action is action), key=lambda step: step.line)
         if steps:

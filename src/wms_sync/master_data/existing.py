@@ -222,13 +222,13 @@ class MerchantLookup:
                 for row in self._rows(method, part):
                     key = row.get(method.key)
                     if key in part:
-                        one = Found(
+                        thing = Found(
                             _id(row, method),
                             _type(row, method) or type_,
                             row.get("status"),
                             created_at=_created_at(row),
                         )
-                        found[key] = (*found.get(key, ()), one)
+                        found[key] = (*found.get(key, ()), thing)
         except ApiError as error:
             self.failures[type_] = str(error)
         return found

@@ -111,7 +111,7 @@ def _is_field(entry: object) -> bool:
 def _value_and_label(given: str | dict[str, object]) -> dict[str, object]:
     """Return the entry of one code, from the JSON column or from the text of its own column."""
     if isinstance(given, dict):
-        return {key: one for key, one in given.items() if key != "code"}
+        return {key: member for key, member in given.items() if key != "code"}
     value = _scalar_or_json(given)
     if isinstance(value, dict) and "value" in value and _is_field({"code": "given"} | value):
         return value

@@ -253,7 +253,7 @@ def _place(whole: dict[str, Any], reference: Reference, value: object) -> None:
 
 def _fields(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - any JSON
     if path == "custom_fields" and _is_by_code(value):
-        value = {entry["code"]: {name: one for name, one in entry.items() if name != "code"} for entry in value}
+        value = {entry["code"]: {name: member for name, member in entry.items() if name != "code"} for entry in value}
     if isinstance(value, dict) and value:
         for name, inner in value.items():
             yield from _fields(inner, f"{path}.{name}" if path else name)

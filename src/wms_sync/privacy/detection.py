@@ -90,8 +90,8 @@ def mentions_no_person(page: Any, content: bytes) -> bool:  # noqa: ANN401 - a g
 
 def _custom_fields(page: Any) -> Iterator[bytes]:  # noqa: ANN401 - a generated struct
     for kind in _HOLDERS if page.included is not None else ():
-        for one in getattr(page.included, kind) or ():
-            yield from (getattr(one, name) for name in COMPANYS_OWN)
+        for record in getattr(page.included, kind) or ():
+            yield from (getattr(record, name) for name in COMPANYS_OWN)
 
 
 def _has_person_key_outside(text: bytes, kept: bytes) -> bool:

@@ -93,7 +93,7 @@ def scrub(value: Any, kind: str | None = None, table: Kept = KEPT) -> bool:  # n
     kind what stays.
     """
     if (listed := as_list(value)) is not None:
-        found = [scrub(one, kind, table) for one in listed]
+        found = [scrub(element, kind, table) for element in listed]
         return any(found)
     if not isinstance(value, dict):
         return False
@@ -101,8 +101,8 @@ def scrub(value: Any, kind: str | None = None, table: Kept = KEPT) -> bool:  # n
     for key, inner in value.items():
         place = place_of(key)
         lines = inner if isinstance(inner, list) else [inner]
-        if place not in {None, LOCATION} and any(isinstance(one, str) for one in lines):  # an address written as text
-            value[key] = [one for one in lines if not isinstance(one, str)] or None
+        if place not in {None, LOCATION} and any(isinstance(line, str) for line in lines):  # an address written as text
+            value[key] = [line for line in lines if not isinstance(line, str)] or None
             changed = True
         if key not in COMPANYS_OWN and isinstance(value[key], dict | list):
             changed = scrub(value[key], place, table) or changed
@@ -123,21 +123,23 @@ def _forget(page: Any, forgotten: Collection[int]) -> bool:  # noqa: ANN401 - an
     Addresses and candidates under ``included`` stay only if something else on the page refers to them, because an order
     may refer to its own in a form that is not recognised.
     """
-    left = [(key, one) for key, one in _objects(page) if _is_theirs(key, one, forgotten)]
+    left = [(key, record) for key, record in _objects(page) if _is_theirs(key, record, forgotten)]
     if not left:
         return False
     included = _included(page)
     theirs: set[int] = set()
     found: list[bool] = []
     while left:
-        kind, one = left.pop()
-        theirs.add(id(one))
-        for name in _references(one):
+        kind, record = left.pop()
+        theirs.add(id(record))
+        for name in _references(record):
             left += [(name[0], referred) for referred in included.pop(name, ())]
-        found.append(scrub(one, kind, STRICTLY_KEPT))
-    addresses = [(name, one) for name, listed in included.items() for one in listed if name[0] in {ADDRESS, CANDIDATE}]
-    claimed = set(_references(page, leaving=theirs | {id(one) for _, one in addresses}))
-    found += [scrub(one, name[0], STRICTLY_KEPT) for name, one in addresses if name not in claimed]
+        found.append(scrub(record, kind, STRICTLY_KEPT))
+    addresses = [
+        (name, record) for name, listed in included.items() for record in listed if name[0] in {ADDRESS, CANDIDATE}
+    ]
+    claimed = set(_references(page, leaving=theirs | {id(record) for _, record in addresses}))
+    found += [scrub(record, name[0], STRICTLY_KEPT) for name, record in addresses if name not in claimed]
     return any(found)
 
 
@@ -146,7 +148,9 @@ def _is_theirs(key: str, value: dict[str, Any], forgotten: Collection[int]) -> b
     named = [value.get("order_id"), value.get("order")]
     if "Order" in (key, value.get("type")):
         named.append(value)
-    return any(whole(one.get("id") if isinstance(one, dict) else one) in forgotten for one in named)
+    return any(
+        whole(reference.get("id") if isinstance(reference, dict) else reference) in forgotten for reference in named
+    )
 
 
 def _objects(value: Any, leaving: Collection[int] = ()) -> Iterator[tuple[str, dict[str, Any]]]:  # noqa: ANN401 - any JSON
@@ -155,10 +159,10 @@ def _objects(value: Any, leaving: Collection[int] = ()) -> Iterator[tuple[str, d
     while left:
         key, value = left.pop()
         if (listed := as_list(value)) is not None:
-            left += [(key, one) for one in listed]
+            left += [(key, element) for element in listed]
         elif isinstance(value, dict) and id(value) not in leaving:
             yield key, value
-            left += [(name, one) for name, one in value.items() if name not in COMPANYS_OWN]
+            left += [(name, member) for name, member in value.items() if name not in COMPANYS_OWN]
 
 
 _Name = tuple[Any, int | None]
@@ -167,10 +171,10 @@ _Name = tuple[Any, int | None]
 
 def _references(value: Any, leaving: Collection[int] = ()) -> Iterator[_Name]:  # noqa: ANN401 - any JSON
     """Yield kind and id of every object and reference in a value, the value itself included."""
-    for key, one in _objects(value, leaving):
-        id_ = whole(one.get("id"))
+    for key, record in _objects(value, leaving):
+        id_ = whole(record.get("id"))
         if id_ is not None:
-            yield (one["type"] if isinstance(one.get("type"), str) else None, id_)
+            yield (record["type"] if isinstance(record.get("type"), str) else None, id_)
             yield (PLACES.get(key), id_)
 
 
@@ -181,9 +185,9 @@ def _included(page: Any) -> dict[_Name, list[dict[str, Any]]]:  # noqa: ANN401 -
     for kind, listed in included.items() if isinstance(included, dict) else ():
         if kind in SHARED or kind == "Order" or not isinstance(listed, dict | list):
             continue
-        for one in listed.values() if isinstance(listed, dict) else listed:
-            if isinstance(one, dict):
-                found.setdefault((kind, whole(one.get("id"))), []).append(one)
+        for record in listed.values() if isinstance(listed, dict) else listed:
+            if isinstance(record, dict):
+                found.setdefault((kind, whole(record.get("id"))), []).append(record)
     return found
 
 
@@ -194,7 +198,7 @@ def _may_hold(content: bytes, forgotten: Collection[int]) -> bool:
         return True
     orders: list[Any] = [shipment.order for shipment in page.collection or ()]
     orders += page.included.Order or () if page.included is not None else ()
-    return any(whole(one.id if isinstance(one, _Order) else one) in forgotten for one in orders)
+    return any(whole(order.id if isinstance(order, _Order) else order) in forgotten for order in orders)
 
 
 def _edited(content: bytes, edit: Callable[[Any], bool]) -> bytes | None:

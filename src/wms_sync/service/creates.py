@@ -133,7 +133,7 @@ def _created(reply: Reply) -> Created:
     return Created(
         id=id_,
         type=made.type if isinstance(made.type, str) else None,
-        warnings=tuple(without_credentials(_in_words(one), reply.request) for one in made.warnings)
+        warnings=tuple(without_credentials(_in_words(warning), reply.request) for warning in made.warnings)
         if isinstance(made.warnings, list)
         else (),
     )

@@ -74,7 +74,7 @@ def _envelope(page: Any, *, suspect: bool) -> Envelope:  # noqa: ANN401 - a gene
     _refuse_failed(page.collection, page.errors)
     ids = tuple(record.id for record in page.collection)
     if ids and (max(ids) not in INT64 or min(ids) not in INT64):
-        ids = tuple(one for one in ids if one in INT64)  # a record with another one goes to quarantine
+        ids = tuple(id_ for id_ in ids if id_ in INT64)  # a record with another one goes to quarantine
     count, cursor_start = (page.meta.count, page.meta.cursor_start) if page.meta else (None, None)
     following = _following(page.next, cursor_start)
     has_more = page.has_more or _leads_on(page.next, ids)
@@ -114,7 +114,7 @@ def _read_leniently(content: bytes) -> Envelope:
             f"{type(error).__name__} in {count_of(len(content), 'byte')}."
         ) from None
     _refuse_failed(records, page.get("errors"))
-    whole_ids = tuple(id_ for one in ids if (id_ := whole(one)) is not None)
+    whole_ids = tuple(number for id_ in ids if (number := whole(id_)) is not None)
     return Envelope(
         records=len(records),
         ids=whole_ids,

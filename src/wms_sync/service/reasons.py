@@ -245,7 +245,9 @@ def _secrets(request: httpx.Request) -> Iterator[str]:
     except (msgspec.DecodeError, UnicodeDecodeError):
         return
     # the Merchant API: the key is the second parameter of login, the session the first one of call
-    yield from (str(one) for one in (called.params[1:2] if called.method == "login" else called.params[:1]) if one)
+    yield from (
+        str(secret) for secret in (called.params[1:2] if called.method == "login" else called.params[:1]) if secret
+    )
 
 
 def _of_pair(sent: str) -> Iterator[str]:

@@ -145,7 +145,7 @@ def _narrower(selection: Selection, offence: _Offence, search: _Search[T]) -> Se
     value = search.refused_value(selection, offence.name, offence.value)
     if value is None:
         return selection.dropping(offence.name)
-    return selection.asking(offence.name, (one for one in values if one != value))
+    return selection.asking(offence.name, (other for other in values if other != value))
 
 
 def _named(refusal: StatusError, selection: Selection) -> Iterator[_Offence]:

@@ -181,7 +181,7 @@ class SliceReader:
                     {"absent": count_of(len(part), "shipment is", "shipments are"), "error": error},
                 )
                 continue
-            yield from (MissingShipment(one, window_id, asked_at) for one in part if one not in there)
+            yield from (MissingShipment(missing, window_id, asked_at) for missing in part if missing not in there)
 
     def _ask_again(self, ids: Sequence[int], *, witness: int) -> tuple[AbstractSet[int], datetime]:
         """Return which of these ids the service has, and when it was asked.

@@ -99,7 +99,7 @@ class Audits(Guarded):
 
     def missing(self) -> dict[int, MissingShipment]:
         """Return what is missing now, by shipment."""
-        return {one.shipment_id: one for one in self.all_missing() if one.returned_at is None}
+        return {shipment.shipment_id: shipment for shipment in self.all_missing() if shipment.returned_at is None}
 
     def begin(self, audit: Audit, missing: Iterable[MissingShipment] = ()) -> None:
         """Record an audit whose slice is on disk, and the shipments that it proved missing.
@@ -140,7 +140,7 @@ class Audits(Guarded):
     def take_in(self, known: Iterable[Audit], proven: Iterable[MissingShipment]) -> None:
         """Record rows that were found in the published file, in place of those of the same windows."""
         known, proven = tuple(known), tuple(proven)
-        windows = {one.window_id for one in known} | {one.window_id for one in proven}
+        windows = {shipment.window_id for shipment in known} | {shipment.window_id for shipment in proven}
         with self._transaction() as connection:
             for table in (audits, missing_shipments):
                 connection.execute(table.delete().where(table.c.window_id.in_(windows)))

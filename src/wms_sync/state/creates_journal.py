@@ -55,8 +55,8 @@ class CreatesJournal:
 
     def begin(self, published: Iterable[Entry]) -> None:
         """Drop the rows of which the published tables have this version or a newer one."""
-        versions = {one.name: one.version for one in published}
-        left = [one for one in self.entries() if one.name not in versions or one.version > versions[one.name]]
+        versions = {entry.name: entry.version for entry in published}
+        left = [entry for entry in self.entries() if entry.name not in versions or entry.version > versions[entry.name]]
         with accessing(self._path):
             write_whole(self._path, _lines(left))
 
@@ -83,4 +83,4 @@ class JournaledLedger(PushLedger):
 
 
 def _lines(entries: Iterable[Entry]) -> bytes:
-    return b"".join(msgspec.json.encode(one) + b"\n" for one in entries)
+    return b"".join(msgspec.json.encode(entry) + b"\n" for entry in entries)

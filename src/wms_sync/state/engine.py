@@ -84,7 +84,9 @@ class _Shared:
     def give_back(self, engine: Engine) -> None:
         """Close the engine once nobody uses it any more."""
         with self._lock:
-            place, users = next(((at, users) for at, (one, users) in self._users.items() if one is engine), (None, 0))
+            place, users = next(
+                ((at, users) for at, (known, users) in self._users.items() if known is engine), (None, 0)
+            )
             if place is not None and users > 1:
                 self._users[place] = engine, users - 1
                 return

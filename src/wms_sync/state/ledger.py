@@ -161,8 +161,8 @@ class PushLedger(Guarded):
         This needs no turn, because a plan does it too: the statement itself compares versions, so a late writer changes
         nothing. The rows are also compared before writing, because usually nothing is new and then no lock is taken.
         """
-        known = {one.name: one.version for one in self.all()}
-        newer = [one for one in copied if one.name not in known or one.version > known[one.name]]
+        known = {entry.name: entry.version for entry in self.all()}
+        newer = [entry for entry in copied if entry.name not in known or entry.version > known[entry.name]]
         if newer:
             with self._engine.begin() as connection:
                 for part in _parts(newer):

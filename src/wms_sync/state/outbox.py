@@ -90,23 +90,23 @@ class Outbox(Opened):
         with self._reading() as connection:
             return tuple(_waiting(row._mapping) for row in connection.execute(query))
 
-    def claim(self, one: Waiting, now: datetime) -> bool:
+    def claim(self, alert: Waiting, now: datetime) -> bool:
         """Plan the attempt after the one that now begins; False if another process has begun it."""
-        pause = PAUSES[min(one.attempts, len(PAUSES) - 1)]
-        unchanged = alerts.c.attempts == one.attempts
+        pause = PAUSES[min(alert.attempts, len(PAUSES) - 1)]
+        unchanged = alerts.c.attempts == alert.attempts
         with self._engine.begin() as connection:
-            planned = update(alerts).where(_this(one), unchanged)
-            return connection.execute(planned.values(attempts=one.attempts + 1, due_at=now + pause)).rowcount == 1
+            planned = update(alerts).where(_this(alert), unchanged)
+            return connection.execute(planned.values(attempts=alert.attempts + 1, due_at=now + pause)).rowcount == 1
 
-    def delivered(self, one: Waiting) -> None:
+    def delivered(self, alert: Waiting) -> None:
         """Delete an alert that its channel has taken."""
         with self._engine.begin() as connection:
-            connection.execute(alerts.delete().where(_this(one)))
+            connection.execute(alerts.delete().where(_this(alert)))
 
-    def refused(self, one: Waiting, why: str) -> None:
+    def refused(self, alert: Waiting, why: str) -> None:
         """Record why an attempt failed."""
         with self._engine.begin() as connection:
-            connection.execute(update(alerts).where(_this(one)).values(refusal=why))
+            connection.execute(update(alerts).where(_this(alert)).values(refusal=why))
 
     def prune(self, channels: Collection[str], kept_until: Mapping[str, datetime], before: datetime) -> int:
         """Delete alerts for channels that are not set any more, and those that were put too long ago.
@@ -148,8 +148,8 @@ def _put(connection: Connection, body: Body, channels: Iterable[str], now: datet
         connection.execute(alerts.insert(), rows)
 
 
-def _this(one: Waiting) -> ColumnElement[bool]:
-    return and_(alerts.c.id == one.id, alerts.c.channel == one.channel)
+def _this(alert: Waiting) -> ColumnElement[bool]:
+    return and_(alerts.c.id == alert.id, alerts.c.channel == alert.channel)
 
 
 def _waiting(row: Mapping[Any, Any]) -> Waiting:

@@ -69,7 +69,11 @@ def put_back(url: str, snapshot: Snapshot) -> None:
                 _insert(connection, table, snapshot.rows(table))
             now = datetime.now(UTC)
             connection.execute(migrations_table.delete())
-            _insert(connection, migrations_table, [{"name": one, "applied_at": now} for one in snapshot.migrations])
+            _insert(
+                connection,
+                migrations_table,
+                [{"name": migration, "applied_at": now} for migration in snapshot.migrations],
+            )
     except DBAPIError as error:
         raise StateError(f"The state store could not be written: {error.orig}") from None
     finally:

@@ -189,8 +189,8 @@ class StateStore(Guarded):
             for id_, start, end, begun, state in connection.execute(query.order_by(windows.c.started_at, windows.c.id)):
                 if id_ in without:
                     continue
-                one = interval(start, _trusted_end(end, begun, withdrawn))
-                covered = [*subtract(covered, one)] if state == "abandoned" else [*covered, *one]
+                part = interval(start, _trusted_end(end, begun, withdrawn))
+                covered = [*subtract(covered, part)] if state == "abandoned" else [*covered, *part]
         return union(covered)
 
     def service(self) -> str | None:
@@ -313,9 +313,9 @@ class StateStore(Guarded):
     def record(self, seen: Iterable[Observation]) -> None:
         """Record observations, each in place of the previous one of its name."""
         with self._transaction() as connection:
-            for one in seen:
-                connection.execute(observations.delete().where(observations.c.name == one.name))
-                connection.execute(observations.insert().values(**asdict(one)))
+            for observation in seen:
+                connection.execute(observations.delete().where(observations.c.name == observation.name))
+                connection.execute(observations.insert().values(**asdict(observation)))
 
     def delete_observation(self, name: str) -> None:
         """Delete a recorded number."""
@@ -327,7 +327,7 @@ class StateStore(Guarded):
         if not warnings and not (anew and self.warnings()):
             return
         now = datetime.now(UTC)
-        rows = [{"warning": one, "run_id": run_id, "warned_at": now} for one in dict.fromkeys(warnings)]
+        rows = [{"warning": warning, "run_id": run_id, "warned_at": now} for warning in dict.fromkeys(warnings)]
         with self._transaction() as connection:
             old = read_warnings.delete()
             if not anew:
@@ -348,7 +348,7 @@ class StateStore(Guarded):
     def remember_forgotten(self, order_ids: Iterable[int]) -> None:
         """Record that personal data of these orders must not be stored from now on."""
         known = self.forgotten()
-        rows = [{"order_id": one, "asked_at": datetime.now(UTC)} for one in sorted(set(order_ids) - known)]
+        rows = [{"order_id": order_id, "asked_at": datetime.now(UTC)} for order_id in sorted(set(order_ids) - known)]
         if rows:
             with self._transaction() as connection:
                 connection.execute(forgotten_orders.insert(), rows)

@@ -132,9 +132,9 @@ class BucketFiles:
             return
         writer.check()
         self._asked("deleted", key, lambda: obstore.delete(self._store, there))
-        for one in there:
-            self._listing.remove(one)
-            self._scratch.drop(one)
+        for name in there:
+            self._listing.remove(name)
+            self._scratch.drop(name)
 
     def get(self, key: str) -> bytes:
         """Read an object."""

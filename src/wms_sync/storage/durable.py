@@ -52,7 +52,7 @@ def is_full(path: Path) -> bool:
 
 def _nearest(path: Path) -> Path:
     """Return the path, or the nearest folder above it that exists."""
-    return next(one for one in (path, *path.parents) if os.path.lexists(one))
+    return next(folder for folder in (path, *path.parents) if os.path.lexists(folder))
 
 
 def _user(number: int) -> str:

@@ -48,7 +48,7 @@ class Listing:
         with self._lock:
             if self.size(key) is not None:
                 return [key]
-            return [one for name in self.names(key) for one in self.keys(f"{key}/{name}")]
+            return [key_ for name in self.names(key) for key_ in self.keys(f"{key}/{name}")]
 
     def add(self, key: str, size: int) -> None:
         """Note an object that was put."""
@@ -77,7 +77,7 @@ class Listing:
             return self._folders.get(folder, {})
 
     def _list(self, root: str) -> None:
-        for folder in [one for one in self._folders if one == root or one.startswith(f"{root}/")]:
+        for folder in [folder for folder in self._folders if folder == root or folder.startswith(f"{root}/")]:
             del self._folders[folder]
         for key, size in self._look(root):
             self._add(key, size)

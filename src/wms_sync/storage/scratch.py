@@ -61,8 +61,8 @@ class Scratch:
     def release(self, key: str) -> None:
         """Note that an object, or all below a folder, is not used any more."""
         with self._lock:
-            for one in [one for one in self._in_use if one == key or one.startswith(f"{key}/")]:
-                self._released[one] = self._in_use.pop(one)
+            for used in [used for used in self._in_use if used == key or used.startswith(f"{key}/")]:
+                self._released[used] = self._in_use.pop(used)
             self._make_room()
 
     def drop(self, key: str) -> None:

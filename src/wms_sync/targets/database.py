@@ -241,7 +241,7 @@ def replace_rows(
     """
     of = table(f"ops_{name}")
     stored = set(stored_rows(connection, name) if stored is None else stored)
-    wanted = dict.fromkeys(tuple(getattr(one, column, None) for column in of.column_names) for one in present)
+    wanted = dict.fromkeys(tuple(getattr(row, column, None) for column in of.column_names) for row in present)
     if gone := [tuple(row[of.column_names.index(key)] for key in of.keys) for row in stored - wanted.keys()]:
         keys = _listed(of.keys)
         given = _given(of, of.keys)
@@ -255,7 +255,11 @@ def replace_rows(
 
 def _given(of: Table, columns: Collection[str]) -> str:
     """Return a query for rows of a table that are bound as one value: a value each takes seven times as long."""
-    types = {one.name: "varchar" if one.type == "json" else one.type for one in of.columns if one.name in columns}
+    types = {
+        column.name: "varchar" if column.type == "json" else column.type
+        for column in of.columns
+        if column.name in columns
+    }
     return f"select unnest(from_json(?, {literal(json.dumps([types]))}), recursive := true)"
 
 
@@ -314,11 +318,11 @@ def complete(connection: duckdb.DuckDBPyConnection, *, comments_on_views: bool =
     _create_schemas(connection)
     present = relations_in(connection)
     wanted = defined() if present else {}  # which takes 0.1 s
-    for one in (*tables(), *ops_tables()):
-        if one.place in present:
-            _adapt_columns(connection, one, present[one.place].columns, wanted[one.place].columns)
+    for defined_table in (*tables(), *ops_tables()):
+        if (place := defined_table.place) in present:
+            _adapt_columns(connection, defined_table, present[place].columns, wanted[place].columns)
         else:
-            connection.execute(one.create)
+            connection.execute(defined_table.create)
     for history in history_tables():
         if history.place not in present:
             connection.execute(history.create)
@@ -352,7 +356,7 @@ def drop_everything(connection: duckdb.DuckDBPyConnection) -> None:
 @cache
 def definitions() -> str:
     """Return a digest of the definitions of all tables and marts."""
-    return hashlib.sha256("".join(one.create for one in relations()).encode()).hexdigest()[:16]
+    return hashlib.sha256("".join(relation.create for relation in relations()).encode()).hexdigest()[:16]
 
 
 def is_as_defined(connection: duckdb.DuckDBPyConnection) -> bool:
@@ -389,10 +393,10 @@ def _is_same_view(present: PresentRelation, wanted: PresentRelation) -> bool:
     Quotes are ignored: until the file is opened again, DuckDB quotes some names that it does not quote afterwards. So
     is the schema of the view, which DuckLake leaves out.
     """
-    one, other = (
+    mine, other = (
         (_VIEW.sub("", relation.definition.replace('"', "")), _types(relation)) for relation in (present, wanted)
     )
-    return one == other
+    return mine == other
 
 
 def _types(relation: PresentRelation) -> list[tuple[str, str]]:

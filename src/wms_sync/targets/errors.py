@@ -114,7 +114,7 @@ class ReadersInTheWay(AnalyticsError):
     """PostgreSQL cannot write the statistics of a lake anew while somebody reads them."""
 
     def __init__(self, sessions: Sequence[int]) -> None:
-        ended = ", ".join(f"pg_terminate_backend({one})" for one in sessions) or "pg_terminate_backend(...)"
+        ended = ", ".join(f"pg_terminate_backend({session})" for session in sessions) or "pg_terminate_backend(...)"
         super().__init__(
             "The persons are gone from every table, file and snapshot of the lake, but not yet from what PostgreSQL "
             "keeps of deleted statistics: readers keep a transaction open. Every run tries again, and so does "

@@ -113,7 +113,7 @@ class _Taking:
         self._layout = settings.layout
         self._kept = kept
         self._before = next((dict(before.files) for _, before in kept.readable()), {})
-        self._known = {one.sha256 for one in self._before.values()}
+        self._known = {file.sha256 for file in self._before.values()}
         self.new: dict[str, int] = {}
         self.forgotten: frozenset[int] = frozenset()
 

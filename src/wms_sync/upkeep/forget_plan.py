@@ -51,15 +51,15 @@ def orders_named(settings: Settings, store: StateStore, names: Sequence[str]) ->
         with target.published() as connection:
             query = sql_files.read("queries/named_orders.sql")
             for name, id_, unique_id, order_ref in connection.execute(query, {"names": list(names)}).fetchall():
-                one = NamedOrder(id_, unique_id, order_ref, is_in_tables=True, is_forgotten=id_ in forgotten)
-                found.setdefault(name, []).append(one)
+                order = NamedOrder(id_, unique_id, order_ref, is_in_tables=True, is_forgotten=id_ in forgotten)
+                found.setdefault(name, []).append(order)
     orders = [_meant(name, found.get(name, []), forgotten) for name in names]
-    return tuple(sorted({one.id: one for one in orders}.values(), key=lambda one: one.id))
+    return tuple(sorted({order.id: order for order in orders}.values(), key=lambda order: order.id))
 
 
 def refuse_unseen(layout: Layout, store: StateStore, orders: Collection[NamedOrder]) -> None:
     """Raise ``UnknownOrderError`` for an order that is in no table, Parquet file or raw page and not on the list."""
-    unknown = {one.id for one in orders if not (one.is_in_tables or one.is_forgotten)}
+    unknown = {order.id for order in orders if not (order.is_in_tables or order.is_forgotten)}
     with reading_parquet():
         unknown -= _in_parquet(layout, unknown)
         unknown -= _on_pages(layout, store, unknown)
@@ -83,7 +83,9 @@ def plan_forget(settings: Settings, store: StateStore, order_ids: Collection[int
 
 def _meant(name: str, found: Sequence[NamedOrder], forgotten: Collection[int]) -> NamedOrder:
     if len(found) > 1:
-        listed = "; ".join(f"{one.id} (unique_id {one.unique_id}, order_ref {one.order_ref})" for one in found)
+        listed = "; ".join(
+            f"{found_in.id} (unique_id {found_in.unique_id}, order_ref {found_in.order_ref})" for found_in in found
+        )
         raise UnknownOrderError(f"{name} names several orders: {listed}. Use the unique_id of one.")
     if found:
         return found[0]
@@ -113,5 +115,5 @@ def _on_pages(layout: Layout, store: StateStore, order_ids: Collection[int]) -> 
     for window in suspects(layout, store, left).all if left else ():
         for page in layout.pages(window):
             if left and holds(layout, raw_key(window, page), left):
-                left -= {one for one in left if holds(layout, raw_key(window, page), {one})}
+                left -= {window_id for window_id in left if holds(layout, raw_key(window, page), {window_id})}
     return set(order_ids) - left

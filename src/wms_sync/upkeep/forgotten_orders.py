@@ -126,6 +126,6 @@ def _orders_in(content: bytes) -> frozenset[int]:
         listed = json.loads(content)
     except ValueError:
         raise ValueError("is damaged") from None
-    if not isinstance(listed, list) or not all(isinstance(one, int) and identity(one) == one for one in listed):
+    if not isinstance(listed, list) or not all(isinstance(entry, int) and identity(entry) == entry for entry in listed):
         raise ValueError("is not a JSON list of order ids")
     return frozenset(listed)

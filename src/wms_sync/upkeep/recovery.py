@@ -168,7 +168,9 @@ def _doubt(settings: Settings, store: StateStore) -> Observation:
 
     An old copy of such a database knows the creates from before its newest window.
     """
-    since = max((one.landed_at for one in store.windows() if one.landed_at is not None), default=settings.start)
+    since = max(
+        (window.landed_at for window in store.windows() if window.landed_at is not None), default=settings.start
+    )
     return Observation.of_now(LEDGER_LACKS, int(since.timestamp()), "the state store was lost with every copy of it")
 
 
@@ -219,7 +221,7 @@ def _unknown_manifests(layout: Layout, known: Collection[str]) -> Iterator[tuple
 def _without_usable_manifest(layout: Layout, store: StateStore) -> list[str]:
     """Return the complete windows that nobody knows, after all that can be read were restored."""
     known = {window.id for window in store.windows()}
-    return [one for one in layout.windows() if one not in known and is_complete(layout, one)]
+    return [window_id for window_id in layout.windows() if window_id not in known and is_complete(layout, window_id)]
 
 
 def _from_manifests(store: StateStore, unknown: Collection[Manifest]) -> int:

@@ -175,9 +175,9 @@ def _examined(kept: Backups, path: Path, backup: Backup) -> tuple[Snapshot, dict
             "backup-*.json of the folder."
         ) from None
     damaged = dict(backup.damaged)
-    for place, one in sorted(backup.files.items()):
-        if (reason := kept.damage(one)) is not None:
-            damaged[place] = f"{reason} ({kept.layout.file(one.sha256)})"
+    for place, file in sorted(backup.files.items()):
+        if (reason := kept.damage(file)) is not None:
+            damaged[place] = f"{reason} ({kept.layout.file(file.sha256)})"
     return snapshot, damaged
 
 
@@ -228,9 +228,9 @@ def _forgotten(layout: Layout, kept: Backups, snapshot: Snapshot, present: Snaps
     known |= orders_remembered(layout)
     with suppress(ValueError):
         known |= orders_listed(kept.layout.forgotten_orders)
-    for one in (snapshot, present):
-        if one is not None:
-            known.update(row[forgotten_orders.c.order_id.name] for row in one.rows(forgotten_orders))
+    for state in (snapshot, present):
+        if state is not None:
+            known.update(row[forgotten_orders.c.order_id.name] for row in state.rows(forgotten_orders))
     return frozenset(known)
 
 
@@ -240,10 +240,14 @@ def _merged(
     """Return the state store of the backup, with what must not be lost of the present one."""
     now = datetime.now(UTC)
     asked = {row["order_id"]: row["asked_at"] for row in snapshot.rows(forgotten_orders)}
-    again = [{"order_id": one, "asked_at": asked.get(one, now), "done_at": None} for one in sorted(forgotten)]
+    again = [
+        {"order_id": order_id, "asked_at": asked.get(order_id, now), "done_at": None} for order_id in sorted(forgotten)
+    ]
     ledger = _newest_entries((*snapshot.rows(push_ledger), *(present.rows(push_ledger) if present else ())))
     seen = [row for row in snapshot.rows(observations) if row["name"] != LEDGER_LACKS]
-    known_to_lack = [since for one in (snapshot, present) if one is not None and (since := _lacks(one)) is not None]
+    known_to_lack = [
+        since for state in (snapshot, present) if state is not None and (since := _lacks(state)) is not None
+    ]
     if not _goes_on_from(present, snapshot):
         known_to_lack.append(int(backup.began_at.timestamp()))
     if known_to_lack and not creates_are_known:
@@ -272,7 +276,7 @@ def _goes_on_from(present: Snapshot | None, snapshot: Snapshot) -> bool:
     """Return whether the present state store is the one of the backup, only later: then its ledger is complete."""
     if present is None:
         return False
-    before, now = ({row["id"] for row in one.rows(windows)} for one in (snapshot, present))
+    before, now = ({row["id"] for row in state.rows(windows)} for state in (snapshot, present))
     return bool(before) and before <= now
 
 
@@ -367,8 +371,8 @@ def _put_files(settings: Settings, kept: Backups, backup: Backup, left_out: dict
     staged = settings.layout.staged
     folders: set[Path] = set()
     with accessing(staged.root):
-        for place, one in _to_put(staged, backup, left_out):
-            source, path = kept.layout.file(one.sha256), staged.root / place
+        for place, file in _to_put(staged, backup, left_out):
+            source, path = kept.layout.file(file.sha256), staged.root / place
             if path == staged.published and settings.analytics == "ducklake":
                 continue
             folders.add(make_private(path.parent))
@@ -405,6 +409,6 @@ def _to_put(layout: Layout, backup: Backup, left_out: dict[str, str]) -> Iterato
     of_list = layout.forgotten_orders.relative_to(layout.root).as_posix()
     parts = [name_of(place) for place in left_out if place.startswith(f"{PARQUET}/")]
     broken = {flattened_key(part.rsplit("-", 1)[0]) for part in parts}
-    for place, one in sorted(backup.files.items()):
+    for place, file in sorted(backup.files.items()):
         if place not in left_out and place != of_list and place not in broken:
-            yield place, one
+            yield place, file

@@ -85,13 +85,13 @@ def verify_backups(folder: Path, data: Layout) -> Verified:
         except BackupError as error:
             found.append(Damage(record.name, str(error).rstrip("."), again))
             continue
-        for place, one in backup.kept():
-            if one.sha256 in whole:
+        for place, file in backup.kept():
+            if file.sha256 in whole:
                 continue
             looked_at["file"] += 1
-            path = kept.layout.file(one.sha256)
-            if (reason := _damage(kept, backup, one)) is None:
-                whole.add(one.sha256)
+            path = kept.layout.file(file.sha256)
+            if (reason := _damage(kept, backup, file)) is None:
+                whole.add(file.sha256)
             else:
                 advice = f"delete {path}, if it is there: the next backup brings it again while the data folder has it"
                 found.append(Damage(f"{place} of {record.name}", reason, advice))
@@ -102,9 +102,9 @@ def verify_backups(folder: Path, data: Layout) -> Verified:
     return Verified(looked_at, tuple(found))
 
 
-def _damage(kept: Backups, backup: Backup, one: Kept) -> str | None:
-    if one is not backup.state:
-        return kept.damage(one)
+def _damage(kept: Backups, backup: Backup, file: Kept) -> str | None:
+    if file is not backup.state:
+        return kept.damage(file)
     try:
         kept.state(backup)
     except StateCopyDamaged as error:
@@ -132,8 +132,8 @@ class _Examination:
         if behind := is_behind(self._settings, self._store):
             yield Damage("the state store", "it was lost or is an old copy", "the next run restores what is on disk")
         refuse_lost(self._layout, behind=behind)
-        for one in () if behind else folders_set_aside(self._layout, self._store):
-            yield Damage(raw_key(one.window_id, MANIFEST), one.reason, one.what_to_do)
+        for folder in () if behind else folders_set_aside(self._layout, self._store):
+            yield Damage(raw_key(folder.window_id, MANIFEST), folder.reason, folder.what_to_do)
 
     def _windows(self) -> Iterator[Damage]:
         for window in self._store.windows("reading", *COMPLETE_STATES):

@@ -121,7 +121,7 @@ def remember(layout: Layout, store: StateStore, clocks: Clocks) -> None:
         since = int(clocks.comes_again.timestamp())
         seen.append(Observation.of_now(COVERAGE_WITHDRAWN, since, "seconds since 1970"))
     # the file first: a kill between the two must not leave what only the state store knows
-    _write(store, layout, _by_name(store) | {one.name: one for one in seen})
+    _write(store, layout, _by_name(store) | {observation.name: observation for observation in seen})
     store.record(seen)
 
 
@@ -129,14 +129,20 @@ def reconcile(layout: Layout, store: StateStore) -> None:
     """Bring the state store and ``clocks.json`` to the newer of what they have. The caller holds the writer's lock."""
     known = _by_name(store)
     try:
-        listed = {one.name: one for one in msgspec.json.decode(layout.clocks.read_bytes(), type=list[Observation])}
+        listed = {
+            observation.name: observation
+            for observation in msgspec.json.decode(layout.clocks.read_bytes(), type=list[Observation])
+        }
     except FileNotFoundError:
         listed = {}
     except (msgspec.MsgspecError, UnicodeDecodeError):
         listed = {}
         logger.warning("%(file)s is damaged: written again from the state store", {"file": layout.clocks})
-    newest = {one.name: one for one in sorted((*listed.values(), *known.values()), key=lambda one: one.observed_at)}
-    newer = [one for one in newest.values() if one != known.get(one.name)]
+    newest = {
+        observation.name: observation
+        for observation in sorted((*listed.values(), *known.values()), key=lambda observation: observation.observed_at)
+    }
+    newer = [observation for observation in newest.values() if observation != known.get(observation.name)]
     if newer:
         store.record(newer)
         logger.info(
@@ -168,7 +174,7 @@ def what_is_off(store: StateStore, tolerance: timedelta) -> str | None:
 
 def _by_name(store: StateStore) -> dict[str, Observation]:
     seen = map(store.observation, (OBSERVED, COVERAGE_WITHDRAWN))
-    return {one.name: one for one in seen if one is not None}
+    return {observation.name: observation for observation in seen if observation is not None}
 
 
 def _write(store: StateStore, layout: Layout, seen: dict[str, Observation]) -> None:

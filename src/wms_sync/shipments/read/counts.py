@@ -107,7 +107,9 @@ class IntervalCutter:
         """Return slices with few records each, or None if the counts contradict each other or stop coming."""
         counted, most = [(whole, count)], 0  # at least one part has to be counted
         with ThreadPoolExecutor(self._lanes, "count") as pool, self._listing.cut_by_interrupts():
-            while large := {one: parts for one in counted if one[1] > most and len(parts := self._parts(*one)) > 1}:
+            while large := {
+                slice_: parts for slice_ in counted if slice_[1] > most and len(parts := self._parts(*slice_)) > 1
+            }:
                 asked = [part for parts in large.values() for part in parts[:-1]]
                 answers = pool.map(lambda part: self._listing.count(part.start, part.end)[0], asked)
                 found = dict(zip(asked, answers, strict=True))
@@ -115,10 +117,12 @@ class IntervalCutter:
                     self._counts.warn_of_none()
                     return None
                 within = {part: number for part, number in found.items() if number is not None}
-                if any(sum(within[part] for part in parts[:-1]) >= FAR_MORE * one[1] for one, parts in large.items()):
+                if any(
+                    sum(within[part] for part in parts[:-1]) >= FAR_MORE * slice_[1] for slice_, parts in large.items()
+                ):
                     self._counts.distrust()
                     return None
-                counted = [leaf for one in counted for leaf in _leaves(one, large.get(one, ()), within)]
+                counted = [leaf for slice_ in counted for leaf in _leaves(slice_, large.get(slice_, ()), within)]
                 most = self._coarse
         return counted
 

@@ -35,9 +35,9 @@ def horizon(trusted: datetime) -> datetime:
 
 def sync_cursor(start: datetime, covered: Iterable[Interval]) -> datetime:
     """Return the time up to which coverage from ``start`` has no gap."""
-    for one in union(covered):
-        if one.start <= start < one.end:
-            return one.end
+    for part in union(covered):
+        if part.start <= start < part.end:
+            return part.end
     return start
 
 
@@ -59,7 +59,7 @@ def find_gaps(start: datetime, end: datetime, covered: Iterable[Interval]) -> tu
 
 def gaps_so_far(start: datetime, covered: Sequence[Interval]) -> tuple[datetime, tuple[Interval, ...]]:
     """Return the newest moment that was read, ``start`` if there is none, and the gaps of coverage before it."""
-    newest = max((one.end for one in covered), default=start)
+    newest = max((part.end for part in covered), default=start)
     return newest, find_gaps(start, newest, covered)
 
 

@@ -77,7 +77,7 @@ def not_landed(window: Window, layout: Layout, pages: Iterable[LandedPage], ther
             f"its pages had {window.records:,}, and listing the ids again gave {held:,}. {ADVICE}"
         )
     landed = array("q", sorted(chain.from_iterable(_landed(window, layout, pages))))
-    return sorted({one for ids, _, _ in listed for one in ids if not _is_among(landed, one)})
+    return sorted({record_id for ids, _, _ in listed for record_id in ids if not _is_among(landed, record_id)})
 
 
 def fetched(window: Window, unlanded: list[int], there: Source) -> Iterator[Page]:
@@ -125,6 +125,6 @@ def _landed(window: Window, layout: Layout, pages: Iterable[LandedPage]) -> Iter
         yield envelope.ids
 
 
-def _is_among(ordered: array[int], one: int) -> bool:
-    at = bisect_left(ordered, one)
-    return at < len(ordered) and ordered[at] == one
+def _is_among(ordered: array[int], record_id: int) -> bool:
+    at = bisect_left(ordered, record_id)
+    return at < len(ordered) and ordered[at] == record_id

@@ -131,7 +131,7 @@ def time_named(window_id: str) -> Interval | None:
     if match is None:
         return None
     try:
-        start, end = (datetime.strptime(one, _STAMP).replace(tzinfo=UTC) for one in match.groups())
+        start, end = (datetime.strptime(stamp, _STAMP).replace(tzinfo=UTC) for stamp in match.groups())
     except ValueError:
         return None
     return Interval(start, end) if start < end else None

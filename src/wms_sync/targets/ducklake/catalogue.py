@@ -115,7 +115,7 @@ class LakeCatalogue(Opened):
     def loads_gathered(self) -> int:
         """Return how many loads have added files since these were last put together: each adds one to ``ops.loads``."""
         place = table("ops_loads").place
-        found = (one.data_files for one in self.tables() if (one.schema_name, one.table_name) == place)
+        found = (table.data_files for table in self.tables() if (table.schema_name, table.table_name) == place)
         return max(0, next(found, 0) - 1)
 
 

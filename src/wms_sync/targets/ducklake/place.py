@@ -142,7 +142,7 @@ def parameters(settings: Settings, *, user: str | None = None, options: str | No
     for secret in ("password", "sslpassword"):
         named.pop(secret, None)
     if options is not None:
-        named["options"] = " ".join(str(one) for one in (url.query.get("options"), options) if one)
+        named["options"] = " ".join(str(option) for option in (url.query.get("options"), options) if option)
     return " ".join(f"{name}={_quoted(value)}" for name, value in named.items() if value)
 
 

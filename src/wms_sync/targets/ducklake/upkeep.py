@@ -153,7 +153,7 @@ def _tables(settings: Settings) -> tuple[StoredTable, ...]:
 
 
 def _files(tables: tuple[StoredTable, ...]) -> int:
-    return sum(one.files for one in tables)
+    return sum(table.files for table in tables)
 
 
 @contextmanager
