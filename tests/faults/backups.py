@@ -17,7 +17,7 @@ FAULTS = (
         "    known |= orders_remembered(layout)\n    with suppress(ValueError):\n"
         "        known |= orders_listed(kept.layout.forgotten_orders)\n    for state in (snapshot, present):",
         "    for state in (snapshot,):",
-        ("tests/upkeep/test_backup.py::test_what_was_forgotten_after_the_backup_is_gone_before_anything_can_be_read",),
+        ("tests/upkeep/test_backup.py::test_what_was_forgotten_later_is_not_restored",),
     ),
     Fault(
         "a restore takes the ledger of the backup for complete",
@@ -25,7 +25,7 @@ FAULTS = (
         "src/wms_sync/upkeep/restore.py",
         "if not _goes_on_from(present, snapshot):",
         "if False:",
-        ("tests/upkeep/test_backup.py::test_the_ledger_is_doubted_unless_the_present_one_goes_on_from_it",),
+        ("tests/upkeep/test_backup.py::test_a_restored_ledger_is_doubted",),
     ),
     Fault(
         "a restore forgets the creates that the present state store knows",
@@ -33,9 +33,7 @@ FAULTS = (
         "src/wms_sync/upkeep/restore.py",
         "(*snapshot.rows(push_ledger), *(present.rows(push_ledger) if present else ()))",
         "snapshot.rows(push_ledger)",
-        (
-            "tests/upkeep/test_backup.py::test_a_state_store_that_outlived_the_data_folder_keeps_its_creates_and_what_was_forgotten",
-        ),
+        ("tests/upkeep/test_backup.py::test_a_state_store_may_outlive_the_data_folder",),
     ),
     Fault(
         "a backup shares the files in which people correct rejected rows",
@@ -43,9 +41,7 @@ FAULTS = (
         "src/wms_sync/upkeep/backup.py",
         "self._take(path, files, linked=False)",
         "self._take(path, files, linked=True)",
-        (
-            "tests/upkeep/test_backup.py::test_a_backup_keeps_rejected_rows_as_they_were_before_they_were_corrected_in_place",
-        ),
+        ("tests/upkeep/test_backup.py::test_what_is_restored_is_what_was_kept",),
     ),
     Fault(
         "a damaged file of a backup is restored as it is",
@@ -53,7 +49,7 @@ FAULTS = (
         "src/wms_sync/upkeep/backups.py",
         'return None if sha256_of(path) == kept.sha256 else "its copy is altered: its SHA-256 differs"',
         "return None",
-        ("tests/upkeep/test_backup.py::test_what_is_damaged_in_a_backup_is_named_and_left_out_and_comes_again",),
+        ("tests/upkeep/test_backup.py::test_damage_in_a_backup_is_named_and_mended",),
     ),
     Fault(
         "a folder of backups may lie inside the data folder",
@@ -69,7 +65,7 @@ FAULTS = (
         "src/wms_sync/upkeep/backups.py",
         "[name for name in (*backup.files, *backup.damaged) if not is_restorable(name)]",
         "[name for name in backup.damaged if not is_restorable(name)]",
-        ("tests/upkeep/test_backup.py::test_no_name_in_a_record_leads_out_of_what_a_data_folder_has",),
+        ("tests/upkeep/test_backup.py::test_no_name_in_a_record_leads_out",),
     ),
     Fault(
         "a hash in a record is followed as a path",
@@ -127,7 +123,7 @@ FAULTS = (
         "src/wms_sync/upkeep/restore.py",
         "    make_private(staged.root)\n    _put_files(",
         "    make_private(staged.root)\n    shutil.rmtree(settings.layout.raw, ignore_errors=True)\n    _put_files(",
-        ("tests/upkeep/test_backup.py::test_a_restore_that_fails_leaves_the_folder_as_it_was",),
+        ("tests/upkeep/test_backup.py::test_a_restore_that_fails_leaves_the_folder",),
     ),
     Fault(
         "the published file is away while a restore replaces it",
@@ -135,7 +131,7 @@ FAULTS = (
         "src/wms_sync/upkeep/restore.py",
         "        staged.published.replace(layout.published)\n",
         "        layout.published.unlink(missing_ok=True)\n        staged.published.replace(layout.published)\n",
-        ("tests/upkeep/test_backup.py::test_at_each_moment_of_a_restore_there_is_a_published_file",),
+        ("tests/upkeep/test_backup.py::test_a_folder_that_holds_data_is_replaced_by_name",),
     ),
     Fault(
         "what a killed backup left is never deleted",
@@ -143,6 +139,6 @@ FAULTS = (
         "src/wms_sync/upkeep/backups.py",
         "for path in (*unused, *self.layout.unfinished()):",
         "for path in unused:",
-        ("tests/upkeep/test_backup.py::test_what_a_killed_backup_left_goes_with_the_next_one",),
+        ("tests/upkeep/test_backup.py::test_old_and_unfinished_backups_go",),
     ),
 )

@@ -39,7 +39,7 @@ FAULTS = (
         "src/wms_sync/upkeep/forget.py",
         "pages = _clean_pages(layout, store, order_ids, asked)",
         "pages = 0",
-        ("tests/upkeep/test_forget.py::test_nothing_of_a_forgotten_order_is_left_in_any_file",),
+        ("tests/upkeep/test_forget.py::test_nothing_of_a_forgotten_order_is_left",),
     ),
     Fault(
         "forget leaves the Parquet files",
@@ -47,7 +47,7 @@ FAULTS = (
         "src/wms_sync/upkeep/forget.py",
         "parquet_files = _clean_parquet(layout, store, connection)",
         "parquet_files = 0",
-        ("tests/upkeep/test_forget.py::test_nothing_of_a_forgotten_order_is_left_in_any_file",),
+        ("tests/upkeep/test_forget.py::test_nothing_of_a_forgotten_order_is_left",),
     ),
     Fault(
         "forget leaves the tables",
@@ -55,7 +55,7 @@ FAULTS = (
         "src/wms_sync/upkeep/forget.py",
         "[target for target in (former, target_of(settings)) if target is not None]",
         "[target for target in (former,) if target is not None]",
-        ("tests/upkeep/test_forget.py::test_nothing_of_a_forgotten_order_is_left_in_any_file",),
+        ("tests/upkeep/test_forget.py::test_nothing_of_a_forgotten_order_is_left",),
     ),
     Fault(
         "a forgotten order comes back with its next page",

@@ -176,7 +176,7 @@ FAULTS = (
         "src/wms_sync/upkeep/recovery.py",
         " or (not anew and are_older(target, store.forgotten()))",
         "",
-        ("tests/upkeep/test_forget.py::test_the_next_run_forgets_an_order_in_a_published_file_that_is_older",),
+        ("tests/upkeep/test_forget.py::test_nothing_of_a_forgotten_order_is_left",),
     ),
     Fault(
         "an altered page is flattened",
@@ -212,7 +212,7 @@ FAULTS = (
         "src/wms_sync/upkeep/forget.py",
         "    if recorded is not None and harm is None:  # record",
         "    if False:  # record",
-        ("tests/upkeep/test_forget.py::test_what_crashed_half_way_is_finished_by_running_again",),
+        ("tests/upkeep/test_forget.py::test_what_was_interrupted_is_finished_by_running_again",),
     ),
     Fault(
         "a window whose manifest cannot be read counts as covered",
@@ -238,6 +238,6 @@ FAULTS = (
         "src/wms_sync/shipments/load/retention.py",
         "latest = store.latest_served() or now",
         "latest = now",
-        ("tests/upkeep/test_retention.py::test_pages_stay_if_only_this_machines_clock_calls_them_old",),
+        ("tests/upkeep/test_retention.py::test_what_else_is_dropped_and_when",),
     ),
 )

@@ -11,7 +11,7 @@ import pytest
 
 from tests.conftest import FEWER
 from tests.survival.installation import rows
-from tests.test_sync import begun, first_synced, synced
+from tests.test_sync import begun, synced
 from wms_sandbox.app import Sandbox
 from wms_sync.cli.views import check_line, refresh_lines
 from wms_sync.layout import parquet_name
@@ -33,23 +33,31 @@ def sandbox(in_process):
 
 
 @pytest.fixture
+def bench(bench):
+    bench.settings = bench.settings.model_copy(update={"page_size": FEW.shipments // 3})
+    return bench
+
+
+@pytest.fixture
 def spoiled(bench, sandbox):
     begun(bench, sandbox, sync_with_doubts)
     return bench
 
 
 def sync_with_doubts(bench):
-    """A sync in which two shipments have a value that does not fit, and a key that no type knows."""
+    """A sync of three pages, each with a value that does not fit, and all with a key that no type knows."""
 
     def spoil(page):
-        for shipment in page["collection"][:2]:
+        for shipment in page["collection"][:1]:
             shipment["is_international"] = {"perhaps": shipment["id"]}
+        for shipment in page["collection"]:
             shipment["gift_wrap"] = "blue"
         return page
 
     bench.transport.sandbox.rewrite = spoil
-    synced(bench)
+    told = synced(bench)
     bench.transport.sandbox.rewrite = None
+    return told
 
 
 def now(bench) -> Status:
@@ -70,7 +78,8 @@ def needs(bench) -> str:
     return "\n".join(now(bench).needs_a_hand)
 
 
-def test_what_does_not_fit_is_an_entry_until_somebody_has_seen_it_and_again_with_the_next_value(spoiled, sandbox):
+def test_what_does_not_fit_is_listed_until_acknowledged(spoiled, sandbox):
+    """And again with the next value."""
     found = entries(spoiled)
     value, key = found[True], found[False]
     assert value.what == HERE
@@ -101,39 +110,17 @@ def test_what_does_not_fit_is_an_entry_until_somebody_has_seen_it_and_again_with
     sandbox.sandbox.advance(seconds=3600, changed=1)
     sandbox.sandbox.advance(seconds=10)
     synced(spoiled)
-    left = {(one.is_value, one.acknowledged_at is None) for one in now(spoiled).inbox}
+    left = {(entry.is_value, entry.acknowledged_at is None) for entry in now(spoiled).inbox}
     assert left == {(True, True), (False, False)}
     assert "did not fit" in needs(spoiled)
 
 
-def test_what_is_read_again_without_a_fault_leaves_by_itself_and_stays_for_analysts(spoiled, sandbox):
-    before = entries(spoiled)[True]
-    sandbox.sandbox.advance(seconds=3600, changed=FEW.shipments)
-    sandbox.sandbox.advance(seconds=10)
-    synced(spoiled)
-    assert True not in entries(spoiled)
-    assert "did not fit" not in needs(spoiled)
-    with duckdb.connect(spoiled.layout.published, read_only=True) as connection:
-        [(kept,)] = connection.execute("select count(*) from ops.quarantine").fetchall()
-    assert kept == before.rows
-
-
-def test_keys_and_values_are_counted_alike_wherever_they_are_shown(bench, sandbox):
-    """Three pages have the same unknown key, and each a value that does not fit."""
-
-    def spoil(page):
-        for shipment in page["collection"][:1]:
-            shipment["is_international"] = {"perhaps": 1}
-        for shipment in page["collection"]:
-            shipment["gift_wrap"] = "blue"
-        return page
-
-    bench.settings = bench.settings.model_copy(update={"page_size": FEW.shipments // 3})
-    sandbox.sandbox.rewrite = spoil
-    read, refreshed = synced(bench)
-    sandbox.sandbox.rewrite = None
+def test_doubts_are_counted_alike_and_leave_once_healed(bench, sandbox):
+    """What is read again without a fault leaves by itself, and stays for analysts."""
+    assert check_line(now(bench)) == ("failed: Nothing is synced yet: run `wms-sync sync`.", 1)
+    read, refreshed = begun(bench, sandbox, sync_with_doubts)
     assert read.progress.pages == 3
-    found = now(bench)
+    found, before = now(bench), entries(bench)[True]
     assert (refreshed.quarantined, refreshed.drift) == (found.quarantined, found.unknown_keys) == (3, 1)
     lines = list(refresh_lines(refreshed))
     assert "doubts    3 values or records did not fit and are left out: see ops.quarantine" in lines
@@ -146,11 +133,18 @@ def test_keys_and_values_are_counted_alike_wherever_they_are_shown(bench, sandbo
     sandbox.sandbox.advance(seconds=10)
     synced(bench)
     assert now(bench).quarantined == 0
+    assert True not in entries(bench)
+    assert "did not fit" not in needs(bench)
+    with duckdb.connect(bench.layout.published, read_only=True) as connection:
+        [(kept,)] = connection.execute("select count(*) from ops.quarantine").fetchall()
+    assert kept == before.rows
     _, report = make_report(bench.settings)
     assert {sign.subject: sign.text for sign in report.signs}["Values that did not fit"] == "0"
+    line, code = check_line(now(bench))
+    assert (code, "hours behind" in line) == (1, True), "the sandbox's clock stands still, so the data is months old"
 
 
-def test_a_replay_changes_only_what_the_pages_show_otherwise_and_names_windows_without_pages(spoiled, sandbox):
+def test_a_replay_changes_only_what_pages_show_otherwise(spoiled, sandbox):
     sandbox.sandbox.advance(seconds=3600, changed=20)
     sandbox.sandbox.advance(seconds=10)
     synced(spoiled)
@@ -170,12 +164,3 @@ def test_a_replay_changes_only_what_the_pages_show_otherwise_and_names_windows_w
         drop_pages(spoiled.run.turn, spoiled.layout, window, datetime.now(UTC))
     done = replay(spoiled.run, value.windows)
     assert (done.windows, set(done.dropped)) == ((), set(value.windows))
-
-
-def test_one_line_says_whether_it_is_well(bench, sandbox):
-    line, code = check_line(now(bench))
-    assert (line, code) == ("failed: Nothing is synced yet: run `wms-sync sync`.", 1)
-    first_synced(bench, sandbox)
-    line, code = check_line(now(bench))
-    assert code == 1, "the sandbox's clock stands still, so the data is months old"
-    assert "hours behind" in line

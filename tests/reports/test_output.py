@@ -94,20 +94,20 @@ KEPT = {
 }
 
 
-@pytest.mark.parametrize("what", KEPT)
-def test_nothing_is_written_into_the_data_folder(installation, tmp_path, what):
+def test_nothing_is_written_into_the_data_folder(installation, tmp_path):
     data = installation.settings.data_dir
-    path = next(data.glob(KEPT[what]), data / KEPT[what])
     (tmp_path / "link").symlink_to(data)
-    (tmp_path / "linked.html").symlink_to(path)
     before = held(data)
-    through = tmp_path / "link" / path.relative_to(data)
-    for to in (path, through, tmp_path / "linked.html", data / "work" / ".." / path.relative_to(data)):
-        for command in (("report",), ("export", "due_per_day"), ("dictionary",)):
-            suffix = to.with_name(f"{to.name}.csv") if command[0] == "export" and to.name != "linked.html" else to
-            for force in ((), ("--force",)):
-                refused = type_in(*command, "--to", str(suffix), *force)
-                assert refused.exit_code == 2, refused.output
+    for what, pattern in KEPT.items():
+        path = next(data.glob(pattern), data / pattern)
+        linked = tmp_path / f"{what}.html"
+        linked.symlink_to(path)
+        around = (tmp_path / "link" / path.relative_to(data), linked, data / "work" / ".." / path.relative_to(data))
+        for to, force in [(path, ()), *((to, ("--force",)) for to in (path, *around))]:
+            for command in (("report",), ("export", "due_per_day"), ("dictionary",)):
+                written = to.with_name(f"{to.name}.csv") if command[0] == "export" and to != linked else to
+                refused = type_in(*command, "--to", str(written), *force)
+                assert refused.exit_code == 2, (what, to, refused.output)
     assert held(data) == before
 
 

@@ -127,56 +127,38 @@ def remember(settings: Settings, order: int) -> None:
 
 
 def test_what_is_restored_is_what_was_kept(settings, backups):
-    made = backup(settings, backups)
-    before = tables(settings), rows(settings, "observations"), raw_pages(settings)
-    lose(settings)
-    restored = restore(settings, backups, creates_are_known=True)
-    assert (restored.path, restored.left_out) == (made.path, {})
-    assert (tables(settings), rows(settings, "observations"), raw_pages(settings)) == before
-    assert verify(settings).damaged == ()
-
-
-def test_a_second_backup_costs_what_is_new_and_shares_the_files(settings, backups):
-    second = backup(settings, backups)
-    assert 0 < second.new_bytes < second.backup.size
-    third = backup(settings, backups)
-    assert (third.new_files, third.new_bytes) == (0, 0)
-    page = next(settings.layout.raw.rglob("page-*"))
-    kept = third.backup.files[page.relative_to(settings.data_dir).as_posix()]
-    copy = Backups.at(backups).layout.file(kept.sha256)
-    assert copy.read_bytes() == page.read_bytes()
-    lose(settings)
-    restore(settings, backups)
-    assert page.samefile(copy)
-
-
-def test_a_backup_keeps_rejected_rows_as_they_were_before_they_were_corrected_in_place(settings, backups):
+    """Files are shared with the backups; rejected rows, which people correct in place, are copied."""
     rejected = settings.layout.rejects / "given.csv"
     rejected.parent.mkdir()
     rejected.write_text("as they were")
-    backup(settings, backups)
+    second, third = backup(settings, backups), backup(settings, backups)
+    assert 0 < second.new_bytes < second.backup.size
+    assert (third.new_files, third.new_bytes) == (0, 0)
+    before = tables(settings), rows(settings, "observations"), raw_pages(settings)
+    page = first(settings, "raw/shipments/2*/page-*")
     rejected.write_text("corrected")
     lose(settings)
-    assert restore(settings, backups).left_out == {}
+    restored = restore(settings, backups, creates_are_known=True)
+    assert (restored.path, restored.left_out) == (third.path, {})
+    assert (tables(settings), rows(settings, "observations"), raw_pages(settings)) == before
+    kept = third.backup.files[page.relative_to(settings.data_dir).as_posix()]
+    assert page.samefile(Backups.at(backups).layout.file(kept.sha256))
     assert rejected.read_text() == "as they were"
+    assert verify(settings).damaged == ()
 
 
-def test_old_backups_go_with_what_only_they_have(settings, backups):
-    backup(settings, backups)
-    last = backup(settings, backups, most=1)
-    layout = Backups.at(backups).layout
-    assert layout.backups() == [last.path]
-    assert {path.name for path in layout.kept()} == {kept.sha256 for _, kept in last.backup.kept()}
-    assert verify_backups(backups, settings.layout).damaged == ()
-
-
-def test_what_a_killed_backup_left_goes_with_the_next_one(settings, backups):
+def test_old_and_unfinished_backups_go(settings, backups):
+    """What only they have goes with them; what a killed one left goes with the next."""
     left = [backups / "files" / f".{'0' * 16}", backups / ".backup-000009-20260101T000000Z.json.tmp"]
     for path in left:
         path.write_bytes(b"half")
     backup(settings, backups)
-    assert [path for path in left if path.exists()] == []
-    assert Backups.at(backups).layout.unfinished() == []
+    layout = Backups.at(backups).layout
+    assert [path for path in left if path.exists()] == layout.unfinished() == []
+    last = backup(settings, backups, most=1)
+    assert layout.backups() == [last.path]
+    assert {path.name for path in layout.kept()} == {kept.sha256 for _, kept in last.backup.kept()}
+    assert verify_backups(backups, settings.layout).damaged == ()
 
 
 def test_it_is_consistent_while_a_sync_runs(settings, backups, service, tmp_path, night):
@@ -203,7 +185,7 @@ def test_it_is_consistent_while_a_sync_runs(settings, backups, service, tmp_path
     assert shipments(elsewhere) == shipments(settings)
 
 
-def test_what_was_forgotten_after_the_backup_is_gone_before_anything_can_be_read(settings, backups):
+def test_what_was_forgotten_later_is_not_restored(settings, backups):
     """The present list knows one, although the folder is to be replaced; a later backup knows another."""
     with closing(opened_store(settings)) as store:
         first, second, third, _ = orders_with_addresses(Bench(settings, store))
@@ -219,13 +201,18 @@ def test_what_was_forgotten_after_the_backup_is_gone_before_anything_can_be_read
     assert shipments(settings)
 
 
-def test_a_folder_that_holds_data_is_replaced_only_by_name(settings, backups, tmp_path):
+def test_a_folder_that_holds_data_is_replaced_by_name(settings, backups, tmp_path):
+    """At each moment there is a published file; the present ledger, which goes on from the kept one, stays known."""
     before = tables(settings)
     for over in (None, tmp_path):
         with pytest.raises(DataFolderInUse, match="--over"):
             restore(settings, backups, over=over)
     assert tables(settings) == before
-    restore(settings, backups, over=settings.data_dir)
+    gone: list[str] = []
+    with watched(lambda moment: None if settings.layout.published.exists() else gone.append(moment)):
+        restored = restore(settings, backups, over=settings.data_dir)
+    assert gone == []
+    assert restored.creates_unknown_since is None
     assert tables(settings) != before
 
 
@@ -266,37 +253,40 @@ DAMAGE: dict[str, Callable[[Path], object]] = {
     "missing": lambda path: path.unlink(),
     "a folder": replace_by_folder,
 }
-PLACES = ["raw/shipments/2*/page-*", "raw/shipments/2*/manifest.json", "parquet/orders/*", "parquet/_windows/2*"]
+PLACES = ("raw/shipments/2*/page-*", "raw/shipments/2*/manifest.json", "parquet/orders/*", "parquet/_windows/2*")
 
 
-@pytest.mark.parametrize("pattern", PLACES)
 @pytest.mark.parametrize("how", DAMAGE)
-def test_verify_names_what_is_damaged_in_the_data_folder(settings, pattern, how):
-    path = first(settings, pattern)
-    DAMAGE[how](path)
-    places = {one.place for one in verify(settings).damaged}
-    expected = {path.relative_to(settings.data_dir).as_posix()}
-    if pattern.startswith("parquet/_windows") and how == "missing":
-        expected = set()  # as before it was flattened: the next rebuild makes it
-    assert places == expected
+def test_verify_names_damage_in_the_data_folder(settings, how):
+    for pattern in PLACES:
+        path = first(settings, pattern)
+        content = path.read_bytes()
+        DAMAGE[how](path)
+        expected = [path.relative_to(settings.data_dir).as_posix()]
+        if pattern.startswith("parquet/_windows") and how == "missing":
+            expected = []  # as before it was flattened: the next rebuild makes it
+        assert [found.place for found in verify(settings).damaged] == expected
+        if path.is_dir():
+            path.rmdir()
+        path.write_bytes(content)
 
 
-@pytest.mark.parametrize(
-    ("pattern", "how"),
-    [("parquet/orders/2*", "missing"), ("analytics.duckdb", "altered")],
-)
-def test_what_is_damaged_in_a_backup_is_named_and_left_out_and_comes_again(settings, backups, pattern, how, night):
+def test_damage_in_a_backup_is_named_and_mended(settings, backups, night):
+    """It is left out of the restore, and the next night makes it again."""
     made = backup(settings, backups)
     before = shipments(settings)
-    place = first(settings, pattern).relative_to(settings.data_dir).as_posix()
-    copy = Backups.at(backups).layout.file(made.backup.files[place].sha256)
-    content = copy.read_bytes()
-    copy.unlink()
-    copy.write_bytes(content)  # no link any more
-    DAMAGE[how](copy)
-    assert place in {one.place.split(" of ")[0] for one in verify_backups(backups, settings.layout).damaged}
+    places = set()
+    for pattern, how in (("parquet/orders/2*", "missing"), ("analytics.duckdb", "altered")):
+        place = first(settings, pattern).relative_to(settings.data_dir).as_posix()
+        copy = Backups.at(backups).layout.file(made.backup.files[place].sha256)
+        content = copy.read_bytes()
+        copy.unlink()
+        copy.write_bytes(content)  # no link any more
+        DAMAGE[how](copy)
+        places.add(place)
+    assert places <= {found.place.split(" of ")[0] for found in verify_backups(backups, settings.layout).damaged}
     lose(settings)
-    assert list(restore(settings, made.path).left_out) == [place]
+    assert set(restore(settings, made.path).left_out) == places
     night(settings)
     assert shipments(settings) == before
 
@@ -339,15 +329,6 @@ def test_a_state_store_that_was_lost_is_not_what_a_backup_keeps(settings, backup
     with begin(settings, "sync"):
         pass
     assert backup(settings, backups).backup.damaged == {}
-
-
-def test_a_damaged_state_store_in_a_backup_stops_the_restore_before_anything_changes(settings, backups):
-    made = backup(settings, backups)
-    before = tables(settings)
-    Backups.at(backups).layout.file(made.backup.state.sha256).write_bytes(b"{}")
-    with pytest.raises(BackupError, match="state store"):
-        restore(settings, made.path, over=settings.data_dir)
-    assert tables(settings) == before
 
 
 def contents(settings: Settings) -> dict[str, object]:
@@ -424,16 +405,16 @@ WRONG = (
 )
 
 
-@pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.__name__)
-def test_a_restore_that_fails_leaves_the_folder_as_it_was(settings, backups, wrong):
-    [earlier] = Backups.at(backups).layout.backups()
-    made = BackupReport(earlier, read_backup(earlier), 0, 0, 0)
+def test_a_restore_that_fails_leaves_the_folder(settings, backups):
+    [path] = Backups.at(backups).layout.backups()
+    record, made = path.read_bytes(), BackupReport(path, read_backup(path), 0, 0, 0)
     remember(settings, 4711)
-    failing = wrong(settings, made)
     before = contents(settings)
-    with failing, pytest.raises(BackupError, match=r"was not restored, and .* is as it was"):
-        restore(settings, made.path, over=settings.data_dir)
-    assert contents(settings) == before
+    for wrong in WRONG:
+        with wrong(settings, made), pytest.raises(BackupError, match=r"was not restored, and .* is as it was"):
+            restore(settings, path, over=settings.data_dir)
+        assert contents(settings) == before, wrong.__name__
+        path.write_bytes(record)
     with begin(settings, "sync"):
         pass
 
@@ -469,29 +450,31 @@ NAMES = (
 )
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("where", ["files", "damaged"])
-def test_no_name_in_a_record_leads_out_of_what_a_data_folder_has(settings, backups, name, where):
-    made = backup(settings, backups)
-    [kept, *_] = made.backup.files.values()
-    changed_record(made, **{where: {name: asdict(kept) if where == "files" else "it is missing"}})
-    before = contents(settings)
-    with pytest.raises(BackupError, match="cannot be in a data folder"):
-        restore(settings, backups, over=settings.data_dir)
+def test_no_name_in_a_record_leads_out(settings, backups):
+    made, before = backup(settings, backups), contents(settings)
+    record, [kept, *_] = made.path.read_bytes(), made.backup.files.values()
+    for where, value in (("files", asdict(kept)), ("damaged", "it is missing")):
+        for name in NAMES:
+            made.path.write_bytes(record)
+            changed_record(made, **{where: {name: value}})
+            with pytest.raises(BackupError, match="cannot be in a data folder"):
+                restore(settings, backups, over=settings.data_dir)
+            [found] = verify_backups(backups, settings.layout).damaged
+            assert (found.place, "cannot be in a data folder" in found.reason) == (made.path.name, True), name
     assert contents(settings) == before
-    [found] = verify_backups(backups, settings.layout).damaged
-    assert (found.place, "cannot be in a data folder" in found.reason) == (made.path.name, True)
 
 
-@pytest.mark.parametrize("sha256", ["../../data/state.db", "", "a" * 63, "A" * 64, "/etc/passwd", "a" * 64 + "\n"])
-def test_no_hash_in_a_record_is_a_path(settings, backups, sha256):
+def test_no_hash_in_a_record_is_a_path(settings, backups):
     made = backup(settings, backups)
-    wrong = {"sha256": sha256, "size": 1, "changed": 1}
-    for changes in ({"state": wrong}, {"files": {"clocks.json": wrong}}):
-        changed_record(made, **changes)
-        with pytest.raises(BackupError, match="is not the record of a backup"):
-            restore(settings, backups, over=settings.data_dir)
-        assert [one.place for one in verify_backups(backups, settings.layout).damaged] == [made.path.name]
+    record = made.path.read_bytes()
+    for sha256 in ("../../data/state.db", "", "a" * 63, "A" * 64, "/etc/passwd", "a" * 64 + "\n"):
+        wrong = {"sha256": sha256, "size": 1, "changed": 1}
+        for changes in ({"state": wrong}, {"files": {"clocks.json": wrong}}):
+            made.path.write_bytes(record)
+            changed_record(made, **changes)
+            with pytest.raises(BackupError, match="is not the record of a backup"):
+                restore(settings, backups, over=settings.data_dir)
+            assert [found.place for found in verify_backups(backups, settings.layout).damaged] == [made.path.name]
 
 
 def state_with(made: BackupReport, table: str, **values: object) -> bytes:
@@ -517,16 +500,22 @@ NO_STATES: dict[str, Callable[[BackupReport], bytes]] = {
 }
 
 
-@pytest.mark.parametrize("what", NO_STATES)
-def test_a_state_that_is_no_copy_of_a_state_store_is_refused(settings, backups, what):
-    made = backup(settings, backups)
-    changed_record(made, NO_STATES[what](made))
-    before = contents(settings)
-    with pytest.raises(BackupError, match=r"cannot be restored: of the state store, it .*Nothing was changed"):
-        restore(settings, backups, over=settings.data_dir)
+def test_what_is_no_state_store_is_refused(settings, backups):
+    """Neither with the hash of the record, nor with another one."""
+    made, before = backup(settings, backups), contents(settings)
+    record, refused = made.path.read_bytes(), r"cannot be restored: of the state store, it .*Nothing was changed"
+    for what, state in NO_STATES.items():
+        made.path.write_bytes(record)
+        changed_record(made, state(made))
+        with pytest.raises(BackupError, match=refused):
+            restore(settings, backups, over=settings.data_dir)
+        [found] = verify_backups(backups, settings.layout).damaged
+        assert found.place == f"the state store of {made.path.name}", what
+    made.path.write_bytes(record)
+    Backups.at(backups).layout.file(made.backup.state.sha256).write_bytes(b"{}")
+    with pytest.raises(BackupError, match="state store"):
+        restore(settings, made.path, over=settings.data_dir)
     assert contents(settings) == before
-    [found] = verify_backups(backups, settings.layout).damaged
-    assert found.place == f"the state store of {made.path.name}"
 
 
 def test_a_copy_that_is_a_link_is_damaged(settings, backups, tmp_path):
@@ -558,13 +547,6 @@ def test_a_file_moves_into_a_lake_in_a_data_folder_that_does_not_exist(
     assert verify(moved).damaged == ()
 
 
-def test_at_each_moment_of_a_restore_there_is_a_published_file(settings, backups):
-    gone: list[str] = []
-    with watched(lambda moment: None if settings.layout.published.exists() else gone.append(moment)):
-        restore(settings, backups, over=settings.data_dir)
-    assert gone == []
-
-
 def test_nothing_runs_while_a_restore_is_unfinished(settings, backups):
     settings.layout.restoring.write_text(str(backups))
     with pytest.raises(RestoreUnfinished, match="wms-sync restore"), begin(settings, "sync"):
@@ -576,13 +558,8 @@ def test_nothing_runs_while_a_restore_is_unfinished(settings, backups):
         pass
 
 
-@pytest.mark.parametrize("knows_later", [True, False])
-def test_the_ledger_is_doubted_unless_the_present_one_goes_on_from_it(settings, backups, knows_later):
-    backup(settings, backups)
-    if knows_later:
-        restored = restore(settings, backups, over=settings.data_dir)
-        assert restored.creates_unknown_since is None
-        return
+def test_a_restored_ledger_is_doubted(settings, backups):
+    """Until somebody vouches for it."""
     lose(settings)
     restored = restore(settings, backups)
     assert restored.creates_unknown_since == restored.backup.began_at.replace(microsecond=0)
@@ -593,9 +570,7 @@ def test_the_ledger_is_doubted_unless_the_present_one_goes_on_from_it(settings, 
         assert store.observation(LEDGER_LACKS) is None
 
 
-def test_a_state_store_that_outlived_the_data_folder_keeps_its_creates_and_what_was_forgotten(
-    settings, backups, tmp_path
-):
+def test_a_state_store_may_outlive_the_data_folder(settings, backups, tmp_path):
     """As PostgreSQL does: it is the one of the backup, only later."""
     url = f"sqlite:///{tmp_path}/elsewhere.db"
     put_back(url, read_snapshot(settings.database_url))

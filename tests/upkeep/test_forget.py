@@ -181,7 +181,8 @@ def rows_naming(bench: Bench, order: int) -> dict[str, int]:
     return {name: count for name, count in counted.items() if count}
 
 
-def test_nothing_of_a_forgotten_order_is_left_in_any_file(stored):
+def test_nothing_of_a_forgotten_order_is_left(stored, tmp_path):
+    """Nor in what killed runs left, nor in an older published file that somebody puts back by hand."""
     order, other, *_ = orders_with_addresses(stored)
     before, kept_before = holding(stored, order), holding(stored, other)
     named = rows_naming(stored, order)
@@ -189,11 +190,24 @@ def test_nothing_of_a_forgotten_order_is_left_in_any_file(stored):
     assert {part.split("/")[0] for part in before} == {"raw", "parquet", "analytics.duckdb"}
     assert (MARK % order).encode() in stored.layout.published.read_bytes(), "the search of raw bytes would find it"
     counted, defined = rows(stored), definitions(stored)
+    shutil.copyfile(stored.layout.published, older := tmp_path / "older.duckdb")
+    leftovers = [
+        stored.layout.turns / "writer-1-killed" / "flatten-1" / "batch" / "OrderAddress.jsonl",
+        stored.layout.turns / "writer-1-killed" / "publishing.duckdb",
+        stored.layout.work / "spill" / "duckdb_temp_storage.tmp",
+        stored.layout.work / "reading-0.duckdb",
+        stored.layout.root / "analytics.duckdb.wal.of-an-earlier-file",
+    ]
+    for path in leftovers:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes((MARK % order).encode())
+    stored.store = opened_store(stored.settings)
 
     done = forgotten(stored, order)
 
     assert holding(stored, order) == set()
     assert holding(stored, other) == kept_before
+    assert [path for path in leftovers if path.exists()] == []
     assert done.pages == len([part for part in before if part.startswith("raw/")])
     assert done.parquet_files == len([part for part in before if part.startswith("parquet/")])
     assert (done.databases, done.orders) == (1, (order,))
@@ -213,15 +227,7 @@ def test_nothing_of_a_forgotten_order_is_left_in_any_file(stored):
     assert (again.pages, again.parquet_files, again.databases, again.rows) == (0, 0, 0, 0)
     assert stored.store.forgotten(unfinished=True) == frozenset()
 
-
-def test_the_next_run_forgets_an_order_in_a_published_file_that_is_older(stored, tmp_path):
-    """As somebody puts it back by hand, or as it is on another machine."""
-    order, *_ = orders_with_addresses(stored)
-    shutil.copyfile(stored.layout.published, older := tmp_path / "older.duckdb")
-    forgotten(stored, order)
-    shutil.copyfile(older, put_back := tmp_path / "put_back.duckdb")
-    put_back.rename(stored.layout.published)
-    assert (MARK % order).encode() in stored.layout.published.read_bytes()
+    older.rename(stored.layout.published)
     recover(stored.run)
     assert holding(stored, order) == set()
 
@@ -236,27 +242,28 @@ def assert_recorded(stored: Bench) -> None:
 
 
 def test_a_forgotten_order_does_not_come_back(stored):
-    """Not from a window that was landed and not loaded, a rebuild, the service, or a state store that got lost."""
+    """Not from what was landed and not loaded, a rebuild, the service, or a list lost in one place, then the other."""
     order, *_ = orders_with_addresses(stored)
     backfill(stored)
     forgotten(stored, order)
     counted = rows(stored)["pii.order_addresses"]
     rebuild(stored.run)
     assert holding(stored, order) == set()
+    stored.layout.forgotten_orders.write_bytes(b"[47")
+    recover(stored.run)
     stored.store.close()
     stored.layout.root.joinpath("state.db").unlink()
     stored.store = opened_store(stored.settings)
     recover(stored.run)
-    refresh(stored.run)
-    windows = len(stored.store.windows("loaded"))
+    windows = len(stored.store.windows())
     backfill(stored)
+    assert len(stored.store.windows()) > windows, "the service was asked again"
     assert refresh(stored.run).published
-    assert len(stored.store.windows("loaded")) > windows, "the service was asked again"
     assert holding(stored, order) == set()
     assert rows(stored)["pii.order_addresses"] == counted
 
 
-def test_without_addresses_where_an_order_went_is_forgotten_all_the_same(service, tmp_path):
+def test_without_addresses_where_an_order_went_is_forgotten(service, tmp_path):
     settings = settings_in(tmp_path / "data", service).model_copy(update={"include_addresses": False})
     with opened_store(settings) as store:
         bench = Bench(settings, store, service)
@@ -268,20 +275,24 @@ def test_without_addresses_where_an_order_went_is_forgotten_all_the_same(service
         assert before[order] == MARK % order
         assert {part.split("/")[0] for part in holding(bench, order)} == {"raw", "parquet", "analytics.duckdb"}
         forgotten(bench, order)
-        assert holding(bench, order) == set()
         assert_recorded(bench)
-        backfill(bench)
-        assert refresh(bench.run).published
-        assert holding(bench, order) == set()
         with published(bench) as connection:
             assert dict(connection.execute(sent).fetchall()).keys() == before.keys() - {order}
+        backfill(bench)
+        assert holding(bench, order) == set()
 
 
-def test_what_crashed_half_way_is_finished_by_running_again(stored, read_once):
-    """The worst of it: everything is recorded as done and every file is as it was before."""
+def test_what_was_interrupted_is_finished_by_running_again(stored, read_once):
     order, *_ = orders_with_addresses(stored)
-    forgotten(stored, order)
-    for folder in ("raw", "parquet", "work"):
+    before = rows(stored)
+    refused = pytest.raises(AnalyticsError, match=r"Forgetting .* \(.*File too large\)")
+    with no_file_larger_than(2**20), refused:  # room for raw pages and Parquet files, and not for the tables
+        forgotten(stored, order)
+    assert rows(stored) == before
+    assert forgotten(stored).rows > 0
+    assert holding(stored, order) == set()
+
+    for folder in ("raw", "parquet", "work"):  # the worst crash: all is recorded as done, and each file is as before
         for path in (read_once / folder).rglob("*"):
             if path.suffix in {".gz", ".zst", ".parquet", ".duckdb"}:
                 shutil.copyfile(path, stored.layout.root / path.relative_to(read_once))
@@ -289,81 +300,35 @@ def test_what_crashed_half_way_is_finished_by_running_again(stored, read_once):
     forgotten(stored)
     assert holding(stored, order) == set()
     assert_recorded(stored)
-    rebuild(stored.run)
 
 
-def test_what_the_disk_refuses_is_said_and_the_next_run_finishes_it(stored):
-    """Raw pages and Parquet files still find room, the tables do not."""
-    order, *_ = orders_with_addresses(stored)
-    before = rows(stored)
-    with no_file_larger_than(2**20), pytest.raises(AnalyticsError, match=r"Forgetting .* \(.*File too large\)"):
-        forgotten(stored, order)
-    assert rows(stored) == before
-    assert forgotten(stored).rows > 0
-    assert holding(stored, order) == set()
-
-
-def test_leftovers_of_killed_runs_go_too(stored):
-    order, *_ = orders_with_addresses(stored)
-    mark = (MARK % order).encode()
-    leftovers = [
-        stored.layout.turns / "writer-1-killed" / "flatten-1" / "batch" / "OrderAddress.jsonl",
-        stored.layout.turns / "writer-1-killed" / "publishing.duckdb",
-        stored.layout.work / "spill" / "duckdb_temp_storage.tmp",
-        stored.layout.work / "reading-0.duckdb",
-        stored.layout.root / "analytics.duckdb.wal.of-an-earlier-file",
-    ]
-    for path in leftovers:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(mark)
-    stored.store = opened_store(stored.settings)
+def test_orders_are_forgotten_although_files_are_damaged(stored):
+    """Else no run would ever end again: each first finishes what was to be forgotten. What is damaged comes again."""
+    order, other, *_ = orders_with_addresses(stored)
+    for pattern in ("raw/shipments/*/manifest.json", "parquet/_windows/*.json"):
+        for record in stored.layout.root.glob(pattern):
+            record.write_bytes(record.read_bytes()[:-9])
+    plan_forget(stored.settings, stored.store, [order])
     forgotten(stored, order)
-    assert not [path for path in leftovers if path.exists()]
+    assert holding(stored, order) == set(), "though it is unknown which files there are"
 
-
-def test_a_page_that_cannot_be_read_goes_and_is_asked_for_again(stored):
-    order, *_ = orders_with_addresses(stored)
-    window = stored.store.windows("loaded")[0].id
+    window, *_, unread = (window.id for window in stored.store.windows("loaded"))
     page = stored.layout.window(window) / stored.store.pages(window)[0].file
     page.write_bytes(page.read_bytes()[:100])
-    forgotten(stored, order)
-    assert not page.exists()
-    assert stored.store.window(window).state == "abandoned"
-    sync(stored)
-    assert rebuild(stored.run).published
-    assert holding(stored, order) == set()
-
-
-def test_a_parquet_file_that_cannot_be_read_goes_and_is_made_again(stored):
-    """Else no run would ever end again: each first finishes what was to be forgotten."""
-    order, *_ = orders_with_addresses(stored)
-    file = Path(stored.layout.files.local(stored.layout.parquet_files("orders")[:1])[0])
+    file = next((stored.layout.parquet / "orders").glob(f"{unread}*"))
     file.write_bytes(file.read_bytes()[:-100])
     with pytest.raises(AnalyticsError, match="`wms-sync verify` names what is damaged"):
-        plan_forget(stored.settings, stored.store, [order])
-    forgotten(stored, order)
+        plan_forget(stored.settings, stored.store, [other])
+    forgotten(stored, other)
+    assert not page.exists()
     assert not file.exists()
-    assert holding(stored, order) == set()
+    assert stored.store.window(window).state == "abandoned"
+    assert holding(stored, other) == set()
+
     sync(stored)
     assert file.exists()
     assert rebuild(stored.run).published
-    assert holding(stored, order) == set()
-
-
-def test_orders_are_forgotten_although_what_says_which_files_there_are_is_damaged(stored):
-    """Else no run would ever end again either."""
-    forgot = []
-    named = ("raw/shipments/*/manifest.json", "parquet/_windows/*.json")
-    for order, pattern in zip(orders_with_addresses(stored), named, strict=False):
-        for one in stored.layout.root.glob(pattern):
-            one.write_bytes(one.read_bytes()[:-9])
-        plan_forget(stored.settings, stored.store, [order])
-        forgotten(stored, order)
-        assert holding(stored, order) == set()
-        sync(stored)
-        forgot.append(order)
-    assert rebuild(stored.run).published
-    assert [holding(stored, order) for order in forgot] == [set()] * len(named)
+    assert [holding(stored, forgot) for forgot in (order, other)] == [set(), set()]
     assert verify(stored.settings).damaged == ()
 
 
@@ -454,31 +419,14 @@ def test_orders_are_named_by_id_unique_id_or_reference(stored):
     with published(stored) as connection:
         id_, unique_id, order_ref = connection.execute("select id, unique_id, order_ref from orders").fetchall()[0]
     for name in (str(id_), unique_id, order_ref):
-        assert [one.id for one in orders_named(stored.settings, stored.store, [name])] == [id_]
+        assert [order.id for order in orders_named(stored.settings, stored.store, [name])] == [id_]
     [unseen] = orders_named(stored.settings, stored.store, ["424242424242"])
     assert (unseen.id, unseen.is_in_tables) == (424242424242, False)
     with pytest.raises(UnknownOrderError, match="no-such-order"):
         orders_named(stored.settings, stored.store, ["no-such-order"])
-
-
-def test_a_name_of_several_orders_means_none(stored):
     stored.layout.published.chmod(0o600)
     with duckdb.connect(stored.layout.published) as connection:
         first, second = [row[0] for row in connection.execute("select id from orders order by id limit 2").fetchall()]
         connection.execute("update orders set order_ref = 'the same' where id in (?, ?)", [first, second])
     with pytest.raises(UnknownOrderError, match=f"{first} .*{second} "):
         orders_named(stored.settings, stored.store, ["the same"])
-
-
-def test_a_forgotten_order_stays_so_when_the_list_of_them_is_lost_in_one_place_after_the_other(stored):
-    order, *_ = orders_with_addresses(stored)
-    forgotten(stored, order)
-    stored.layout.forgotten_orders.write_bytes(b"[47")
-    recover(stored.run)
-    stored.store.close()
-    stored.layout.root.joinpath("state.db").unlink()
-    stored.store = opened_store(stored.settings)
-    recover(stored.run)
-    backfill(stored)
-    assert refresh(stored.run).published
-    assert holding(stored, order) == set()

@@ -93,43 +93,34 @@ def lose_state(bench: Bench, put_back: Path | None = None) -> None:
     bench.store = opened_store(bench.settings)
 
 
-LOST = pytest.mark.parametrize("older", [False, True], ids=["deleted", "an old copy"])
-
-
 def recovered(bench: Bench) -> list[str]:
     with logged() as said:
         recover(bench.run)
     return said
 
 
-def test_the_file_is_there_from_the_first_run_on(fresh):
-    assert recovered(fresh) == []
-    assert listed(fresh) == set()
+def test_where_nothing_was_read_nothing_is_lost(fresh):
+    """The file is there from the first run on."""
+    for _ in range(2):
+        assert recovered(fresh) == []
+        assert listed(fresh) == set()
+        spoil(fresh, "deleted")
+        lose_state(fresh)
 
 
-@pytest.mark.parametrize("damage", DAMAGE)
-def test_a_file_that_is_lost_or_damaged_is_made_again_from_the_state_store(bench, damage):
-    spoil(bench, damage)
-    [line] = recovered(bench)
-    assert str(bench.layout.forgotten_orders) in line
-    assert listed(bench) == bench.store.forgotten() == ORDERS
-    assert recovered(bench) == []
-
-
-@LOST
-def test_a_state_store_that_is_lost_takes_the_orders_from_the_file(bench, installed, older):
-    lose_state(bench, installed / "before.db" if older else None)
-    assert any(str(bench.layout.forgotten_orders) in line for line in recovered(bench))
-    assert listed(bench) == bench.store.forgotten() == ORDERS
-
-
-def test_a_file_that_was_put_back_from_an_old_copy_is_completed(bench):
+def test_a_file_comes_back_from_the_state_store(bench):
+    for damage in DAMAGE:
+        spoil(bench, damage)
+        [line] = recovered(bench)
+        assert str(bench.layout.forgotten_orders) in line, damage
+        assert listed(bench) == bench.store.forgotten() == ORDERS, damage
+        assert recovered(bench) == [], damage
     bench.layout.forgotten_orders.write_text("[4711, 5]")
-    assert sum(str(bench.layout.forgotten_orders) in line for line in recovered(bench)) == 2
+    assert sum(str(bench.layout.forgotten_orders) in line for line in recovered(bench)) == 2, "an old copy is completed"
     assert listed(bench) == bench.store.forgotten() == ORDERS | {5}
 
 
-@LOST
+@pytest.mark.parametrize("older", [False, True], ids=["deleted", "an old copy"])
 def test_nothing_is_read_while_both_are_lost(bench, installed, older):
     """Not by the next run either, which must not take the state store of this one for the true one."""
     windows, whole = len(bench.store.windows()), bench.layout.forgotten_orders.read_bytes()
@@ -142,8 +133,8 @@ def test_nothing_is_read_while_both_are_lost(bench, installed, older):
                 recovered(bench)
             assert bench.store.windows() == (), damage
     bench.layout.forgotten_orders.write_text(json.dumps(sorted(ORDERS)))
-    recovered(bench)
-    assert bench.store.forgotten() == ORDERS
+    assert any(str(bench.layout.forgotten_orders) in line for line in recovered(bench)), "it comes from the file"
+    assert listed(bench) == bench.store.forgotten() == ORDERS
     assert len(bench.store.windows()) == windows
 
 
@@ -153,11 +144,3 @@ def test_the_published_file_alone_proves_that_the_state_store_is_lost(bench):
     lose_state(bench)
     with pytest.raises(ForgottenOrdersLostError, match="is missing"):
         recovered(bench)
-
-
-def test_a_data_folder_in_which_nothing_was_read_has_lost_nothing(fresh):
-    recovered(fresh)
-    spoil(fresh, "deleted")
-    lose_state(fresh)
-    assert recovered(fresh) == []
-    assert listed(fresh) == set()

@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from tests.conftest import Bench, logged
-from tests.test_sync import begun, first_synced, load
+from tests.test_sync import begun, load
 from wms_sync.cli.views import status_lines
 from wms_sync.grammar import count_of
 from wms_sync.reports.status import status
@@ -75,8 +75,13 @@ def aged(bench: Bench, sandbox, settings_for) -> Bench:
     return bench
 
 
-def test_old_pages_are_dropped_and_a_rebuild_loses_nothing(aged):
-    old = {window.id for window in aged.store.windows("loaded")}
+def test_old_pages_are_dropped_and_a_rebuild_loses_nothing(aged, settings_for, sandbox):
+    ten_days, aged.settings = aged.settings, settings_for(sandbox)
+    old, everything = {window.id for window in aged.store.windows("loaded")}, pages_on_disk(aged)
+    refresh(aged.run)
+    assert pages_on_disk(aged) == everything, "without a number of days"
+
+    aged.settings = ten_days
     with logged() as said:
         refresh(aged.run)
     assert any(f"raw pages of {count_of(len(old), 'window')} (" in line for line in said)
@@ -97,36 +102,28 @@ def test_old_pages_are_dropped_and_a_rebuild_loses_nothing(aged):
     assert any("dropped" in line for line in status_lines(found))
     assert any(finding.subject == "raw pages" for finding in aged.examine())
 
-
-def test_without_a_number_of_days_everything_is_kept(aged, settings_for, sandbox):
-    aged.settings = settings_for(sandbox)
-    before = pages_on_disk(aged)
-    refresh(aged.run)
-    assert pages_on_disk(aged) == before
-
-
-def test_pages_stay_if_only_this_machines_clock_calls_them_old(bench, sandbox, settings_for):
-    """One night with a clock that was months ahead deleted every raw page."""
-    bench.settings = settings_for(sandbox, page_size=200, raw_retention_days=10)
-    first_synced(bench, sandbox)
-    before = pages_on_disk(bench)
-    this_machines_clock_jumps(bench, "loaded", days=200)
-    read(bench)
-    refresh(bench.run)
-    assert before <= pages_on_disk(bench)
-
-
-def test_pages_that_are_missing_otherwise_are_damage(aged):
-    refresh(aged.run)
-    kept = next(iter(aged.layout.raw.glob("*/page-*")))
-    kept.unlink()
-    with pytest.raises(RawPagesDamagedError, match=kept.parent.name):
+    missing = next(iter(aged.layout.raw.glob("*/page-*")))
+    missing.unlink()
+    with pytest.raises(RawPagesDamagedError, match=missing.parent.name):
         rebuild(aged.run)
 
 
-def test_what_was_set_aside_is_kept_as_long_as_other_pages(aged):
-    """Its manifest cannot be read: a person decides, and no person of the pages stays longer than in others."""
+def test_what_else_is_dropped_and_when(aged):
     refresh(aged.run)
+    before = pages_on_disk(aged)
+    this_machines_clock_jumps(aged, "loaded", days=200)
+    refresh(aged.run)
+    assert pages_on_disk(aged) == before, "one night with a clock that was months ahead deleted every raw page"
+
+    read(aged)
+    [given_up, *_] = aged.store.windows("landed")
+    aged.store.abandon(given_up.id)
+    refresh(aged.run)
+    assert given_up.id in pages_on_disk(aged), "what was given up is kept for a day"
+    grow_old(aged, "abandoned", days=2)
+    refresh(aged.run)
+    assert not aged.layout.window(given_up.id).exists()
+
     folder = aged.layout.window("20260301T000000Z-20260302T000000Z-0a0a0a")
     folder.mkdir()
     (folder / "page-00001.json.gz").write_bytes(b"page")
@@ -134,18 +131,7 @@ def test_what_was_set_aside_is_kept_as_long_as_other_pages(aged):
     recover(aged.run)
     grow_old(aged, "abandoned", days=9)
     refresh(aged.run)
-    assert folder.exists()
+    assert folder.exists(), "a person decides what becomes of what was set aside"
     grow_old(aged, "abandoned", days=2)
     refresh(aged.run)
-    assert not folder.exists()
-
-
-def test_what_was_given_up_is_kept_for_a_day(bench, sandbox):
-    read(bench)
-    window = bench.store.windows("landed")[0]
-    bench.store.abandon(window.id)
-    load(bench)
-    assert window.id in pages_on_disk(bench)
-    grow_old(bench, "abandoned", days=2)
-    refresh(bench.run)
-    assert not bench.layout.window(window.id).exists()
+    assert not folder.exists(), "no person of the pages stays longer than in others"

@@ -65,7 +65,7 @@ SERVICES = {
 
 @pytest.fixture
 def sandbox(in_process):
-    in_process.sandbox = Sandbox(FEWER)
+    in_process.sandbox = Sandbox(replace(FEWER, shipments=120))
     return in_process
 
 
