@@ -6,14 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.master_data.conftest import MERCHANT
 from tests.master_data.files import SAMPLES
 from tests.master_data.test_push import only, outcomes
 from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
-from wms_sandbox.faults import AnswerLost, Disconnect
+from wms_sandbox.faults import AnswerLost
 from wms_sandbox.transport import InProcess
 from wms_sync.master_data.create import Outcome
 from wms_sync.master_data.kinds.products import PRODUCTS
@@ -31,57 +29,26 @@ def skus(desk) -> list[str]:
     return [product["sku"] for product in desk.server.sandbox.products()]
 
 
-@pytest.mark.parametrize("fault", [AnswerLost, Disconnect])
-def test_a_product_without_an_answer_is_sent_once_and_listed_with_what_to_do(desk, fault):
-    path = desk.file(*FILE)
-    only(desk, "MUG", fault())
-    report = desk.push(PRODUCTS, path)
-    assert outcomes(report) == {"MUG": Outcome.IN_DOUBT, "CUP": Outcome.CREATED}
-    desk.server.sandbox.intercept = None
-    for _ in range(2):
-        plan = desk.plan(PRODUCTS, path)
-        [step] = [step for step in plan.steps if step.key == "MUG"]
-        assert (step.action, step.sends, plan.exit_code) == (Action.IN_DOUBT, False, 3)
-        assert "--resend" in step.why
-        again = desk.push(PRODUCTS, path)
-        assert outcomes(again) == {"MUG": Outcome.IN_DOUBT, "CUP": Outcome.ALREADY_THERE}
-        assert (again.applied.requests, again.exit_code) == (0, 3)
-    assert skus(desk).count("MUG") == (fault is AnswerLost)
-
-
-def test_a_person_may_send_a_doubtful_product_again_and_only_that(desk):
-    path = desk.file(*FILE)
-    only(desk, "MUG", Disconnect())
-    desk.push(PRODUCTS, path)
-    desk.server.sandbox.intercept = None
-    report = desk.push(PRODUCTS, path, resend=True)
-    assert outcomes(report) == {"MUG": Outcome.CREATED, "CUP": Outcome.ALREADY_THERE}
-    assert sorted(skus(desk)) == ["CUP", "MUG"]
-    assert desk.push(PRODUCTS, path, resend=True).applied.requests == 0
-
-
-def test_the_merchant_api_settles_a_doubt_without_sending(desk):
+def test_a_doubtful_product_is_planned_and_not_sent(desk):
+    """Until the Merchant API shows it, which a plan does not record, or a person sends it and only that."""
     path = desk.file(*FILE)
     only(desk, "MUG", AnswerLost())
-    desk.push(PRODUCTS, path)
+    assert outcomes(desk.push(PRODUCTS, path)) == {"MUG": Outcome.IN_DOUBT, "CUP": Outcome.CREATED}
     desk.server.sandbox.intercept = None
+    plan = desk.plan(PRODUCTS, path)
+    [step] = [step for step in plan.steps if step.key == "MUG"]
+    assert (step.action, step.sends, plan.exit_code) == (Action.IN_DOUBT, False, 3)
+    assert "--resend" in step.why
+    again = desk.push(PRODUCTS, path)
+    assert outcomes(again) == {"MUG": Outcome.IN_DOUBT, "CUP": Outcome.ALREADY_THERE}
+    assert again.applied.requests == 0
+    assert [step.key for step in desk.plan(PRODUCTS, path, resend=True).steps if step.sends] == ["MUG"]
     desk.set(**MERCHANT)
     assert desk.plan(PRODUCTS, path).counts == {Action.ALREADY_THERE: 2}
     assert desk.entries()["MUG"].state is State.DOUBT
-    sent = len(desk.creates)
     assert desk.push(PRODUCTS, path).counts == {Outcome.ALREADY_THERE: 2}
-    assert len(desk.creates) == sent
     [mug] = [product for product in desk.server.sandbox.products() if product["sku"] == "MUG"]
     assert (desk.entries()["MUG"].state, desk.entries()["MUG"].remote_id) == (State.CREATED, mug["id"])
-
-
-def test_what_the_merchant_api_does_not_show_stays_in_doubt(desk):
-    path = desk.file(*FILE)
-    only(desk, "MUG", Disconnect())
-    desk.push(PRODUCTS, path)
-    desk.server.sandbox.intercept = None
-    desk.set(**MERCHANT)
-    assert outcomes(desk.push(PRODUCTS, path))["MUG"] is Outcome.IN_DOUBT
 
 
 def test_where_a_service_refuses_a_second_sku_that_is_proof(settings_for, desk):

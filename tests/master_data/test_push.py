@@ -10,7 +10,7 @@ import os
 import sqlite3
 import threading
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,7 @@ from msgspec import structs
 from sqlalchemy.engine import make_url
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
+from wms_sync.master_data.kinds.location_tags import LOCATION_TAGS
 
 from tests.conftest import IMPATIENT, Bench, logged, opened_store
 from tests.master_data.conftest import MERCHANT, Desk
@@ -28,6 +29,7 @@ from wms_sync.errors import SettingsError
 from wms_sync.master_data.apply import GIVE_UP_AFTER, GIVE_UP_BUSY, GIVE_UP_IN_DOUBT
 from wms_sync.master_data.create import Outcome, PushProgress
 from wms_sync.master_data.errors import ServiceIsBusy, ServiceKeepsFailing, TooManyCreates, UnreadableFile
+from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.kinds.products import PRODUCTS
 from wms_sync.master_data.kinds.table import LOCATION_TAGS, RETAILERS
 from wms_sync.master_data.push import PushReport
@@ -219,47 +221,193 @@ def test_a_tag_that_was_deleted_in_the_service_is_made_again_when_asked(desk):
     assert structs.replace(cold, message=None, run_id=kept.run_id, attempts=1, intended_at=kept.intended_at) == kept
 
 
-@pytest.mark.parametrize("status", [429, 409, 500, 503])
-def test_what_was_answered_and_not_done_is_sent_again(desk, status):
-    answers = [failed(status, Retry_After="0.01"), None]
-    desk.server.sandbox.intercept = lambda _: answers.pop(0)
-    assert desk.push(TAGS, desk.file("name,color", "Fragile,red1")).counts == {Outcome.CREATED: 1}
-    assert desk.creates == [status, 201]
+@dataclass(frozen=True)
+class Push:
+    """What comes instead of the service's answers, one create after the other, and what becomes of the row by it.
+
+    ``creates`` are the statuses of what was sent, as the service's log has them, and ``why`` what the row says.
+    """
+
+    outcome: Outcome
+    state: State
+    answers: tuple[Response | None, ...] = ()
+    creates: tuple[int, ...] | None = None
+    why: tuple[str, ...] = ()
+    resend: bool = False
+    settings: dict[str, object] = field(default_factory=dict)
 
 
-def test_a_lost_answer_is_settled_at_once_where_the_service_refuses_a_second_one(desk):
-    answers = [AnswerLost(), None]
-    desk.server.sandbox.intercept = lambda _: answers.pop(0)
-    report = desk.push(TAGS, desk.file("name,color", "Fragile,red1"))
-    assert report.counts == {Outcome.CREATED: 1}
-    assert "the first was done" in report.rows()[0]["why"]
-    assert desk.creates == [201, 422]
-    assert (desk.entries()["Fragile"].state, desk.entries()["Fragile"].remote_id) == (State.CREATED, None)
-    assert len(desk.server.sandbox.location_tags()) == 1
+def refused(status: int, message: str, kind: str = "unable_to_process", **details: str) -> Response:
+    named = [{"key": key, "message": said} for key, said in details.items()]
+    error = {"type": kind, "message": message} | ({"details": named} if named else {})
+    return JSONResponse({"errors": [error]}, status)
 
 
-@pytest.mark.parametrize("status", [408, 500, 502, 503, 504])
-def test_a_create_that_was_done_and_answered_by_a_proxy_is_not_made_twice(desk, status):
-    answers = [ProxyAnswer(status)]
-    desk.server.sandbox.intercept = lambda _: answers.pop() if answers else None
-    path = desk.file("sku,name", "P1,P")
-    report = desk.push(PRODUCTS, path)
-    assert (report.counts, report.exit_code) == ({Outcome.IN_DOUBT: 1}, 3)
-    [why] = [row["why"] for row in report.rows()]
-    assert f"answered {status}" in why
-    assert "--resend" in why
-    assert desk.push(PRODUCTS, path).counts == {Outcome.IN_DOUBT: 1}
-    assert len(desk.server.sandbox.products()) == len(desk.creates) == 1
+LOST = AnswerLost()
+TAKEN = "A live record with this name already exists."
+SAMPLE = failed(422, "There was an error processing the request.")
+"""That of the specification: it neither says that the name is taken nor that something else is wrong."""
+BUSY = Response("<html>", 503, headers={"Retry-After": "0.01"})
+UNSETTLED = (
+    "There was an error processing the request.",
+    "pushing again does not settle it",
+    "Look for the name in the service",
+)
+DOUBT = Push(Outcome.IN_DOUBT, State.DOUBT, (LOST,) * 9)
+AGAIN = Push(Outcome.CREATED, State.CREATED, resend=True)
+ROWS = {TAGS: ("name,color", "K,red1"), RETAILERS: ("code,name", "K,one"), PRODUCTS: ("sku,name", "K,P")}
+
+ANSWERED: dict[str, tuple[Kind, list[Push], int]] = {
+    # what the service answers: the kind, push after push of one row, and how many the service has in the end
+    **{
+        f"{status}: not done": (
+            TAGS,
+            [Push(Outcome.CREATED, State.CREATED, (failed(status, Retry_After="0.01"),), (status, 201))],
+            1,
+        )
+        for status in (429, 409, 500, 503)
+    },
+    "lost, then in use": (
+        TAGS,
+        [Push(Outcome.CREATED, State.CREATED, (LOST,), (201, 422), ("the first was done",))],
+        1,
+    ),
+    **{
+        f"lost, then {status} in use without details": (
+            TAGS,
+            [Push(Outcome.CREATED, State.CREATED, (LOST, refused(status, TAKEN)), (201, status))],
+            1,
+        )
+        for status in (409, 422)
+    },
+    "done, and a proxy's word": (RETAILERS, [Push(Outcome.CREATED, State.CREATED, (ProxyAnswer(),), (504, 422))], 1),
+    "not done, and a proxy's word": (RETAILERS, [Push(Outcome.CREATED, State.CREATED, (BUSY,), (503, 201))], 1),
+    "lost, and failures ever since": (TAGS, [DOUBT, replace(DOUBT, answers=(failed(503),) * 9)], 1),
+    "lost each time, and sent by a person": (TAGS, [DOUBT, AGAIN], 1),
+    "lost, then refused without a reason": (
+        TAGS,
+        [
+            Push(Outcome.IN_DOUBT, State.UNPROVEN, (LOST, SAMPLE), (201, 422), UNSETTLED),
+            Push(Outcome.IN_DOUBT, State.UNPROVEN, (SAMPLE,), (422,), UNSETTLED),
+            Push(Outcome.REJECTED, State.REFUSED, (SAMPLE,), (422,), resend=True),
+        ],
+        1,
+    ),
+    "lost, then refused without a reason, and found": (
+        RETAILERS,
+        [Push(Outcome.CREATED, State.CREATED, (LOST, SAMPLE), (201, 422), settings=MERCHANT)],
+        1,
+    ),
+    "lost, then refused without a reason, and found later": (
+        RETAILERS,
+        [
+            Push(Outcome.IN_DOUBT, State.UNPROVEN, (LOST, SAMPLE), (201, 422), ("WMS_MERCHANT_USERNAME",)),
+            Push(Outcome.ALREADY_THERE, State.CREATED, settings=MERCHANT),
+        ],
+        1,
+    ),
+    "lost, then refused for another key": (
+        TAGS,
+        [DOUBT, Push(Outcome.REJECTED, State.REFUSED, (refused(422, "No.", "parameters", color="Not red."),))],
+        1,
+    ),
+    "lost, then another key in use, maybe by the first": (
+        RETAILERS,
+        [Push(Outcome.IN_DOUBT, State.UNPROVEN, (LOST, refused(422, "No.", name="is already in use")))],
+        1,
+    ),
+    "409: in use": (
+        TAGS,
+        [
+            Push(
+                Outcome.ALREADY_THERE,
+                State.EXISTS,
+                (refused(409, TAKEN),),
+                (409,),
+                (f"The service had it before: {TAKEN}",),
+            )
+        ],
+        0,
+    ),
+    "409 each time: busy": (
+        TAGS,
+        [Push(Outcome.UNSENT, State.UNDONE, (failed(409),) * 9, None, ("answered 409: Please try again later.",))],
+        0,
+    ),
+    "413 of a proxy": (
+        TAGS,
+        [
+            Push(
+                Outcome.REJECTED,
+                State.REFUSED,
+                (Response("<html>", 413),),
+                (413,),
+                ("Refused by the service: POST http", "answered 413: no reason given."),
+            )
+        ],
+        0,
+    ),
+    **{
+        f"a product, done, and {status} of a proxy": (
+            PRODUCTS,
+            [
+                replace(
+                    DOUBT, answers=(ProxyAnswer(status),), creates=(status,), why=(f"answered {status}", "--resend")
+                ),
+                Push(Outcome.IN_DOUBT, State.DOUBT, why=("--resend",), creates=()),
+            ],
+            1,
+        )
+        for status in (408, 500, 502, 503, 504)
+    },
+    "a product, lost, and found later": (
+        PRODUCTS,
+        [
+            replace(DOUBT, creates=(201,)),
+            Push(Outcome.ALREADY_THERE, State.CREATED, creates=(), settings=MERCHANT),
+        ],
+        1,
+    ),
+    "a product, no connection, and not found later": (
+        PRODUCTS,
+        [
+            replace(DOUBT, answers=(Disconnect(),)),
+            Push(Outcome.IN_DOUBT, State.DOUBT, creates=(), settings=MERCHANT),
+        ],
+        0,
+    ),
+    "a product, no connection, and sent by a person": (
+        PRODUCTS,
+        [
+            replace(DOUBT, answers=(Disconnect(),)),
+            replace(AGAIN, creates=(201,)),
+            Push(Outcome.ALREADY_THERE, State.CREATED, creates=(), resend=True),
+        ],
+        1,
+    ),
+}
 
 
-@pytest.mark.parametrize("done", [True, False])
-def test_where_the_service_refuses_a_second_one_a_proxys_word_is_settled_at_once(desk, done):
-    answers = [ProxyAnswer() if done else Response("<html>", 503, headers={"Retry-After": "0.01"}), None]
-    desk.server.sandbox.intercept = lambda _: answers.pop(0)
-    report = desk.push(RETAILERS, desk.file("code,name", "A,one"))
-    assert report.counts == {Outcome.CREATED: 1}
-    assert len(desk.server.sandbox.retailers()) == 1
-    assert desk.creates == ([504, 422] if done else [503, 201])
+@pytest.mark.parametrize(("kind", "pushes", "made"), ANSWERED.values(), ids=ANSWERED)
+def test_what_an_answer_makes_of_a_row(desk, kind, pushes, made):
+    path = desk.file(*ROWS[kind])
+    for push in pushes:
+        answers, sent = [*push.answers], len(desk.creates)
+        desk.server.sandbox.intercept = lambda request, answers=answers: (
+            answers.pop(0) if answers and "v1" in request.url.path else None
+        )
+        desk.set(**push.settings)
+        report = desk.push(kind, path, resend=push.resend)
+        [row], entry = report.rows(), desk.entries()["K"]
+        assert (report.counts, entry.state) == ({push.outcome: 1}, push.state)
+        assert push.creates is None or tuple(desk.creates[sent:]) == push.creates
+        assert [words for words in push.why if words not in row["why"]] == []
+        assert "WMS_BASE_URL" not in row["why"] or push.outcome is Outcome.IN_DOUBT
+        assert (report.rejects is not None) == (push.outcome is Outcome.REJECTED)
+        if push.outcome is not Outcome.UNSENT:
+            assert report.exit_code == (0 if push.outcome in {Outcome.CREATED, Outcome.ALREADY_THERE} else 3)
+    there = {TAGS: "location_tags", RETAILERS: "retailers", PRODUCTS: "products"}[kind]
+    assert len(getattr(desk.server.sandbox, there)()) == made
 
 
 def test_a_doubt_that_lasts_is_settled_by_the_next_push(desk):
@@ -274,19 +422,6 @@ def test_a_doubt_that_lasts_is_settled_by_the_next_push(desk):
     assert (step.action, step.sends) == ("in doubt", True)
     assert outcomes(desk.push(TAGS, path)) == {"Fragile": Outcome.CREATED, "Cold": Outcome.ALREADY_THERE}
     assert desk.entries()["Fragile"].attempts == 2
-
-
-def test_a_doubt_stays_one_while_the_service_only_fails(desk):
-    path = desk.file("name,color", "Fragile,red1")
-    only(desk, "Fragile", AnswerLost())
-    desk.push(TAGS, path)
-    only(desk, "Fragile", failed(503))
-    assert desk.push(TAGS, path).counts == {Outcome.IN_DOUBT: 1}
-    assert desk.entries()["Fragile"].state is State.DOUBT
-
-
-NO_KEY = {"errors": [{"type": "unable_to_process", "message": "A live record with this name already exists."}]}
-SAMPLE = failed(422, "There was an error processing the request.")
 
 
 @pytest.mark.parametrize("answers", [[Disconnect()], [failed(503)], [AnswerLost(), None]])
@@ -306,72 +441,31 @@ def test_what_was_there_stays_as_it_was_unless_it_is_created_again(desk, answers
         assert "ush the file again with --resend" in report.rows()[0]["why"]
 
 
-@pytest.mark.parametrize("status", [409, 422])
-def test_in_use_without_details_after_a_lost_answer_is_proof_too(desk, status):
-    answers = [AnswerLost(), JSONResponse(NO_KEY, status)]
-    desk.server.sandbox.intercept = lambda _: answers.pop(0)
-    report = desk.push(TAGS, desk.file("name,color", "Fragile,red1"))
-    assert report.counts == {Outcome.CREATED: 1}
-    assert desk.creates == [201, status]
-
-
-def test_what_is_refused_after_a_lost_answer_without_a_reason_stays_in_doubt_until_a_person_has_looked(desk):
-    """The sample of the specification: it neither says that the name is taken nor that something else is wrong."""
-    answers = [AnswerLost(), SAMPLE, SAMPLE, SAMPLE]
-    desk.server.sandbox.intercept = lambda _: answers.pop(0)
-    path = desk.file("name,color", "Fragile,red1")
-    for report in (desk.push(TAGS, path), desk.push(TAGS, path)):
-        assert (report.counts, report.rejects) == ({Outcome.IN_DOUBT: 1}, None)
-        [why] = [row["why"] for row in report.rows()]
-        assert "There was an error processing the request." in why
-        assert "pushing again does not settle it" in why
-        assert "Look for the name in the service" in why
-        assert desk.entries()["Fragile"].state is State.UNPROVEN
-    [step] = desk.plan(TAGS, path).steps
-    assert "pushing again does not settle it" in step.why
-    assert desk.push(TAGS, path, resend=True).counts == {Outcome.REJECTED: 1}
-    assert desk.entries()["Fragile"].state is State.REFUSED
-
-
-def test_in_use_is_proof_of_a_doubt_also_for_a_person_who_has_looked(desk):
-    path = desk.file("name,color", "Fragile,red1")
-    only(desk, "Fragile", AnswerLost())
-    desk.push(TAGS, path)
-    desk.server.sandbox.intercept = None
-    assert desk.push(TAGS, path, resend=True).counts == {Outcome.CREATED: 1}
-
-
-def test_what_is_refused_without_a_reason_is_looked_for(desk):
-    desk.set(**MERCHANT)
-    answers = [AnswerLost(), SAMPLE]
-    desk.server.sandbox.intercept = lambda request: answers.pop(0) if answers and "v1" in request.url.path else None
-    path = desk.file("code,name", "A,one")
-    report = desk.push(RETAILERS, path)
-    assert report.counts == {Outcome.CREATED: 1}
-    assert desk.creates == [201, 422]
-    assert desk.entries()["A"].remote_id == desk.server.sandbox.retailers()[0]["id"]
-
-
-def test_a_doubt_without_a_reason_is_settled_by_the_merchant_api_once_it_is_set(desk):
-    answers = [AnswerLost(), SAMPLE]
-    desk.server.sandbox.intercept = lambda request: answers.pop(0) if "v1" in request.url.path else None
-    path = desk.file("code,name", "A,one")
-    [row] = desk.push(RETAILERS, path).rows()
-    assert "WMS_MERCHANT_USERNAME" in row["why"]
-    desk.set(**MERCHANT)
-    assert desk.push(RETAILERS, path).counts == {Outcome.ALREADY_THERE: 1}
-    assert desk.entries()["A"].state is State.CREATED
-
-
-@pytest.mark.parametrize("parallel", [1, 4])
-def test_a_service_that_stays_busy_ends_the_push_after_a_few_rows(desk, parallel):
+@pytest.mark.parametrize(
+    ("answer", "parallel", "exit_code", "words", "most"),
+    [
+        (Response("", 401), 1, 2, "WMS_API_TOKEN", 4),
+        *(
+            (Response("", status, headers={"Location": "http://127.0.0.2/"}), 4, 1, "", 50)
+            for status in (302, 404, 405)
+        ),
+        *(
+            (Response("", 409), parallel, 1, "busy", IMPATIENT.attempts * (parallel + GIVE_UP_BUSY))
+            for parallel in (1, 4)
+        ),
+    ],
+)
+def test_some_answers_end_the_push(desk, answer, parallel, exit_code, words, most):
+    """And reject no row."""
     desk.set(max_parallel_requests=parallel)
-    desk.server.sandbox.intercept = lambda _: Response("", 409)
+    desk.server.sandbox.intercept = lambda _: answer
     path = desk.file("name,color", *(f"tag {number},red1" for number in range(50)))
     report = desk.push(TAGS, path)
-    assert isinstance(report.applied.stopped, ServiceIsBusy)
-    assert (report.counts, report.exit_code) == ({Outcome.UNSENT: 50}, 1)
-    assert len(desk.creates) <= IMPATIENT.attempts * (parallel + GIVE_UP_BUSY)
+    assert (report.counts, report.exit_code) == ({Outcome.UNSENT: 50}, exit_code)
+    assert words in str(report.applied.stopped)
+    assert isinstance(report.applied.stopped, ServiceIsBusy) == (words == "busy")
+    assert len(desk.creates) <= most
+    assert {entry.state for entry in desk.entries().values()} == {State.UNDONE}
     desk.server.sandbox.intercept = None
     assert desk.push(TAGS, path).counts == {Outcome.CREATED: 50}
 
@@ -386,40 +480,6 @@ def test_rows_that_are_busy_among_others_that_go_well_cost_all_retries_once(desk
     path = desk.file("name,color", *(f"{'odd' if at % 2 else 'even'} {at},red1" for at in range(12)))
     assert desk.push(TAGS, path).counts == {Outcome.CREATED: 6, Outcome.UNSENT: 6}
     assert desk.creates.count(409) == IMPATIENT.attempts + 5 * BRIEFLY
-
-
-def test_a_refusal_of_a_row_in_doubt_that_names_another_key_is_one(desk):
-    path = desk.file("name,color", "Fragile,red1")
-    only(desk, "Fragile", AnswerLost())
-    desk.push(TAGS, path)
-    key = {"errors": [{"type": "parameters", "message": "No.", "details": [{"key": "color", "message": "Not red."}]}]}
-    desk.server.sandbox.intercept = lambda _: JSONResponse(key, 422)
-    assert desk.push(TAGS, path).counts == {Outcome.REJECTED: 1}
-
-
-def test_another_key_that_is_taken_after_a_lost_answer_may_be_taken_by_the_first_one(desk):
-    taken = [{"key": "name", "message": "is already in use"}]
-    refusal = {"errors": [{"type": "unable_to_process", "message": "No.", "details": taken}]}
-    answers = [AnswerLost(), JSONResponse(refusal, 422)]
-    desk.server.sandbox.intercept = lambda _: answers.pop(0)
-    assert desk.push(RETAILERS, desk.file("code,name", "A,one")).counts == {Outcome.IN_DOUBT: 1}
-    assert desk.entries()["A"].state is State.UNPROVEN
-
-
-@pytest.mark.parametrize(
-    ("answer", "told"),
-    [
-        (JSONResponse(NO_KEY, 409), "The service had it before: A live record with this name already exists."),
-        (failed(409), "answered 409: Please try again later. Nothing was done"),
-        (Response("<html>", 413), "Refused by the service: POST http"),
-        (Response("<html>", 413), "answered 413: no reason given."),
-    ],
-)
-def test_a_refusal_is_told_in_the_words_of_the_service_or_by_its_status(desk, answer, told):
-    desk.server.sandbox.intercept = lambda _: answer
-    [row] = desk.push(TAGS, desk.file("name,color", "Fragile,red1")).rows()
-    assert told in row["why"]
-    assert "WMS_BASE_URL" not in row["why"]
 
 
 def test_what_was_not_sent_after_all_is_newer_than_its_intent(desk):
@@ -527,29 +587,6 @@ def test_what_is_over_the_limit_and_what_was_killed_is_remembered_too(desk):
     assert "was killed" in needs(desk.settings, file)
     path.unlink()
     assert "put it back" in needs(desk.settings, file)
-
-
-def test_a_wrong_token_stops_all_at_once(desk):
-    desk.set(max_parallel_requests=1)
-    path = desk.file("name,color", *(f"tag {number},red1" for number in range(100)))
-    desk.server.sandbox.intercept = lambda _: Response("", 401)
-    report = desk.push(TAGS, path)
-    assert report.counts == {Outcome.UNSENT: 100}
-    assert report.exit_code == 2
-    assert "WMS_API_TOKEN" in str(report.applied.stopped)
-    assert len(desk.creates) < 5
-    assert {entry.state for entry in desk.entries().values()} == {State.UNDONE}
-    desk.server.sandbox.intercept = None
-    assert desk.push(TAGS, path).counts == {Outcome.CREATED: 100}
-
-
-@pytest.mark.parametrize("status", [302, 404, 405])
-def test_a_wrong_address_stops_all_at_once_and_rejects_no_row(desk, status):
-    desk.server.sandbox.intercept = lambda _: Response("", status, headers={"Location": "http://127.0.0.2/"})
-    report = desk.push(TAGS, desk.file("name,color", *(f"tag {number},red1" for number in range(50))))
-    assert report.counts == {Outcome.UNSENT: 50}
-    assert report.applied.stopped is not None
-    assert report.exit_code == 1
 
 
 @pytest.mark.parametrize("fault", [failed(500), Response("", 500), Disconnect()])

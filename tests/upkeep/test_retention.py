@@ -108,13 +108,14 @@ def test_old_pages_are_dropped_and_a_rebuild_loses_nothing(aged, settings_for, s
         rebuild(aged.run)
 
 
-def test_what_else_is_dropped_and_when(aged):
+def test_what_else_is_dropped_and_when(aged, sandbox):
     refresh(aged.run)
     before = pages_on_disk(aged)
     this_machines_clock_jumps(aged, "loaded", days=200)
     refresh(aged.run)
     assert pages_on_disk(aged) == before, "one night with a clock that was months ahead deleted every raw page"
 
+    sandbox.sandbox.advance(seconds=3600, changed=40)
     read(aged)
     [given_up, *_] = aged.store.windows("landed")
     aged.store.abandon(given_up.id)
