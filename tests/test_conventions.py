@@ -6,6 +6,7 @@ import ast
 import re
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import duckdb
@@ -38,32 +39,44 @@ MOMENT = re.compile(r"([\w.<>]+)(?= > |: before |: after )")
 """A function in the name of a moment at which a test kills: ``_clean_file > Turn.take_away: before rename``."""
 
 
+@cache
 def modules(folder: str) -> list[Path]:
     return sorted((ROOT / folder).rglob("*.py"))
 
 
-def imported(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
+def imported(path: Path) -> set[str]:
+    names = set()
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return names
 
 
-def at_the_top(path: Path) -> Iterator[str]:
-    """Modules that a module imports whenever it is imported."""
-    body = ast.parse(path.read_text(encoding="utf-8")).body
-    yield from (str(node.module) for node in body if isinstance(node, ast.ImportFrom))
+def packages_of(path: Path) -> set[str]:
+    """The packages that a module imports anywhere."""
+    return {name.split(".")[0] for name in imported(path)}
 
 
-@pytest.mark.parametrize("path", modules("src/wms_sync"), ids=str)
-def test_the_library_imports_no_orchestrator(path):
+def test_the_library_imports_no_orchestrator():
     """But for the command line, which reports by name what it made if there is a home of Dagster's."""
-    allowed = {"pipelines", "pipelines.reporting"} if path == ROOT / "src/wms_sync/cli/runs.py" else set()
-    names = [name for name in imported(path) if name.split(".")[0] in {"dagster", "pipelines", "benchmarks"}]
-    assert set(names) <= allowed
-    assert not [name for name in at_the_top(path) if name.split(".")[0] == "pipelines"]
+    reporting = ROOT / "src/wms_sync/cli/runs.py"
+    for path in modules("src/wms_sync"):
+        allowed = {"pipelines"} if path == reporting else set()
+        assert packages_of(path) & {"dagster", "pipelines", "benchmarks"} <= allowed, path
+    assert {name for name in imported(reporting) if name.split(".")[0] == "pipelines"} <= {
+        "pipelines.reporting",
+        "pipelines",
+    }
+    whenever = {str(node.module) for node in parsed(reporting).body if isinstance(node, ast.ImportFrom)}
+    assert not [name for name in whenever if name.split(".")[0] == "pipelines"]
 
 
 @pytest.mark.parametrize(
@@ -82,21 +95,16 @@ def test_packages_import_only_what_comes_before_them(package, steps):
 
 
 def test_the_sandbox_and_the_client_share_nothing():
-    for path in modules("src/wms_sandbox"):
-        assert not [name for name in imported(path) if name.split(".")[0] in {"wms_sync", "pipelines"}], path
-    for path in modules("src/wms_sync"):
-        assert not [name for name in imported(path) if name.split(".")[0] == "wms_sandbox"], path
+    for folder, other in (("src/wms_sandbox", {"wms_sync", "pipelines"}), ("src/wms_sync", {"wms_sandbox"})):
+        for path in modules(folder):
+            assert not packages_of(path) & other, path
 
 
-@pytest.mark.parametrize("path", [*modules("src"), *modules("pipelines")], ids=str)
-def test_every_module_says_what_it_is(path):
-    assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
-
-
-@pytest.mark.parametrize("path", [*modules("src"), *modules("pipelines")], ids=str)
-def test_a_package_file_holds_its_charter_and_nothing_else(path):
-    if path.name == "__init__.py":
-        assert len(ast.parse(path.read_text(encoding="utf-8")).body) == 1
+def test_every_module_says_what_it_is():
+    """And a package's own file says nothing else."""
+    for path in (*modules("src"), *modules("pipelines")):
+        assert ast.get_docstring(parsed(path)), path
+        assert path.name != "__init__.py" or len(parsed(path).body) == 1, path
 
 
 def test_no_test_patches_a_function():
@@ -119,11 +127,11 @@ def qualified_names(node: ast.AST, prefix: str = "") -> Iterator[str]:
 
 def test_functions_at_which_tests_kill_a_process_exist():
     """A moment whose function was renamed never comes, and then nothing is killed there."""
-    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in modules("src/wms_sync")]
+    trees = [parsed(path) for path in modules("src/wms_sync")]
     existing = {name for tree in trees for name in qualified_names(tree)}
     named = set(CREATES | STATEMENTS_OF)
     for path in modules("tests/survival"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(path)):
             if isinstance(node, ast.Constant) and "\n" not in str(node.value):
                 named.update(MOMENT.findall(str(node.value)))
     assert len(named) > 20
@@ -193,15 +201,15 @@ def test_cleaning_leaves_the_data_folder():
     assert Settings.model_fields["data_dir"].default.name not in recipe[1].split()
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "sql").rglob("*.sql")), ids=str)
-def test_an_sql_file_holds_one_statement_and_says_what_it_is(path):
-    text = path.read_text(encoding="utf-8")
-    assert text.startswith("--"), "no header comment"
-    if path.parent.name in {"types", "fence", "statistics"}:
-        return  # a file a group of types; statements of PostgreSQL
-    assert {"source", "description"} & set(sql_files.headers(text)), "says neither its source nor what it finds"
-    if "{" not in re.sub(r"--.*|'[^']*'|\$\w+|columns = \{[^}]*\}", "", text):
-        assert len(duckdb.extract_statements(text)) == 1
+def test_an_sql_file_holds_one_statement_and_says_what_it_is():
+    for path in sorted((ROOT / "sql").rglob("*.sql")):
+        text = path.read_text(encoding="utf-8")
+        assert text.startswith("--"), f"no header comment in {path}"
+        if path.parent.name in {"types", "fence", "statistics"}:
+            continue  # a file a group of types; statements of PostgreSQL
+        assert {"source", "description"} & set(sql_files.headers(text)), f"{path} says neither source nor what it finds"
+        if "{" not in re.sub(r"--.*|'[^']*'|\$\w+|columns = \{[^}]*\}", "", text):
+            assert len(duckdb.extract_statements(text)) == 1, path
 
 
 def test_no_path_of_a_machine_and_no_package_index_is_committed():

@@ -23,7 +23,7 @@ from wms_sandbox.transport import InProcess
 from wms_sync.layout import parquet_name
 from wms_sync.settings import Settings
 from wms_sync.shipments.flatten.window import flattened_window, write_flattened
-from wms_sync.shipments.load.refresh import rebuild, refresh
+from wms_sync.shipments.load.refresh import refresh
 from wms_sync.shipments.read.raw import damage, read_manifest
 from wms_sync.storage.durable import make_private
 from wms_sync.targets.database import Relations, relations_in
@@ -242,12 +242,11 @@ def assert_recorded(stored: Bench) -> None:
 
 
 def test_a_forgotten_order_does_not_come_back(stored):
-    """Not from what was landed and not loaded, a rebuild, the service, or a list lost in one place, then the other."""
+    """Not from what was landed and not loaded, the service, or a list that is lost in one place and then the other."""
     order, *_ = orders_with_addresses(stored)
     backfill(stored)
     forgotten(stored, order)
     counted = rows(stored)["pii.order_addresses"]
-    rebuild(stored.run)
     assert holding(stored, order) == set()
     stored.layout.forgotten_orders.write_bytes(b"[47")
     recover(stored.run)
@@ -327,7 +326,6 @@ def test_orders_are_forgotten_although_files_are_damaged(stored):
 
     sync(stored)
     assert file.exists()
-    assert rebuild(stored.run).published
     assert [holding(stored, forgot) for forgot in (order, other)] == [set(), set()]
     assert verify(stored.settings).damaged == ()
 
