@@ -64,7 +64,7 @@ FAULTS = (
         "src/wms_sync/service/connection.py",
         "    if request.repeatable:\n        return error\n",
         "    if True:\n        return error\n",
-        ("tests/service/test_creates.py::test_without_an_answer_it_is_in_doubt_and_sent_once",),
+        ("tests/service/test_creates.py::test_what_is_in_doubt_and_sent_once",),
     ),
     Fault(
         "a create that was not answered is sent again at once",
@@ -80,7 +80,7 @@ FAULTS = (
         "src/wms_sync/service/connection.py",
         "raise Unreachable(self._too_slow() if lane.is_cut else _no_answer(self.base_url, error)) from None",
         "raise NotSent(self._too_slow() if lane.is_cut else _no_answer(self.base_url, error)) from None",
-        ("tests/service/test_creates.py::test_without_an_answer_it_is_in_doubt_and_sent_once",),
+        ("tests/service/test_creates.py::test_what_is_in_doubt_and_sent_once",),
     ),
     Fault(
         "a proxy's failure is taken for the service's word that nothing was done",
@@ -88,7 +88,7 @@ FAULTS = (
         "src/wms_sync/service/connection.py",
         "if isinstance(error, ServiceFailed) and not error.is_own_word:",
         "if False:",
-        ("tests/service/test_creates.py::test_a_proxys_word_on_a_create_that_was_done_is_in_doubt",),
+        ("tests/service/test_creates.py::test_what_is_in_doubt_and_sent_once",),
     ),
     Fault(
         "a 200 with a page of HTML counts as created",
@@ -96,7 +96,7 @@ FAULTS = (
         "src/wms_sync/service/creates.py",
         "if id_ is None and not reply.is_json and reply.status != _CREATED:",
         "if False:",
-        ("tests/service/test_creates.py::test_a_page_in_place_of_an_answer_is_in_doubt",),
+        ("tests/service/test_creates.py::test_what_is_in_doubt_and_sent_once",),
     ),
     Fault(
         "a refusal that proves nothing settles a doubt",

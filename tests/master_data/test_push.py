@@ -18,7 +18,6 @@ from msgspec import structs
 from sqlalchemy.engine import make_url
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from wms_sync.master_data.kinds.location_tags import LOCATION_TAGS
 
 from tests.conftest import IMPATIENT, Bench, logged, opened_store
 from tests.master_data.conftest import MERCHANT, Desk

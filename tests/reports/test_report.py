@@ -19,8 +19,6 @@ from tests.test_sync import first_synced
 from wms_sandbox.app import Sandbox
 from wms_sync import sql_files
 from wms_sync.reports.report import ReportError, make_report, remake_report, report_load
-from wms_sync.shipments.load.checking import CheckResult
-from wms_sync.shipments.load.checks import Check
 from wms_sync.targets.database import create_empty, records
 
 LARGEST = 400_000
@@ -82,12 +80,18 @@ def test_the_page_shows_the_numbers_of_the_marts_and_needs_nothing_else(loaded):
     with duckdb.connect(bench.layout.published) as connection:
         for table in ("warehouses", "retailers", "products"):
             connection.execute(f"update main.{table} set \"name\" = 'Same'")
-    _, report = make_report(bench.settings)  # again, over a file that nobody may write
+    _, report = make_report(bench.settings, checks=())  # again, over a file that nobody may write
     for query, key in (("due_by_week", "warehouse"), ("retailers", "retailer"), ("void_by_box", "box")):
         assert len(report.rows[query]) == len(found[query])
         names = {row[key] for row in report.rows[query]}
         assert len(names) == len({row[key] for row in found[query]}) > 1
         assert any(re.fullmatch(r"Same \(\d+\)", name) for name in names), names
+
+    assert {sign.subject: sign.light for sign in report.signs}["Checks of the tables"] == "well"
+    failed = replace(next(check for check in refreshed.checks if check.check.severity == "error"), offending=3)
+    path, alarmed = make_report(bench.settings, checks=(failed,))
+    assert alarmed.light == "act"
+    assert f"1 of 1 failed: 3 keys of {failed.check.table} are repeated or incomplete." in shown(path)
 
 
 @pytest.fixture
@@ -138,18 +142,6 @@ def test_the_report_goes_by_the_local_days_of_the_warehouse(western):
     assert [row["packages"] for row in asked(connection, "cost_per_kg")] == [eight_weeks]
     assert [row["packages"] for row in asked(connection, "void_by_box")] == [eight_weeks]
     assert sum(row["shipments"] for row in asked(connection, "packed_by_hour")) == eight_weeks
-
-
-def test_a_failed_check_and_a_quarantined_value_change_the_light(loaded):
-    bench, refreshed = loaded
-    _, calm = make_report(bench.settings, checks=())
-    assert {sign.subject: sign.light for sign in calm.signs}["Checks of the tables"] == "well"
-    failed = replace(next(one for one in refreshed.checks if one.check.severity == "error"), offending=3)
-    path, alarmed = make_report(bench.settings, checks=(failed,))
-    assert alarmed.light == "act"
-    assert f"1 of 1 failed: 3 keys of {failed.check.table} are repeated or incomplete." in shown(path)
-    assert isinstance(failed, CheckResult)
-    assert isinstance(failed.check, Check)
 
 
 def test_without_a_row_the_page_says_so(bench, tmp_path):
