@@ -25,7 +25,7 @@ from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.faults import AnswerLost
 from wms_sandbox.server import SandboxServer
-from wms_sync.cli.logs import Lines, handling, push_line
+from wms_sync.cli.logs import push_line
 from wms_sync.cli.main import main
 from wms_sync.cli.push_views import plan_lines
 from wms_sync.cli.views import status_lines
@@ -160,18 +160,6 @@ def test_of_a_long_file_the_first_rows_of_each_action_are_printed_and_how_to_see
     assert len(list(report.lines(most=None))) == 122
 
 
-def test_rejected_rows_push_cleanly_once_they_are_corrected(run, write, service, settings):
-    ended = run("push", "retailers", write("given.csv", "code,name,status", "a,A,", "b,,active", "c,C,gone"))
-    assert ended.returncode == 3, ended.stderr
-    assert "line 3: rejected" in ended.stdout
-    assert "name: Must be filled." in ended.stdout
-    [rejects] = Path(ended.stdout.split("rejected rows in ")[1].split(" and push")[0]).parent.iterdir()
-    rejects.write_text(rejects.read_text().replace(",b,,", ",b,B,").replace(",gone", ",archived"))
-    assert run_push(settings, RETAILERS, rejects).exit_code == 0
-    made = {one["code"]: one["status"] for one in service.sandbox.retailers()}
-    assert made == {"a": "active", "b": "active", "c": "archived"}
-
-
 def test_doubts_are_listed_until_somebody_settles_them(run, write, service, settings):
     service.sandbox.intercept = lambda _: AnswerLost()
     path = write("given.csv", "sku,name", "p1,P")
@@ -224,42 +212,6 @@ def test_a_polite_kill_finishes_what_is_under_way_and_reports_it(environment, wr
     service.sandbox.intercept = None
     assert run_push(settings, PRODUCTS, path).exit_code == 0
     assert sorted(one["sku"] for one in service.sandbox.products()) == sorted(f"p{at}" for at in range(rows))
-
-
-def test_of_two_pushes_of_a_kind_the_second_waits_and_says_for_whom(environment, write, service, settings, tmp_path):
-    begun, waits = threading.Event(), threading.Event()
-    heard: list[str] = []
-
-    def hold(_: object) -> None:
-        begun.set()
-        waits.wait(60)
-
-    def hear(line: str) -> None:
-        heard.append(line)
-        if line.startswith("waiting"):
-            waits.set()
-
-    service.sandbox.intercept = hold
-    first = write("first.csv", "code,name", *(f"f{at},F" for at in range(10)))
-    with Command(["push", "retailers", str(first)], environment, tmp_path) as command:
-        assert begun.wait(60)
-        second = write("second.csv", "code,name", "s,S", "f0,F")
-        with handling(Lines(lambda _, line: hear(line))):
-            report = run_push(settings, RETAILERS, second)
-        assert command.ended().returncode == 0
-    assert any(line.startswith("waiting for push retailers (run ") for line in heard), heard
-    assert report.exit_code == 0
-    assert report.summary == "retailers of second.csv: 1 created, 1 already there"
-    assert service.sandbox.retailers()[-1]["code"] == "s"
-
-
-def test_wrong_credentials_of_the_merchant_api_keep_only_the_rows_that_need_it(run, write, service):
-    path = write("given.csv", "code,name,parent_retailer_code", "a,A,", "b,B,RET-0000")
-    ended = run("push", "retailers", path, **{**MERCHANT, "WMS_MERCHANT_API_KEY": WRONG})
-    assert ended.returncode == 3, ended.stdout + ended.stderr
-    assert (ended.stdout + ended.stderr).count("Warning: the Merchant API could not be asked") == 1
-    assert "WMS_MERCHANT_API_KEY" in ended.stdout + ended.stderr
-    assert [one["code"] for one in service.sandbox.retailers()] == ["a"]
 
 
 @pytest.mark.parametrize(
@@ -329,21 +281,6 @@ def test_a_file_that_may_not_be_read_is_wrong_usage_too(environment, tmp_path):
     assert ended.returncode == 2, ended.stderr
     assert "unreadable.csv' is not readable" in ended.stderr
     assert not (tmp_path / "data" / "state.db").exists()
-
-
-def test_no_secret_is_kept(settings, write, service, tmp_path):
-    """Nor printed: `run` looks at what each process of these tests prints."""
-    service.sandbox.intercept = lambda request: AnswerLost() if "products" in request.url.path else None
-    settings = settings.model_copy(update={"merchant_username": "sandbox-merchant", "merchant_api_key": SecretStr(KEY)})
-    wrong = settings.model_copy(update={"api_token": SecretStr(WRONG)})
-    retailers = write("r.csv", "code,name,parent_retailer_code", "a,A,nobody", "b,B,")
-    assert run_push(wrong, RETAILERS, retailers).exit_code == 2
-    assert run_push(settings, RETAILERS, retailers).exit_code == 3
-    assert run_push(settings, PRODUCTS, write("p.csv", "sku,name", "p1,P")).exit_code == 3
-    kept = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert kept
-    for secret in (TOKEN, KEY, WRONG):
-        assert not [path for path in kept if secret.encode() in path.read_bytes()]
 
 
 def status_text(settings: Settings) -> list[str]:
