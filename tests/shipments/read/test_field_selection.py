@@ -47,14 +47,24 @@ def queries(sandbox, since: int) -> list[str]:
 
 
 @pytest.mark.parametrize("told", ["key", "message", "nothing"])
-def test_a_refused_name_is_left_out_in_the_same_run_and_warned_of(bench, sandbox, told):
+def test_a_refused_name_is_left_out_and_warned_of(bench, sandbox, told):
     refuse(sandbox, *REFUSED, told=told)
     report = read(bench)
     assert report.progress.records == SHIPMENTS
-    assert {window.lost for window in bench.store.windows("landed")} == {LOST}
+    windows = bench.store.windows("landed")
+    assert {window.lost for window in windows} == {LOST}
+    assert read_manifest(bench.layout, windows[0].id).window.lost == LOST
     assert "fields:packages.gallery.items" in " ".join(report.warnings)
     assert "what gallery_items holds" in " ".join(report.warnings)
     assert "carrier of orders" in " ".join(report.warnings)
+
+    sandbox.sandbox.advance(seconds=3600, changed=5)
+    before = len(sandbox.sandbox.requests)
+    report = read(bench)
+    statuses = {request.status for request in list(sandbox.sandbox.requests)[before:]}
+    assert statuses == {200}, "it is not asked for again that day"
+    assert len(report.warnings) == 1
+    assert "fields:order, fields:packages.gallery.items" in report.warnings[0]
 
 
 def test_what_cannot_be_left_out_by_hand_is_not_advised_to_be(bench, sandbox):
@@ -62,17 +72,6 @@ def test_what_cannot_be_left_out_by_hand_is_not_advised_to_be(bench, sandbox):
     [warning] = read(bench).warnings
     assert "what shipments holds" in warning
     assert "WMS_OMIT_FIELDS" not in warning
-
-
-def test_a_refusal_is_remembered_and_not_asked_for_again_that_day(bench, sandbox):
-    refuse(sandbox, *REFUSED)
-    read(bench)
-    sandbox.sandbox.advance(seconds=3600, changed=5)
-    before = len(sandbox.sandbox.requests)
-    report = read(bench)
-    assert not [one.status for one in list(sandbox.sandbox.requests)[before:] if one.status != 200]
-    assert len(report.warnings) == 1
-    assert "fields:order, fields:packages.gallery.items" in report.warnings[0]
 
 
 def test_what_was_read_narrower_is_read_again_once_the_name_is_back(bench, sandbox):
@@ -96,6 +95,11 @@ def test_what_was_read_narrower_is_read_again_once_the_name_is_back(bench, sandb
 def test_a_name_that_stays_refused_is_tried_once_a_day(bench, sandbox, days):
     refuse(sandbox, "fields:order.brand")
     read(bench)
+    assert FieldSelection(bench.settings, bench.store).remembered() == WHOLE.without(["fields:order.brand"]), (
+        "for audits"
+    )
+    newer = bench.settings.model_copy(update={"api_version": "2026-01"})
+    assert FieldSelection(newer, bench.store).remembered() == WHOLE, "another version is asked for everything"
     a_day_passes(bench, days)
     for tries in (1, 0):
         sandbox.sandbox.advance(seconds=60)
@@ -139,23 +143,3 @@ def test_all_that_is_refused_falls_back_to_names_and_loses_nothing(bench, sandbo
     assert report.warnings == ()
     assert "requested by name" in told[0]
     assert {window.lost for window in bench.store.windows("landed")} == {()}
-
-
-def test_the_manifest_tells_what_a_window_was_not_asked_for(bench, sandbox):
-    refuse(sandbox, *REFUSED)
-    read(bench)
-    [window, *_] = bench.store.windows("landed")
-    assert read_manifest(bench.layout, window.id).window.lost == LOST
-
-
-def test_an_audit_asks_for_what_was_agreed_on(bench, sandbox):
-    refuse(sandbox, "fields:order.brand")
-    read(bench)
-    assert FieldSelection(bench.settings, bench.store).remembered() == WHOLE.without(["fields:order.brand"])
-
-
-def test_another_version_of_the_interface_is_asked_for_everything(bench, sandbox):
-    refuse(sandbox, "fields:order.brand")
-    read(bench)
-    bench.settings = bench.settings.model_copy(update={"api_version": "2026-01"})
-    assert FieldSelection(bench.settings, bench.store).remembered() == WHOLE

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from itertools import cycle
 from urllib.parse import parse_qs
@@ -25,69 +26,51 @@ from wms_sync.shipments.read.plan import MARGIN, RESUME_WITHIN, remember_backfil
 from wms_sync.state.store import Observation, Window
 
 
-def test_a_first_sync_lands_every_shipment_once(bench):
-    report = bench.read()
-    assert report.horizon == NOW - MARGIN
+def test_what_the_first_nights_read(bench, sandbox):
+    first = bench.read()
+    assert first.horizon == NOW - MARGIN
     assert len(landed_ids(bench)) == len(set(landed_ids(bench))) == SHIPMENTS
-    assert report.progress.records == report.progress.expected == SHIPMENTS
-    assert bench.store.covered(("landed",)) == report.intervals
+    assert first.progress.records == first.progress.expected == SHIPMENTS
+    assert bench.store.covered(("landed",)) == first.intervals
+    windows = bench.store.windows("landed")
+    assert len(windows) == len(first.window_ids) > 1, "a large interval is several windows of bounded size"
+    assert max(window.records for window in windows) <= PAGES_PER_WINDOW * bench.settings.page_size
+    for window in windows:
+        folder, pages = bench.layout.window(window.id), bench.store.pages(window.id)
+        assert [page.number for page in pages] == list(range(1, window.pages + 1))
+        assert [page.next_cursor is None for page in pages] == [False] * (len(pages) - 1) + [True]
+        landed = [(folder / page.file).read_bytes() for page in pages]
+        assert [(hashlib.sha256(content).hexdigest(), len(content)) for content in landed] == [
+            (page.sha256, page.bytes) for page in pages
+        ]
+        manifest = json.loads((folder / "manifest.json").read_bytes())
+        assert [page["sha256"] for page in manifest["pages"]] == [page.sha256 for page in pages]
 
-
-def test_large_intervals_become_several_windows_of_bounded_size(bench):
-    report = bench.read()
-    assert len(report.window_ids) > 1
-    assert max(window.records for window in bench.store.windows()) <= PAGES_PER_WINDOW * bench.settings.page_size
-
-
-def test_pages_are_recorded_with_hash_counts_and_cursor(bench):
-    bench.read()
-    window = bench.store.windows("landed")[0]
-    pages = bench.store.pages(window.id)
-    assert [page.number for page in pages] == list(range(1, window.pages + 1))
-    assert pages[-1].next_cursor is None
-    assert all(page.next_cursor for page in pages[:-1])
-    for page in pages:
-        landed = (bench.layout.window(window.id) / page.file).read_bytes()
-        assert hashlib.sha256(landed).hexdigest() == page.sha256
-        assert len(landed) == page.bytes
-    manifest = json.loads((bench.layout.window(window.id) / "manifest.json").read_bytes())
-    assert [page["sha256"] for page in manifest["pages"]] == [page.sha256 for page in pages]
-
-
-def test_with_nothing_new_a_sync_succeeds_with_at_most_four_requests(bench, sandbox):
-    bench.read()
     sandbox.sandbox.advance(seconds=3600)
     before = len(sandbox.sandbox.requests)
-    report = bench.read()
-    assert len(sandbox.sandbox.requests) - before <= 4
-    assert report.horizon == NOW + timedelta(hours=1) - MARGIN
+    second = bench.read()
+    assert len(sandbox.sandbox.requests) - before <= 4, "there was nothing new"
+    assert second.horizon == NOW + timedelta(hours=1) - MARGIN
     assert len(bench.store.covered()) == 1
 
-
-def test_a_second_sync_reads_the_changes_and_the_overlap_only(bench, sandbox):
-    bench.read()
     sandbox.sandbox.advance(seconds=3600, changed=40, new=10)
-    report = bench.read()
-    assert report.intervals[0].start == NOW - MARGIN - timedelta(seconds=bench.settings.overlap_seconds)
-    assert 50 <= report.progress.records < 70
+    sandbox.sandbox.advance(seconds=10)
+    third = bench.read()
+    assert third.intervals[0].start == second.horizon - timedelta(seconds=bench.settings.overlap_seconds)
+    assert 50 <= third.progress.records < 70, "the changes and the overlap only"
 
 
-def test_a_backfill_reads_exactly_the_days_named_again(bench):
+def test_a_backfill_reads_exactly_the_days_named(bench):
     day = datetime(2026, 3, 20, tzinfo=UTC)
     with bench.api() as api:
-        bench.reading(api).sync()
         report = bench.reading(api).backfill(day, day + timedelta(days=2))
-    windows = [bench.store.window(one) for one in report.window_ids]
+        last = bench.reading(api).backfill(NOW - timedelta(days=1), NOW + timedelta(days=5))
+    windows = [bench.store.window(id_) for id_ in report.window_ids]
     assert min(window.from_at for window in windows) == day
     assert max(window.to_at for window in windows) == day + timedelta(days=2)
     assert all(window.reason == "backfill" for window in windows)
     assert report.progress.records > 0
-
-
-def test_a_backfill_ends_at_the_horizon(bench):
-    with bench.api() as api:
-        report = bench.reading(api).backfill(NOW - timedelta(days=1), NOW + timedelta(days=5))
-    assert report.intervals[0].end == NOW - MARGIN
+    assert last.intervals[0].end == NOW - MARGIN, "the horizon"
 
 
 def test_shipments_from_before_the_start_date_are_counted_once_and_reported(bench, sandbox, settings_for):
@@ -219,29 +202,19 @@ def test_guards_stop_the_run_and_keep_what_was_read(bench, sandbox):
     assert bench.store.covered() == (kept.interval,)
 
 
-def refuse_cursors(sandbox, times: int) -> None:
-    """The next ``times`` requests with a page cursor are refused."""
+@pytest.mark.parametrize("times", [1, 1_000_000])
+def test_a_refused_page_cursor_is_read_anew_once(bench, sandbox, times):
+    """In the same run. Those that are always refused stop it."""
     left = [times]
 
     def intercept(request):
-        if "cursor_start" not in request.query_params or not left[0]:
-            return None
-        left[0] -= 1
-        return Response('{"errors": []}', 400)
+        left[0] -= "cursor_start" in request.query_params
+        return Response('{"errors": []}', 400) if "cursor_start" in request.query_params and left[0] >= 0 else None
 
     sandbox.sandbox.intercept = intercept
-
-
-def test_a_window_whose_page_cursor_is_refused_once_is_read_anew_in_the_same_run(bench, sandbox):
-    refuse_cursors(sandbox, 1)
-    bench.read()
-    assert len(landed_ids(bench)) == SHIPMENTS
-
-
-def test_page_cursors_that_are_always_refused_stop_the_run(bench, sandbox):
-    refuse_cursors(sandbox, 1_000_000)
-    with bench.api() as api, pytest.raises(Rejected):
-        bench.reading(api).sync()
+    with nullcontext() if times == 1 else pytest.raises(Rejected):
+        bench.read()
+        assert len(landed_ids(bench)) == SHIPMENTS
 
 
 def test_a_misleading_page_cursor_that_was_kept_heals_in_the_same_run(bench, sandbox):

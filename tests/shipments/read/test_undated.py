@@ -164,18 +164,17 @@ def test_audits_count_them_without_what_is_old(bench, sandbox, settings_for):
         held.updated[old] = EARLIER
     bench.settings = settings_for(sandbox, page_size=1000, audit_pages=3)
     synced(bench)
-    sizes = (5, 1000)
-    for page_size in sizes:
-        bench.settings = settings_for(sandbox, page_size=page_size, audit_pages=3)
-        while (slice_read(bench, sandbox)[0]).to_id < 2**62:
-            pass
+    bench.settings = settings_for(sandbox, page_size=5, audit_pages=3)
+    while (slice_read(bench, sandbox)[0]).to_id < 2**62:
+        pass
     assert warned(refresh(bench.run)) == set()
     kept = 40 - len(old)
     for found in audits(bench):
         assert (found.changed, found.missed, found.absent) == (0, 0, 0)
         assert found.total_counted == found.total_in_tables == kept
-    assert sum(found.compared or 0 for found in audits(bench)) == len(sizes) * kept
+    assert sum(found.compared or 0 for found in audits(bench)) == kept
 
+    bench.settings = settings_for(sandbox, page_size=1000, audit_pages=3)
     sandbox.sandbox.delete_shipments([int(sandbox.sandbox._store.ids[35])])
     _, refreshed, _ = night(bench, sandbox)
     found = last(bench)
