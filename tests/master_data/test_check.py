@@ -454,7 +454,7 @@ UGLY = st.one_of(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.data())
 def test_whatever_the_cells_hold_each_row_is_a_record_or_an_offence(tmp_path_factory, data):
     kind = data.draw(st.sampled_from(KINDS))

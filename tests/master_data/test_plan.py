@@ -21,7 +21,7 @@ from wms_sync.cli.push_views import plan_lines
 from wms_sync.master_data.create import Outcome
 from wms_sync.master_data.existing import KEYS_WITHOUT_PAGES
 from wms_sync.master_data.kinds.products import PRODUCTS
-from wms_sync.master_data.kinds.table import LOCATION_TAGS, RETAILERS, kind_named
+from wms_sync.master_data.kinds.table import LOCATION_TAGS, RETAILERS
 from wms_sync.master_data.plan import Action
 from wms_sync.master_data.records import Record, Reference, body, changes, content, digest
 from wms_sync.state.ledger import Entry, State
@@ -54,70 +54,45 @@ def actions(plan) -> dict[str, Action]:
     return {step.key: step.action for step in plan.steps}
 
 
-@pytest.mark.parametrize("sample", ["location-tags", "retailers"])
-def test_a_plan_sends_and_writes_nothing(desk, sample):
-    lines = {"location-tags": ("name,color", "a,red1", "b,pink"), "retailers": ("code,name", "a,A")}[sample]
-    plan = desk.plan(kind_named(sample), desk.file(*lines))
-    assert plan.sends == 1
+def test_a_plan_says_what_each_row_becomes(desk):
+    """With all reasons of rows that break rules. It sends and writes nothing."""
+    plan = desk.plan(TAGS, desk.file("name,color,sort_order", "a,red1,1", "b,pink,1.5"))
+    good, bad = plan.rows()
+    assert good == {"line": 2, "key": "a", "action": "create", "why": ""}
+    assert (bad["line"], bad["key"], bad["action"]) == (3, "", "rejected")
+    assert bad["why"].startswith("color: ")
+    assert "sort_order: " in bad["why"]
+    assert plan.summary == "2 rows of given.csv as location tags: 1 create, 1 rejected"
+    assert (plan.sends, plan.exit_code) == (1, 3)
+    assert desk.plan(RETAILERS, desk.file("code,name", "a,A")).exit_code == 0
+    assert desk.plan(TAGS, desk.file("name,farbe", "a,red1")).exit_code == 2
     assert not desk.server.sandbox.requests
     assert desk.entries() == {}
     assert not (desk.settings.data_dir / "rejects").exists()
 
 
 @pytest.mark.parametrize(
-    ("state", "action", "sends"),
+    ("kind", "state", "action", "sends", "resends"),
     [
-        (State.CREATED, Action.ALREADY_THERE, False),
-        (State.EXISTS, Action.ALREADY_THERE, False),
-        (State.REFUSED, Action.CREATE, True),
-        (State.UNDONE, Action.CREATE, True),
-        (State.DOUBT, Action.IN_DOUBT, True),
-        (State.INTENDED, Action.IN_DOUBT, True),
+        (RETAILERS, State.CREATED, Action.ALREADY_THERE, False, True),
+        (RETAILERS, State.EXISTS, Action.ALREADY_THERE, False, True),
+        (RETAILERS, State.REFUSED, Action.CREATE, True, True),
+        (RETAILERS, State.UNDONE, Action.CREATE, True, True),
+        (RETAILERS, State.DOUBT, Action.IN_DOUBT, True, True),
+        (RETAILERS, State.INTENDED, Action.IN_DOUBT, True, True),
+        (PRODUCTS, State.CREATED, Action.CHANGED, False, False),
+        (PRODUCTS, State.DOUBT, Action.IN_DOUBT, False, True),
+        (PRODUCTS, State.INTENDED, Action.IN_DOUBT, False, True),
     ],
 )
-def test_what_the_ledger_says_decides(desk, state, action, sends):
-    desk.record(entry(desk, "a", state))
-    [step] = desk.plan(RETAILERS, desk.file("code,name", "a,a")).steps
+def test_what_the_ledger_says_decides(desk, kind, state, action, sends, resends):
+    desk.record(entry(desk, "a", state, kind=str(kind)))
+    path = desk.file(*{RETAILERS: ("code,name", "a,a"), PRODUCTS: ("type,sku,name", "Product,a,a")}[kind])
+    [step] = desk.plan(kind, path).steps
     assert (step.action, step.sends) == (action, sends)
-
-
-@pytest.mark.parametrize("state", [State.DOUBT, State.INTENDED])
-def test_a_product_in_doubt_is_sent_only_when_asked(desk, state):
-    desk.record(entry(desk, "a", state, kind="products"))
-    path = desk.file("type,sku,name", "Product,a,a")
-    [step] = desk.plan(PRODUCTS, path).steps
-    assert (step.action, step.sends) == (Action.IN_DOUBT, False)
-    assert "2026-03-01 12:00 UTC" in step.why
-    [step] = desk.plan(PRODUCTS, path, resend=True).steps
-    assert (step.action, step.sends) == (Action.IN_DOUBT, True)
-
-
-@pytest.mark.parametrize("kind", [RETAILERS, PRODUCTS])
-def test_what_was_created_is_never_sent_again_by_itself(desk, kind):
-    desk.record(entry(desk, "a", State.CREATED, kind=str(kind)))
-    lines = {RETAILERS: ("code,name", "a,a"), PRODUCTS: ("type,sku,name", "Product,a,a")}[kind]
-    assert desk.plan(kind, desk.file(*lines)).sends == 0
-    assert desk.plan(PRODUCTS, desk.file("sku,name", "a,a"), resend=True).sends == (kind is RETAILERS)
-
-
-def test_rows_that_break_rules_stand_in_the_plan_with_all_their_reasons(desk):
-    plan = desk.plan(TAGS, desk.file("name,color,sort_order", "a,red1,1", "b,pink,1.5"))
-    assert plan.rows() == [
-        {"line": 2, "key": "a", "action": "create", "why": ""},
-        {"line": 3, "key": "", "action": "rejected", "why": plan.rows()[1]["why"]},
-    ]
-    assert plan.rows()[1]["why"].startswith("color: ")
-    assert "sort_order: " in plan.rows()[1]["why"]
-    assert plan.summary == "2 rows of given.csv as location tags: 1 create, 1 rejected"
-    assert plan.exit_code == 3
-
-
-def test_a_plan_that_only_creates_is_fine(desk):
-    assert desk.plan(TAGS, desk.file("name,color", "a,red1")).exit_code == 0
-
-
-def test_a_wrong_header_is_wrong_usage(desk):
-    assert desk.plan(TAGS, desk.file("name,farbe", "a,red1")).exit_code == 2
+    assert action is not Action.IN_DOUBT or kind is RETAILERS or "2026-03-01 12:00 UTC" in step.why
+    [step] = desk.plan(kind, path, resend=True).steps
+    assert step.sends == resends
 
 
 def test_an_unknown_parent_is_rejected_with_what_to_do(desk):
@@ -185,63 +160,57 @@ def test_a_parent_whose_id_is_not_known_waits_and_the_plan_says_how_to_name_it(d
 
 
 def test_what_shipments_have_shown_is_known(desk, shown):
-    desk.sync_has_shown(shown)
-    assert desk.plan(RETAILERS, desk.file("code,name", f"{retailer_code(0)},x")).counts == {Action.ALREADY_THERE: 1}
-    path = desk.file("code,name,parent_retailer_code", f"a,A,{retailer_code(0)}")
-    desk.push(RETAILERS, path)
-    assert desk.server.sandbox.retailers()[0]["parent_retailer"] == {"type": "Retailer", "id": retailer_id(0)}
-
-
-def test_what_shipments_have_shown_settles_a_doubt(desk, shown):
-    desk.sync_has_shown(shown)
+    """It settles a doubt; and an archived parent is refused before it is sent."""
+    with duckdb.connect(desk.sync_has_shown(shown), read_only=True) as connection:
+        [archived] = connection.execute("select min(code) from retailers where status = 'archived'").fetchall()[0]
     code = retailer_code(0)
+    assert desk.plan(RETAILERS, desk.file("code,name", f"{code},x")).counts == {Action.ALREADY_THERE: 1}
     desk.record(entry(desk, code, State.DOUBT), entry(desk, "b", State.DOUBT))
     path = desk.file("code,name", f"{code},{code}")
     assert desk.plan(RETAILERS, path).counts == {Action.ALREADY_THERE: 1}
-    assert desk.entries()[code].state is State.DOUBT
+    assert desk.entries()[code].state is State.DOUBT, "a plan writes nothing"
     assert desk.push(RETAILERS, path).applied.requests == 0
     assert (desk.entries()[code].state, desk.entries()[code].remote_id) == (State.CREATED, retailer_id(0))
     assert desk.entries()["b"].state is State.DOUBT
+    below = desk.file("code,name,parent_retailer_code", f"a,A,{code}", f"c,C,{archived}")
+    [_, refused] = sorted(desk.plan(RETAILERS, below).steps, key=lambda step: step.key)
+    assert (refused.action, "archived" in refused.why) == (Action.REJECTED, True)
+    desk.push(RETAILERS, below)
+    [made] = desk.server.sandbox.retailers()
+    assert made["parent_retailer"] == {"type": "Retailer", "id": retailer_id(0)}
 
 
-@pytest.mark.parametrize("state", [State.REFUSED, State.UNDONE, State.EXISTS])
-def test_what_the_service_has_without_a_create_of_ours_is_there_and_not_compared(desk, shown, state):
+def test_what_the_service_has_otherwise_is_there(desk, shown):
+    """And not compared with what was not created from here."""
     desk.sync_has_shown(shown)
-    code = retailer_code(0)
-    desk.record(entry(desk, code, state))
-    path = desk.file("code,name", f"{code},Another")
-    [step] = desk.plan(RETAILERS, path).steps
-    assert step.action is Action.ALREADY_THERE
+    states = dict(zip(map(retailer_code, range(3)), (State.REFUSED, State.UNDONE, State.EXISTS), strict=True))
+    desk.record(*(entry(desk, code, state) for code, state in states.items()))
+    path = desk.file("code,name", *(f"{code},Another" for code in states))
+    assert desk.plan(RETAILERS, path).counts == {Action.ALREADY_THERE: 3}
     desk.push(RETAILERS, path)
-    assert (desk.entries()[code].state, desk.entries()[code].remote_id) == (State.EXISTS, retailer_id(0))
+    entries = desk.entries()
+    assert [(entries[code].state, entries[code].remote_id) for code in states] == [
+        (State.EXISTS, retailer_id(number)) for number in range(3)
+    ]
 
 
-def test_an_archived_parent_is_refused_before_sending(desk, shown):
-    with duckdb.connect(desk.sync_has_shown(shown), read_only=True) as connection:
-        [code] = connection.execute("select min(code) from retailers where status = 'archived'").fetchall()[0]
-    [step] = desk.plan(RETAILERS, desk.file("code,name,parent_retailer_code", f"a,A,{code}")).steps
-    assert step.action is Action.REJECTED
-    assert "archived" in step.why
-
-
-def test_a_sku_that_two_merchants_have_names_neither(desk, shown):
-    with duckdb.connect(desk.sync_has_shown(shown)) as connection:
-        connection.execute("update products set sku = 'TWICE' where id in (select id from products limit 2)")
-    lines = ("type,sku,name,container_options.associated_product_skus", "PackagingContainer,BOX,Box,TWICE")
-    [step] = desk.plan(PRODUCTS, desk.file(*lines)).steps
+def test_which_product_a_sku_names(desk, shown):
+    """Of two merchants neither; else the one that was created from here or stands in the same file."""
+    made(desk, shown, "OURS", MOMENT, MOMENT)
+    header = "type,sku,name,container_options.associated_product_skus"
+    box = desk.file(header, "PackagingContainer,BOX,Box,OURS")
+    [step] = desk.plan(PRODUCTS, box).steps
     assert step.action is Action.REJECTED
     assert "several of" in step.why
     assert step.why.count("of merchant m") == 2
-
-
-def test_a_sku_that_another_merchant_has_too_names_the_one_that_was_created_from_here(desk, shown):
-    with duckdb.connect(desk.sync_has_shown(shown)) as connection:
-        connection.execute("update products set sku = 'OURS' where id in (select id from products limit 2)")
-    created = entry(desk, "OURS", State.CREATED, kind="products", remote_id=77, body='{"type":"PackagingInfill"}')
-    desk.record(created)
-    lines = ("type,sku,name,container_options.associated_product_skus", "PackagingContainer,BOX,Box,OURS")
-    [step] = desk.plan(PRODUCTS, desk.file(*lines)).steps
+    desk.record(entry(desk, "OURS", State.CREATED, kind="products", remote_id=77, body='{"type":"PackagingInfill"}'))
+    [step] = desk.plan(PRODUCTS, box).steps
     assert step.ids == {("Product", "OURS"): {"type": "PackagingInfill", "id": 77}}
+    made(desk, shown, "OURS", MOMENT)
+    desk.record(entry(desk, "OURS", State.CREATED, kind="products", remote_id=77, settled_at=MOMENT))
+    both = desk.file(header, "PackagingContainer,BOX,Box,OURS", ",OURS,Ours,")
+    steps = {step.key: step for step in desk.plan(PRODUCTS, both).steps}
+    assert steps["BOX"].ids == {("Product", "OURS"): {"type": "Product", "id": 77}}
 
 
 def made(desk, shown, sku: str, *moments: datetime) -> None:
@@ -284,18 +253,6 @@ def test_a_product_that_is_there_by_its_sku_alone_is_told_and_created_when_asked
     assert [step.key for step in desk.plan(PRODUCTS, both, resend=True).steps if step.sends] == ["Q"]
     assert desk.push(PRODUCTS, path, resend=True).counts == {Outcome.CREATED: 1}
     assert desk.push(PRODUCTS, path, resend=True).counts == {Outcome.ALREADY_THERE: 1}
-
-
-def test_what_is_named_in_the_same_file_is_ours_and_not_what_another_merchant_has(desk, shown):
-    made(desk, shown, "OURS", MOMENT)
-    desk.record(entry(desk, "OURS", State.CREATED, kind="products", remote_id=77, settled_at=MOMENT))
-    lines = (
-        "type,sku,name,container_options.associated_product_skus",
-        "PackagingContainer,BOX,Box,OURS",
-        ",OURS,Ours,",
-    )
-    steps = {step.key: step for step in desk.plan(PRODUCTS, desk.file(*lines)).steps}
-    assert steps["BOX"].ids == {("Product", "OURS"): {"type": "Product", "id": 77}}
 
 
 def test_the_merchant_api_is_asked_for_what_nothing_else_knows(desk):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -234,9 +234,10 @@ def wrong_product(name: str, *values: object, key: str | None = None) -> list[Re
     return each(PRODUCTS, name, *values, key=key)
 
 
+NO_OBJECTS: tuple[Any, ...] = ([], [{}], "text", 5, True)
 REFUSED: list[Refusal] = [
     # endpoint, body, the keys that are named
-    *((path, least, {"body"}) for path in LEAST for least in ([], [{}], "text", 5, True)),
+    *((path, sent, {"body"}) for path in LEAST for sent in NO_OBJECTS),
     *((path, body(path, {}) | {"": 1}, {""}) for path in LEAST),
     *wrong_tag("name", MISSING, "", " \t\n", "<b></b>", "n" * 231, "ü" * 231, None, 5, True, [], {}),
     *wrong_tag("color", MISSING, "blue0", "blue6", "blue", "BLUE3", "pink1", "", None, 3, "blue3 "),
@@ -414,7 +415,7 @@ NO_JSON = (
     *(b'{"a": "\xff"}', b'{"a": "\\ud800"}', b'{"\\udfff": 1}', b'\xef\xbb\xbf{"a": 1}', '{"a": 1}'.encode("utf-16")),
     *(b'{"a": ' + b"1" * 5000 + b"}", b"[" * 65 + b"]" * 65, b"[" * 90_000 + b"]" * 90_000),
 )
-CONTENTS: list[tuple[bytes, dict[str, str | None], int, str]] = [
+CONTENTS: list[tuple[bytes, Mapping[str, str | None], int, str]] = [
     # content, headers besides the token and the type of JSON, status, what the answer says
     *((b"{", {"Authorization": token}, 401, "") for token in (None, "Bearer wrong", "Bearer", "Basic YTpi")),
     *((content, {}, 400, "The body is not valid JSON: ") for content in NO_JSON),
@@ -516,7 +517,7 @@ def test_what_conflicts_is_refused_and_named(
 @pytest.mark.parametrize("path", LEAST)
 @pytest.mark.parametrize(("content", "headers", "status", "says"), CONTENTS)
 def test_a_body_is_json_of_whoever_may_send_it(
-    bare: Service, path: str, content: bytes, headers: dict[str, str | None], status: int, says: str
+    bare: Service, path: str, content: bytes, headers: Mapping[str, str | None], status: int, says: str
 ):
     given = AUTHORISED | {"Content-Type": "application/json"} | headers
     with bare.stranger() as client:
