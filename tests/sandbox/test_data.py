@@ -2,7 +2,8 @@
 
 import json
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -25,11 +26,6 @@ def strings(value: Any) -> Iterator[str]:
     elif isinstance(value, list):
         for each in value:
             yield from strings(each)
-
-
-@pytest.fixture(scope="module")
-def written(everything: list[Thing]) -> set[str]:
-    return set(strings(everything))
 
 
 @pytest.fixture(scope="module")
@@ -119,33 +115,136 @@ def test_shapes_of_fixed_objects(objects: dict[str, list[Thing]], kind: str, fie
     assert all(set(each) == parts for each in found)
 
 
-def test_packing_solutions_have_every_field(objects: dict[str, list[Thing]]):
-    containers = [each for solution in objects["ShipmentPackingSolution"] for each in solution["containers"]]
-    assert set().union(*(set(each) for each in containers)) == {
-        "type", "weight", "dimensions", "volume", "void_percent", "regulation_type", "items",
-    }  # fmt: skip
-    items = [item for container in containers for item in container["items"]]
-    assert set().union(*(set(item) for item in items)) == {
-        "type", "sku", "quantity", "order_item_id", "order_item_sku", "order_item_qty", "shipment_item_id", "weight",
-    }  # fmt: skip
+def keys(things: Iterable[Thing]) -> set[str]:
+    return set().union(*(set(thing) for thing in things))
 
 
-def test_collected_data_has_every_field(packages: list[Thing]):
-    collected = [each for package in packages for each in package["collected_data"]]
-    assert set().union(*(set(each) for each in collected)) == {"order_item_id", "label", "value"}
+def values(things: Iterable[Thing], field: str) -> list[Any]:
+    return [thing.get(field) for thing in things]
 
 
-def test_every_ugly_text_occurs(written: set[str]):
-    assert set(texts.UGLY) <= written
+def depth(retailers: dict[int, Thing], retailer: Thing) -> int:
+    above = retailer.get("parent_retailer")
+    return 1 + depth(retailers, retailers[above["id"]]) if above and above["id"] in retailers else 1 + bool(above)
 
 
-def test_ugly_texts_are_ugly():
-    every = "".join(texts.UGLY)
-    assert any(ord(char) > 0xFFFF for char in every)
-    assert any(unicodedata.bidirectional(char) in ("R", "AL") for char in every)
-    assert any(unicodedata.combining(char) for char in every)
-    assert {'"', "'", "\n", "\r", "\t", "\\", "%", "\u2028", "\u200d"} <= set(every)
-    assert "" in texts.UGLY
+@dataclass(frozen=True)
+class Data:
+    """All that a larger sandbox shows: every object by kind, inline ones too; by kind and id; every text."""
+
+    of: dict[str, list[Thing]]
+    included: Included
+    written: set[str]
+
+    @property
+    def containers(self) -> list[Thing]:
+        return [each for solution in self.of["ShipmentPackingSolution"] for each in solution["containers"]]
+
+    @property
+    def weights(self) -> list[float | None]:
+        return values(filter(None, values(self.of["Shipment"], "item_weight")), "value")
+
+    @property
+    def updates(self) -> list[str]:
+        return values(self.of["Shipment"], "updated_at")
+
+
+@pytest.fixture(scope="module")
+def data(objects: dict[str, list[Thing]], included: Included, everything: list[Thing]) -> Data:
+    return Data(objects, included, set(strings(everything)))
+
+
+CONTAINER = {"type", "weight", "dimensions", "volume", "void_percent", "regulation_type", "items"}
+PACKED = {"type", "sku", "quantity", "order_item_id", "order_item_sku", "order_item_qty", "shipment_item_id", "weight"}
+ROWS = [
+    "Shipment",
+    "ShipmentItem",
+    "ShipmentPackage",
+    "ShipmentPackageItem",
+    "Order",
+    "OrderItem",
+    "OrderStatusHistory",
+]
+UGLY = "".join(texts.UGLY)
+TRUE_OF_THE_DATA: dict[str, Callable[[Data], bool]] = {
+    "containers have every field": lambda data: keys(data.containers) == CONTAINER,
+    "packed items have every field": lambda data: (
+        keys(one for each in data.containers for one in each["items"]) == PACKED
+    ),
+    "collected data has every field": lambda data: (
+        keys(each for package in data.of["ShipmentPackage"] for each in package["collected_data"])
+        == {"order_item_id", "label", "value"}
+    ),
+    "every ugly text occurs": lambda data: set(texts.UGLY) <= data.written,
+    "beyond 16 bits": lambda _: any(ord(char) > 0xFFFF for char in UGLY),
+    "from right to left": lambda _: any(unicodedata.bidirectional(char) in ("R", "AL") for char in UGLY),
+    "combining": lambda _: any(unicodedata.combining(char) for char in UGLY),
+    "with a meaning somewhere": lambda _: {'"', "'", "\n", "\r", "\t", "\\", "%", "\u2028", "\u200d"} <= set(UGLY),
+    "empty": lambda _: "" in texts.UGLY,
+    "up to three packages": lambda data: {len(each["packages"]) for each in data.of["Shipment"]} == {0, 1, 2, 3},
+    "one or two shipments an order": lambda data: {len(each["shipments"]) for each in data.of["Order"]} == {1, 2},
+    "few orders with two": lambda data: (
+        0.03 < sum(len(each["shipments"]) == 2 for each in data.of["Order"]) / len(data.of["Order"]) < 0.2
+    ),
+    "ids of orders": lambda data: min(data.included["Order"]) > 2**31,
+    "ids of status changes": lambda data: min(data.included["OrderStatusHistory"]) > 2**32,
+    "ids of photos": lambda data: 2**53 > max(data.included["GalleryItem"]) > 2**52,
+    "ids of products": lambda data: min(data.included["Product"]) < 2**31 < max(data.included["Product"]),
+    "statuses": lambda data: set(values(data.of["Shipment"], "status")) == set(texts.SHIPMENT_STATUSES),
+    "states of orders": lambda data: set(values(data.of["Order"], "state")) == set(texts.ORDER_STATES),
+    "statuses of orders, one undocumented": lambda data: (
+        set(values(data.of["Order"], "status")) == set(texts.ORDER_STATUSES)
+    ),
+    **{
+        f"empty {field}": lambda data, field=field: {} in values(data.of["Order"], field)
+        for field in ("custom_fields", "allocation_options", "automation_data")
+    },
+    **{
+        f"no {field}": lambda data, field=field: [] in values(data.of["Order"], field)
+        for field in ("instructions", "address_candidates", "generate_sscc", "status_history")
+    },
+    "empty device_info": lambda data: {} in values(data.of["GalleryItem"], "device_info"),
+    "merchants without brands": lambda data: [] in values(data.of["Merchant"], "brands"),
+    "whole, broken and no quantities": lambda data: (
+        set(map(type, values(data.of["OrderItem"], "qty_ordered"))) == {int, float, type(None)}
+    ),
+    "whole, broken and no costs": lambda data: (
+        set(map(type, values(data.of["Shipment"], "carrier_shipping_cost"))) == {int, float, type(None)}
+    ),
+    "weights of nothing and next to nothing": lambda data: (
+        {None, True}
+        <= {each and each < 0.001 for each in values(filter(None, values(data.of["Shipment"], "item_weight")), "value")}
+    ),
+    "both names of the quantity": lambda data: (
+        {"order_item_quantity", "order_item_qty"} <= keys(data.of["ShipmentPackageItem"])
+    ),
+    "times with fractions": lambda data: any("." in each for each in data.updates),
+    "times with an offset": lambda data: any(each.endswith("+00:00") for each in data.updates),
+    "most times are plain": lambda data: (
+        sum(len(each) == 20 and each.endswith("Z") for each in data.updates) > len(data.updates) * 0.9
+    ),
+    "created, then updated, before now": lambda data: all(
+        "2025-03-03" <= each["created_at"][:19] <= each["updated_at"][:19] <= "2025-06-01T00:00:00"
+        for each in data.of["Shipment"]
+    ),
+    "created mostly in the order of ids": lambda data: (
+        0.5
+        < sum(one <= next_ for one, next_ in pairwise(values(data.of["Shipment"], "created_at"))) / len(data.updates)
+        < 1
+    ),
+    "archived retailers": lambda data: set(values(data.of["Retailer"], "status")) == {"active", "archived"},
+    "retailers in three levels": lambda data: (
+        {1, 2, 3} <= {depth(data.included["Retailer"], each) for each in data.of["Retailer"]}
+    ),
+    "about twelve rows a shipment": lambda data: (
+        10 < sum(len(data.of[kind]) for kind in ROWS) / len(data.of["Shipment"]) < 16
+    ),
+}
+
+
+@pytest.mark.parametrize("what", TRUE_OF_THE_DATA)
+def test_what_is_true_of_the_data(data: Data, what: str):
+    assert TRUE_OF_THE_DATA[what](data)
 
 
 def test_both_ways_of_writing_text_occur(service):
@@ -153,30 +252,6 @@ def test_both_ways_of_writing_text_occur(service):
     assert "\\u" in raw
     assert "\\/" in raw
     assert any(ord(char) > 0xFFFF for char in raw)
-
-
-def test_numbers_of_packages(shipments: list[Thing]):
-    assert {len(shipment["packages"]) for shipment in shipments} == {0, 1, 2, 3}
-
-
-def test_orders_are_shared_by_two_shipments(included: Included):
-    numbers = [len(order["shipments"]) for order in included["Order"].values()]
-    assert set(numbers) == {1, 2}
-    assert 0.03 < numbers.count(2) / len(numbers) < 0.2
-
-
-def test_ids_are_large(included: Included):
-    assert min(included["Order"]) > 2**31
-    assert min(included["OrderStatusHistory"]) > 2**32
-    assert 2**53 > max(included["GalleryItem"]) > 2**52
-    products = included["Product"]
-    assert min(products) < 2**31 < max(products)
-
-
-def test_statuses_and_one_that_is_in_no_documentation(shipments: list[Thing], included: Included):
-    assert {shipment["status"] for shipment in shipments} == set(texts.SHIPMENT_STATUSES)
-    assert {order["state"] for order in included["Order"].values()} == set(texts.ORDER_STATES)
-    assert {order["status"] for order in included["Order"].values()} == set(texts.ORDER_STATUSES)
 
 
 def test_custom_fields_of_all_shapes(included: Included):
@@ -195,50 +270,6 @@ def test_custom_fields_of_all_shapes(included: Included):
     assert {tuple(each) for each in products} == {("code", "value"), ("code", "value", "label")}
 
 
-def test_empty_lists_and_objects(shipments: list[Thing], included: Included):
-    orders = list(included["Order"].values())
-    for field in ("custom_fields", "allocation_options", "automation_data"):
-        assert any(order.get(field) == {} for order in orders), field
-    for field in ("instructions", "address_candidates", "generate_sscc", "status_history"):
-        assert any(order.get(field) == [] for order in orders), field
-    assert any(photo.get("device_info") == {} for photo in included["GalleryItem"].values())
-    assert any(merchant["brands"] == [] for merchant in included["Merchant"].values())
-    assert any(shipment["items"] == [] for shipment in shipments) or len(shipments) < 10_000
-
-
-def test_numbers_with_and_without_decimals(shipments: list[Thing], included: Included):
-    quantities = [item.get("qty_ordered") for item in included["OrderItem"].values()]
-    assert {type(each) for each in quantities} == {int, float, type(None)}
-    costs = [shipment.get("carrier_shipping_cost") for shipment in shipments]
-    assert {type(each) for each in costs} == {int, float, type(None)}
-    values = [(shipment.get("item_weight") or {}).get("value", 0) for shipment in shipments]
-    assert None in values
-    assert any(value is not None and 0 < value < 0.001 for value in values)
-
-
-def test_both_names_of_the_order_item_quantity(packages: list[Thing]):
-    items = [item for package in packages for item in package["items"]]
-    assert any("order_item_quantity" in item for item in items)
-    assert any("order_item_qty" in item for item in items)
-
-
-def test_times_with_fractions_and_offsets(shipments: list[Thing]):
-    updates = [shipment["updated_at"] for shipment in shipments]
-    assert any("." in each for each in updates)
-    assert any(each.endswith("+00:00") for each in updates)
-    assert sum(len(each) == 20 and each.endswith("Z") for each in updates) > len(updates) * 0.9
-
-
-def test_times_are_in_order(shipments: list[Thing]):
-    created = [shipment["created_at"][:19] for shipment in shipments]
-    assert all(
-        shipment["created_at"][:19] <= shipment["updated_at"][:19] <= "2025-06-01T00:00:00" for shipment in shipments
-    )
-    assert min(created)[:10] >= "2025-03-03"
-    assert sum(earlier <= later for earlier, later in pairwise(created)) > len(created) * 0.5
-    assert created != sorted(created)
-
-
 def test_some_references_dangle(shipments: list[Thing], included: Included):
     retailers = {shipment["retailer"]["id"] for shipment in shipments if shipment.get("retailer")}
     missing = retailers - set(included["Retailer"])
@@ -250,31 +281,6 @@ def test_some_references_dangle(shipments: list[Thing], included: Included):
     }
     lost = {each for each in products if each[1] not in included[each[0]]}
     assert 0 < len(lost) < len(products) / 10
-
-
-def test_archived_retailers_and_three_levels(included: Included):
-    retailers = included["Retailer"]
-    assert {retailer["status"] for retailer in retailers.values()} == {"active", "archived"}
-    depths = set()
-    for retailer in retailers.values():
-        depth, above = 1, retailer.get("parent_retailer")
-        while above:
-            depth, above = depth + 1, retailers.get(above["id"], {}).get("parent_retailer")
-        depths.add(depth)
-    assert {1, 2, 3} <= depths
-
-
-def test_about_twelve_rows_a_shipment(objects: dict[str, list[Thing]]):
-    rows = (
-        "Shipment",
-        "ShipmentItem",
-        "ShipmentPackage",
-        "ShipmentPackageItem",
-        "Order",
-        "OrderItem",
-        "OrderStatusHistory",
-    )
-    assert 10 < sum(len(objects[kind]) for kind in rows) / len(objects["Shipment"]) < 16
 
 
 def test_equal_seeds_give_equal_bytes(start: Callable[..., Any]):
