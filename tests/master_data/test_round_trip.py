@@ -50,6 +50,7 @@ def pushed(desk, old):
 
 def test_what_was_created_comes_back_with_shipments(pushed, old, bench):
     service = pushed.server.sandbox
+    bench.settings = bench.settings.model_copy(update={"page_size": 1000})
     synced(bench)
     ids = {key: entry.remote_id for key, entry in pushed.entries().items()}
     assert published(bench) == {

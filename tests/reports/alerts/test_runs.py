@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from wms_sync.state.errors import StateRefused
 from wms_sync.state.lock import FileLock
 from wms_sync.state.runs import RunRecords
 
-HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
+NOW, MINUTE, HOUR, DAY = timedelta(), timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 DOWN = ("The service answered 503.", "ServiceFailed")
 
 
@@ -44,17 +45,6 @@ def test_a_failed_run_of_the_command_line_is_told_once_and_so_is_its_end(hooked,
     assert hooked.waiting == ()
 
 
-def test_a_failure_is_told_although_the_run_before_it_is_dated_weeks_ahead(hooked, receiver):
-    hooked.run("failed", *DOWN, source="schedule", began=hooked.now + timedelta(days=40))
-    hooked.run("failed", *DOWN, source="schedule", began=hooked.now - 12 * HOUR)
-    hooked.tell()
-    assert receiver.events == ["run_failed"]
-    hooked.run("succeeded", began=hooked.now + timedelta(days=40))
-    hooked.run("failed", REFUSED, "Unauthorized")
-    hooked.tell()
-    assert "401" in receiver.taken[-1]["text"]
-
-
 def test_each_purpose_fails_and_recovers_by_itself(hooked, receiver):
     hooked.run("failed", "No.", "X", purpose="backfill 2026-03-01 to 2026-03-08")
     hooked.run("failed", "No.", "X", purpose="loading the tables")
@@ -69,34 +59,51 @@ def test_each_purpose_fails_and_recovers_by_itself(hooked, receiver):
     assert [body["text"].split(": ", 1)[1].split(" again")[0] for body in receiver.taken] == ["loading succeeded"]
 
 
-def test_an_interrupt_is_no_failure_and_no_end_of_one(hooked, receiver):
-    hooked.run("interrupted", "The run was interrupted.", "KeyboardInterrupt")
-    hooked.tell()
-    assert receiver.taken == []
-    hooked.run("failed", REFUSED, "Unauthorized")
-    hooked.run("interrupted", "The run was interrupted.", "KeyboardInterrupt")
-    hooked.tell()
-    hooked.run("running")
-    with FileLock(hooked.settings.layout).hold("sync", run_id="run-4"):
-        hooked.tell()
-    assert receiver.events == ["run_failed"]
+NIGHT, INTERRUPT = {"source": "schedule"}, ("interrupted", "The run was interrupted.", "KeyboardInterrupt")
+WRONG = ("failed", REFUSED, "Unauthorized")
+STORIES: dict[str, list[tuple[Any, dict[str, Any], timedelta | None, list[str]]]] = {
+    # a run, how it was started, how long after it alerts are sent if they are, and what was told by then
+    "an interrupt is no failure and no end of one": [
+        (INTERRUPT, {}, NOW, []),
+        (WRONG, {}, NOW, ["run_failed"]),
+        (INTERRUPT, {}, NOW, ["run_failed"]),
+    ],
+    "each kill, once": [
+        (("running",), {}, NOW, ["run_failed"]),
+        ((), {}, NOW, ["run_failed"]),
+        (("running",), {}, NOW, ["run_failed"] * 2),
+        ((), {}, NOW, ["run_failed"] * 2),
+    ],
+    "a kill that Dagster may still explain, a minute later": [
+        (("running",), {"source": "ui"}, NOW, []),
+        ((), {}, MINUTE / 2, []),
+        ((), {}, MINUTE * 2, ["run_failed"]),
+    ],
+    "a night that succeeds in the end": [
+        (("failed", *DOWN), NIGHT, NOW, []),
+        (("succeeded",), NIGHT, HOUR, []),
+    ],
+    "what nobody tries again, at once": [(("failed", *DOWN), {}, NOW, ["run_failed"])],
+    "what nobody tries again from the UI": [(("failed", *DOWN), {"source": "ui"}, NOW, ["run_failed"])],
+    "what no waiting mends": [(WRONG, NIGHT, NOW, ["run_failed"])],
+    "a failure after a run that is dated weeks ahead": [
+        (("failed", *DOWN), NIGHT | {"began": 40 * DAY}, None, []),
+        (("failed", *DOWN), NIGHT | {"began": -DAY / 2}, NOW, ["run_failed"]),
+        (("succeeded",), {"began": 40 * DAY}, None, ["run_failed"]),
+        (WRONG, {}, NOW, ["run_failed", "run_failed"]),
+    ],
+}
 
 
-def test_each_kill_is_told(hooked, receiver):
-    for _ in range(2):
-        hooked.run("running")  # and its process is gone
-        hooked.tell()
-        hooked.tell()
-    assert ["gone" in body["text"] for body in receiver.taken] == [True, True]
-
-
-def test_a_kill_that_dagster_may_still_explain_is_told_a_minute_later(hooked, receiver):
-    hooked.run("running", source="ui")
-    hooked.tell()
-    hooked.tell(MINUTE / 2)
-    assert receiver.taken == []
-    hooked.tell(MINUTE * 2)
-    assert receiver.events == ["run_failed"]
+@pytest.mark.parametrize("story", STORIES)
+def test_which_runs_are_told(hooked, receiver, story):
+    for outcome, started, later, told in STORIES[story]:
+        given = {**started, "began": hooked.now + started["began"]} if "began" in started else started
+        if outcome:
+            hooked.run(*outcome, **given)
+        if later is not None:
+            hooked.tell(later)
+        assert receiver.events == told
 
 
 def test_what_a_push_says_of_a_row_is_not_told(hooked, receiver):
@@ -138,23 +145,6 @@ def test_a_night_is_told_when_it_is_given_up(hooked, receiver):
     hooked.run("succeeded", source="schedule", began=began + 25 * HOUR)
     hooked.tell(25 * HOUR)
     assert receiver.events == ["run_failed", "recovered"]
-
-
-def test_a_night_that_succeeds_in_the_end_is_not_told(hooked, receiver):
-    hooked.run("failed", *DOWN, source="schedule")
-    hooked.tell()
-    hooked.run("succeeded", source="schedule")
-    hooked.tell(HOUR)
-    assert receiver.taken == []
-
-
-@pytest.mark.parametrize(
-    ("error", "source"), [(DOWN, "command line"), (DOWN, "ui"), ((REFUSED, "Unauthorized"), "schedule")]
-)
-def test_what_nobody_tries_again_is_told_at_once(hooked, receiver, error, source):
-    hooked.run("failed", *error, source=source)
-    hooked.tell()
-    assert receiver.events == ["run_failed"]
 
 
 def test_pauses_grow_until_it_is_too_late(hooked):

@@ -330,7 +330,7 @@ def test_pages_are_followed_in_whatever_shape_their_cursor_comes(bench, sandbox,
         return page
 
     sandbox.sandbox.rewrite = reshaped
-    bench.settings = bench.settings.model_copy(update={"page_size": 8})
+    bench.settings = bench.settings.model_copy(update={"page_size": 12})
     bench.read()
     assert len(landed_ids(bench)) == len(set(landed_ids(bench))) == SHIPMENTS
     assert {window.state for window in bench.store.windows()} == {"landed"}

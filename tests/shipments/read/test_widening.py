@@ -84,7 +84,7 @@ def tried(bench: Bench) -> timedelta | None:
 def test_nights_lose_nothing_however_the_filter_compares(bench, sandbox, settings_for, treatment, wider):
     """A night within a day was empty, and what changed near the end of each window was lost, with exit code 0."""
     sandbox.sandbox.field_treatment = treatment
-    bench.settings = settings_for(sandbox, page_size=10, overlap_seconds=0)
+    bench.settings = settings_for(sandbox, page_size=20, overlap_seconds=0)
     assert tried(bench) == wider
     read = bench.read()
     assert (read.warnings, len(read.notes)) == ((), 1)
