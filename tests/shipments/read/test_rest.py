@@ -39,7 +39,7 @@ def test_wherever_lists_and_counts_end_nothing_is_lost(bench, sandbox, settings_
     assert sorted(landed_ids(bench)) == sorted(ids(sandbox))
 
 
-def test_nights_and_audit_rounds_pass_the_end_of_lists(bench, sandbox, settings_for):
+def test_nights_and_audits_pass_the_end_of_lists(bench, sandbox, settings_for):
     """A round ended with the list, so that no audit ever looked at what came after it."""
     bench.settings = settings_for(sandbox, page_size=20, audit_pages=3)
     sandbox.sandbox.most_matches = 15
