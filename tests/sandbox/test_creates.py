@@ -519,7 +519,7 @@ def test_what_conflicts_is_refused_and_named(
 def test_a_body_is_json_of_whoever_may_send_it(
     bare: Service, path: str, content: bytes, headers: Mapping[str, str | None], status: int, says: str
 ):
-    given = AUTHORISED | {"Content-Type": "application/json"} | headers
+    given = {**AUTHORISED, "Content-Type": "application/json", **headers}
     with bare.stranger() as client:
         response = client.post(path, content=content, headers={name: text for name, text in given.items() if text})
     assert (response.status_code, says in response.text) == (status, True)

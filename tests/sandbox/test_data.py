@@ -4,6 +4,7 @@ import json
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -154,6 +155,10 @@ def data(objects: dict[str, list[Thing]], included: Included, everything: list[T
     return Data(objects, included, set(strings(everything)))
 
 
+def occurs(value: object, kind: str, field: str, data: Data) -> bool:
+    return value in values(data.of[kind], field)
+
+
 CONTAINER = {"type", "weight", "dimensions", "volume", "void_percent", "regulation_type", "items"}
 PACKED = {"type", "sku", "quantity", "order_item_id", "order_item_sku", "order_item_qty", "shipment_item_id", "weight"}
 ROWS = [
@@ -196,15 +201,15 @@ TRUE_OF_THE_DATA: dict[str, Callable[[Data], bool]] = {
         set(values(data.of["Order"], "status")) == set(texts.ORDER_STATUSES)
     ),
     **{
-        f"empty {field}": lambda data, field=field: {} in values(data.of["Order"], field)
+        f"empty {field}": partial(occurs, {}, "Order", field)
         for field in ("custom_fields", "allocation_options", "automation_data")
     },
     **{
-        f"no {field}": lambda data, field=field: [] in values(data.of["Order"], field)
+        f"no {field}": partial(occurs, [], "Order", field)
         for field in ("instructions", "address_candidates", "generate_sscc", "status_history")
     },
-    "empty device_info": lambda data: {} in values(data.of["GalleryItem"], "device_info"),
-    "merchants without brands": lambda data: [] in values(data.of["Merchant"], "brands"),
+    "empty device_info": partial(occurs, {}, "GalleryItem", "device_info"),
+    "merchants without brands": partial(occurs, [], "Merchant", "brands"),
     "whole, broken and no quantities": lambda data: (
         set(map(type, values(data.of["OrderItem"], "qty_ordered"))) == {int, float, type(None)}
     ),
