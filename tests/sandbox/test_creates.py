@@ -515,7 +515,11 @@ def test_what_conflicts_is_refused_and_named(
 
 
 @pytest.mark.parametrize("path", LEAST)
-@pytest.mark.parametrize(("content", "headers", "status", "says"), CONTENTS)
+@pytest.mark.parametrize(
+    ("content", "headers", "status", "says"),
+    CONTENTS,
+    ids=lambda value: str(value[:12]) if isinstance(value, bytes) else None,
+)
 def test_a_body_is_json_of_whoever_may_send_it(
     bare: Service, path: str, content: bytes, headers: Mapping[str, str | None], status: int, says: str
 ):
