@@ -7,7 +7,7 @@ reading, loading and report. Does not: who starts a run, what it prints and how 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
@@ -29,6 +29,7 @@ from wms_sync.recording import SUCCEEDED, Counts, Ended, Recording
 from wms_sync.reports.report import report_load
 from wms_sync.settings import Settings
 from wms_sync.shipments.load.refresh import RefreshReport, rebuild, refresh
+from wms_sync.shipments.load.replay import Replayed, replay
 from wms_sync.shipments.read.progress import Watcher
 from wms_sync.shipments.read.reader import ReadReport
 from wms_sync.shipments.sync import read_changes, read_days
@@ -137,6 +138,13 @@ class Operation:
         """Make every table again from raw pages, without one call to the service."""
         with self._turn("rebuild", phase="rebuild", anew=True) as run:
             return self._load(run, rebuild)
+
+    def replay(self, windows: Collection[str]) -> Replayed:
+        """Load these windows again from their raw pages, without one call to the service."""
+        with self._turn("replay", phase="replay") as run:
+            done = replay(run, windows)
+            self._load(run, lambda _: done.refreshed)
+            return done
 
     def maintain(self) -> Maintained | None:
         """Put the files of a lake together, without one call to the service."""

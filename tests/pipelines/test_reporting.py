@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import pytest
@@ -25,6 +26,12 @@ def settings(make_settings) -> Settings:
 def days_until_today() -> set[str]:
     today = datetime.now(UTC).date()
     return {f"{LATE_START + timedelta(days=number)}" for number in range((today - LATE_START).days + 1)}
+
+
+def unfit(envelope: dict[str, Any]) -> dict[str, Any]:
+    for shipment in envelope.get("collection", ())[:1]:
+        shipment["created_at"] = "the day before yesterday"
+    return envelope
 
 
 def latest_check(instance: dg.DagsterInstance, settings: Settings, name: str) -> dg.AssetCheckEvaluation:
@@ -65,6 +72,19 @@ def test_a_push_is_shown_too(type_in, home, tmp_path):
     assert event.asset_materialization is not None
     facts = {name: value.value for name, value in event.asset_materialization.metadata.items()}
     assert (facts["pushed"], facts["rows_created"], facts["rows_rejected"]) == (True, 1, 1)
+
+
+def test_a_replay_is_shown_too(type_in, service_of_today, settings, home, monkeypatch):
+    service_of_today.sandbox.rewrite = unfit
+    monkeypatch.delenv(HOME_VARIABLE)
+    assert type_in("sync").exit_code == 3
+    monkeypatch.setenv(HOME_VARIABLE, str(home))
+    replayed = type_in("inbox", "replay")
+    assert replayed.exit_code == 0, replayed.output
+    with dg.DagsterInstance.get() as instance:
+        for relation in relations():
+            assert instance.get_latest_materialization_event(tables.key(settings, relation)) is not None
+        assert latest_check(instance, settings, coverage.NO_GAP).passed
 
 
 def test_a_home_that_cannot_be_used_ends_no_command(type_in, settings, home: Path):

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
 from wms_sync.cli.printing import say, say_lines
-from wms_sync.cli.runs import COMMAND_LINE
+from wms_sync.cli.runs import run_replay
 from wms_sync.cli.views import moment, refresh_lines
 from wms_sync.errors import SettingsError
 from wms_sync.grammar import count_of
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from wms_sync.shipments.load.replay import Replayed
 
 SHOWN = 20
-REPLAY = "replay"
 
 
 class NothingToAcknowledge(SettingsError):
@@ -63,37 +61,19 @@ def show_entry(settings: Settings, name: str) -> None:
         say_lines(_finding_lines(settings.layout, finding))
 
 
-def replay_entries(settings: Settings, names: Sequence[str]) -> int:
+def replay_entries(settings: Settings, names: Sequence[str]) -> None:
     """Load the windows of these entries, or of all, again from their raw pages; print what is still open.
 
-    Return the exit code: 1 if nothing was published.
+    Raise ``NotPublished`` if nothing was published.
     """
-    from wms_sync.recording import Ended, Recording
-    from wms_sync.reports.report import report_load
-    from wms_sync.shipments.load.replay import replay
-    from wms_sync.upkeep.recovery import begin
-
     entries = chosen(_status(settings).inbox, names)
     windows = {window for entry in entries for window in entry.windows}
     if not windows:
         say("nothing is open: there is nothing to replay")
-        return 0
-    recording = Recording(settings, str(uuid4()), REPLAY, COMMAND_LINE)
-    done: list[Replayed] = []
-    with (
-        recording.phase(
-            REPLAY,
-            counts=lambda: done[0].refreshed.counts if done else {},
-            end=lambda: Ended.of(done[0].refreshed),
-        ) as held,
-        begin(settings, REPLAY, recording.run_id, held=held) as run,
-    ):
-        done.append(replay(run, windows))
-        report_load(run, done[0].refreshed)
-    say_lines(_replay_lines(done[0]))
+        return
+    say_lines(_replay_lines(run_replay(settings, windows)))
     left = {one.name for one in _status(settings).inbox}
     say_lines(f"{entry.name}  {'still open' if entry.name in left else 'healed'}: {entry.what}" for entry in entries)
-    return 0 if done[0].refreshed.published else 1
 
 
 def _replay_lines(done: Replayed) -> Iterator[str]:

@@ -261,12 +261,11 @@ def show_inbox(entry: str) -> None:
 
 @inbox.command("replay")
 @click.argument("entries", metavar="[ENTRY]...", nargs=-1)
-@exits_with_code
-def replay_inbox(entries: tuple[str, ...]) -> int:
+def replay_inbox(entries: tuple[str, ...]) -> None:
     """Load the windows of these entries, or of all, again from their raw pages, after a fix."""
     from wms_sync.cli.inbox import replay_entries
 
-    return replay_entries(Settings.load(), entries)
+    replay_entries(Settings.load(), entries)
 
 
 @main.command()

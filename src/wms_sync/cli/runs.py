@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from datetime import date
 from pathlib import Path
 from types import ModuleType
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from wms_sync.master_data.kinds.kind import Kind
     from wms_sync.runs import Operation, RunReport
     from wms_sync.settings import Settings
+    from wms_sync.shipments.load.replay import Replayed
 
 DONE_WITH_DOUBTS = 3
 INTERRUPTED = 130
@@ -47,6 +48,13 @@ def run_backfill(settings: Settings, start: date, end: date) -> int:
 def run_rebuild(settings: Settings) -> int:
     """Make every table again from raw pages; return the exit code."""
     return report(_run(settings, lambda run: run.rebuild()))
+
+
+def run_replay(settings: Settings, windows: Collection[str]) -> Replayed:
+    """Load these windows again from their raw pages; return what came of it."""
+    done: list[Replayed] = []
+    _run(settings, lambda run: done.append(run.replay(windows)))
+    return done[0]
 
 
 def run_maintain(settings: Settings) -> int:
