@@ -53,7 +53,7 @@ lint: $(STAMP)
 ui: $(STAMP)
 	$(BIN)/wms-sync ui $(if $(PORT),--port $(PORT))
 
-# apart from .venv: make test leaves this test out, which takes a minute
+# apart from .venv: make test leaves these tests out, which take two minutes
 .browser/.installed: $(STAMP) .requirements/browser.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --upgrade --target .browser \
 		-r .requirements/browser.txt

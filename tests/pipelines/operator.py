@@ -63,6 +63,21 @@ class Operator:
         box.fill(f"[{first}...{last}]")
         box.press("Enter")
 
+    def copies(self) -> str:
+        """Return the last block of code that is shown."""
+        return str(self._page.locator("pre").last.inner_text())
+
+    def configures(self, configuration: str) -> None:
+        """Open the launchpad of the job that is shown, and put this configuration in the place of what it has."""
+        beside = "xpath=following::button[1]"
+        self._page.get_by_role("button", name="Materialize").last.locator(beside).click()
+        self._page.get_by_text("Open launchpad").click()
+        launchpad = self._page.get_by_role("dialog")
+        launchpad.get_by_text("resend").first.wait_for()
+        launchpad.locator(".CodeMirror").first.click()
+        self._page.keyboard.press("Control+A")
+        self._page.keyboard.insert_text(configuration)
+
     def keeps_picture(self, name: str) -> None:
         """Keep what is shown, if pictures were asked for."""
         if self._pictures is not None:

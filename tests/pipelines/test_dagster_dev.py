@@ -8,6 +8,7 @@ from base64 import b64encode
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -52,13 +53,22 @@ def webhook() -> Iterator[Receiver]:
 
 
 @pytest.fixture(scope="module")
-def dagster(settings: Settings, webhook: Receiver, tmp_path_factory: pytest.TempPathFactory) -> Iterator[DagsterDev]:
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of files of master data, which has none yet."""
+    return tmp_path_factory.mktemp("files")
+
+
+@pytest.fixture(scope="module")
+def dagster(
+    settings: Settings, webhook: Receiver, files: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[DagsterDev]:
     environment = {
         "WMS_BASE_URL": str(settings.base_url),
         "WMS_API_TOKEN": TOKEN,
         "WMS_DATA_DIR": str(settings.data_dir),
         "WMS_START_DATE": settings.start_date.isoformat(),
         "WMS_ALERT_WEBHOOK_URL": webhook.url,
+        "WMS_MASTER_DATA_DIR": str(files),
     }
     home = tmp_path_factory.mktemp("home")
     (home / ".env").write_text(f"WMS_PAGE_SIZE={settings.page_size}\n")
@@ -201,6 +211,29 @@ def test_an_operator_starts_a_backfill_by_clicks_and_reads_why_a_run_failed(
         operator.opens(f"/runs/{run_id}")
         operator.sees("look at WMS_API_TOKEN")
         operator.keeps_picture("dagster-failed-run")
+
+
+def test_an_operator_approves_a_plan_by_clicks_and_it_is_sent(
+    dagster: DagsterDev, files: Path, service: SandboxServer, pytestconfig: pytest.Config
+):
+    service.sandbox, before = Sandbox(replace(service.sandbox.config, token=TOKEN)), len(dagster.runs())
+    (files / "location-tags-new.csv").write_text("name,color\nfragile,red1\ncold,blue2\n")
+    with at_the_ui(dagster.url, pytestconfig.getoption("--pictures")) as operator:
+        operator.opens("/assets/master_data/location_tags")
+        operator.clicks("Materialize")
+        operator.sees("Launched run")
+        dagster.finished_runs(before + 1)
+        operator.opens("/assets/master_data/location_tags")
+        operator.sees("To send exactly this plan and nothing else")
+        approval = operator.copies()
+        assert service.sandbox.location_tags() == [], "a plan sends nothing"
+
+        operator.opens(f"/locations/{dagster.selector['repositoryLocationName']}/jobs/push_location_tags")
+        operator.configures(approval)
+        operator.sees("No errors")
+        operator.clicks("Materialize")
+        operator.sees("RUN_SUCCESS")
+    assert [tag["name"] for tag in service.sandbox.location_tags()] == ["fragile", "cold"]
 
 
 def test_behind_the_proxy_of_deploy_nobody_comes_in_without_a_login_and_the_websocket_works(dagster, tmp_path):
