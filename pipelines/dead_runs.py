@@ -15,7 +15,7 @@ import dagster as dg
 
 from pipelines import asset_keys
 from pipelines.jobs import BACKFILL_DAYS, MAINTAIN, NIGHTLY_SYNC, REBUILD_TABLES
-from pipelines.operation import source_of
+from pipelines.operation import UNRECORDED, source_of
 from wms_sync.settings import Settings
 from wms_sync.state.runs import KILLED, KILLED_KIND, MAINTENANCE, SYNC, RunRecords
 
@@ -40,11 +40,14 @@ OUT_OF_MEMORY = (
     "WMS_MAX_PARALLEL_REQUESTS."
 )
 NOT_STARTED = "NotStarted"
-NO_STEP = "The run failed before its first step; its log in Dagster says why. Nothing was read, loaded or sent."
+NO_STEP = "The run failed before it read, loaded or sent anything; its log in Dagster says why."
 
 
 def settle(instance: dg.DagsterInstance, settings: Settings) -> None:
-    """Record the end of runs that could not do so themselves, and end them in Dagster too."""
+    """Record the end of runs that could not do so themselves, and end them in Dagster too.
+
+    Where the state store was lost, what it had of earlier runs is over.
+    """
     with RunRecords(settings.database_url) as records:
         records.mark_killed(settings.layout)
         for record in records.newest(NEWEST):
@@ -58,11 +61,11 @@ def settle(instance: dg.DagsterInstance, settings: Settings) -> None:
                 instance.report_engine_event(cause, run)
         failed = dg.RunsFilter(
             statuses=[dg.DagsterRunStatus.FAILURE],
-            created_after=datetime.now(UTC) - LATELY,
+            created_after=max(datetime.now(UTC) - LATELY, records.kept_since()),
             tags=asset_keys.location_tags(settings),
         )
         for run in instance.get_runs(failed, limit=NEWEST):
-            if records.of(run.run_id) is None:
+            if records.of(run.run_id) is None and UNRECORDED not in run.tags:
                 cause = _end_of_process(instance, run.run_id)
                 error, kind = (NO_STEP, NOT_STARTED) if cause is None else (cause, KILLED_KIND)
                 records.started(run.run_id, _purpose_of(run.job_name), source_of(run.tags))

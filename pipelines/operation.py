@@ -28,6 +28,8 @@ SCHEDULE, SENSOR = "dagster/schedule_name", "dagster/sensor_name"
 """The tags with which Dagster names who launched a run."""
 NIGHT, ATTEMPT = "wms/night", "wms/attempt"
 """The tags of a scheduled night: the tick of its schedule, and the number of the attempt."""
+UNRECORDED = "wms/unrecorded"
+"""The tag of a run that the state store did not record, as on a full disk. If it failed, it has sent so itself."""
 
 
 class Operation:
@@ -64,8 +66,7 @@ class Operation:
                 text = f"{known} {_outlook(self.settings, run.tags, known)}".rstrip()
                 raise dg.Failure(text, allow_retries=False) from known
             finally:
-                if self._run.summary is not None:
-                    context.log.info(self._run.summary)
+                _end(context, self._run.summary)
 
     @contextmanager
     def recording(self, purpose: str, context: Context) -> Iterator[Recording]:
@@ -74,8 +75,15 @@ class Operation:
         try:
             yield recording
         finally:
-            if recording.summary is not None:
-                context.log.info(recording.summary)
+            _end(context, recording.summary)
+
+
+def _end(context: Context, summary: str | None) -> None:
+    """Log the summary of a record, or mark a run that has none."""
+    if summary is None:
+        context.instance.add_run_tags(context.run.run_id, {UNRECORDED: "yes"})
+    else:
+        context.log.info(summary)
 
 
 def source_of(tags: Mapping[str, str]) -> str:

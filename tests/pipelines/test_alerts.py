@@ -59,6 +59,31 @@ def test_runs_that_failed_before_their_first_step_are_recorded_once(settings, in
     ]
 
 
+def test_a_run_from_before_the_state_store_was_lost_is_not_recorded(settings, instance, begun):
+    """Its record went with the store: whether it had one, and whether it was told, nobody knows."""
+    instance.report_run_failed(begun(), "The job could not be loaded.")
+    with RunRecords(settings.database_url) as records:
+        settle(instance, settings)
+        assert records.newest(9) == ()
+
+
+def test_a_run_that_could_not_be_recorded_has_told_so_itself_and_is_not_told_again(webhook, make_settings, instance):
+    settings = make_settings(alert_webhook_url=webhook.url)
+    with RunRecords(settings.database_url):
+        state = settings.layout.state
+    kept = state.rename(state.with_suffix(".away"))
+    state.mkdir()
+    built = definitions.build(settings)
+    run = built.resolve_job_def(jobs.NIGHTLY_SYNC).execute_in_process(instance=instance, raise_on_error=False)
+    assert not run.success
+    state.rmdir()
+    kept.rename(state)
+    settle(instance, settings)
+    with RunRecords(settings.database_url) as records:
+        assert records.newest(9) == ()
+    assert webhook.events == ["run_failed"]
+
+
 def test_a_run_of_another_instance_is_not_recorded(make_settings, instance):
     """Several code locations share one history."""
     ours, theirs = make_settings(instance="north"), make_settings(instance="south")

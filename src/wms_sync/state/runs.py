@@ -19,7 +19,7 @@ from sqlalchemy import Connection, Row, func, select, update
 from wms_sync.layout import Layout
 from wms_sync.state.engine import Opened
 from wms_sync.state.lock import WRITER, lock_of
-from wms_sync.state.schema import runs
+from wms_sync.state.schema import migrations_table, runs
 
 Outcome = Literal["running", "succeeded", "failed", "interrupted"]
 KEPT = 400
@@ -86,6 +86,12 @@ class RunRecords(Opened):
         """Return the record of a run; None if it has none."""
         with self._reading() as connection:
             return _of(connection, run_id)
+
+    def kept_since(self) -> datetime:
+        """Return since when there are records: runs from before a state store was lost have none."""
+        with self._reading() as connection:
+            since: datetime = connection.execute(select(func.min(migrations_table.c.applied_at))).scalar_one()
+        return since
 
     def started(self, run_id: str, purpose: str, source: str) -> None:
         """Record that a run has started, and delete the oldest records beyond ``KEPT``.
