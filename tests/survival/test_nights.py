@@ -1,62 +1,48 @@
 """Nights with trouble, under a real `dagster dev`: what its UI shows, what alert comes, and whether it heals alone.
 
-Only under ``--soak``, some twenty minutes; it prints the table that the docs show.
+Only under ``--soak``, half an hour; it prints the table that the docs show.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any
 
 import duckdb
 import pytest
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
 
 from tests.conftest import CONFIG
-from tests.oracle import differences, expected_tables
-from tests.pipelines.dagster_dev import DagsterDev
-from tests.receiver import Receiver, receiving
+from tests.receiver import receiving
+from tests.survival.house import HEALED, TOLERANCE, House, are_small, full, small_disks
 from wms_sandbox.app import Sandbox
 from wms_sandbox.errors import failed
 from wms_sandbox.server import SandboxServer
-from wms_sync.settings import Settings
-from wms_sync.state.runs import KILLED, RunRecord, RunRecords
+from wms_sync.state.runs import KILLED
 
 pytestmark = pytest.mark.filterwarnings("default")
-T = TypeVar("T")
 
-SCHEDULE = """
-query Schedule($selector: ScheduleSelector!) { scheduleOrError(scheduleSelector: $selector) {
-  ... on Schedule { scheduleState { id selectorId } }
-} }
+FEW = 250
+"""The service has more shipments, and fewer that changed lately."""
+READER = """
+import sys, duckdb
+with duckdb.connect(sys.argv[1], read_only=True) as connection:
+    for _ in range(2):
+        print(*connection.execute("select count(*) from shipments").fetchone(), flush=True)
+        sys.stdin.readline()
 """
-START = """
-mutation Start($selector: ScheduleSelector!) { startSchedule(scheduleSelector: $selector) { __typename } }
-"""
-STOP = """
-mutation Stop($id: String!) { stopRunningSchedule(id: $id) { __typename } }
-"""
-LOGS = """
-query Logs($run: ID!) { logsForRun(runId: $run) { ... on EventConnection { events {
-  __typename
-  ... on MessageEvent { message }
-  ... on ExecutionStepFailureEvent { failureMetadata { description } error { message cause { message } } }
-  ... on RunFailureEvent { error { message } }
-} } } }
-"""
-HEALED = "yes"
 
 
 @dataclass(frozen=True)
@@ -67,134 +53,6 @@ class Told:
     shown: str
     alerts: str
     healed: str
-
-
-class House:
-    """A service, a receiver of alerts, a data folder on a small disk, and `dagster dev`."""
-
-    def __init__(self, folder: Path, server: SandboxServer, hook: Receiver) -> None:
-        self.server, self.hook = server, hook
-        self.data, self.files = folder / "disk" / "data", folder / "files"
-        self.files.mkdir()
-        self.home = folder / "home"
-        self.home.mkdir()
-        start = datetime.now(UTC).date() - timedelta(days=CONFIG.days + 5)
-        self.environment = {
-            "WMS_BASE_URL": server.base_url,
-            "WMS_API_TOKEN": CONFIG.token,
-            "WMS_DATA_DIR": str(self.data),
-            "WMS_START_DATE": start.isoformat(),
-            "WMS_PAGE_SIZE": "100",
-            "WMS_SCHEDULE_CRON": "* * * * *",
-            "WMS_ALERT_WEBHOOK_URL": hook.url,
-            "WMS_HEARTBEAT_URL": f"{hook.origin}/beat",
-            "WMS_MASTER_DATA_DIR": str(self.files),
-            "WMS_PUSH_ENABLED": "true",
-            "WMS_AUDIT_PAGES": "0",  # what an audit finds is told as well
-        }
-        self.settings = Settings.load(base_url=server.base_url, data_dir=self.data, start_date=start, _env_file=None)
-        self.dagster = DagsterDev(self.home, self.environment)
-
-    def changes(self) -> None:
-        """Something happens in the service, and some time passes."""
-        self.server.sandbox.advance(seconds=2, changed=20, new=5, orders=5)
-        self.server.sandbox.advance(seconds=2)
-
-    def ticks(self) -> str:
-        """Switch the schedule on until it has started a run; its id."""
-        before = self.known()
-        self.schedule(on=True)
-        try:
-            return self.waits(lambda: self.new_run(before, "dagster/schedule_name"), "the schedule to start a run")
-        finally:
-            self.schedule(on=False)
-
-    def schedule(self, *, on: bool) -> None:
-        """Switch the schedule on or off, as the UI does."""
-        selector = {**self.dagster.selector, "scheduleName": "nightly"}
-        if on:
-            self.dagster.query(START, selector=selector)
-        else:
-            state = self.dagster.query(SCHEDULE, selector=selector)["scheduleOrError"]["scheduleState"]
-            self.dagster.query(STOP, id=state["id"])
-
-    def known(self) -> set[str]:
-        """The ids of all runs so far."""
-        return {run["runId"] for run in self.dagster.runs()}
-
-    def new_run(self, before: set[str], tag: str) -> str | None:
-        """The id of a run with this tag that was not there before."""
-        return next(
-            (run["runId"] for run in self.dagster.runs() if run["runId"] not in before and tag in run["tags"]), None
-        )
-
-    def ends(self, run_id: str, seconds: float = 300) -> str:
-        """Wait until a run has ended; its status."""
-
-        def ended() -> str | None:
-            [status] = [run["status"] for run in self.dagster.runs() if run["runId"] == run_id]
-            return status if status in {"SUCCESS", "FAILURE", "CANCELED"} else None
-
-        return self.waits(ended, f"the run {run_id} to end", seconds)
-
-    def shown(self, run_id: str) -> str:
-        """What the UI shows of why a run failed: the first line of it."""
-        events = self.dagster.query(LOGS, run=run_id)["logsForRun"]["events"]
-        texts = [event["failureMetadata"]["description"] for event in events if event.get("failureMetadata")]
-        texts += [
-            text for event in events if (text := event.get("message") or "").startswith("The process of this run")
-        ]
-        texts += [event["message"] for event in events if event["__typename"] == "RunFailureEvent"]
-        return next((text for text in texts if text), "nothing")
-
-    def pid_of(self, run_id: str) -> int | None:
-        """The process of a run that Dagster launched."""
-        events = self.dagster.query(LOGS, run=run_id)["logsForRun"]["events"]
-        found = re.search(r"\(pid: (\d+)\)", " ".join(event.get("message") or "" for event in events))
-        return int(found[1]) if found else None
-
-    def heals(self) -> str:
-        """The next tick: whether its run succeeds, and every table then equals the service."""
-        run = self.ticks()
-        assert self.ends(run) == "SUCCESS", self.shown(run)
-        return self.equals_the_service()
-
-    def equals_the_service(self) -> str:
-        """Compare every table with what the service holds."""
-        with duckdb.connect(self.data / "analytics.duckdb", read_only=True) as connection:
-            connection.execute("set timezone = 'UTC'")
-            found = differences(connection, expected_tables(self.server))
-        assert not found, found[:10]
-        return HEALED
-
-    def hears(self, *events: str, seconds: float = 150) -> str:
-        """Wait until these alerts have come, and see that no other has; what they are."""
-        wanted = sorted(events)
-        try:
-            self.waits(lambda: sorted(self.told) == wanted or None, f"{wanted}", seconds)
-        except AssertionError:
-            raise AssertionError(f"waited for the alerts {wanted}, and had {self.told}") from None
-        return ", ".join(events)
-
-    def newest_record(self) -> RunRecord:
-        """What the state store has of the newest run."""
-        with RunRecords(self.settings.database_url) as records:
-            [newest] = records.newest(1)
-        return newest
-
-    @property
-    def told(self) -> list[str]:
-        """The alerts since the last `forgets`, without heartbeats."""
-        return [event for event in self.hook.events if event != "heartbeat"]
-
-    @property
-    def texts(self) -> str:
-        """What they said."""
-        return "\n".join(str(body["text"]) for body in self.hook.taken)
-
-    def waits(self, look: Callable[[], T | None], what: str, seconds: float = 150) -> T:
-        """Look again and again until something is there."""
-        return self.dagster.wait(look, what, seconds)
 
 
 @pytest.fixture(scope="module")
@@ -211,23 +69,21 @@ def house(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     if not request.config.getoption("--soak"):
         pytest.skip("only under --soak: it waits for ticks of a schedule")
     folder = tmp_path_factory.mktemp("house")
-    (folder / "disk").mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "tmpfs", folder / "disk"], check=False).returncode == 0
-    sandbox = Sandbox(replace(CONFIG, now=None, shipments=300))
-    with SandboxServer(sandbox) as server, receiving() as hook:
+    sandbox = Sandbox(replace(CONFIG, now=None, shipments=300, only_known_statuses=True))
+    with (
+        small_disks(folder / "disk", folder / "home"),
+        SandboxServer(sandbox) as server,
+        receiving() as hook,
+    ):
         house = House(folder, server, hook)
         with house.dagster:
             assert house.ends(house.ticks()) == "SUCCESS"
             yield house
-    if mounted:
-        subprocess.run(["umount", "--lazy", folder / "disk"], check=True)
 
 
 @pytest.fixture(autouse=True)
-def _forgets(house: House) -> None:
-    house.hook.clear()
-    house.server.sandbox.intercept = house.server.sandbox.rewrite = None
-    house.changes()
+def _begins(house: House) -> None:
+    house.begins()
 
 
 def refused(_: Request) -> Response:
@@ -242,6 +98,13 @@ def another_token(house: House) -> Iterator[None]:
     object.__setattr__(config, "token", CONFIG.token)
 
 
+def poison(envelope: dict[str, Any], *, until: str = "9999") -> dict[str, Any]:
+    shipments = [shipment for shipment in envelope.get("collection", []) if shipment["updated_at"] < until]
+    for shipment in shipments[:1]:
+        shipment["created_at"] = "the day before yesterday"
+    return envelope
+
+
 def test_the_service_is_down(house, table):
     house.server.sandbox.intercept = refused
     run = house.ticks()
@@ -251,12 +114,26 @@ def test_the_service_is_down(house, table):
     assert "attempt 1 of this night; the next begins at" in shown
     house.server.sandbox.intercept = None
     before = house.known()
-    again = house.waits(lambda: house.new_run(before, "wms/attempt"), "the next attempt", 240)
+    again = house.waits(lambda: house.new_run(before, "wms/attempt"), "the next attempt")
     assert house.ends(again) == "SUCCESS"
+    house.waits(lambda: house.beats or None, "the heartbeat")
     assert house.told == []
     table.append(
         Told("service down", shown, "none: it is told only when the night is given up", house.equals_the_service())
     )
+
+
+def test_a_page_of_html_comes_with_200(house, table):
+    """What a scheduled night does then is in ``tests/pipelines/test_night_retries.py``."""
+    house.server.sandbox.intercept = lambda _: HTMLResponse("<html>In maintenance</html>")
+    run = house.syncs()
+    assert house.status(run) == "FAILURE"
+    shown = house.shown(run)
+    assert "answered 200 with 27 bytes that are not a list" in shown
+    house.hears("run_failed")
+    house.server.sandbox.intercept = None
+    healed = house.heals()
+    table.append(Told("HTML with 200", shown, house.hears("run_failed", "recovered"), healed))
 
 
 def test_the_token_is_wrong(house, table):
@@ -278,7 +155,7 @@ def test_a_run_of_the_ui_is_killed(house, table):
     slow.intercept = lambda _: time.sleep(1)
     run = house.dagster.launch_run("nightly_sync")
     pid = house.waits(lambda: house.pid_of(run), "the run's process")
-    time.sleep(4)
+    house.waits(lambda: house.newest_record().run_id == run or None, "the run's record")
     os.kill(pid, signal.SIGKILL)
     slow.intercept = None
     assert house.ends(run) == "FAILURE"
@@ -292,9 +169,7 @@ def test_a_run_of_the_ui_is_killed(house, table):
 
 def test_a_command_is_killed(house, table):
     house.server.sandbox.intercept = lambda _: time.sleep(1)
-    environment = {**os.environ, **house.environment, "DAGSTER_HOME": str(house.home)}
-    command = [sys.executable, "-c", "from wms_sync.cli.main import main; main(['sync'])"]
-    with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as process:
+    with house.command("sync") as process:
         house.waits(lambda: house.newest_record().outcome == "running" or None, "the command's run")
         time.sleep(2)
         process.kill()
@@ -306,51 +181,141 @@ def test_a_command_is_killed(house, table):
     table.append(Told("kill of a command", shown, house.hears("run_failed", "recovered"), healed))
 
 
-def test_the_ui_is_stopped_over_a_tick(house, table):
+def test_the_state_is_lost(house, table):
+    """Nights that failed are over, and are not told a second time."""
+    for path in house.data.glob("state.db*"):
+        path.unlink()
+    healed = house.heals()
+    [shown] = re.findall(r"restored .* in the state store from manifests and receipts.*", house.log(house.newest()))
+    assert house.newest_record().counts["records"] < FEW, "nothing is read again"
+    assert house.told == []
+    table.append(Told("state lost", f"the log: {shown}", "none", healed))
+
+
+def test_the_published_file_is_lost(house, table):
+    (house.data / "analytics.duckdb").unlink()
+    house.hears("tables_gone")
+    healed = house.heals()
+    assert house.newest_record().counts["records"] < FEW, "nothing is read again"
+    shown = "nothing, until the next run: it succeeds and loads everything"
+    table.append(Told("published file lost", shown, house.hears("tables_gone", "recovered"), healed))
+
+
+def test_the_ui_is_stopped_over_two_ticks(house, table):
     known = house.known()
     house.schedule(on=True)
     house.dagster.terminate()
+    stopped = datetime.now(UTC)
     house.changes()
-    time.sleep(75)
+    time.sleep(125)
+    started = datetime.now(UTC)
     house.dagster.__enter__()
     try:
         run = house.waits(lambda: house.new_run(known, "dagster/schedule_name"), "the missed tick")
     finally:
         house.schedule(on=False)
     assert house.ends(run) == "SUCCESS"
+    nights = [
+        datetime.fromisoformat(run["tags"]["wms/night"])
+        for run in house.dagster.runs()
+        if run["runId"] not in known and "wms/night" in run["tags"]
+    ]
+    assert len([night for night in nights if stopped < night < started]) <= 1, "of two missed ticks, the last"
+    house.waits(lambda: house.beats or None, "the heartbeat")
     assert house.told == []
     told = "none; WMS_HEARTBEAT_URL is not called meanwhile"
-    table.append(
-        Told("UI stopped over a tick", "the missed tick's run, after the start", told, house.equals_the_service())
+    table.append(Told("UI stopped over two ticks", "the last missed tick's run", told, house.equals_the_service()))
+
+
+def test_a_tick_comes_while_a_run_is_under_way(house, table):
+    goes_on = threading.Event()
+
+    def waits(_: Request) -> None:
+        goes_on.wait(100)
+
+    house.server.sandbox.intercept = waits
+    known = house.known()
+    house.schedule(on=True)
+    try:
+        first = house.waits(lambda: house.new_run(known, "dagster/schedule_name"), "the first tick")
+        second = house.waits(lambda: house.new_run({*known, first}, "dagster/schedule_name"), "the second tick")
+    finally:
+        house.schedule(on=False)
+    shown = house.waits(
+        lambda: re.search("waiting for sync.*", house.log(first) + house.log(second)), "one run to wait for the other"
     )
+    goes_on.set()
+    assert (house.ends(first), house.ends(second)) == ("SUCCESS", "SUCCESS")
+    house.waits(lambda: house.beats or None, "the heartbeat")
+    assert house.told == []
+    table.append(Told("overlapping ticks", f"the log: {shown[0]}", "none", house.equals_the_service()))
 
 
 def test_the_disk_is_full(house, table):
     disk = house.data.parent
-    if not os.path.ismount(disk):
+    if not are_small([disk]):
         pytest.skip("mounting a small disk is not permitted here")
-    used = shutil.disk_usage(disk).used
-    subprocess.run(["mount", "-o", f"remount,size={used + 200_000}", disk], check=True)
-    run = house.ticks()
-    status, shown = house.ends(run), house.shown(run)
-    assert status == "FAILURE"
-    assert re.search(r"disk|space|room", shown, re.IGNORECASE), shown
-    subprocess.run(["mount", "-o", "remount,size=4g", disk], check=True)
+    with full(disk, room=200_000):
+        run = house.syncs()
+        shown = house.shown(run)
+        assert house.status(run) == "FAILURE"
+        assert re.search(r"disk|space|room", shown, re.IGNORECASE), shown
     house.hears("run_failed")
     healed = house.heals()
     told = house.hears("run_failed", "recovered")
     table.append(Told("disk full", shown, told, f"{healed}, once there is room"))
 
 
-def test_a_page_has_a_value_that_fits_no_type(house, table):
-    def poison(envelope: dict[str, Any]) -> dict[str, Any]:
-        for shipment in envelope.get("collection", [])[:1]:
-            shipment["created_at"] = "the day before yesterday"
-        return envelope
+def test_not_a_byte_is_left_on_the_disk(house, table):
+    """The run is not recorded: it sends its alert past the state store, and so does the sensor."""
+    disk = house.data.parent
+    if not are_small([disk]):
+        pytest.skip("mounting a small disk is not permitted here")
+    with full(disk):
+        run = house.syncs()
+        shown = house.shown(run)
+        assert house.status(run) == "FAILURE"
+        house.hears("run_failed", "store_refuses")
+    house.hears("run_failed", "store_refuses", "recovered")
+    healed = house.heals()
+    told = house.hears("run_failed", "store_refuses", "recovered")
+    table.append(Told("no byte left for the state store", shown, told, f"{healed}, once there is room"))
 
+
+def test_the_disk_of_the_home_is_full_too(house, table):
+    """No sensor starts, so the heartbeat stays out; a command says so."""
+    disks = [house.data.parent, house.home]
+    if not are_small(disks):
+        pytest.skip("mounting a small disk is not permitted here")
+    house.schedule(on=True)
+    try:
+        with full(*disks):
+            with house.command("sync") as process:
+                said, _ = process.communicate()
+            assert process.returncode, said
+            house.hears("run_failed")
+            beats = house.beats
+            time.sleep(125)
+            assert house.beats == beats, "what receives the heartbeat sees that none comes"
+        known = house.known()
+        run = house.waits(lambda: house.new_run(known, "dagster/schedule_name"), "a tick, once there is room")
+    finally:
+        house.schedule(on=False)
+    assert house.ends(run) == "SUCCESS", house.shown(run)
+    healed = house.heals()
+    told = house.hears("run_failed")
+    shown = "nothing: its daemon cannot write"
+    table.append(
+        Told("disk of the home full too", shown, f"{told} by a command; no heartbeat", f"{healed}, once there is room")
+    )
+
+
+def test_a_page_has_a_value_that_fits_no_type(house, table):
     house.server.sandbox.rewrite = poison
-    run = house.ticks()
-    assert house.ends(run) == "SUCCESS"
+    run = house.syncs()
+    assert house.status(run) == "SUCCESS"
+    [shown] = house.failed_checks(run)
+    assert shown == "nothing_was_quarantined_in_the_latest_load"
     house.hears("quarantine")
     house.server.sandbox.rewrite = None
     with duckdb.connect(house.data / "analytics.duckdb", read_only=True) as connection:
@@ -360,10 +325,84 @@ def test_a_page_has_a_value_that_fits_no_type(house, table):
     table.append(
         Told(
             "a value that fits no type",
-            "the run succeeds; the check nothing_was_quarantined_in_the_latest_load warns",
-            "quarantine",
+            f"the run succeeds; the check {shown} warns",
+            house.hears("quarantine"),
             f"{healed}, when the shipment is read again",
         )
+    )
+
+
+def test_an_audit_reads_a_value_that_fits_no_type(house, table):
+    """The audit brings a shipment that the overlap does not read again, so its days are."""
+    yesterday = datetime.now(UTC) - timedelta(days=1)
+    house.server.sandbox.rewrite = partial(poison, until=yesterday.isoformat())
+    house.audits(pages=3)
+    run = house.syncs()
+    house.audits(pages=0)
+    assert house.status(run) == "SUCCESS"
+    shown = house.failed_checks(run)
+    assert list(shown) == ["nothing_was_quarantined_in_the_latest_load"]
+    house.hears("quarantine")
+    house.server.sandbox.rewrite = None
+    names = [day.isoformat() for day in house.days]
+    assert house.ends(house.dagster.launch_range(["raw", "shipment_days"], names)) == "SUCCESS"
+    healed = house.heals()
+    table.append(
+        Told(
+            "an audit reads a value that fits no type",
+            "the run succeeds; the check nothing_was_quarantined_in_the_latest_load warns",
+            house.hears("quarantine"),
+            f"{healed}, when its days are read again",
+        )
+    )
+
+
+def test_the_service_has_a_new_key(house, table):
+    def rename(envelope: dict[str, Any]) -> dict[str, Any]:
+        for shipment in envelope.get("collection", []):
+            shipment["colour_of_the_box"] = "blue"
+        return envelope
+
+    house.server.sandbox.rewrite = rename
+    run = house.syncs()
+    assert house.status(run) == "SUCCESS"
+    [shown] = house.failed_checks(run)
+    assert shown == "no_unknown_key_came_in_the_latest_load"
+    house.hears("drift")
+    house.changes()
+    house.succeeds()  # the key comes again, and is not told again
+    house.hears("drift")
+    with house.command("inbox", "list") as listing:
+        listed, _ = listing.communicate()
+    names = re.findall(r"^(\S+)  .*colour_of_the_box", listed, re.MULTILINE)
+    with house.command("acknowledge", *names) as acknowledging:
+        assert acknowledging.wait() == 0
+    house.server.sandbox.rewrite = None
+    healed = house.heals()
+    table.append(
+        Told(
+            "schema change",
+            f"the run succeeds; the check {shown} warns",
+            house.hears("drift"),
+            f"{healed}; the key is kept in the raw pages until a type knows it, or somebody acknowledges it",
+        )
+    )
+
+
+def test_a_reader_holds_the_file(house, table):
+    command = [sys.executable, "-c", READER, str(house.data / "analytics.duckdb")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as reader:
+        assert reader.stdin is not None
+        assert reader.stdout is not None
+        before = reader.stdout.readline()
+        healed = house.heals()
+        reader.stdin.write("\n")
+        reader.stdin.flush()
+        assert reader.stdout.readline() == before, "it keeps what it has opened"
+        reader.stdin.write("\n")
+    assert house.told == []
+    table.append(
+        Told("a reader holds the file", "the run succeeds", "none", f"{healed}: who connects sees the new file")
     )
 
 
@@ -393,7 +432,28 @@ def test_the_webhook_is_down(house, table):
         time.sleep(40)
         assert house.told == []
         house.hook.status = 204
-        told = house.hears("run_failed", seconds=240)
+        told = house.hears("run_failed")
     healed = house.heals()
     house.hears("run_failed", "recovered")
     table.append(Told("webhook down", shown, f"{told}, late; then recovered", healed))
+
+
+def test_the_clock_of_the_service_is_ahead(house, table):
+    house.server.sandbox.redate = lambda right: right + timedelta(hours=1)
+    run = house.syncs()
+    assert house.status(run) == "SUCCESS"
+    shown = house.failed_checks(run)
+    assert list(shown) == ["clocks_agree"]
+    house.server.sandbox.redate = None
+    house.changes()
+    time.sleep(TOLERANCE)
+    healed = house.heals()
+    assert house.told == []
+    table.append(
+        Told(
+            "clock ahead",
+            f"the check clocks_agree warns: {shown['clocks_agree']}",
+            "none",
+            f"{healed}, once the clock is past WMS_CLOCK_TOLERANCE_SECONDS",
+        )
+    )
