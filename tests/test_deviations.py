@@ -43,7 +43,7 @@ from wms_sync.cli.views import read_lines, refresh_lines
 from wms_sync.reports.status import status
 from wms_sync.runs import RunReport
 
-FEW = replace(CONFIG, shipments=60, families=20)
+FEW = replace(CONFIG, shipments=30, families=20)
 FREE_FORM = {"custom_fields", *AS_JSON}
 
 Page = dict[str, Any]
@@ -232,7 +232,7 @@ READ = [
             following(lambda path: path.removeprefix("/api/global/")),
             without("next"),
         ),
-        settings={"page_size": 10},
+        settings={"page_size": 5},
     ),
     Deviation(
         "a limit is refused that the specification allows", takes_no_more_than(8), ends=3, says=("Set WMS_PAGE_SIZE=5",)
@@ -384,7 +384,7 @@ LACKING = [
 @pytest.fixture
 def bench(bench, in_process, settings_for):
     in_process.sandbox = Sandbox(FEW)
-    bench.settings = settings_for(in_process, page_size=20, audit_pages=0)
+    bench.settings = settings_for(in_process, page_size=10, audit_pages=0)
     return bench
 
 
@@ -393,7 +393,7 @@ def said(bench: Bench, capsys: pytest.CaptureFixture[str]) -> str:
 
 
 @pytest.mark.parametrize("case", READ, ids=lambda case: case.name)
-def test_a_read_goes_on_lands_everything_and_says_what_it_could_not_have(case, in_process, bench, capsys):
+def test_a_read_lands_everything_and_says_what_lacks(case, in_process, bench, capsys):
     case.deviate(in_process.sandbox)
     bench.settings = bench.settings.model_copy(update=case.settings)
     assert report(RunReport("test", bench.read(), None)) == case.ends
@@ -407,7 +407,7 @@ def test_a_read_goes_on_lands_everything_and_says_what_it_could_not_have(case, i
 
 
 @pytest.mark.parametrize("case", LACKING, ids=lambda case: case.name)
-def test_a_sync_goes_on_and_says_what_it_could_not_have(case, in_process, bench, capsys):
+def test_a_sync_says_what_lacks(case, in_process, bench, capsys):
     case.deviate(in_process.sandbox)
     assert report(RunReport("test", *synced(bench))) == case.ends
     in_process.sandbox.field_treatment = FieldTreatment()
@@ -505,13 +505,13 @@ def named(line: str) -> set[tuple[str, int]]:
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
-def test_every_table_equals_the_service_in_whatever_form_a_page_comes(form, loaded):
+def test_in_whatever_form_tables_equal_the_service(form, loaded):
     assert [line for line in loaded.differing if {id_ for _, id_ in named(line)} & loaded.shown[form.name]] == []
     assert loaded.found[form.name]["ops.quarantine"] == set(form.quarantined)
     assert loaded.found[form.name]["ops.schema_drift"] == loaded.drift[form.name]
 
 
-def test_nothing_else_differs_and_what_came_in_another_form_is_told(loaded):
+def test_nothing_else_differs_and_casts_are_reported(loaded):
     assert loaded.differing == []
     assert loaded.ends == 3
     told = "\n".join(loaded.lines)

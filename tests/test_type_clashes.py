@@ -1,8 +1,8 @@
 """Every sort of value in every field of every type of sql/types: a table in docs/guarantees-content.md, by cell.
 
 Three pages are made for each value: with it in each field that holds no object and no list, in place of the objects and
-lists, and as the id of every object under ``included``. All are read in one sync. Then each cell says what
-must be found.
+lists, and as the id of every object under ``included``. All are read and flattened in one window or more.
+Then each cell says what must be found.
 """
 
 from __future__ import annotations
@@ -24,13 +24,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from tests.conftest import CONFIG, Bench, asks_for_page, opened_store, settings_in
+from tests.shipments.flatten.test_workers import read_with_ahead
 from tests.taught import rebuilt_elsewhere
-from tests.test_content import DOCUMENT, WARNS
-from tests.test_sync import synced
+from tests.test_content import DOCUMENT
 from wms_sandbox.app import Sandbox
 from wms_sandbox.transport import InProcess
-from wms_sync.cli.runs import DONE_WITH_DOUBTS, report
-from wms_sync.runs import RunReport
 from wms_sync.shipments.flatten.shape import (
     SHIPMENT,
     ListNode,
@@ -41,7 +39,6 @@ from wms_sync.shipments.flatten.shape import (
     create_types,
     shape_of,
 )
-from wms_sync.shipments.load.refresh import RefreshReport
 
 NOTHING = object()
 FAR = 10**12
@@ -198,31 +195,35 @@ class Service:
 
 
 @dataclass(frozen=True)
-class Published:
-    """What a published file says of each page."""
+class Flattened:
+    """What the Parquet files say of each page."""
 
     quarantined: dict[Case, set[str]]
     unknown: dict[Case, set[str]]
     shown: dict[str, dict[Case, object]]
 
 
-def published(data: Path, cases: dict[int, Case]) -> Published:
-    with duckdb.connect(data / "analytics.duckdb", read_only=True) as connection:
+def flattened(data: Path, cases: dict[int, Case]) -> Flattened:
+    with duckdb.connect() as connection:
         connection.execute("set timezone = 'UTC'")
 
-        def found(table: str) -> dict[Case, set[str]]:
+        def rows_of(slug: str) -> str:
+            return f"read_parquet('{data}/parquet/{slug}/*.parquet', union_by_name = true)"
+
+        def found(slug: str) -> dict[Case, set[str]]:
             query = f"""
                 select shipments.id, list(found.path)
-                from shipments left join {table} as found using (_window_id, _page) group by all
+                from {rows_of("shipments")} as shipments
+                left join {rows_of(slug)} as found using (_window_id, _page) group by all
             """
             return {cases[id_]: set(paths) - {None} for id_, paths in connection.execute(query).fetchall()}
 
         def column(table: str, name: str) -> dict[Case, object]:
-            rows = connection.execute(f"select id % {FAR}, {name} from {table}").fetchall()
+            rows = connection.execute(f"select id % {FAR}, {name} from {rows_of(table)}").fetchall()
             return {cases[id_]: value for id_, value in rows if id_ in cases}
 
         shown = {type_: column(*place) for type_, place in SHOWN.items()}
-        return Published(found("ops.quarantine"), found("ops.schema_drift"), shown)
+        return Flattened(found("ops_quarantine"), found("ops_schema_drift"), shown)
 
 
 @dataclass
@@ -231,9 +232,7 @@ class Loaded:
 
     service: Service
     data: Path
-    exit_code: int
-    refreshed: RefreshReport
-    published: Published
+    flattened: Flattened
 
 
 @pytest.fixture(scope="module")
@@ -244,9 +243,8 @@ def loaded(tmp_path_factory) -> Loaded:
     within = InProcess(service.sandbox)
     settings = settings_in(tmp_path_factory.mktemp("clashes"), within, page_size=1, include_addresses=True)
     with closing(opened_store(settings)) as store:
-        read, refreshed = synced(Bench(settings, store, within))
-    exit_code = report(RunReport("test", read, refreshed))
-    return Loaded(service, settings.data_dir, exit_code, refreshed, published(settings.data_dir, service.cases))
+        read_with_ahead(Bench(settings, store, within))
+    return Loaded(service, settings.data_dir, flattened(settings.data_dir, service.cases))
 
 
 def test_the_document_has_a_cell_for_every_value_and_type():
@@ -258,12 +256,12 @@ def test_a_value_becomes_what_the_cell_says_in_every_field_of_its_type(value, ty
     altered = next(altered for altered, types in PAGES.items() if type_ in types)
     case = (value, altered)
     cell, paths = CELLS[value, type_], loaded.service.made[case].paths[type_]
-    quarantined, unknown = loaded.published.quarantined[case], loaded.published.unknown[case]
+    quarantined, unknown = loaded.flattened.quarantined[case], loaded.flattened.unknown[case]
     assert quarantined & paths == (paths if cell in {OUT, REMOVED} else set())
     assert {f"{path}[0]" for path in paths} <= quarantined or cell != ENTRIES
     assert bool(unknown) == (not {DRIFT, CAST}.isdisjoint(CELLS[value, other] for other in PAGES[altered]))
     if type_ in SHOWN:
-        assert same(loaded.published.shown[type_][case], VALUES[value] if cell in {KEPT, CAST} else None, type_)
+        assert same(loaded.flattened.shown[type_][case], VALUES[value] if cell in {KEPT, CAST} else None, type_)
 
 
 def same(found: object, value: Any, type_: str) -> bool:
@@ -284,16 +282,8 @@ def test_nothing_else_is_told_and_nothing_is_lost(loaded):
     """Every finding is of a cell that says so, and each page has its shipment."""
     for case, made in loaded.service.made.items():
         paths = {path for found in made.paths.values() for path in found}
-        assert loaded.published.quarantined[case] <= paths | {f"{path}[0]" for path in paths}, case
-    assert set(loaded.published.shown["text"]) == set(loaded.service.ids), "shipments"
-
-
-def test_the_run_ends_with_three_and_checks_warn(loaded):
-    assert loaded.exit_code == DONE_WITH_DOUBTS
-    checks = {outcome.check.name: outcome for outcome in loaded.refreshed.checks}
-    for name in WARNS.values():
-        assert (checks[name].passed, checks[name].check.severity) == (False, "warn")
-        assert not checks[name].blocks_publishing
+        assert loaded.flattened.quarantined[case] <= paths | {f"{path}[0]" for path in paths}, case
+    assert set(loaded.flattened.shown["text"]) == set(loaded.service.ids), "shipments"
 
 
 TAUGHT = {
@@ -336,7 +326,7 @@ TAUGHT = {
 @pytest.mark.proof
 def test_once_the_types_are_taught_a_rebuild_brings_every_value_in(loaded, tmp_path):
     """But for what is no JSON, which no type can take."""
-    after = published(rebuilt_elsewhere(tmp_path, loaded.data, TAUGHT), loaded.service.cases)
+    after = flattened(rebuilt_elsewhere(tmp_path, loaded.data, TAUGHT), loaded.service.cases)
     was_out = [
         (case, type_, VALUES[case[0]])
         for case in loaded.service.ids

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.beginnings import empty_tables
 from wms_sync.layout import Layout
 from wms_sync.targets.database import (
     Relations,
@@ -38,7 +39,7 @@ def relations_of(path: Path) -> Relations:
 @pytest.mark.parametrize("had", [definitions(), "of another release", None])
 def test_a_file_is_completed_if_the_last_load_had_other_definitions(tmp_path, had):
     path = tmp_path / "working.duckdb"
-    with open_for_writing(path, memory_limit="300MB") as connection:
+    with open_for_writing(empty_tables(path), memory_limit="300MB") as connection:
         with Session(connection).transaction():
             replace_rows(connection, "latest_load", [SimpleNamespace(**LOADED, definitions=had)])
         for statement in CHANGES:
@@ -63,7 +64,7 @@ def test_a_file_is_completed_if_the_last_load_had_other_definitions(tmp_path, ha
 def test_tables_of_a_newer_release_are_named_so(tmp_path, change, says):
     """An earlier release has only what this one knows: a rebuild would throw away what the newer one has made."""
     path = tmp_path / "working.duckdb"
-    with open_for_writing(path, memory_limit="300MB") as connection:
+    with open_for_writing(empty_tables(path), memory_limit="300MB") as connection:
         connection.execute(f"alter table main.orders {change}")
     with pytest.raises(TablesNewer, match=r"written by a newer release of wms-sync.* Update wms-sync") as error:
         relations_of(path)
@@ -72,9 +73,7 @@ def test_tables_of_a_newer_release_are_named_so(tmp_path, change, says):
 
 def test_a_file_of_a_newer_duckdb_is_named_so(tmp_path):
     layout = Layout(tmp_path)
-    with open_for_writing(layout.published, memory_limit="300MB"):
-        pass
-    with layout.published.open("r+b") as file:
+    with empty_tables(layout.published).open("r+b") as file:
         file.seek(12)  # as DuckDB documents it: a checksum, DUCK, the version
         file.write((999).to_bytes(8, "little"))
     said = f"{layout.published} was written by a newer release of wms-sync.* Update wms-sync"
@@ -92,7 +91,7 @@ def test_rows_of_ops_are_written_only_where_they_differ(tmp_path):
         return connection.execute("select rowid, parameter, said from ops.narrowed_fields order by rowid").fetchall()
 
     times = {"since": "2026-03-31 12:00:00+00", "tried_at": "2026-03-31 12:00:00+00"}
-    with open_for_writing(tmp_path / "working.duckdb", memory_limit="300MB") as connection:
+    with open_for_writing(empty_tables(tmp_path / "working.duckdb"), memory_limit="300MB") as connection:
         ((moment,),) = connection.execute("select timestamptz '2026-03-31 12:00:00+00'").fetchall()
         times = dict.fromkeys(times, moment)
         first = kept(("a", "no"), ("b", "no\x00 '"), ("c", "no"))
@@ -106,7 +105,7 @@ def test_rows_of_ops_are_written_only_where_they_differ(tmp_path):
 
 def test_a_folder_may_have_any_name(tmp_path):
     (folder := tmp_path / "odd ?#%' name").mkdir()
-    with open_for_writing(folder / "working.duckdb", memory_limit="300MB") as connection:
+    with open_for_writing(empty_tables(folder / "working.duckdb"), memory_limit="300MB") as connection:
         connection.execute("insert into main.brands (id) values (1)")
     with open_for_writing(folder / "working.duckdb", memory_limit="300MB") as connection:
         assert connection.execute("select count(*) from brands").fetchall() == [(1,)]

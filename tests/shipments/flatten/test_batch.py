@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from collections.abc import Callable
 
 import duckdb
 import pytest
@@ -13,6 +14,8 @@ from wms_sync.shipments.flatten.errors import PageDamagedError, PageUnreadableEr
 from wms_sync.shipments.flatten.write import SMALL_BYTES
 
 from .conftest import EXTRACTED_AT
+
+COMPRESSED: dict[str, Callable[[bytes], bytes]] = {"gz": gzip.compress, "zst": zstandard.compress}
 
 
 def page_with(*ids, **more):
@@ -43,7 +46,7 @@ def test_each_row_names_its_window_page_and_time(flattener, land, tmp_path):
     assert found == [(1, "w", 1, EXTRACTED_AT.replace(tzinfo=None)), (2, "w", 2, EXTRACTED_AT.replace(tzinfo=None))]
 
 
-def test_what_pages_repeat_unchanged_is_one_row_of_the_newest_page(flattener, land, tmp_path):
+def test_what_pages_repeat_unchanged_is_one_row(flattener, land, tmp_path):
     old, new = {"id": 7, "name": "Acme", "code": "A"}, {"id": 7, "name": "Acme Ltd", "code": "A"}
     stands = {"id": 8, "name": "Beta"}
     shown = [[old, stands], [new, stands], [old], [stands], []]
@@ -57,17 +60,18 @@ def test_what_pages_repeat_unchanged_is_one_row_of_the_newest_page(flattener, la
     assert found == [(2, 7, "Acme Ltd"), (3, 7, "Acme"), (4, 8, "Beta")]
 
 
-@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
-def test_a_page_may_be_written_on_many_lines(flattener, land, tmp_path, line_end):
-    written = json.dumps(json.loads(page_with(1, 2, unique_id="a\nb")), indent=2).replace("\n", line_end).encode()
+def test_a_page_may_be_written_on_many_lines(flattener, land, tmp_path):
+    written = json.dumps(json.loads(page_with(1, 2, unique_id="a\nb")), indent=2)
+    pages = land(*(written.replace("\n", line_end).encode() for line_end in ("\n", "\r\n", "\r")))
 
-    done = flattener.flatten(land(written), window_id="w", part=1, parquet_dir=tmp_path)
+    done = flattener.flatten(pages, window_id="w", part=1, parquet_dir=tmp_path)
 
-    assert rows(done.files["shipments"], "id, unique_id") == [(1, "a\nb"), (2, "a\nb")]
+    found = rows(done.files["shipments"], "_page, id, unique_id")
+    assert found == [(page, id_, "a\nb") for page in (1, 2, 3) for id_ in (1, 2)]
     assert done.quarantined == 0
 
 
-def test_a_key_that_is_named_as_the_column_of_the_page_is_unknown_like_any_other(land, tmp_path):
+def test_a_key_named_as_the_pages_column_is_unknown(land, tmp_path):
     pages = land(*(page_with(number, _page=7, packages=[{"_page": 8, "sscc": "1"}]) for number in (1, 2)))
 
     with Flattener(work_dir=tmp_path / "work") as flattener:
@@ -97,7 +101,7 @@ def test_flattening_again_replaces_the_files(flattener, land, tmp_path):
     assert rows(again.files["shipments"], "id") == [(3,)]
 
 
-def test_a_file_of_an_earlier_try_goes_when_the_table_has_no_rows_any_more(flattener, land, tmp_path):
+def test_a_file_of_an_earlier_try_goes(flattener, land, tmp_path):
     first = flattener.flatten(land(page_with(1, packages=[{}])), window_id="w", part=1, parquet_dir=tmp_path)
     assert first.files["packages"].exists()
 
@@ -149,19 +153,21 @@ def test_a_repaired_page_leaves_no_file_behind(land, tmp_path):
     assert list(work.rglob("*.json")) == []
 
 
-@pytest.mark.parametrize("key", ["colour", 'gift"wrap\n'])
-def test_an_unknown_key_is_counted_on_every_page(flattener, land, tmp_path, key):
-    pages = land(*(page_with(number, **{key: "red"}, packages=[{"wrapped": None}]) for number in range(1, 5)))
+KEYS = ("colour", 'gift"wrap\n')
 
-    first = flattener.flatten(pages[:2], window_id="w", part=1, parquet_dir=tmp_path)
-    second = flattener.flatten(pages[2:], window_id="w", part=2, parquet_dir=tmp_path)
 
-    what = "path, example, occurrences"
-    expected = [(f"Shipment.{key}", '"red"', 1), (f"Shipment.{key}", '"red"', 1)]
-    expected += [("ShipmentPackage.wrapped", "null", 1), ("ShipmentPackage.wrapped", "null", 1)]
-    assert rows(first.files["ops_schema_drift"], what) == expected
-    assert rows(second.files["ops_schema_drift"], what) == expected
-    assert (first.drift, second.drift, second.rows["shipments"]) == (4, 4, 2)
+def test_an_unknown_key_is_counted_on_every_page(flattener, land, tmp_path):
+    pages = land(
+        *(page_with(number, **dict.fromkeys(KEYS, "red"), packages=[{"wrapped": None}]) for number in range(1, 5))
+    )
+
+    for part, some in enumerate((pages[:2], pages[2:]), 1):
+        done = flattener.flatten(some, window_id="w", part=part, parquet_dir=tmp_path)
+
+        expected = [(f"Shipment.{key}", '"red"', 1) for key in KEYS for _ in some]
+        expected += [("ShipmentPackage.wrapped", "null", 1) for _ in some]
+        assert rows(done.files["ops_schema_drift"], "path, example, occurrences") == expected
+        assert (done.drift, done.rows["shipments"]) == (6, 2)
 
 
 def test_a_misfit_is_found_beside_an_unknown_key(flattener, land, tmp_path):
@@ -172,46 +178,44 @@ def test_a_misfit_is_found_beside_an_unknown_key(flattener, land, tmp_path):
     assert (done.quarantined, done.drift) == (1, 2)
 
 
-@pytest.mark.parametrize(
-    ("odd", "column", "quarantined"),
-    [({"packed_at": "2024-01-01t00:00:00z"}, "packed_at", 0), ({"order": {"id": "9" * 25}}, "order_id", 1)],
-)
-def test_what_passes_the_gate_but_not_duckdb_costs_no_other_cell(flattener, land, tmp_path, odd, column, quarantined):
-    pages = land(page_with(1, scac="A"), page_with(2, scac="B", **odd), page_with(3, scac="C"))
+ODD = {"packed_at": "2024-01-01t00:00:00z", "order": {"id": "9" * 25}}
+
+
+def test_what_passes_the_gate_but_not_duckdb_costs_no_other_cell(flattener, land, tmp_path):
+    pages = land(page_with(1, scac="A"), *(page_with(2, scac="B", **{key: odd}) for key, odd in ODD.items()))
 
     done = flattener.flatten(pages, window_id="w", part=1, parquet_dir=tmp_path)
 
-    found = rows(done.files["shipments"], f"id, scac, {column} is null")
-    assert found == [(1, "A", True), (2, "B", bool(quarantined)), (3, "C", True)]
-    assert done.quarantined == quarantined
+    found = rows(done.files["shipments"], "_page, id, scac, packed_at is null, order_id is null")
+    assert found == [(1, 1, "A", True, True), (2, 2, "B", False, True), (3, 2, "B", True, True)]
+    assert rows(done.files["ops_quarantine"], "_page, path") == [(3, "$.collection[0].order.id")]
 
 
 @pytest.mark.parametrize(("size", "codec"), [(SMALL_BYTES - 1, "SNAPPY"), (SMALL_BYTES, "ZSTD")])
-def test_the_files_of_few_bytes_are_compressed_by_what_begins_at_once(flattener, land, tmp_path, size, codec):
+def test_small_files_are_compressed_by_snappy(flattener, land, tmp_path, size, codec):
     (page,) = land(page_with(1))
     done = flattener.flatten([replace(page, uncompressed_bytes=size)], window_id="w", part=1, parquet_dir=tmp_path)
     query = f"select distinct compression from parquet_metadata('{done.files['shipments']}')"
     assert duckdb.sql(query).fetchall() == [(codec,)]
 
 
-@pytest.mark.parametrize("ending", ["gz", "zst"])
-def test_pages_are_read_compressed(flattener, land, tmp_path, ending):
-    (plain,) = land(page_with(1))
-    compress = gzip.compress if ending == "gz" else zstandard.compress
-    path = tmp_path / f"page-00001.json.{ending}"
-    path.write_bytes(compress(plain.path.read_bytes()))
+def test_pages_are_read_compressed(flattener, land, tmp_path):
+    pages = []
+    for page, (ending, compress) in zip(land(page_with(1), page_with(2)), COMPRESSED.items(), strict=True):
+        path = page.path.with_suffix(f".json.{ending}")
+        path.write_bytes(compress(page.path.read_bytes()))
+        pages.append(replace(page, path=path))
 
-    done = flattener.flatten([replace(plain, path=path)], window_id="w", part=1, parquet_dir=tmp_path)
+    done = flattener.flatten(pages, window_id="w", part=1, parquet_dir=tmp_path)
 
-    assert done.rows["shipments"] == 1
+    assert rows(done.files["shipments"], "id") == [(1,), (2,)]
 
 
-@pytest.mark.parametrize("ending", ["gz", "zst"])
-def test_a_file_that_is_cut_short_is_an_error_and_no_quarantine(flattener, land, tmp_path, ending):
+@pytest.mark.parametrize("ending", COMPRESSED)
+def test_a_file_that_is_cut_short_is_an_error(flattener, land, tmp_path, ending):
     (plain,) = land(page_with(*range(500)))
-    compress = gzip.compress if ending == "gz" else zstandard.compress
     path = tmp_path / f"page-00001.json.{ending}"
-    path.write_bytes(compress(plain.path.read_bytes())[:-20])
+    path.write_bytes(COMPRESSED[ending](plain.path.read_bytes())[:-20])
 
     with pytest.raises(PageDamagedError, match="backfill"):
         flattener.flatten([replace(plain, path=path)], window_id="w", part=1, parquet_dir=tmp_path)
@@ -241,23 +245,24 @@ def test_no_pages_are_no_rows(flattener, tmp_path):
     assert set(done.rows.values()) == {0}
 
 
-def test_a_page_whose_text_duckdb_cuts_inside_a_letter_when_it_complains_is_quarantined(flattener, land, tmp_path):
-    for shift in range(4):  # one of them ends between the bytes of a letter
-        content = json.dumps({"collection": ["x" * shift + "é" * 300]}, ensure_ascii=False).encode()
+def test_a_text_that_duckdb_cuts_inside_a_letter_is_quarantined(flattener, land, tmp_path):
+    """In its error, on one of these pages."""
+    texts = ("x" * shift + "é" * 300 for shift in range(4))
+    pages = land(*(json.dumps({"collection": [text]}, ensure_ascii=False).encode() for text in texts))
 
-        done = flattener.flatten(land(content), window_id="w", part=1, parquet_dir=tmp_path)
+    done = flattener.flatten(pages, window_id="w", part=1, parquet_dir=tmp_path)
 
-        assert (done.quarantined, done.records_removed) == (1, 1)
+    assert (done.quarantined, done.records_removed) == (4, 4)
 
 
-def test_a_page_of_which_no_record_can_be_made_out_is_asked_for_again(flattener, land, tmp_path):
+def test_a_page_without_a_readable_record_is_asked_for_again(flattener, land, tmp_path):
     (page,) = land(b'{"collection": "lost"}')
 
     with pytest.raises(PageUnreadableError, match="read again"):
         flattener.flatten([replace(page, sent_again=False)], window_id="w", part=1, parquet_dir=tmp_path)
 
 
-def test_its_records_are_quarantined_by_number_once_it_was_asked_for_twice(flattener, land, tmp_path):
+def test_asked_for_twice_its_records_are_quarantined_by_number(flattener, land, tmp_path):
     (page,) = land(b'{"collection": "lost"}')
 
     done = flattener.flatten([replace(page, records=2)], window_id="w", part=1, parquet_dir=tmp_path)

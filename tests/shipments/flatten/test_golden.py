@@ -16,11 +16,16 @@ GOLDEN = Path(__file__).parent / "golden"
 NOT_COMPARED = {"_window_id", "_extracted_at", "page_key"}
 
 
-def rows_of(path, *, with_page):
-    dropped = NOT_COMPARED if with_page else NOT_COMPARED | {"_page"}
+@pytest.fixture(scope="module")
+def connection():
     with duckdb.connect() as connection:
         connection.execute("set timezone = 'UTC'")
-        found = connection.execute("select to_json(t) from read_parquet(?) as t", [str(path)]).fetchall()
+        yield connection
+
+
+def rows_of(connection, path, *, with_page):
+    dropped = NOT_COMPARED if with_page else NOT_COMPARED | {"_page"}
+    found = connection.execute("select to_json(t) from read_parquet(?) as t", [str(path)]).fetchall()
     rows = [{k: v for k, v in json.loads(row).items() if v is not None and k not in dropped} for (row,) in found]
     return in_order(rows)
 
@@ -30,12 +35,12 @@ def in_order(rows):
 
 
 @pytest.mark.parametrize("scenario", sorted(folder.name for folder in GOLDEN.iterdir()))
-def test_pages_become_the_expected_rows(scenario, flattener, tmp_path):
+def test_pages_become_the_expected_rows(scenario, flattener, connection, tmp_path):
     pages = [page_of(path) for path in sorted((GOLDEN / scenario).glob("page-*.json"))]
 
     done = flattener.flatten(pages, window_id="w", part=1, parquet_dir=tmp_path)
 
-    found = {table: rows_of(path, with_page=len(pages) > 1) for table, path in done.files.items()}
+    found = {table: rows_of(connection, path, with_page=len(pages) > 1) for table, path in done.files.items()}
     expected = {
         path.stem: in_order(json.loads(path.read_text(encoding="utf-8")))
         for path in (GOLDEN / scenario / "expected").glob("*.json")

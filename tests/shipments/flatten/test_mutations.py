@@ -21,6 +21,8 @@ from wms_sync.shipments.flatten.shape import ListNode, ObjectNode, create_types,
 
 from .conftest import page_of
 
+pytestmark = pytest.mark.proof
+
 GOLDEN = Path(__file__).parent / "golden"
 BASES = [
     json.loads((GOLDEN / scenario / "page-00001.json").read_text(encoding="utf-8"))

@@ -31,13 +31,6 @@ def sandbox(in_process):
     return in_process
 
 
-@pytest.fixture
-def loaded(bench: Bench, sandbox) -> Bench:
-    _, first = first_synced(bench, sandbox)
-    assert asked(first) == {WHOLE}
-    return bench
-
-
 def a_day(service: Sandbox) -> None:
     service.advance(seconds=7200, changed=5, new=2, orders=2)
     service.advance(seconds=10)
@@ -62,7 +55,7 @@ def found(report: RefreshReport) -> dict[str, int]:
     return {one.check.name: one.offending for one in report.checks if one.check.severity == "error" and one.offending}
 
 
-def test_a_night_asks_of_what_it_changed_and_says_of_how_many_rows(bench, sandbox):
+def test_a_night_asks_of_what_it_changed(bench, sandbox):
     report = night_after(bench, sandbox, a_day)
     assert asked(report) == {OF_LOAD}
     results = {one.check.name: one for one in report.checks}
@@ -71,59 +64,19 @@ def test_a_night_asks_of_what_it_changed_and_says_of_how_many_rows(bench, sandbo
     few = results["few_shipments_refer_to_a_missing_order"]
     assert few.asked.startswith(f"{WHOLE}, at 20")
     assert (few.rows, report.rows["shipments"]) == (240, 242)
-    assert asked(synced(bench)[1]) == {OF_LOAD}
 
 
-def test_a_rebuild_asks_of_whole_tables(bench, sandbox):
-    night_after(bench, sandbox, a_day)
-    assert asked(rebuild(bench.run)) == {WHOLE}
-
-
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "update ops.checks set release = 'an earlier one'",
-        "delete from ops.checks where name = (select min(name) from ops.checks)",
-    ],
+OTHER_CHECKS = (
+    "update ops.checks set release = 'an earlier one'",
+    "delete from ops.checks where name = (select min(name) from ops.checks)",
 )
-def test_with_other_checks_whole_tables_are_asked(statement, loaded, sandbox):
-    spoil(loaded, statement)
-    assert asked(night(loaded, sandbox)) == {WHOLE}
-    assert asked(night(loaded, sandbox)) == {OF_LOAD}
 
 
-def test_what_a_refused_load_merged_is_merged_and_asked_about_again(loaded, sandbox):
-    double_a_shipment(loaded.layout.published)
-    refused = night(loaded, sandbox)
-    assert (found(refused), refused.published) == ({KEYS: 1}, False)
-    again = synced(loaded)[1]
-    assert (found(again), again.published) == ({KEYS: 1}, False)
-    assert again.windows == refused.windows
-    assert {one.asked for one in again.checks if one.check.name == KEYS} == {WHOLE}
-    assert rebuild(loaded.run).published
+def test_what_makes_whole_tables_be_asked(bench, sandbox):
+    """The end of an audit round; other checks; a warning, until its rows are mended.
 
-
-def test_a_warning_stays_until_its_rows_are_mended(loaded, sandbox):
-    """Its rows were not changed by the load that comes after, and still it does not pass."""
-    oldest = "where id = (select min(id) from shipments)"
-    spoil(loaded, f"update shipments set packed_at = created_at - interval 1 day {oldest}")
-    spoil(loaded, f"update ops.checks set offending = 1 where name = '{DATES}'")
-    for _ in range(2):
-        results = {one.check.name: one for one in night(loaded, sandbox).checks}
-        assert (results[DATES].offending, results[DATES].asked) == (1, WHOLE)
-        assert results[KEYS].asked == OF_LOAD
-    [last] = [one for one in found_last(loaded.settings) if one.name == DATES]
-    with closing(duckdb.connect(loaded.layout.published, read_only=True)) as connection:
-        ((oldest_id,),) = connection.execute(f"select id from shipments {oldest}").fetchall()
-    assert (last.offending, last.finding) == (1, f"1 shipment was packed before it was created: {oldest_id}.")
-
-
-def test_the_published_tables_can_be_asked_as_a_whole_at_any_time(loaded):
-    assert [one.name for one in found_in_whole_tables(loaded.settings)] == [check.name for check in checks()]
-    assert not any(one.offending for one in found_in_whole_tables(loaded.settings) if one.severity == "error")
-
-
-def test_what_an_end_of_an_audit_round_brings_makes_whole_tables_be_asked(bench, sandbox):
+    The load after it does not change the rows of the warning, and still it does not pass.
+    """
     night_after(bench, sandbox, a_day)
     sandbox.sandbox.advance(seconds=7200, changed=5, new=2)
     with bench.api() as api:
@@ -131,5 +84,41 @@ def test_what_an_end_of_an_audit_round_brings_makes_whole_tables_be_asked(bench,
     now = datetime.now(UTC)
     with Audits(bench.settings.database_url, bench.store.turn) as audits:
         audits.begin(Audit(window, "run", now, 0, LARGEST_ID, now, settled_counted=9, total_to_id=9, total_counted=9))
-    assert asked(refresh(bench.run)) == {WHOLE}
-    assert asked(night(bench, sandbox)) == {OF_LOAD}
+    assert asked(refresh(bench.run)) == {WHOLE}, "the end of an audit round"
+
+    oldest = "where id = (select min(id) from shipments)"
+    spoil(bench, f"update shipments set packed_at = created_at - interval 1 day {oldest}")
+    spoil(bench, f"update ops.checks set offending = 1 where name = '{DATES}'")
+    warned_and_asked_of_the_load(night(bench, sandbox))
+    for statement in OTHER_CHECKS:
+        spoil(bench, statement)
+        assert asked(night(bench, sandbox)) == {WHOLE}, statement
+    warned_and_asked_of_the_load(night(bench, sandbox))
+
+    found = found_in_whole_tables(bench.settings)
+    assert [one.name for one in found] == [check.name for check in checks()]
+    assert not any(one.offending for one in found if one.severity == "error")
+    [last] = [one for one in found_last(bench.settings) if one.name == DATES]
+    with closing(duckdb.connect(bench.layout.published, read_only=True)) as connection:
+        ((oldest_id,),) = connection.execute(f"select id from shipments {oldest}").fetchall()
+    assert (last.offending, last.finding) == (1, f"1 shipment was packed before it was created: {oldest_id}.")
+
+
+def warned_and_asked_of_the_load(report: RefreshReport) -> None:
+    results = {one.check.name: one for one in report.checks}
+    assert (results[DATES].offending, results[DATES].asked) == (1, WHOLE)
+    assert results[KEYS].asked == OF_LOAD
+
+
+def test_what_a_refused_load_merged_is_asked_about_again(bench, sandbox):
+    _, first = first_synced(bench, sandbox)
+    assert asked(first) == {WHOLE}
+    double_a_shipment(bench.layout.published)
+    refused = night(bench, sandbox)
+    assert (found(refused), refused.published) == ({KEYS: 1}, False)
+    again = synced(bench)[1]
+    assert (found(again), again.published) == ({KEYS: 1}, False)
+    assert again.windows == refused.windows
+    assert {one.asked for one in again.checks if one.check.name == KEYS} == {WHOLE}
+    rebuilt = rebuild(bench.run)
+    assert (rebuilt.published, asked(rebuilt)) == (True, {WHOLE})
