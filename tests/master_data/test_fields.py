@@ -210,7 +210,9 @@ def test_a_harmonised_code_that_lost_its_zero_is_doubted(cell, doubted):
     assert ("write 040690" in str(fields.hs_code().doubt(cell))) == doubted
 
 
-@pytest.mark.parametrize("cell", ["1-Mar", "01-Mar-26", "Mar-01", "Sep 24", "01. Mrz", "Dez 01"])
+@pytest.mark.parametrize(
+    "cell", ["1-Mar", "01-Mar-26", "Mar-01", "Sep 24", "01. Mrz", "Dez 01", "03.01.26", "12/31/26"]
+)
 def test_a_code_that_a_spreadsheet_took_for_a_date_is_refused(cell):
     with pytest.raises(Broken, match="Is a date as a spreadsheet makes it"):
         fields.code().parse(cell)

@@ -49,8 +49,13 @@ _HTML_TAG = re.compile(r"<!--.*?-->|<[a-z/!?][^>]*>", re.IGNORECASE | re.DOTALL)
 _SHIPPING_METHOD = re.compile(r"[^\s_]+_[A-Z0-9]\S*", re.ASCII)
 _SHORTENED = re.compile(r"\d([.,]\d+)?E\+\d+|\d[.,]\d+E-\d{2,}", re.ASCII | re.IGNORECASE)
 _MONTH = "(?:Jan|Feb|Mar|Mrz|Apr|May|Mai|Jun|Jul|Aug|Sep|Oct|Okt|Nov|Dec|Dez)"
-_DATE = re.compile(rf"\d{{1,2}}-{_MONTH}(-\d{{2}})?|{_MONTH}[- ]\d{{2}}|\d{{1,2}}\. {_MONTH}", re.ASCII)
-"""What Excel, in English or German, makes of 1-3, MAR1 or 03/01, with months in just this case."""
+_DATE = re.compile(
+    rf"\d{{1,2}}-{_MONTH}(-\d{{2}})?|{_MONTH}[- ]\d{{2}}|\d{{1,2}}\. {_MONTH}"
+    r"|[0-3]\d\.[01]\d\.\d\d|[0-3]\d/[0-3]\d/\d\d",
+    re.ASCII,
+)
+"""Excel, in English or German, makes this of 1-3, MAR1 or 03/01, with months in just this case; LibreOffice makes
+03.01.26 of 3.1. and 03/01/26 of 3/1."""
 _FORMULA = re.compile(r'="[^"]*"')
 """A formula that makes a spreadsheet keep leading zeros."""
 _UPC_WITHOUT_ZERO = 11
@@ -407,8 +412,8 @@ def _undamaged(cell: str) -> str:
         raise Broken("Was shortened by a spreadsheet. Format the column as text and enter all digits again.")
     if _DATE.fullmatch(cell):
         raise Broken(
-            "Is a date as a spreadsheet makes it of 1-3, MAR1 and the like. Format the column as text and enter the "
-            "code again; a code that is really so is confirmed in resource_json."
+            "Is a date as a spreadsheet makes it of 1-3, MAR1, 3/1 and the like. Format the column as text and enter "
+            "the code again; a code that is really so is confirmed in resource_json."
         )
     if cell.startswith("'"):
         raise Broken(
