@@ -18,9 +18,9 @@ from pydantic import Field
 from pipelines import asset_keys, metadata
 from pipelines.jobs import push_name
 from pipelines.operation import Operation
-from wms_sync.cli.logs import PlainLines, logging_to, push_line
 from wms_sync.errors import WmsSyncError
 from wms_sync.interrupts import Stopping
+from wms_sync.logs import PlainLines, logging_to, push_line
 from wms_sync.master_data.errors import MasterDataError
 from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.kinds.table import files_of, folder_of

@@ -40,8 +40,8 @@ from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.server import SandboxServer
 from wms_sandbox.transport import InProcess
-from wms_sync.cli.logs import Lines, handling
 from wms_sync.layout import Layout
+from wms_sync.logs import Lines, handling
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.findings import Finding
 from wms_sync.service.client import GlobalApi

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import duckdb
 import pytest
 
-from wms_sync.cli.logs import Lines, handling
+from wms_sync.logs import Lines, handling
 from wms_sync.recording import SUCCEEDED, Counts, Ended, Recording, summary
 from wms_sync.state.lock import FileLock
 from wms_sync.state.runs import RunRecord, RunRecords

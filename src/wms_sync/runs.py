@@ -153,9 +153,7 @@ class Operation:
             return done
 
     def _read_changes(self, run: Run) -> ReadReport:
-        read_changes(run, self._take_read, self._watcher, self._transport)
-        assert self.read is not None  # noqa: S101 - read_changes has passed it
-        return self.read
+        return read_changes(run, self._take_read, self._watcher, self._transport)
 
     def _take_read(self, report: ReadReport) -> None:
         self.read = report

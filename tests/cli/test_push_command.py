@@ -25,10 +25,10 @@ from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.faults import AnswerLost
 from wms_sandbox.server import SandboxServer
-from wms_sync.cli.logs import push_line
 from wms_sync.cli.main import main
 from wms_sync.cli.push_views import plan_lines
 from wms_sync.cli.views import status_lines
+from wms_sync.logs import push_line
 from wms_sync.master_data.create import Applied, Outcome, PushProgress, Result
 from wms_sync.master_data.kinds.products import PRODUCTS
 from wms_sync.master_data.kinds.table import LOCATION_TAGS, NAMES, RETAILERS, kind_named

@@ -19,10 +19,10 @@ from typing import Any, NoReturn
 
 import click
 
-from wms_sync.cli.logs import Lines, handling, stamped
 from wms_sync.cli.printing import say, say_json, say_lines
 from wms_sync.errors import SettingsError, WmsSyncError
 from wms_sync.interrupts import interruptible
+from wms_sync.logs import Lines, handling, stamped
 from wms_sync.master_data.kinds.table import NAMES
 from wms_sync.settings import Settings
 from wms_sync.storage.durable import keep_private, unusable

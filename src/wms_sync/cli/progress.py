@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct
 
-from wms_sync.cli.logs import LIBRARY, LINE_SECONDS, Lines, PlainLines, line, push_line, stamped
 from wms_sync.cli.printing import say
 from wms_sync.grammar import count_of
+from wms_sync.logs import LIBRARY, LINE_SECONDS, Lines, PlainLines, line, push_line, stamped
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -24,12 +24,16 @@ from wms_sync.targets.target import target_of
 
 def read_changes(
     run: Run, read: Callable[[ReadReport], object], watcher: Watcher | None, transport: httpx.BaseTransport | None
-) -> None:
-    """Read what changed since the sync cursor, pass the report to ``read``, then read the slice of an audit."""
+) -> ReadReport:
+    """Read what changed since the sync cursor, then the slice of an audit. Return the report of the former.
+
+    ``read`` gets it before the audit, so that a failed audit loses no counts.
+    """
     with _reading(run, watcher, transport) as (reading, audit):
         report = reading.sync()
         read(report)
         audit.read(report.horizon)
+    return report
 
 
 def read_days(run: Run, days: Interval, watcher: Watcher | None, transport: httpx.BaseTransport | None) -> ReadReport:
