@@ -31,7 +31,7 @@ from starlette.responses import JSONResponse, Response
 from tests.conftest import CONFIG, Bench, opened_store, settings_in
 from tests.landed import assert_landed, landed_contents, landed_ids
 from tests.oracle import AS_JSON, differences, expected_tables
-from tests.shipments.read.test_widening import DATES, HOUR, MINUTES, Compares
+from tests.shipments.read.test_listing import DATES, HOUR, MINUTES, Compares
 from tests.test_sync import published, synced
 from wms_sandbox.app import STATUS, Sandbox
 from wms_sandbox.errors import ParameterError, bad_parameters

@@ -7,7 +7,7 @@ from tests.faults.fault import Fault
 PAGES = ("tests/test_content.py",)
 GATE = ("tests/shipments/flatten/test_gate.py",)
 CELLS = ("tests/test_type_clashes.py",)
-NUMBERS = ("tests/test_whole_numbers.py",)
+NUMBERS = ("tests/test_json_values.py",)
 ODD = ("tests/shipments/flatten/test_odd_values.py",)
 
 FAULTS = (

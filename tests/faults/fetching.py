@@ -42,7 +42,7 @@ FAULTS = (
         "src/wms_sync/service/probe.py",
         "            return 2 * step",
         "            return EXACT",
-        ("tests/shipments/read/test_widening.py",),
+        ("tests/shipments/read/test_listing.py",),
     ),
     Fault(
         "an answer 404 is an empty list also where the service answers with lists",
@@ -50,7 +50,7 @@ FAULTS = (
         "src/wms_sync/service/shipments.py",
         "            if status is None or status != self.status_of_empty_list():",
         "            if status is None:",
-        ("tests/shipments/read/test_widening.py",),
+        ("tests/shipments/read/test_listing.py",),
     ),
     Fault(
         "the horizon is the service's clock, without a margin",

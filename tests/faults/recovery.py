@@ -118,7 +118,7 @@ FAULTS = (
         "src/wms_sync/shipments/read/raw.py",
         "if needed > free:",
         "if False:",
-        ("tests/shipments/read/test_disk_space.py",),
+        ("tests/shipments/read/test_raw.py",),
     ),
     Fault(
         "a batch gives up where its pages together need too much memory",

@@ -9,7 +9,7 @@ from pydantic import SecretStr
 from starlette.responses import Response
 
 from tests.shipments.read.test_field_selection import read, refuse
-from tests.shipments.read.test_widening import DATES, MINUTES
+from tests.shipments.read.test_listing import DATES, MINUTES
 from wms_sandbox.app import STATUS
 from wms_sandbox.errors import ParameterError, bad_parameters
 from wms_sandbox.field_treatment import FieldTreatment
