@@ -1,32 +1,39 @@
-"""Checks of coverage, on changed_shipments: is anything missing, how far does the sync cursor lag, are clocks right,
-did the last sync fail.
+"""Checks on changed_shipments that show the findings: gaps, age of the data, clocks, the last sync, and all else.
 
 They examine coverage, not the time of the last run: if the service's clock stood still and a night read nothing, the
-sync cursor is not fresh. None of them blocks; all but the last warn.
+sync cursor is not fresh. None of them blocks; their severity is that of the worst finding.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 import dagster as dg
 
 from pipelines import asset_keys, metadata
-from pipelines.metadata import markdown, spelled
+from pipelines.metadata import markdown
 from pipelines.operation import Operation
-from wms_sync.grammar import count_of
-from wms_sync.intervals import Interval
+from wms_sync.reports.finding import Finding, name_of, open_findings
+from wms_sync.reports.findings import findings_of
 from wms_sync.settings import Settings
-from wms_sync.shipments.read.clocks import what_is_off
-from wms_sync.shipments.read.plan import gaps_so_far, late_after, sync_cursor
-from wms_sync.state.runs import SYNC, RunRecords
+from wms_sync.shipments.read.plan import data_as_of, gaps_so_far, late_after
+from wms_sync.state.runs import SYNC
 from wms_sync.state.store import StateStore
 
 NO_GAP = "coverage_has_no_gap"
 FRESH = "sync_cursor_is_fresh"
 CLOCKS = "clocks_agree"
 LAST_SYNC = "last_sync_succeeded"
+NO_OTHER = "no_other_finding_is_open"
 HOUR = timedelta(hours=1)
-SHOWN_GAPS = 3
+SHOWN_FINDINGS = 3
+SHOWN: Mapping[str, Callable[[str], bool]] = {
+    NO_GAP: lambda finding: finding.startswith("gap-"),
+    FRESH: lambda finding: finding in {"stale", "nothing-synced"},
+    CLOCKS: lambda finding: finding == "clocks",
+    LAST_SYNC: lambda finding: finding == name_of(SYNC),
+}
+"""By check: the names of the findings that it shows."""
+Metadata = Mapping[str, dg.MetadataValue | float | str]
 
 
 def coverage_checks(settings: Settings, after: dg.AssetKey) -> dg.AssetChecksDefinition:
@@ -69,6 +76,12 @@ def coverage_checks(settings: Settings, after: dg.AssetKey) -> dg.AssetChecksDef
                 additional_deps=[after],
                 description="The last sync did not fail, whoever started it. The next one continues where it stopped.",
             ),
+            dg.AssetCheckSpec(
+                NO_OTHER,
+                asset=read,
+                additional_deps=[after],
+                description="No other finding of `wms-sync status` is open. A person acts on one, or acknowledges it.",
+            ),
         ],
     )
     def coverage_checks(
@@ -94,81 +107,47 @@ def evaluations(settings: Settings) -> Iterator[dg.AssetCheckEvaluation]:
 
 
 def results(settings: Settings, now: datetime | None = None) -> Sequence[dg.AssetCheckResult]:
-    """Return the checks' results for the present coverage."""
+    """Return the checks' results: each fails with the open findings that it shows."""
+    moment = now or datetime.now(UTC)
+    found = open_findings(findings_of(settings, moment))
+    shown = {name: [one for one in found if begins(one.name)] for name, begins in SHOWN.items()}
+    shown[NO_OTHER] = [one for one in found if not any(begins(one.name) for begins in SHOWN.values())]
+    reach = _reach(settings, moment)
+    return [_result(settings, name, findings, reach.get(name, {})) for name, findings in shown.items()]
+
+
+def _reach(settings: Settings, now: datetime) -> Mapping[str, Metadata]:
+    """Return how far the data reaches, for the checks on it; nothing before the first sync."""
     with StateStore(settings.database_url) as store:
-        return _results(settings, store, now or datetime.now(UTC))
-
-
-def _results(settings: Settings, store: StateStore, now: datetime) -> Sequence[dg.AssetCheckResult]:
-    covered = store.covered()
+        cursor, covered = data_as_of(settings, store), store.covered(("loaded",))
+    if cursor is None:
+        return {}
     newest, gaps = gaps_so_far(settings.start, covered)
-    cursor = sync_cursor(settings.start, covered)
-    late = late_after(settings, now)
-    off = what_is_off(store, settings.clock_tolerance)
-    return (
-        _result(
-            settings,
-            NO_GAP,
-            wrong=_gaps(gaps),
-            metadata={"covered_to": _moment(newest), "gaps": metadata.listed(gaps, "none")},
-        ),
-        _result(
-            settings,
-            FRESH,
-            wrong=(
-                f"The sync cursor is {(now - cursor) / HOUR:.1f} hours old, and {late / HOUR:.1f} are allowed."
-                if now - cursor > late
-                else None
-            ),
-            metadata={
-                "sync_cursor": _moment(cursor),
-                "hours_behind": round((now - cursor) / HOUR, 1),
-                "hours_allowed": round(late / HOUR, 1),
-            },
-        ),
-        _result(settings, CLOCKS, wrong=off, metadata={"clocks": off or "they agree"}),
-        _last_sync(settings),
-    )
+    return {
+        NO_GAP: {"covered_to": _moment(newest), "gaps": metadata.listed(gaps, "none")},
+        FRESH: {
+            "sync_cursor": _moment(cursor),
+            "hours_behind": round((now - cursor) / HOUR, 1),
+            "hours_allowed": round(late_after(settings, now) / HOUR, 1),
+        },
+    }
 
 
-def _gaps(gaps: Sequence[Interval]) -> str | None:
-    if not gaps:
-        return None
-    more = ", …" if gaps[SHOWN_GAPS:] else "."
-    return f"Coverage has {count_of(len(gaps), 'gap')}: {', '.join(map(spelled, gaps[:SHOWN_GAPS]))}{more}"
-
-
-def _last_sync(settings: Settings) -> dg.AssetCheckResult:
-    with RunRecords(settings.database_url) as runs:
-        ended = (run for run in runs.as_they_are(settings.layout) if run.outcome in {"succeeded", "failed"})
-        last = next((run for run in ended if run.purpose == SYNC), None)
-    failed = (last.error or "it failed") if last is not None and last.outcome == "failed" else None
-    told = "it succeeded" if last is not None else "there was none"
-    return _result(
-        settings,
-        LAST_SYNC,
-        wrong=None if failed is None else f"The last sync failed: {failed}",
-        metadata={"last_sync": failed or told},
-        severity=dg.AssetCheckSeverity.ERROR,
-    )
-
-
-def _result(
-    settings: Settings,
-    name: str,
-    *,
-    wrong: str | None,
-    metadata: dict[str, dg.MetadataValue | float | str],
-    severity: dg.AssetCheckSeverity = dg.AssetCheckSeverity.WARN,
-) -> dg.AssetCheckResult:
+def _result(settings: Settings, name: str, findings: Sequence[Finding], facts: Metadata) -> dg.AssetCheckResult:
+    severe = any(finding.severity == "error" for finding in findings)
     return dg.AssetCheckResult(
         check_name=name,
         asset_key=asset_keys.changes(settings),
-        passed=wrong is None,
-        severity=severity,
-        description=None if wrong is None else markdown(wrong),
-        metadata=metadata,
+        passed=not findings,
+        severity=dg.AssetCheckSeverity.ERROR if severe else dg.AssetCheckSeverity.WARN,
+        description=markdown(_listed(findings)) if findings else None,
+        metadata={"findings": ", ".join(finding.name for finding in findings) or "none", **facts},
     )
+
+
+def _listed(findings: Sequence[Finding]) -> str:
+    more = f" … and {len(findings) - SHOWN_FINDINGS:,} more" if findings[SHOWN_FINDINGS:] else ""
+    return " ".join(finding.sentence for finding in findings[:SHOWN_FINDINGS]) + more
 
 
 def _moment(moment: datetime) -> dg.MetadataValue:

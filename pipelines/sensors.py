@@ -15,7 +15,7 @@ from pipelines.operation import ATTEMPT, NIGHT
 from pipelines.shipments import days_missing
 from wms_sync.errors import WmsSyncError
 from wms_sync.reports.alerts.deliver import tell
-from wms_sync.reports.nights import PAUSES, mends_by_waiting, next_attempt
+from wms_sync.reports.failures import PAUSES, mends_by_waiting, next_attempt
 from wms_sync.settings import Settings
 from wms_sync.state.lock import lock_of
 from wms_sync.state.runs import SYNC, RunRecord, RunRecords

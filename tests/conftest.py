@@ -40,13 +40,17 @@ from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.server import SandboxServer
 from wms_sandbox.transport import InProcess
+from wms_sync.cli.runs import report
 from wms_sync.layout import Layout
 from wms_sync.logs import Lines, handling
 from wms_sync.reports.doctor import examine
-from wms_sync.reports.findings import Finding
+from wms_sync.reports.finding import Finding, open_findings
+from wms_sync.reports.findings import findings_of
+from wms_sync.runs import RunReport
 from wms_sync.service.client import GlobalApi
 from wms_sync.service.retrying import RetryPolicy
 from wms_sync.settings import Settings
+from wms_sync.shipments.load.refresh import RefreshReport
 from wms_sync.shipments.read.reader import Reading, ReadReport
 from wms_sync.state.lock import WRITER, Held, Holder
 from wms_sync.state.run import Run
@@ -199,6 +203,21 @@ def opened_store(settings: Settings) -> StateStore:
     return StateStore(settings.database_url, turn_at(settings.database_url, settings.data_dir))
 
 
+STANDS_STILL = frozenset({"stale", "clocks", "nothing-synced", "landed"})
+"""What is always found where the service's clock stands still, or where a test reads and does not load."""
+
+
+def ending(settings: Settings, read: ReadReport | None, refreshed: RefreshReport | None = None) -> int:
+    """The exit code of a command with these reports, which prints them."""
+    found = tuple(finding for finding in findings_of(settings) if finding.name not in STANDS_STILL)
+    return report(RunReport("test", read, refreshed, findings=found))
+
+
+def needs(settings: Settings) -> list[str]:
+    """The open findings, as a person reads them."""
+    return [finding.sentence for finding in open_findings(findings_of(settings))]
+
+
 @dataclass
 class Bench:
     """One installation: settings, its state store, and reads against the sandbox, over a socket without a transport."""
@@ -226,6 +245,11 @@ class Bench:
         """What a night reads; nothing is loaded."""
         with self.api() as api:
             return self.reading(api).sync()
+
+    @property
+    def needs(self) -> list[str]:
+        """What is open, as a person reads it."""
+        return needs(self.settings)
 
     def examine(self) -> Iterator[Finding]:
         """What the doctor finds."""

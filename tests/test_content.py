@@ -20,7 +20,7 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tests.conftest import CONFIG, Bench, asks_for_page, opened_store, settings_in
+from tests.conftest import CONFIG, Bench, asks_for_page, ending, opened_store, settings_in
 from tests.landed import landed_contents
 from tests.running import run_sync
 from tests.taught import REPLAYED, rebuilt_elsewhere
@@ -28,8 +28,6 @@ from tests.test_sync import load
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
 from wms_sandbox.transport import InProcess
-from wms_sync.cli.runs import DONE_WITH_DOUBTS, report
-from wms_sync.runs import RunReport
 from wms_sync.shipments.load.refresh import RefreshReport
 
 DOCUMENT = (Path(__file__).parents[1] / "docs" / "guarantees-content.md").read_text(encoding="utf-8")
@@ -417,7 +415,7 @@ def test_the_other_shipments_are_all_there_and_what_did_not_fit_is_told(loaded):
     warned = {outcome.check.name for outcome in loaded.report.checks if not outcome.passed}
     assert set(WARNS.values()) <= warned
     assert not [outcome for outcome in loaded.report.checks if outcome.blocks_publishing]
-    assert report(RunReport("test", None, loaded.report)) == DONE_WITH_DOUBTS
+    assert ending(loaded.bench.settings, None, loaded.report) == 3
 
 
 def test_the_document_lists_these_cases_and_no_others():
@@ -431,16 +429,17 @@ WARNS = {QUARANTINE: "nothing_was_quarantined_in_the_latest_load", DRIFT: "no_un
 
 @pytest.mark.proof
 @pytest.mark.parametrize("case", ONE_OF_EACH, ids=lambda case: case.outcome)
-def test_one_such_value_in_a_whole_sync_is_enough_for_exit_code_three_and_a_warning(case, tmp_path):
+def test_one_such_value_in_a_whole_sync_is_enough_for_a_warning_and_with_one_it_ends_in_three(case, tmp_path):
     service = Service([case])
     with SandboxServer(service.sandbox) as server:
-        outcome = run_sync(settings_in(tmp_path / "data", server, page_size=1))
+        settings = settings_in(tmp_path / "data", server, page_size=1)
+        outcome = run_sync(settings)
     assert outcome.refreshed is not None
     failed = [found.check for found in outcome.refreshed.checks if not found.passed]
     warned = {check.name for check in failed if check.severity == "warn"}
     told = {check for where, check in WARNS.items() if where in case.outcome}
     assert warned & set(WARNS.values()) == told
-    assert report(outcome) == (DONE_WITH_DOUBTS if told else 0)
+    assert ending(settings, outcome.read, outcome.refreshed) == (3 if failed else 0)
     assert not [check.name for check in failed if check.blocking]
 
 

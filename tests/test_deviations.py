@@ -28,7 +28,7 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from tests.conftest import CONFIG, Bench, opened_store, settings_in
+from tests.conftest import CONFIG, Bench, ending, needs, opened_store, settings_in
 from tests.landed import assert_landed, landed_contents, landed_ids
 from tests.oracle import AS_JSON, differences, expected_tables
 from tests.shipments.read.test_listing import DATES, HOUR, MINUTES, Compares
@@ -38,10 +38,6 @@ from wms_sandbox.errors import ParameterError, bad_parameters
 from wms_sandbox.field_treatment import FieldTreatment
 from wms_sandbox.transport import InProcess
 from wms_sync.catalogue import tables
-from wms_sync.cli.runs import report
-from wms_sync.cli.views import read_lines, refresh_lines
-from wms_sync.reports.status import status
-from wms_sync.runs import RunReport
 
 FEW = replace(CONFIG, shipments=30, families=20)
 FREE_FORM = {"custom_fields", *AS_JSON}
@@ -361,14 +357,14 @@ LACKING = [
         "names of field selection are refused",
         treats(FieldTreatment(frozenset({"fields:packages.gallery.items", "fields:order=carrier"}))),
         ends=3,
-        says=("refuses fields:packages.gallery.items", "carrier of orders", "check     warn: The service refuses"),
+        says=("refuses fields:packages.gallery.items", "carrier of orders", "The service refuses fields:order"),
         lacks=("gallery_items", "orders"),
     ),
     Deviation(
         "field selection is ignored",
         treats(FieldTreatment(ignored=True)),
         ends=3,
-        says=("objects of kind Order", "objects of kind Warehouse", "check     warn: Most objects of"),
+        says=("objects of kind Order", "objects of kind Warehouse", "did not come, though fields:order was asked for"),
         lacks=EVERYTHING_INCLUDED,
     ),
     Deviation(
@@ -389,14 +385,14 @@ def bench(bench, in_process, settings_for):
 
 
 def said(bench: Bench, capsys: pytest.CaptureFixture[str]) -> str:
-    return "\n".join([capsys.readouterr().out, *status(bench.settings, bench.store).needs_a_hand])
+    return "\n".join([capsys.readouterr().out, *bench.needs])
 
 
 @pytest.mark.parametrize("case", READ, ids=lambda case: case.name)
 def test_a_read_lands_everything_and_says_what_lacks(case, in_process, bench, capsys):
     case.deviate(in_process.sandbox)
     bench.settings = bench.settings.model_copy(update=case.settings)
-    assert report(RunReport("test", bench.read(), None)) == case.ends
+    assert ending(bench.settings, bench.read()) == case.ends
     told = said(bench, capsys)
     assert [text for text in case.says if text not in told] == []
     assert {window.lost for window in bench.store.windows()} == {(case.loses,) if case.loses else ()}
@@ -409,7 +405,7 @@ def test_a_read_lands_everything_and_says_what_lacks(case, in_process, bench, ca
 @pytest.mark.parametrize("case", LACKING, ids=lambda case: case.name)
 def test_a_sync_says_what_lacks(case, in_process, bench, capsys):
     case.deviate(in_process.sandbox)
-    assert report(RunReport("test", *synced(bench))) == case.ends
+    assert ending(bench.settings, *synced(bench)) == case.ends
     in_process.sandbox.field_treatment = FieldTreatment()
     told = said(bench, capsys)
     assert [text for text in case.says if text not in told] == []
@@ -435,7 +431,7 @@ class Loaded:
     differing: Collection[str]
     """What differs from the service and is lacking in no form."""
     lines: Collection[str]
-    """What a command prints."""
+    """What is open."""
     ends: int
     """Its exit code."""
 
@@ -494,8 +490,8 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Loaded:
         {form.name: set(form.drift(page)) for form, page in formed.values()},
         found,
         [line for line in differing if excused.isdisjoint(named(line))],
-        [*read_lines(read), *refresh_lines(refreshed)],
-        report(RunReport("test", read, refreshed)),
+        needs(settings),
+        ending(settings, read, refreshed),
     )
 
 

@@ -60,5 +60,5 @@ def test_a_folder_that_cannot_be_made_is_named_and_the_doctor_says_so_too(tmp_pa
     with pytest.raises(Inaccessible, match=f"^{data}/work cannot be used .*check that it is of the right kind"):
         make_private(data / "work" / "queue")
     settings = Settings.load(_env_file=None, data_dir=data)
-    failed = {one.subject: one.message for one in examine(settings) if one.verdict == "fail"}
+    failed = {one.name: one.text for one in examine(settings) if one.severity == "error"}
     assert failed["disk"].startswith(f"{data}/work cannot be used (not a folder)")

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from tests import processes
 from tests.conftest import Bench, opened_store
 from tests.test_sync import first_synced
-from wms_sync.reports.status import status
+from wms_sync.reports.findings import findings_of
 from wms_sync.state.errors import CopyOlder, StateOlder
 from wms_sync.state.portable import decoded, encoded, read_snapshot
 from wms_sync.upkeep.recovery import begin
@@ -101,8 +101,8 @@ def test_raw_pages_of_an_older_release_are_refused_where_the_state_store_is_lost
     before = files(bench.layout.root)
     with pytest.raises(StateOlder), begin(bench.settings, "sync"):
         pass
-    with opened_store(bench.settings) as store, pytest.raises(StateOlder):
-        status(bench.settings, store)
+    with pytest.raises(StateOlder):
+        findings_of(bench.settings)
     assert files(bench.layout.root) == before
 
 

@@ -67,6 +67,6 @@ def test_the_doctor_asks_both_interfaces(bench, sandbox):
     sandbox.sandbox = Sandbox(replace(FEW, now=datetime.now(UTC)))
     settings = bench.settings.model_copy(update=MERCHANT)
     asked = {"connection", "token", "merchant", "clock"}
-    found = [finding for finding in examine(settings, transport=sandbox) if finding.subject in asked]
-    assert {finding.subject for finding in found} == asked
-    assert [finding.message for finding in found if finding.verdict != "ok"] == []
+    found = [finding for finding in examine(settings, transport=sandbox) if finding.name in asked]
+    assert {finding.name for finding in found} == asked
+    assert [finding.text for finding in found if finding.severity != "note"] == []

@@ -12,14 +12,16 @@ from datetime import UTC, datetime
 from time import monotonic
 from typing import TYPE_CHECKING
 
-import duckdb
 from msgspec import Struct
 from sqlalchemy.exc import SQLAlchemyError
 
 from wms_sync.errors import WmsSyncError
 from wms_sync.grammar import count_of
 from wms_sync.interrupts import interruptible
+from wms_sync.reports.finding import Finding
+from wms_sync.reports.findings import acknowledgeable, findings_of
 from wms_sync.reports.metrics import write_metrics
+from wms_sync.reports.published import published_of
 from wms_sync.reports.status import status
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.plan import data_as_of
@@ -83,11 +85,15 @@ SUCCEEDED = Ended()
 
 
 class Recording:
-    """The lock and the record of one run. `summary` is the last line of the run's log, once it has ended."""
+    """The lock and the record of one run.
+
+    Once it has ended, `summary` is the last line of its log, and `findings` are those of the installation.
+    """
 
     def __init__(self, settings: Settings, run_id: str, purpose: str, source: str) -> None:
         self.run_id = run_id
         self.summary: str | None = None
+        self.findings: tuple[Finding, ...] = ()
         self._settings = settings
         self._purpose = purpose
         self._source = source
@@ -108,7 +114,7 @@ class Recording:
         with ExitStack() as stack:
             with _beside_the_run("the start of this run is not recorded"):
                 stack.enter_context(RunRecords(self._settings.database_url))  # else it would be opened twenty times
-            stack.callback(self._show_how_it_is)
+            stack.callback(self._look_at_installation)
             try:
                 with interruptible():
                     hold = lock.hold(self._purpose, what=lock_for(self._purpose), run_id=self.run_id)
@@ -159,9 +165,9 @@ class Recording:
         if self._phase:  # else the run never had its lock
             records.phase_ended(self.run_id, self._phase, monotonic() - self._since, self._counts())
 
-    def _show_how_it_is(self) -> None:
-        with _beside_the_run("the metrics are not written"):
-            tell_how_it_is(self._settings)
+    def _look_at_installation(self) -> None:
+        with _beside_the_run("the findings after this run are not known"):
+            self.findings = look_at_installation(self._settings)
 
     def _tell_unrecorded(self, ended: Ended) -> None:
         """Tell at once what nobody can be told of later."""
@@ -172,16 +178,20 @@ class Recording:
         tell_unrecorded(self._settings, record)
 
 
-def tell_how_it_is(settings: Settings) -> None:
-    """Write the metrics, and forget the acknowledgements that have ended."""
-    found = None
-    with suppress(WmsSyncError, duckdb.Error), StateStore(settings.database_url) as store:
-        found = status(settings, store)
-    with RunRecords(settings.database_url) as records:
-        write_metrics(settings, records.as_they_are(settings.layout), found)
-    if found is not None:
-        with Acknowledgements(settings.database_url) as acknowledgements:
-            acknowledgements.keep(found.facts)
+def look_at_installation(settings: Settings) -> tuple[Finding, ...]:
+    """Return the findings; write the metrics, and delete the acknowledgements that have ended."""
+    published = published_of(settings)
+    findings = findings_of(settings, published=published)
+    with _beside_the_run("the metrics are not written"):
+        found = None
+        with suppress(WmsSyncError), StateStore(settings.database_url) as store:
+            found = status(settings, store, published)
+        with RunRecords(settings.database_url) as records:
+            write_metrics(settings, records.as_they_are(settings.layout), found, findings)
+        if found is not None and not any(finding.hides_others for finding in findings):
+            with Acknowledgements(settings.database_url) as acknowledgements:
+                acknowledgements.keep(set(acknowledgeable(findings, found.inbox).items()))
+    return findings
 
 
 def summary(record: RunRecord) -> str:

@@ -26,6 +26,7 @@ from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.plan import WRONG_USAGE, Plan
 from wms_sync.master_data.push import PushReport, push_file
 from wms_sync.recording import SUCCEEDED, Counts, Ended, Recording
+from wms_sync.reports.finding import Finding
 from wms_sync.reports.report import report_load
 from wms_sync.settings import Settings
 from wms_sync.shipments.load.refresh import RefreshReport, rebuild, refresh
@@ -60,12 +61,16 @@ class WrongHeader(MasterDataError):
 
 
 class RunReport(Struct, frozen=True):
-    """The reports of a run that succeeded; None for steps that it does not have."""
+    """The reports of a run that succeeded; None for steps that it does not have.
+
+    ``findings`` are those of the installation after the run.
+    """
 
     run_id: str
     read: ReadReport | None
     refreshed: RefreshReport | None
     maintained: Maintained | None = None
+    findings: tuple[Finding, ...] = ()
 
 
 class Operation:
@@ -105,7 +110,8 @@ class Operation:
         """Return the reports of the run, which has ended. Raise ``NotPublished`` if nothing was published."""
         if self.refreshed is not None and not self.refreshed.published:
             raise NotPublished(self.refreshed.refusal)
-        return RunReport(self.run_id, self.read, self.refreshed, self.maintained)
+        findings = () if self._recording is None else self._recording.findings
+        return RunReport(self.run_id, self.read, self.refreshed, self.maintained, findings)
 
     def sync(self) -> None:
         """Read what is not covered yet and a slice of old shipments, and load the tables."""
@@ -164,7 +170,11 @@ class Operation:
 
     @contextmanager
     def _turn(self, purpose: str, *, phase: str, anew: bool = False) -> Iterator[Run]:
-        """Hold the writer's turn inside the block, which begins with a phase of the run's record."""
+        """Hold the writer's turn inside the block, which begins with a phase of the run's record.
+
+        The report is written after that: it shows the findings of which this run, once recorded, is the last word.
+        """
+        before = self.refreshed
         if self._recording is None:
             self._recording = Recording(self.settings, self.run_id, purpose, self._source)
         with (
@@ -172,6 +182,8 @@ class Operation:
             begin(self.settings, purpose, self.run_id, anew=anew, held=held) as run,
         ):
             yield run
+        if self.refreshed is not None and self.refreshed is not before:
+            self.page = report_load(self.settings, self.refreshed, self._recording.findings)
 
     def _then_load(self, run: Run) -> None:
         assert self._recording is not None  # noqa: S101 - the turn has begun it
@@ -180,7 +192,6 @@ class Operation:
 
     def _load(self, run: Run, loads: Callable[[Run], RefreshReport]) -> RefreshReport:
         self.refreshed = report = loads(run)
-        self.page = report_load(run, report)
         return report
 
     def _counts(self) -> Counts:

@@ -34,7 +34,7 @@ def test_the_command_line_alone_tells_of_its_failure(webhook, service, tmp_path,
     webhook.status = 204
     with Outbox(f"sqlite:///{tmp_path}/data/state.db") as outbox, outbox._engine.begin() as connection:
         connection.execute(update(alerts).values(due_at=alerts.c.created_at))  # the pause is over
-    assert CliRunner().invoke(main, ["status"], env=environment).exit_code == 0
+    assert CliRunner().invoke(main, ["status"], env=environment).exit_code == 1
     [told] = webhook.taken
     assert (told["event"], told["job"]) == ("run_failed", "sync")
     assert "refused the token" in told["text"]

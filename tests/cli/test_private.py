@@ -48,10 +48,10 @@ def test_files_and_folders_are_their_owners_alone(make_settings, tmp_path):
     run_push(settings, LOCATION_TAGS, file)
     layout = settings.layout
     layout.root.chmod(0o2750)
-    [shut_out] = [one.message for one in examine(settings) if one.subject == "published" and one.verdict == "warn"]
+    [shut_out] = [one.text for one in examine(settings) if one.name == "published" and one.severity == "warning"]
     assert f"for which {layout.root} is opened, cannot read {layout.published}." in shut_out
     run_rebuild(settings)
-    assert {one.verdict for one in examine(settings) if one.subject == "published"} == {"ok"}
+    assert {one.severity for one in examine(settings) if one.name == "published"} == {"note"}
     assert stat.S_IMODE(layout.published.stat().st_mode) == 0o440, "the folder is set up for a group of analysts"
     layout.root.chmod(0o700)
     forget_orders(settings, ["1"], yes=True, dry_run=False, unseen=True)
@@ -114,7 +114,7 @@ def test_no_secret_is_shown_or_kept_whatever_fails(make_settings, service, tmp_p
     unreachable = make_settings(
         base_url="http://127.0.0.1:1", api_token=token, state_url=STATE_URLS[0].format(password)
     )
-    told.texts += [finding.message for finding in examine(unreachable)]
+    told.texts += [finding.text for finding in examine(unreachable)]
     service.sandbox.intercept = lambda request: JSONResponse(
         {"errors": [{"type": "application", "message": f"{request.headers['authorization']} may not do this"}]}, 422
     )

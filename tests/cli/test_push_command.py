@@ -34,7 +34,8 @@ from wms_sync.master_data.kinds.products import PRODUCTS
 from wms_sync.master_data.kinds.table import LOCATION_TAGS, NAMES, RETAILERS, kind_named
 from wms_sync.master_data.push import PushReport, plan_file
 from wms_sync.reports.doctor import examine
-from wms_sync.reports.findings import Finding
+from wms_sync.reports.finding import Finding
+from wms_sync.reports.findings import findings_of
 from wms_sync.reports.status import status
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import PushLedger, State
@@ -174,9 +175,9 @@ def test_doubts_are_listed_until_somebody_settles_them(run, write, service, sett
     [doubt] = told["doubts"]
     assert (doubt["kind"], doubt["key"]) == ("products", "p1")
     assert "--resend" in doubt["what_to_do"]
-    assert any("1 product may or may not exist" in line for line in told["needs_a_hand"])
+    assert any("1 product may or may not exist" in finding["text"] for finding in told["findings"])
     assert any(line.startswith("in doubt      products p1, sent ") for line in status_text(settings))
-    assert {one.verdict for one in examined(settings, "ledger")} == {"warn"}
+    assert [one.severity for one in examine(settings) if one.name.startswith("doubts")] == ["warning"]
 
     resent = run("push", "products", path, "--resend")
     assert resent.returncode == 0, resent.stdout + resent.stderr
@@ -285,7 +286,7 @@ def test_a_file_that_may_not_be_read_is_wrong_usage_too(environment, tmp_path):
 
 def status_text(settings: Settings) -> list[str]:
     store = StateStore(settings.database_url)
-    lines = list(status_lines(status(settings, store)))
+    lines = list(status_lines(status(settings, store), findings_of(settings)))
     store.close()
     return lines
 
@@ -297,28 +298,28 @@ def test_progress_is_told_in_plain_lines_with_an_estimate():
 
 
 def examined(settings: Settings, subject: str) -> list[Finding]:
-    return [finding for finding in examine(settings) if finding.subject == subject]
+    return [finding for finding in examine(settings) if finding.name == subject]
 
 
 def test_the_doctor_looks_at_what_a_push_needs(settings, service, tmp_path):
     def verdicts(**changes: object) -> dict[str, str]:
         found = examine(settings.model_copy(update=changes))
-        return {one.subject: f"{one.verdict}: {one.message}" for one in found}
+        return {one.name: f"{one.severity}: {one.text}" for one in found}
 
     plain = verdicts()
-    assert plain["merchant"].startswith("ok: the Merchant API is not set up")
-    assert plain["ledger"].startswith("ok: 0 creates recorded")
+    assert plain["merchant"].startswith("note: the Merchant API is not set up")
+    assert plain["ledger"].startswith("note: 0 creates recorded")
     assert "WMS_MASTER_DATA_DIR is not set" in plain["master data"]
     assert plain["state"].endswith(f"schema {MIGRATIONS[-1][0]}")
 
     key, folder = SecretStr(KEY), tmp_path / "folder"
     assert verdicts(merchant_username="sandbox-merchant")["merchant"].startswith(
-        "fail: WMS_MERCHANT_API_KEY is not set"
+        "error: WMS_MERCHANT_API_KEY is not set"
     )
     assert (
         "accepts sandbox-merchant" in verdicts(merchant_username="sandbox-merchant", merchant_api_key=key)["merchant"]
     )
-    assert verdicts(merchant_username="nobody", merchant_api_key=key)["merchant"].startswith("fail: The Merchant API")
+    assert verdicts(merchant_username="nobody", merchant_api_key=key)["merchant"].startswith("error: The Merchant API")
 
     async def no_basic(request: Request) -> Response | None:
         basic = "authorization" in request.headers and request.url.path == "/api/jsonrpc"
@@ -329,7 +330,7 @@ def test_the_doctor_looks_at_what_a_push_needs(settings, service, tmp_path):
     assert verdicts(**merchant)["merchant"].endswith("It accepts them with WMS_MERCHANT_LOGIN=session: set that.")
     assert verdicts(**merchant, merchant_login="session")["merchant"].endswith("WMS_MERCHANT_LOGIN is session")
     service.sandbox.intercept = None
-    assert verdicts(master_data_dir=folder)["master data"].startswith("fail: WMS_MASTER_DATA_DIR")
+    assert verdicts(master_data_dir=folder)["master data"].startswith("error: WMS_MASTER_DATA_DIR")
     folder.mkdir()
     (folder / "retailers.csv").touch()
     ready = verdicts(master_data_dir=folder, push_enabled=True)["master data"]

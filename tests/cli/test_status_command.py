@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from tests.cli.conftest import LATE_START
 from tests.running import run_sync
 from wms_sync.cli.main import main
-from wms_sync.reports.status import status
+from wms_sync.reports.findings import findings_of
 from wms_sync.settings import Settings
 from wms_sync.state.runs import RunRecords
 
@@ -36,7 +36,8 @@ def metrics(settings: Settings) -> dict[tuple[str, ...], float]:
 
 def test_a_failed_night_is_told_until_it_is_acknowledged_or_made_good(type_in, make_settings):
     settings = make_settings(start_date=LATE_START)
-    assert type_in("status", "--check").exit_code == 1
+    nothing = type_in("status", "--check")
+    assert (nothing.exit_code, nothing.output.split(":")[0]) == (3, "warning")
     assert type_in("sync").exit_code == 0
     well = type_in("status", "--check")
     assert (well.exit_code, well.output.count("\n")) == (0, 1), well.output
@@ -47,7 +48,7 @@ def test_a_failed_night_is_told_until_it_is_acknowledged_or_made_good(type_in, m
     assert good["wms_sync_last_run_shipments", "sync"] == 300
     assert good["wms_sync_last_run_duration_seconds", "sync", "load"] > 0
     assert good["wms_sync_lag_at_run_end_seconds",] < 600
-    assert good["wms_sync_open_items", "failed"] == 0
+    assert good["wms_sync_open_findings", "error"] == 0
 
     assert type_in("sync", token="a-wrong-token").exit_code == 2
     failed = type_in("status", "--check")
@@ -67,7 +68,7 @@ def test_a_failed_night_is_told_until_it_is_acknowledged_or_made_good(type_in, m
     assert type_in("acknowledge", "run-000000").exit_code == 2
     assert type_in("acknowledge", name).exit_code == 0
     assert type_in("status", "--check").exit_code == 0
-    assert "acknowledged  The last run for sync" in type_in("status").output
+    assert "acknowledged  sync failed: " in type_in("status").output
     assert type_in("sync", token="a-wrong-token").exit_code == 2
     assert type_in("status", "--check").exit_code == 1, "another night failed"
     assert type_in("sync").exit_code == 0
@@ -79,11 +80,11 @@ def test_a_published_file_that_is_gone_is_a_failure_until_it_is_back(type_in, ma
     assert type_in("sync").exit_code == 0
     settings.layout.published.unlink()
     failed = type_in("status", "--check")
-    assert (failed.exit_code, failed.output.split(":")[0]) == (1, "failed")
+    assert (failed.exit_code, failed.output.split(":")[0]) == (1, "error")
     assert "analytics.duckdb was published and is gone" in failed.output
     examined = type_in("doctor")
     assert examined.exit_code == 1
-    assert re.search(r"fail  published    analytics.duckdb was published and is gone.*`wms-sync sync`", examined.output)
+    assert re.search(r"fail  tables-gone  analytics.duckdb was published and is gone.*`wms-sync sync`", examined.output)
     assert type_in("sync").exit_code == 0
     assert type_in("status", "--check").exit_code == 0
     assert metrics(settings)["wms_sync_table_rows", "shipments"] == 300
@@ -95,15 +96,15 @@ def test_stale_data_cannot_be_acknowledged_away(settings, monkeypatch):
     monkeypatch.setenv("WMS_START_DATE", str(settings.start_date))
     told = CliRunner().invoke(main, ["acknowledge", "stale"])
     assert told.exit_code == 2
-    assert "goes on until it is mended" in told.output
+    assert "lasts until it is mended" in told.output
 
 
-@pytest.mark.parametrize(("kind", "severity"), [("ServiceFailed", "look"), ("Unauthorized", "failed")])
-def test_a_night_that_is_tried_again_has_not_failed_yet(settings, store, kind, severity):
+@pytest.mark.parametrize(("kind", "severity"), [("ServiceFailed", "warning"), ("Unauthorized", "error")])
+def test_a_night_that_is_tried_again_has_not_failed_yet(settings, kind, severity):
     with RunRecords(settings.database_url) as records:
         records.started("a-night", "sync", "schedule")
         records.ended("a-night", "failed", error="The service answered 503.", error_kind=kind)
-    [found] = [one for one in status(settings, store).items if one.name.startswith("run")]
+    [found] = [one for one in findings_of(settings) if one.name.startswith("run")]
     assert found.severity == severity
 
 
@@ -132,5 +133,7 @@ def test_the_inbox_as_it_is_typed(type_in, service_of_today, make_settings):
     assert f"{value}  still open: " in replayed.output
     assert metrics(make_settings(start_date=LATE_START))["wms_sync_last_run_success", "replay"] == 1
     service_of_today.sandbox.rewrite = None
-    assert type_in("sync").exit_code == 0
+    mended = type_in("sync")
+    assert (mended.exit_code, "300 old shipments, and the tables differed: 1 changed" in mended.output) == (3, True)
+    assert type_in("acknowledge", "audit-differences").exit_code == 0
     assert type_in("status", "--check").exit_code == 0, "what was acknowledged stays so when the next run is over"

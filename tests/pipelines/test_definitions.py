@@ -107,6 +107,7 @@ def test_coverage_is_checked_on_what_is_read(graph):
         "sync_cursor_is_fresh",
         "clocks_agree",
         "last_sync_succeeded",
+        "no_other_finding_is_open",
     }
 
 

@@ -22,6 +22,7 @@ from wms_sync.reports.explain import (
     explanation_lines,
     order_lines,
 )
+from wms_sync.reports.findings import findings_of
 from wms_sync.reports.status import status
 from wms_sync.shipments.flatten.page import RawPage
 from wms_sync.shipments.flatten.workers import Flattening
@@ -240,11 +241,10 @@ def test_while_the_state_store_is_lost_nothing_is_said_that_is_not_so(bench, san
     with pytest.raises(UnknownShipmentError, match="was lost"):
         explained(bench, 999999999)
     found = status(bench.settings, bench.store)
-    [told] = found.needs_a_hand
+    [told] = [line for line in bench.needs if not line.startswith("The check ")]
     assert "was lost" in told
-    assert not [line for line in status_lines(found) if "othing" in line]
-    warned = {one.subject: one.message for one in bench.examine() if one.verdict == "warn"}
-    assert {"state", "ledger"} <= set(warned)
+    assert not [line for line in status_lines(found, findings_of(bench.settings)) if "othing" in line]
+    assert "state-lost" in {one.name for one in bench.examine() if one.severity == "error"}
 
 
 def test_a_change_without_a_readable_updated_at_takes_effect(bench, sandbox):

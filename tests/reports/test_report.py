@@ -18,6 +18,7 @@ from tests.sql.scenario import WEST, insert, load
 from tests.test_sync import first_synced
 from wms_sandbox.app import Sandbox
 from wms_sync import sql_files
+from wms_sync.reports.finding import lasting_error, warning
 from wms_sync.reports.report import ReportError, make_report, remake_report, report_load
 from wms_sync.targets.database import create_empty, records
 
@@ -44,8 +45,8 @@ def shown(path) -> str:
 
 
 def test_the_page_shows_the_numbers_of_the_marts_and_needs_nothing_else(loaded):
-    bench, refreshed = loaded
-    path, report = make_report(bench.settings, checks=refreshed.checks)
+    bench, _ = loaded
+    path, report = make_report(bench.settings)
     assert path == bench.layout.report
     assert path.stat().st_size < LARGEST
     assert oct(path.stat().st_mode & 0o777) == "0o400"
@@ -76,22 +77,16 @@ def test_the_page_shows_the_numbers_of_the_marts_and_needs_nothing_else(loaded):
     assert len(worst) == min(20, overdue) > 0
     assert all(str(row[1]) in text for row in worst)
     assert all(report.next_step(row) in text for row in found["most_overdue"])
-    assert f"all {len(refreshed.checks)} passed" in text or "failed:" in text
+    assert all(finding.sentence in text for finding in report.findings)
     with duckdb.connect(bench.layout.published) as connection:
         for table in ("warehouses", "retailers", "products"):
             connection.execute(f"update main.{table} set \"name\" = 'Same'")
-    _, report = make_report(bench.settings, checks=())  # again, over a file that nobody may write
+    _, report = make_report(bench.settings)  # again, over a file that nobody may write
     for query, key in (("due_by_week", "warehouse"), ("retailers", "retailer"), ("void_by_box", "box")):
         assert len(report.rows[query]) == len(found[query])
         names = {row[key] for row in report.rows[query]}
         assert len(names) == len({row[key] for row in found[query]}) > 1
         assert any(re.fullmatch(r"Same \(\d+\)", name) for name in names), names
-
-    assert {sign.subject: sign.light for sign in report.signs}["Checks of the tables"] == "well"
-    failed = replace(next(check for check in refreshed.checks if check.check.severity == "error"), offending=3)
-    path, alarmed = make_report(bench.settings, checks=(failed,))
-    assert alarmed.light == "act"
-    assert f"1 of 1 failed: 3 keys of {failed.check.table} are repeated or incomplete." in shown(path)
 
 
 @pytest.fixture
@@ -144,6 +139,20 @@ def test_the_report_goes_by_the_local_days_of_the_warehouse(western):
     assert sum(row["shipments"] for row in asked(connection, "packed_by_hour")) == eight_weeks
 
 
+def test_open_findings_change_the_light_and_stand_on_the_page(loaded):
+    bench, _ = loaded
+    _, calm = make_report(bench.settings, findings=[])
+    assert calm.light == "well"
+    seen = replace(warning("seen", "Somebody knows of this."), acknowledged_at=datetime.now(UTC))
+    path, looked = make_report(bench.settings, findings=[seen, warning("gap", "A day is <missing>.")])
+    assert looked.light == "look"
+    assert "A day is <missing>." in shown(path)
+    assert "Somebody knows of this." not in shown(path)
+    path, alarmed = make_report(bench.settings, findings=[lasting_error("stale", "The data is 40 hours old.")])
+    assert alarmed.light == "act"
+    assert "The data is 40 hours old." in shown(path)
+
+
 def test_without_a_row_the_page_says_so(bench, tmp_path):
     with pytest.raises(ReportError, match="nothing is published yet"):
         make_report(bench.settings)
@@ -162,17 +171,17 @@ def test_without_a_row_the_page_says_so(bench, tmp_path):
 
 def test_each_load_makes_it_where_that_is_asked_and_no_load_fails_by_it(loaded):
     bench, refreshed = loaded
-    assert report_load(bench.run, refreshed) is None
+    assert report_load(bench.settings, refreshed, ()) is None
     remake_report(bench.run)
     assert not bench.layout.report.exists()
     bench.settings = bench.settings.model_copy(update={"report": True})
-    assert report_load(bench.run, refreshed) == bench.layout.report
+    assert report_load(bench.settings, refreshed, ()) == bench.layout.report
     before = bench.layout.report.read_bytes()
     remake_report(bench.run)
     assert bench.layout.report.read_bytes() != before
-    assert report_load(bench.run, replace(refreshed, published=False)) is None
+    assert report_load(bench.settings, replace(refreshed, published=False), ()) is None
     bench.layout.report.unlink()
     bench.layout.report.mkdir()
     with logged() as said:
-        assert report_load(bench.run, refreshed) is None
+        assert report_load(bench.settings, refreshed, ()) is None
     assert "the report could not be made" in said[-1]

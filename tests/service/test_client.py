@@ -23,7 +23,7 @@ from tests.conftest import IMPATIENT, NOW, logged
 from wms_sandbox.errors import failed
 from wms_sandbox.transport import InProcess
 from wms_sync.errors import SettingsError
-from wms_sync.reports.nights import mends_by_waiting
+from wms_sync.reports.failures import mends_by_waiting
 from wms_sync.service import connection
 from wms_sync.service.client import GlobalApi
 from wms_sync.service.errors import (

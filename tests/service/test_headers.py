@@ -8,13 +8,11 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tests.conftest import FEWER, IMPATIENT, logged
+from tests.conftest import FEWER, IMPATIENT, logged, needs
 from wms_sandbox.app import STATUS, Sandbox
 from wms_sync.reports.doctor import examine
-from wms_sync.reports.status import status
 from wms_sync.runs import Operation
 from wms_sync.service.client import GlobalApi
-from wms_sync.state.store import StateStore
 
 
 @pytest.fixture
@@ -97,13 +95,12 @@ def test_a_run_keeps_what_is_announced_and_the_status_shows_it(sandbox, settings
     assert operation.read is not None
     [warning] = [one for one in operation.read.warnings if "Sunset" in one]
     assert told.count(warning) == 1
-    with StateStore(settings.database_url) as store:
-        assert warning in status(settings, store).needs_a_hand
+    assert warning in needs(settings)
 
 
 def test_the_doctor_shows_what_is_announced(sandbox, settings_for, announcing):
     settings = settings_for(sandbox)
     announcing(("Deprecation", "true"))
-    [found] = [one for one in examine(settings, transport=sandbox) if one.subject == "headers"]
-    assert found.verdict == "warn"
-    assert "Deprecation: true" in found.message
+    [found] = [one for one in examine(settings, transport=sandbox) if one.name == "headers"]
+    assert found.severity == "warning"
+    assert "Deprecation: true" in found.text

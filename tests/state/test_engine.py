@@ -103,8 +103,8 @@ def test_a_state_store_of_a_newer_release_is_read_and_not_written(tmp_path):
     said = r"written by a newer release of wms-sync \(its state store has 9999_later\).* Update wms-sync"
     with pytest.raises(StateNewer, match=said), begin(settings, "sync"):
         pass
-    [found] = [one for one in examine(settings) if "newer release" in one.message]
-    assert found.verdict == "fail"
+    [found] = [one for one in examine(settings) if "newer release" in one.text]
+    assert found.severity == "error"
 
 
 READ_ONLY = """
@@ -234,7 +234,7 @@ def test_a_postgresql_that_takes_no_writes_is_named_with_what_to_do_and_found_by
     settings = Settings.load(_env_file=None, data_dir=tmp_path / "data", state_url=database)
 
     def found() -> list[str]:
-        return [one.message for one in examine(settings) if (one.subject, one.verdict) == ("state", "fail")]
+        return [one.text for one in examine(settings) if (one.name, one.severity) == ("state", "error")]
 
     assert found() == []
     made_read_only = f"alter database {name_of(database)} set default_transaction_read_only = on"

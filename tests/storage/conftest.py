@@ -18,9 +18,8 @@ from tests.conftest import CONFIG
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
 from wms_sync.reports.doctor import examine
-from wms_sync.reports.status import status
+from wms_sync.reports.findings import findings_of
 from wms_sync.settings import Settings
-from wms_sync.state.store import StateStore
 
 KEYS = {"AWS_ACCESS_KEY_ID": "tests", "AWS_SECRET_ACCESS_KEY": "open-sesame", "AWS_REGION": "us-east-1"}
 
@@ -181,6 +180,5 @@ def prefix_of(in_bucket: dict[str, object]) -> str:
 
 def foretold(settings: Settings) -> list[str]:
     """What the status and the doctor say of the place, before a run does."""
-    with StateStore(settings.database_url) as store:
-        items = [one.text for one in status(settings, store).items if one.name == "elsewhere"]
-    return items + [one.message for one in examine(settings) if (one.subject, one.verdict) == ("place", "fail")]
+    of_status = [one.text for one in findings_of(settings) if one.name == "elsewhere"]
+    return of_status + [one.text for one in examine(settings) if one.name == "elsewhere"]

@@ -171,11 +171,11 @@ def test_an_object_with_a_name_that_is_no_path_is_named_with_what_to_do(name, in
 
 def test_the_place_is_examined(in_bucket, tmp_path, turn, s3):
     good = opened(in_bucket, tmp_path)
-    assert good.examined()[0] == "ok"
+    assert good.examined()[0] == "note"
     good.refuse_versions()
     kept = bucket_files("s3://kept/p", s3.address, tmp_path)
     verdict, message = kept.examined() or ("", "")
-    assert (verdict, "old versions" in message) == ("warn", True)
+    assert (verdict, "old versions" in message) == ("warning", True)
     with pytest.raises(VersionsKept, match="versioning off"):
         kept.refuse_versions()
     assert good.names("") == [], "nothing is left of it"

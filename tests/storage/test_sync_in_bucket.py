@@ -159,7 +159,7 @@ def test_an_installation_moves_by_a_backup_and_a_restore(service, settings_for, 
         restore(there, tmp_path / "backups")
     found = verify(there)
     assert (found.damaged, found.looked_at["page"] >= PAGES) == ((), True)
-    assert [one.message for one in examine(there) if one.subject == "files"] == [
+    assert [one.text for one in examine(there) if one.name == "files"] == [
         f"{there.files_url} can be written, read, listed and deleted in, and puts nothing over what is there"
     ]
     with StateStore(there.database_url) as store:
@@ -169,7 +169,7 @@ def test_an_installation_moves_by_a_backup_and_a_restore(service, settings_for, 
         with pytest.raises(FilesElsewhere, match=f"were in {there.files_url} until now, and {where} has none") as error:
             sync(elsewhere)
         assert foretold(elsewhere) == [str(error.value)] * 2
-        assert not [one for one in examine(elsewhere) if one.subject == "raw pages"], "none is damaged"
+        assert not [one for one in examine(elsewhere) if one.name == "raw pages"], "none is damaged"
 
 
 def test_a_forgotten_order_is_in_no_object_and_in_no_row_of_the_catalogue(

@@ -29,7 +29,7 @@ from wms_sync.master_data.kinds.table import RETAILERS
 from wms_sync.master_data.push import PushReport, plan_file, push_file
 from wms_sync.privacy.scrub import without_orders
 from wms_sync.reports.doctor import examine
-from wms_sync.reports.status import status
+from wms_sync.reports.findings import findings_of
 from wms_sync.service.errors import ServiceFailed
 from wms_sync.shipments.flatten.page import unpacked_page
 from wms_sync.shipments.load.refresh import rebuild
@@ -222,8 +222,8 @@ def test_a_data_folder_belongs_to_one_service_also_after_its_state_store_is_lost
     assert sorted(bench.layout.raw.rglob("*")) == files
     with pytest.raises(AnotherServiceError):
         plan_file(bench.settings, RETAILERS, bench.settings.data_dir / "by-the-tables-of-another.csv")
-    assert "WMS_DATA_DIR" in "".join(status(bench.settings, bench.store).needs_a_hand)
-    assert [one.verdict for one in examine(bench.settings) if one.subject == "service"] == ["fail"]
+    assert "WMS_DATA_DIR" in "".join(bench.needs)
+    assert [one.severity for one in examine(bench.settings) if one.name == "another-service"] == ["error"]
     for same in (None, "http://127.0.0.1:9", sandbox.base_url.replace("http", "HTTP")):
         recover(Run(settings_for(sandbox, base_url=same), bench.store, "test"))
     manifest = half_read.with_name("manifest.json")
@@ -301,9 +301,8 @@ def test_a_window_that_only_a_damaged_manifest_knows_is_set_aside_until_somebody
         read_since = {one.interval for one in bench.store.windows("landed") if one.started_at > window.started_at}
         assert intersect((window.interval,), read_since) == (window.interval,), "its time was read again"
         assert_landed(bench, sandbox)
-        [found] = [one for one in status(bench.settings, bench.store).items if one.name.startswith("set-aside")]
-        [warned] = [one for one in examine(bench.settings) if one.subject == "raw pages"]
-        assert found.text == warned.message
+        [found] = [one for one in findings_of(bench.settings) if one.name.startswith("set-aside")]
+        assert found in tuple(examine(bench.settings))
         assert f"{window.id} is set aside" in found.text
         assert "Put manifest.json back from a backup" in found.text
         assert [one.place.split("/")[-2] for one in verify(bench.settings).damaged] == [window.id]
@@ -315,7 +314,7 @@ def test_a_window_that_only_a_damaged_manifest_knows_is_set_aside_until_somebody
     assert "restored 1 window " in night(bench)[0]
     taken = bench.store.window(window.id)
     assert (taken.state, taken.records) == ("loaded", window.records)
-    assert not any(one.name.startswith("set-aside") for one in status(bench.settings, bench.store).items)
+    assert not any(one.name.startswith("set-aside") for one in findings_of(bench.settings))
     assert rebuild(bench.run).published
     assert_equal(bench, sandbox)
     bench.store.close()
@@ -330,7 +329,7 @@ def test_a_folder_of_pages_that_somebody_copied_stops_no_run(bench, sandbox):
     sandbox.sandbox.requests.clear()
     assert f"{names[0]} is set aside" in "\n".join(read_again(bench))
     assert pages_asked(sandbox) <= 1, "nothing is read again"
-    assert [one.name.partition("-")[0] for one in status(bench.settings, bench.store).items].count("set") == len(names)
+    assert [one.name.partition("-")[0] for one in findings_of(bench.settings)].count("set") == len(names)
     rebuilt(bench)
     assert_equal(bench, sandbox)
 
@@ -464,11 +463,11 @@ def test_a_damaged_page_of_a_backfill_is_asked_for_again_though_others_cover_its
 def test_the_doctor_names_a_page_that_is_not_as_it_was_received(bench, sandbox, state):
     begun(bench, sandbox, night if state == "loaded" else Bench.read)
     window, page = a_page(bench, state)
-    assert not [one for one in examine(bench.settings) if one.subject == "raw pages"]
+    assert not [one for one in examine(bench.settings) if one.name == "raw pages"]
     do_harm("altered" if state == "landed" else "shortened", page)
-    [found] = [one for one in examine(bench.settings) if one.subject == "raw pages"]
-    assert found.verdict == "fail"
-    assert f"{window}/{page.name}" in found.message
+    [found] = [one for one in examine(bench.settings) if one.name == "raw pages"]
+    assert found.severity == "error"
+    assert f"{window}/{page.name}" in found.text
 
 
 def test_what_dead_runs_left_behind_harms_nobody(bench, sandbox):

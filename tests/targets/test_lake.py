@@ -29,13 +29,12 @@ from wms_sandbox.transport import InProcess
 from wms_sync.catalogue import Mart, Table, marts, quote, stored_tables
 from wms_sync.cli.runs import run_maintain
 from wms_sync.errors import SettingsError
-from wms_sync.reports.checks import found_last
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.explain import explain
 from wms_sync.reports.export import export
+from wms_sync.reports.published import last_checks
 from wms_sync.reports.reader import attach_statements, python_lines, reader_lines, role_statements
 from wms_sync.reports.report import make_report
-from wms_sync.reports.status import status
 from wms_sync.settings import Settings
 from wms_sync.shipments.load.checks import checks
 from wms_sync.shipments.load.refresh import rebuild, refresh
@@ -401,9 +400,8 @@ def test_a_reader_who_keeps_a_transaction_open_holds_up_neither_readers_nor_runs
             forget(lake.run, [4711])
         recover(lake.run)
         assert "pg_terminate_backend" in caplog.text
-        [told] = [one.text for one in status(lake.settings, lake.store).items if one.name == "forget"]
-        [warned] = [one.message for one in examine(lake.settings) if "pg_terminate_backend(" in one.message]
-        assert warned in told
+        [told] = [one for one in examine(lake.settings) if one.name == "forget"]
+        assert "pg_terminate_backend(" in told.what_to_do
         assert lake.store.forgotten(unfinished=True) == {4711}
         assert waits_for_locks(lake) == {"0"}, "of what a session was told nothing is left for others"
     recover(lake.run)
@@ -425,7 +423,7 @@ def test_reports_read_the_lake(lake, tmp_path):
     settings = lake.settings
     _, report = make_report(settings, tmp_path / "report.html")
     assert report.freshness["shipments"] >= FEWER.shipments
-    assert {one.name for one in found_last(settings)} == {check.name for check in checks()}
+    assert {one.name for one in last_checks(settings)} == {check.name for check in checks()}
     with target_of(settings).published() as connection:
         [shipment] = connection.execute("select min(id) from shipments").fetchone() or ()
     assert explain(settings, lake.store, str(shipment)).versions

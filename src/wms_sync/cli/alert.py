@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from wms_sync.cli.printing import say
 from wms_sync.errors import SettingsError
 from wms_sync.reports.alerts.channels import NotDelivered, all_channels
-from wms_sync.reports.alerts.fact import Event, Fact
-from wms_sync.reports.alerts.message import body_of
+from wms_sync.reports.alerts.observe import body_of
+from wms_sync.reports.finding import Event, Finding
 from wms_sync.settings import Settings
 
 
@@ -20,8 +20,8 @@ def send_test(settings: Settings) -> int:
             "No channel is set, so nobody hears of failures. Set WMS_ALERT_WEBHOOK_URL, WMS_ALERT_URLS or "
             "WMS_HEARTBEAT_URL (in the environment or in .env)."
         )
-    fact = Fact(Event.TEST, Event.TEST, "", "This is a test: alerts arrive here.")
-    body = body_of(settings, fact, datetime.now(UTC), None)
+    test = Finding(name="test", severity="note", text="This is a test: alerts arrive here.", event=Event.TEST)
+    body = body_of(settings, test, datetime.now(UTC), None)
     failed = False
     for channel in channels:
         try:

@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from wms_sync.cli.printing import say_lines
-from wms_sync.reports.checks import Found, found_in_whole_tables, found_last
+from wms_sync.cli.views import open_lines
+from wms_sync.reports.finding import exit_code
+from wms_sync.reports.findings import findings_of
+from wms_sync.reports.published import CheckFound, check_whole_tables, last_checks
 from wms_sync.settings import Settings
-
-PASSED, ERRORS, ONLY_WARNINGS = 0, 1, 3
 
 
 def show_checks(settings: Settings, *, full: bool) -> int:
-    """Print what the checks found; return the exit code."""
-    found = found_in_whole_tables(settings) if full else found_last(settings)
+    """Print what the checks found, and every open finding; return the exit code."""
+    found = check_whole_tables(settings) if full else last_checks(settings)
+    findings = findings_of(settings, checks=found)
     say_lines(_lines(found, "whole tables, asked now" if full else "at the last load"))
-    severities = {one.severity for one in found if one.offending}
-    return PASSED if not severities else ERRORS if "error" in severities else ONLY_WARNINGS
+    say_lines(open_lines(findings))
+    return exit_code(findings)
 
 
-def _lines(found: Sequence[Found], asked: str) -> Iterator[str]:
+def _lines(found: Sequence[CheckFound], asked: str) -> Iterator[str]:
     for one in found:
         if one.offending:
             yield f"check     {one.severity}: {one.finding} ({one.name})"

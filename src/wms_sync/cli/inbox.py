@@ -11,7 +11,8 @@ from wms_sync.cli.views import moment, refresh_lines
 from wms_sync.errors import SettingsError
 from wms_sync.grammar import count_of
 from wms_sync.layout import Layout
-from wms_sync.reports.inbox import Finding, InboxEntry, chosen, findings, known_keys
+from wms_sync.reports.findings import acknowledgeable, findings_of
+from wms_sync.reports.inbox import InboxEntry, InboxRow, chosen, known_keys, rows_behind
 from wms_sync.reports.status import Status, status
 from wms_sync.settings import Settings
 from wms_sync.state.acknowledgements import Acknowledgements
@@ -24,19 +25,23 @@ SHOWN = 20
 
 
 class NothingToAcknowledge(SettingsError):
-    """No open item has this name, or nobody can acknowledge it."""
+    """No finding has this name, or nobody can acknowledge it."""
 
 
 def acknowledge(settings: Settings, names: Sequence[str]) -> None:
-    """Record that these items were seen. Raise ``NothingToAcknowledge``, and record none, if one cannot be."""
-    found = _status(settings)
-    facts = dict(found.facts)
+    """Record that these findings or entries were seen.
+
+    Raise ``NothingToAcknowledge``, and record none, if one cannot be.
+    """
+    findings = findings_of(settings)
+    facts = acknowledgeable(findings, _status(settings).inbox)
     for name in names:
-        if name not in facts:
-            known = ", ".join(sorted(facts)) or "nothing"
-            raise NothingToAcknowledge(f"Nothing that is shown is called {name}. What there is: {known}.")
-        if any(one.name == name and not one.can_be_acknowledged for one in found.items):
-            raise NothingToAcknowledge(f"{name} goes on until it is mended: it cannot be acknowledged.")
+        if name in facts:
+            continue
+        if any(finding.name == name for finding in findings):
+            raise NothingToAcknowledge(f"{name} lasts until it is mended: it cannot be acknowledged.")
+        known = ", ".join(sorted(facts)) or "nothing"
+        raise NothingToAcknowledge(f"Nothing that is shown is called {name}. What there is: {known}.")
     with Acknowledgements(settings.database_url) as acknowledgements:
         acknowledgements.add({name: facts[name] for name in names})
     for name in names:
@@ -57,8 +62,8 @@ def show_entry(settings: Settings, name: str) -> None:
     """Print an entry with its newest rows and the text of each as it came."""
     [entry] = chosen(_status(settings).inbox, [name])
     say_lines(_entry_lines(entry, is_known=False))
-    for finding in findings(settings, entry, SHOWN):
-        say_lines(_finding_lines(settings.layout, finding))
+    for row in rows_behind(settings, entry, SHOWN):
+        say_lines(_row_lines(settings.layout, row))
 
 
 def replay_entries(settings: Settings, names: Sequence[str]) -> None:
@@ -100,15 +105,11 @@ def _entry_lines(one: InboxEntry, *, is_known: bool) -> Iterator[str]:
         yield f"    sql/types knows it now: `wms-sync inbox replay {one.name}` loads its values"
 
 
-def _finding_lines(layout: Layout, finding: Finding) -> Iterator[str]:
-    page = layout.page(finding.window_id, finding.page)
-    gone = f"page {finding.page} of {finding.window_id}, which is not kept any more"
+def _row_lines(layout: Layout, row: InboxRow) -> Iterator[str]:
+    page = layout.page(row.window_id, row.page)
+    gone = f"page {row.page} of {row.window_id}, which is not kept any more"
     where = gone if page is None else layout.files.where(page)
-    of = (
-        f"{finding.object} {finding.object_id if finding.object_id is not None else '(no id)'}, "
-        if finding.object
-        else ""
-    )
-    times = f", {count_of(finding.rows, 'time')}" if finding.rows > 1 else ""
-    yield f"  {of}{finding.path} in {where}{times}"
-    yield f"    {finding.text}"
+    of = f"{row.object} {row.object_id if row.object_id is not None else '(no id)'}, " if row.object else ""
+    times = f", {count_of(row.rows, 'time')}" if row.rows > 1 else ""
+    yield f"  {of}{row.path} in {where}{times}"
+    yield f"    {row.text}"

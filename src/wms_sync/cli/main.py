@@ -1,7 +1,7 @@
 """The commands of ``wms-sync``.
 
 Each command reads the settings, makes one call, and prints the result. Exit 0: done. 1: failed. 2: wrong usage or
-settings. 3: done, but rows were rejected or are doubtful, or the read was narrowed. Heavy imports happen inside the
+settings. 3: done, but there are findings. Heavy imports happen inside the
 commands, so that ``--help`` answers at once.
 """
 
@@ -13,13 +13,12 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, date, datetime
 from functools import wraps
-from itertools import chain
 from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 
-from wms_sync.cli.printing import say, say_json, say_lines
+from wms_sync.cli.printing import say, say_lines
 from wms_sync.errors import SettingsError, WmsSyncError
 from wms_sync.interrupts import interruptible
 from wms_sync.logs import Lines, handling, stamped
@@ -203,26 +202,13 @@ def maintain() -> int:
 
 @main.command()
 @AS_JSON
-@click.option("--check", "is_check", is_flag=True, help="Print one line. Exit 0: well. 1: failed or stale. 3: look.")
+@click.option("--check", "is_check", is_flag=True, help="Print one line, of the worst finding.")
 @exits_with_code
 def status(as_json: bool, is_check: bool) -> int:
-    """Show coverage, lag, last runs and loads, row counts, pushes, and what needs attention."""
-    from wms_sync.cli.views import check_line, status_lines
-    from wms_sync.reports.status import status as current
-    from wms_sync.state.store import StateStore
+    """Show coverage, lag, last runs and loads, row counts, pushes and findings. Exit 1: an error. 3: warnings."""
+    from wms_sync.cli.views import show_status
 
-    settings = Settings.load()
-    with StateStore(settings.database_url) as store:
-        found = current(settings, store)
-    if is_check:
-        line, code = check_line(found)
-        say(line)
-        return code
-    if as_json:
-        say_json(found)
-    else:
-        say_lines(status_lines(found))
-    return 0
+    return show_status(Settings.load(), as_json=as_json, is_check=is_check)
 
 
 @main.command()
@@ -272,7 +258,7 @@ def replay_inbox(entries: tuple[str, ...]) -> None:
 @click.option("--full", is_flag=True, help="Ask every check of the whole published tables now.")
 @exits_with_code
 def check(full: bool) -> int:
-    """Show what the checks found at the last load. Exit 1: errors. 3: only warnings."""
+    """Show what the checks found at the last load, and every other finding. Exit 1: an error. 3: warnings."""
     from wms_sync.cli.check import show_checks
 
     return show_checks(Settings.load(), full=full)
@@ -420,19 +406,10 @@ def verify(folder: Path | None) -> int:
 @AS_JSON
 @exits_with_code
 def doctor(as_json: bool) -> int:
-    """Examine settings, connection, tokens, clock, disk, locks, schema and master data, and say what to do."""
-    from wms_sync.reports.alerts.doctor import look_at_alerts
-    from wms_sync.reports.doctor import examine
+    """Examine settings, connection, tokens, clock, disk, locks, schema and master data, and show every finding."""
+    from wms_sync.cli.views import show_examined
 
-    settings = Settings.load()
-    found = []
-    for finding in chain(examine(settings), look_at_alerts(settings)):
-        found.append(finding)
-        if not as_json:
-            say(f"{finding.verdict:<4}  {finding.subject:<11}  {finding.message}")
-    if as_json:
-        say_json(found)
-    return 1 if any(finding.verdict == "fail" for finding in found) else 0
+    return show_examined(Settings.load(), as_json=as_json)
 
 
 @main.group()

@@ -61,16 +61,17 @@ def say_lines(lines: Iterable[str]) -> None:
 
 def say_json(value: object) -> None:
     """Print values of any depth as JSON for other programs."""
-    say(json.dumps(_plain(value), indent=2, default=str))
+    say(json.dumps(plain(value), indent=2, default=str))
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401 - any value, any depth
+def plain(value: Any) -> Any:  # noqa: ANN401 - any value, any depth
+    """Return the value with dictionaries and lists in place of structs and tuples."""
     if isinstance(value, Struct):
-        return {name: _plain(getattr(value, name)) for name in value.__struct_fields__}
+        return {name: plain(getattr(value, name)) for name in value.__struct_fields__}
     if isinstance(value, dict):
-        return {name: _plain(inner) for name, inner in value.items()}
+        return {name: plain(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
+        return [plain(inner) for inner in value]
     return value
 
 

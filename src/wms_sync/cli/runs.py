@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from wms_sync.cli.printing import say, say_lines
 from wms_sync.cli.progress import progress, push_progress
-from wms_sync.cli.views import maintained_lines, read_lines, refresh_lines, took_lines
+from wms_sync.cli.views import maintained_lines, open_lines, read_lines, refresh_lines, took_lines
 from wms_sync.interrupts import Stopping, sigterm_interrupts
+from wms_sync.reports.finding import exit_code_of_run
 
 if TYPE_CHECKING:
     from wms_sync.master_data.kinds.kind import Kind
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from wms_sync.settings import Settings
     from wms_sync.shipments.load.replay import Replayed
 
-DONE_WITH_DOUBTS = 3
 INTERRUPTED = 130
 COMMAND_LINE = "command line"
 """Who started a run, in its record."""
@@ -132,15 +132,7 @@ def _show(reports: Callable[[ModuleType], None]) -> None:
 def report(outcome: RunReport) -> int:
     """Print what a run did; return its exit code."""
     say_lines(_lines(outcome))
-    return DONE_WITH_DOUBTS if _is_doubtful(outcome) else 0
-
-
-def _is_doubtful(outcome: RunReport) -> bool:
-    read, refreshed = outcome.read, outcome.refreshed
-    return bool(
-        (read is not None and read.warnings)
-        or (refreshed is not None and (refreshed.quarantined or refreshed.drift or refreshed.warnings))
-    )
+    return exit_code_of_run(outcome.findings)
 
 
 def _lines(outcome: RunReport) -> Iterator[str]:
@@ -151,6 +143,7 @@ def _lines(outcome: RunReport) -> Iterator[str]:
     if outcome.maintained is not None:
         yield from maintained_lines(outcome.maintained)
     yield from took_lines(outcome.read, outcome.refreshed)
+    yield from open_lines(outcome.findings)
 
 
 def _is_due(settings: Settings) -> bool:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from wms_sync.grammar import DID_NOT_FIT, UNKNOWN, count_of
+from wms_sync.cli.printing import plain, say, say_json, say_lines
+from wms_sync.grammar import count_of
+from wms_sync.reports.finding import Finding, exit_code, open_findings
 
 if TYPE_CHECKING:
     from wms_sync.reports.export import Exported
-    from wms_sync.reports.status import LastAudit, Status
+    from wms_sync.reports.published import LastAudit
+    from wms_sync.reports.status import Status
+    from wms_sync.settings import Settings
     from wms_sync.shipments.load.refresh import RefreshReport
     from wms_sync.shipments.read.reader import ReadReport
     from wms_sync.state.runs import RunRecord
@@ -18,9 +22,9 @@ if TYPE_CHECKING:
 
 SHOWN_DOUBTS = 20
 SHOWN_RUNS = 3
+OF_DOCTOR = {"note": "ok", "warning": "warn", "error": "fail"}
+"""What the doctor prints for a severity: a note of it says that a subject is well."""
 CUT = ("text was longer than a cell can hold and is cut", "texts were longer than a cell can hold and are cut")
-WELL, FAILED, LOOK = 0, 1, 3
-"""Exit codes of ``wms-sync status --check``."""
 
 
 def read_lines(report: ReadReport) -> Iterator[str]:
@@ -34,29 +38,19 @@ def read_lines(report: ReadReport) -> Iterator[str]:
     )
     for note in report.notes:
         yield f"note      {note}"
-    for warning in report.warnings:
-        yield f"warning   {warning}"
 
 
 def refresh_lines(report: RefreshReport) -> Iterator[str]:
-    """Yield what a refresh of the tables did, including its checks."""
+    """Yield what a refresh of the tables did, and the checks that refuse them."""
     merged = [count for count in report.merged.values() if count]
     windows = count_of(report.counts["merged_windows"], "window into", "windows into")
     yield f"merged    {count_of(sum(merged), 'row')} of {windows} {count_of(len(merged), 'table')}"
     if report.audited is not None:
         yield f"audit     {report.audited}"
-    for outcome in report.checks:
-        if not outcome.passed:
-            label = "REFUSED" if outcome.blocks_publishing else outcome.check.severity
-            yield f"check     {label}: {outcome.finding} ({outcome.check.name})"
+    for outcome in report.refused_by:
+        yield f"check     REFUSED: {outcome.finding} ({outcome.check.name})"
     passed = sum(outcome.passed for outcome in report.checks)
     yield f"checks    {passed} of {len(report.checks)} passed"
-    for warning in report.warnings:
-        yield f"warning   {warning}"
-    if report.quarantined:
-        yield f"doubts    {count_of(report.quarantined, *DID_NOT_FIT)}: see ops.quarantine"
-    if report.drift:
-        yield f"doubts    {count_of(report.drift, *UNKNOWN)}: see ops.schema_drift"
     if report.published:
         yield f"published {report.bytes / 1e6:,.1f} MB"
     else:
@@ -79,22 +73,28 @@ def took_lines(read: ReadReport | None, refreshed: RefreshReport | None) -> Iter
         yield f"took      {_phases_text(phases)}"
 
 
-def check_line(found: Status) -> tuple[str, int]:
-    """Return the one line of ``wms-sync status --check`` and its exit code."""
-    items = sorted(found.open_items, key=lambda one: one.severity != "failed")
-    if not items:
-        last = next((one for one in found.last_runs if one.ended_at is not None), None)
+def open_lines(findings: Sequence[Finding]) -> Iterator[str]:
+    """Yield a line for each open finding."""
+    for finding in open_findings(findings):
+        since = f"since {moment(finding.since)}: " if finding.since else ""
+        yield f"{finding.severity:<9} {since}{finding.sentence} ({finding.name})"
+
+
+def check_line(found: Status, findings: Sequence[Finding]) -> str:
+    """Return the one line of ``wms-sync status --check``."""
+    shown = open_findings(findings)
+    if not shown:
+        last = next((run for run in found.last_runs if run.ended_at is not None), None)
         ran = f"; last run {last.purpose}, {moment(last.ended_at)}" if last is not None and last.ended_at else ""
-        return f"well: data as of {moment(found.sync_cursor) if found.sync_cursor else 'never'}{ran}", WELL
-    first = items[0]
-    more = f" (and {len(items) - 1} more: wms-sync status)" if items[1:] else ""
-    word, code = ("failed", FAILED) if first.severity == "failed" else ("look", LOOK)
-    return f"{word}: {' '.join(first.text.split())}{more}", code
+        return f"well: data as of {moment(found.sync_cursor) if found.sync_cursor else 'never'}{ran}"
+    more = f" (and {len(shown) - 1} more: wms-sync status)" if shown[1:] else ""
+    return f"{shown[0].severity}: {' '.join(shown[0].sentence.split())}{more}"
 
 
-def status_lines(found: Status) -> Iterator[str]:
+def status_lines(found: Status, findings: Sequence[Finding]) -> Iterator[str]:
     """Yield the lines of ``wms-sync status``."""
-    unknown = "not known: the state store was lost" if found.state_is_behind else "nothing synced yet"
+    is_lost = any(finding.name == "state-lost" for finding in findings)
+    unknown = "not known: the state store was lost" if is_lost else "nothing synced yet"
     yield f"sync cursor   {moment(found.sync_cursor) if found.sync_cursor else unknown}"
     if found.lag_seconds is not None:
         yield f"lag           {_duration(found.lag_seconds)}"
@@ -133,13 +133,60 @@ def status_lines(found: Status) -> Iterator[str]:
         yield f"in doubt      {doubt.kind} {doubt.key}, sent {moment(doubt.sent_at)}"
     if len(found.doubts) > SHOWN_DOUBTS:
         yield f"in doubt      and {len(found.doubts) - SHOWN_DOUBTS:,} more: see --json"
-    for seen in found.items:
-        if seen.acknowledged_at is not None:
-            yield f"acknowledged  {seen.text} ({seen.name}, {moment(seen.acknowledged_at)})"
-    for still in found.open_items:
-        yield f"needs a hand  {still.text} ({still.name})"
-    if not found.open_items:
-        yield "needs a hand  nothing"
+    for finding in findings:
+        if finding.acknowledged_at is not None:
+            yield f"acknowledged  {finding.sentence} ({finding.name}, {moment(finding.acknowledged_at)})"
+        elif finding.severity == "note":
+            yield f"note          {finding.sentence}"
+    yield from (f"{line[:9]:<13} {line[10:]}" for line in open_lines(findings))
+    if not open_findings(findings):
+        yield "findings      none"
+
+
+def show_status(settings: Settings, *, as_json: bool, is_check: bool) -> int:
+    """Print the status, or one line of it; return the exit code."""
+    from wms_sync.reports.findings import findings_of
+    from wms_sync.reports.published import published_of
+    from wms_sync.reports.status import status
+    from wms_sync.state.store import StateStore
+
+    published = published_of(settings)
+    with StateStore(settings.database_url) as store:
+        found = status(settings, store, published)
+    findings = findings_of(settings, published=published)
+    if is_check:
+        say(check_line(found, findings))
+    elif as_json:
+        say_json({**plain(found), "findings": [json_of(finding) for finding in findings]})
+    else:
+        say_lines(status_lines(found, findings))
+    return exit_code(findings)
+
+
+def show_examined(settings: Settings, *, as_json: bool) -> int:
+    """Print what the doctor finds, line by line as it comes; return the exit code."""
+    from wms_sync.reports.doctor import examine
+
+    found = []
+    for finding in examine(settings):
+        found.append(finding)
+        if not as_json:
+            say_lines([f"{OF_DOCTOR[finding.severity]:<4}  {finding.name:<11}  {finding.sentence}"])
+    if as_json:
+        say_json([json_of(finding) for finding in found])
+    return exit_code(found)
+
+
+def json_of(finding: Finding) -> dict[str, object]:
+    """Return a finding for other programs."""
+    return {
+        "name": finding.name,
+        "severity": finding.severity,
+        "text": " ".join(part for part in (finding.text, finding.detail) if part),
+        "what_to_do": finding.what_to_do,
+        "since": finding.since,
+        "acknowledged_at": finding.acknowledged_at,
+    }
 
 
 def export_lines(done: Exported) -> Iterator[str]:

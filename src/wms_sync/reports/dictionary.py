@@ -19,8 +19,7 @@ from msgspec import Struct
 from wms_sync import sql_files
 from wms_sync.catalogue import Column, Relation, Table, history_tables, marts, ops_tables, tables
 from wms_sync.reports.diagram import Diagram, diagram
-from wms_sync.reports.output import is_marked, refuse_output
-from wms_sync.reports.pages import rendered
+from wms_sync.reports.output import is_marked, refuse_output, rendered
 from wms_sync.settings import Settings
 from wms_sync.storage.durable import write_whole
 from wms_sync.targets.database import PresentRelation, create_empty, records, relations_in

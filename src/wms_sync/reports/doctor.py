@@ -18,13 +18,13 @@ import httpx
 from wms_sync import sql_files
 from wms_sync.errors import WmsSyncError
 from wms_sync.grammar import count_of
-from wms_sync.layout import Layout
 from wms_sync.master_data.existing import METHODS, MerchantLookup
 from wms_sync.master_data.kinds.table import IN_SHIPMENTS, KINDS, files_of, folder_of
-from wms_sync.master_data.pushed_files import needs, pusher, unfinished
-from wms_sync.reports.attention import tables_gone
+from wms_sync.master_data.pushed_files import pusher
+from wms_sync.reports.alerts.channels import NotDelivered, all_channels
 from wms_sync.reports.doctor_reading import look_at_status, read_as_a_sync
-from wms_sync.reports.findings import Finding
+from wms_sync.reports.finding import Finding, examined, open_findings
+from wms_sync.reports.findings import findings_of
 from wms_sync.service.client import GlobalApi
 from wms_sync.service.errors import AccessDenied, ApiError, CallFailed, SessionExpired, Unauthorized
 from wms_sync.service.headers import Heard
@@ -34,22 +34,21 @@ from wms_sync.settings import Settings
 from wms_sync.shipments.load.damaged_pages import damaged_pages
 from wms_sync.shipments.load.retention import dropped_windows
 from wms_sync.shipments.read.clocks import apart
-from wms_sync.shipments.read.set_aside import folders_set_aside
 from wms_sync.state.engine import refuse_newer, try_writing
 from wms_sync.state.epochs import newest_epoch
 from wms_sync.state.errors import StateOlder
 from wms_sync.state.ledger import PushLedger
 from wms_sync.state.lock import lock_of
+from wms_sync.state.outbox import Outbox
 from wms_sync.state.schema import MIGRATIONS
 from wms_sync.state.store import StateStore
 from wms_sync.storage.durable import kept_from_group, refuse_unwritable
 from wms_sync.targets.database import records, row_counts
-from wms_sync.targets.errors import DatabaseOpenError, ReadersInTheWay
-from wms_sync.targets.foreign_log import log_notice
-from wms_sync.targets.target import is_gone, target_of
+from wms_sync.targets.errors import DatabaseOpenError
+from wms_sync.targets.target import target_of
 from wms_sync.upkeep.forgotten_orders import refuse_lost
-from wms_sync.upkeep.place import FilesElsewhere, refuse_place_without_files, refuse_places
-from wms_sync.upkeep.recovery import is_behind, refuse_another_service
+from wms_sync.upkeep.place import FilesElsewhere, refuse_place_without_files
+from wms_sync.upkeep.recovery import is_behind
 
 SKEW = timedelta(seconds=30)
 LOW_DISK_BYTES = 2 * 1024**3
@@ -64,7 +63,9 @@ NOBODY = "wms-sync-doctor"
 
 
 def examine(settings: Settings, *, transport: httpx.BaseTransport | None = None) -> Iterator[Finding]:
-    """Examine each subject in turn; if one fails, the others are examined all the same.
+    """Examine each subject in turn, then yield the findings of the installation that are open.
+
+    If a subject fails, the others are examined all the same.
 
     Requests go through ``transport``, if there is one, instead of a socket.
     """
@@ -75,8 +76,8 @@ def examine(settings: Settings, *, transport: httpx.BaseTransport | None = None)
         ("merchant", partial(_merchant, transport)),
         ("disk", _disk),
         ("files", _files),
-        ("place", _place),
         ("state", _state),
+        ("raw pages", _raw_pages),
         ("service", _service),
         ("forgotten orders", _forgotten),
         ("lock", _lock),
@@ -85,37 +86,40 @@ def examine(settings: Settings, *, transport: httpx.BaseTransport | None = None)
         ("tables", _tables),
         ("ledger", _ledger),
         ("master data", _master_data),
-        ("master data", _unfinished),
+        ("alerts", look_at_alerts),
+        ("findings", _stored),
     )
     for subject, look in subjects:
         try:
             yield from look(settings)
         except StateOlder as error:
-            yield Finding(subject, "fail", str(error))
+            yield examined(subject, "error", str(error))
             return
+        except DatabaseOpenError:  # the list of findings has it
+            continue
         except (WmsSyncError, OSError) as error:
-            yield Finding(subject, "fail", str(error))
+            yield examined(subject, "error", str(error))
         except Exception as error:  # noqa: BLE001 - a defect must not hide the findings of the other subjects
-            yield Finding(subject, "fail", f"{type(error).__name__}: {error}")
+            yield examined(subject, "error", f"{type(error).__name__}: {error}")
 
 
 def _settings(settings: Settings) -> Iterator[Finding]:
     base_url, _ = settings.require_service()
-    yield Finding("settings", "ok", f"{base_url}, data in {settings.data_dir}, from {settings.start_date}")
+    yield examined("settings", "note", f"{base_url}, data in {settings.data_dir}, from {settings.start_date}")
 
 
 def _token(settings: Settings) -> Iterator[Finding]:
     expires = _expiry(settings.require_service()[1].get_secret_value())
     if expires is None:
-        yield Finding("token", "ok", "WMS_API_TOKEN is set; it names no expiry date")
+        yield examined("token", "note", "WMS_API_TOKEN is set; it names no expiry date")
         return
     left = (expires - datetime.now(UTC)).total_seconds()
     if left <= 0:
-        yield Finding("token", "fail", f"WMS_API_TOKEN expired on {expires:%Y-%m-%d %H:%M} UTC: create a new one")
+        yield examined("token", "error", f"WMS_API_TOKEN expired on {expires:%Y-%m-%d %H:%M} UTC: create a new one")
     elif left < SOON_SECONDS:
-        yield Finding("token", "warn", f"WMS_API_TOKEN expires on {expires:%Y-%m-%d %H:%M} UTC")
+        yield examined("token", "warning", f"WMS_API_TOKEN expires on {expires:%Y-%m-%d %H:%M} UTC")
     else:
-        yield Finding("token", "ok", f"WMS_API_TOKEN is valid until {expires:%Y-%m-%d}")
+        yield examined("token", "note", f"WMS_API_TOKEN is valid until {expires:%Y-%m-%d}")
 
 
 def _connection(transport: httpx.BaseTransport | None, settings: Settings) -> Iterator[Finding]:
@@ -123,7 +127,7 @@ def _connection(transport: httpx.BaseTransport | None, settings: Settings) -> It
     with GlobalApi.from_settings(settings, policy=ONE_TRY, warn=announced.append, transport=transport) as api:
         yield look_at_status(api)
         yield from read_as_a_sync(settings, api)
-    yield from (Finding("headers", "warn", text) for text in announced)
+    yield from (examined("headers", "warning", text) for text in announced)
     heard = api.clock.heard
     yield _clock(heard, settings.clock_tolerance)
 
@@ -134,21 +138,23 @@ def _clock(heard: Heard, tolerance: timedelta) -> Finding:
     A sync reads up to the earlier of two times: the service's clock, and this machine's plus the tolerance.
     """
     if heard.least is None or heard.most is None:
-        return Finding("clock", "warn", "answers have no Date: only this machine's clock decides how far a sync reads")
+        return examined(
+            "clock", "warning", "answers have no Date: only this machine's clock decides how far a sync reads"
+        )
     furthest = max(heard.least, heard.most, key=abs)
     difference = f"the service's clock is {apart(furthest)} this machine's"
     if furthest > tolerance:
         allowed = f"WMS_CLOCK_TOLERANCE_SECONDS allows {tolerance.total_seconds():.0f} s, and later changes wait"
-        return Finding("clock", "warn", f"{difference}; {allowed}. Correct the wrong clock")
+        return examined("clock", "warning", f"{difference}; {allowed}. Correct the wrong clock")
     if abs(furthest) > SKEW:
-        return Finding("clock", "warn", f"{difference}: correct the wrong clock")
-    return Finding("clock", "ok", difference)
+        return examined("clock", "warning", f"{difference}: correct the wrong clock")
+    return examined("clock", "note", difference)
 
 
 def _merchant(transport: httpx.BaseTransport | None, settings: Settings) -> Iterator[Finding]:
     if settings.merchant_username is None and settings.merchant_api_key is None:
-        yield Finding(
-            "merchant", "ok", "the Merchant API is not set up; with it, a push can look up ids and settle doubts"
+        yield examined(
+            "merchant", "note", "the Merchant API is not set up; with it, a push can look up ids and settle doubts"
         )
         return
     login: Literal["basic", "session"] = "basic" if settings.merchant_login == "session" else "session"
@@ -158,13 +164,13 @@ def _merchant(transport: httpx.BaseTransport | None, settings: Settings) -> Iter
     except (AccessDenied, Unauthorized) as error:
         with suppress(ApiError):
             _ask_merchant(transport, other)
-            yield Finding("merchant", "fail", f"{error} It accepts them with WMS_MERCHANT_LOGIN={login}: set that.")
+            yield examined("merchant", "error", f"{error} It accepts them with WMS_MERCHANT_LOGIN={login}: set that.")
             return
         raise
     accepted = f"accepts {settings.merchant_username}, WMS_MERCHANT_LOGIN is {settings.merchant_login}"
-    yield Finding("merchant", "ok", f"the Merchant API {accepted}")
+    yield examined("merchant", "note", f"the Merchant API {accepted}")
     for failure in failures:
-        yield Finding("merchant", "warn", f"{failure} A push works without it, and rows that need it wait.")
+        yield examined("merchant", "warning", f"{failure} A push works without it, and rows that need it wait.")
 
 
 def _ask_merchant(transport: httpx.BaseTransport | None, settings: Settings) -> Iterable[str]:
@@ -191,11 +197,11 @@ def _disk(settings: Settings) -> Iterator[Finding]:
     target = target_of(settings)
     copy = target.size if target.is_published else 0
     enough = free >= LOW_DISK_BYTES + 2 * copy
-    yield Finding("disk", "ok" if enough else "warn", f"{free / 1024**3:.1f} GB free in {folder}")
+    yield examined("disk", "note" if enough else "warning", f"{free / 1024**3:.1f} GB free in {folder}")
     if (left := names_left(os.statvfs(folder))) is not None:
-        yield Finding(
+        yield examined(
             "disk",
-            "warn",
+            "warning",
             f"no more than {count_of(left, 'further file fits', 'further files fit')} into the file system of "
             f"{folder}, however much room it has (`df -i`): delete files that nobody needs, or move WMS_DATA_DIR",
         )
@@ -210,107 +216,84 @@ def _files(settings: Settings) -> Iterator[Finding]:
     """Try every kind of request on the places of raw pages, Parquet files and tables outside the data folder."""
     found = settings.layout.files.examined()
     if found is not None:
-        yield Finding("files", *found)
+        yield examined("files", *found)
     tried = target_of(settings).try_files()
     if tried is not None:
-        yield Finding("files", "ok", tried)
-
-
-def _place(settings: Settings) -> Iterator[Finding]:
-    with StateStore(settings.database_url) as store:
-        refuse_places(settings, store)
-    yield Finding("place", "ok", "files and tables are where the last run had them")
+        yield examined("files", "note", tried)
 
 
 def _state(settings: Settings) -> Iterator[Finding]:
+    refuse_newer(settings.database_url)
+    try_writing(settings.database_url)
+    with StateStore(settings.database_url) as store:
+        windows = count_of(len(store.windows()), "window")
+    yield examined("state", "note", f"{windows} recorded; schema {MIGRATIONS[-1][0]}")
+
+
+def _raw_pages(settings: Settings) -> Iterator[Finding]:
     layout = settings.layout
     with StateStore(settings.database_url) as store:
-        refuse_newer(settings.database_url)
-        try_writing(settings.database_url)
-        windows, behind = store.windows(), is_behind(settings, store)
-        dropped = dropped_windows(layout, store)
-    if behind:
-        lost = "the state store was lost or is an old copy: the next run restores it from what is on disk"
-        yield Finding("state", "warn", f"{count_of(len(windows), 'window')} recorded, which is too few: {lost}")
-    else:
-        yield Finding("state", "ok", f"{count_of(len(windows), 'window')} recorded; schema {MIGRATIONS[-1][0]}")
-        with StateStore(settings.database_url) as store:
-            for one in folders_set_aside(layout, store):
-                yield Finding("raw pages", "warn", str(one))
-    yield from _raw_pages(layout, settings)
-    if dropped:
-        gone = f"those of {count_of(len(dropped), 'window')} were dropped; a rebuild uses the Parquet files instead"
-        yield Finding("raw pages", "ok", gone)
-
-
-def _raw_pages(layout: Layout, settings: Settings) -> Iterator[Finding]:
-    if lock_of(settings.database_url, layout).holder() is not None:
-        return
-    with StateStore(settings.database_url) as store:
+        if dropped := len(dropped_windows(layout, store)):
+            gone = f"those of {count_of(dropped, 'window')} were dropped; a rebuild uses the Parquet files instead"
+            yield examined("raw pages", "note", gone)
+        if lock_of(settings.database_url, layout).holder() is not None:
+            return
         try:
             refuse_place_without_files(settings, store)
-        except FilesElsewhere:
+        except FilesElsewhere:  # the list of findings has it
             return
         found = damaged_pages(layout, store)
     for page, reason in list(found.items())[:SHOWN_PAGES]:
-        yield Finding(
+        yield examined(
             "raw pages",
-            "fail",
+            "error",
             f"{page}: {reason}. Run `wms-sync rebuild`, which gives up the page's window, then `wms-sync sync`, which "
             "reads its time again",
         )
     if len(found) > SHOWN_PAGES:
-        yield Finding("raw pages", "fail", f"and {len(found) - SHOWN_PAGES:,} more are not as they were received")
+        yield examined("raw pages", "error", f"and {len(found) - SHOWN_PAGES:,} more are not as they were received")
 
 
 def _service(settings: Settings) -> Iterator[Finding]:
     with StateStore(settings.database_url) as store:
-        refuse_another_service(settings, store)
         held = store.service()
-    yield Finding("service", "ok", f"the data folder holds data of {held}" if held else "nothing was read yet")
+    yield examined("service", "note", f"the data folder holds data of {held}" if held else "nothing was read yet")
 
 
 def _forgotten(settings: Settings) -> Iterator[Finding]:
     layout = settings.layout
     with StateStore(settings.database_url) as store:
         refuse_lost(layout, behind=is_behind(settings, store))
-        known, unfinished = len(store.forgotten()), store.forgotten(unfinished=True)
-    readers = target_of(settings).readers_in_the_way() if unfinished else ()
-    if readers:
-        yield Finding("forgotten orders", "warn", str(ReadersInTheWay(readers)))
-    yield Finding("forgotten orders", "ok", f"{known} recorded, in the state store and in forgotten-orders.json")
+        known = len(store.forgotten())
+    yield examined("forgotten orders", "note", f"{known} recorded, in the state store and in forgotten-orders.json")
 
 
 def _lock(settings: Settings) -> Iterator[Finding]:
     holder = lock_of(settings.database_url, settings.layout).holder()
-    yield Finding("lock", "ok", f"held by {holder}" if holder else "nobody writes")
+    yield examined("lock", "note", f"held by {holder}" if holder else "nobody writes")
     for kind in KINDS:
         if (holder := pusher(settings, kind.name)) is not None:
-            yield Finding("lock", "ok", f"{kind.many} are being pushed: {holder}")
+            yield examined("lock", "note", f"{kind.many} are being pushed: {holder}")
     if (newest := newest_epoch(settings.database_url)) is not None:
-        yield Finding("epoch", "ok", f"the newest epoch is {newest.epoch}: {newest}")
+        yield examined("epoch", "note", f"the newest epoch is {newest.epoch}: {newest}")
 
 
 def _published(settings: Settings) -> Iterator[Finding]:
     layout, target = settings.layout, target_of(settings)
     if not target.is_published:
-        with StateStore(settings.database_url) as store:
-            gone = is_gone(store, target)
-        yield Finding("published", "fail", tables_gone(target)) if gone else Finding("published", "ok", "nothing yet")
+        yield examined("published", "note", "nothing")
         return
     with target.published() as connection:
         rows = row_counts(connection)
-    for kept in layout.logs_set_aside():
-        yield Finding("published", "warn", log_notice(kept, layout.published))
     if settings.analytics == "file" and (group := kept_from_group(layout.root, layout.published)) is not None:
-        yield Finding(
+        yield examined(
             "published",
-            "warn",
+            "warning",
             f"{group}, for which {layout.root} is opened, cannot read {layout.published}. Its owner must be in that "
             "group (`usermod -aG`), and what runs started anew since, because a process keeps the groups that it began "
             "with: then the next load publishes it readable",
         )
-    yield Finding("published", "ok", f"{target.title} opens; {count_of(rows['shipments'], 'shipment')} in it")
+    yield examined("published", "note", f"{target.title} opens; {count_of(rows['shipments'], 'shipment')} in it")
 
 
 def _timezones(settings: Settings) -> Iterator[Finding]:
@@ -325,53 +308,64 @@ def _timezones(settings: Settings) -> Iterator[Finding]:
     zones = settings.timezones
     known = {str(one[column]).lower() for one in warehouses for column in ("name", "abbreviation")}
     for name in sorted(zones.named.keys() - known):
-        yield Finding("time zones", "warn", f"WMS_WAREHOUSE_TIMEZONES names {name}, and no warehouse is called so")
+        yield examined("time zones", "warning", f"WMS_WAREHOUSE_TIMEZONES names {name}, and no warehouse is called so")
     unnamed = [str(one["name"]) for one in warehouses if zones.of(one["name"], one["abbreviation"]) is None]
     if not settings.warehouse_timezones and unnamed:
         days = "days in marts are days in UTC: set WMS_WAREHOUSE_TIMEZONES, such as *=America/New_York"
-        yield Finding("time zones", "warn", f"no warehouse has a time zone, so {days} ({', '.join(unnamed)})")
+        yield examined("time zones", "warning", f"no warehouse has a time zone, so {days} ({', '.join(unnamed)})")
     elif unnamed:
-        yield Finding("time zones", "ok", f"{zones.default}, that of every other warehouse: {', '.join(unnamed)}")
+        yield examined("time zones", "note", f"{zones.default}, that of every other warehouse: {', '.join(unnamed)}")
     else:
-        yield Finding("time zones", "ok", f"{count_of(len(warehouses), 'warehouse')}, each with a time zone")
+        yield examined("time zones", "note", f"{count_of(len(warehouses), 'warehouse')}, each with a time zone")
 
 
 def _tables(settings: Settings) -> Iterator[Finding]:
     if lock_of(settings.database_url, settings.layout).holder() is not None:
-        yield Finding("tables", "ok", "not examined: a run is writing them now")
+        yield examined("tables", "note", "not examined: a run is writing them now")
         return
-    yield Finding("tables", "ok", target_of(settings).examined())
+    yield examined("tables", "note", target_of(settings).examined())
 
 
 def _ledger(settings: Settings) -> Iterator[Finding]:
     with PushLedger(settings.database_url) as ledger:
-        sent, doubtful, unseen = sum(ledger.counts().values()), len(ledger.unsure()), ledger.unseen(IN_SHIPMENTS)
-    with StateStore(settings.database_url) as store:
-        behind = is_behind(settings, store)
-    if behind:
-        yield Finding("ledger", "warn", f"{count_of(sent, 'create')} recorded, which may be too few: see state")
-    elif doubtful:
-        doubts = f"{doubtful:,} of {count_of(sent, 'create')} in doubt: `wms-sync status` lists them with what to do"
-        yield Finding("ledger", "warn", doubts)
-    else:
-        yield Finding(
-            "ledger", "ok", f"{count_of(sent, 'create')} recorded, none in doubt; {unseen:,} not seen in shipments yet"
-        )
+        sent, unseen = sum(ledger.counts().values()), ledger.unseen(IN_SHIPMENTS)
+    yield examined("ledger", "note", f"{count_of(sent, 'create')} recorded; {unseen:,} not seen in shipments yet")
 
 
 def _master_data(settings: Settings) -> Iterator[Finding]:
     if settings.master_data_dir is None:
-        yield Finding("master data", "ok", "WMS_MASTER_DATA_DIR is not set: Dagster looks at no files")
+        yield examined("master data", "note", "WMS_MASTER_DATA_DIR is not set: Dagster looks at no files")
         return
     folder = folder_of(settings)
     counted = ", ".join(f"{count_of(len(files_of(folder, kind)), 'file')} of {kind.many}" for kind in KINDS)
     sends = "on: Dagster pushes them" if settings.push_enabled else "off: Dagster plans them and sends nothing"
-    yield Finding("master data", "ok", f"{counted} in {folder}; WMS_PUSH_ENABLED is {sends}")
+    yield examined("master data", "note", f"{counted} in {folder}; WMS_PUSH_ENABLED is {sends}")
 
 
-def _unfinished(settings: Settings) -> Iterator[Finding]:
-    for file in unfinished(settings):
-        yield Finding("master data", "warn", needs(settings, file))
+def look_at_alerts(settings: Settings) -> Iterator[Finding]:
+    """Examine each channel without sending anything, and count what waits."""
+    channels = all_channels(settings)
+    if not channels:
+        yield examined("alerts", "note", "no channel is set, so nobody hears of failures: see WMS_ALERT_WEBHOOK_URL")
+        return
+    for channel in channels:
+        try:
+            yield examined("alerts", "note", f"{channel.setting}: {channel.reach()}")
+        except NotDelivered as error:
+            yield examined("alerts", "error", str(error))
+    with Outbox(settings.database_url) as outbox:
+        refused = [one for one in outbox.waiting() if one.refusal is not None]
+    if refused:
+        since = f"since {refused[0].created_at:%Y-%m-%d %H:%M} UTC"
+        yield examined(
+            "alerts",
+            "warning",
+            f"{count_of(len(refused), 'alert waits', 'alerts wait')} for the receiver {since}. {refused[-1].refusal}",
+        )
+
+
+def _stored(settings: Settings) -> Iterator[Finding]:
+    yield from open_findings(findings_of(settings))
 
 
 def _expiry(token: str) -> datetime | None:

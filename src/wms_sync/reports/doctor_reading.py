@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct, field
 
 from wms_sync.grammar import count_of
-from wms_sync.reports.findings import Finding
+from wms_sync.reports.finding import Finding, examined
 from wms_sync.service import probe
 from wms_sync.service.body import decoded
 from wms_sync.service.client import STATUS, GlobalApi
@@ -58,9 +58,9 @@ def look_at_status(api: GlobalApi) -> Finding:
         api.get(STATUS, read=bytes)
     except ApiError as error:
         if isinstance(error, Rejected) and error.status in NO_SUCH_PATH:
-            return Finding("connection", "ok", f"{api.base_url} answers (it has no status page)")
-        return Finding("connection", "warn", f"the service's status page, which no sync needs, fails: {error}")
-    return Finding("connection", "ok", f"{api.base_url} answers; the token is accepted")
+            return examined("connection", "note", f"{api.base_url} answers (it has no status page)")
+        return examined("connection", "warning", f"the service's status page, which no sync needs, fails: {error}")
+    return examined("connection", "note", f"{api.base_url} answers; the token is accepted")
 
 
 def read_as_a_sync(settings: Settings, api: GlobalApi) -> Iterator[Finding]:
@@ -76,9 +76,9 @@ def read_as_a_sync(settings: Settings, api: GlobalApi) -> Iterator[Finding]:
         pages.append(query.at(pages[-1].envelope.next, counted=True))
     seen = _seen(pages)
     counted = "an unknown number" if total is None else f"{total:,}"
-    yield Finding(
+    yield examined(
         "shipments",
-        "ok",
+        "note",
         f"{counted} changed since {settings.start_date}; {seen.records:,} read in {count_of(len(pages), 'page')} of "
         f"up to {size.now:,}" + ("" if len(pages) > 1 else "; there is no second page to try"),
     )
@@ -86,13 +86,13 @@ def read_as_a_sync(settings: Settings, api: GlobalApi) -> Iterator[Finding]:
         advice = (
             f"the service refuses pages of {settings.page_size} and accepts {size.now}: set WMS_PAGE_SIZE={size.now}"
         )
-        yield Finding("page size", "warn", advice)
+        yield examined("page size", "warning", advice)
     yield from _filters(listing)
     yield from _names(settings, agreement.selection, dict(agreement.said))
     yield from _kinds(seen, agreement.selection)
     for name in taken_again(settings, agreement.selection):
-        yield Finding(
-            "field selection", "ok", f"{name} is accepted again: the next sync reads again what was read without it"
+        yield examined(
+            "field selection", "note", f"{name} is accepted again: the next sync reads again what was read without it"
         )
 
 
@@ -100,14 +100,14 @@ def _filters(listing: ShipmentListing) -> Iterator[Finding]:
     """Yield findings on a day without shipments, and on how exactly a filter finds a shipment by its updated_at."""
     status = listing.status_of_empty_list()
     understood = "" if status == HTTPStatus.OK else ": understood as an empty list if a list without filters comes"
-    yield Finding("empty list", "ok", f"a day without shipments is answered with {status:d}{understood}")
+    yield examined("empty list", "note", f"a day without shipments is answered with {status:d}{understood}")
     found = probe.widening(listing)
     if found is None:
-        yield Finding(FILTER, "ok", "no shipment with an updated_at to try it on")
+        yield examined(FILTER, "note", "no shipment with an updated_at to try it on")
     elif found:
-        yield Finding(FILTER, "warn", f"{probe.describe(found)} Ask the service to compare seconds in UTC")
+        yield examined(FILTER, "warning", f"{probe.describe(found)} Ask the service to compare seconds in UTC")
     else:
-        yield Finding(FILTER, "ok", "a shipment is found by the second of its updated_at")
+        yield examined(FILTER, "note", "a shipment is found by the second of its updated_at")
 
 
 def _names(settings: Settings, selection: Selection, said: dict[str, str]) -> Iterator[Finding]:
@@ -119,13 +119,13 @@ def _names(settings: Settings, selection: Selection, said: dict[str, str]) -> It
         message += f"; WMS_OMIT_FIELDS leaves out {', '.join(settings.omitted_fields)}"
     if len(granted) < len(whole.asked):
         message += f": {', '.join(name.removeprefix(PREFIX) for name in granted)}"
-    yield Finding("field selection", "ok", message)
+    yield examined("field selection", "note", message)
     for name, values in whole.asked:
         if (taken := selection.values(name)) != values:
             instead = f"asked for {','.join(taken)} instead" if taken else "refused"
             loss = what_is_lost(name, selection)
             effect = f"so {loss} does not come" if loss else "nothing is lost"
-            yield Finding(name, "warn" if loss else "ok", f"{instead} ({said.get(name, '')}); {effect}")
+            yield examined(name, "warning" if loss else "note", f"{instead} ({said.get(name, '')}); {effect}")
 
 
 def _kinds(seen: _Seen, selection: Selection) -> Iterator[Finding]:
@@ -136,10 +136,12 @@ def _kinds(seen: _Seen, selection: Selection) -> Iterator[Finding]:
         if seen.referring.get(name) and asked and kind != "ShipmentPackage" and not seen.included.get(kind):
             absent = count_of(seen.referring[name], "shipment refers", "shipments refer")
             absent += f" to one and none came, though {PREFIX}{name} was asked for"
-            yield Finding(kind, "warn", f"{absent}: does the service ignore field selection, or leave `included` out?")
+            yield examined(
+                kind, "warning", f"{absent}: does the service ignore field selection, or leave `included` out?"
+            )
     came = ", ".join(f"{count:,} {kind}" for kind, count in sorted(seen.included.items()))
     untried = f"; not on the pages read, so not tried: {', '.join(unseen)}" if unseen else ""
-    yield Finding("kinds", "ok", f"{came or 'none'} came with the shipments{untried}")
+    yield examined("kinds", "note", f"{came or 'none'} came with the shipments{untried}")
 
 
 def _seen(pages: list[Page]) -> _Seen:

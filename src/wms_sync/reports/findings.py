@@ -1,17 +1,322 @@
-"""One line of the doctor's report."""
+"""The one list of findings of an installation, from what is stored: state store, published tables, records of runs,
+files. No request is sent to the service.
+
+Each source yields the findings of one subject. A source that cannot be read is a finding itself, so one fault hides no
+other.
+"""
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
 
+import duckdb
 from msgspec import Struct
+from msgspec.structs import replace
 
-Verdict = Literal["ok", "warn", "fail"]
+from wms_sync.cron import longest_pause
+from wms_sync.errors import WmsSyncError
+from wms_sync.grammar import DID_NOT_FIT, UNKNOWN, agreed, count_of
+from wms_sync.reports.failures import is_being_retried, of_runs
+from wms_sync.reports.finding import Event, Finding, acknowledged_in, lasting_error, warning
+from wms_sync.reports.inbox import InboxEntry, marked
+from wms_sync.reports.published import CheckFound, Published, published_of
+from wms_sync.reports.pushes import of_pushes
+from wms_sync.settings import Settings
+from wms_sync.shipments.load.included import CHECK as KINDS_CAME
+from wms_sync.shipments.load.refresh import UNKNOWN_KEYS
+from wms_sync.shipments.read.clocks import what_is_off
+from wms_sync.shipments.read.plan import data_as_of, gaps_so_far, late_after
+from wms_sync.shipments.read.reader import BEFORE_START
+from wms_sync.shipments.read.set_aside import folders_set_aside
+from wms_sync.state.acknowledgements import Acknowledgements, fingerprint
+from wms_sync.state.audits import Audits
+from wms_sync.state.errors import RestoreUnfinished, StateOlder
+from wms_sync.state.lock import lock_of
+from wms_sync.state.runs import SYNC, RunRecord, RunRecords
+from wms_sync.state.store import StateStore
+from wms_sync.targets.errors import AnotherServiceError, ReadersInTheWay
+from wms_sync.targets.foreign_log import log_notice
+from wms_sync.targets.target import is_gone, target_of
+from wms_sync.upkeep.maintenance import loads_too_many
+from wms_sync.upkeep.place import refuse_places
+from wms_sync.upkeep.recovery import is_behind, refuse_another_service
+
+SHOWN_ABOVE = {
+    "nothing_was_quarantined_in_the_latest_load",
+    UNKNOWN_KEYS,
+    KINDS_CAME,
+    "no_name_of_field_selection_is_refused",
+    "no_create_is_in_doubt",
+    "audits_find_no_change_that_the_sync_missed",
+}
+"""Checks whose subject has findings of its own, which also know what has healed since the load."""
+SHOWN = 5
+Findings = Iterator[Finding]
 
 
-class Finding(Struct, frozen=True):
-    """What was examined, whether it is well, and if not, what to do."""
+class Installation(Struct, frozen=True):
+    """What every source reads from. ``runs`` are the newest first; one whose process is gone counts as failed."""
 
-    subject: str
-    verdict: Verdict
-    message: str
+    settings: Settings
+    store: StateStore
+    moment: datetime
+    runs: tuple[RunRecord, ...]
+    published: Published
+    entries: tuple[InboxEntry, ...]
+    checks: Sequence[CheckFound]
+
+    @property
+    def is_behind(self) -> bool:
+        """Return whether the state store lacks windows that are on disk, which may be in a bucket."""
+        return is_behind(self.settings, self.store)
+
+
+def findings_of(
+    settings: Settings,
+    moment: datetime | None = None,
+    *,
+    published: Published | None = None,
+    checks: Sequence[CheckFound] | None = None,
+) -> tuple[Finding, ...]:
+    """Return every finding at this moment, marked with when it was acknowledged.
+
+    ``published`` and ``checks`` are read from the published tables unless they are given.
+    """
+    with RunRecords(settings.database_url) as recorded:
+        runs = recorded.as_they_are(settings.layout)
+    with Acknowledgements(settings.database_url) as acknowledgements:
+        known = acknowledgements.all()
+    tables = published or published_of(settings)
+    with StateStore(settings.database_url) as store:
+        installation = Installation(
+            settings,
+            store,
+            moment or datetime.now(UTC),
+            runs,
+            tables,
+            marked(tables.inbox, known),
+            tables.checks if checks is None else checks,
+        )
+        return tuple(acknowledged_in(_all(installation), known))
+
+
+def acknowledgeable(findings: Iterable[Finding], entries: Iterable[InboxEntry]) -> Mapping[str, str]:
+    """Return the fingerprint of everything that can be acknowledged, by name: findings and entries of the inbox."""
+    facts = {finding.name: finding.facts for finding in findings if finding.can_be_acknowledged}
+    return facts | {entry.name: entry.facts for entry in entries}
+
+
+def _all(installation: Installation) -> Findings:
+    for source in SOURCES:
+        try:
+            yield from source(installation)
+        except StateOlder:
+            raise  # no command shows anything of data that an older release wrote
+        except (WmsSyncError, duckdb.Error, OSError) as error:
+            yield lasting_error(f"unknown-{source.__name__.lstrip('_')}", str(error), hides_others=True, event=None)
+
+
+def _runs(installation: Installation) -> Findings:
+    hours = installation.settings.night_retry_hours
+    return of_runs(installation.runs, installation.moment, hours)
+
+
+def _pushes(installation: Installation) -> Findings:
+    return of_pushes(installation.settings, installation.store, installation.moment, installation.runs)
+
+
+def _places(installation: Installation) -> Findings:
+    """Yield that files, tables or the service are other ones than the last run knew."""
+    settings, store = installation.settings, installation.store
+    try:
+        refuse_places(settings, store)
+    except WmsSyncError as error:
+        yield lasting_error("elsewhere", str(error))
+    try:
+        refuse_another_service(settings, store)
+    except AnotherServiceError as error:
+        yield lasting_error("another-service", str(error))
+
+
+def _coverage(installation: Installation) -> Findings:
+    """Yield what the tables lack, and how old they are."""
+    settings, store = installation.settings, installation.store
+    if installation.is_behind:
+        text = "The state store was lost or is an old copy, so the windows and pushes shown here are too few."
+        what_to_do = "Run `wms-sync sync`: it restores them from what is on disk, and reads only what is not there."
+        yield lasting_error("state-lost", text, what_to_do=what_to_do, event=None)
+        return
+    for folder in folders_set_aside(settings.layout, store):
+        yield warning("set-aside", str(folder), about=folder.window_id)
+    covered = store.covered(("loaded",))
+    if not covered:
+        text = "Nothing is synced yet: run `wms-sync sync`."
+        yield warning("nothing-synced", text, can_be_acknowledged=False, event=None)
+    _, gaps = gaps_so_far(settings.start, covered)
+    for gap in gaps:
+        text = f"Not covered: {gap.start:%Y-%m-%d %H:%M:%S} to {gap.end:%Y-%m-%d %H:%M:%S}; the next sync reads it."
+        yield warning("gap", text, about=gap, event=None)
+    yield from _freshness(installation)
+    landed, reading = len(store.windows("landed")), len(store.windows("reading"))
+    if landed:
+        text = f"{count_of(landed, 'window is', 'windows are')} on disk and not in the tables: run `wms-sync sync`."
+        yield warning("landed", text, event=None)
+    if reading and lock_of(settings.database_url, settings.layout).holder() is None:
+        text = f"{count_of(reading, 'window was', 'windows were')} begun and not finished: the next run continues."
+        yield warning("reading", text, event=None)
+
+
+def _freshness(installation: Installation) -> Findings:
+    """Yield that the data is older than the schedule allows.
+
+    The alert waits while a night is retried and, after a sync that failed, for another pause of the schedule.
+    """
+    settings, moment = installation.settings, installation.moment
+    reaches, limit = data_as_of(settings, installation.store), late_after(settings, moment)
+    if reaches is None or moment - reaches <= limit:
+        return
+    hours = round((moment - reaches) / timedelta(hours=1))
+    syncs = (run for run in installation.runs if run.group == SYNC and run.outcome in {"succeeded", "failed"})
+    newest = next(syncs, None)
+    is_failing = newest is not None and newest.outcome == "failed"
+    pause = longest_pause(settings.schedule_cron, settings.schedule_timezone, moment) if is_failing else timedelta()
+    yield lasting_error(
+        "stale",
+        f"The data is {count_of(hours, 'hour')} old.",
+        what_to_do="Check that the schedule and its daemon run, and look at the last runs: `wms-sync status`.",
+        since=reaches + limit,
+        event=Event.STALE_DATA,
+        is_settled=moment - reaches > limit + pause
+        and not is_being_retried(installation.runs, moment, settings.night_retry_hours),
+        counts={"hours": hours},
+    )
+
+
+def _reads(installation: Installation) -> Findings:
+    """Yield what the last reads warned of, and the difference of the clocks."""
+    settings, store = installation.settings, installation.store
+    for text, warned_at in store.warnings().items():
+        yield warning("warning", text, about=text, since=warned_at)
+    if (off := what_is_off(store, settings.clock_tolerance)) is not None:
+        yield warning("clocks", off, "differ")
+    before = store.observation(BEFORE_START)
+    if before is not None and (records := int(before.value)):
+        text = (
+            f"The service has {count_of(records, 'shipment')} last changed before {settings.start_date}, which "
+            "WMS_START_DATE leaves out."
+        )
+        yield replace(warning("before-start", text), severity="note")
+
+
+def _tables(installation: Installation) -> Findings:
+    """Yield what the published tables say: they are gone, checks failed, values did not fit, keys are unknown."""
+    settings, published = installation.settings, installation.published
+    target = target_of(settings)
+    if is_gone(installation.store, target) and not installation.is_behind:
+        yield lasting_error(
+            "tables-gone",
+            f"{target.name} was published and is gone: analysts have nothing to open.",
+            what_to_do=(
+                "Run `wms-sync sync`, which loads the tables from the Parquet files and raw pages on disk, and "
+                "publishes them again."
+            ),
+            event=Event.TABLES_GONE,
+            hides_others=True,
+        )
+    if published.unreadable is not None:
+        yield lasting_error("tables-unreadable", published.unreadable, hides_others=True)
+    layout = settings.layout
+    for kept in layout.logs_set_aside():
+        yield warning("log", log_notice(kept, layout.published), about=kept.name)
+    yield from (warning("kind", absent, about=absent) for absent in published.absent_kinds)
+    for check in installation.checks:
+        if check.offending and check.name not in SHOWN_ABOVE:
+            text = f"The check {check.name} found {count_of(check.offending, 'row')}."
+            found = warning(f"check-{check.name}", text, check.finding, detail=check.finding or "", same_as=check.name)
+            yield replace(found, severity="error") if check.severity == "error" else found
+    yield from _inbox(installation.entries)
+
+
+def _inbox(entries: Sequence[InboxEntry]) -> Findings:
+    """Yield what is open in the inbox; it is acknowledged once every entry is."""
+    for is_value, of_kind in groupby(entries, lambda entry: entry.is_value):
+        kind = list(of_kind)
+        unseen = [entry for entry in kind if entry.acknowledged_at is None]
+        shown = unseen or kind
+        table = "quarantine" if is_value else "schema_drift"
+        places = _listed([entry.what for entry in shown])
+        values = sum(entry.rows for entry in shown)
+        yield warning(
+            "quarantine" if is_value else "drift",
+            f"{count_of(values, *DID_NOT_FIT) if is_value else count_of(len(shown), *UNKNOWN)}: {places}.",
+            *[(entry.name, entry.facts) for entry in kind],
+            what_to_do=f"`wms-sync inbox list` shows them by kind; see ops.{table}. The raw pages keep the values.",
+            since=min(entry.first_at for entry in shown),
+            same_as=fingerprint(sorted(entry.name for entry in kind)),
+            acknowledged_at=None if unseen else max(entry.acknowledged_at for entry in kind if entry.acknowledged_at),
+            event=Event.QUARANTINE if is_value else Event.DRIFT,
+            counts={"values": values, "kinds": len(shown)} if is_value else {"keys": len(shown)},
+        )
+
+
+def _audits(installation: Installation) -> Findings:
+    """Yield what the newest slice of old shipments showed, if the tables had it otherwise."""
+    last = installation.published.last_audit
+    if last is not None and (unproven := last.absent - last.missing):
+        gone = agreed(unproven, "it is gone: the service has it", "they are gone: the service has them")
+        text = (
+            f"The last audit did not find {count_of(unproven, 'shipment')} that the tables have, and could not prove "
+            f"that {gone} when asked by id, or too many were absent; the log of that run says which."
+        )
+        what_to_do = "Check whether the token may see all shipments."
+        yield warning("audit", text, last.window_id, what_to_do=what_to_do, since=last.read_at)
+    with Audits(installation.settings.database_url) as audits:
+        done = [audit for audit in audits.all() if audit.compared is not None]
+    names = ("changed", "missed", "absent", "orders_changed")
+    found = {name: count for name in names if done and (count := getattr(done[-1], name))}
+    if found:
+        counted = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in found.items())
+        compared = done[-1].compared or 0
+        yield warning(
+            "audit-differences",
+            f"The audit compared {count_of(compared, 'old shipment')}, and the tables differed: {counted}.",
+            done[-1].window_id,
+            what_to_do="What was read replaces them. `wms-sync status` and ops.audits say more.",
+            since=done[-1].read_at,
+            event=Event.AUDIT_FINDINGS,
+            counts={"compared": compared, **found},
+        )
+
+
+def _upkeep(installation: Installation) -> Findings:
+    """Yield what was begun and not finished, and maintenance that is due."""
+    settings, layout = installation.settings, installation.settings.layout
+    if layout.restoring.exists():
+        yield lasting_error("restore", str(RestoreUnfinished(layout.restoring.read_text(encoding="utf-8"))))
+    if orders := len(installation.store.forgotten(unfinished=True)):
+        readers = target_of(settings).readers_in_the_way()
+        what_to_do = "Run `wms-sync forget` to finish it." + (f" {ReadersInTheWay(readers)}" if readers else "")
+        text = f"Forgetting {count_of(orders, 'order')} was interrupted."
+        yield warning("forget", text, orders, what_to_do=what_to_do)
+    if late := loads_too_many(settings):
+        text = f"{count_of(late, 'load has', 'loads have')} left files in the lake since its last maintenance, and "
+        yield warning("maintenance", f"{text}each takes longer: run `wms-sync maintain`.", "late")
+
+
+SOURCES: tuple[Callable[[Installation], Findings], ...] = (
+    _runs,
+    _places,
+    _coverage,
+    _tables,
+    _reads,
+    _audits,
+    _pushes,
+    _upkeep,
+)
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
+    return ", ".join(names[:SHOWN]) + more

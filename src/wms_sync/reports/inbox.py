@@ -8,7 +8,7 @@ about keys stay until ``sql/types`` knows the key and its values were loaded.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -68,7 +68,7 @@ class InboxEntry(Struct, frozen=True):
     acknowledged_at: datetime | None = None
 
 
-class Finding(Struct, frozen=True):
+class InboxRow(Struct, frozen=True):
     """One row behind an entry: where it was found, and the text as it came."""
 
     window_id: str
@@ -84,14 +84,16 @@ class UnknownEntry(SettingsError):
     """No entry has this name."""
 
 
-def open_entries(
-    connection: duckdb.DuckDBPyConnection, store: StateStore, acknowledged: Mapping[tuple[str, str], datetime]
-) -> tuple[InboxEntry, ...]:
+def open_entries(connection: duckdb.DuckDBPyConnection, store: StateStore) -> tuple[InboxEntry, ...]:
     """Return the open entries of the published file, values first, the most rows first."""
-    values = _values(connection, store)
     keys = (_key_entry(row) for row in records(connection.execute(sql_files.read("inbox/keys.sql"))))
-    found = [replace(one, acknowledged_at=acknowledged.get((one.name, one.facts))) for one in (*values, *keys)]
-    return tuple(sorted(found, key=lambda one: (not one.is_value, -one.rows, one.what)))
+    entries = (*_values(connection, store), *keys)
+    return tuple(sorted(entries, key=lambda entry: (not entry.is_value, -entry.rows, entry.what)))
+
+
+def marked(entries: Iterable[InboxEntry], acknowledged: Mapping[tuple[str, str], datetime]) -> tuple[InboxEntry, ...]:
+    """Return the entries, each with when its facts were acknowledged."""
+    return tuple(replace(entry, acknowledged_at=acknowledged.get((entry.name, entry.facts))) for entry in entries)
 
 
 def chosen(entries: Sequence[InboxEntry], names: Collection[str]) -> tuple[InboxEntry, ...]:
@@ -104,13 +106,13 @@ def chosen(entries: Sequence[InboxEntry], names: Collection[str]) -> tuple[Inbox
     return tuple(one for one in entries if one.name in names or not names)
 
 
-def findings(settings: Settings, entry: InboxEntry, most: int) -> tuple[Finding, ...]:
-    """Return the newest rows behind an entry, at most so many."""
+def rows_behind(settings: Settings, entry: InboxEntry, most: int) -> tuple[InboxRow, ...]:
+    """Return the newest rows behind an entry, at most ``most``."""
     with target_of(settings).published() as connection:
         name = "values" if entry.is_value else "keys"
         query = sql_files.read(f"inbox/rows_of_{name}.sql")
         found = connection.execute(query, {"what": entry.what, "why": entry.why, "most": most})
-        return tuple(Finding(**row) for row in records(found))
+        return tuple(InboxRow(**row) for row in records(found))
 
 
 def known_keys(entries: Collection[InboxEntry]) -> frozenset[str]:

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
+from wms_sync.reports.finding import Finding, open_findings
 from wms_sync.reports.status import Status
 from wms_sync.settings import Settings
 from wms_sync.state.runs import RunRecord
@@ -50,9 +51,11 @@ class Metric(Struct, frozen=True):
                 yield f"{self.name}{{{shown}}} {value:.15g}"
 
 
-def write_metrics(settings: Settings, runs: Sequence[RunRecord], found: Status | None) -> None:
+def write_metrics(
+    settings: Settings, runs: Sequence[RunRecord], found: Status | None, findings: Sequence[Finding]
+) -> None:
     """Write the file. ``runs`` are newest first; ``found`` is None if the status cannot be read."""
-    metrics = [*_of_runs(runs), *(() if found is None else _of_status(settings, found))]
+    metrics = [*_of_runs(runs), *_of_findings(findings), *(() if found is None else _of_status(settings, found))]
     common = (("service", urlsplit(settings.base_url or "").hostname or "none"),)
     text = "\n".join(line for metric in metrics for line in metric.lines(common))
     layout = settings.layout
@@ -131,14 +134,23 @@ def _of_status(settings: Settings, found: Status) -> Iterator[Metric]:
         {(("kind", kind),): doubts[kind] for kind in {*found.pushes, *doubts}},
     )
     yield _gauge("wms_sync_unfinished_files", "Files with rows that were not sent.", {(): len(found.unfinished)})
-    severities = Counter(one.severity for one in found.open_items)
-    yield _gauge(
-        "wms_sync_open_items",
-        "What a person should look at and nobody has acknowledged.",
-        {(("severity", severity),): severities[severity] for severity in ("failed", "look")},
-    )
     yield from _of_audit(found)
     yield from _of_disk(settings, found)
+
+
+def _of_findings(findings: Sequence[Finding]) -> Iterator[Metric]:
+    shown = open_findings(findings)
+    severities = Counter(finding.severity for finding in shown)
+    yield _gauge(
+        "wms_sync_open_findings",
+        "Findings that nobody has acknowledged, by severity.",
+        {(("severity", severity),): severities[severity] for severity in ("error", "warning")},
+    )
+    yield _gauge(
+        "wms_sync_finding",
+        "Each finding that nobody has acknowledged (1).",
+        {(("finding", finding.name), ("severity", finding.severity)): 1 for finding in shown},
+    )
 
 
 def _of_audit(found: Status) -> Iterator[Metric]:

@@ -6,6 +6,7 @@ Every command with such an option asks here before it writes, and marks what it 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from importlib.resources import files
 from pathlib import Path
 
 from sqlalchemy.engine import make_url
@@ -58,3 +59,12 @@ def _kept(settings: Settings) -> Iterator[Path]:
     if url.get_backend_name() == "sqlite" and url.database:
         for end in ("", "-wal", "-shm"):
             yield Path(f"{url.database}{end}").resolve()
+
+
+def rendered(template: str, **values: object) -> str:
+    """Return the page that a template beside this module makes of these values; every text in it is escaped."""
+    from jinja2 import Environment, StrictUndefined  # only needed here
+
+    text = files(__package__).joinpath(f"{template}.html.j2").read_text(encoding="utf-8")
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    return environment.from_string(text).render(values)

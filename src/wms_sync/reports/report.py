@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,15 +16,12 @@ from msgspec import Struct
 
 from wms_sync import sql_files
 from wms_sync.errors import WmsSyncError, require_extra
-from wms_sync.reports.attention import RUN
-from wms_sync.reports.output import is_marked, refuse_output
-from wms_sync.reports.pages import rendered
-from wms_sync.reports.status import Status, status
+from wms_sync.reports.finding import Finding, open_findings
+from wms_sync.reports.findings import findings_of
+from wms_sync.reports.output import is_marked, refuse_output, rendered
 from wms_sync.settings import Settings
-from wms_sync.shipments.load.checking import CheckResult
 from wms_sync.shipments.load.refresh import RefreshReport
 from wms_sync.state.run import Run
-from wms_sync.state.store import StateStore
 from wms_sync.storage.durable import share_with_group, write_whole
 from wms_sync.targets.database import records
 from wms_sync.targets.target import target_of
@@ -55,28 +52,19 @@ class ReportError(WmsSyncError):
     """The report cannot be made."""
 
 
-class Sign(Struct, frozen=True):
-    """One line of the traffic light."""
-
-    light: Light
-    subject: str
-    text: str
-
-
 class Report(Struct, frozen=True):
-    """What the page shows: the signs, and the rows of each query by its name."""
+    """What the page shows: the open findings, errors first, and the rows of each query by its name."""
 
     made_at: datetime
     freshness: Mapping[str, Any]
-    signs: tuple[Sign, ...]
-    needs_a_hand: tuple[str, ...]
+    findings: tuple[Finding, ...]
     rows: Mapping[str, Sequence[Mapping[str, Any]]]
 
     @property
     def light(self) -> Light:
-        """Return the worst of the signs."""
-        lights = {sign.light for sign in self.signs}
-        return "act" if "act" in lights else "look" if "look" in lights else "well"
+        """Return what the worst finding asks for."""
+        severities = {finding.severity for finding in self.findings}
+        return "act" if "error" in severities else "look" if severities else "well"
 
     def next_step(self, shipment: Mapping[str, Any]) -> str:
         """Return what to do about an overdue shipment, by the status of its order and its own."""
@@ -85,9 +73,9 @@ class Report(Struct, frozen=True):
 
 
 def make_report(
-    settings: Settings, to: Path | None = None, *, force: bool = False, checks: Sequence[CheckResult] | None = None
+    settings: Settings, to: Path | None = None, *, force: bool = False, findings: Sequence[Finding] | None = None
 ) -> tuple[Path, Report]:
-    """Write the report to ``report.html`` in the data folder, or to ``to``. ``checks`` are those of the last load.
+    """Write the report to ``report.html`` in the data folder, or to ``to``. ``findings`` are those of now.
 
     ``force``: also over a file that is no report. Raise ``SettingsError`` for a missing extra, ``ReportError`` or
     ``OutputRefused``.
@@ -98,7 +86,7 @@ def make_report(
     if to is not None and not is_default:
         path = to
         refuse_output(settings, path, lambda there: is_marked(there, MARK), force=force)
-    report = _collected(settings, checks)
+    report = _collected(settings, findings_of(settings) if findings is None else findings)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, _html(report).encode())
     if is_default:
@@ -106,12 +94,10 @@ def make_report(
     return path, report
 
 
-def _collected(settings: Settings, checks: Sequence[CheckResult] | None) -> Report:
-    target, now = target_of(settings), datetime.now(UTC)
+def _collected(settings: Settings, findings: Sequence[Finding]) -> Report:
+    target = target_of(settings)
     if not target.is_published:
         raise ReportError("There is nothing to report: nothing is published yet. Run `wms-sync sync` first.")
-    with StateStore(settings.database_url) as store:
-        found = status(settings, store)
     try:
         with target.published() as connection:
             freshness = records(connection.execute("from marts.freshness"))
@@ -122,42 +108,7 @@ def _collected(settings: Settings, checks: Sequence[CheckResult] | None) -> Repo
         ) from None
     if not freshness:
         raise ReportError("There is nothing to report: nothing was loaded yet. Run `wms-sync sync` first.")
-    # the report is made inside a run, which may be the one that makes an earlier failure good
-    needs = tuple(one.text for one in found.open_items if not one.name.startswith(RUN))
-    signs = tuple(_signs(found, freshness[0], checks, needs, now))
-    return Report(now, freshness[0], signs, needs, rows)
-
-
-def _signs(
-    found: Status,
-    freshness: Mapping[str, Any],
-    checks: Sequence[CheckResult] | None,
-    needs: Sequence[str],
-    now: datetime,
-) -> list[Sign]:
-    until = freshness["data_until"]
-    behind = now - until if until else None
-    late = timedelta(seconds=found.late_after_seconds)
-    signs = [
-        Sign(
-            "act" if behind is None or behind > 2 * late else "look" if behind > late else "well",
-            "Data until",
-            f"{until:%Y-%m-%d %H:%M} UTC" if until else "nothing was read",
-        )
-    ]
-    if checks is not None:
-        failed = [one for one in checks if not one.passed]
-        severe = any(one.check.severity == "error" for one in failed)
-        findings = " ".join(str(one.finding) for one in failed)
-        text = f"{len(failed)} of {len(checks)} failed: {findings}" if failed else f"all {len(checks)} passed"
-        signs.append(Sign("act" if severe else "look" if failed else "well", "Checks of the tables", text))
-    doubts = len(found.doubts)
-    signs += [
-        Sign("look" if found.quarantined else "well", "Values that did not fit", f"{found.quarantined:,}"),
-        Sign("act" if doubts else "well", "Creates in doubt", f"{doubts:,}"),
-        Sign("look" if needs else "well", "Needs a hand", f"{len(needs)}"),
-    ]
-    return signs
+    return Report(datetime.now(UTC), freshness[0], open_findings(findings), rows)
 
 
 def _html(report: Report) -> str:
@@ -166,12 +117,12 @@ def _html(report: Report) -> str:
     return rendered("report", report=report, rows=report.rows, charts=charts)
 
 
-def report_load(run: Run, refreshed: RefreshReport) -> Path | None:
+def report_load(settings: Settings, refreshed: RefreshReport, findings: Sequence[Finding]) -> Path | None:
     """Make the report if `WMS_REPORT` is on and something was published; return its path."""
-    if not (run.settings.report and refreshed.published):
+    if not (settings.report and refreshed.published):
         return None
     try:
-        path, _ = make_report(run.settings, checks=refreshed.checks)
+        path, _ = make_report(settings, findings=findings)
     except Exception as error:  # noqa: BLE001 - no defect of the report may fail a load
         logger.warning("The tables are loaded, but the report could not be made: %(error)s", {"error": error})
         return None

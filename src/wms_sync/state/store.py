@@ -230,11 +230,11 @@ class StateStore(Guarded):
             row = connection.execute(select(observations).where(observations.c.name == name)).one_or_none()
         return None if row is None else Observation(**row._mapping)
 
-    def warnings(self) -> tuple[str, ...]:
-        """Return the warnings of the last sync and of the reads after it."""
-        query = select(read_warnings.c.warning).order_by(read_warnings.c.warned_at, read_warnings.c.warning)
+    def warnings(self) -> dict[str, datetime]:
+        """Return the warnings of the last sync and of the reads after it, each with when it was given."""
+        query = select(read_warnings).order_by(read_warnings.c.warned_at, read_warnings.c.warning)
         with self._reading() as connection:
-            return tuple(connection.scalars(query))
+            return {row.warning: row.warned_at for row in connection.execute(query)}
 
     def forgotten(self, *, unfinished: bool = False) -> frozenset[int]:
         """Return the ids of orders whose personal data must not be stored.

@@ -167,14 +167,17 @@ class BucketFiles:
         if self.probe(f"probe-{secrets.token_hex(8)}").keeps_versions or self._has_versions():
             raise VersionsKept(self.url)
 
-    def examined(self) -> tuple[Literal["ok", "warn", "fail"], str]:
+    def examined(self) -> tuple[Literal["note", "warning", "error"], str]:
         """Write, read, list and delete an object."""
         found = self.probe(f"probe-{secrets.token_hex(8)}")
         if not found.refuses_a_second:
-            return "fail", f"{self.url} puts a second object over the first of the same name: it has no conditional put"
+            return (
+                "error",
+                f"{self.url} puts a second object over the first of the same name: it has no conditional put",
+            )
         if found.keeps_versions:
-            return "warn", f"{self.url} keeps old versions: what is dropped stays, and `wms-sync forget` is refused"
-        return "ok", f"{self.url} can be written, read, listed and deleted in, and puts nothing over what is there"
+            return "warning", f"{self.url} keeps old versions: what is dropped stays, and `wms-sync forget` is refused"
+        return "note", f"{self.url} can be written, read, listed and deleted in, and puts nothing over what is there"
 
     def probe(self, key: str) -> Probe:
         """Try every kind of request on an object of this name, which is deleted then. Raise ``FilesUnavailable``."""

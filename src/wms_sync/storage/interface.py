@@ -86,7 +86,7 @@ class Files(Protocol):
     def refuse_versions(self) -> None:
         """Raise ``VersionsKept`` if what is deleted stays somewhere."""
 
-    def examined(self) -> tuple[Literal["ok", "warn", "fail"], str] | None:
+    def examined(self) -> tuple[Literal["note", "warning", "error"], str] | None:
         """Try the place out, and say how it is; None if there is nothing to try. Raise ``FilesUnavailable``."""
 
     def where(self, key: str) -> str:

@@ -13,7 +13,7 @@ from tests.conftest import logged
 from tests.reports.alerts.conftest import REFUSED
 from wms_sync.reports.alerts.channels import AppriseUrl, Heartbeat, NotDelivered, Webhook, all_channels
 from wms_sync.reports.alerts.deliver import tell
-from wms_sync.reports.alerts.doctor import look_at_alerts
+from wms_sync.reports.doctor import look_at_alerts
 
 NOWHERE = "http://127.0.0.1:1/a-secret"
 MINUTE = timedelta(minutes=1)
@@ -145,8 +145,8 @@ def test_the_doctor_asks_hosts_and_sends_nothing(install, receiver):
     well = install(
         alert_webhook_url=receiver.url, heartbeat_url=receiver.url, alert_urls=f"{as_apprise(receiver.url)} nosuch://x"
     )
-    found = [(one.verdict, one.message) for one in look_at_alerts(well.settings)]
-    assert [verdict for verdict, _ in found] == ["ok", "ok", "fail", "ok"]
+    found = [(one.severity, one.text) for one in look_at_alerts(well.settings)]
+    assert [verdict for verdict, _ in found] == ["note", "note", "error", "note"]
     assert receiver.asked == ["HEAD /", "HEAD /"]
     assert "JSON" in found[1][1]
     assert "WMS_ALERT_URLS (URL 2)" in found[2][1]
@@ -157,11 +157,11 @@ def test_the_doctor_names_what_waits_and_what_is_not_reached(install):
     ill = install(alert_webhook_url=NOWHERE)
     ill.run("failed", REFUSED, "Unauthorized")
     ill.tell()
-    found = [(one.verdict, one.message) for one in look_at_alerts(ill.settings)]
-    assert [verdict for verdict, _ in found] == ["fail", "warn"]
+    found = [(one.severity, one.text) for one in look_at_alerts(ill.settings)]
+    assert [verdict for verdict, _ in found] == ["error", "warning"]
     assert "1 alert waits for the receiver" in found[1][1]
     assert "a-secret" not in str(found)
-    assert "nobody is told" in str(list(look_at_alerts(install().settings)))
+    assert "nobody hears of failures" in str(list(look_at_alerts(install().settings)))
 
 
 def test_channels_are_told_apart(install, receiver):

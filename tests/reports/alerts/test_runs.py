@@ -10,7 +10,7 @@ import pytest
 from tests.lakes import Lakes, name_of
 from tests.reports.alerts.conftest import REFUSED
 from wms_sync.recording import SUCCEEDED, Recording
-from wms_sync.reports.nights import PAUSES, mends_by_waiting, next_attempt
+from wms_sync.reports.failures import PAUSES, mends_by_waiting, next_attempt
 from wms_sync.state.errors import StateRefused
 from wms_sync.state.lock import FileLock
 from wms_sync.state.runs import RunRecords
@@ -56,7 +56,9 @@ def test_each_purpose_fails_and_recovers_by_itself(hooked, receiver):
     receiver.clear()
     hooked.run("succeeded", purpose="sync")  # which loads the tables
     hooked.tell()
-    assert [body["text"].split(": ", 1)[1].split(" again")[0] for body in receiver.taken] == ["loading succeeded"]
+    assert [body["text"].split(": ", 1)[1].split(" again")[0] for body in receiver.taken] == [
+        "loading the tables succeeded"
+    ]
 
 
 NIGHT, INTERRUPT = {"source": "schedule"}, ("interrupted", "The run was interrupted.", "KeyboardInterrupt")

@@ -13,7 +13,7 @@ from tests.conftest import FEWER, Bench
 from tests.test_sync import first_synced, night_after, synced
 from wms_sandbox.app import Sandbox
 from wms_sync.json_values import LARGEST_ID
-from wms_sync.reports.checks import found_in_whole_tables, found_last
+from wms_sync.reports.published import check_whole_tables, last_checks
 from wms_sync.shipments.load.checking import OF_LOAD, WHOLE
 from wms_sync.shipments.load.checks import checks
 from wms_sync.shipments.load.refresh import RefreshReport, rebuild, refresh
@@ -95,10 +95,10 @@ def test_what_makes_whole_tables_be_asked(bench, sandbox):
         assert asked(night(bench, sandbox)) == {WHOLE}, statement
     warned_and_asked_of_the_load(night(bench, sandbox))
 
-    found = found_in_whole_tables(bench.settings)
+    found = check_whole_tables(bench.settings)
     assert [one.name for one in found] == [check.name for check in checks()]
     assert not any(one.offending for one in found if one.severity == "error")
-    [last] = [one for one in found_last(bench.settings) if one.name == DATES]
+    [last] = [one for one in last_checks(bench.settings) if one.name == DATES]
     with closing(duckdb.connect(bench.layout.published, read_only=True)) as connection:
         ((oldest_id,),) = connection.execute(f"select id from shipments {oldest}").fetchall()
     assert (last.offending, last.finding) == (1, f"1 shipment was packed before it was created: {oldest_id}.")

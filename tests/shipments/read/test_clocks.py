@@ -17,7 +17,6 @@ from tests.conftest import CONFIG, Bench, logged, opened_store
 from tests.landed import assert_landed
 from wms_sandbox.app import Sandbox
 from wms_sandbox.transport import InProcess
-from wms_sync.reports.status import status
 from wms_sync.shipments.read.clocks import OBSERVED, what_is_off
 from wms_sync.shipments.read.plan import MARGIN
 from wms_sync.state.store import COVERAGE_WITHDRAWN
@@ -55,10 +54,10 @@ def wrong_once(by: timedelta) -> Callable[[datetime], datetime]:
 
 def off(bench: Bench) -> list[str]:
     """What status, check and doctor say of clocks; all three or none."""
-    told = [line for line in status(bench.settings, bench.store).needs_a_hand if "clock" in line or "Date" in line]
+    told = [line for line in bench.needs if "clock" in line or "Date" in line]
     [check] = [one for one in results(bench.settings) if one.check_name == CLOCKS]
-    [finding] = [one for one in bench.examine() if one.subject == "clock"]
-    assert check.passed == (not told) == (finding.verdict == "ok"), (check, told, finding)
+    [finding] = [one for one in bench.examine() if one.name == "clock"]
+    assert check.passed == (not told) == (finding.severity == "note"), (check, told, finding)
     return told
 
 
@@ -92,8 +91,8 @@ def test_a_service_that_is_ahead_is_read_as_far_as_this_machine_vouches_for(benc
     assert [line for line in off_in_status(bench) if "clock" in line] == []
 
 
-def off_in_status(bench: Bench) -> tuple[str, ...]:
-    return status(bench.settings, bench.store).needs_a_hand
+def off_in_status(bench: Bench) -> list[str]:
+    return bench.needs
 
 
 def test_a_machine_that_is_far_behind_says_that_later_changes_wait(bench, service):

@@ -159,8 +159,8 @@ def test_an_answer_without_a_list_is_an_empty_list_where_the_service_answers_so(
     bench.read()
     assert_landed(bench, sandbox)
     with bench.api() as api:
-        [empty] = [finding for finding in read_as_a_sync(bench.settings, api) if finding.subject == "empty list"]
-    assert (empty.verdict, f"answered with {status}" in empty.message) == ("ok", True)
+        [empty] = [finding for finding in read_as_a_sync(bench.settings, api) if finding.name == "empty list"]
+    assert (empty.severity, f"answered with {status}" in empty.text) == ("note", True)
 
 
 @pytest.mark.parametrize("status", [404, 204])

@@ -6,7 +6,7 @@ Addresses may contain secrets: no message shows them, and redirects are not foll
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
 
@@ -14,7 +14,6 @@ from msgspec import Struct
 from pydantic import SecretStr
 
 from wms_sync.errors import WmsSyncError
-from wms_sync.reports.alerts.message import title_of
 from wms_sync.settings import PREFIX, Settings
 from wms_sync.state.outbox import Body
 
@@ -149,6 +148,11 @@ def _channels(settings: Settings) -> Iterator[Channel]:
     if settings.alert_urls is not None:
         for number, url in enumerate(settings.alert_urls.get_secret_value().split(), 1):
             yield AppriseUrl(SecretStr(url), number)
+
+
+def title_of(body: Mapping[str, object]) -> str:
+    """Return the title for channels that have one: ``wms-sync: run failed``."""
+    return f"wms-sync: {str(body['event']).replace('_', ' ')}"
 
 
 def _reached(url: SecretStr, setting: str) -> str:

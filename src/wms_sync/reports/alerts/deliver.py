@@ -10,11 +10,9 @@ from functools import partial
 
 from wms_sync.errors import WmsSyncError
 from wms_sync.reports.alerts.channels import HEARTBEAT, Channel, NotDelivered, all_channels, channels_of
-from wms_sync.reports.alerts.fact import Event, Fact
-from wms_sync.reports.alerts.message import body_of
-from wms_sync.reports.alerts.observe import BEAT_FOR, observe
-from wms_sync.reports.alerts.runs import fact_of
-from wms_sync.reports.nights import mends_by_waiting
+from wms_sync.reports.alerts.observe import BEAT_FOR, body_of, observe
+from wms_sync.reports.failures import failed_run, mends_by_waiting
+from wms_sync.reports.finding import Event, Finding
 from wms_sync.settings import Settings
 from wms_sync.state.outbox import Body, Outbox, Waiting
 from wms_sync.state.runs import RunRecord
@@ -43,15 +41,15 @@ def tell(settings: Settings, *, seconds: float) -> None:
 def tell_unrecorded(settings: Settings, failed: RunRecord) -> None:
     """Send that this run failed, which the state store could not keep; its process need not say that again."""
     _refusing.add(settings.database_url)
-    _send_now(settings, fact_of(failed))
+    _send_now(settings, failed_run(failed, [failed], datetime.now(UTC)))
 
 
-def _send_now(settings: Settings, fact: Fact) -> None:
+def _send_now(settings: Settings, finding: Finding) -> None:
     """Send what cannot be stored: now, once, and without the outbox.
 
     Wait ``CHANNEL_SECONDS`` for each channel at most, and raise nothing.
     """
-    body = body_of(settings, fact, datetime.now(UTC), None)
+    body = body_of(settings, finding, datetime.now(UTC), None)
     for channel in channels_of(settings):
         _within(CHANNEL_SECONDS, partial(_send_once, channel, body))
 
@@ -125,11 +123,14 @@ def _tell_refusal(settings: Settings, error: WmsSyncError) -> None:
     if settings.database_url not in _refusing and not mends_by_waiting(type(error).__name__):
         _refusing.add(settings.database_url)
         what_to_do = "Until then no alert can be stored, and none but this may come."
-        fact = Fact(Event.STORE_REFUSES, Event.STORE_REFUSES, "", f"Alerts cannot be stored: {error}", what_to_do)
-        _send_now(settings, fact)
+        _send_now(settings, _of_store(f"Alerts cannot be stored: {error}", Event.STORE_REFUSES, what_to_do))
 
 
 def _tell_end_of_refusal(settings: Settings) -> None:
     if settings.database_url in _refusing:
         _refusing.remove(settings.database_url)
-        _send_now(settings, Fact(Event.RECOVERED, Event.STORE_REFUSES, "", "Alerts can be stored again."))
+        _send_now(settings, _of_store("Alerts can be stored again.", Event.RECOVERED))
+
+
+def _of_store(text: str, event: Event, what_to_do: str = "") -> Finding:
+    return Finding(name="store-refuses", severity="error", text=text, what_to_do=what_to_do, event=event)

@@ -1,90 +1,172 @@
-"""Compare what is so with what was told, and put what is new, other or over into the outbox."""
+"""Compare the findings with the alerts that were sent, and put what is new, changed or over into the outbox.
+
+An alert is JSON; its ``text`` alone is enough for a chat.
+"""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterable
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from uuid import uuid4
 
 from msgspec import Struct
 
 from wms_sync.reports.alerts.channels import HEARTBEAT, channels_of
-from wms_sync.reports.alerts.fact import Event, Fact, Undecided
-from wms_sync.reports.alerts.facts import SOURCES, Now
-from wms_sync.reports.alerts.message import body_of
-from wms_sync.reports.alerts.runs import last_success
+from wms_sync.reports.finding import RUN, Event, Finding, is_in_ui, name_of
+from wms_sync.reports.findings import findings_of
+from wms_sync.reports.published import Published, published_of
 from wms_sync.settings import Settings
+from wms_sync.shipments.read.plan import data_as_of
 from wms_sync.state.outbox import Body, Outbox, ToldFact
-from wms_sync.state.runs import SYNC
+from wms_sync.state.runs import LOADING, LOADS_TABLES, SYNC, RunRecord, RunRecords
+from wms_sync.state.store import StateStore
+from wms_sync.targets.target import target_of
 
-logger = logging.getLogger(__name__)
+RECORDS = 200
+"""How many of the newest runs may end a failure."""
 BEAT_FOR = timedelta(days=1)
 """How old a success may be whose heartbeat is still sent."""
 
 
 def observe(settings: Settings, moment: datetime | None = None) -> None:
-    """Put an alert for each fact that is not told yet into the outbox, and for each end that is to be told.
+    """Put an alert for each finding that is new or changed into the outbox, and for each end that is reported.
 
-    Without a channel nothing is told, and nothing counts as told.
+    Without a channel nothing is sent, and nothing counts as sent.
     """
     moment = moment or datetime.now(UTC)
     channels = tuple(channel.name for channel in channels_of(settings))
+    with RunRecords(settings.database_url) as recorded:
+        recorded.mark_killed(settings.layout)
+        runs = recorded.newest(RECORDS)
+    with StateStore(settings.database_url) as store:
+        reaches = data_as_of(settings, store)
     with Outbox(settings.database_url) as outbox:
-        told = outbox.told()
-        now = Now.read(settings, moment, told.keys())
+        observation = _Observation(settings, moment, reaches, runs, outbox, channels)
         if channels:
-            _Observation(now, outbox, channels, told).make()
+            observation.compare(findings_of(settings, moment, published=_published(settings)))
         if settings.heartbeat_url is not None:
-            _beat(now, outbox)
+            observation.beat()
+
+
+def _published(settings: Settings) -> Published | None:
+    target = target_of(settings)
+    return _published_in(settings, target.version) if target.is_published else None
+
+
+@lru_cache(maxsize=1)
+def _published_in(settings: Settings, _: int) -> Published:
+    """Read the tables once for each publishing: Dagster's sensor asks every half minute, and an inbox may be large."""
+    return published_of(settings)
 
 
 class _Observation(Struct, frozen=True):
-    now: Now
+    settings: Settings
+    moment: datetime
+    data_as_of: datetime | None
+    runs: Sequence[RunRecord]
     outbox: Outbox
     channels: tuple[str, ...]
-    told: dict[str, ToldFact]
 
-    def make(self) -> None:
-        for source, events in SOURCES.items():
-            try:
-                found = tuple(source(self.now))
-            except Exception as error:  # noqa: BLE001 - a source that cannot be asked ends none of its facts
-                logger.debug("%(source)s cannot be asked: %(error)s", {"source": source.__name__, "error": error})
-                continue
-            for one in found:
-                if isinstance(one, Fact):
-                    self._tell(one)
-            self._end(found, {event.value for event in events})
+    def compare(self, findings: Sequence[Finding]) -> None:
+        sent = self.outbox.told()
+        for finding in findings:
+            if finding.event is not None and finding.is_open and finding.is_settled:
+                self._send(finding, sent.get(finding.name))
+        if not any(finding.hides_others for finding in findings):
+            still = {finding.name for finding in findings}
+            for name, before in sent.items():
+                if name not in still and before.event != Event.HEARTBEAT:
+                    self._end(before)
 
-    def _tell(self, fact: Fact) -> None:
-        before = self.told.get(fact.key)
-        if before is None or before.fingerprint != fact.fingerprint:
-            told = ToldFact(fact.key, fact.event.value, fact.fingerprint, self.now.moment)
-            self.outbox.tell(told, self._body(fact), self.channels)
+    def _send(self, finding: Finding, before: ToldFact | None) -> None:
+        assert finding.event is not None  # noqa: S101 - the caller has looked
+        if before is None or before.fingerprint != finding.alert_facts:
+            sent = ToldFact(finding.name, finding.event.value, finding.alert_facts, self.moment)
+            self.outbox.tell(sent, self._body(finding), self.channels)
 
-    def _end(self, found: Iterable[Fact | Undecided], events: set[str]) -> None:
-        still = {one.key for one in found}
-        for key, before in self.told.items():
-            if before.event in events and key not in still:
-                over = _recovery(before) if Event(before.event).recovers else None
-                self.outbox.end(before, None if over is None else self._body(over), self.channels, self.now.moment)
+    def _end(self, before: ToldFact) -> None:
+        ended = self._what_ended(before)
+        body = None
+        if ended is not None:
+            text = f"{ended} again; it was reported on {before.told_at:%Y-%m-%d %H:%M} UTC that it was not so."
+            body = self._body(Finding(name=before.key, severity="note", text=text), Event.RECOVERED)
+        self.outbox.end(before, body, self.channels, self.moment)
 
-    def _body(self, fact: Fact) -> Body:
-        return body_of(self.now.settings, fact, self.now.moment, self.now.data_as_of)
+    def _what_ended(self, before: ToldFact) -> str | None:
+        """Return what is well again; None if nobody waits for it, or if the records of the runs are gone."""
+        if before.event == Event.STALE_DATA:
+            return "The data is fresh"
+        if before.event == Event.TABLES_GONE:
+            return "The published tables are there"
+        if before.event != Event.RUN_FAILED:
+            return None
+        succeeded = (run for run in self.runs if run.outcome == "succeeded" and before.key in _ended_by(run))
+        return f"{before.key.removeprefix(RUN).replace('_', ' ')} succeeded" if next(succeeded, None) else None
+
+    def beat(self) -> None:
+        """Put a heartbeat into the outbox for the newest sync that succeeded, in place of one that still waits."""
+        ended = (run for run in self.runs if run.group == SYNC and run.outcome in {"succeeded", "failed"})
+        last = next(ended, None)
+        if last is None or last.outcome == "failed" or last.ended_at is None:
+            return
+        if self.moment - last.ended_at <= BEAT_FOR:
+            finding = Finding(name=HEARTBEAT, severity="note", text="A sync has succeeded.", run=last)
+            sent = ToldFact(HEARTBEAT, Event.HEARTBEAT.value, last.run_id, self.moment)
+            self.outbox.tell(sent, self._body(finding, Event.HEARTBEAT), (HEARTBEAT,), newest_only=True)
+
+    def _body(self, finding: Finding, event: Event | None = None) -> Body:
+        return body_of(self.settings, finding, self.moment, self.data_as_of, event)
 
 
-def _recovery(before: ToldFact) -> Fact:
-    ended = {Event.STALE_DATA: "The data is fresh", Event.TABLES_GONE: "The published tables are there"}
-    what = ended.get(Event(before.event)) or f"{before.key.partition(':')[2]} succeeded"
-    text = f"{what} again; it was told on {before.told_at:%Y-%m-%d %H:%M} UTC that it was not so."
-    return Fact(Event.RECOVERED, before.key, "", text)
+def _ended_by(run: RunRecord) -> set[str]:
+    """Return the names of the findings that a success of this run ends."""
+    return {name_of(run.purpose)} | ({name_of(LOADING)} if run.group in LOADS_TABLES else set())
 
 
-def _beat(now: Now, outbox: Outbox) -> None:
-    """Put a heartbeat into the outbox for the newest sync that succeeded, in place of one that still waits."""
-    last = last_success(now.records, SYNC)
-    if last is None or last.ended_at is None or now.moment - last.ended_at > BEAT_FOR:
-        return
-    fact = Fact(Event.HEARTBEAT, HEARTBEAT, last.run_id, "A sync has succeeded.", run_id=last.run_id)
-    told = ToldFact(fact.key, fact.event.value, fact.fingerprint, now.moment)
-    outbox.tell(told, body_of(now.settings, fact, now.moment, now.data_as_of), (HEARTBEAT,), newest_only=True)
+def body_of(
+    settings: Settings, finding: Finding, now: datetime, data_as_of: datetime | None, event: Event | None = None
+) -> Body:
+    """Return the alert on a finding, of its own event or of this one. ``id`` is new: a receiver drops what it has had.
+
+    ``detail``, which may quote rows, is left out.
+    """
+    link, purpose = _link(settings, finding), None if finding.run is None else finding.run.purpose
+    event = event or finding.event or Event.FINDING
+    parts = (
+        f"{_sender(settings)}: {finding.text}",
+        finding.what_to_do,
+        f"Data as of {data_as_of:%Y-%m-%d %H:%M} UTC." if data_as_of else "",
+        f"Run: {link}" if link else "",
+    )
+    return {
+        "id": str(uuid4()),
+        "event": event.value,
+        "is_bad": event.is_bad,
+        "text": " ".join(part for part in parts if part),
+        "instance": settings.base_url,
+        "at": _moment(now),
+        "job": purpose,
+        "run_id": None if finding.run is None else finding.run.run_id,
+        "run_url": link,
+        "failures": [{"step": purpose, "message": finding.text}] if event is Event.RUN_FAILED else [],
+        "what_to_do": finding.what_to_do,
+        "counts": dict(finding.counts),
+        "data_as_of": _moment(data_as_of),
+    }
+
+
+def _sender(settings: Settings) -> str:
+    """Return whose alert it is: ``wms-sync acme at https://acme.example.com``."""
+    name = "" if settings.instance is None else f" {settings.instance}"
+    return f"wms-sync{name} at {settings.base_url or 'no address'}"
+
+
+def _link(settings: Settings, finding: Finding) -> str | None:
+    if settings.ui_url is None or finding.run is None or not is_in_ui(finding.run):
+        return None
+    return f"{settings.ui_url}/runs/{finding.run.run_id}"
+
+
+def _moment(moment: datetime | None) -> str | None:
+    return None if moment is None else f"{moment:%Y-%m-%dT%H:%M:%SZ}"

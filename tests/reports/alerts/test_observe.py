@@ -10,7 +10,6 @@ import pytest
 from msgspec.structs import replace
 
 from tests.conftest import opened_store, turn_at
-from wms_sync.reports.alerts.facts import SOURCES, Now
 from wms_sync.state.audits import Audit, AuditResult, Audits
 from wms_sync.state.ledger import Entry, PushLedger, State
 from wms_sync.state.lock import FileLock
@@ -85,7 +84,8 @@ def test_what_cannot_be_looked_at_has_not_ended(hooked, receiver, empty):
     hooked.tell()
     with_rows(hooked, empty, unknown("Order.gift_wrap"))
     hooked.tell()
-    assert receiver.events == ["drift"]
+    assert receiver.events == ["drift", "finding"]
+    assert "analytics.duckdb cannot be read" in receiver.taken[1]["text"]
 
 
 def test_a_published_file_that_is_gone_is_told_once_and_so_is_its_return(hooked, receiver, empty):
@@ -185,9 +185,9 @@ def test_what_pushes_leave_is_told_when_it_does_not_settle_by_itself(hooked, rec
         for hours in (2, 3):
             hooked.tell(hours * HOUR)
         [told] = receiver.taken
-        assert (told["event"], told["counts"]) == ("push_not_settled", {"unsent": 3, "waits": 0, "files": 1})
+        assert (told["event"], told["counts"]) == ("push_not_settled", {"unsent": 3, "waits": 0})
         hooked.tell(27 * HOUR)
-        assert receiver.taken[1]["counts"] == {"unsent": 3, "waits": 2, "files": 2}
+        assert receiver.taken[1]["counts"] == {"unsent": 0, "waits": 2}
         for file in (unsent, waits):
             files.record(replace(file, unsent=0, waits=0))
         hooked.tell(28 * HOUR)
@@ -228,10 +228,3 @@ def test_each_audit_that_found_something_is_told(hooked, receiver):
     turn.close()
     [told] = receiver.taken
     assert (told["event"], told["counts"]) == ("audit_findings", {"compared": 100, "changed": 2, "missed": 1})
-
-
-def test_each_event_has_one_source(hooked):
-    events = [event for of_source in SOURCES.values() for event in of_source]
-    assert len(events) == len(set(events))
-    now = Now.read(hooked.settings, hooked.now, ())
-    assert [found for source in SOURCES for found in source(now)] == []

@@ -1,0 +1,135 @@
+"""Which runs count as failed: the newest for each purpose, and not a night that is still retried.
+
+A night is a scheduled sync with its attempts. One that failed since something did not answer (the service, PostgreSQL,
+object storage, or the network to one of them) is retried for hours. The attempts are runs of their own: in the pauses
+between them neither the writer's lock nor a slot is held, and each continues where the one before stopped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
+from itertools import takewhile
+
+from wms_sync.reports.finding import Event, Finding, is_in_ui, name_of, warning
+from wms_sync.service.errors import Busy, NotSent, ServiceFailed, Unreachable
+from wms_sync.state.acknowledgements import fingerprint
+from wms_sync.state.errors import SessionLost, StateSilent
+from wms_sync.state.runs import KILLED, KILLED_KIND, LOADING, LOADS_TABLES, SYNC, RunRecord
+from wms_sync.storage.errors import FilesUnavailable
+
+PAUSES = tuple(timedelta(minutes=minutes) for minutes in (2, 5, 10, 20, 30))
+"""From the end of an attempt to the next one; the last pause repeats."""
+PASSING = frozenset(
+    kind.__name__ for kind in (Unreachable, NotSent, Busy, ServiceFailed, FilesUnavailable, SessionLost, StateSilent)
+)
+QUOTES_ROWS = {"RowsUnsent", "WrongHeader", "Rejected"}
+"""Kinds of errors whose message may repeat what stands in a file or in the service."""
+TELLING_NUMBERS = re.compile(r"[0-9a-f]{6,}|\d+")
+LONGEST_TEXT = 1000
+EXPLAINED_WITHIN = timedelta(minutes=1)
+"""Dagster notices the end of a process some seconds later than others may."""
+
+
+def of_runs(runs: Sequence[RunRecord], moment: datetime, hours: float) -> Iterator[Finding]:
+    """Yield each purpose whose newest run failed, or was interrupted and did not succeed since.
+
+    ``runs`` are the newest first. Within ``hours`` of its first attempt a night is retried.
+    """
+    is_retried = is_being_retried(runs, moment, hours)
+    done: set[str] = set()
+    interrupted: dict[str, RunRecord] = {}
+    for run in runs:
+        if run.outcome == "running" or run.purpose in done:
+            continue
+        if run.outcome == "interrupted":
+            interrupted.setdefault(run.purpose, run)
+            continue
+        done.add(run.purpose)
+        if run.outcome == "failed":
+            interrupted.pop(run.purpose, None)
+            yield failed_run(run, runs, moment, is_retried=is_retried and run.purpose == SYNC)
+        elif run.group in LOADS_TABLES:
+            done.add(LOADING)
+    for run in interrupted.values():
+        text = f"{run.purpose} was interrupted ({run.source}, {_minute(run.started_at)})."
+        what_to_do = run.error or "Run it again: it continues from there."
+        yield warning(
+            name_of(run.purpose), text, run.run_id, what_to_do=what_to_do, since=run.started_at, event=None, run=run
+        )
+
+
+def failed_run(run: RunRecord, runs: Sequence[RunRecord], moment: datetime, *, is_retried: bool = False) -> Finding:
+    """Return that this run failed; what is retried by itself is a warning until it is given up."""
+    alike = [other for other in runs if other.purpose == run.purpose]
+    failing = list(takewhile(lambda other: other.outcome != "succeeded", alike))
+    quotes = run.error is None or run.error_kind in QUOTES_ROWS
+    may_be_explained = (
+        run.error == KILLED and is_in_ui(run) and run.ended_at is not None and moment - run.ended_at < EXPLAINED_WITHIN
+    )
+    cause = f"{run.error_kind or 'an error'}; the log of the run says more." if quotes else _cut(run.error or "")
+    return Finding(
+        name=name_of(run.purpose),
+        severity="warning" if is_retried else "error",
+        text=f"{run.purpose} failed: {cause}",
+        what_to_do="The next run continues where this one stopped.",
+        detail=f"{run.error if quotes and run.error else ''} ({run.source}, {_minute(run.started_at)})".strip(),
+        since=failing[-1].started_at if failing else run.started_at,
+        facts=fingerprint(run.run_id),
+        same_as=_failure(run),
+        event=Event.RUN_FAILED,
+        is_settled=not (is_retried or may_be_explained),
+        counts=run.counts,
+        run=run,
+    )
+
+
+def _failure(run: RunRecord) -> str:
+    """Return what makes two failures the same: what they were for, and the error without its numbers.
+
+    All failures that waiting mends are one. Each kill is one of its own.
+    """
+    if mends_by_waiting(run.error_kind):
+        return fingerprint(run.purpose, "service or network")
+    if run.error_kind == KILLED_KIND:
+        return fingerprint(run.run_id)
+    return fingerprint(run.purpose, run.error_kind, TELLING_NUMBERS.sub("#", run.error or ""))
+
+
+def mends_by_waiting(error_kind: str | None) -> bool:
+    """Return whether an error of this kind may pass by itself; a token, a setting or a full disk does not."""
+    return error_kind in PASSING
+
+
+def next_attempt(
+    tick: datetime, ended_at: datetime, attempt: int, hours: float, pauses: Sequence[timedelta] = PAUSES
+) -> datetime | None:
+    """Return when to try again after attempt number ``attempt`` (from 1); None if that is too late for this night."""
+    due = ended_at + pauses[min(attempt, len(pauses)) - 1]
+    return due if due <= tick + timedelta(hours=hours) else None
+
+
+def is_being_retried(records: Iterable[RunRecord], now: datetime, hours: float) -> bool:
+    """Return whether the newest sync failed and may still succeed by itself; ``records`` are the newest first.
+
+    The time counts from the first failure since the last success, so that a schedule that ticks more often than that
+    does not put the alert off for ever. An attempt that goes on may take longer.
+    """
+    syncs = [one for one in records if one.group == SYNC]
+    failures = list(takewhile(_is_passing_failure, (one for one in syncs if one.outcome != "running")))
+    if not failures:
+        return False
+    return syncs[0].outcome == "running" or now < min(one.started_at for one in failures) + timedelta(hours=hours)
+
+
+def _is_passing_failure(record: RunRecord) -> bool:
+    return record.outcome == "failed" and record.source == "schedule" and mends_by_waiting(record.error_kind)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}..."
+
+
+def _minute(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M} UTC"

@@ -1,0 +1,241 @@
+"""One list: in each state every view names the same findings, and severity alone decides the exit code."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+
+import duckdb
+import pytest
+from click.testing import CliRunner
+from msgspec.structs import replace
+
+from pipelines import coverage
+from tests.conftest import Bench, opened_store, settings_in, turn_at
+from tests.receiver import Receiver, receiving
+from tests.running import run_rebuild, run_sync
+from wms_sandbox.app import Sandbox
+from wms_sandbox.config import SandboxConfig
+from wms_sandbox.transport import InProcess
+from wms_sync.cli.main import main
+from wms_sync.cli.runs import report
+from wms_sync.reports.alerts.deliver import deliver
+from wms_sync.reports.alerts.observe import observe
+from wms_sync.reports.doctor import examine
+from wms_sync.reports.finding import exit_code, open_findings
+from wms_sync.reports.findings import acknowledgeable, findings_of
+from wms_sync.reports.report import make_report
+from wms_sync.reports.status import status
+from wms_sync.settings import Settings
+from wms_sync.state.acknowledgements import Acknowledgements
+from wms_sync.state.ledger import Entry, PushLedger, State
+from wms_sync.state.runs import RunRecords
+
+SERVICE = SandboxConfig(shipments=120, seed=5, days=20, families=40, only_known_statuses=True)
+STATES: dict[str, tuple[Callable[[Settings], None], dict[str, str]]] = {}
+"""By what is wrong: what brings it about after a sync without findings, and what is then found, by name."""
+
+
+def state(**found: str) -> Callable[[Callable[[Settings], None]], Callable[[Settings], None]]:
+    def named(make: Callable[[Settings], None]) -> Callable[[Settings], None]:
+        STATES[make.__name__] = (make, {name.replace("__", "-"): severity for name, severity in found.items()})
+        return make
+
+    return named
+
+
+def change(settings: Settings, *statements: str) -> None:
+    """Change the published tables in place."""
+    published = settings.layout.published
+    published.chmod(0o600)
+    with duckdb.connect(str(published)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+@state()
+def nothing_is_wrong(settings: Settings) -> None:
+    pass
+
+
+@state(check__statuses_are_known="warning")
+def a_warning_check_failed(settings: Settings) -> None:
+    change(
+        settings,
+        "update ops.checks set offending = 2, finding = '2 statuses are unknown: teleported' "
+        "where name = 'statuses_are_known'",
+    )
+
+
+@state(quarantine="warning", drift="warning")
+def values_did_not_fit_and_a_key_is_unknown(settings: Settings) -> None:
+    found = "'w', 1, timestamptz '2026-03-01 12:00:00+00'"
+    change(
+        settings,
+        f"insert into ops.quarantine values ('w/1', 1, 'Order', null, '$.a', '\"Jane\"', 'no number', {found})",
+        f"insert into ops.schema_drift values ('w/1', 'Order.b', '\"Jane\"', 3, 'no type knows the key', {found})",
+    )
+
+
+@state(gap="warning")
+def a_day_is_not_covered(settings: Settings) -> None:
+    with opened_store(settings) as store:
+        [window] = store.windows("loaded")
+        store.begin_windows([replace(window, id="later", from_at=window.to_at + timedelta(minutes=1),
+                                     to_at=window.to_at + timedelta(minutes=2), state="reading")])  # fmt: skip
+        store.mark_landed("later", read_seconds=0.1)
+        store.mark_loaded(["later"])
+
+
+@state(tables__gone="error")
+def the_published_file_is_gone(settings: Settings) -> None:
+    settings.layout.published.unlink()
+
+
+@state(tables__unreadable="error")
+def the_published_file_is_damaged(settings: Settings) -> None:
+    settings.layout.published.chmod(0o600)
+    settings.layout.published.write_bytes(b"no database" * 1000)
+
+
+@state(doubts="warning")
+def a_create_is_in_doubt(settings: Settings) -> None:
+    turn = turn_at(settings.database_url, settings.data_dir)
+    entry = Entry(
+        service=settings.base_url or "", kind="retailers", key="JANE", state=State.DOUBT, body="{}",
+        body_sha256="0" * 64, remote_id=None, run_id="run", attempts=1, message=None,
+        intended_at=datetime.now(UTC), settled_at=None, seen_at=None,
+    )  # fmt: skip
+    with PushLedger(settings.database_url, turn) as ledger:
+        ledger.record([entry])
+    turn.close()
+
+
+@state(run__sync="error")
+def a_run_is_dead(settings: Settings) -> None:
+    with RunRecords(settings.database_url) as records:
+        records.started("dead", "sync", "command line")
+
+
+@state(run__push_retailers="error")
+def a_push_failed(settings: Settings) -> None:
+    with RunRecords(settings.database_url) as records:
+        records.started("failed", "push retailers", "command line")
+        records.ended("failed", "failed", error="Jane was refused.", error_kind="RowsUnsent")
+
+
+@state(warning="warning", forget="warning")
+def a_read_warned_and_forgetting_was_interrupted(settings: Settings) -> None:
+    with opened_store(settings) as store:
+        store.record_warnings("run", ["It is narrower."], anew=True)
+        store.remember_forgotten([4711])
+
+
+@pytest.fixture(scope="module")
+def synced(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    """An installation after a sync in which nothing was wrong."""
+    transport = InProcess(Sandbox(SERVICE))
+    start = datetime.now(UTC).date() - timedelta(days=30)
+    settings = settings_in(tmp_path_factory.mktemp("synced"), transport, start_date=start)
+    run_sync(settings, transport)
+    return Bench(settings, opened_store(settings), transport)
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with receiving() as started:
+        yield started
+
+
+@pytest.fixture
+def made(request, synced, tmp_path, receiver) -> Settings:
+    """The settings of a copy in which the state of the test was brought about."""
+    folder = tmp_path / "data"
+    shutil.copytree(synced.settings.data_dir, folder)
+    made = synced.settings.model_copy(update={"data_dir": folder, "alert_webhook_url": None})
+    made = Settings.load(
+        **{**made.model_dump(exclude_unset=True), "alert_webhook_url": receiver.url, "_env_file": None}
+    )
+    STATES[request.param][0](made)
+    return made
+
+
+def kinds(names: Iterable[str]) -> list[str]:
+    """The names without what tells findings of one kind apart."""
+    return sorted(re.sub(r"-[0-9a-f]{6}$", "", name) for name in names)
+
+
+@pytest.mark.parametrize(("made", "found"), [(name, found) for name, (_, found) in STATES.items()], indirect=["made"])
+def test_every_view_names_the_same_findings(made, found, receiver, monkeypatch):
+    findings = open_findings(findings_of(made))
+    assert kinds(finding.name for finding in findings) == sorted(found)
+    assert {re.sub(r"-[0-9a-f]{6}$", "", finding.name): finding.severity for finding in findings} == found
+    code = 1 if "error" in found.values() else 3 if found else 0
+    assert exit_code(findings) == code
+
+    for name in ("data_dir", "start_date", "base_url"):
+        monkeypatch.setenv(f"WMS_{name.upper()}", str(getattr(made, name)))
+    shown = CliRunner().invoke(main, ["status"])
+    listed = re.findall(r"^(?:error|warning) .*\(([\w-]+)\)$", shown.output, re.MULTILINE)
+    assert (shown.exit_code, kinds(listed)) == (code, sorted(found)), shown.output
+    told = json.loads(CliRunner().invoke(main, ["status", "--json"]).output)
+    assert kinds(one["name"] for one in told["findings"] if one["severity"] != "note") == sorted(found)
+    line = CliRunner().invoke(main, ["status", "--check"])
+    assert (line.exit_code, line.output.startswith("well: ")) == (code, not found), line.output
+    assert kinds(one.name for one in examine(made) if one.severity != "note" and one.facts) == sorted(found)
+
+    results = {result.check_name: result for result in coverage.results(made)}
+    named = [str(result.metadata["findings"].value) for result in results.values()]
+    assert kinds(name for names in named for name in names.split(", ") if name != "none") == sorted(found)
+    assert all(result.passed for result in results.values()) == (not found)
+
+    observe(made)
+    deliver(made)
+    sent = [finding for finding in findings if finding.event is not None]
+    assert sorted(receiver.events) == sorted(str(finding.event) for finding in sent)
+    assert "Jane" not in str(receiver.taken)
+    assert all(finding.event is not None for finding in findings if finding.severity == "error")
+
+    if not {"tables-gone", "tables-unreadable"} & set(found):
+        checked = CliRunner().invoke(main, ["check"])
+        listed = re.findall(r"^(?:error|warning) .*\(([\w-]+)\)$", checked.output, re.MULTILINE)
+        assert (checked.exit_code, kinds(listed)) == (code, sorted(found)), checked.output
+        _, page = make_report(made)
+        assert kinds(finding.name for finding in page.findings) == sorted(found)
+        assert page.light == {0: "well", 1: "act", 3: "look"}[code]
+
+
+@pytest.mark.parametrize("made", ["a_create_is_in_doubt"], indirect=True)
+def test_a_run_ends_with_what_is_open_until_somebody_has_seen_it(made, capsys):
+    """Its exit code, its metrics and its last lines are of the list that a command shows afterwards."""
+    done = run_rebuild(made)
+    assert kinds(finding.name for finding in open_findings(done.findings)) == ["doubts"]
+    assert report(done) == 3
+    assert "1 retailer may or may not exist in the service." in capsys.readouterr().out
+    metrics = made.layout.metrics.read_text()
+    assert re.search(r'^wms_sync_open_findings\{.*severity="warning"\} 1$', metrics, re.MULTILINE)
+    assert re.search(r'^wms_sync_finding\{.*finding="doubts-\w+",severity="warning"\} 1$', metrics, re.MULTILINE)
+
+    with opened_store(made) as store:
+        known = acknowledgeable(findings_of(made), status(made, store).inbox)
+    with Acknowledgements(made.database_url) as acknowledgements:
+        acknowledgements.add(known)
+    assert report(run_rebuild(made)) == 0
+    assert exit_code(findings_of(made)) == 0
+    assert re.search(r'severity="warning"\} 0$', made.layout.metrics.read_text(), re.MULTILINE)
+
+
+@pytest.mark.parametrize("made", ["a_run_is_dead"], indirect=True)
+def test_what_cannot_be_examined_is_a_finding_and_hides_no_other(made, receiver):
+    """As where the bucket of raw pages does not answer: here a folder stands in the place of a manifest."""
+    [manifest] = made.layout.raw.rglob("manifest.json")
+    manifest.parent.with_name("copied").joinpath(manifest.name).mkdir(parents=True)
+    found = {finding.name: finding for finding in findings_of(made)}
+    assert "Is a directory" in found["unknown-coverage"].text
+    assert found["run-sync"].severity == "error"
+    observe(made)
+    deliver(made)
+    assert receiver.events == ["run_failed"]
