@@ -14,7 +14,7 @@ REPLAYED = "replayed.duckdb"
 REPLAY = """
 import shutil
 import sys
-from wms_sync.shipments.load.replay import replay
+from wms_sync.shipments.load.refresh import replay
 from wms_sync.reports.status import status
 from wms_sync.settings import Settings
 from wms_sync.upkeep.recovery import begin

@@ -8,10 +8,9 @@ from msgspec.structs import replace
 
 from wms_sync import sql_files
 from wms_sync.catalogue import history_tables, marts, ops_tables, quote, table, tables
-from wms_sync.shipments.flatten.read import PageReader
+from wms_sync.shipments.flatten.batch import PageReader
 from wms_sync.shipments.flatten.shape import create_types
-from wms_sync.shipments.flatten.statements import needs, select_of
-from wms_sync.shipments.flatten.write import create_stages
+from wms_sync.shipments.flatten.write import create_stages, needs, select_of
 from wms_sync.targets.database import create_empty
 
 PROVENANCE = ("_window_id", "_page", "_extracted_at")

@@ -1,7 +1,7 @@
--- grain: an expression: a tracked column, with the value of the version before where a window did not bring it
+-- grain: an expression: a tracked column, with the value of the version before where a window omits it
 -- source: placed of versions.sql
--- notes: names in braces are identifiers from the catalogue, lost is the parameter with the windows
+-- notes: names in braces are identifiers from the catalogue, omitting is the parameter with the windows
 coalesce({column}, last_value(
-    case when known_version is not null or {column} is not null or _window_id not in (select unnest({lost})) then {{'value': {column}}} end
+    case when known_version is not null or {column} is not null or _window_id not in (select unnest({omitting})) then {{'value': {column}}} end
     ignore nulls
 ) over (partition by id order by place rows between unbounded preceding and current row).value) as {column}

@@ -1,6 +1,6 @@
 -- grain: the stored rows that the winners are about to replace
 -- source: the stored table and winners
--- notes: used only if the batch was read with a narrowed field selection; names in braces are identifiers from the catalogue
+-- notes: used only if a window of the batch omits data; names in braces are identifiers from the catalogue
 create or replace temp table {kept} as
 select *
 from {table}

@@ -1,4 +1,4 @@
--- grain: one row per object of the batch whose stored version is newer but was read with a narrowed field selection: its newest occurrence
+-- grain: one row per object of the batch whose stored version is newer, but of a window that omits data: its newest occurrence
 -- keys: key
 -- source: the root's Parquet files of the batch, and the stored table
 -- notes: names in braces are identifiers from the catalogue
@@ -19,4 +19,4 @@ select incoming.*
 from incoming
 inner join {table} as existing
     on incoming.key = existing.{root_key}
-where existing._window_id in (select unnest($narrow))
+where existing._window_id in (select unnest($omitting))

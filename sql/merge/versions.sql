@@ -2,7 +2,7 @@
 -- keys: id, version
 -- source: latest and observed
 -- notes: names in braces are identifiers from the catalogue; filled are the tracked columns, of which those that a
---     window did not bring keep the value of the version before. The order is that of merging (contest.sql), continued
+--     window omits keep the value of the version before. The order is that of merging (contest.sql), continued
 --     to the versions that an audit or a backfill voids: they come before what it read. Occurrences in a row that
 --     agree in all tracked columns are one version. It counts from its updated_at; if it has none, a later one than
 --     the time of reading, or one that is not after that of the versions before, then from when it was read

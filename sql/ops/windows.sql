@@ -16,6 +16,5 @@ create table ops.windows (
     started_at timestamptz not null, -- When reading started (UTC, by this machine's clock).
     landed_at timestamptz, -- When the last page was on disk and the count was checked (UTC).
     loaded_at timestamptz, -- When the window was in the tables (UTC).
-    read_seconds double, -- Duration of the read, in seconds.
-    narrowed varchar -- Field selection that was not requested, comma-separated: a parameter, or parameter=field; null if everything was requested.
+    read_seconds double -- Duration of the read, in seconds.
 )

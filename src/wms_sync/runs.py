@@ -29,8 +29,7 @@ from wms_sync.recording import SUCCEEDED, Counts, Ended, Recording
 from wms_sync.reports.finding import Finding
 from wms_sync.reports.report import report_load
 from wms_sync.settings import Settings
-from wms_sync.shipments.load.refresh import RefreshReport, rebuild, refresh
-from wms_sync.shipments.load.replay import Replayed, replay
+from wms_sync.shipments.load.refresh import RefreshReport, Replayed, rebuild, refresh, replay
 from wms_sync.shipments.read.progress import Watcher
 from wms_sync.shipments.read.reader import ReadReport
 from wms_sync.shipments.sync import read_changes, read_days

@@ -117,7 +117,7 @@ FAULTS = (
     Fault(
         "an object that a list names twice gives two rows",
         ("an item that a list names twice", "a product and a packaging item with one id"),
-        "src/wms_sync/shipments/flatten/duplicates.py",
+        "src/wms_sync/shipments/flatten/gate.py",
         "    return len(different) < count\n",
         "    return False\n",
         GATE,
@@ -133,7 +133,7 @@ FAULTS = (
             "an unknown key, nested 200 deep",
             "an unknown key, nested 900 deep",
         ),
-        "src/wms_sync/shipments/flatten/strict_types.py",
+        "src/wms_sync/shipments/flatten/gate.py",
         "forbid_unknown_fields=True",
         "forbid_unknown_fields=False",
         GATE,
@@ -163,7 +163,7 @@ FAULTS = (
     Fault(
         "DuckDB reads 5 as true",
         ("5 where a flag is expected", "true"),
-        "src/wms_sync/shipments/flatten/strict_types.py",
+        "src/wms_sync/shipments/flatten/gate.py",
         '"BOOLEAN": bool | Annotated[int, Meta(ge=0, le=1)],',
         '"BOOLEAN": bool | int,',
         GATE,
@@ -187,7 +187,7 @@ FAULTS = (
     Fault(
         "a stub that says deleted replaces the shipment",
         ("a stub that says that the shipment is deleted",),
-        "src/wms_sync/shipments/flatten/stubs.py",
+        "src/wms_sync/shipments/flatten/values.py",
         "    if _says_deleted(record):",
         "    if False:",
         ("tests/shipments/audit/test_stubs.py",),
@@ -195,7 +195,7 @@ FAULTS = (
     Fault(
         "a record without status, order and items empties the stored shipment",
         ("a shipment without status, order and items",),
-        "src/wms_sync/shipments/flatten/stubs.py",
+        "src/wms_sync/shipments/flatten/values.py",
         "return SAYS_NOTHING if is_bare else None",
         "return None",
         ("tests/shipments/audit/test_stubs.py",),
@@ -281,7 +281,7 @@ FAULTS = (
     Fault(
         "DuckDB decides which texts are times",
         ("a time in a zone that has a name", "a time that is `infinity`", "a time that is `epoch`"),
-        "src/wms_sync/shipments/flatten/strict_types.py",
+        "src/wms_sync/shipments/flatten/gate.py",
         '"TIMESTAMP WITH TIME ZONE": datetime,',
         '"TIMESTAMP WITH TIME ZONE": str,',
         GATE,
@@ -289,7 +289,7 @@ FAULTS = (
     Fault(
         "DuckDB decides which texts are dates",
         ("a date that is `infinity`",),
-        "src/wms_sync/shipments/flatten/strict_types.py",
+        "src/wms_sync/shipments/flatten/gate.py",
         "    DATE: Annotated[str, Meta(pattern=_DATE)],\n",
         "    DATE: str,\n",
         GATE,
@@ -297,7 +297,7 @@ FAULTS = (
     Fault(
         "underscores in a number are passed over",
         ("underscores in a number",),
-        "src/wms_sync/shipments/flatten/strict_types.py",
+        "src/wms_sync/shipments/flatten/gate.py",
         r'_DECIMAL = r"\A-?[0-9]{1,14}(?:\.[0-9]{1,4})?\Z"',
         r'_DECIMAL = r"\A-?[0-9_]{1,14}(?:\.[0-9]{1,4})?\Z"',
         GATE,
@@ -313,7 +313,7 @@ FAULTS = (
     Fault(
         "an object larger than DuckDB expects cannot be read",
         ("10 MB in one field",),
-        "src/wms_sync/shipments/flatten/objects.py",
+        "src/wms_sync/shipments/flatten/write.py",
         "            self._largest = max(self._largest, max(map(len, some)) + _LINE_OVERHEAD)\n",
         "",
         ("tests/shipments/flatten/test_batch.py",),

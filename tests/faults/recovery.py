@@ -189,7 +189,7 @@ FAULTS = (
     Fault(
         "a window with a damaged page stays covered",
         (PAGE,),
-        "src/wms_sync/shipments/load/damaged_pages.py",
+        "src/wms_sync/shipments/load/damage.py",
         "    store.abandon(window_id)\n",
         "",
         ("tests/survival/test_damage.py::test_a_damaged_page_that_is_not_in_the_tables_yet_is_asked_for_again",),

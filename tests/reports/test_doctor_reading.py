@@ -16,12 +16,17 @@ from wms_sandbox.field_treatment import FieldTreatment
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.doctor_reading import look_at_status, read_as_a_sync
 from wms_sync.reports.finding import Finding
-from wms_sync.shipments.read.field_selection import refused_now
+from wms_sync.state.refusals import Refusal, Refusals
 
 
 def found(bench) -> dict[str, Finding]:
     with bench.api() as api:
         return {one.name: one for one in (look_at_status(api), *read_as_a_sync(bench.settings, api))}
+
+
+def refusals(bench) -> tuple[Refusal, ...]:
+    with Refusals(bench.settings.database_url) as memory:
+        return memory.of(bench.settings.base_url, "")
 
 
 def test_a_token_that_expires_beyond_all_calendars_is_one_that_names_no_expiry_date(bench):
@@ -50,7 +55,7 @@ def test_each_name_that_is_not_granted_has_a_line(bench, sandbox):
     assert "the rows of brands" in findings["fields:order.brand"].text
     assert "carrier of orders" in findings["fields:order"].text
     assert findings["fields:retailer"].severity == "note"
-    assert refused_now(bench.settings) == (), "it looks, and writes nothing"
+    assert refusals(bench) == (), "it looks, and writes nothing"
 
 
 def test_a_name_that_is_taken_again_is_asked_for_by_the_next_sync(bench, sandbox):
@@ -62,7 +67,7 @@ def test_a_name_that_is_taken_again_is_asked_for_by_the_next_sync(bench, sandbox
     sandbox.sandbox.advance(seconds=60)
     again = read(bench)
     assert again.progress.records == 600
-    assert again.warnings == refused_now(bench.settings) == ()
+    assert again.warnings == refusals(bench) == ()
 
 
 def test_what_is_referred_to_and_does_not_come_is_named_and_so_is_what_cannot_be_seen(bench, sandbox):

@@ -20,7 +20,7 @@ from wms_sync.reports.findings import acknowledgeable, findings_of
 from wms_sync.reports.inbox import InboxEntry, UnknownEntry, chosen, known_keys, rows_behind
 from wms_sync.reports.report import make_report
 from wms_sync.reports.status import Status, status
-from wms_sync.shipments.load.replay import replay
+from wms_sync.shipments.load.refresh import replay
 from wms_sync.shipments.read.raw import drop_pages
 from wms_sync.state.acknowledgements import Acknowledgements
 

@@ -55,7 +55,7 @@ def agreed(service: Service) -> Agreement[str]:
     "told", ["key", "other key", "name", "sentence", "group", "what is allowed", "nothing", "no body"]
 )
 @pytest.mark.parametrize(
-    ("refused", "lost"),
+    ("refused", "omitted"),
     [
         (["fields:packages.gallery.items"], ["fields:packages.gallery.items"]),
         (["fields:order=carrier"], ["fields:order=carrier"]),
@@ -74,10 +74,10 @@ def agreed(service: Service) -> Agreement[str]:
         (["fields:packing_solution=containers"], ["fields:packing_solution"]),
     ],
 )
-def test_only_what_is_refused_is_left_out(told, refused, lost):
+def test_only_what_is_refused_is_left_out(told, refused, omitted):
     service = Service(*refused, told=told)
     agreement = agreed(service)
-    assert sorted(agreement.selection.lost) == sorted(lost)
+    assert sorted(agreement.selection.omitted) == sorted(omitted)
     assert agreement.answer == "answer"
     assert {one.split("=")[0] for one in refused} <= set(agreement.said)
     assert service.requests <= 4 + 26 * len(refused)
@@ -99,7 +99,7 @@ def test_a_service_that_takes_no_field_selection_at_all_is_still_read():
 def test_a_name_may_be_refused_with_another_status(status):
     service = Service("fields:order.tpb_group", status=status)
     agreement = agreed(service)
-    assert agreement.selection.lost == ("fields:order.tpb_group",)
+    assert tuple(agreement.selection.omitted) == ("fields:order.tpb_group",)
     assert "token" not in agreement.said["fields:order.tpb_group"]
 
 

@@ -159,7 +159,6 @@ def landed(layout: Layout, versions: Sequence[Version]) -> list[Window]:
             quarantined=0,
             drift=0,
             records_removed=0,
-            columns="",
         )
         layout.flattened_manifest(name).parent.mkdir(parents=True, exist_ok=True)
         layout.flattened_manifest(name).write_bytes(msgspec.json.encode(flattened))
@@ -189,7 +188,7 @@ def merged(
     """Fresh tables, each part in a transaction of its own."""
     for table in (*KINDS, "history.shipments", "ops.loads"):
         connection.execute(f"truncate {table}")
-    merger = Merger(Session(connection), layout, run_id="load", include_addresses=False, narrow={})
+    merger = Merger(Session(connection), layout, run_id="load", include_addresses=False, omitted={})
     for part in parts:
         merger.merge([(window, flattened_window(layout, window.id)) for window in part])
     return merger
@@ -276,7 +275,7 @@ def test_a_clock_that_goes_on_needs_no_look_at_what_is_merged(connection, tmp_pa
     merged(connection, layout, [windows[:3]])
     for window in windows[:3]:
         layout.flattened_manifest(window.id).unlink()
-    merger = Merger(Session(connection), layout, run_id="load", include_addresses=False, narrow={})
+    merger = Merger(Session(connection), layout, run_id="load", include_addresses=False, omitted={})
     for window in windows[3:]:
         merger.merge([(window, flattened_window(layout, window.id))])
     assert found(connection) == {("shipments", 1): ("w5", 1)}

@@ -71,11 +71,12 @@ class Tables:
         """Merge some windows, do damage, and ask."""
         versions = wide(self.chance, number)
         session = Session(self.connection)
-        merger = Merger(session, self.layout, run_id="load", include_addresses=False, narrow={})
+        merger = Merger(session, self.layout, run_id="load", include_addresses=False, omitted={})
         windows: Sequence[Window] = landed(self.layout, versions)
+        merged = {window.id: flattened_window(self.layout, window.id) for window in windows}
         if windows:
             try:
-                merger.merge([(window, flattened_window(self.layout, window.id)) for window in windows])
+                merger.merge([(window, merged[window.id]) for window in windows])
             except CountsDisagreeError:  # the merge itself meets earlier damage: nothing is merged, and the load ends
                 return
         shipments = [one.id for one in versions if one.kind == "shipments"]
@@ -83,7 +84,6 @@ class Tables:
             self.connection.execute(
                 self.chance.choice(OF_A_SHIPMENT).replace("$id", str(self.chance.choice(shipments)))
             )
-        merged = [window.id for window in windows]
         self.assert_as_in_whole_tables(ask_after_load(self.connection, self.layout, merged, everything=False))
 
     def assert_as_in_whole_tables(self, checked: Checked) -> None:

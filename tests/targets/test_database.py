@@ -9,6 +9,7 @@ import pytest
 
 from tests.beginnings import empty_tables
 from wms_sync.layout import Layout
+from wms_sync.shipments.load.omitted import OmittedName
 from wms_sync.targets.database import (
     Relations,
     Session,
@@ -85,10 +86,10 @@ def test_a_file_of_a_newer_duckdb_is_named_so(tmp_path):
 
 def test_rows_of_ops_are_written_only_where_they_differ(tmp_path):
     def kept(*rows: tuple[str, str | None]) -> list[tuple[object, ...]]:
-        present = [SimpleNamespace(parameter=name, asked="", lost="", said=said, **times) for name, said in rows]
+        present = [OmittedName("w", name, "refused", "", said) for name, said in rows]
         with Session(connection).transaction():
-            replace_rows(connection, "narrowed_fields", present)
-        return connection.execute("select rowid, parameter, said from ops.narrowed_fields order by rowid").fetchall()
+            replace_rows(connection, "omitted", present)
+        return connection.execute("select rowid, name, said from ops.omitted order by rowid").fetchall()
 
     times = {"since": "2026-03-31 12:00:00+00", "tried_at": "2026-03-31 12:00:00+00"}
     with open_for_writing(empty_tables(tmp_path / "working.duckdb"), memory_limit="300MB") as connection:

@@ -65,7 +65,7 @@ from wms_sync.upkeep.verify import verify
 
 OF_THE_LOAD = {"loaded_at", "whole_at", "run_id", "load_run_id", "hours_behind", "listed_at"}
 """When and by whom it was loaded."""
-OF_THE_LAST_LOAD = {"ops_latest_load", "ops_checks", "ops_included_kinds", "ops_loads"}
+OF_THE_LAST_LOAD = {"ops_latest_load", "ops_checks", "ops_loads"}
 HOUR = 3600
 FILES_AFTER = 40
 """The most files that the tables together have after maintenance."""

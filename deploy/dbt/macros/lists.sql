@@ -10,7 +10,7 @@
         columns = {
             'listed_at': 'timestamptz',
             'begins_anew': 'boolean',
-            'windows': 'struct(window_id varchar, reason varchar, files map(varchar, varchar[]), lacks map(varchar, varchar[]), lacks_sets varchar[])[]',
+            'windows': 'struct(window_id varchar, reason varchar, files map(varchar, varchar[]), omitted map(varchar, varchar[]), omitted_sets varchar[])[]',
             'about': 'json'
         }
     )

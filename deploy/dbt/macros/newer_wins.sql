@@ -5,14 +5,14 @@
     {% if execute %}
         {% set this_table = about(table) %}
         {% set root_table = about(root) %}
-        {% set lacked = run_query(
-            "select distinct unnest(lacks['" ~ table ~ "']) from " ~ ref('current_windows')
+        {% set omitted_columns = run_query(
+            "select distinct unnest(omitted['" ~ table ~ "']) from " ~ ref('current_windows')
         ).columns[0].values() %}
         {% set keys = this_table['keys'] %}
     {% else %}
         {% set this_table = {'columns': {}, 'set_keys': [], 'parent': none, 'parent_key': []} %}
         {% set root_table = {'keys': ['id'], 'newer': none} %}
-        {% set lacked = [] %}
+        {% set omitted_columns = [] %}
         {% set keys = [] %}
     {% endif %}
     with occurrences as (
@@ -24,8 +24,8 @@
             {% if root_table['newer'] %}coalesce(version."{{ root_table['newer'] }}", version._extracted_at - interval '10 minutes')
             {% else %}version._extracted_at{% endif %} as ranks_by,
             listed.reason in ('audit', 'backfill') as looked,
-            coalesce(listed.lacks['{{ table }}'], []) as lacks,
-            list_contains(listed.lacks_sets, '{{ table }}') as lacks_set
+            coalesce(listed.omitted['{{ table }}'], []) as omitted,
+            list_contains(listed.omitted_sets, '{{ table }}') as omits_set
         from {{ ref('landed_' ~ root) }} as version
         inner join {{ ref('current_windows') }} as listed on version._window_id = listed.window_id
     ),
@@ -57,7 +57,7 @@
         select
             *,
             -- the first version that brought all rows; those before it may have brought some
-            coalesce(min(place) filter (where not lacks_set) over (partition by root_key), 1000000000) as whole_at
+            coalesce(min(place) filter (where not omits_set) over (partition by root_key), 1000000000) as whole_at
         from ranked
     ),
 
@@ -66,7 +66,7 @@
             landed.*,
             decided.place,
             decided.whole_at,
-            decided.lacks
+            decided.omitted
         from {{ ref('landed_' ~ table) }} as landed
         inner join decided
             on landed."{{ this_table['root_key'] or 'id' }}" = decided.root_key
@@ -76,10 +76,10 @@
 
     filled as (
         select
-            * {% if lacked %}replace (
-                {% for column in lacked %}
+            * {% if omitted_columns %}replace (
+                {% for column in omitted_columns %}
                     (arg_min({'value': "{{ column }}"}, place)
-                        filter (where "{{ column }}" is not null or not list_contains(lacks, '{{ column }}'))
+                        filter (where "{{ column }}" is not null or not list_contains(omitted, '{{ column }}'))
                         over (partition by {{ quoted(keys) }})).value as "{{ column }}"{{ ',' if not loop.last }}
                 {% endfor %}
             ){% endif %}

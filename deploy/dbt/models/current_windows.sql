@@ -12,7 +12,7 @@ select
     listed_at,
     listed.reason as reason,
     listed.files as files,
-    listed.lacks as lacks,
-    listed.lacks_sets as lacks_sets
+    listed.omitted as omitted,
+    listed.omitted_sets as omitted_sets
 from named
 qualify row_number() over (partition by listed.window_id order by listed_at desc) = 1

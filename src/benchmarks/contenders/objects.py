@@ -16,9 +16,8 @@ from typing import Any
 
 import duckdb
 
-from wms_sync.shipments.flatten.objects import lines, read_of
 from wms_sync.shipments.flatten.shape import COLLECTION, PRODUCTS, SHARED, create_types, shape_of
-from wms_sync.shipments.flatten.statements import Kinds
+from wms_sync.shipments.flatten.write import Kinds, lines, read_of
 
 KINDS = (
     "Brand",

@@ -17,8 +17,7 @@ import duckdb
 
 from benchmarks.contenders.objects import Objects
 from wms_sync.catalogue import Table, quote, tables
-from wms_sync.shipments.flatten.statements import select_of
-from wms_sync.shipments.flatten.write import create_stages
+from wms_sync.shipments.flatten.write import create_stages, select_of
 
 _FORMAT = "format parquet, compression zstd, compression_level 1"
 _TWICE = """

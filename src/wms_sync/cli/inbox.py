@@ -19,7 +19,7 @@ from wms_sync.state.acknowledgements import Acknowledgements
 from wms_sync.state.store import StateStore
 
 if TYPE_CHECKING:
-    from wms_sync.shipments.load.replay import Replayed
+    from wms_sync.shipments.load.refresh import Replayed
 
 SHOWN = 20
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from wms_sync.master_data.kinds.kind import Kind
     from wms_sync.runs import Operation, RunReport
     from wms_sync.settings import Settings
-    from wms_sync.shipments.load.replay import Replayed
+    from wms_sync.shipments.load.refresh import Replayed
 
 INTERRUPTED = 130
 COMMAND_LINE = "command line"

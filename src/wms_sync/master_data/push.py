@@ -31,7 +31,7 @@ from wms_sync.service.client import GlobalApi
 from wms_sync.service.merchant import MerchantApi
 from wms_sync.service.retrying import RetryPolicy
 from wms_sync.settings import Settings
-from wms_sync.shipments.load.push_ledger import published_push_ledger, restore_push_ledger
+from wms_sync.shipments.load.mirrors import published_push_ledger, restore_push_ledger
 from wms_sync.state.creates_journal import CreatesJournal, JournaledLedger
 from wms_sync.state.ledger import PushLedger
 from wms_sync.state.lock import Held

@@ -25,7 +25,7 @@ from wms_sync.service.selection import PREFIX, Selection
 from wms_sync.service.shipments import ShipmentListing
 from wms_sync.service.statuses import NO_SUCH_PATH
 from wms_sync.settings import Settings
-from wms_sync.shipments.read.field_selection import taken_again, wanted, what_is_lost
+from wms_sync.shipments.read.field_selection import omitted_data_of, taken_again, wanted
 from wms_sync.shipments.read.listing import listing_of
 from wms_sync.shipments.read.progress import Warnings
 
@@ -123,9 +123,9 @@ def _names(settings: Settings, selection: Selection, said: dict[str, str]) -> It
     for name, values in whole.asked:
         if (taken := selection.values(name)) != values:
             instead = f"asked for {','.join(taken)} instead" if taken else "refused"
-            loss = what_is_lost(name, selection)
-            effect = f"so {loss} does not come" if loss else "nothing is lost"
-            yield examined(name, "warning" if loss else "note", f"{instead} ({said.get(name, '')}); {effect}")
+            data = omitted_data_of(name, selection)
+            effect = f"so it omits {data}" if data else "nothing is omitted"
+            yield examined(name, "warning" if data else "note", f"{instead} ({said.get(name, '')}); {effect}")
 
 
 def _kinds(seen: _Seen, selection: Selection) -> Iterator[Finding]:

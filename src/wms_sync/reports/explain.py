@@ -22,7 +22,7 @@ from wms_sync.intervals import Interval, subtract
 from wms_sync.json_values import identity
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings
-from wms_sync.shipments.flatten.stubs import SAYS_DELETED
+from wms_sync.shipments.flatten.values import SAYS_DELETED
 from wms_sync.state.store import StateStore
 from wms_sync.targets.database import records
 from wms_sync.targets.errors import UnknownOrderError, UnknownShipmentError

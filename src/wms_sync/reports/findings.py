@@ -24,7 +24,7 @@ from wms_sync.reports.inbox import InboxEntry, marked
 from wms_sync.reports.published import CheckFound, Published, published_of
 from wms_sync.reports.pushes import of_pushes
 from wms_sync.settings import Settings
-from wms_sync.shipments.load.included import CHECK as KINDS_CAME
+from wms_sync.shipments.load.omitted import CHECK as WHAT_WAS_ASKED_CAME
 from wms_sync.shipments.load.refresh import UNKNOWN_KEYS
 from wms_sync.shipments.read.clocks import what_is_off
 from wms_sync.shipments.read.plan import data_as_of, gaps_so_far, late_after
@@ -46,7 +46,7 @@ from wms_sync.upkeep.recovery import is_behind, refuse_another_service
 SHOWN_ABOVE = {
     "nothing_was_quarantined_in_the_latest_load",
     UNKNOWN_KEYS,
-    KINDS_CAME,
+    WHAT_WAS_ASKED_CAME,
     "no_name_of_field_selection_is_refused",
     "no_create_is_in_doubt",
     "audits_find_no_change_that_the_sync_missed",
@@ -230,7 +230,7 @@ def _tables(installation: Installation) -> Findings:
     layout = settings.layout
     for kept in layout.logs_set_aside():
         yield warning("log", log_notice(kept, layout.published), about=kept.name)
-    yield from (warning("kind", absent, about=absent) for absent in published.absent_kinds)
+    yield from (warning("omitted", text, about=text) for text in published.not_sent)
     for check in installation.checks:
         if check.offending and check.name not in SHOWN_ABOVE:
             text = f"The check {check.name} found {count_of(check.offending, 'row')}."

@@ -13,7 +13,7 @@ from wms_sync.errors import WmsSyncError
 from wms_sync.reports.inbox import InboxEntry, open_entries
 from wms_sync.settings import Settings
 from wms_sync.shipments.load.checking import NO_ROWS, CheckResult, Sample, ask_whole_tables
-from wms_sync.shipments.load.included import absent_kinds
+from wms_sync.shipments.load.omitted import not_sent_lately
 from wms_sync.state.engine import refuse_older
 from wms_sync.state.store import StateStore
 from wms_sync.targets.database import records, row_counts
@@ -61,14 +61,14 @@ class CheckFound(Struct, frozen=True):
 class Published(Struct, frozen=True):
     """What the published tables say; nothing if there are none. ``unreadable`` is why they cannot be opened.
 
-    ``inbox`` is without acknowledgements. ``absent_kinds`` are sentences on kinds that hardly came with the last load.
+    ``inbox`` is without acknowledgements. ``not_sent`` are sentences on what the last load asked for and did not get.
     """
 
     at: datetime | None = None
     rows: dict[str, int] = field(default_factory=dict)
     last_loads: tuple[dict[str, object], ...] = ()
     last_audit: LastAudit | None = None
-    absent_kinds: tuple[str, ...] = ()
+    not_sent: tuple[str, ...] = ()
     checks: tuple[CheckFound, ...] = ()
     inbox: tuple[InboxEntry, ...] = ()
     unreadable: str | None = None
@@ -96,7 +96,7 @@ def _read(at: datetime | None, connection: duckdb.DuckDBPyConnection, store: Sta
         rows=rows,
         last_loads=tuple(records(connection.execute(sql_files.read("queries/last_loads.sql")))),
         last_audit=next((LastAudit(**row) for row in audits), None),
-        absent_kinds=absent_kinds(connection),
+        not_sent=not_sent_lately(connection),
         checks=_last_checks(connection),
         inbox=open_entries(connection, store) if has_found else (),
     )

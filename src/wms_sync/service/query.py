@@ -124,14 +124,14 @@ class Ask(Protocol):
 class Query:
     """The records that match ``filters`` with ids in ``(after_id, to_id]``; a side that is None is open.
 
-    ``page`` requests pages with everything selected, ``narrow_page`` without field selection. At most ``per_request``
+    ``page`` requests pages with everything selected, ``bare_page`` without field selection. At most ``per_request``
     records are requested by id at a time.
     """
 
     def __init__(
         self,
         page: Ask,
-        narrow_page: Ask,
+        bare_page: Ask,
         *filters: str,
         after_id: int | None = None,
         to_id: int | None = None,
@@ -139,7 +139,7 @@ class Query:
     ) -> None:
         self.per_request = per_request
         self._page = page
-        self._narrow_page = narrow_page
+        self._bare_page = bare_page
         self._by = filters
         self._after_id = after_id
         self._to_id = to_id
@@ -179,7 +179,7 @@ class Query:
         """
         pager, filters, is_rest = Pager(), self._filters(self._after_id), False
         while True:
-            page = self._narrow_page(filters, pager.next)
+            page = self._bare_page(filters, pager.next)
             pager.accept(page)
             yield replace(page, envelope=replace(page.envelope, count=None)) if is_rest else page
             if pager.next is None:
@@ -193,7 +193,7 @@ class Query:
 
     def which(self, ids: Sequence[int]) -> frozenset[int]:
         """Return the ids of those that match."""
-        return frozenset(self._narrow_page((*self._by, ids_among(ids)), None).envelope.ids) & frozenset(ids)
+        return frozenset(self._bare_page((*self._by, ids_among(ids)), None).envelope.ids) & frozenset(ids)
 
     def _filters(self, after_id: int | None) -> Sequence[str]:
         if after_id is None and self._to_id is None:

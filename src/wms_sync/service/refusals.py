@@ -128,13 +128,13 @@ class _Search(Generic[T]):
 
 def _without(selection: Selection, offence: _Offence, search: _Search[T], said: dict[str, str]) -> Selection:
     """Return the selection without what is refused, and add the reasons to ``said``."""
-    narrower = _narrower(selection, offence, search)
-    gone = {name for name, _ in selection.asked} - {name for name, _ in narrower.asked}
+    smaller = _smaller(selection, offence, search)
+    gone = {name for name, _ in selection.asked} - {name for name, _ in smaller.asked}
     said |= dict.fromkeys(gone | {offence.name}, offence.said)
-    return narrower
+    return smaller
 
 
-def _narrower(selection: Selection, offence: _Offence, search: _Search[T]) -> Selection:
+def _smaller(selection: Selection, offence: _Offence, search: _Search[T]) -> Selection:
     """Return the selection without the refused value, with the names of 4.5 for ``all``, or without the parameter."""
     values = selection.values(offence.name)
     if not search.is_refused_alone(selection, offence.name):

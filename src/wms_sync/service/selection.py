@@ -278,10 +278,11 @@ _BY_NAME = {one.name: one for one in parameters(include_addresses=True)}
 
 
 class Selection(Struct, frozen=True):
-    """The requested values by parameter, in the order of the table."""
+    """The requested values by parameter, in the order of the table; ``said`` is why the service refuses more of one."""
 
     asked: tuple[tuple[str, tuple[str, ...]], ...]
     include_addresses: bool
+    said: Mapping[str, str] = {}
 
     @classmethod
     def whole(cls, *, include_addresses: bool) -> Selection:
@@ -324,21 +325,22 @@ class Selection(Struct, frozen=True):
         return replace(self, asked=self.asked[:count])
 
     @property
-    def lost(self) -> tuple[str, ...]:
-        """Return what has a place in the tables but is not brought by this selection.
+    def omitted(self) -> dict[str, str]:
+        """Return the names of the data that has a place in the tables and is not requested, with the refusal of each.
 
-        ``fields:order.brand``: the objects are not requested; ``fields:order=carrier``: one field is not requested.
+        ``fields:order.brand``: no such object is requested; ``fields:order=carrier``: one field is not requested. The
+        refusal is empty where the settings leave the name out.
         """
-        return tuple(self._lost())
+        return {name: self.said.get(name.partition("=")[0], "") for name in self._omitted()}
 
-    def _lost(self) -> Iterator[str]:
-        for one in parameters(include_addresses=self.include_addresses):
-            values = self.values(one.name)
+    def _omitted(self) -> Iterator[str]:
+        for parameter in parameters(include_addresses=self.include_addresses):
+            values = self.values(parameter.name)
             if not values:
-                yield one.name
+                yield parameter.name
                 continue
-            granted = one.kind.granted(values)
-            yield from (f"{one.name}={value}" for value in fields_wanted(one) if value not in granted)
+            granted = parameter.kind.granted(values)
+            yield from (f"{parameter.name}={value}" for value in fields_wanted(parameter) if value not in granted)
 
 
 def fields_wanted(parameter: Parameter) -> tuple[str, ...]:
@@ -347,15 +349,28 @@ def fields_wanted(parameter: Parameter) -> tuple[str, ...]:
     return tuple(name for name in parameter.kind.fields if name in granted)
 
 
-def expanded(lost: Iterable[str]) -> frozenset[str]:
-    """Return the entries of ``Selection.lost`` plus one entry per field of each parameter that is left out."""
-    found: set[str] = set()
-    for one in lost:
-        name, _, value = one.partition("=")
-        found.add(one)
-        if not value and name in _BY_NAME:
-            found.update(f"{name}={each}" for each in fields_wanted(_BY_NAME[name]))
+def expanded(omitted: Iterable[str]) -> frozenset[str]:
+    """Return names of omitted data, and for each parameter that is left out also the name of each of its fields."""
+    found = set(omitted)
+    for name in found & _BY_NAME.keys():
+        found.update(f"{name}={value}" for value in fields_wanted(_BY_NAME[name]))
     return frozenset(found)
+
+
+def data_of(names: Iterable[str]) -> str:
+    """Describe the data that these names of one parameter bring: tables, or columns of a table."""
+    fields: list[str] = []
+    for name in names:
+        path, _, value = name.partition("=")
+        kind = _BY_NAME[path].kind
+        if not value:
+            return f"the rows of {kind.table}" if kind.shared else f"what {kind.table} holds"
+        fields.append(value)
+    if not fields:
+        return ""
+    columns = [field for field in fields if field not in kind.parts]
+    parts = [table for field in fields for table in kind.parts.get(field, ())]
+    return " and ".join([*([f"{', '.join(columns)} of {kind.table}"] if columns else []), *parts])
 
 
 def selection(*, include_addresses: bool) -> tuple[tuple[str, str], ...]:

@@ -173,7 +173,7 @@ class ShipmentListing:
 
     def _query(self, *filters: str, after_id: int | None = None, to_id: int | None = None) -> Query:
         per_request = min(IDS_PER_REQUEST, self._page_size.now)
-        return Query(self._page, self._narrow_page, *filters, after_id=after_id, to_id=to_id, per_request=per_request)
+        return Query(self._page, self._bare_page, *filters, after_id=after_id, to_id=to_id, per_request=per_request)
 
     def _counted(self, *filters: str, selecting: Params = ()) -> tuple[Envelope, datetime]:
         asked = (*_asked(filters, None), ("sort", "id"), ("limit", "1"), ("count", "1"), *selecting)
@@ -184,7 +184,7 @@ class ShipmentListing:
         common = (("count", "1"), *self._common) if counted else self._common
         return self._taken(filters, page_cursor, common, watched=self._watched)
 
-    def _narrow_page(self, filters: Sequence[str], page_cursor: int | None, *, counted: bool = True) -> Page:
+    def _bare_page(self, filters: Sequence[str], page_cursor: int | None, *, counted: bool = True) -> Page:
         """Request a page without field selection: the service sends little and has nothing to refuse."""
         common = (("count", "1"), ("sort", "id")) if counted else (("sort", "id"),)
         return self._taken(filters, page_cursor, common, watched=False)

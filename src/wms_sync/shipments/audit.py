@@ -204,7 +204,7 @@ class SliceReader:
             run_id=self._run_id,
             signature=f"after={after}&{self._listing.signature}",
             service=self._settings.base_url,
-            lost=self._listing.selection.lost,
+            omitted=self._listing.selection.omitted,
         )
         self._store.begin_windows([window])
         return window

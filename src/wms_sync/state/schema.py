@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import (
+    JSON,
     BigInteger,
     Column,
     Connection,
@@ -71,7 +72,7 @@ windows = Table(
     Column("loaded_at", UtcDateTime),
     Column("read_seconds", Float),
     Column("service", Text),
-    Column("narrowed", Text),
+    Column("omitted", JSON, nullable=False),
     Index("windows_by_state", "state"),
 )
 
@@ -193,8 +194,8 @@ read_warnings = Table(
     Column("warned_at", UtcDateTime, nullable=False),
 )
 
-narrowed_fields = Table(
-    "narrowed_fields",
+refusals = Table(
+    "refusals",
     METADATA,
     Column("service", String(255), primary_key=True),
     Column("api_version", String(16), primary_key=True),

@@ -6,7 +6,7 @@ one transaction, so a kill leaves either the old or the new state. Writing needs
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, Self
 
@@ -30,9 +30,8 @@ COVERAGE_WITHDRAWN = "coverage_given_back_from"
 class Window(Struct, frozen=True):
     """One row of ``windows``: an interval of ``updated_at`` of one service, and its state.
 
-    ``service`` is the base URL; None if the window is known from its receipt in the tables alone. ``narrowed`` lists,
-    comma-separated and in the form of ``Selection.lost``, what the request left out although the tables have columns
-    for it; None for nothing.
+    ``service`` is the base URL; None if the window is known from its receipt in the tables alone. ``omitted`` is what
+    its requests left out, as in ``Selection.omitted``.
     """
 
     id: str
@@ -51,7 +50,10 @@ class Window(Struct, frozen=True):
     loaded_at: datetime | None
     read_seconds: float | None
     service: str | None = None
-    narrowed: str | None = None
+    omitted: Mapping[str, str] = {}
+
+    def __hash__(self) -> int:
+        return hash(self.id)  # a mapping has none
 
     @classmethod
     def begun(
@@ -63,7 +65,7 @@ class Window(Struct, frozen=True):
         run_id: str,
         signature: str,
         service: str | None,
-        lost: Sequence[str] = (),
+        omitted: Mapping[str, str] = {},
         expected: int | None = None,
     ) -> Self:
         """Return a new window, of which nothing has been read; ``expected`` is what the service counted beforehand."""
@@ -84,13 +86,8 @@ class Window(Struct, frozen=True):
             loaded_at=None,
             read_seconds=None,
             service=service,
-            narrowed=",".join(lost) or None,
+            omitted=omitted,
         )
-
-    @property
-    def lost(self) -> tuple[str, ...]:
-        """Return what the requests of this window left out."""
-        return tuple(self.narrowed.split(",")) if self.narrowed else ()
 
     @property
     def covers_time(self) -> bool:

@@ -24,7 +24,7 @@ from msgspec import Struct
 
 from wms_sync.layout import MANIFEST, PAGES_DROPPED, Layout
 from wms_sync.settings import Settings
-from wms_sync.shipments.flatten.errors import RecordDamagedError
+from wms_sync.shipments.flatten.page import RecordDamagedError
 from wms_sync.shipments.flatten.window import flattened_window, is_flattened
 from wms_sync.state.lock import lock_of
 from wms_sync.state.portable import Snapshot, encoded, read_snapshot

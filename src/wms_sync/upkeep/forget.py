@@ -25,11 +25,9 @@ from wms_sync.grammar import count_of
 from wms_sync.layout import LOADS, Layout, name_of, raw_key, spill, suffix_of
 from wms_sync.privacy.scrub import without_orders
 from wms_sync.service.body import packed
-from wms_sync.shipments.flatten.errors import PageDamagedError, RecordDamagedError
-from wms_sync.shipments.flatten.page import unpacked_page
+from wms_sync.shipments.flatten.page import PageDamagedError, RecordDamagedError, unpacked_page
 from wms_sync.shipments.flatten.window import flattened_window, flattened_windows, write_flattened
-from wms_sync.shipments.load.damaged_pages import DAMAGED, give_up_window
-from wms_sync.shipments.load.damaged_parquet import take_away_damaged, take_away_record
+from wms_sync.shipments.load.damage import DAMAGED, give_up_window, take_away_damaged, take_away_record
 from wms_sync.shipments.read.raw import damage, rewrite_manifest
 from wms_sync.state.run import Run
 from wms_sync.state.store import LandedPage, StateStore

@@ -12,7 +12,7 @@ from wms_sync.catalogue import table
 from wms_sync.json_values import identity
 from wms_sync.layout import Layout, raw_key
 from wms_sync.settings import Settings
-from wms_sync.shipments.load.damaged_parquet import reading_parquet
+from wms_sync.shipments.load.damage import reading_parquet
 from wms_sync.state.store import StateStore
 from wms_sync.targets.errors import UnknownOrderError
 from wms_sync.targets.persons import held_rows

@@ -16,8 +16,8 @@ from msgspec import Struct
 from wms_sync import sql_files
 from wms_sync.catalogue import quote
 from wms_sync.layout import Layout
-from wms_sync.shipments.flatten.errors import RecordDamagedError
 from wms_sync.shipments.flatten.findings import UNKNOWN_KEY
+from wms_sync.shipments.flatten.page import RecordDamagedError
 from wms_sync.shipments.flatten.window import flattened_window, is_flattened
 from wms_sync.shipments.read.raw import size_differs
 from wms_sync.state.store import COMPLETE_STATES, StateStore, Window

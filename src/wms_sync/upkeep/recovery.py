@@ -20,11 +20,11 @@ from wms_sync import sql_files
 from wms_sync.grammar import count_of
 from wms_sync.layout import Layout, window_key
 from wms_sync.settings import Settings, is_same_service
-from wms_sync.shipments.flatten.errors import PageDamagedError
+from wms_sync.shipments.flatten.page import PageDamagedError
 from wms_sync.shipments.flatten.window import is_flattened, refuse_damaged
 from wms_sync.shipments.load.audits import restore_audits
-from wms_sync.shipments.load.damaged_pages import DAMAGED, give_up_window
-from wms_sync.shipments.load.push_ledger import restore_push_ledger
+from wms_sync.shipments.load.damage import DAMAGED, give_up_window
+from wms_sync.shipments.load.mirrors import restore_push_ledger
 from wms_sync.shipments.read import clocks
 from wms_sync.shipments.read.errors import ManifestDamaged
 from wms_sync.shipments.read.raw import Manifest, is_complete, is_dropped, read_manifest

@@ -18,7 +18,7 @@ from wms_sync import sql_files
 from wms_sync.grammar import count_of
 from wms_sync.layout import MANIFEST, Layout, flattened_key, raw_key
 from wms_sync.settings import Settings
-from wms_sync.shipments.flatten.errors import RecordDamagedError
+from wms_sync.shipments.flatten.page import RecordDamagedError
 from wms_sync.shipments.flatten.window import FlattenedWindow, flattened_window, is_flattened
 from wms_sync.shipments.read.errors import ManifestDamaged
 from wms_sync.shipments.read.raw import damage, is_dropped, key_of, read_manifest

@@ -14,7 +14,7 @@ from tests.shipments.audit.test_missing_shipments import marks, proven
 from tests.test_sync import first_synced, published, synced
 from wms_sandbox.app import Sandbox
 from wms_sync.reports.explain import explain, explanation_lines
-from wms_sync.shipments.flatten.stubs import SAYS_DELETED, SAYS_NOTHING
+from wms_sync.shipments.flatten.values import SAYS_DELETED, SAYS_NOTHING
 from wms_sync.shipments.load.refresh import rebuild
 from wms_sync.upkeep.recovery import recover
 

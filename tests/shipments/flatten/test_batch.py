@@ -10,8 +10,7 @@ import zstandard
 from msgspec.structs import replace
 
 from wms_sync.shipments.flatten.batch import Flattener
-from wms_sync.shipments.flatten.errors import PageDamagedError, PageUnreadableError, RecordsLostError
-from wms_sync.shipments.flatten.write import SMALL_BYTES
+from wms_sync.shipments.flatten.page import PageDamagedError, PageUnreadableError, RecordsLostError
 
 from .conftest import EXTRACTED_AT
 
@@ -189,14 +188,6 @@ def test_what_passes_the_gate_but_not_duckdb_costs_no_other_cell(flattener, land
     found = rows(done.files["shipments"], "_page, id, scac, packed_at is null, order_id is null")
     assert found == [(1, 1, "A", True, True), (2, 2, "B", False, True), (3, 2, "B", True, True)]
     assert rows(done.files["ops_quarantine"], "_page, path") == [(3, "$.collection[0].order.id")]
-
-
-@pytest.mark.parametrize(("size", "codec"), [(SMALL_BYTES - 1, "SNAPPY"), (SMALL_BYTES, "ZSTD")])
-def test_small_files_are_compressed_by_snappy(flattener, land, tmp_path, size, codec):
-    (page,) = land(page_with(1))
-    done = flattener.flatten([replace(page, uncompressed_bytes=size)], window_id="w", part=1, parquet_dir=tmp_path)
-    query = f"select distinct compression from parquet_metadata('{done.files['shipments']}')"
-    assert duckdb.sql(query).fetchall() == [(codec,)]
 
 
 def test_pages_are_read_compressed(flattener, land, tmp_path):

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from tests.survival.counts import MUTATED_PAGES
 from wms_sync.catalogue import table
-from wms_sync.shipments.flatten.objects import CONTENT_ERRORS
+from wms_sync.shipments.flatten.batch import PageReader
 from wms_sync.shipments.flatten.page import RawPage
-from wms_sync.shipments.flatten.read import PageReader
 from wms_sync.shipments.flatten.shape import ListNode, ObjectNode, create_types, shape_of
+from wms_sync.shipments.flatten.write import CONTENT_ERRORS
 
 from .conftest import page_of
 

@@ -15,7 +15,7 @@ from wms_sandbox.app import Sandbox
 from wms_sync.shipments.flatten.window import flattened_window, write_flattened
 from wms_sync.shipments.flatten.workers import Flattening
 from wms_sync.shipments.load.merge import Merger
-from wms_sync.shipments.load.receipts import receipts
+from wms_sync.shipments.load.parquet import receipts
 from wms_sync.shipments.load.refresh import rebuild, refresh
 from wms_sync.shipments.read.reader import Reading
 from wms_sync.state.run import Run
@@ -71,21 +71,6 @@ def test_a_load_begins_without_what_one_that_was_overtaken_has_committed(bench, 
 
 DAMAGES = [("shipments", ONE_LESS, "hold"), ("packages", ONE_LESS, "hold"), ("shipments", ONE_TWICE, "duplicated")]
 """What is left of a table's file, and what the error says."""
-COUNTED = """
-select window_id, kind, referring, referring_in_vain, objects, missing from ops.included_kinds
-where kind in ('OrderItem', 'ShipmentItem') order by all
-"""
-CAME = """
-select
-    _window_id, kind, sum(rows)::bigint, coalesce(sum(rows) filter (not came), 0)::bigint, count(*), count_if(not came)
-from (
-    select _window_id, 'OrderItem' as kind, id, count(*) as rows, bool_or(sku is not null) as came
-    from read_parquet({files} || '/order_items/*.parquet') group by all
-    union all
-    select _window_id, 'ShipmentItem', id, count(*), bool_or(sku is not null)
-    from read_parquet({files} || '/shipment_items/*.parquet') group by all
-) group by all order by all
-"""
 
 
 def test_rows_that_do_not_add_up_are_not_merged(bench, sandbox, tmp_path):
@@ -114,11 +99,7 @@ def test_rows_that_do_not_add_up_are_not_merged(bench, sandbox, tmp_path):
     assert rebuild(Run(bench.settings, bench.store, "again")).rows["shipments"] == 260
     with duckdb.connect(bench.layout.published, read_only=True) as connection:
         runs = connection.execute("select distinct run_id, load_run_id from ops.loads").fetchall()
-        counted = connection.execute(COUNTED).fetchall()
-        came = connection.execute(CAME.format(files=repr(str(bench.layout.parquet)))).fetchall()
     assert runs == [("test", "again")]
-    assert counted == came
-    assert any(missing for *_, missing in came)
     assert_equal(bench, sandbox)
 
 
@@ -126,7 +107,7 @@ def assert_merged_not_even_in_part(bench, window: str, tmp_path: Path) -> None:
     copied = Path(shutil.copy(bench.layout.published, tmp_path / "copied.duckdb"))
     copied.chmod(0o600)
     with open_for_writing(copied, memory_limit="500MB") as connection:
-        merger = Merger(Session(connection), bench.layout, run_id="test", include_addresses=False, narrow={})
+        merger = Merger(Session(connection), bench.layout, run_id="test", include_addresses=False, omitted={})
         group = [(bench.store.window(window), flattened_window(bench.layout, window))]
         before = row_counts(connection)
         with pytest.raises(CountsDisagreeError, match="duplicated"):

@@ -17,12 +17,12 @@ from wms_sync.shipments.read.field_selection import FieldSelection
 from wms_sync.shipments.read.progress import Warnings
 from wms_sync.shipments.read.raw import read_manifest
 from wms_sync.shipments.read.reader import Reading
-from wms_sync.state.narrowed import NarrowedFields
+from wms_sync.state.refusals import Refusals
 
 Told = Literal["key", "message", "nothing"]
 WHOLE = Selection.whole(include_addresses=False)
 REFUSED = frozenset({"fields:packages.gallery.items", "fields:order=carrier"})
-LOST = ("fields:order=carrier", "fields:packages.gallery.items")
+OMITTED = ("fields:order=carrier", "fields:packages.gallery.items")
 
 
 def read(bench, warnings: Warnings | None = None):
@@ -36,7 +36,7 @@ def refuse(sandbox, *refused: str, told: Told = "key") -> None:
 
 def a_day_passes(bench, days: int = 1) -> None:
     """What was tried was tried a day ago; or so long ago as a clock says that was ahead, in days below zero."""
-    with NarrowedFields(bench.settings.database_url, bench.store.turn) as memory:
+    with Refusals(bench.settings.database_url, bench.store.turn) as memory:
         known = memory.of(bench.settings.base_url, "")
         yesterday = (replace(one, tried_at=one.tried_at - timedelta(days=days)) for one in known)
         memory.replace(bench.settings.base_url, "", yesterday)
@@ -52,8 +52,8 @@ def test_a_refused_name_is_left_out_and_warned_of(bench, sandbox, told):
     report = read(bench)
     assert report.progress.records == SHIPMENTS
     windows = bench.store.windows("landed")
-    assert {window.lost for window in windows} == {LOST}
-    assert read_manifest(bench.layout, windows[0].id).window.lost == LOST
+    assert {tuple(window.omitted) for window in windows} == {OMITTED}
+    assert read_manifest(bench.layout, windows[0].id).window.omitted.keys() == set(OMITTED)
     assert "fields:packages.gallery.items" in " ".join(report.warnings)
     assert "what gallery_items holds" in " ".join(report.warnings)
     assert "carrier of orders" in " ".join(report.warnings)
@@ -74,7 +74,7 @@ def test_what_cannot_be_left_out_by_hand_is_not_advised_to_be(bench, sandbox):
     assert "WMS_OMIT_FIELDS" not in warning
 
 
-def test_what_was_read_narrower_is_read_again_once_the_name_is_back(bench, sandbox):
+def test_what_was_omitted_is_read_again_once_the_name_is_back(bench, sandbox):
     refuse(sandbox, *REFUSED)
     whole = read(bench).intervals
     refuse(sandbox)
@@ -95,9 +95,9 @@ def test_what_was_read_narrower_is_read_again_once_the_name_is_back(bench, sandb
 def test_a_name_that_stays_refused_is_tried_once_a_day(bench, sandbox, days):
     refuse(sandbox, "fields:order.brand")
     read(bench)
-    assert FieldSelection(bench.settings, bench.store).remembered() == WHOLE.without(["fields:order.brand"]), (
-        "for audits"
-    )
+    assert (
+        FieldSelection(bench.settings, bench.store).remembered().asked == WHOLE.without(["fields:order.brand"]).asked
+    ), "for audits"
     newer = bench.settings.model_copy(update={"api_version": "2026-01"})
     assert FieldSelection(newer, bench.store).remembered() == WHOLE, "another version is asked for everything"
     a_day_passes(bench, days)
@@ -113,7 +113,7 @@ def test_names_that_are_left_out_by_hand_are_not_warned_of(bench, sandbox):
     bench.settings = bench.settings.model_copy(update={"omit_fields": "order.merchant, fields:packages.gallery"})
     report = read(bench)
     assert report.warnings == ()
-    assert {window.lost for window in bench.store.windows("landed")} == {
+    assert {tuple(window.omitted) for window in bench.store.windows("landed")} == {
         tuple(
             f"fields:{path}"
             for path in (
@@ -142,4 +142,4 @@ def test_all_that_is_refused_falls_back_to_names_and_loses_nothing(bench, sandbo
         report = read(bench)
     assert report.warnings == ()
     assert "requested by name" in told[0]
-    assert {window.lost for window in bench.store.windows("landed")} == {()}
+    assert {tuple(window.omitted) for window in bench.store.windows("landed")} == {()}

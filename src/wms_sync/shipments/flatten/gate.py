@@ -1,35 +1,158 @@
-"""The gate: check whether a page fits the types exactly.
+"""The gate: check whether a page fits the types exactly, and contains no id twice in a list.
 
 DuckDB's typed read fails on a word in a number, but silently ignores an unknown key, rounds 1.5 to an integer, reads 5
 as true, ``epoch`` as a time and 1_000 as a decimal, rounds surplus decimals, cuts the time off a date and writes an
 object into a text. So msgspec decodes each page a second time, with the same types and no other keys. For a page that
 passes, DuckDB reads the same values as ``values`` would give. The gate is looser than DuckDB only where DuckDB fails
-with an error, which also leads to repair. The gate also finds lists that contain an id twice.
+with an error, which also leads to repair. Two things msgspec cannot express: whether DECIMAL(18,4) holds a fraction
+exactly, and whether a day exists that may be followed by midnight. ``loses_nothing`` answers both for a decoded value.
+
+Only the first occurrence of an object in a list may become a row. The lists are those whose elements' ids are keys:
+``items`` of a shipment, an order and a gallery, and every kind under ``included``, where the six kinds of products
+count as one. Most ids occur once, so the ids of all lists on one route are checked together, with iterators that run in
+C; only if an id repeats is each list checked by itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from datetime import date, datetime
+from itertools import chain
+from operator import attrgetter
+from typing import Annotated, Any
 
 import msgspec
-from msgspec import Raw, Struct, field
+from msgspec import Meta, Raw, Struct, field
 
-from wms_sync.shipments.flatten.duplicates import Duplicates, id_of, kinds_repeat
-from wms_sync.shipments.flatten.objects import ObjectBytes
+from wms_sync.json_values import INT64
 from wms_sync.shipments.flatten.shape import (
     COLLECTION,
     ENVELOPE,
     INCLUDED,
+    PRODUCTS,
+    ListNode,
     Node,
     ObjectNode,
+    Route,
     Shape,
     ValueNode,
     at_end,
     routes,
 )
-from wms_sync.shipments.flatten.strict_types import DATE, DECIMAL, decoder, loses_nothing, struct_of
-from wms_sync.shipments.flatten.stubs import may_be_stub
+from wms_sync.shipments.flatten.values import DECIMAL_LIMIT, EXACT_FLOAT, is_exact_decimal, may_be_stub
+from wms_sync.shipments.flatten.write import ObjectBytes
+
+DECIMAL, DATE = "DECIMAL(18,4)", "DATE"
+# A date followed by midnight loses nothing when its time is cut off.
+_DATE = r"\A(?!0000)[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ]00:00:00(?:\.0+)?(?:Z|\+00:?00)?)?\Z"
+_DAY_LENGTH = len("2024-01-31")
+_DOUBLE = r"\A-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,15})?\Z"
+_DECIMAL = r"\A-?[0-9]{1,14}(?:\.[0-9]{1,4})?\Z"
+_INT64 = Meta(ge=INT64[0], le=INT64[-1])
+_WHOLE_DECIMAL = Meta(gt=-DECIMAL_LIMIT, lt=DECIMAL_LIMIT)
+_FRACTION = Meta(gt=-EXACT_FLOAT, lt=EXACT_FLOAT)
+_VALUES: dict[str, Any] = {
+    # PHP sometimes writes a number as text; a whole number loses nothing.
+    "BIGINT": Annotated[int, _INT64] | Annotated[str, Meta(pattern=r"\A-?[0-9]+\Z")],
+    "BOOLEAN": bool | Annotated[int, Meta(ge=0, le=1)],
+    DECIMAL: Annotated[int, _WHOLE_DECIMAL] | Annotated[float, _FRACTION] | Annotated[str, Meta(pattern=_DECIMAL)],
+    "DOUBLE": Annotated[int, _INT64] | float | Annotated[str, Meta(pattern=_DOUBLE)],
+    "TIMESTAMP WITH TIME ZONE": datetime,
+    DATE: Annotated[str, Meta(pattern=_DATE)],
+    "VARCHAR": str | Annotated[int, _INT64] | float | bool,
+    "JSON": Raw,
+}
+
+
+def decoder(node: Node) -> msgspec.json.Decoder[Any]:
+    """Return a decoder of a list of such values."""
+    return msgspec.json.Decoder(list[_type_of(node)])  # type: ignore[misc]
+
+
+def struct_of(thing: ObjectNode, other: Mapping[str, Any] | None = None) -> Any:  # noqa: ANN401 - a generated struct
+    """Return the struct for an object, with the types in ``other`` for some of its fields."""
+    given = other or {}
+    fields: list[Any] = [
+        (name, _VALUES["BIGINT"])
+        if thing.keyed and name == "id"
+        else (name, *_optional(given[name] if name in given else _type_of(node)))
+        for name, node in thing.fields.items()
+    ]
+    # in the order of sql/types, in which keys are found at once if the service writes them so
+    return msgspec.defstruct("ObjectNode", fields, forbid_unknown_fields=True, gc=False, kw_only=True)
+
+
+def loses_nothing(value: object, duckdb_type: str) -> bool:
+    """Return whether DuckDB keeps all of a decoded decimal or date."""
+    if duckdb_type == DATE and isinstance(value, str):
+        try:
+            date.fromisoformat(value[:_DAY_LENGTH])
+        except ValueError:
+            return False
+    return not isinstance(value, float) or is_exact_decimal(value)
+
+
+def _optional(found: Any) -> tuple[Any, Any]:  # noqa: ANN401 - a type expression
+    """Return the type of a field that may be null or left out, and its default."""
+    return (Raw, Raw()) if found is Raw else (found | None, None)
+
+
+def _type_of(node: Node) -> Any:  # noqa: ANN401 - a type expression
+    if isinstance(node, ValueNode):
+        return _VALUES[node.type]
+    if isinstance(node, ListNode):
+        element = _type_of(node.element)
+        return list[element | None] if isinstance(node.element, ValueNode) else list[element]  # type: ignore[valid-type]
+    return struct_of(node)
+
+
+Ids = Sequence[Any]
+"""Ids as they are on the page: numbers, or numbers as text."""
+id_of = attrgetter("id")
+
+
+class Duplicates:
+    """Finds duplicates in the lists inside objects of one kind, decoded with the shape ``node``."""
+
+    def __init__(self, node: Node) -> None:
+        self._routes = [
+            route for route, found in routes(node) if route[-1][1] and isinstance(found, ObjectNode) and found.keyed
+        ]
+
+    def inside(self, objects: Sequence[Any]) -> bool:
+        """Return whether any list inside these objects contains an object twice."""
+        return any(_repeats(objects, route) for route in self._routes)
+
+
+def kinds_repeat(ids: Mapping[str, Ids]) -> bool:
+    """Return whether a kind under ``included``, or the kinds of products together, have an id twice on a page.
+
+    Shipments are left out: the pager checks their order.
+    """
+    products = [ids[kind] for kind in PRODUCTS if kind in ids]
+    others = (some for kind, some in ids.items() if kind != COLLECTION and kind not in PRODUCTS)
+    return _repeat(chain.from_iterable(products), sum(map(len, products))) or any(
+        _repeat(some, len(some)) for some in others
+    )
+
+
+def _repeats(objects: Sequence[Any], route: Route) -> bool:
+    lists = list(filter(None, at_end(objects, route)))
+    ids = chain.from_iterable(lists)
+    return _repeat(map(id_of, ids), sum(map(len, lists))) and any(
+        _repeat(map(id_of, part), len(part)) for part in lists
+    )
+
+
+def _repeat(ids: Iterable[Any], count: int) -> bool:
+    """Return whether an id repeats. ``7`` and ``"7"`` are the same id; ``sum`` is the fastest test for text ids."""
+    different = set(ids)
+    try:
+        sum(different)
+    except TypeError:
+        different = set(map(int, different))
+    return len(different) < count
+
 
 AT_ONCE = 32
 """How many objects are decoded at a time: their values then stay in the processor's cache, and take little memory."""
@@ -94,7 +217,7 @@ class Gate:
         if page.collection is None or kinds_repeat(ids):
             return Examined(fits=False)
         if b"\n" in content:  # only between values: inside a text it is escaped
-            unseen = {kind: [bytes(one).replace(b"\n", b" ") for one in some] for kind, some in unseen.items()}
+            unseen = {kind: [bytes(raw).replace(b"\n", b" ") for raw in some] for kind, some in unseen.items()}
         return Examined(True, unseen, shared)
 
     def _ids_of_shared(

@@ -1,4 +1,13 @@
-"""One raw page: its file as extraction wrote it, and its content."""
+"""A raw page, and the errors on its way to Parquet.
+
+    FlattenError
+    ├── PageDamagedError    a raw file differs from what was received
+    │   └── PageUnreadableError     a raw file is intact, but no record can be read from it
+    ├── RecordDamagedError  the record of a window's Parquet files cannot be read
+    └── RecordsLostError    the number of shipments on a page differs from the number accounted for
+
+A value or record that does not fit its type is not an error: it goes to ``ops.quarantine`` and the sync continues.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +16,60 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from wms_sync.errors import WmsSyncError
+from wms_sync.grammar import count_of
 from wms_sync.layout import suffix_of
-from wms_sync.shipments.flatten.errors import PageDamagedError
 from wms_sync.storage.compression import NO_LIMIT, DamagedStream, StreamTooLarge, decompress
+
+
+class FlattenError(WmsSyncError):
+    """A batch of pages could not be flattened; none of its rows is used."""
+
+
+class PageDamagedError(FlattenError):
+    """The compressed file is truncated or altered; reading the window again repairs it."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        self.path, self.reason = path, reason
+        super().__init__(
+            f"The raw page {path.name} of window {path.parent.name} is damaged ({reason}). "
+            "Read its days again: `wms-sync backfill --from DAY --to DAY`."
+        )
+
+
+class PageUnreadableError(PageDamagedError):
+    """No record can be read from the page; the window is read again, once."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        self.path, self.reason = path, reason
+        FlattenError.__init__(
+            self,
+            f"No record can be read from the raw page {path.name} of window {path.parent.name} ({reason}). The window "
+            "will be read again; if the service sends the same page, its records go to ops.quarantine by position.",
+        )
+
+
+class RecordDamagedError(FlattenError):
+    """The record of which Parquet files a window has cannot be read; flattening the window again makes it again."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(
+            f"{key} is damaged: it says which Parquet files the window has. Nothing of it was loaded. "
+            "`wms-sync rebuild` makes it again."
+        )
+
+
+class RecordsLostError(FlattenError):
+    """Shipments of a page are neither rows nor quarantined; nothing of the batch was loaded."""
+
+    def __init__(self, *, window_id: str, page: int, expected: int, rows: int, removed: int) -> None:
+        self.window_id, self.page, self.expected, self.rows, self.removed = window_id, page, expected, rows, removed
+        super().__init__(
+            f"Window {window_id}: page {page} has {count_of(expected, 'shipment')}, but flattening gave "
+            f"{count_of(rows, 'row')} and "
+            f"{count_of(removed, 'quarantined record')}. Nothing was loaded. This is a defect of wms-sync: keep the "
+            "raw pages and report it."
+        )
 
 
 class RawPage(Struct, frozen=True):

@@ -23,7 +23,6 @@ from msgspec import Struct, field
 from wms_sync.json_values import whole
 from wms_sync.privacy.scrub import as_list
 from wms_sync.shipments.flatten.findings import UNKNOWN_KEY, Drift, Misfit, shown, with_surrogates_escaped
-from wms_sync.shipments.flatten.objects import ObjectBytes
 from wms_sync.shipments.flatten.shape import (
     COLLECTION,
     ENVELOPE,
@@ -36,9 +35,9 @@ from wms_sync.shipments.flatten.shape import (
     Shape,
     ValueNode,
 )
-from wms_sync.shipments.flatten.stubs import why_stub
 from wms_sync.shipments.flatten.tolerant_json import Parsed
-from wms_sync.shipments.flatten.values import Cast, Unfit, converted, means_null
+from wms_sync.shipments.flatten.values import Cast, Unfit, converted, means_null, why_stub
+from wms_sync.shipments.flatten.write import ObjectBytes
 
 
 class Repaired(Struct, frozen=True):
@@ -221,7 +220,7 @@ class _Walk(Struct):
 
 def _same_again(value: Any, first: Any, values: list[Any]) -> bool:  # noqa: ANN401 - any JSON
     """Return whether ``first`` is an equal object from the same list, and not one of another kind of product."""
-    return value == first and any(one is first for one in values)
+    return value == first and any(flag is first for flag in values)
 
 
 _NO_OBJECT = "an object was expected"

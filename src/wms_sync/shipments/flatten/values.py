@@ -2,13 +2,24 @@
 
 The result is canonical: JSON that DuckDB reads as exactly this value, whatever its own casts make of texts. So this
 module alone decides which texts are numbers and times; the gate passes nothing that would be read differently here.
+
+A *stub* is a record of the list that stands for a shipment without describing it.
+
+Some services keep a deleted shipment in the list as ``{type, id, updated_at, is_deleted: true}``, or as an object with
+nothing but type, id and updated_at. Merged like any record, it would empty the stored row. So it is quarantined whole,
+and replaces and inserts nothing. If it says that the shipment is deleted, the stored shipment is marked as missing
+(``load.audits``).
+
+Each record is judged by itself. The other records of its page cannot decide: a night in which one shipment was deleted
+has a page with that stub alone. A key that is left out means the same as null, so a service that leaves out null keys
+is read like any other: its shipments have a status, an order or items.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
@@ -205,3 +216,37 @@ _CONVERSIONS: dict[str, Callable[[Any], Any]] = {
     "DATE": _date,
     "VARCHAR": _text,
 }
+
+
+SAYS_DELETED = "a stub: it says that the shipment is deleted"
+SAYS_NOTHING = "a stub: it has neither a status nor an order nor items"
+_DELETED = "deleted"
+_DELETED_FLAGS = ("is_deleted", "deleted")
+_DELETED_AT = "deleted_at"
+_EMPTY: tuple[object, ...] = (None, "", [])
+
+
+def why_stub(record: Mapping[str, Any]) -> str | None:
+    """Return why a record of the list is a stub, for ``ops.quarantine.why``; None if it is not."""
+    if _says_deleted(record):
+        return SAYS_DELETED
+    is_bare = all(record.get(key) in _EMPTY for key in ("status", "order", "items"))
+    return SAYS_NOTHING if is_bare else None
+
+
+def may_be_stub(record: Any) -> bool:  # noqa: ANN401 - a generated struct
+    """Return whether a decoded record may be a stub. It has no key that ``sql/types`` does not have."""
+    return _is_deleted_status(record.status) or (not record.status and record.order is None and not record.items)
+
+
+def _says_deleted(record: Mapping[str, Any]) -> bool:
+    since = record.get(_DELETED_AT)
+    return (
+        _is_deleted_status(record.get("status"))
+        or any(converted(record.get(flag), "BOOLEAN", odd=True) is True for flag in _DELETED_FLAGS)
+        or (bool(since) and not means_null(since, "TIMESTAMP WITH TIME ZONE"))
+    )
+
+
+def _is_deleted_status(status: object) -> bool:
+    return isinstance(status, str) and status.strip().lower() == _DELETED

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 import duckdb
@@ -30,9 +30,7 @@ from wms_sync.layout import (
     window_of,
 )
 from wms_sync.shipments.flatten.batch import Flattened, Flattener
-from wms_sync.shipments.flatten.errors import PageDamagedError, PageUnreadableError, RecordDamagedError
-from wms_sync.shipments.flatten.page import RawPage
-from wms_sync.shipments.flatten.write import columns_written
+from wms_sync.shipments.flatten.page import PageDamagedError, PageUnreadableError, RawPage, RecordDamagedError
 from wms_sync.shipments.read.raw import content_differs, damage, key_of, size_differs
 from wms_sync.state.store import LandedPage, StateStore, Window
 from wms_sync.state.turns import Turn
@@ -44,8 +42,7 @@ _UNREADABLE = "unreadable"
 class FlattenedWindow(Struct, frozen=True):
     """Rows and files by table; ``parts`` are the file names below ``parquet/<table>/``.
 
-    ``records_removed`` counts the shipments that were quarantined whole. ``columns`` is a digest of the SQL that wrote
-    the files.
+    ``records_removed`` counts the shipments that were quarantined whole.
     """
 
     rows: dict[str, int]
@@ -53,7 +50,6 @@ class FlattenedWindow(Struct, frozen=True):
     quarantined: int
     drift: int
     records_removed: int
-    columns: str
 
     @property
     def records(self) -> int:
@@ -90,17 +86,12 @@ def flatten_again(turn: Turn, layout: Layout, window_id: str) -> None:
 
 def delete_unnamed(turn: Turn, layout: Layout, window_ids: Collection[str]) -> None:
     """Delete what a killed run or an earlier flattening of these windows left: files that their records do not name."""
-    flattened = [flattened_window(layout, one) for one in window_ids if is_flattened(layout, one)]
-    named = {key for one in flattened for table in one.parts for key in one.keys(table)}
+    flattened = [flattened_window(layout, window) for window in window_ids if is_flattened(layout, window)]
+    named = {key for window in flattened for table in window.parts for key in window.keys(table)}
     for table in tables():
         for key in layout.parquet_files(table.slug):
             if key not in named and window_of(name_of(key)) in window_ids:
                 layout.files.delete(turn, key)
-
-
-def are_alike(windows: Iterable[FlattenedWindow]) -> bool:
-    """Return whether the files of all these windows have the columns that flattening writes now."""
-    return all(window.columns == columns_written() for window in windows)
 
 
 def flatten_window(
@@ -148,7 +139,7 @@ def _flatten_all(
         quarantined += done.quarantined
         drift += done.drift
         removed += done.records_removed
-    return FlattenedWindow(rows, parts, quarantined, drift, removed, columns_written())
+    return FlattenedWindow(rows, parts, quarantined, drift, removed)
 
 
 def _flatten(

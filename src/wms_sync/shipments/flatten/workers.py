@@ -5,19 +5,25 @@ A flattener uses one processor, so there are as many as processors, within limit
 
 from __future__ import annotations
 
+import itertools
+import logging
 import os
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Self
 
+from wms_sync.grammar import count_of
 from wms_sync.settings import Settings, memory_bytes
 from wms_sync.shipments.flatten.batch import Flattener
-from wms_sync.shipments.flatten.errors import PageDamagedError
-from wms_sync.shipments.flatten.window import flatten_window
-from wms_sync.state.store import StateStore
+from wms_sync.shipments.flatten.page import PageDamagedError
+from wms_sync.shipments.flatten.window import delete_unnamed, flatten_window, is_flattened
+from wms_sync.shipments.read.raw import is_dropped
+from wms_sync.state.store import COMPLETE_STATES, StateStore
 from wms_sync.storage.durable import PRIVATE_FOLDER
+
+logger = logging.getLogger(__name__)
 
 MOST_WORKERS = 4
 """The gate is Python, so that more threads would wait for one another."""
@@ -98,6 +104,41 @@ class Flattening:
         except PageDamagedError as error:
             self.damaged[window] = error
         self._done(window)
+
+
+def flatten_landed(settings: Settings, store: StateStore, *, anew: bool) -> Mapping[str, PageDamagedError]:
+    """Flatten every complete window that has no Parquet files; ``anew``, every window that has raw pages.
+
+    Return the error of each window with a damaged page.
+    """
+    layout = settings.layout
+    known = store.windows(*COMPLETE_STATES)
+    kept = {
+        window.id for window in known if is_flattened(layout, window.id) and (not anew or is_dropped(layout, window.id))
+    }
+    windows = [window.id for window in known if window.id not in kept]
+    if anew and kept:
+        logger.info(
+            "%(windows)s from Parquet files: the raw pages were dropped",
+            {"windows": count_of(len(kept), "window comes", "windows come")},
+        )
+    done = itertools.count(1)
+
+    def report(_: str) -> None:
+        total = len(windows)
+        logger.info(
+            "flattened %(flattened)d of %(all)s",
+            {"flattened": next(done), "windows": total, "all": count_of(total, "window")},
+        )
+
+    with Flattening(settings, store, report) as flattening:
+        for window in windows:
+            flattening.add(window)
+    if flattening.trouble is not None:
+        raise flattening.trouble
+    if windows:
+        delete_unnamed(store.turn, layout, set(windows))
+    return flattening.damaged
 
 
 def workers_for(memory: int) -> int:

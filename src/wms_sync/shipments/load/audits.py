@@ -1,4 +1,4 @@
-"""Compare a slice that was read again with the tables, before it is merged; and keep ``ops.audits``.
+"""Compare a slice that was read again with the tables, before it is merged; mark shipments that are missing.
 
 A shipment of the slice is *changed* if its rows differ although ``updated_at`` is the same, *missed* if the tables lack
 a version that they should have, and *absent* if the tables have it and the slice does not. A shipment that changed
@@ -6,13 +6,20 @@ after the sync's horizon counts as none of these: the next sync reads it. Nor do
 that says nothing, or with a value that did not fit its type: it is reported as quarantined. An object of any kind is
 *voided* if the tables have it with a later ``updated_at`` than the slice, which was read later: the merge takes the
 slice's version.
+
+A shipment is *missing* if an audit proved that the service no longer has it, or if a page shows it as a stub that says
+that it is deleted. The proofs are in the state store. Every load marks the tables from them at its end
+(``shipments._missing_since`` and ``ops.missing_shipments``), so a rebuild or a load that follows a killed one ends in
+the same marks. A shipment whose rows are replaced loses its mark with them. A later page may also show a shipment
+without replacing its rows, if its ``updated_at`` went back; it is then found on that page. If no shipment was ever
+proven missing, nothing is searched and no table is changed.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from types import SimpleNamespace
 
@@ -23,11 +30,10 @@ from wms_sync import sql_files
 from wms_sync.catalogue import Table, quote, table, tables
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings
-from wms_sync.shipments.flatten.stubs import SAYS_NOTHING
+from wms_sync.shipments.flatten.values import SAYS_DELETED, SAYS_NOTHING
 from wms_sync.shipments.flatten.window import FlattenedWindow
-from wms_sync.shipments.load.merge import WindowGroup
-from wms_sync.shipments.load.narrowing import Narrowing, narrowing
-from wms_sync.shipments.load.parquet import rows_of
+from wms_sync.shipments.load.omitted import Omitted, OmittedData, omitted_data
+from wms_sync.shipments.load.parquet import WindowGroup, files_of, rows_of
 from wms_sync.state.audits import Audit, AuditResult, Audits, MissingShipment
 from wms_sync.state.store import Window
 from wms_sync.targets.database import records, replace_rows
@@ -47,13 +53,13 @@ def stored_shipments(settings: Settings, after_id: int, to_id: int) -> frozenset
             found = connection.execute(sql_files.read("audit/stored.sql"), bounds).fetchall()
     except (duckdb.Error, DatabaseOpenError):
         return frozenset()  # nothing is proven then; the load that follows reports what is wrong with the file
-    return frozenset(one for (one,) in found)
+    return frozenset(shipment for (shipment,) in found)
 
 
 class Comparison:
     """Compares one slice with one open database.
 
-    ``missing`` is what is known to be missing, also by this slice, and ``lacking`` what its window did not bring.
+    ``missing`` is what is known to be missing, also by this slice, and ``omitted`` the data that its window omits.
     """
 
     def __init__(
@@ -63,14 +69,14 @@ class Comparison:
         audit: Audit,
         flattened: FlattenedWindow,
         missing: Sequence[MissingShipment],
-        lacking: Narrowing,
+        omitted: OmittedData,
     ) -> None:
         self._connection = connection
         self._layout = layout
         self._audit = audit
         self._flattened = flattened
         self._missing = missing
-        self._lacking = lacking
+        self._omitted = omitted
 
     def result(self, start: datetime) -> AuditResult:
         """Return where the tables differ from the service, for shipments changed at ``start`` or later."""
@@ -125,8 +131,8 @@ class Comparison:
         """Return the shipments or orders (``root``) with a differing row in any table."""
         found: set[int] = set()
         for member in tables():
-            if member.root == root and member.schema == "main" and member.slug not in self._lacking.sets:
-                compared = set(member.column_names) - self._lacking.columns_of(member.slug)
+            if member.root == root and member.schema == "main" and member.slug not in self._omitted.sets:
+                compared = set(member.column_names) - self._omitted.columns_of(member.slug)
                 statement = sql_files.read("audit/differing.sql").format(
                     table=member.qualified,
                     root_key=quote(member.root_key),
@@ -164,22 +170,21 @@ def compare(
     layout: Layout,
     audits: Audits,
     group: WindowGroup,
-    narrow: Mapping[str, tuple[str, ...]],
+    omitted: Omitted,
     *,
     start: datetime,
 ) -> Sequence[str]:
     """Compare the slices that have landed in a group of windows, before it is merged; return their windows.
 
-    The results are recorded in the state store; a load that is repeated after a kill records the same. ``narrow`` says
-    by window what it lacks.
+    The results are recorded in the state store; a load that is repeated after a kill records the same.
     """
     compared = []
     known = {audit.window_id: audit for audit in audits.all()}
     for window, flattened in group:
         if is_new_slice(window) and window.id in known:
-            lacking = narrowing(narrow.get(window.id, ()))
+            data = omitted_data(omitted.get(window.id, ()))
             missing = list(audits.missing().values())
-            comparison = Comparison(connection, layout, known[window.id], flattened, missing, lacking)
+            comparison = Comparison(connection, layout, known[window.id], flattened, missing, data)
             audits.complete(window.id, comparison.result(start))
             compared.append(window.id)
     return compared
@@ -192,7 +197,7 @@ def is_new_slice(window: Window) -> bool:
 
 def write_audits(connection: duckdb.DuckDBPyConnection, audits: Audits) -> None:
     """Replace ``ops.audits`` by the audits of the state store."""
-    missing = Counter(one.window_id for one in audits.all_missing())
+    missing = Counter(proven.window_id for proven in audits.all_missing())
     known = [SimpleNamespace(**asdict(audit), missing=missing[audit.window_id]) for audit in audits.all()]
     replace_rows(connection, "audits", known)
 
@@ -205,3 +210,44 @@ def restore_audits(target: Target, audits: Audits) -> None:
         known = records(connection.execute("select * exclude (missing) from ops.audits"))
         proven = records(connection.execute("select * from ops.missing_shipments"))
     audits.take_in([Audit(**row) for row in known], [MissingShipment(**row) for row in proven])
+
+
+def record_shown(connection: duckdb.DuckDBPyConnection, layout: Layout, audits: Audits, group: WindowGroup) -> None:
+    """Record in the state store what the pages of a group say of missing shipments: which returned, which are stubs.
+
+    Call this before the group is merged: after a kill in between, the group is merged and searched again, but a group
+    that was merged is never searched again.
+    """
+    _record_returned(connection, layout, audits, group)
+    _record_stubs(connection, layout, audits, group)
+
+
+def _record_returned(connection: duckdb.DuckDBPyConnection, layout: Layout, audits: Audits, group: WindowGroup) -> None:
+    missing = audits.missing()
+    files = files_of(group, layout, "shipments")
+    if not missing or not files:
+        return
+    shown = connection.execute(sql_files.read("audit/shown.sql"), {"files": files, "ids": list(missing)}).fetchall()
+    later = sorted((moment, shipment) for shipment, moment in shown if moment > missing[shipment].missing_since)
+    if later:
+        audits.mark_returned({shipment: moment for moment, shipment in reversed(later)})
+
+
+def _record_stubs(connection: duckdb.DuckDBPyConnection, layout: Layout, audits: Audits, group: WindowGroup) -> None:
+    quarantine = files_of(group, layout, "ops_quarantine")
+    if not quarantine:
+        return
+    statement = sql_files.read("audit/stubs.sql").format(
+        incoming=rows_of(table("shipments"), files_of(group, layout, "shipments"))
+    )
+    found = connection.execute(statement, {"quarantine": quarantine, "says_deleted": SAYS_DELETED}).fetchall()
+    audits.mark_deleted(MissingShipment(*row) for row in found)
+
+
+def mark_missing(connection: duckdb.DuckDBPyConnection, audits: Audits) -> None:
+    """Update the marks in the tables from the proofs in the state store."""
+    proven = audits.all_missing()
+    if proven:
+        replace_rows(connection, "missing_shipments", proven)
+        connection.execute(sql_files.read("audit/mark.sql"))
+        connection.execute(sql_files.read("audit/mark_history.sql"))

@@ -23,17 +23,14 @@ from msgspec import Struct
 from wms_sync import sql_files
 from wms_sync.catalogue import literal, ops_tables, quote, table, tables
 from wms_sync.layout import Layout
-from wms_sync.shipments.flatten.window import flattened_window
-from wms_sync.shipments.load.check_sentence import sentence
-from wms_sync.shipments.load.checks import Check, checks, copies, counted_rows, expressions, release
+from wms_sync.shipments.flatten.window import FlattenedWindow
+from wms_sync.shipments.load.checks import Check, checks, copies, counted_rows, expressions, release, sentence
 from wms_sync.targets.database import records, replace_rows, row_counts
 from wms_sync.targets.errors import AnalyticsError
 
 SAMPLE_ROWS = 5
 LARGE = 4
-"""A load that brings more than one in so many of all shipments asks whole tables."""
-FEW = 1_000_000
-"""Up to so many rows, all checks are asked in one statement: beyond, each takes memory of its own."""
+"""A load that brings more than this fraction of all shipments, one in four, asks whole tables."""
 WHOLE = "whole tables"
 OF_LOAD = "the rows of this load"
 RELATIONS = (*tables(), *ops_tables())
@@ -122,7 +119,11 @@ class Checked(Struct, frozen=True):
 
 
 def ask_after_load(
-    connection: duckdb.DuckDBPyConnection, layout: Layout, windows: Collection[str], *, everything: bool
+    connection: duckdb.DuckDBPyConnection,
+    layout: Layout,
+    windows: Mapping[str, FlattenedWindow],
+    *,
+    everything: bool,
 ) -> Checked:
     """Ask every check about tables into which a load has merged these ``windows``, and record what was found.
 
@@ -135,7 +136,7 @@ def ask_after_load(
     merged = connection.execute(sql_files.read("asked/windows.sql")).fetchall()
     whole = everything or before.keys() != {check.name for check in checks()} or _are_whole(merged, rows["shipments"])
     limited = [] if whole else [check for check in checks() if not before[check.name].offending]
-    results = _OfLoad(connection, layout, windows, rows, before).ask(limited) if limited else []
+    results = _OfLoad(connection, layout, windows.values(), rows, before).ask(limited) if limited else []
     results += _of_whole_tables(connection, [check for check in checks() if check not in limited], rows)
     results.sort(key=lambda result: result.check.name)
     now = datetime.now(UTC)
@@ -162,12 +163,12 @@ class _OfLoad:
         self,
         connection: duckdb.DuckDBPyConnection,
         layout: Layout,
-        windows: Collection[str],
+        windows: Collection[FlattenedWindow],
         rows: Mapping[str, int],
         before: Mapping[str, _Found],
     ) -> None:
         self._connection = connection
-        self._windows = [flattened_window(layout, window) for window in windows]
+        self._windows = windows
         self._layout = layout
         self._rows = rows
         self._before = before
@@ -225,13 +226,9 @@ class _OfLoad:
 def _of_whole_tables(
     connection: duckdb.DuckDBPyConnection, asked: Sequence[Check], rows: Mapping[str, int]
 ) -> list[CheckResult]:
-    counts = [_offending(check.name, check.query) for check in asked]
     found: dict[str, int] = {}
-    if sum(rows.values()) <= FEW:
-        found = _counted(connection, counts)
-    else:
-        for count in counts:
-            found |= _counted(connection, [count])
+    for check in asked:  # one at a time, because each takes memory of its own
+        found |= _counted(connection, [_offending(check.name, check.query)])
     return [
         CheckResult(
             check,
@@ -266,7 +263,7 @@ def _fill_load_keys(connection: duckdb.DuckDBPyConnection, files: Mapping[str, S
     """Fill the temporary table ``load_keys`` with the keys that these files show, by root table."""
     keys = [
         f"union all select {literal(root)}, {quote(key)} from read_parquet(${root})"
-        for root, key in ((one.name, one.root_key) for one in tables() if files.get(one.name))
+        for root, key in ((table.name, table.root_key) for table in tables() if files.get(table.name))
     ]
     connection.execute(
         sql_files.read("asked/load_keys.sql").format(keys="\n    ".join(keys)),

@@ -2,8 +2,8 @@
 
 The checks that keys are unique and that children have parents are derived from the headers ``keys``, ``root`` and
 ``parent`` of ``sql/tables``. Every other check is a file in ``sql/checks``, which declares ``-- severity: error|warn``,
-``-- blocking: yes|no``, ``-- table:``, ``-- description:`` (what is right), ``-- wrong:`` and ``-- named:`` (see
-``finding``) and ``-- asked:``, one of
+``-- blocking: yes|no``, ``-- table:``, ``-- description:`` (what is right), ``-- wrong:`` and ``-- named:``
+(see ``sentence``) and ``-- asked:``, one of
 
 - ``the rows of shipments, orders``: asked of a load, the query reads only the rows of these tables that the load may
   have changed. It names them without a schema; ``main.orders`` is always the whole table.
@@ -13,13 +13,19 @@ The checks that keys are unique and that children have parents are derived from 
 With ``-- from:`` each offending row comes from a row of that table, so a load asks nothing while the table is empty.
 With ``-- mart:`` the check speaks of that mart, and a catalogue shows it there.
 
-Belongs here: what is asked. When it is asked of what, and what is remembered, is the matter of ``asking``.
+Belongs here: what is asked. When it is asked of what, and what is remembered, is the matter of ``checking``.
+
+A finding is a sentence with a few values: ``3 statuses are unknown: teleported (shipments.status), …``. ``wrong`` says
+what is wrong: ``{count}`` is the number of offending rows, any other name in braces a numeric column of the first, and
+``[status is|statuses are]`` agrees with the number that precedes it. ``named`` says what to call each offending row, by
+columns without personal data and without free text.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.metadata import version
 from typing import Literal
@@ -28,7 +34,42 @@ from msgspec import Struct
 
 from wms_sync import sql_files
 from wms_sync.catalogue import Table, history_tables, literal, quote, table, tables, tracked
+from wms_sync.grammar import agreed
 from wms_sync.targets.errors import AnalyticsError
+
+SHOWN = 3
+LONGEST = 60
+"""Characters of a value: a code may be any text that the service sent."""
+_PART = re.compile(r"\{(?P<number>\w+)\}|\[(?P<one>[^|\]]*)\|(?P<many>[^|\]]*)\]")
+
+
+def sentence(wrong: str, named: str, offending: int, rows: Sequence[Mapping[str, str]]) -> str:
+    """Return what is wrong; ``rows`` are the first offending ones, as texts by column."""
+    text = _with_numbers(wrong, {**(rows[0] if rows else {}), "count": str(offending)})
+    names = list(dict.fromkeys(named.format_map({key: _cut(cell) for key, cell in row.items()}) for row in rows))
+    if not named or not names:
+        return f"{text}."
+    has_more = len(names) > SHOWN or offending > len(rows)
+    return f"{text}: {', '.join(names[:SHOWN])}{', …' if has_more else '.'}"
+
+
+def _with_numbers(wrong: str, numbers: Mapping[str, str]) -> str:
+    last = 0
+
+    def part(found: re.Match[str]) -> str:
+        nonlocal last
+        if (column := found["number"]) is None:
+            return agreed(last, found["one"], found["many"])
+        last = int(numbers[column])
+        return f"{last:,}"
+
+    return _PART.sub(part, wrong)
+
+
+def _cut(cell: str) -> str:
+    plain = " ".join(cell.split())
+    return plain if len(plain) <= LONGEST else f"{plain[: LONGEST - 1]}…"
+
 
 Scope = Literal["rows", "everything", "whole tables"]
 _ROWS = "the rows of "
@@ -136,37 +177,37 @@ def _read_whole() -> frozenset[str]:
 def _derived() -> Iterator[Check]:
     """Yield the checks that follow from the definitions of the tables."""
     yield from map(_ends_in_the_table, history_tables())
-    for one in tables():
-        yield _unique_keys(one)
-        if one.parent is not None:
-            yield _has_parent(one, table(one.parent))
+    for of in tables():
+        yield _unique_keys(of)
+        if of.parent is not None:
+            yield _has_parent(of, table(of.parent))
 
 
-def _unique_keys(one: Table) -> Check:
-    keys = ", ".join(map(quote, one.keys))
+def _unique_keys(of: Table) -> Check:
+    keys = ", ".join(map(quote, of.keys))
     return _blocking(
-        f"{one.slug}_have_unique_keys",
-        f"No two rows have the same {', '.join(one.keys)}, and none lacks any of them.",
-        f"{{count}} [key|keys] of {one.title} [is|are] repeated or incomplete",
-        f"select {keys}, count(*) as occurrences from {{0}} group by all having count(*) > 1 or {_lacking(one)}",
-        one,
+        f"{of.slug}_have_unique_keys",
+        f"No two rows have the same {', '.join(of.keys)}, and none lacks any of them.",
+        f"{{count}} [key|keys] of {of.title} [is|are] repeated or incomplete",
+        f"select {keys}, count(*) as occurrences from {{0}} group by all having count(*) > 1 or {_lacking(of)}",
+        of,
     )
 
 
-def _lacking(one: Table) -> str:
-    return " or ".join(f"{quote(key)} is null" for key in one.keys)
+def _lacking(of: Table) -> str:
+    return " or ".join(f"{quote(key)} is null" for key in of.keys)
 
 
-def _has_parent(one: Table, parent: Table) -> Check:
-    keys = ", ".join(f"child.{quote(key)}" for key in one.keys)
-    pairs = zip(one.parent_key, parent.keys, strict=True)
+def _has_parent(of: Table, parent: Table) -> Check:
+    keys = ", ".join(f"child.{quote(key)}" for key in of.keys)
+    pairs = zip(of.parent_key, parent.keys, strict=True)
     on = " and ".join(f"child.{quote(own)} = parent.{quote(key)}" for own, key in pairs)
     return _blocking(
-        f"{one.slug}_belong_to_{parent.slug}",
-        f"Every row belongs to a row of {parent.name}, by {', '.join(one.parent_key)}.",
-        f"{{count}} [row|rows] of {one.title} [belongs|belong] to no row of {parent.title}",
+        f"{of.slug}_belong_to_{parent.slug}",
+        f"Every row belongs to a row of {parent.name}, by {', '.join(of.parent_key)}.",
+        f"{{count}} [row|rows] of {of.title} [belongs|belong] to no row of {parent.title}",
         f"select {keys} from {{0}} as child anti join {{1}} as parent on {on}",
-        one,
+        of,
         parent,
     )
 
@@ -208,10 +249,10 @@ def _blocking(name: str, description: str, wrong: str, query: str, *reads: Table
         description=description,
         wrong=wrong,
         named="/".join(f"{{{key}}}" for key in reads[0].keys),
-        query=query.format(*(one.qualified for one in reads)),
+        query=query.format(*(of.qualified for of in reads)),
         scope="rows",
-        limited=query.format(*(quote(one.slug + _OF_LOAD) for one in reads)),
-        reads=tuple(one.slug for one in reads),
+        limited=query.format(*(quote(of.slug + _OF_LOAD) for of in reads)),
+        reads=tuple(of.slug for of in reads),
     )
 
 

@@ -14,12 +14,9 @@ import duckdb
 from wms_sync import sql_files
 from wms_sync.catalogue import Table, quote, table, tracked
 from wms_sync.layout import Layout
-from wms_sync.shipments.load.narrowing import narrowing
-from wms_sync.shipments.load.parquet import rows_in_files
-from wms_sync.shipments.load.receipts import merged_windows
+from wms_sync.shipments.load.omitted import Omitted, omitted_data
+from wms_sync.shipments.load.parquet import merged_windows, rows_in_files
 
-Narrow = Mapping[str, tuple[str, ...]]
-"""By window id: what the window lacks, in the form of ``Window.lost``."""
 OF_ALL, OF_UNORDERED = "true", "incoming.{key} in (select unordered.id from unordered)"
 UNOBSERVED = OF_UNORDERED + (
     " and not exists (select 1 from observed where observed.id = incoming.{key}"
@@ -31,7 +28,7 @@ UNOBSERVED = OF_UNORDERED + (
 class Keeper:
     """Keeps the history of one root table, inside the caller's transaction.
 
-    ``narrow`` says by window what it lacks: a tracked column that did not come keeps the value of the version before.
+    A tracked column that the window omits keeps the value of the version before.
     """
 
     def __init__(
@@ -39,25 +36,28 @@ class Keeper:
         connection: duckdb.DuckDBPyConnection,
         layout: Layout,
         history: Table,
-        narrow: Narrow,
+        omitted: Omitted,
     ) -> None:
         self._connection = connection
         self._layout = layout
         self.history = history
         self._root = table(history.name)
         self._tracked = tracked(history)
-        self._lost = {
+        self._omitting = {
             column: windows
             for column in self._tracked
-            if (windows := [w for w, lost in narrow.items() if column in narrowing(lost).columns_of(self._root.slug)])
+            if (
+                windows := [
+                    window
+                    for window, names in omitted.items()
+                    if column in omitted_data(names).columns_of(self._root.slug)
+                ]
+            )
         }
 
-    def take_in(self, files: Sequence[str], *, alike: bool) -> None:
-        """Take in what these Parquet files show. The stored rows must not be replaced yet; receipts must be written.
-
-        ``alike`` says whether the files have the columns that flattening writes now.
-        """
-        self._observe("create or replace temp table observed as", OF_ALL, files, alike=alike)
+    def take_in(self, files: Sequence[str]) -> None:
+        """Take in what these Parquet files show. The stored rows must not be replaced yet; receipts must be written."""
+        self._observe("create or replace temp table observed as", OF_ALL, files)
         self._execute("", "latest_versions")
         self._execute("", "unordered")
         if self._count("unordered"):
@@ -66,10 +66,10 @@ class Keeper:
             self._observe_all()
         self._write()
 
-    def _observe(self, before: str, only: str, files: Sequence[str] | None = None, *, alike: bool = False) -> None:
+    def _observe(self, before: str, only: str, files: Sequence[str] | None = None) -> None:
         """Observe what stands in these files, or in the stored table."""
         stored = f"from {self._root.qualified}"
-        in_files = rows_in_files(self._root, alike=alike) if files else f"{stored} limit 0"
+        in_files = rows_in_files(self._root) if files else f"{stored} limit 0"
         incoming = stored if files is None else in_files
         only = only.format(key=quote(self._root.root_key))
         self._execute(before, "observed", {"files": files} if files else {}, only=only, incoming=incoming)
@@ -85,14 +85,14 @@ class Keeper:
         """Replace the latest versions by what was observed: in one step where an object was observed only once."""
         known = "select latest.id from latest"
         self._connection.execute(f"delete from {self.history.qualified} where is_current and id in ({known})")
-        if not self._lost:
+        if not self._omitting:
             parts = {f"{side}_columns": self._columns_of(side) for side in ("once", "latest")}
             self._execute("", "follows", {}, **parts)
             once = "select several.id from observed as several group by several.id having count(*) = 1"
             self._connection.execute(f"delete from observed where id in ({once})")
-        if self._lost or self._count("observed"):
-            lost = {f"lost_{column}": windows for column, windows in self._lost.items()}
-            self._execute("", "versions", lost, filled=",\n            ".join(map(self._filled, self._tracked)))
+        if self._omitting or self._count("observed"):
+            omitting = {f"omitting_{column}": windows for column, windows in self._omitting.items()}
+            self._execute("", "versions", omitting, filled=",\n            ".join(map(self._filled, self._tracked)))
         self._connection.execute("drop table observed; drop table unordered; drop table latest")
 
     def _columns_of(self, side: str) -> str:
@@ -105,11 +105,11 @@ class Keeper:
         return files.local([key for key in keys if files.size(key) is not None])
 
     def _filled(self, column: str) -> str:
-        """Return the expression for a tracked column as the version has it, for what a window did not bring."""
+        """Return the expression for a tracked column as the version has it, where a window omits it."""
         name = quote(column)
-        if column not in self._lost:
+        if column not in self._omitting:
             return f"{name} as {name}"
-        return sql_files.read("merge/filled.sql").format(column=name, lost=f"$lost_{column}")
+        return sql_files.read("merge/filled.sql").format(column=name, omitting=f"$omitting_{column}")
 
     def _count(self, temporary: str) -> int:
         row = self._connection.execute(f"select count(*) from {temporary}").fetchone()

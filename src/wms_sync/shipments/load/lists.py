@@ -24,24 +24,23 @@ from wms_sync import sql_files
 from wms_sync.catalogue import table, tables
 from wms_sync.layout import LOADS, load_list_key
 from wms_sync.shipments.flatten.window import flattened_window, is_flattened
+from wms_sync.shipments.load.filling import SAME, SETS
 from wms_sync.shipments.load.merge import PERSONAL
-from wms_sync.shipments.load.narrowing import SAME, SETS, narrowing
+from wms_sync.shipments.load.omitted import Omitted, omitted_by_window, omitted_data
 from wms_sync.state.audits import Audits, MissingShipment
 from wms_sync.state.run import Run
 from wms_sync.targets.database import records
 
 logger = logging.getLogger(__name__)
 
-Lost = Mapping[str, tuple[str, ...]]
-"""By window id: what the window lacks, in the form of ``Window.lost``."""
 ONE = timedelta(microseconds=1)
 
 
 class ListedWindow(Struct, frozen=True):
     """A window: ``files`` by table, names below the table's folder, and ``rows`` by table.
 
-    ``lacks`` are the columns by table that it did not bring, and ``lacks_sets`` the tables of which it may not have
-    brought all rows of an object.
+    ``omitted`` are the columns by table that it omits, and ``omitted_sets`` the tables of which it may omit rows of an
+    object.
     """
 
     window_id: str
@@ -51,14 +50,14 @@ class ListedWindow(Struct, frozen=True):
     records: int
     files: Mapping[str, Sequence[str]]
     rows: Mapping[str, int]
-    lacks: Mapping[str, Sequence[str]]
-    lacks_sets: Sequence[str]
+    omitted: Mapping[str, Sequence[str]]
+    omitted_sets: Sequence[str]
 
 
 class ListedTable(Struct, frozen=True):
     """What a loader must know of a table: the headers of its file in ``sql/tables``, and DuckDB's types of its columns.
 
-    ``set_keys`` and ``same`` are for windows that lack something, as in ``narrowing``.
+    ``set_keys`` and ``same`` are for windows that omit something, as in ``filling``.
     """
 
     keys: Sequence[str]
@@ -112,8 +111,8 @@ class LoadLists:
         self._layout = run.layout
         self._noted: list[LoadList] = []
 
-    def note(self, connection: duckdb.DuckDBPyConnection, lost: Lost, audits: Audits) -> None:
-        """Name every window that is merged and in no list yet; ``lost`` says by window what it lacks."""
+    def note(self, connection: duckdb.DuckDBPyConnection, audits: Audits) -> None:
+        """Name every window that is merged and in no list yet."""
         newest = self._newest()
         since = newest.listed_at if newest else None
         listed_at = max(datetime.now(UTC), since + ONE) if since else datetime.now(UTC)
@@ -121,8 +120,9 @@ class LoadLists:
         found = records(connection.execute(sql_files.read("merge/unwritten_lists.sql"), {"since": since}))
         about = _about(audits.missing().values())
         digest = hashlib.sha256(msgspec.json.encode(about)).hexdigest()[:16]
+        omitted = omitted_by_window(connection)
         self._noted = [
-            LoadList(moment, begins_anew, self._run.id, list(self._listed(named, lost)), digest)
+            LoadList(moment, begins_anew, self._run.id, list(self._listed(named, omitted)), digest)
             for (moment, begins_anew), named in groupby(found, key=lambda row: (row["listed_at"], row["begins_anew"]))
         ]
         if self._noted and (self._noted[0].begins_anew or newest is None or newest.about_digest != digest):
@@ -130,8 +130,8 @@ class LoadLists:
 
     def write(self) -> None:
         """Write what was noted, oldest first, so that a kill leaves out only the newest."""
-        for one in self._noted:
-            self._layout.files.put(self._run.turn, load_list_key(one.listed_at), msgspec.json.encode(one))
+        for noted in self._noted:
+            self._layout.files.put(self._run.turn, load_list_key(noted.listed_at), msgspec.json.encode(noted))
 
     def _newest(self) -> _Newest | None:
         """Return the newest list. If it is damaged all are deleted, as by a ``forget``: the next one begins anew."""
@@ -147,12 +147,12 @@ class LoadLists:
             logger.warning("%(file)s was damaged: the next list of a load begins anew", {"file": key})
             return None
 
-    def _listed(self, receipts: Iterable[Mapping[str, Any]], lost: Lost) -> Iterator[ListedWindow]:
+    def _listed(self, receipts: Iterable[Mapping[str, Any]], omitted: Omitted) -> Iterator[ListedWindow]:
         for receipt in receipts:
             if not is_flattened(self._layout, receipt["window_id"]):
                 continue
             flattened = flattened_window(self._layout, receipt["window_id"])
-            lacking = narrowing(lost.get(receipt["window_id"], ()))
+            data = omitted_data(omitted.get(receipt["window_id"], ()))
             yield ListedWindow(
                 window_id=receipt["window_id"],
                 reason=receipt["reason"],
@@ -161,8 +161,8 @@ class LoadLists:
                 records=receipt["records"],
                 files={table: parts for table, parts in flattened.parts.items() if self._is_offered(table)},
                 rows={table: rows for table, rows in flattened.rows.items() if rows and self._is_offered(table)},
-                lacks={table: sorted(columns) for table, columns in lacking.columns.items() if self._is_offered(table)},
-                lacks_sets=[table for table in sorted(lacking.sets) if self._is_offered(table)],
+                omitted={table: sorted(columns) for table, columns in data.columns.items() if self._is_offered(table)},
+                omitted_sets=[table for table in sorted(data.sets) if self._is_offered(table)],
             )
 
     def _is_offered(self, slug: str) -> bool:
@@ -172,18 +172,18 @@ class LoadLists:
 def _about(missing: Iterable[MissingShipment]) -> About:
     return About(
         tables={
-            one.slug: ListedTable(
-                keys=one.keys,
-                root=one.root,
-                root_key=one.root_key,
-                newer=one.newer,
-                parent=one.parent,
-                parent_key=one.parent_key,
-                set_keys=SETS.get(one.slug, (one.root_key,)),
-                same=SAME.get(one.slug, ()),
-                columns={column.name: column.type for column in one.columns},
+            listed.slug: ListedTable(
+                keys=listed.keys,
+                root=listed.root,
+                root_key=listed.root_key,
+                newer=listed.newer,
+                parent=listed.parent,
+                parent_key=listed.parent_key,
+                set_keys=SETS.get(listed.slug, (listed.root_key,)),
+                same=SAME.get(listed.slug, ()),
+                columns={column.name: column.type for column in listed.columns},
             )
-            for one in tables()
+            for listed in tables()
         },
-        missing_shipments=[Missing(one.shipment_id, one.missing_since) for one in missing],
+        missing_shipments=[Missing(shipment.shipment_id, shipment.missing_since) for shipment in missing],
     )

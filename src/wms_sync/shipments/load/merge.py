@@ -13,7 +13,7 @@ versions that lost before may win again: these few objects are looked up in the 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import duckdb
@@ -23,17 +23,15 @@ from wms_sync import sql_files
 from wms_sync.catalogue import Table, history_tables, literal, quote, tables
 from wms_sync.grammar import count_of
 from wms_sync.layout import Layout
-from wms_sync.shipments.flatten.window import FlattenedWindow, are_alike, flattened_window
+from wms_sync.shipments.flatten.window import FlattenedWindow, flattened_window
+from wms_sync.shipments.load.filling import Filling
 from wms_sync.shipments.load.history import Keeper
-from wms_sync.shipments.load.narrowing import Filling, narrowing
-from wms_sync.shipments.load.parquet import chosen_rows
-from wms_sync.shipments.load.receipts import merged_windows
+from wms_sync.shipments.load.omitted import Omitted, omitted_data
+from wms_sync.shipments.load.parquet import WindowGroup, chosen_rows, files_of, merged_windows
 from wms_sync.state.store import Window
 from wms_sync.targets.database import Session
 from wms_sync.targets.errors import CountsDisagreeError
 
-WindowGroup = Sequence[tuple[Window, FlattenedWindow]]
-"""Windows that are merged in one transaction."""
 PERSONAL = "pii"
 OPERATIONS = "ops"
 
@@ -49,8 +47,8 @@ class _Outcome(Struct, frozen=True):
 class Merger:
     """Merges windows in one session of a load.
 
-    ``narrow`` says by window what it lacks: what it did not ask for, or asked for and was not given. ``voided`` counts
-    by table the objects that went back to an earlier ``updated_at``, because an audit or a backfill showed it.
+    ``omitted`` is what each window omits. ``voided`` counts by table the objects that went back to an earlier
+    ``updated_at``, because an audit or a backfill showed it.
     """
 
     def __init__(
@@ -60,14 +58,14 @@ class Merger:
         *,
         run_id: str,
         include_addresses: bool,
-        narrow: Mapping[str, tuple[str, ...]],
+        omitted: Omitted,
     ) -> None:
         self.voided: Counter[str] = Counter()
         self._session = session
         self._connection = session.connection
         self._layout = layout
         self._run_id = run_id
-        self._narrow = narrow
+        self._omitted = omitted
         self._stored = stored = [table for table in tables() if include_addresses or table.schema != PERSONAL]
         self._families = [
             (root, [table for table in stored if table.root == root.name])
@@ -75,14 +73,14 @@ class Merger:
             if root.is_root and root.schema != OPERATIONS
         ]
         self._keepers = {
-            history.name: Keeper(self._connection, layout, history, narrow) for history in history_tables()
+            history.name: Keeper(self._connection, layout, history, omitted) for history in history_tables()
         }
         self._by_window = [table for table in stored if table.schema == OPERATIONS]
 
     def merge(self, group: WindowGroup) -> dict[str, int]:
         """Merge windows in one transaction, with a receipt each; return how many rows went into each table.
 
-        All windows of a group must lack the same. Raise ``CountsDisagreeError`` if rows do not add up; then nothing
+        All windows of a group must omit the same. Raise ``CountsDisagreeError`` if rows do not add up; then nothing
         of the group is merged.
         """
         rows: dict[str, int] = {}
@@ -100,7 +98,7 @@ class Merger:
 
     def _contest(self, group: WindowGroup) -> dict[str, _Outcome]:
         """Fill the temporary table ``contest`` with the best versions of this group; return the outcome by root."""
-        files = {root.name: files for root, _ in self._families if (files := self._files(root, group))}
+        files = {root.name: files for root, _ in self._families if (files := files_of(group, self._layout, root.slug))}
         if not files:
             return {}
         roots = [root for root, _ in self._families if root.name in files]
@@ -116,34 +114,29 @@ class Merger:
         self, root: Table, family: Sequence[Table], group: WindowGroup, outcome: _Outcome | None
     ) -> dict[str, int]:
         """Merge a root table and its children. If an object occurs several times, the newest occurrence counts."""
-        files = {table.slug: self._files(table, group) for table in family}
+        files = {table.slug: files_of(group, self._layout, table.slug) for table in family}
         if outcome is None:
             orphans = [slug for slug in files if files[slug]]
             if orphans:
                 raise CountsDisagreeError(f"Rows of {', '.join(orphans)} came without any row of {root.name}.")
             return {}
         winners, earlier = self._find_winners(root, outcome, group)
-        filling = Filling(self._connection, root, family, self._narrow)
+        filling = Filling(self._connection, root, family, self._omitted)
         filling.keep_stored()
-        alike = are_alike(flattened for _, flattened in group)
         if root.name in self._keepers:
-            self._keepers[root.name].take_in(files[root.slug], alike=alike)
-        alike = alike and are_alike(earlier)
+            self._keepers[root.name].take_in(files[root.slug])
         rows = {}
         for table in family:
             back = [file for window in earlier for file in window.files(self._layout, table.slug)]
-            rows[table.slug] = self._replace(table, [*files[table.slug], *back], alike=alike)
+            rows[table.slug] = self._replace(table, [*files[table.slug], *back])
         filling.fill_winners()
-        filling.fill_from_late(files, narrowing(self._narrow.get(group[0][0].id, ())))
+        filling.fill_from_late(files, omitted_data(self._omitted.get(group[0][0].id, ())))
         if rows[root.slug] != winners:
             raise CountsDisagreeError(
                 f"{count_of(winners, 'row')} of {root.name} should take effect and {rows[root.slug]} would: one is "
                 "duplicated. Nothing was merged; this is a defect of wms-sync: keep the raw pages and report it."
             )
         return rows
-
-    def _files(self, table: Table, group: WindowGroup) -> list[str]:
-        return [file for _, flattened in group for file in flattened.files(self._layout, table.slug)]
 
     def _find_winners(
         self, root: Table, outcome: _Outcome, group: WindowGroup
@@ -168,20 +161,20 @@ class Merger:
         rows = self._connection.execute(query, [[window.id for window, _ in group]]).fetchall()
         return [flattened_window(self._layout, window_id) for (window_id,) in rows]
 
-    def _replace(self, table: Table, files: Sequence[str], *, alike: bool) -> int:
+    def _replace(self, table: Table, files: Sequence[str]) -> int:
         root_key = quote(table.root_key)
         delete = sql_files.read("merge/delete.sql").format(table=table.qualified, root_key=root_key)
         self._connection.execute(delete)
         if not files:
             return 0
-        statement = f"insert into {table.qualified} by name {chosen_rows(table, 'winners', alike=alike)}"
+        statement = f"insert into {table.qualified} by name {chosen_rows(table, 'winners')}"
         return _changed(self._connection.execute(statement, {"files": files}))
 
     def _append(self, table: Table, group: WindowGroup) -> int:
         """Replace the rows of a table about the windows themselves, such as ``ops.quarantine``."""
         windows = [window.id for window, _ in group]
         self._connection.execute(f"delete from {table.qualified} where _window_id in (select unnest(?))", [windows])
-        files = self._files(table, group)
+        files = files_of(group, self._layout, table.slug)
         if not files:
             return 0
         return _changed(
@@ -192,7 +185,7 @@ class Merger:
 
     def _count_parquet(self, group: WindowGroup) -> None:
         """Check that the files hold as many rows of each window as were flattened; raise ``CountsDisagreeError``."""
-        files = {table.slug: files for table in self._stored if (files := self._files(table, group))}
+        files = {table.slug: files for table in self._stored if (files := files_of(group, self._layout, table.slug))}
         counts = (
             f"select {literal(slug)}, _window_id, count(*) from read_parquet(${slug}) group by all" for slug in files
         )
@@ -229,7 +222,7 @@ class Merger:
 
 
 def _refuse_loss(window: Window, flattened: FlattenedWindow) -> None:
-    if flattened.records not in {None, window.records}:
+    if flattened.records != window.records:
         raise CountsDisagreeError(
             f"The pages of window {window.id} hold {count_of(window.records, 'shipment')}, and flattening produced "
             f"{flattened.records}. Nothing was merged; run `wms-sync rebuild` to flatten them again."

@@ -1,30 +1,107 @@
-"""Copy tables of the state store for analysts, as of the publishing: ``ops.windows``, ``ops.narrowed_fields``."""
+"""What each load writes into ``ops`` anew: the ledger of creates, the time zones of warehouses, and the load itself.
+
+``ops.push_ledger`` is the ledger for analysts, updated by what the tables prove about it. When a page shows a created
+thing, the create has made the round trip. The ledger then records when, records the id if the answer that should have
+brought it was lost, and settles the create if it was in doubt.
+
+The marts need the zone of each warehouse, the offsets of these zones, and 'now'. A changed setting takes effect with
+the next load.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
+from importlib.metadata import version
 from types import SimpleNamespace
+from typing import Any
 
 import duckdb
-from msgspec.structs import asdict, replace
 
+from wms_sync import sql_files
+from wms_sync.catalogue import table
 from wms_sync.settings import Settings
-from wms_sync.shipments.read.field_selection import refused_now
+from wms_sync.shipments.read.plan import sync_cursor
+from wms_sync.state.creates_journal import CreatesJournal
+from wms_sync.state.ledger import CLOCKS_DIFFER, Entry, PushLedger, Sighting, State
 from wms_sync.state.store import StateStore
-from wms_sync.targets.database import replace_rows
+from wms_sync.targets.database import definitions, records, replace_rows, stored_rows
+from wms_sync.targets.errors import DatabaseOpenError
+from wms_sync.targets.target import Target
+from wms_sync.timezones import WarehouseTimezones, offsets
 
 
-def write_windows(connection: duckdb.DuckDBPyConnection, store: StateStore, landed: Collection[str]) -> None:
-    """Replace ``ops.windows`` by the rows of the state store, with the windows in ``landed`` shown as loaded."""
+def write_push_ledger(connection: duckdb.DuckDBPyConnection, ledger: PushLedger, service: str | None) -> int:
+    """Record in the ledger what the tables show of ``service``, and replace ``ops.push_ledger`` by the ledger.
+
+    Return how many things were seen for the first time.
+    """
+    stored, names = stored_rows(connection, "push_ledger"), table("ops_push_ledger").column_names
+    ledger.take_in(_entries(dict(zip(names, row, strict=True)) for row in stored))  # they may be the only copy
+    entries = ledger.all()
+    replace_rows(connection, "push_ledger", entries, stored)
+    if service is None or all(entry.seen_at is not None for entry in entries):
+        return 0
+    given = {"service": service, "clocks_differ": CLOCKS_DIFFER}
+    shown = "\nunion all\n".join(f"({sql_files.read(path)})" for path in sql_files.listed("shown"))
+    rows = connection.execute(sql_files.read("known/pushed_and_seen.sql").format(shown=shown), given).fetchall()
+    if rows:
+        ledger.record_sightings([Sighting(service, kind, key, id_, seen_at) for kind, key, id_, seen_at in rows])
+        replace_rows(connection, "push_ledger", ledger.all())
+    return len(rows)
+
+
+def restore_push_ledger(copies: Target, journal: CreatesJournal, ledger: PushLedger) -> int:
+    """Copy into the ledger the creates that only the published tables or the journal know; return how many.
+
+    This repairs a state store that was deleted or restored from an old copy. The journal knows the products that were
+    sent after the tables were written; a second retailer or location tag is refused by the service.
+    """
+    return ledger.take_in(published_push_ledger(copies)) + ledger.take_in(journal.entries())
+
+
+def published_push_ledger(copies: Target) -> list[Entry]:
+    """Return the copy of the ledger in the published tables, empty if there is none."""
+    if not copies.is_published:
+        return []
+    try:
+        with copies.published() as connection:
+            return _entries(records(connection.execute("from ops.push_ledger")))
+    except (duckdb.Error, DatabaseOpenError):
+        return []  # the step that needs them reports what is wrong with them
+
+
+def _entries(rows: Iterable[Mapping[str, Any]]) -> list[Entry]:
+    return [Entry(**{**row, "state": State(row["state"])}) for row in rows]
+
+
+def write_timezones(connection: duckdb.DuckDBPyConnection, zones: WarehouseTimezones) -> None:
+    """Set ``warehouses.timezone``, and replace ``ops.timezones`` by the offsets of every zone in use."""
+    wanted = {
+        warehouse["id"]: zones.of(warehouse["name"], warehouse["abbreviation"]) or zones.default
+        for warehouse in records(connection.execute(sql_files.read("queries/warehouses.sql")))
+    }
+    given = {"ids": list(wanted), "timezones": list(wanted.values())}
+    connection.execute(sql_files.read("known/warehouse_timezones.sql"), given)
     now = datetime.now(UTC)
-    shown = [
-        replace(window, state="loaded", loaded_at=now) if window.id in landed else window for window in store.windows()
-    ]
-    replace_rows(connection, "windows", shown)
+    replace_rows(connection, "timezones", [offset for zone in zones.used for offset in offsets(zone, now)])
 
 
-def write_narrowed(connection: duckdb.DuckDBPyConnection, settings: Settings) -> None:
-    """Replace ``ops.narrowed_fields`` by the parameters of field selection that the service refuses."""
-    rows = [SimpleNamespace(**asdict(one), lost=loss) for one, loss in refused_now(settings)]
-    replace_rows(connection, "narrowed_fields", rows)
+def write_latest_load(
+    connection: duckdb.DuckDBPyConnection,
+    settings: Settings,
+    store: StateStore,
+    run_id: str,
+    later: Collection[str] = (),
+) -> None:
+    """Replace ``ops.latest_load`` by what this load knows; windows that are merged ``later`` cover nothing yet."""
+    covered = store.covered(without=later)
+    row = SimpleNamespace(
+        data_until=sync_cursor(settings.start, covered) if covered else None,
+        loaded_at=datetime.now(UTC),
+        run_id=run_id,
+        version=version("wms-sync"),
+        default_timezone=settings.timezones.default,
+        definitions=definitions(),
+    )
+    replace_rows(connection, "latest_load", [row])

@@ -5,34 +5,30 @@ from __future__ import annotations
 import itertools
 import logging
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 
 import duckdb
+from msgspec.structs import replace
 
 from wms_sync.grammar import count_of
 from wms_sync.layout import PARQUET
-from wms_sync.shipments.flatten.window import flattened_window
-from wms_sync.shipments.load.audits import compare, is_new_slice, write_audits
-from wms_sync.shipments.load.included import count_included, not_given
+from wms_sync.shipments.flatten.window import FlattenedWindow, flattened_window
+from wms_sync.shipments.load.audits import compare, is_new_slice, mark_missing, record_shown, write_audits
 from wms_sync.shipments.load.lists import LoadLists
-from wms_sync.shipments.load.local_time import write_latest_load, write_timezones
-from wms_sync.shipments.load.merge import Merger, WindowGroup
-from wms_sync.shipments.load.mirrors import write_narrowed, write_windows
-from wms_sync.shipments.load.missing_shipments import mark_missing, record_shown
-from wms_sync.shipments.load.push_ledger import write_push_ledger
-from wms_sync.shipments.load.receipts import receipts
+from wms_sync.shipments.load.merge import Merger
+from wms_sync.shipments.load.mirrors import write_latest_load, write_push_ledger, write_timezones
+from wms_sync.shipments.load.omitted import Omitted, omitted_by_window, record_omitted
+from wms_sync.shipments.load.parquet import WindowGroup, receipts
 from wms_sync.state.audits import Audit, Audits
 from wms_sync.state.ledger import PushLedger
 from wms_sync.state.run import Run
 from wms_sync.state.store import COMPLETE_STATES, Window
-from wms_sync.targets.database import Session
+from wms_sync.targets.database import Session, replace_rows
 from wms_sync.targets.persons import write_forgotten
 
 logger = logging.getLogger(__name__)
 
 RECORDS_PER_TRANSACTION = 100_000
-Narrow = Mapping[str, tuple[str, ...]]
-"""By window id: what the window lacks, in the form of ``Window.lost``."""
-Batch = Sequence[Window]
 
 
 class PendingWindows:
@@ -41,12 +37,12 @@ class PendingWindows:
     Call ``merge_next`` until ``is_complete``, each time in a new session. Then ``merged`` are the windows that were
     merged, ``rows`` what they brought, without slices that were ``compared`` just now. ``landed`` are the windows that
     the state store may record as loaded, and ``lists`` are to be written, once the tables are published. With ``most``,
-    only the first windows with so many records are merged; ``later`` are the rest.
+    only the first windows with that number of records are merged; ``later`` are the rest.
     """
 
     def __init__(self, run: Run, again: Collection[str] = (), most: int | None = None) -> None:
         self.is_complete = False
-        self.merged: list[str] = []
+        self.merged: dict[str, FlattenedWindow] = {}
         self.compared: list[str] = []
         self.rows: dict[str, int] = {}
         self.quarantined = self.drift = 0
@@ -57,8 +53,7 @@ class PendingWindows:
         self._layout = run.layout
         self._again = again
         self._most = most
-        self._narrow: Narrow = {}
-        self._batches: Iterator[Batch] | None = None
+        self._batches: Iterator[Sequence[Window]] | None = None
         self._total = 0
 
     def merge_next(self, session: Session, audits: Audits) -> None:
@@ -69,10 +64,10 @@ class PendingWindows:
         if batch is None:
             self.is_complete = True
         else:
-            self._merge(session, batch, audits)
+            self._merge_batch(session, batch, audits)
             self.is_complete = len(self.merged) == self._total
 
-    def _planned(self, session: Session) -> Iterator[Batch]:
+    def _planned(self, session: Session) -> Iterator[Sequence[Window]]:
         known = receipts(session.connection) - set(self._again)
         windows = self._run.store.windows(*COMPLETE_STATES)
         pending = [window for window in windows if window.id not in known]
@@ -81,29 +76,35 @@ class PendingWindows:
         self.later = frozenset(window.id for window in left)
         self.landed = [window.id for window in windows if window.state == "landed" and window.id not in self.later]
         self._total = len(pending)
-        with session.transaction():
-            self._narrow = self._count_what_came(session.connection, windows, pending)
-        return _batches(pending, self._narrow)
+        return _batches(pending)
 
-    def _merge(self, session: Session, batch: Batch, audits: Audits) -> None:
-        """Compare slices with the tables, then merge the windows of a batch in one transaction."""
-        group = [(window, flattened_window(self._layout, window.id)) for window in batch]
+    def _merge_batch(self, session: Session, batch: Sequence[Window], audits: Audits) -> None:
+        """Record what the windows of a batch omit, and merge those that follow each other and omit the same."""
         files = self._layout.files
-        files.local([key for _, flattened in group for table in flattened.parts for key in flattened.keys(table)])
+        windows = [(window, flattened_window(self._layout, window.id)) for window in batch]
+        files.local([key for _, flattened in windows for table in flattened.parts for key in flattened.keys(table)])
+        with session.transaction():
+            record_omitted(session.connection, self._layout, windows)
+        omitted = omitted_by_window(session.connection)
+        for _, group in itertools.groupby(windows, lambda pair: omitted.get(pair[0].id)):
+            self._merge(session, list(group), omitted, audits)
+        files.release(PARQUET)
+        counts = {"merged": len(self.merged), "all": count_of(self._total, "window"), "windows": self._total}
+        logger.info("merged %(merged)d of %(all)s", counts)
+
+    def _merge(self, session: Session, group: WindowGroup, omitted: Omitted, audits: Audits) -> None:
+        """Compare slices with the tables, then merge a group of windows in one transaction."""
         start = self._run.settings.start
         record_shown(session.connection, self._layout, audits, group)
-        compared = compare(session.connection, self._layout, audits, group, self._narrow, start=start)
+        compared = compare(session.connection, self._layout, audits, group, omitted, start=start)
         merger = Merger(
             session,
             self._layout,
             run_id=self._run.id,
             include_addresses=self._run.settings.include_addresses,
-            narrow=self._narrow,
+            omitted=omitted,
         )
         self._note(group, merger.merge(group), compared)
-        files.release(PARQUET)
-        counts = {"merged": len(self.merged), "all": count_of(self._total, "window"), "windows": self._total}
-        logger.info("merged %(merged)d of %(all)s", counts)
         for table, count in merger.voided.items():
             logger.info(
                 "%(rows)s of %(table)s went back to an earlier updated_at, as an audit or a backfill has read them",
@@ -115,34 +116,28 @@ class PendingWindows:
         settings, store = self._run.settings, self._run.store
         write_audits(connection, audits)
         mark_missing(connection, audits)
-        write_windows(connection, store, self.landed)
+        replace_rows(connection, "windows", self._windows_as_published())
         with PushLedger(settings.database_url, store.turn) as ledger:
             write_push_ledger(connection, ledger, settings.base_url)
-        write_narrowed(connection, settings)
         write_timezones(connection, settings.timezones)
         write_forgotten(connection, store.forgotten())
         write_latest_load(connection, settings, store, self._run.id, self.later)
-        self.lists.note(connection, self._narrow, audits)
+        self.lists.note(connection, audits)
 
     def audits_of(self, audits: Audits) -> tuple[Audit, ...]:
         """Return what was found in the slices that were compared."""
         return tuple(audit for audit in audits.all() if audit.window_id in self.compared)
 
-    def _count_what_came(
-        self, connection: duckdb.DuckDBPyConnection, windows: Sequence[Window], pending: Sequence[Window]
-    ) -> Narrow:
-        """Return by window what it did not ask for, or asked for and was not given."""
-        group = [(window, flattened_window(self._layout, window.id)) for window in pending]
-        count_included(connection, self._layout, group)
-        lacking = not_given(connection)
-        lost = {window.id: {*window.lost, *lacking.get(window.id, ())} for window in windows}
-        return {window: tuple(sorted(names)) for window, names in lost.items() if names}
+    def _windows_as_published(self) -> Iterator[Window]:
+        now = datetime.now(UTC)
+        for window in self._run.store.windows():
+            yield replace(window, state="loaded", loaded_at=now) if window.id in self.landed else window
 
     def _note(self, group: WindowGroup, rows: Mapping[str, int], compared: Sequence[str]) -> None:
         """Note what was merged. A slice that was ``compared`` just now is a batch of its own; its rows do not count."""
         self.compared += compared
         for window, flattened in group:
-            self.merged.append(window.id)
+            self.merged[window.id] = flattened
             self.quarantined += flattened.quarantined
             self.drift += flattened.drift
         for table, count in rows.items() if not compared else ():
@@ -150,23 +145,21 @@ class PendingWindows:
 
 
 def _beyond(pending: Sequence[Window], most: int) -> Sequence[Window]:
-    """Return the windows after the first ones that have so many records; never all."""
+    """Return the windows after the first ones that have ``most`` records; never all."""
     counted = itertools.accumulate(window.records for window in pending)
     return pending[max(1, sum(records <= most for records in counted)) :]
 
 
-def _batches(pending: Sequence[Window], narrow: Narrow) -> Iterator[list[Window]]:
-    """Split windows into batches, one per transaction: a commit costs much more than merging more rows in it.
+def _batches(pending: Sequence[Window]) -> Iterator[list[Window]]:
+    """Split windows into batches: a commit costs much more than merging more rows in it.
 
-    A slice that is to be compared with the tables has a batch of its own. All windows of a batch lack the same.
+    A slice that is to be compared with the tables has a batch of its own.
     """
     batch: list[Window] = []
     for window in pending:
         if batch:
-            last = batch[-1]
             is_full = sum(earlier.records for earlier in batch) + window.records > RECORDS_PER_TRANSACTION
-            is_apart = is_new_slice(window) or is_new_slice(last) or narrow.get(window.id) != narrow.get(last.id)
-            if is_full or is_apart:
+            if is_full or is_new_slice(window) or is_new_slice(batch[-1]):
                 yield batch
                 batch = []
         batch.append(window)

@@ -7,7 +7,6 @@ What a load writes to the state store before it publishes is the same when it is
 
 from __future__ import annotations
 
-import itertools
 import logging
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -23,21 +22,20 @@ from msgspec.structs import replace
 from wms_sync import sql_files
 from wms_sync.catalogue import ops_tables, tables
 from wms_sync.grammar import count_of
-from wms_sync.shipments.flatten.errors import PageDamagedError
-from wms_sync.shipments.flatten.window import delete_unnamed, is_flattened
-from wms_sync.shipments.flatten.workers import Flattening
+from wms_sync.shipments.flatten.page import PageDamagedError
+from wms_sync.shipments.flatten.window import flatten_again
+from wms_sync.shipments.flatten.workers import flatten_landed
 from wms_sync.shipments.load.checking import CheckResult, ask_after_load
-from wms_sync.shipments.load.damaged_pages import give_up_window, mend_manifests
-from wms_sync.shipments.load.damaged_parquet import take_away_damaged_records
-from wms_sync.shipments.load.included import absent_kinds
+from wms_sync.shipments.load.damage import give_up_window, mend_manifests, take_away_damaged_records
 from wms_sync.shipments.load.merge import PERSONAL
+from wms_sync.shipments.load.omitted import not_sent_lately
 from wms_sync.shipments.load.pending import PendingWindows
 from wms_sync.shipments.load.retention import drop_old_pages
 from wms_sync.shipments.read.plan import data_as_of
 from wms_sync.shipments.read.raw import is_dropped
 from wms_sync.state.audits import Audit, Audits
 from wms_sync.state.run import Run
-from wms_sync.state.store import COMPLETE_STATES, Window
+from wms_sync.state.store import COMPLETE_STATES
 from wms_sync.targets.errors import RawPagesDamagedError
 from wms_sync.targets.refusals import refusals_explained
 from wms_sync.targets.target import note_published, target_of
@@ -67,7 +65,7 @@ class RefreshReport(Struct, frozen=True):
     ``ops_rows`` counts those of schema ``ops``. ``data_as_of`` is the sync cursor of the tables. ``is_news`` is
     whether what is published has more than before. ``phases`` are seconds: flatten, merge, check, publish.
     With ``warnings`` the exit code is 3. ``target`` is what analysts open.
-    ``has_more``: windows were left for another load, since there are so many.
+    ``has_more``: windows are left for another load, since one does not take all.
     """
 
     windows: tuple[str, ...]
@@ -173,7 +171,7 @@ class Refresh:
             with self._phase("check"), loading.session() as session, session.transaction():
                 pending.mirror(session.connection, audits)
                 checked = ask_after_load(session.connection, self._layout, pending.merged, everything=self._anew)
-                absent = absent_kinds(session.connection) if pending.merged else ()
+                not_sent = not_sent_lately(session.connection) if pending.merged else ()
                 quarantined = _quarantined(session.connection, pending.merged) if pending.quarantined else 0
             with self._phase("publish"):
                 size = loading.publish() if checked.accepted else 0
@@ -197,7 +195,7 @@ class Refresh:
             drift=_unknown_keys(checked.results) if pending.drift else 0,
             bytes=size,
             seconds=monotonic() - self._started,
-            warnings=absent,
+            warnings=not_sent,
             phases=self._took,
             target=self._target.name,
             has_more=bool(pending.later),
@@ -217,38 +215,11 @@ class Refresh:
         return any(self._layout.parquet_files(table.slug) for table in tables() if table.schema == PERSONAL)
 
     def _flatten(self) -> None:
-        """Write Parquet for every window that has none; ``anew``, for every window that has raw pages.
-
-        This comes before the tables are opened, because either step may use all the memory.
-        """
-        known = self._store.windows(*COMPLETE_STATES)
-        kept = {window.id for window in known if self._is_kept(window)}
-        windows = [window for window in known if window.id not in kept]
-        if self._anew and kept:
-            logger.info(
-                "%(windows)s from Parquet files: the raw pages were dropped",
-                {"windows": count_of(len(kept), "window comes", "windows come")},
-            )
-        done = itertools.count(1)
-
-        def tell(_: str) -> None:
-            total = len(windows)
-            counts = {"flattened": next(done), "windows": total, "all": count_of(total, "window")}
-            logger.info("flattened %(flattened)d of %(all)s", counts)
-
-        with self._phase("flatten"), Flattening(self._settings, self._store, tell) as flattening:
-            for window in windows:
-                flattening.add(window.id)
-        if flattening.trouble is not None:
-            raise flattening.trouble
-        if windows:
-            delete_unnamed(self._store.turn, self._layout, {window.id for window in windows})
-        if flattening.damaged:
-            raise self._unread(flattening.damaged)
-
-    def _is_kept(self, window: Window) -> bool:
-        """Return whether the window's Parquet files stay as they are: all; ``anew``, those without raw pages."""
-        return is_flattened(self._layout, window.id) and (not self._anew or is_dropped(self._layout, window.id))
+        """Flatten what is to be merged, before the tables are opened, because either step may use all the memory."""
+        with self._phase("flatten"):
+            damaged = flatten_landed(self._settings, self._store, anew=self._anew)
+        if damaged:
+            raise self._unread(damaged)
 
     def _unread(self, damaged: Mapping[str, PageDamagedError]) -> RawPagesDamagedError:
         """Give up the windows with damaged pages, so that they are read again; return the error to raise."""
@@ -282,6 +253,32 @@ def rebuild(run: Run) -> RefreshReport:
     logger.info("rebuilding every table from raw pages (run %(run)s)", {"run": run.id})
     with refusals_explained(*REFUSED):
         return Refresh(run, anew=True).run()
+
+
+class Replayed(Struct, frozen=True):
+    """The windows that were loaded again, those whose raw pages are not kept any more, and what the load did."""
+
+    windows: tuple[str, ...]
+    dropped: tuple[str, ...]
+    refreshed: RefreshReport
+
+
+def replay(run: Run, window_ids: Collection[str]) -> Replayed:
+    """Load these windows again from raw pages, after ``sql/types`` learned to read what did not fit.
+
+    Each window is flattened anew and merged once more. That changes only what the pages show differently now: merging
+    has one total order of versions, in which a window takes the place it had. If a replay is killed, the next load
+    flattens the windows, and the next replay merges them, since the tables still list what did not fit. The caller
+    holds the writer's lock.
+    """
+    layout = run.layout
+    complete = sorted({window.id for window in run.store.windows(*COMPLETE_STATES)} & set(window_ids))
+    dropped = tuple(window for window in complete if is_dropped(layout, window))
+    windows = tuple(window for window in complete if window not in dropped)
+    logger.info("replaying %(windows)s from raw pages", {"windows": count_of(len(windows), "window")})
+    for window in windows:
+        flatten_again(run.turn, layout, window)
+    return Replayed(windows, dropped, refresh(run, again=windows))
 
 
 def _quarantined(connection: duckdb.DuckDBPyConnection, windows: Collection[str]) -> int:

@@ -83,17 +83,17 @@ def sync_intervals(
     return union((*unread, *below))
 
 
-def narrower(windows: Iterable[Window], lost: Iterable[str]) -> tuple[Interval, ...]:
-    """Return the intervals whose latest window was read without fields that are requested now (not in ``lost``).
+def omitting(windows: Iterable[Window], omitted: Iterable[str]) -> tuple[Interval, ...]:
+    """Return the intervals whose latest window omits data that is requested now (that is not ``omitted``).
 
     Pass ``windows`` in the order in which they were started.
     """
-    lost_now = expanded(lost)
+    omitted_now = expanded(omitted)
     found: tuple[Interval, ...] = ()
     for window in windows:
-        if not window.covers_time or not (found or window.lost):
+        if not window.covers_time or not (found or window.omitted):
             continue
-        if expanded(window.lost) - lost_now:
+        if expanded(window.omitted) - omitted_now:
             found = union((*found, window.interval))
         else:
             found = subtract(found, (window.interval,))

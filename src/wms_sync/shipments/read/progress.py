@@ -62,7 +62,7 @@ class Warnings:
             return tuple(self._kept)
 
     def warn(self, text: str) -> None:
-        """Keep and log a warning: something is narrower or less certain than it should be."""
+        """Keep and log a warning: something is omitted, or less certain than it should be."""
         if self._is_new(text):
             with self._lock:
                 self._kept.append(text)

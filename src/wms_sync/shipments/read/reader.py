@@ -119,7 +119,7 @@ class Reading:
         clocks = self._clocks(covered[-1].end if covered else start, remembered(self._store), since)
         self._back = clocks.went_back
         needed = plan.sync_intervals(start, clocks.horizon, covered, overlap, self._back)
-        needed = union((*needed, *self._narrow(start, clocks.horizon)))
+        needed = union((*needed, *self._omitting(start, clocks.horizon)))
         known = count if needed == interval(since, clocks.horizon) else None
         undated = self._undated_window(clocks.horizon, is_first=not covered)
         report = self._read("sync", needed, known, clocks, started, undated=undated)
@@ -177,10 +177,10 @@ class Reading:
             self._warnings.warn(warning)
         return clocks
 
-    def _narrow(self, start: datetime, end: datetime) -> tuple[Interval, ...]:
-        """Return the intervals that were read without fields that are requested now."""
-        narrow = plan.narrower(self._store.windows(*COMPLETE_STATES), self._listing.selection.lost)
-        again = intersect(interval(start, end), narrow)
+    def _omitting(self, start: datetime, end: datetime) -> tuple[Interval, ...]:
+        """Return the intervals that were read without data that is requested now."""
+        omitting = plan.omitting(self._store.windows(*COMPLETE_STATES), self._listing.selection.omitted)
+        again = intersect(interval(start, end), omitting)
         if again:
             self._warnings.remark(
                 "Fields that were left out before are requested again: what was read without them is read again."
@@ -305,7 +305,7 @@ class Reading:
             run_id=self._run_id,
             signature=self._listing.signature,
             service=self._settings.base_url,
-            lost=self._listing.selection.lost,
+            omitted=self._listing.selection.omitted,
             expected=expected or None,
         )
 

@@ -1,4 +1,4 @@
-"""A window that was not asked for everything leaves what it could not bring as it is, in whatever order it comes."""
+"""What a window omits stays as it is in the tables, in whatever order windows come."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from wms_sync.settings import Settings
 from wms_sync.shipments.flatten.window import flattened_window, is_flattened
 from wms_sync.shipments.flatten.workers import Flattening
 from wms_sync.shipments.load.merge import Merger
-from wms_sync.shipments.load.narrowing import narrowing
+from wms_sync.shipments.load.omitted import omitted_data
 from wms_sync.shipments.load.refresh import rebuild
 from wms_sync.state.store import Window
 from wms_sync.targets.database import Session, open_for_writing
@@ -83,6 +83,11 @@ def dump(connection: duckdb.DuckDBPyConnection) -> Dump:
     return found
 
 
+def names_by_window(connection: duckdb.DuckDBPyConnection) -> dict[tuple[str, str], tuple[str, int | None]]:
+    rows = connection.execute("select window_id, name, reason, referring from ops.omitted").fetchall()
+    return {(window, name): (reason, referring) for window, name, reason, referring in rows}
+
+
 def shown(bench: Bench) -> Dump:
     with published(bench) as connection:
         return dump(connection)
@@ -104,18 +109,21 @@ def test_what_a_window_was_not_asked_for_stays_as_it_is(bench, sandbox, refused)
     assert [
         one.check.name for one in refreshed.checks if not one.passed and re.search("belong|history", one.check.name)
     ] == []
-    after, lacking = shown(bench), narrowing(bench.store.window(read.window_ids[0]).lost)
-    assert lacking.columns or lacking.sets
-    for slug in lacking.sets:
+    after, data = shown(bench), omitted_data(tuple(bench.store.window(read.window_ids[0]).omitted))
+    assert data.columns or data.sets
+    with published(bench) as connection:
+        rows = connection.execute("select name, said from ops.omitted where reason = 'refused'").fetchall()
+    assert set(rows) == set(bench.store.window(read.window_ids[0]).omitted.items())
+    for slug in data.sets:
         assert len(after[slug]) >= 0.8 * len(before[slug]) > 0 or slug.startswith("pii")
-    for slug, columns in lacking.columns.items():
+    for slug, columns in data.columns.items():
         kept = [key for key in before[slug].keys() & after[slug].keys() if same_thing(slug, before, after, key)]
         for key in kept:
             for column in columns:
                 old, new = before[slug][key][column], after[slug][key][column]
                 assert new is not None or old is None, (slug, key, column)
     refuse(sandbox)
-    with_everything_left_out(bench, sandbox, after, lacking)
+    with_everything_left_out(bench, sandbox, after, data)
     rebuilt = rebuild(bench.run)
     assert rebuilt.published
     assert shown(bench) == after
@@ -134,12 +142,12 @@ def same_thing(slug: str, before: Dump, after: Dump, key: tuple[object, ...]) ->
     )
 
 
-def with_everything_left_out(bench: Bench, sandbox, after: Dump, lacking) -> None:
+def with_everything_left_out(bench: Bench, sandbox, after: Dump, data) -> None:
     """But for what was not asked for, the tables equal the service."""
     expected = {
-        name: {key: {c: v for c, v in row.items() if not lost(name, c, lacking)} for key, row in rows.items()}
+        name: {key: {c: v for c, v in row.items() if not is_omitted(name, c, data)} for key, row in rows.items()}
         for name, rows in expected_tables(sandbox).items()
-        if name not in lacking.sets and name in after
+        if name not in data.sets and name in after
     }
     with published(bench) as connection:
         found = differences(connection, expected)
@@ -147,17 +155,17 @@ def with_everything_left_out(bench: Bench, sandbox, after: Dump, lacking) -> Non
     unseen = {"orders", "order_items", "order_status_history", "order_instructions", "order_address_candidates"}
     allowed = {"galleries", "gallery_items", "warehouses", "products", "brands", "merchants"}
     allowed |= {"third_party_billing_groups", "retailers", "retailer_ship_to_locations"}
-    if "orders" in lacking.columns and len(lacking.columns["orders"]) > 3:
+    if "orders" in data.columns and len(data.columns["orders"]) > 3:
         allowed |= unseen
     assert [one for one in found if one.split()[0].strip(":") not in allowed] == []
 
 
-def lost(name: str, column: str, lacking) -> bool:
-    columns = lacking.columns_of(name)
+def is_omitted(name: str, column: str, data) -> bool:
+    columns = data.columns_of(name)
     return column in columns or any(one.startswith(f"{column}_") or column.startswith(f"{one}_") for one in columns)
 
 
-def test_the_order_of_narrow_and_full_windows_does_not_matter(bench, sandbox, tmp_path):
+def test_the_order_of_windows_that_omit_data_does_not_matter(bench, sandbox, tmp_path):
     """Nor whether each table is merged by itself, with the file opened anew before some or all."""
     with bench.api() as api:
         bench.reading(api).backfill(NOW - timedelta(days=9), NOW)
@@ -177,15 +185,15 @@ def test_the_order_of_narrow_and_full_windows_does_not_matter(bench, sandbox, tm
 
 
 def merged(bench: Bench, windows: tuple[Window, ...], path: Path) -> Dump:
-    narrow = {window.id: window.lost for window in windows if window.lost}
+    omitted = {window.id: tuple(sorted(window.omitted)) for window in windows if window.omitted}
     with open_for_writing(empty_tables(path), memory_limit="500MB") as connection:
-        merger = Merger(Session(connection), bench.layout, run_id="t", include_addresses=False, narrow=narrow)
+        merger = Merger(Session(connection), bench.layout, run_id="t", include_addresses=False, omitted=omitted)
         for window in windows:
             merger.merge([(window, flattened_window(bench.layout, window.id))])
         return dump(connection)
 
 
-def test_what_a_window_was_not_given_stays_as_it_is(bench, sandbox):
+def test_what_the_service_does_not_send_stays_as_it_is(bench, sandbox):
     """A service that ignores field selection for a night, then leaves ``included`` out, empties nothing."""
     first_synced(bench, sandbox)
     for treatment in (FieldTreatment(ignored=True), FieldTreatment(drops_included=True)):
@@ -193,8 +201,13 @@ def test_what_a_window_was_not_given_stays_as_it_is(bench, sandbox):
         sandbox.sandbox.field_treatment = treatment
         sandbox.sandbox.advance(seconds=3600, changed=40, packages_added=0, packages_removed=0)
         sandbox.sandbox.advance(seconds=10)
-        _, refreshed = synced(bench)
+        read, refreshed = synced(bench)
         assert refreshed.merged["shipments"] >= 40
+        with published(bench) as connection:
+            omitted = names_by_window(connection)
+        newest = {name: found for (window, name), found in omitted.items() if window in read.window_ids}
+        assert {reason for reason, _ in newest.values()} == {"not sent"}
+        assert (newest["fields:warehouse"][1] or 0) >= 40
         after = shown(bench)
         emptied = [
             (slug, key, name)
@@ -206,7 +219,9 @@ def test_what_a_window_was_not_given_stays_as_it_is(bench, sandbox):
         assert emptied == [], treatment
     assert rebuild(bench.run).published
     assert shown(bench) == after
+    with published(bench) as connection:
+        assert names_by_window(connection) == omitted, "each window by itself, though all are counted together"
 
 
 def test_the_time_that_ranks_a_version_is_never_that_of_another():
-    assert narrowing(("fields:order=updated_at", "fields:order=status")).columns_of("orders") == {"status"}
+    assert omitted_data(("fields:order=updated_at", "fields:order=status")).columns_of("orders") == {"status"}

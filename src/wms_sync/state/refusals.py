@@ -13,14 +13,14 @@ from msgspec import Struct
 from msgspec.structs import asdict
 from sqlalchemy import ColumnElement, and_, select, update
 
-from wms_sync.state.schema import narrowed_fields
+from wms_sync.state.schema import refusals
 from wms_sync.state.turns import Guarded
 
 LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class NarrowedField(Struct, frozen=True):
-    """One row of ``narrowed_fields``: a parameter of which the service refuses values.
+class Refusal(Struct, frozen=True):
+    """One row of ``refusals``: a parameter of which the service refuses values.
 
     ``asked`` are the values that it accepts, comma-separated; empty if it accepts none. ``said`` is the text of its
     refusal.
@@ -35,28 +35,28 @@ class NarrowedField(Struct, frozen=True):
     tried_at: datetime
 
 
-class NarrowedFields(Guarded):
+class Refusals(Guarded):
     """The store of refused parameters."""
 
-    def of(self, service: str, api_version: str) -> tuple[NarrowedField, ...]:
+    def of(self, service: str, api_version: str) -> tuple[Refusal, ...]:
         """Return the refusals of one service, ordered by parameter."""
-        query = select(narrowed_fields).where(_of(service, api_version)).order_by(narrowed_fields.c.parameter)
+        query = select(refusals).where(_of(service, api_version)).order_by(refusals.c.parameter)
         with self._reading() as connection:
-            return tuple(NarrowedField(**row._mapping) for row in connection.execute(query))
+            return tuple(Refusal(**row._mapping) for row in connection.execute(query))
 
     def try_again(self, service: str, api_version: str) -> None:
         """Let the next read try the full request again. Needs no turn: it only changes when that is tried."""
         with self._engine.begin() as connection:
-            connection.execute(update(narrowed_fields).where(_of(service, api_version)).values(tried_at=LONG_AGO))
+            connection.execute(update(refusals).where(_of(service, api_version)).values(tried_at=LONG_AGO))
 
-    def replace(self, service: str, api_version: str, found: Iterable[NarrowedField]) -> None:
+    def replace(self, service: str, api_version: str, found: Iterable[Refusal]) -> None:
         """Replace the refusals of a service by these."""
-        rows = [asdict(one) for one in found]
+        rows = [asdict(refusal) for refusal in found]
         with self._transaction() as connection:
-            connection.execute(narrowed_fields.delete().where(_of(service, api_version)))
+            connection.execute(refusals.delete().where(_of(service, api_version)))
             if rows:
-                connection.execute(narrowed_fields.insert(), rows)
+                connection.execute(refusals.insert(), rows)
 
 
 def _of(service: str, api_version: str) -> ColumnElement[bool]:
-    return and_(narrowed_fields.c.service == service, narrowed_fields.c.api_version == api_version)
+    return and_(refusals.c.service == service, refusals.c.api_version == api_version)

@@ -1,0 +1,26 @@
+-- severity: warn
+-- blocking: no
+-- table: shipments
+-- asked: everything, because it looks at the latest load by itself
+-- from: ops_omitted
+-- description: The service accepts each name of field selection and sends the objects that rows refer to. What it omits is not updated.
+-- wrong: The service omits the data of {count} [name|names] of field selection, which is not updated
+-- named: {name} ({data}, {reason})
+-- notes: the latest load alone; a few rows that refer to an object that did not come are normal
+with latest as (
+    select window_id
+    from ops.loads
+    where load_run_id = (select max_by(load_run_id, loaded_at) from ops.loads)
+)
+
+select
+    omitted.name,
+    omitted.reason,
+    omitted.data,
+    coalesce(sum(omitted.referring), 0)::bigint as referring
+from ops.omitted
+semi join latest
+    on omitted.window_id = latest.window_id
+where omitted.reason <> 'settings'
+group by all
+having omitted.reason = 'refused' or sum(omitted.referring) >= 5

@@ -1,0 +1,237 @@
+"""The data that a window omits: what it is, and ``ops.omitted``, which holds it by window.
+
+A window omits data that was not asked for, because ``WMS_OMIT_FIELDS`` leaves it out or the service refuses it; reading
+records that with the window. It also omits objects that were asked for and not sent. A service that ignores field
+selection, or leaves ``included`` out, answers as if nothing were wrong: so the objects that the rows of a window refer
+to are compared with those that came, in the window's own Parquet files. Data that a window omits is not updated by it
+(``filling``, ``history``).
+
+Data is named as in ``Selection.omitted``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+
+import duckdb
+from msgspec import Struct
+
+from wms_sync import sql_files
+from wms_sync.catalogue import Table, literal, quote, table
+from wms_sync.grammar import count_of
+from wms_sync.layout import Layout
+from wms_sync.privacy.fields import ADDRESS_KEPT, SHIP_TO
+from wms_sync.service.selection import PREFIX, Kind, Parameter, data_of, expanded, parameters
+from wms_sync.shipments.load.parquet import WindowGroup, files_of, rows_in_files
+from wms_sync.state.store import Window
+from wms_sync.targets.database import records, replace_rows, stored_rows
+
+Omitted = Mapping[str, tuple[str, ...]]
+"""The names of the data that each window omits, by window id."""
+CHECK = "the_service_sent_what_was_asked_for"
+NOT_SENT = "not sent"
+ALSO = {"order_address_candidates": ("pii_order_address_candidates",)}
+"""Tables that hold further columns of the same rows."""
+ADDRESS = "fields:order.shipping_address"
+SHIPPING = frozenset({"fields:order", "fields:order=shipping_address", ADDRESS})
+"""Without any of these, nothing of a shipping address comes."""
+
+
+class OmittedData(Struct, frozen=True):
+    """Omitted ``columns`` by table, and ``sets``: the tables of which an object may have rows that did not come."""
+
+    columns: Mapping[str, frozenset[str]]
+    sets: frozenset[str]
+
+    def touches(self, family: Iterable[Table]) -> bool:
+        """Return whether it is data of any of these tables."""
+        return any(member.slug in self.columns or member.slug in self.sets for member in family)
+
+    def beyond(self, other: OmittedData) -> OmittedData:
+        """Return the part that the other does not omit."""
+        columns = {slug: rest for slug, names in self.columns.items() if (rest := names - other.columns_of(slug))}
+        return OmittedData(columns, self.sets - other.sets)
+
+    def columns_of(self, slug: str) -> frozenset[str]:
+        """Return the omitted columns of a table."""
+        return self.columns.get(slug, frozenset())
+
+
+@cache
+def omitted_data(names: tuple[str, ...]) -> OmittedData:
+    """Translate the names of omitted data into tables and columns."""
+    columns: dict[str, frozenset[str]] = {}
+    sets: set[str] = set()
+    if names:
+        everything = parameters(include_addresses=True)
+        for name in dict.fromkeys(parameter.kind.table for parameter in everything):
+            places = [parameter for parameter in everything if parameter.kind.table == name]
+            kind = places[0].kind
+            fields = _omitted_fields(places, expanded(names))
+            sets.update(part for field in fields for part in kind.parts.get(field, ()))
+            for slug in (name, *ALSO.get(name, ())):
+                if found := frozenset(_columns(table(slug), kind, fields)):
+                    columns[slug] = columns.get(slug, frozenset()) | found
+                if not kind.shared and any(place.name in names for place in places):
+                    sets.add(slug)
+        if ship_to := _ship_to(expanded(names)):
+            columns["orders"] = columns.get("orders", frozenset()) | ship_to
+    return OmittedData(columns, frozenset(sets))
+
+
+def _ship_to(omitted: frozenset[str]) -> frozenset[str]:
+    """Return the omitted columns of ``orders`` that are taken from the shipping address."""
+    whole = not SHIPPING.isdisjoint(omitted)
+    return frozenset(
+        column for name, column in zip(ADDRESS_KEPT, SHIP_TO, strict=True) if whole or f"{ADDRESS}={name}" in omitted
+    )
+
+
+def _omitted_fields(places: Sequence[Parameter], omitted: frozenset[str]) -> frozenset[str]:
+    """Return the omitted fields of a kind.
+
+    Objects of a shared kind come only from the places that ask for them; objects of other kinds always come in part.
+    """
+    asked = [place for place in places if place.name not in omitted]
+    bringing = asked if places[0].kind.shared and asked else places
+    return frozenset(
+        field
+        for place in bringing
+        for field in place.kind.fields
+        if place.name in omitted or f"{place.name}={field}" in omitted
+    )
+
+
+def _columns(of: Table, kind: Kind, fields: frozenset[str]) -> Iterator[str]:
+    """Yield the columns that hold these fields or parts of them.
+
+    The column that ranks versions is left out: taken from another version it would rank this one wrongly.
+    """
+    for name in of.column_names:
+        owners = [field for field in kind.fields if name == field or name.startswith(f"{field}_")]
+        if owners and max(owners, key=len) in fields and name not in (*of.keys, of.newer):
+            yield name
+
+
+class OmittedName(Struct, frozen=True):
+    """One row of ``ops.omitted``."""
+
+    window_id: str
+    name: str
+    reason: str
+    data: str
+    said: str | None = None
+    referring: int | None = None
+
+
+class _Objects(Struct, frozen=True):
+    """Objects that are asked for at ``path``, and the column that refers to them.
+
+    ``proof`` is a column that only the whole object fills.
+    """
+
+    path: str
+    referring: str
+    reference: str
+    table: str
+    proof: str = "id"
+
+    @property
+    def are_parts(self) -> bool:
+        """Return whether the rows that refer to the objects are these objects."""
+        return self.referring == self.table and self.reference == "id"
+
+
+OBJECTS = (
+    _Objects("order", "shipments", "order_id", "orders"),
+    _Objects("warehouse", "shipments", "warehouse_id", "warehouses"),
+    _Objects("retailer", "shipments", "retailer_id", "retailers"),
+    _Objects("retailer_ship_to_location", "shipments", "retailer_ship_to_location_id", "retailer_ship_to_locations"),
+    _Objects("items", "shipment_items", "id", "shipment_items", proof="sku"),
+    _Objects("items.product", "shipment_items", "product_id", "products"),
+    _Objects("packages.packaging.product", "package_packaging", "product_id", "products"),
+    _Objects("order.items", "order_items", "id", "order_items", proof="sku"),
+    _Objects("order.merchant", "orders", "merchant_id", "merchants"),
+    _Objects("order.brand", "orders", "brand_id", "brands"),
+)
+
+
+def record_omitted(connection: duckdb.DuckDBPyConnection, layout: Layout, group: WindowGroup) -> None:
+    """Write what these windows omit into ``ops.omitted``."""
+    found = {(row.window_id, row.name): row for window, _ in group for row in _not_asked_for(window)}
+    for row in _not_sent(connection, layout, group):
+        found.setdefault((row.window_id, row.name), row)
+    windows = {window.id for window, _ in group}
+    stored = [row for row in stored_rows(connection, "omitted") if row[0] in windows]
+    replace_rows(connection, "omitted", found.values(), stored)
+
+
+def omitted_by_window(connection: duckdb.DuckDBPyConnection) -> dict[str, tuple[str, ...]]:
+    """Return what each window in ``ops.omitted`` omits."""
+    query = "select window_id, list(name order by name) from ops.omitted group by window_id"
+    return {window: tuple(names) for window, names in connection.execute(query).fetchall()}
+
+
+def _not_asked_for(window: Window) -> Iterator[OmittedName]:
+    for name, said in window.omitted.items():
+        yield OmittedName(window.id, name, "refused" if said else "settings", data_of([name]), said or None)
+
+
+def _not_sent(connection: duckdb.DuckDBPyConnection, layout: Layout, group: WindowGroup) -> Iterator[OmittedName]:
+    """Yield the objects that each window asked for and refers to, and of which none came.
+
+    If none of any kind came, nothing that was asked for came.
+    """
+    queries: list[str] = []
+    files: dict[str, Sequence[str]] = {}
+    for number, objects in enumerate(OBJECTS, start=1):
+        asked = [pair for pair in group if PREFIX + objects.path not in pair[0].omitted]
+        if referring := files_of(asked, layout, objects.referring):
+            files[f"referring_{number}"] = referring
+            queries.append(_referring(number, objects))
+            if came := () if objects.are_parts else files_of(asked, layout, objects.table):
+                files[f"came_{number}"] = came
+                queries.append(_came(number, objects))
+    if not queries:
+        return
+    statement = sql_files.read("merge/not_sent.sql").format(
+        objects="\nunion all\n".join(queries),
+        parameters=f"[{', '.join(literal(PREFIX + objects.path) for objects in OBJECTS)}]",
+    )
+    rows = connection.execute(statement, files).fetchall()
+    for window, name, referring, _ in rows:
+        yield OmittedName(window, name, NOT_SENT, data_of([name]), None, referring)
+    for window in {window for window, *_, nothing_came in rows if nothing_came}:
+        for parameter in parameters(include_addresses=True):
+            yield OmittedName(window, parameter.name, NOT_SENT, data_of([parameter.name]))
+
+
+def _referring(number: int, objects: _Objects) -> str:
+    """Return the query for the objects that rows refer to; a part of an object says itself whether it came."""
+    came = f"{quote(objects.proof)} is not null" if objects.are_parts else "false"
+    return (
+        f"select _window_id, {number} as kind, {quote(objects.reference)} as id, true as refers, {came} as is_there "
+        f"from (\n{rows_in_files(table(objects.referring), f'referring_{number}')}\n) "
+        f"where {quote(objects.reference)} is not null"
+    )
+
+
+def _came(number: int, objects: _Objects) -> str:
+    return (
+        f"select _window_id, {number} as kind, id, false as refers, true as is_there "
+        f"from (\n{rows_in_files(table(objects.table), f'came_{number}')}\n) "
+        f"where {quote(objects.proof)} is not null"
+    )
+
+
+def not_sent_lately(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
+    """Return a sentence for each name that the latest load's windows asked for and whose objects were not sent."""
+    return tuple(
+        f"{row['name']} was asked for, and none of the objects came to which "
+        f"{count_of(row['referring'], 'row refers', 'rows refer')} that the latest load brought: does the service "
+        "ignore field selection, or leave `included` out? If it never has them, do not ask: "
+        f"WMS_OMIT_FIELDS={row['name'].removeprefix(PREFIX)}."
+        for row in records(connection.execute(sql_files.read(f"checks/{CHECK}.sql")))
+        if row["reason"] == NOT_SENT
+    )
