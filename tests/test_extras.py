@@ -67,7 +67,8 @@ def test_a_command_that_needs_an_extra_says_so_first(tmp_path):
 
 def test_other_commands_do_without(tmp_path):
     ended = run(tmp_path, "status")
-    assert ended.returncode == 0, ended.stderr
+    assert ended.returncode == 3, ended.stderr
+    assert "Nothing is synced yet" in ended.stdout
 
 
 def test_the_demo_does_without_a_report(tmp_path):

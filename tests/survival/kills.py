@@ -10,7 +10,7 @@ from tests.survival.installation import Installation
 from tests.survival.moments import Moment, read_moments
 
 ENDED = 0, 3
-"""A command that was not killed; 3 where rows need a hand."""
+"""Exit codes of a command that did its work; with 3 it names what needs attention, as the age of the data here."""
 KILLED = -9
 
 

@@ -21,6 +21,7 @@ from tests.oracle import differences
 from tests.postgres import end_sessions, plain
 from tests.storage.conftest import KEYS, s3_server
 from tests.survival.installation import Installation, wait_until
+from tests.survival.kills import ENDED
 from tests.survival.moments import Moment
 from tests.survival.test_taking_over import goes_on, stands_still
 from wms_sandbox.server import SandboxServer
@@ -90,7 +91,7 @@ class Place:
         pod = self.pod()
         pod.data.parent.mkdir()
         process = pod.run(command)
-        assert process.exitcode == 0, pod.log.read_text()
+        assert process.exitcode in ENDED, pod.log.read_text()
         return pod
 
     def suspended(self, moment: Moment, command: str) -> tuple[Installation, ForkServerProcess]:
