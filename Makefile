@@ -3,7 +3,7 @@ PYTHON ?= python3.11
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: install demo test proof soak faults wheel lint ui browser pictures dbt bench lock clean
+.PHONY: install demo test proof soak faults wheel lint ui browser pictures dbt bench reference lock clean
 
 install: $(STAMP)
 
@@ -83,6 +83,10 @@ dbt: $(STAMP) .venv-dbt/.installed
 
 bench: $(STAMP) .venv-bench/.installed
 	$(BIN)/python -m benchmarks $(BENCH)
+
+# the generated pages of docs/reference, from the code
+reference: $(STAMP)
+	$(BIN)/python -m tests.reference
 
 # the pinned lists again, from pyproject.toml
 lock:

@@ -1,4 +1,4 @@
-"""Content that does not fit, a case a line of docs/guarantees-content.md: one sync reads a page of each, and goes on.
+"""Content that does not fit: one sync reads a page of each line of docs/explanation/guarantees-content.md.
 
 Each page holds one shipment, altered on its way out of the sandbox; then each case is looked up in the published file.
 """
@@ -30,7 +30,7 @@ from wms_sandbox.server import SandboxServer
 from wms_sandbox.transport import InProcess
 from wms_sync.shipments.load.refresh import RefreshReport
 
-DOCUMENT = (Path(__file__).parents[1] / "docs" / "guarantees-content.md").read_text(encoding="utf-8")
+DOCUMENT = (Path(__file__).parents[1] / "docs" / "explanation" / "guarantees-content.md").read_text(encoding="utf-8")
 KEPT = "kept"
 EMPTY = "null"
 NULL = "null, in `ops.quarantine`"

@@ -31,6 +31,8 @@ MARKDOWN = MarkdownIt("commonmark").enable("table")
 DIAGRAMS = ("flowchart", "stateDiagram-v2", "sequenceDiagram")
 PATH = re.compile(r"(?:src|pipelines|sql|tests|docs|\.requirements|\.ci)/[\w./-]+")
 COMMAND = "wms-sync"
+WORDS, LINES = 32_300, 120
+"""The most words of all docs, generated pages included, and lines of a how-to."""
 CITED = re.compile(r"\b(?:spec|specification|sections?) (\d(?:\.\d)?(?:(?:, | and | to )\d\.\d)*)")
 
 
@@ -92,7 +94,14 @@ def test_links_lead_to_what_is_there(page):
 
 
 def test_the_readme_stays_one_page():
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) < 120
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) < 100
+
+
+def test_a_how_to_is_short_and_the_docs_are_within_their_words():
+    pages = {page: page.read_text(encoding="utf-8") for page in (ROOT / "README.md", *DOCS.rglob("*.md"))}
+    long = [shown(page) for page, text in pages.items() if page.parent.name == "how-to" and text.count("\n") > LINES]
+    assert long == []
+    assert sum(len(text.split()) for text in pages.values()) <= WORDS
 
 
 def test_every_page_is_linked_from_another():
@@ -135,7 +144,7 @@ def test_settings_and_files_that_are_named_exist(page):
 
 
 def test_sections_of_the_interface_that_docstrings_cite_are_there():
-    text = (DOCS / "specification.md").read_text(encoding="utf-8")
+    text = (DOCS / "reference" / "specification.md").read_text(encoding="utf-8")
     sections = set(re.findall(r"^#+ (\d+(?:\.\d+)?)\.? ", text, re.MULTILINE))
     cited: set[str] = set()
     for folder, kind in (("src", "py"), ("pipelines", "py"), ("tests", "py"), ("sql", "sql")):
@@ -162,7 +171,7 @@ def _said() -> Iterator[str]:
 
 def test_messages_that_are_explained_are_said_in_the_code():
     texts = said()
-    messages = [row[0] for head, row in rows(DOCS / "troubleshooting.md") if head[0] == "message"]
+    messages = [row[0] for head, row in rows(DOCS / "reference" / "messages.md") if head[0] == "message"]
     parts = [part.strip() for cell in messages for code in re.findall(r"`([^`]+)`", cell) for part in code.split("…")]
     assert len(parts) > 100
     assert [part for part in parts if not any(part in text for text in texts)] == []
@@ -182,12 +191,16 @@ def test_what_the_readme_shows_of_a_run_is_what_commands_print():
 
 
 def test_the_map_shows_the_packages_in_the_order_in_which_they_import():
-    packages = [row[0].strip("`") for head, row in rows(DOCS / "architecture.md") if head[0] == "package"]
+    packages = [
+        row[0].strip("`") for head, row in rows(DOCS / "explanation" / "architecture.md") if head[0] == "package"
+    ]
     assert packages == STEPS
 
 
-def test_the_tables_of_the_analysts_page_are_those_that_there_are():
-    described = [row[0].strip("`") for head, row in rows(DOCS / "analyse.md") if head[0] in {"table", "view"}]
+def test_the_tables_of_the_reference_are_those_that_there_are():
+    described = [
+        row[0].strip("`") for head, row in rows(DOCS / "reference" / "tables.md") if head[0] in {"table", "view"}
+    ]
     relations = [relation.name for relation in (*tables(), *ops_tables(), *history_tables(), *marts())]
     assert set(relations) - set(described) == set()
     assert set(described) - set(relations) == set()
@@ -201,7 +214,7 @@ def built() -> dg.Definitions:
 
 
 def test_what_the_page_on_dagster_says_one_can_start_exists():
-    described = list(rows(DOCS / "dagster.md"))
+    described = list(rows(DOCS / "how-to" / "dagster.md"))
     sensors = {row[0].strip("`") for head, row in described if head[0] == "sensor"}
     assert sensors == {sensor.name for sensor in built().sensors or ()}
     assets = {key.to_user_string() for key in built().resolve_asset_graph().get_all_asset_keys()}
@@ -296,7 +309,9 @@ def test_sql_in_examples_runs(page, published):
 
 @pytest.mark.parametrize("wednesday", ["2026-03-11", "2026-06-10", "2026-11-04"])
 def test_the_example_of_last_friday_means_six_in_the_evening_also_after_the_clocks_have_changed(wednesday):
-    [moment] = re.findall(r"\((select .+ as t)\) as friday", (DOCS / "analyse.md").read_text(encoding="utf-8"))
+    [moment] = re.findall(
+        r"\((select .+ as t)\) as friday", (DOCS / "how-to" / "history.md").read_text(encoding="utf-8")
+    )
     with duckdb.connect() as connection:
         connection.execute("set timezone = 'America/New_York'")
         query = moment.replace("now()", f"timestamptz '{wednesday} 12:00'")

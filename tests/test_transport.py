@@ -1,4 +1,4 @@
-"""Transport that misbehaves, a case a line of docs/guarantees-transport.md, each for a whole sync over a socket.
+"""Transport that misbehaves: a sync over a socket for each line of docs/explanation/guarantees-transport.md.
 
 Either the sync ends right, or it ends with one clear error, keeps what it has, and the next one completes it. Either
 way every shipment is landed, and nothing counts as covered that is not.
@@ -43,13 +43,13 @@ from wms_sync.shipments.read.errors import WindowIncomplete
 
 pytestmark = pytest.mark.proof
 
-DOCUMENT = (Path(__file__).parents[1] / "docs" / "guarantees-transport.md").read_text(encoding="utf-8")
+DOCUMENT = (Path(__file__).parents[1] / "docs" / "explanation" / "guarantees-transport.md").read_text(encoding="utf-8")
 SHIPMENTS, PAGE_SIZE = 60, 5
 AFTER = 5
 """So many pages are served as they should be."""
 LIMITS = TimeLimits(connect=2, read=0.5, answer=1)
 AGAIN = "asked again, and the sync ends right"
-GOES_ON = "the sync goes on and ends right"
+GOES_ON = "the sync continues and ends right"
 ANEW = "the window is read anew, and the sync ends right"
 GIVEN_UP = {WindowIncomplete, PagingBroken, Rejected}
 """Of a window that ends so nothing counts, since its page cursors are not to be trusted."""
@@ -172,7 +172,7 @@ def lose(page: Page) -> None:
 
 def stops(name: str, error: type[WmsSyncError], says: str, answer: Answer) -> Case:
     """The sync ends with an error."""
-    then = "reads the window anew" if error in GIVEN_UP else "goes on at the next page"
+    then = "reads the window anew" if error in GIVEN_UP else "continues at the next page"
     return Case(name, f"stops with `{error.__name__}`; the next sync {then}", answer, error, says, None)
 
 

@@ -1,4 +1,4 @@
-"""Every sort of value in every field of every type of sql/types: a table in docs/guarantees-content.md, by cell.
+"""Every sort of value in every field of sql/types: a table in docs/explanation/guarantees-content.md, by cell.
 
 Three pages are made for each value: with it in each field that holds no object and no list, in place of the objects and
 lists, and as the id of every object under ``included``. All are read and flattened in one window or more.

@@ -1,4 +1,4 @@
-"""The result of a benchmark: Markdown tables that `docs/benchmarks.md` can take over, and JSON for programs."""
+"""The result of a benchmark: Markdown tables for `docs/explanation/benchmarks.md`, and JSON for programs."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def test_a_difference_of_rows_is_told_by_table():
 
 
 def test_the_commands_of_the_docs_choose_benchmarks_that_there_are_and_miss_none():
-    text = (Path(__file__).parents[2] / "docs" / "benchmarks.md").read_text()
+    text = (Path(__file__).parents[2] / "docs" / "explanation" / "benchmarks.md").read_text()
     commands = [quoted or bare for quoted, bare in re.findall(r'make bench BENCH=(?:"([^"]*)"|([\w-]+))', text)]
     chosen = [_parser().parse_args(command.split()).benchmarks for command in commands]
     assert {name for names in chosen for name in names} == {*USUAL, *LONG}

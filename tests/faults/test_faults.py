@@ -17,7 +17,7 @@ GUARANTEES = ("guarantees.md", "guarantees-transport.md", "guarantees-content.md
 
 def lines() -> set[str]:
     """The first cell of each row of each table of the guarantees, without the heads."""
-    texts = [(ROOT / "docs" / name).read_text(encoding="utf-8").splitlines() for name in GUARANTEES]
+    texts = [(ROOT / "docs" / "explanation" / name).read_text(encoding="utf-8").splitlines() for name in GUARANTEES]
     rows = (row for text in texts for above, row in pairwise(text) if row.startswith("| ") and above)
     return {row.removeprefix("| ").partition(" | ")[0] for row in rows if not row.startswith("| ---")}
 

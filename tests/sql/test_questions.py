@@ -157,7 +157,7 @@ def test_one_mart_and_one_join_are_enough(name):
 
 def test_every_question_has_an_answer_and_a_line_in_the_docs():
     assert {*ANSWERS, "21_freshness"} == set(names())
-    docs = Path(__file__).parents[2].joinpath("docs", "analyse.md").read_text(encoding="utf-8")
+    docs = Path(__file__).parents[2].joinpath("docs", "reference", "tables.md").read_text(encoding="utf-8")
     for name in names():
         question = sql_files.headers(sql_files.read(f"{FOLDER}/{name}.sql"))["question"]
         assert f"| {int(name[:2])} | {question} | `{name}` |" in docs

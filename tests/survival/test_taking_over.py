@@ -65,7 +65,7 @@ def stands_still(process: ForkServerProcess) -> bool:
 
 
 def delete_locks(installation: Installation) -> None:
-    """What somebody does who takes a run for dead: as docs/scale.md says where the state is in PostgreSQL."""
+    """What somebody does who takes a run for dead: as docs/how-to/scale.md says where the state is in PostgreSQL."""
     if url := installation.settings.get("WMS_STATE_URL"):
         end_sessions(url, "pid in (select pid from pg_locks where locktype = 'advisory' and granted)")
         return

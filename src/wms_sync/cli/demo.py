@@ -145,4 +145,4 @@ def _next_steps(settings: Settings, published: Path) -> str:
 def _report(settings: Settings) -> str:
     if not settings.report:
         return f"it {lacks('report')}"
-    return f"{shown(settings.layout.report)}: open it in a browser; it is made anew by each load"
+    return f"{shown(settings.layout.report)}: open it in a browser; each load writes it"

@@ -54,7 +54,9 @@ def list_entries(settings: Settings) -> None:
     known = known_keys(entries) if any(not one.is_value for one in entries) else frozenset()
     for one in entries:
         say_lines(_entry_lines(one, is_known=one.name in known))
-    if not entries:
+    if entries:
+        say(f"next  wms-sync inbox show {entries[0].name}")
+    else:
         say("nothing is open: what is left in ops.quarantine has healed")
 
 

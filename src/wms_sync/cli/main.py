@@ -18,7 +18,8 @@ from typing import Any, NoReturn
 
 import click
 
-from wms_sync.cli.printing import say, say_lines
+from wms_sync.cli.grouped import Grouped
+from wms_sync.cli.printing import say, say_lines, shown
 from wms_sync.errors import SettingsError, WmsSyncError
 from wms_sync.interrupts import interruptible
 from wms_sync.logs import Lines, handling, stamped
@@ -93,12 +94,13 @@ def _is_there(path: Path) -> bool:
         return False
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.group(cls=Grouped, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(package_name="wms-sync")
 def main() -> None:
     """Sync shipments of a warehouse fulfillment service into Parquet and DuckDB, and push master data to it.
 
-    Exit codes: 0 done, 1 failed, 2 wrong usage or settings, 3 done but something needs attention, 130 interrupted.
+    Exit codes: 0 done; 1 failed; 2 wrong usage or settings; 3 done, but a person should look at something; 130
+    interrupted. After any failure, run the same command again: it continues where it stopped.
     """
     keep_private()
     console = Lines(lambda _, text: say(text if sys.stderr.isatty() else stamped(text), err=True))
@@ -108,7 +110,10 @@ def main() -> None:
 @main.command()
 @exits_with_code
 def sync() -> int:
-    """Run the nightly job now: read everything changed since the sync cursor. Nothing new is a success."""
+    """Read everything that changed since the last sync and load it: the nightly job, now.
+
+    Nothing new is a success.
+    """
     settings = _for_service()
     from wms_sync.cli.runs import run_sync
 
@@ -120,7 +125,10 @@ def sync() -> int:
 @click.option("--to", "end", type=DAY, required=True, help="The day after the last one, UTC.")
 @exits_with_code
 def backfill(start: datetime, end: datetime) -> int:
-    """Read whole days again: [from, to), by when shipments were last changed."""
+    """Read whole days again and load them.
+
+    A day holds the shipments whose updated_at lies in it, UTC. The range is [from, to).
+    """
     settings = _for_service()
     first, after = start.date(), end.date()
     _refuse_bad_range(settings, first, after)
@@ -138,7 +146,10 @@ def backfill(start: datetime, end: datetime) -> int:
 @click.option("--columns", is_flag=True, help="Print the columns that a file of this kind may have, and stop.")
 @exits_with_code
 def push(kind: str, file: Path | None, dry_run: bool, resend: bool, every: bool, columns: bool) -> int:
-    """Create in the service what a CSV file lists and the service is not known to have."""
+    """Create in the service what a CSV file lists and the service lacks.
+
+    The plan is printed first with --dry-run; a push sends it. To push a file again is safe.
+    """
     from wms_sync.cli import push_views as views
     from wms_sync.master_data.kinds.table import kind_named
     from wms_sync.master_data.plan import SHOWN
@@ -163,7 +174,7 @@ def push(kind: str, file: Path | None, dry_run: bool, resend: bool, every: bool,
 
 @main.group()
 def merchant() -> None:
-    """The Merchant API (JSON-RPC)."""
+    """Call the Merchant API by hand."""
 
 
 @merchant.command()
@@ -171,7 +182,7 @@ def merchant() -> None:
 @click.argument("arguments", default="[]", metavar="[JSON-ARGS]")
 @exits_with_code
 def call(method: str, arguments: str) -> None:
-    """Call METHOD, such as retailer.list, with a JSON array of arguments, and print its result as JSON."""
+    """Call METHOD with a JSON array of arguments and print its result as JSON."""
     from wms_sync.service.merchant import MerchantApi
 
     given = _json_array(arguments)
@@ -183,7 +194,7 @@ def call(method: str, arguments: str) -> None:
 @main.command()
 @exits_with_code
 def rebuild() -> int:
-    """Make every table again from the raw pages on disk, without one call to the service."""
+    """Rebuild every table from the raw pages on disk, without a request to the service."""
     settings = Settings.load()
     from wms_sync.cli.runs import run_rebuild
 
@@ -193,7 +204,10 @@ def rebuild() -> int:
 @main.command()
 @exits_with_code
 def maintain() -> int:
-    """Put the files that loads have left in a lake together, and delete what no reader needs any more."""
+    """Merge the small files of a lake and delete those that no reader needs.
+
+    A file needs no maintenance.
+    """
     settings = Settings.load()
     from wms_sync.cli.runs import run_maintain
 
@@ -205,7 +219,10 @@ def maintain() -> int:
 @click.option("--check", "is_check", is_flag=True, help="Print one line, of the worst finding.")
 @exits_with_code
 def status(as_json: bool, is_check: bool) -> int:
-    """Show coverage, lag, last runs and loads, row counts, pushes and findings. Exit 1: an error. 3: warnings."""
+    """Show how far the data reaches, the last runs, row counts, pushes and findings.
+
+    Exit code 1: a finding is an error. 3: only warnings.
+    """
     from wms_sync.cli.views import show_status
 
     return show_status(Settings.load(), as_json=as_json, is_check=is_check)
@@ -215,7 +232,7 @@ def status(as_json: bool, is_check: bool) -> int:
 @click.argument("items", metavar="ITEM...", nargs=-1, required=True)
 @exits_with_code
 def acknowledge(items: tuple[str, ...]) -> None:
-    """Mark items of `status` or entries of `inbox list` as seen, until their facts change."""
+    """Hide items of `status` or entries of `inbox list` until their facts change."""
     from wms_sync.cli.inbox import acknowledge as mark_seen
 
     mark_seen(Settings.load(), items)
@@ -223,13 +240,13 @@ def acknowledge(items: tuple[str, ...]) -> None:
 
 @main.group()
 def inbox() -> None:
-    """What did not fit its type, and what no type knows, by kind."""
+    """Show and reload values that did not fit their type, and unknown keys."""
 
 
 @inbox.command("list")
 @exits_with_code
 def list_inbox() -> None:
-    """List what is open, each kind with an example. What has healed is left out."""
+    """List the open entries, each with an example."""
     from wms_sync.cli.inbox import list_entries
 
     list_entries(Settings.load())
@@ -248,17 +265,20 @@ def show_inbox(entry: str) -> None:
 @inbox.command("replay")
 @click.argument("entries", metavar="[ENTRY]...", nargs=-1)
 def replay_inbox(entries: tuple[str, ...]) -> None:
-    """Load the windows of these entries, or of all, again from their raw pages, after a fix."""
+    """Load the windows of these entries, or of all entries, again from their raw pages, after a fix."""
     from wms_sync.cli.inbox import replay_entries
 
     replay_entries(Settings.load(), entries)
 
 
 @main.command()
-@click.option("--full", is_flag=True, help="Ask every check of the whole published tables now.")
+@click.option("--full", is_flag=True, help="Run every check on the whole published tables now.")
 @exits_with_code
 def check(full: bool) -> int:
-    """Show what the checks found at the last load, and every other finding. Exit 1: an error. 3: warnings."""
+    """Show what the checks found at the last load, and every other finding.
+
+    Exit code 1: a finding is an error. 3: only warnings.
+    """
     from wms_sync.cli.check import show_checks
 
     return show_checks(Settings.load(), full=full)
@@ -266,7 +286,7 @@ def check(full: bool) -> int:
 
 @main.group()
 def explain() -> None:
-    """Explain where rows came from: versions, windows, pages, runs."""
+    """Show where rows came from: versions, windows, pages, runs."""
 
 
 @explain.command()
@@ -285,7 +305,7 @@ def shipment(name: str, as_json: bool) -> None:
 @AS_JSON
 @exits_with_code
 def order(name: str, as_json: bool) -> None:
-    """Show the same of each shipment of the order with this id, unique_id or order_ref."""
+    """Show the same for each shipment of the order with this id, unique_id or order_ref."""
     from wms_sync.cli.explain import explain_order
 
     explain_order(Settings.load(), name, as_json=as_json)
@@ -296,7 +316,7 @@ def order(name: str, as_json: bool) -> None:
 @AS_JSON
 @exits_with_code
 def tracking(number: str, as_json: bool) -> None:
-    """Show the same of each shipment that has a package with this tracking number."""
+    """Show the same for each shipment that has a package with this tracking number."""
     from wms_sync.cli.explain import explain_package
 
     explain_package(Settings.load(), number, as_json=as_json)
@@ -316,11 +336,14 @@ def reader() -> None:
 @FORCE
 @exits_with_code
 def report(to: Path | None, force: bool) -> None:
-    """Write the report on how shipping goes: one HTML page. WMS_REPORT makes it after each load."""
+    """Write the report: one HTML page for people who do not write SQL.
+
+    With WMS_REPORT each load writes it.
+    """
     from wms_sync.reports.report import make_report
 
     path, _ = make_report(Settings.load(), to, force=force)
-    say(f"wrote {path}")
+    say(f"wrote {shown(path)}")
 
 
 @main.command()
@@ -330,7 +353,7 @@ def report(to: Path | None, force: bool) -> None:
 @FORCE
 @exits_with_code
 def export(relation: str, to: Path, timezone: str | None, force: bool) -> None:
-    """Write a mart or table to a file for a spreadsheet or another program."""
+    """Write a mart or table to a .xlsx, .csv or .parquet file."""
     from wms_sync.cli.views import export_lines
     from wms_sync.reports.export import export as written
 
@@ -357,7 +380,10 @@ def dictionary(to: Path, force: bool) -> None:
 @click.option("--take-off", is_flag=True, help="Take them off the list instead: what comes from now on is kept.")
 @exits_with_code
 def forget(orders: tuple[str, ...], yes: bool, dry_run: bool, unseen: bool, is_list: bool, take_off: bool) -> None:
-    """Remove the personal data of these orders (id, unique_id or order_ref) from every file, for good."""
+    """Remove the personal data of these orders from every file, for good.
+
+    ORDER is an id, unique_id or order_ref. The command shows what it would remove, and asks.
+    """
     from wms_sync.cli import forget as forgetting
 
     settings = Settings.load()
@@ -374,7 +400,10 @@ def forget(orders: tuple[str, ...], yes: bool, dry_run: bool, unseen: bool, is_l
 @click.option("--keep", type=click.IntRange(min=1), default=7, show_default=True, help="Backups to keep in DIR.")
 @exits_with_code
 def backup(folder: Path, keep: int) -> int:
-    """Keep the data folder and the state store in DIR, also while a run writes. Costs what is new since the last."""
+    """Back up the data folder and the state store to DIR, also while a run writes.
+
+    A backup costs what is new since the last one.
+    """
     from wms_sync.cli.backup import make_backup
 
     return make_backup(Settings.load(), folder, keep=keep)
@@ -386,7 +415,10 @@ def backup(folder: Path, keep: int) -> int:
 @click.option("--creates-are-known", is_flag=True, help="Nothing was created since that the ledger lacks: ask no more.")
 @exits_with_code
 def restore(source: Path | None, over: Path | None, creates_are_known: bool) -> int:
-    """Put the newest backup of DIR (or one backup-*.json there) back into an empty or lost data folder."""
+    """Restore the newest backup in DIR into an empty data folder.
+
+    DIR may also be one backup-*.json.
+    """
     from wms_sync.cli.backup import put_back
 
     return put_back(Settings.load(), source, over=over, creates_are_known=creates_are_known)
@@ -396,7 +428,10 @@ def restore(source: Path | None, over: Path | None, creates_are_known: bool) -> 
 @click.argument("folder", metavar="[DIR]", type=FILE, required=False)
 @exits_with_code
 def verify(folder: Path | None) -> int:
-    """Look at every file of the data folder, or of the backups in DIR, and say what is damaged. Exit 1: something."""
+    """Check every file of the data folder, or of the backups in DIR, for damage.
+
+    Exit code 1: something is damaged.
+    """
     from wms_sync.cli.backup import show_verified
 
     return show_verified(Settings.load(), folder)
@@ -406,7 +441,7 @@ def verify(folder: Path | None) -> int:
 @AS_JSON
 @exits_with_code
 def doctor(as_json: bool) -> int:
-    """Examine settings, connection, tokens, clock, disk, locks, schema and master data, and show every finding."""
+    """Check settings, connection, tokens, clock, disk, locks and tables, and show every finding."""
     from wms_sync.cli.views import show_examined
 
     return show_examined(Settings.load(), as_json=as_json)
@@ -414,13 +449,16 @@ def doctor(as_json: bool) -> int:
 
 @main.group()
 def alert() -> None:
-    """Alerts: to a webhook, to the URLs of apprise, and the heartbeat."""
+    """Test the channels of alerts."""
 
 
 @alert.command(name="test")
 @exits_with_code
 def send_test() -> int:
-    """Send a test to every channel that is set. Exit 1: one of them did not take it."""
+    """Send a test alert to every channel that is set.
+
+    Exit code 1: a channel did not take it.
+    """
     from wms_sync.cli.alert import send_test as sent
 
     return sent(Settings.load())
@@ -430,7 +468,10 @@ def send_test() -> int:
 @click.option("--port", type=int, default=3000, show_default=True, help="Port of the UI on 127.0.0.1.")
 @exits_with_code
 def ui(port: int) -> int:
-    """Open Dagster's UI on your instance, or on a sandbox if WMS_BASE_URL is not set, until Ctrl-C."""
+    """Serve Dagster's UI on your instance, or on a sandbox, until Ctrl-C.
+
+    It opens on a sandbox if WMS_BASE_URL is not set.
+    """
     from wms_sync.cli.ui import serve
 
     return serve(Settings.load(), port)
@@ -438,10 +479,10 @@ def ui(port: int) -> int:
 
 @main.command()
 @click.option("--port", type=int, default=8808, show_default=True, help="Port on 127.0.0.1; 0 picks a free one.")
-@click.option("--shipments", type=int, default=2000, show_default=True, help="How many it holds; a million is fine.")
+@click.option("--shipments", type=int, default=2000, show_default=True, help="Shipments to serve; a million is fine.")
 @click.option("--seed", type=int, default=1, show_default=True, help="The same seed gives the same data.")
 def sandbox(port: int, shipments: int, seed: int) -> NoReturn:
-    """Serve the stand-in of the service on this machine, until Ctrl-C."""
+    """Serve a stand-in of the service with made-up shipments, until Ctrl-C."""
     arguments = ["--port", str(port), "--shipments", str(shipments), "--seed", str(seed)]
     arguments += ["--called", "wms-sync sandbox"]
     os.execv(sys.executable, [sys.executable, "-m", "wms_sandbox", *arguments])  # noqa: S606 - our own module
@@ -457,7 +498,7 @@ def sandbox(port: int, shipments: int, seed: int) -> NoReturn:
 )
 @exits_with_code
 def demo(data_dir: Path) -> int:
-    """Run a sandbox, a first sync, changes, a second sync and a push, and show the result. Needs no service."""
+    """Run the whole pipeline against a sandbox and show the result."""
     from wms_sync.cli.demo import run_demo
 
     return run_demo(data_dir)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from wms_sync.cli.printing import say, say_lines
 from wms_sync.cli.progress import progress, push_progress
-from wms_sync.cli.views import maintained_lines, open_lines, read_lines, refresh_lines, took_lines
+from wms_sync.cli.views import maintained_lines, next_lines, open_lines, read_lines, refresh_lines, took_lines
 from wms_sync.interrupts import Stopping, sigterm_interrupts
 from wms_sync.reports.finding import exit_code_of_run
 
@@ -144,6 +144,7 @@ def _lines(outcome: RunReport) -> Iterator[str]:
         yield from maintained_lines(outcome.maintained)
     yield from took_lines(outcome.read, outcome.refreshed)
     yield from open_lines(outcome.findings)
+    yield from next_lines(outcome.refreshed)
 
 
 def _is_due(settings: Settings) -> bool:

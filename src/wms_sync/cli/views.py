@@ -65,6 +65,12 @@ def maintained_lines(done: Maintained) -> Iterator[str]:
     )
 
 
+def next_lines(refreshed: RefreshReport | None) -> Iterator[str]:
+    """Yield the command that shows more, where a load left something to look at."""
+    if refreshed is not None and (refreshed.quarantined or refreshed.drift):
+        yield "next      wms-sync inbox list"
+
+
 def took_lines(read: ReadReport | None, refreshed: RefreshReport | None) -> Iterator[str]:
     """Yield how long each phase of a run took."""
     phases = {} if read is None else {"read": read.seconds}
@@ -174,6 +180,8 @@ def show_examined(settings: Settings, *, as_json: bool) -> int:
             say_lines([f"{OF_DOCTOR[finding.severity]:<4}  {finding.name:<11}  {finding.sentence}"])
     if as_json:
         say_json([json_of(finding) for finding in found])
+    elif exit_code(found) != 1:
+        say_lines(["next  wms-sync sync"])
     return exit_code(found)
 
 

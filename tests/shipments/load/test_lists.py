@@ -50,7 +50,7 @@ def windows_of(listed):
 
 
 def assert_loaded_elsewhere_equals_published(bench):
-    """Load the files as docs/batches.md says, where no window omits anything, and compare each table."""
+    """Load the files as docs/how-to/load-elsewhere.md says, where no window omits anything, and compare each table."""
     found = lists(bench)
     begun = max(place for place, one in enumerate(found) if one["begins_anew"])
     current = {window["window_id"]: window for one in found[begun:] for window in one["windows"]}

@@ -1,9 +1,9 @@
 """List the Parquet files that each load brought, for data warehouses that load them: ``parquet/_loads/<time>.json``.
 
-``docs/batches.md`` is the contract. A list is written once its load is published. What it names follows from
-``ops.loads.listed_at``, which is published with the load, so the load after a kill writes what is missing. Where no
-list is on disk, the next one begins anew and names every window: at first, and after a restore or a ``forget``. So does
-the list of a rebuild.
+``docs/how-to/load-elsewhere.md`` is the contract. A list is written once its load is published. What it names follows
+from ``ops.loads.listed_at``, which is published with the load, so the load after a kill writes what is missing. Where
+no list is on disk, the next one begins anew and names every window: at first, and after a restore or a ``forget``. So
+does the list of a rebuild.
 """
 
 from __future__ import annotations

@@ -1,0 +1,87 @@
+"""``--help`` of ``wms-sync``: commands by what one does with them, and an example each.
+
+Belongs here: the order of the commands, their groups and examples, from which ``docs/reference/commands.md`` is made
+too. The commands themselves, with their help, are in ``main``.
+"""
+
+from __future__ import annotations
+
+import click
+
+GROUPS = {
+    "Sync": ("sync", "backfill", "rebuild", "status", "doctor", "inbox", "acknowledge"),
+    "Master data": ("push", "merchant"),
+    "Analysts": ("report", "export", "dictionary", "reader", "explain", "check"),
+    "Upkeep": ("backup", "restore", "verify", "forget", "maintain", "alert", "ui"),
+    "Development": ("demo", "sandbox"),
+}
+"""Each command in its group, in the order of ``--help``."""
+
+EXAMPLES = {
+    "sync": "wms-sync sync",
+    "backfill": "wms-sync backfill --from 2026-03-01 --to 2026-03-08",
+    "rebuild": "wms-sync rebuild",
+    "status": "wms-sync status --check",
+    "doctor": "wms-sync doctor",
+    "inbox list": "wms-sync inbox list",
+    "inbox show": "wms-sync inbox show value-3f2a1c",
+    "inbox replay": "wms-sync inbox replay",
+    "acknowledge": "wms-sync acknowledge run-3f2a1c",
+    "push": "wms-sync push retailers retailers.csv --dry-run",
+    "merchant call": """wms-sync merchant call retailer.list '[{"code": {"in": ["NWT"]}}]'""",
+    "report": "wms-sync report --to /tmp/report.html",
+    "export": "wms-sync export shipped_per_day --to shipped.xlsx",
+    "dictionary": "wms-sync dictionary --to models",
+    "reader": "wms-sync reader",
+    "explain shipment": "wms-sync explain shipment 100017",
+    "explain order": "wms-sync explain order SO-2026-0815",
+    "explain tracking": "wms-sync explain tracking 1Z999AA10123456784",
+    "check": "wms-sync check --full",
+    "backup": "wms-sync backup /mnt/backups/wms-sync --keep 14",
+    "restore": "wms-sync restore /mnt/backups/wms-sync",
+    "verify": "wms-sync verify /mnt/backups/wms-sync",
+    "forget": "wms-sync forget SO-2026-0815 --dry-run",
+    "maintain": "wms-sync maintain",
+    "alert test": "wms-sync alert test",
+    "ui": "wms-sync ui --port 3001",
+    "demo": "wms-sync demo",
+    "sandbox": "wms-sync sandbox --shipments 10000",
+}
+"""An example of each command."""
+
+
+class Example(click.Command):
+    """A command whose help ends with its example."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the example."""
+        with formatter.section("Example"):
+            formatter.write_text(EXAMPLES[" ".join(ctx.command_path.split()[1:])])
+
+
+class Subcommands(click.Group):
+    """Commands below a command."""
+
+    command_class = Example
+
+
+class Grouped(click.Group):
+    """The program: its help lists the commands by group."""
+
+    command_class = Example
+    group_class = Subcommands
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order of the groups."""
+        return [name for names in GROUPS.values() for name in names]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write a section for each group, with whole sentences."""
+        for group, names in GROUPS.items():
+            with formatter.section(group):
+                formatter.write_dl([(name, first_sentence(self.commands[name])) for name in names])
+
+
+def first_sentence(command: click.Command) -> str:
+    """Return what a command does, as one line."""
+    return " ".join((command.help or "").partition("\n\n")[0].split())
