@@ -123,12 +123,4 @@ FAULTS = (
         "        if found is None or found.epoch != self.row.epoch:\n",
         TURNS,
     ),
-    Fault(
-        "a lock whose session in PostgreSQL has ended counts as held",
-        (OVERTAKEN,),
-        "src/wms_sync/state/epochs.py",
-        "        self._held.check()\n",
-        "",
-        ("tests/state/test_advisory.py",),
-    ),
 )

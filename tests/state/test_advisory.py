@@ -18,9 +18,9 @@ from tests.conftest import logged
 from tests.postgres import end_sessions, plain
 from wms_sync.layout import Layout
 from wms_sync.state.advisory import PostgresLock
-from wms_sync.state.engine import PAUSE_SECONDS
-from wms_sync.state.errors import SessionLost, StateError, StateUrlError
+from wms_sync.state.errors import StateError, StateSilent, StateUrlError, TakenOver
 from wms_sync.state.lock import lock_of
+from wms_sync.state.schema import observations
 from wms_sync.state.store import StateStore
 from wms_sync.state.turns import taking_turn
 
@@ -38,13 +38,10 @@ pidfile = {folder}/pool.pid
 """
 
 
-HOLDS = "query like '%pg_try_advisory_lock(hash%'"
-WRITES = f"not {HOLDS}"
+WRITES = "not query like '%pg_try_advisory_lock(hash%'"
 
 
-@pytest.mark.parametrize("which", [HOLDS, WRITES])
-def test_a_run_whose_session_is_lost_writes_nothing_more_and_says_so(postgres_url, tmp_path, which):
-    lock = lock_of(postgres_url, Layout(tmp_path))
+def test_a_run_whose_session_is_lost_fails_and_what_was_under_way_is_rolled_back(postgres_url, tmp_path):
     name = tmp_path.name
 
     def night() -> None:
@@ -53,21 +50,37 @@ def test_a_run_whose_session_is_lost_writes_nothing_more_and_says_so(postgres_ur
             StateStore(postgres_url, turn) as store,
         ):
             store.observe(name, 1, "before")
-            with suppress(psycopg.Error), store._transaction() as connection:
-                end_sessions(postgres_url, which)
-                if which == WRITES:
-                    connection.exec_driver_sql("select 1")
-            store.observe(name, 2, "late")
+            with store._transaction() as connection:
+                connection.execute(observations.delete().where(observations.c.name == name))
+                end_sessions(postgres_url, WRITES)
 
-    with pytest.raises(SessionLost, match=r"This run, the night \(.* has lost its session in PostgreSQL \("):
+    with pytest.raises(StateSilent, match=r"does not answer \("):
         night()
-    assert lock.holder() is None
     with StateStore(postgres_url) as store:
         seen = store.observation(name)
         assert seen is not None
         assert seen.about == "before"
-    with lock.hold("the next"):
+    with lock_of(postgres_url, Layout(tmp_path)).hold("the next"):
         pass
+
+
+def test_a_run_whose_lock_is_lost_writes_nothing_after_another_has_taken_over(postgres_url, tmp_path):
+    name, layout = tmp_path.name, Layout(tmp_path)
+
+    def night() -> None:
+        with (
+            taking_turn(postgres_url, layout, "the night", run_id="one") as turn,
+            StateStore(postgres_url, turn) as store,
+        ):
+            end_sessions(postgres_url, "query like '%pg_try_advisory_lock(hash%'")
+            with taking_turn(postgres_url, layout, "the next", run_id="two"):
+                pass
+            store.observe(name, 2, "late")
+
+    with pytest.raises(TakenOver, match="the next"):
+        night()
+    with StateStore(postgres_url) as store:
+        assert store.observation(name) is None
 
 
 def test_a_wait_that_is_ended_is_reported(postgres_url, tmp_path):
@@ -87,11 +100,10 @@ def test_a_wait_that_is_ended_is_reported(postgres_url, tmp_path):
         assert "the night" in str(lock.holder())
 
 
-def test_what_is_read_takes_no_transaction_and_a_session_that_was_lost_meanwhile_is_replaced(postgres_url):
+def test_a_session_that_was_lost_between_two_statements_is_replaced(postgres_url):
     with StateStore(postgres_url) as store:
         store.windows()
-        end_sessions(postgres_url, "state = 'idle' and query like 'SELECT windows.%'")  # no end of a transaction
-        time.sleep(PAUSE_SECONDS)
+        end_sessions(postgres_url, WRITES)
         store.windows()
 
 

@@ -9,11 +9,9 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
-from typing import Any
 from uuid import uuid4
 
 import pytest
-from sqlalchemy import Engine, event
 from sqlalchemy.exc import DBAPIError
 
 from tests.conftest import turn_at
@@ -22,7 +20,7 @@ from tests.postgres import end_sessions
 from wms_sync.intervals import Interval
 from wms_sync.reports.doctor import examine
 from wms_sync.settings import Settings
-from wms_sync.state.engine import close_engine, open_engine, silent
+from wms_sync.state.engine import open_engine, silent
 from wms_sync.state.errors import StateBusy, StateDamaged, StateError, StateNewer, StateRefused, StateUrlError
 from wms_sync.state.store import StateStore, Window
 from wms_sync.upkeep.recovery import begin
@@ -49,21 +47,6 @@ def test_what_is_written_after_a_second_opening_is_there_for_others(tmp_path):
     assert counted(tmp_path / "state.db") == 1
     store.close()
     turn.close()
-
-
-def test_a_process_opens_a_file_once_and_closes_it_with_its_last_user(tmp_path):
-    path = tmp_path / "state.db"
-    log = path.with_name("state.db-wal")
-    with StateStore(f"sqlite:///{path}") as first:
-        with StateStore(f"sqlite:///{path}") as second:
-            assert second._engine is first._engine
-        assert first.windows() == ()
-        assert log.exists()
-        path.rename(path.with_name("lost.db"))
-        with StateStore(f"sqlite:///{path}") as anew:
-            assert anew._engine is not first._engine
-            assert anew.windows() == ()
-    assert not log.exists()
 
 
 @pytest.mark.parametrize("kept", [0, 1, 4])
@@ -202,25 +185,6 @@ def counted(path) -> int:
     return int(said.stdout)
 
 
-def test_a_state_store_that_is_open_is_opened_again_without_asking_it_anything(tmp_path):
-    url = f"sqlite:///{tmp_path}/state.db"
-    asked: list[str] = []
-
-    def note(*given: Any) -> None:
-        asked.append(given[2])
-
-    event.listen(Engine, "before_cursor_execute", note)
-    try:
-        with StateStore(url):
-            assert asked
-            asked.clear()
-            with StateStore(url):
-                pass
-        assert asked == []
-    finally:
-        event.remove(Engine, "before_cursor_execute", note)
-
-
 @pytest.fixture
 def database(postgres_url) -> Iterator[str]:
     lakes = Lakes(postgres_url)
@@ -268,7 +232,7 @@ def test_a_postgresql_that_ends_a_session_is_named_and_a_defect_is_not(database)
             connection.exec_driver_sql("select 1")
     with engine.connect() as connection, pytest.raises(DBAPIError) as defect:
         connection.exec_driver_sql("select nothing")
-    close_engine(engine)
+    engine.dispose()
     assert re.match(
         r"The state store does not answer \(.*terminat.*\)\. Run again once it does", str(silent(lost.value)), re.DOTALL
     )

@@ -15,14 +15,14 @@ from itertools import takewhile
 from wms_sync.reports.finding import Event, Finding, is_in_ui, name_of, warning
 from wms_sync.service.errors import Busy, NotSent, ServiceFailed, Unreachable
 from wms_sync.state.acknowledgements import fingerprint
-from wms_sync.state.errors import SessionLost, StateSilent
+from wms_sync.state.errors import StateSilent
 from wms_sync.state.runs import KILLED, KILLED_KIND, LOADING, LOADS_TABLES, SYNC, RunRecord
 from wms_sync.storage.errors import FilesUnavailable
 
 PAUSES = tuple(timedelta(minutes=minutes) for minutes in (2, 5, 10, 20, 30))
 """From the end of an attempt to the next one; the last pause repeats."""
 PASSING = frozenset(
-    kind.__name__ for kind in (Unreachable, NotSent, Busy, ServiceFailed, FilesUnavailable, SessionLost, StateSilent)
+    kind.__name__ for kind in (Unreachable, NotSent, Busy, ServiceFailed, FilesUnavailable, StateSilent)
 )
 QUOTES_ROWS = {"RowsUnsent", "WrongHeader", "Rejected"}
 """Kinds of errors whose message may repeat what stands in a file or in the service."""

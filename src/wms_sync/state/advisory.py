@@ -1,30 +1,27 @@
 """The lock where the state is in PostgreSQL: an advisory lock there, between processes on any machines.
 
-Each lock is held by a session of its own, which does nothing else. PostgreSQL frees it when the session ends: at once
-after a kill, and within a minute when a machine is gone. Who holds a lock stands in the statement that took it, which
-``pg_stat_activity`` shows to those who wait.
+Each lock has a session of its own, which does nothing else. PostgreSQL frees it when the session ends: at once after a
+kill, and within a minute after a machine has gone. The statement that took a lock names its holder, and
+``pg_stat_activity`` shows that statement to those who wait.
 
-Between two transactions some poolers (PgBouncer with ``pool_mode = transaction``) give a session to somebody else. A
-lock would then be nobody's, so such a pooler is refused.
+Some poolers (PgBouncer with ``pool_mode = transaction``) give a session to another client between two transactions.
+Such a pooler is refused: nobody would hold the lock.
 """
 
 from __future__ import annotations
 
 import re
-import select
-import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from typing import Any
 
 import psycopg
-from psycopg import pq
 from psycopg.sql import SQL, Composed, Literal
 from sqlalchemy.engine import make_url
 
 from wms_sync import sql_files
 from wms_sync.state.engine import refuse_torn_password, usable_url
-from wms_sync.state.errors import SessionLost, StateError, StateUrlError, silence
+from wms_sync.state.errors import StateError, StateUrlError, silence
 from wms_sync.state.lock import UNKNOWN, WRITER, Held, Holder, repeated, signed_by
 
 SIGNATURE = re.compile(r"'(\{.*\})' as who", re.DOTALL)
@@ -44,7 +41,7 @@ class PostgresLock:
             _refuse_shared_sessions(self._url, connection)
             me = repeated(lambda: _taken(connection, what, purpose, run_id), lambda: _holder(connection, what))
             try:
-                yield HeldBySession(what, me, connection)
+                yield Held(what, me)
             finally:
                 with suppress(psycopg.Error):  # a session that is lost has locked nothing
                     connection.execute("select pg_advisory_unlock_all()")
@@ -53,26 +50,6 @@ class PostgresLock:
         """Return who holds the lock on ``what``, None if nobody does. It never waits."""
         with _connected(self._url) as connection:
             return _holder(connection, what)
-
-
-class HeldBySession(Held):
-    """A lock that is held by a session. Thread-safe."""
-
-    def __init__(self, what: str, me: Holder, connection: psycopg.Connection[Any]) -> None:
-        super().__init__(what, me)
-        self._connection = connection
-        self._lock = threading.Lock()
-
-    def check(self) -> None:
-        """Raise ``SessionLost`` if the session has ended, without a request: PostgreSQL closes its end then."""
-        with self._lock:
-            try:
-                while _has_come(self._connection):  # first the reason, then the end
-                    self._connection.pgconn.consume_input()
-            except psycopg.OperationalError as error:
-                raise SessionLost(str(self.me), str(error)) from None
-            if self._connection.pgconn.status != pq.ConnStatus.OK:
-                raise SessionLost(str(self.me), "it has ended")
 
 
 @contextmanager
@@ -99,7 +76,7 @@ def _connected(url: str) -> Iterator[psycopg.Connection[Any]]:
 def _refuse_shared_sessions(url: str, connection: psycopg.Connection[Any]) -> None:
     """Raise ``StateError`` if a pooler gives this session's place in PostgreSQL to others.
 
-    PostgreSQL tells who connects which process serves it. A pooler tells something else.
+    PostgreSQL reports the id of its own process to whoever connects, and a pooler another number.
     """
     first = _server(connection)
     if first == connection.info.backend_pid:
@@ -141,10 +118,3 @@ def _value(connection: psycopg.Connection[Any], statement: SQL | Composed) -> An
 
 def _statement(path: str) -> SQL:
     return SQL(sql_files.body(path))
-
-
-def _has_come(connection: psycopg.Connection[Any]) -> bool:
-    """Return whether something has come from PostgreSQL; the end of the session counts."""
-    waiting = select.poll()
-    waiting.register(connection.fileno(), select.POLLIN)
-    return bool(waiting.poll(0))

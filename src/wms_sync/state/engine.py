@@ -3,35 +3,26 @@
 from __future__ import annotations
 
 import sqlite3
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from time import monotonic
 from types import TracebackType
-from typing import Any, Literal, Self, TypeGuard
-from weakref import WeakSet
+from typing import Any, Literal, Self
 
-from msgspec import Struct
 from sqlalchemy import URL, Connection, Dialect, Engine, Table, create_engine, delete, event, false
 from sqlalchemy.engine import ExceptionContext, make_url
 from sqlalchemy.exc import (
     ArgumentError,
     DBAPIError,
-    DisconnectionError,
     InterfaceError,
     NoSuchModuleError,
     OperationalError,
 )
-from sqlalchemy.pool import ConnectionPoolEntry
 
 from wms_sync.state.errors import StateBusy, StateDamaged, StateError, StateNewer, StateRefused, StateUrlError, silence
 from wms_sync.state.schema import METADATA, migrate, unknown
 from wms_sync.storage.durable import Inaccessible, is_full, make_private, make_private_file, unusable
 
-PAUSE_SECONDS = 1.0
-"""A connection that was used within this time is not asked whether it is still there."""
-_USED_AT = "used_at"
 BUSY_SECONDS = 30
 """How long SQLite waits for another process that is in the middle of a write."""
 DAMAGED, READ_ONLY, BUSY = ("SQLITE_CORRUPT", "SQLITE_NOTADB"), "SQLITE_READONLY", ("SQLITE_BUSY", "SQLITE_LOCKED")
@@ -57,103 +48,30 @@ class Opened:
 
     def close(self) -> None:
         """Close the database connections."""
-        close_engine(self._engine)
+        self._engine.dispose()
 
     def _reading(self) -> Connection:
-        return reading(self._engine)
-
-
-class _Shared:
-    """The engines that are open in this process, each with the number of its users. Thread-safe.
-
-    A run opens the state store twenty times, mostly while it has it open: to connect, to compile every statement anew
-    and to close, which empties SQLite's log, took a tenth of a second of a night.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._users: dict[_Place, tuple[Engine, int]] = {}
-
-    def take(self, url: str, durable: Durable) -> Engine:
-        """Return the engine that is open there, or a new one."""
-        with self._lock:
-            engine, users = self._users.get(_Place.of(url, durable)) or (_engine(url, durable), 0)
-            self._users[_Place.of(url, durable)] = engine, users + 1  # by now the file exists
-            return engine
-
-    def give_back(self, engine: Engine) -> None:
-        """Close the engine once nobody uses it any more."""
-        with self._lock:
-            place, users = next(
-                ((at, users) for at, (known, users) in self._users.items() if known is engine), (None, 0)
-            )
-            if place is not None and users > 1:
-                self._users[place] = engine, users - 1
-                return
-            if place is not None:
-                del self._users[place]
-        engine.dispose()
-
-
-class _Place(Struct, frozen=True):
-    """A state store as it is asked for; of SQLite the very file, because it may have been deleted and made anew.
-
-    What is durable there is for whoever writes to say; PostgreSQL decides it for all.
-    """
-
-    url: str
-    durable: Durable
-    file: tuple[int, int] | None
-
-    @classmethod
-    def of(cls, url: str, durable: Durable) -> Self:
-        return cls(url, durable if url.startswith("sqlite") else "normal", _file(url))
-
-
-def _file(url: str) -> tuple[int, int] | None:
-    try:
-        found = Path(make_url(url).database or "").stat()
-    except (OSError, ArgumentError, ValueError):
-        return None
-    return found.st_dev, found.st_ino
-
-
-_shared = _Shared()
-_migrated: WeakSet[Engine] = WeakSet()
-"""Engines whose tables need not be looked at again: they are as a run opens them for the twentieth time."""
+        return self._engine.connect()
 
 
 def open_engine(url: str, durable: Durable = "normal") -> Engine:
-    """Return an engine with migrated tables, which ``close_engine`` closes; it may have other users in this process.
+    """Return an engine with migrated tables, which the caller disposes of.
 
     Raise ``StateUrlError`` or ``StateError``, which show no password; ``StateOlder`` is one.
     """
     try:
-        engine = _shared.take(url, durable)
+        engine = _engine(url, durable)
     except OSError as error:
         raise StateError(f"The state store could not be opened: {unusable(error) or error}") from None
     try:
-        if engine not in _migrated:
-            with engine.begin() as connection:
-                migrate(connection)
-            _migrated.add(engine)
+        with engine.begin() as connection:
+            migrate(connection)
     except BaseException as error:
-        close_engine(engine)
+        engine.dispose()
         if isinstance(error, DBAPIError):
             raise _unopened(error) from None
         raise
     return engine
-
-
-def reading(engine: Engine) -> Connection:
-    """Return a connection to read with, of which each statement sees what is committed by then.
-
-    PostgreSQL is asked without a transaction, whose begin and end would be two more requests.
-    """
-    connection = engine.connect()
-    if engine.dialect.name == "sqlite":
-        return connection
-    return connection.execution_options(isolation_level="AUTOCOMMIT")
 
 
 def try_writing(url: str) -> None:
@@ -166,12 +84,7 @@ def try_writing(url: str) -> None:
     except DBAPIError as error:
         raise StateError(f"The state store cannot be written: {error.orig}") from None
     finally:
-        close_engine(engine)
-
-
-def close_engine(engine: Engine) -> None:
-    """Close the connections of an engine that ``open_engine`` returned, unless somebody else uses it."""
-    _shared.give_back(engine)
+        engine.dispose()
 
 
 def refuse_older(url: str) -> None:
@@ -179,18 +92,18 @@ def refuse_older(url: str) -> None:
     with usable_url():
         parsed = make_url(url)
     if parsed.get_backend_name() != "sqlite" or Path(parsed.database or "").exists():
-        close_engine(open_engine(url))
+        open_engine(url).dispose()
 
 
 def refuse_newer(url: str) -> None:
     """Raise ``StateNewer`` if a newer release has migrated the state store: what it keeps there is not known here."""
     engine = open_engine(url)
     try:
-        with reading(engine) as connection:
+        with engine.connect() as connection:
             if names := unknown(connection):
                 raise StateNewer(names)
     finally:
-        close_engine(engine)
+        engine.dispose()
 
 
 def insert_of(engine: Engine, table: Table) -> Any:  # noqa: ANN401 - an insert of either dialect
@@ -206,9 +119,8 @@ def _engine(url: str, durable: Durable) -> Engine:
     with usable_url():
         parsed = make_url(url)
         refuse_torn_password(parsed)
-        engine = create_engine(parsed)
+        engine = create_engine(parsed, pool_pre_ping=parsed.get_backend_name() != "sqlite")
     if parsed.get_backend_name() != "sqlite":
-        _ping_after_a_pause(engine)
         event.listen(engine, "handle_error", _refuse_as_postgresql_does)
     else:
         if parsed.database in {None, "", ":memory:"}:
@@ -243,24 +155,6 @@ def refuse_torn_password(url: URL) -> None:
         raise ValueError
 
 
-def _ping_after_a_pause(engine: Engine) -> None:
-    """Replace a connection that was lost while nobody used it; to ask each time would be a request a statement."""
-
-    def note(_: object, record: ConnectionPoolEntry) -> None:
-        record.info[_USED_AT] = monotonic()
-
-    def ping(connection: Any, record: ConnectionPoolEntry, _: object) -> None:  # noqa: ANN401 - a DBAPI connection
-        if monotonic() - record.info.get(_USED_AT, monotonic()) < PAUSE_SECONDS:
-            return
-        try:
-            engine.dialect.do_ping(connection)
-        except engine.dialect.loaded_dbapi.Error as error:
-            raise DisconnectionError from error  # the pool connects anew
-
-    event.listen(engine, "checkin", note)
-    event.listen(engine, "checkout", ping)
-
-
 def _refusals_of(path: Path) -> Any:  # noqa: ANN401 - a listener of SQLAlchemy
     """Raise ``StateDamaged``, ``StateBusy`` or ``Inaccessible`` for what SQLite says of its file."""
 
@@ -282,19 +176,11 @@ def refused(path: Path, reason: str) -> Inaccessible:
     return Inaccessible(path, reason, is_full=is_full(path))
 
 
-def reason_of(error: DBAPIError | sqlite3.Error) -> BaseException | None:
-    """Return what the database itself said, without the statement that SQLAlchemy adds."""
-    return error.orig if isinstance(error, DBAPIError) else error
-
-
-def is_lost(error: Exception) -> TypeGuard[DBAPIError]:
-    """Return whether the error says that PostgreSQL has ended the session or cannot be reached."""
-    return isinstance(error, OperationalError | InterfaceError) and not isinstance(error.orig, sqlite3.Error)
-
-
 def silent(error: Exception) -> StateError | None:
-    """Return what there is to say if PostgreSQL has ended the session or the network has; None for any other error."""
-    return silence(str(error.orig)) if is_lost(error) else None
+    """Return the error to raise if PostgreSQL or the network has ended the session; None for any other error."""
+    if not isinstance(error, OperationalError | InterfaceError) or isinstance(error.orig, sqlite3.Error):
+        return None
+    return silence(str(error.orig))
 
 
 def _unopened(error: DBAPIError) -> StateError:

@@ -17,8 +17,8 @@ from sqlalchemy import Connection, Engine, Select, select
 from sqlalchemy.exc import DBAPIError
 
 from wms_sync.errors import WmsSyncError
-from wms_sync.state.engine import close_engine, insert_of, is_lost, open_engine, reading
-from wms_sync.state.errors import SessionLost, StateBusy, StateError, TakenOver
+from wms_sync.state.engine import insert_of, open_engine, silent
+from wms_sync.state.errors import StateBusy, StateError, TakenOver
 from wms_sync.state.lock import WRITER, Held, Holder
 from wms_sync.state.schema import turns
 
@@ -36,10 +36,9 @@ class EpochRow(Holder, frozen=True, kw_only=True):
 class Epoch:
     """One writer's epoch in the state store. Thread-safe. The owner must close it."""
 
-    def __init__(self, engine: Engine, row: EpochRow, held: Held) -> None:
+    def __init__(self, engine: Engine, row: EpochRow) -> None:
         self.row = row
         self._engine = engine
-        self._held = held
 
     @classmethod
     def begin(cls, url: str, held: Held) -> Self:
@@ -49,9 +48,9 @@ class Epoch:
         """
         engine = open_engine(url)
         try:
-            return cls(engine, _count_up(engine, held), held)
+            return cls(engine, _count_up(engine, held))
         except (DBAPIError, WmsSyncError) as error:
-            close_engine(engine)
+            engine.dispose()
             if isinstance(error, WmsSyncError) and not isinstance(error, StateBusy):
                 raise
             reason = error.reason if isinstance(error, StateBusy) else error.orig
@@ -63,23 +62,20 @@ class Epoch:
 
     def close(self) -> None:
         """Close the database connections."""
-        close_engine(self._engine)
+        self._engine.dispose()
 
     def verify(self, connection: Connection) -> None:
         """Check the epoch at the start of a write transaction: no other writer can take over until it ends.
 
-        Raise ``TakenOver`` if another writer already has, or ``SessionLost``.
+        Raise ``TakenOver`` if another writer already has.
         """
         if connection.dialect.name == "sqlite":
             connection.exec_driver_sql("begin immediate")  # otherwise SQLite locks only at the first change
         self._compare(connection, _query(self.row.what).with_for_update(read=True))
 
     def check(self) -> None:
-        """Check the epoch before a step outside the state store.
-
-        Raise ``TakenOver`` if it is not ours any more, or ``SessionLost`` if the lock is not.
-        """
-        with reading(self._engine) as connection:
+        """Check the epoch before a step outside the state store. Raise ``TakenOver`` if it is not ours any more."""
+        with self._engine.connect() as connection:
             self._compare(connection, _query(self.row.what))
 
     def _compare(self, connection: Connection, query: Select[Any]) -> None:
@@ -93,31 +89,25 @@ class Epoch:
                 "work/ is deleted or lost, or when two data folders share one state store. Run again: the new run "
                 "continues from there."
             )
-        self._held.check()
 
     def explain(self, error: Exception) -> None:
-        """Raise ``TakenOver`` or ``SessionLost`` if that is why the error came: a missing file may be due to it."""
+        """Raise ``TakenOver`` if that caused the error, such as a missing file, or what PostgreSQL says."""
         try:
             self.check()
-        except (TakenOver, SessionLost) as ended:
+        except TakenOver as ended:
             raise ended from error
         except DBAPIError as unreachable:
-            self._lost(unreachable)
-        if isinstance(error, DBAPIError):
-            self._lost(error)
-
-    def _lost(self, error: DBAPIError) -> None:
-        """Raise ``SessionLost`` if the error says that PostgreSQL has ended a session or cannot be reached."""
-        if is_lost(error):
-            raise SessionLost(str(self.row), str(error.orig)) from error
+            error = unreachable
+        if (said := silent(error)) is not None:
+            raise said from error
 
 
 def newest_epoch(url: str, what: str = WRITER) -> EpochRow | None:
     """Return the row of the newest epoch, whose writer may have ended; None if nobody ever wrote."""
     engine = open_engine(url)
-    with reading(engine) as connection:
+    with engine.connect() as connection:
         row = connection.execute(_query(what)).one_or_none()
-    close_engine(engine)
+    engine.dispose()
     return None if row is None else EpochRow(**row._mapping)
 
 

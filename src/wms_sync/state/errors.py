@@ -80,17 +80,6 @@ class TakenOver(StateError):
     """Another process has taken over as the writer; this process's pending write was not made."""
 
 
-class SessionLost(StateError):
-    """A session in PostgreSQL of a run was lost, so that the run does not hold its lock any more."""
-
-    def __init__(self, run: str, reason: str) -> None:
-        super().__init__(
-            f"This run, {run}, has lost its session in PostgreSQL ({reason.strip()}), and with it the lock, so another "
-            "run may begin. What was under way is rolled back; what was done before stays valid. Look whether "
-            "PostgreSQL runs and the network holds. Run again: the new run continues from there."
-        )
-
-
 class StateOlder(StateError):
     """An older release wrote the state store or the manifests of raw pages."""
 

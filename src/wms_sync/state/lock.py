@@ -2,11 +2,11 @@
 
 Where the state is in SQLite, all processes are on one machine, and a lock is the kernel's, on the file
 ``work/<what>.lock``. Where it is in PostgreSQL they may be on any machine, and a lock is PostgreSQL's (``advisory``).
-Either is free as soon as its process ends, so nothing needs cleaning up after a kill. Whoever waits tries again and
-again and says who holds the lock; the order is not promised.
+Either is free as soon as its process ends, so a kill leaves nothing to clean up. Whoever waits repeats its attempt and
+logs who holds the lock; the order is not promised.
 
 A lock makes processes wait for each other. It does not stop a process that was suspended while its lock was deleted or
-lost: what such a process writes late is refused by its epoch (``epochs``).
+lost: the epoch (``epochs``) refuses what such a process writes late.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import IO, Protocol, Self, TypeVar
 
 import msgspec
+from msgspec import Struct
 
 from wms_sync.layout import Layout
 from wms_sync.state.engine import usable_url
@@ -37,7 +38,7 @@ POLL_SECONDS = 0.2
 REMIND_SECONDS = 60.0
 
 
-class Holder(msgspec.Struct, frozen=True):
+class Holder(Struct, frozen=True):
     """A process that holds a lock. ``purpose`` is for people: ``backfill 2026-01-01 to 2026-01-03``."""
 
     purpose: str
@@ -72,15 +73,11 @@ def signed_by(signature: str | bytes) -> Holder:
         return UNKNOWN
 
 
-class Held:
+class Held(Struct, frozen=True):
     """The lock on ``what``, which ``me`` holds."""
 
-    def __init__(self, what: str, me: Holder) -> None:
-        self.what = what
-        self.me = me
-
-    def check(self) -> None:
-        """Raise ``SessionLost`` if the lock is lost, as far as this process can know without asking."""
+    what: str
+    me: Holder
 
 
 class Lock(Protocol):

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from sqlalchemy import Column, Connection, Table, select
 from sqlalchemy.exc import DBAPIError
 
-from wms_sync.state.engine import close_engine, open_engine
+from wms_sync.state.engine import open_engine
 from wms_sync.state.errors import CopyOlder, MigrationsUnknown, StateError
 from wms_sync.state.schema import METADATA, MIGRATIONS, migrations_table, turns
 
@@ -52,7 +52,7 @@ def read_snapshot(url: str) -> Snapshot:
     except DBAPIError as error:
         raise StateError(f"The state store could not be read: {error.orig}") from None
     finally:
-        close_engine(engine)
+        engine.dispose()
 
 
 def put_back(url: str, snapshot: Snapshot) -> None:
@@ -77,7 +77,7 @@ def put_back(url: str, snapshot: Snapshot) -> None:
     except DBAPIError as error:
         raise StateError(f"The state store could not be written: {error.orig}") from None
     finally:
-        close_engine(engine)
+        engine.dispose()
 
 
 def encoded(snapshot: Snapshot) -> bytes:

@@ -288,9 +288,5 @@ def unknown(connection: Connection) -> tuple[str, ...]:
 
 def _applied(connection: Connection) -> set[str]:
     """Return the migrations that were applied; create the table of them if there is none."""
-    if connection.dialect.name == "sqlite":  # each store that is opened asks: in a statement that is not compiled
-        table = "select count(*) from sqlite_master where type = 'table' and name = 'schema_migrations'"
-        if connection.exec_driver_sql(table).scalar_one():
-            return set(connection.exec_driver_sql("select name from schema_migrations").scalars())
     migrations_table.create(connection, checkfirst=True)
     return set(connection.scalars(select(migrations_table.c.name)))

@@ -20,7 +20,7 @@ from sqlalchemy import Connection
 from wms_sync.layout import Layout
 from wms_sync.state.engine import Durable, Opened, refuse_newer
 from wms_sync.state.epochs import Epoch
-from wms_sync.state.errors import RestoreUnfinished, SessionLost, TakenOver
+from wms_sync.state.errors import RestoreUnfinished, TakenOver
 from wms_sync.state.lock import WRITER, Held, lock_of
 from wms_sync.storage.durable import PRIVATE_FOLDER, accessing, make_private, put_in_place, write_synced
 
@@ -28,8 +28,7 @@ from wms_sync.storage.durable import PRIVATE_FOLDER, accessing, make_private, pu
 class Turn:
     """The right to write, and the methods that change files under it. Thread-safe.
 
-    The methods raise ``TakenOver`` once another writer has the turn, and ``SessionLost`` once the lock is lost.
-    The owner must close it, which removes its folder.
+    The methods raise ``TakenOver`` once another writer has the turn. The owner must close it, which removes its folder.
     """
 
     def __init__(self, epoch: Epoch, layout: Layout) -> None:
@@ -52,7 +51,7 @@ class Turn:
         self.epoch.close()
 
     def check(self) -> None:
-        """Raise ``TakenOver`` if another writer has the turn, or ``SessionLost`` if the lock is lost."""
+        """Raise ``TakenOver`` if another writer has the turn."""
         self.epoch.check()
 
     def temporary(self, name: str) -> Path:
@@ -111,7 +110,7 @@ def taking_turn(
         try:
             yield turn
             turn.epoch.check()  # so that no run reports success after another has taken over
-        except (TakenOver, SessionLost):
+        except TakenOver:
             raise
         except Exception as error:
             turn.epoch.explain(error)
