@@ -6,7 +6,6 @@ before Dagster is loaded. A test compares the two.
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -15,16 +14,10 @@ SOME_MOMENT, PATTERN = datetime(2026, 1, 1, tzinfo=UTC), 14
 """The ticks that are looked at for the longest pause: two weeks of nights, a year of months."""
 FIELDS = "minute, hour, day of the month, month, day of the week (0 2 * * *)"
 
-_NIGHTLY = re.compile(r"(?P<minute>[0-5]?\d) (?P<hour>1?\d|2[0-3]) \* \* \*", re.ASCII)
-"""A time of every day, as in the default. Its ticks in UTC follow by themselves: to import croniter costs more than a
-hundredth of a night."""
-
 
 def checked_cron(text: str) -> str:
     """Return the schedule. Raises ``ValueError`` with what is wrong."""
-    if _NIGHTLY.fullmatch(text):
-        return text
-    from croniter import CroniterError, croniter  # only needed where a schedule is set, and slow to import
+    from croniter import CroniterError, croniter  # slow to import
 
     try:
         fields, _ = croniter.expand(text)
@@ -73,18 +66,8 @@ def _ticks(cron: str, zone: str) -> list[datetime]:
 
 
 def _tick(cron: str, zone: str, start: datetime, direction: int) -> datetime:
-    if zone == "UTC" and (found := _NIGHTLY.fullmatch(cron)):
-        return _nightly_tick(int(found["hour"]), int(found["minute"]), start.astimezone(UTC), direction)
     from croniter import croniter  # slow to import
 
     ticks = croniter(cron, start.astimezone(ZoneInfo(zone)))
     tick: datetime = ticks.get_next(datetime) if direction > 0 else ticks.get_prev(datetime)
     return tick.astimezone(UTC)
-
-
-def _nightly_tick(hour: int, minute: int, start: datetime, direction: int) -> datetime:
-    """Return the first tick after the start, or the last one before it."""
-    tick = start.replace(hour=hour, minute=minute, second=0, microsecond=0)
-    if direction > 0:
-        return tick if tick > start else tick + timedelta(days=1)
-    return tick if tick < start else tick - timedelta(days=1)

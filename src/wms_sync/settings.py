@@ -138,7 +138,7 @@ class Settings(BaseModel):
             raise ValueError(said)
         return value
 
-    @field_validator("base_url")
+    @field_validator("base_url", "files_endpoint")
     @classmethod
     def _origin_is_safe(cls, value: str | None) -> str | None:
         return None if value is None else checked_base_url(value)
@@ -161,11 +161,6 @@ class Settings(BaseModel):
     @classmethod
     def _files_have_a_place(cls, value: str | None) -> str | None:
         return None if value is None else checked_place(value)
-
-    @field_validator("files_endpoint")
-    @classmethod
-    def _endpoint_is_safe(cls, value: str | None) -> str | None:
-        return None if value is None else checked_base_url(value)
 
     @field_validator("ui_url")
     @classmethod

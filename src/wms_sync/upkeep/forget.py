@@ -116,7 +116,7 @@ def _remove_leftovers(turn: Turn, layout: Layout) -> None:
 def _clean_pages(layout: Layout, store: StateStore, order_ids: Collection[int], asked: Collection[int]) -> int:
     """Clean the windows that name one of the orders asked for, and all that may name any order. Return the pages."""
     rewritten = 0
-    suspected = suspects(layout, store, asked).all
+    suspected = suspects(layout, store, asked)
     for number, window_id in enumerate(suspected, start=1):
         landed = {page.file: page for page in store.pages(window_id)}
         for name in layout.pages(window_id):
@@ -268,7 +268,7 @@ def held_files(layout: Layout, order_ids: Collection[int]) -> int:
 
 def held_pages(layout: Layout, store: StateStore, order_ids: Collection[int]) -> int:
     """Return how many raw pages hold personal data of these orders; a damaged page counts as one."""
-    windows = suspects(layout, store, order_ids).all
+    windows = suspects(layout, store, order_ids)
     pages = (raw_key(window_id, name) for window_id in windows for name in layout.pages(window_id))
     return sum(holds(layout, key, order_ids) for key in pages)
 

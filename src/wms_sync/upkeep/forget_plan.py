@@ -112,7 +112,7 @@ def _in_parquet(layout: Layout, order_ids: Collection[int]) -> set[int]:
 def _on_pages(layout: Layout, store: StateStore, order_ids: Collection[int]) -> set[int]:
     """Return those orders of which a raw page holds personal data: of windows that are not flattened yet, say."""
     left = set(order_ids)
-    for window in suspects(layout, store, left).all if left else ():
+    for window in suspects(layout, store, left) if left else ():
         for page in layout.pages(window):
             if left and holds(layout, raw_key(window, page), left):
                 left -= {window_id for window_id in left if holds(layout, raw_key(window, page), {window_id})}

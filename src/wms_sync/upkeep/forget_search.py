@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 import duckdb
-from msgspec import Struct
 
 from wms_sync import sql_files
 from wms_sync.catalogue import quote
@@ -26,33 +25,20 @@ _NAMING = {"shipments": "order_id", "orders": "id"}
 """The tables that have a row for each order that a page names, with the column that names it."""
 
 
-class Suspects(Struct, frozen=True):
-    """The windows whose pages are to be searched: ``unsure`` may name any order, ``naming`` name one of some orders."""
-
-    unsure: tuple[str, ...]
-    naming: tuple[str, ...]
-
-    @property
-    def all(self) -> tuple[str, ...]:
-        """Return all of them, in order."""
-        return tuple(sorted((*self.unsure, *self.naming)))
-
-
-def suspects(layout: Layout, store: StateStore, order_ids: Collection[int]) -> Suspects:
-    """Return the windows whose raw pages may name one of these orders."""
+def suspects(layout: Layout, store: StateStore, order_ids: Collection[int]) -> tuple[str, ...]:
+    """Return the windows whose raw pages may name one of these orders, in order."""
     with duckdb.connect() as connection:
         rows = {slug: _rows(connection, layout, slug, order_ids) for slug in _NAMING}
         cast = _with_other_forms(connection, layout)
     windows = {window.id: window for window in store.windows(*COMPLETE_STATES) if window.id not in cast}
-    unsure, naming = [], []
+    found_in = []
     for window_id in layout.windows():
         found = {slug: rows[slug].get(window_id, (0, False)) for slug in _NAMING}
         counted = {slug: count for slug, (count, _) in found.items()}
-        if not _is_sure(layout, store, windows.get(window_id), counted):
-            unsure.append(window_id)
-        elif any(is_named for _, is_named in found.values()):
-            naming.append(window_id)
-    return Suspects(tuple(unsure), tuple(naming))
+        is_named = any(is_named for _, is_named in found.values())
+        if is_named or not _is_sure(layout, store, windows.get(window_id), counted):
+            found_in.append(window_id)
+    return tuple(sorted(found_in))
 
 
 def _rows(

@@ -269,14 +269,14 @@ def test_the_largest_page_that_the_service_takes_is_found_told_and_remembered_fo
     report = bench.read()
     assert len(landed_ids(bench)) == len(set(landed_ids(bench))) == SHIPMENTS
     [warning] = report.warnings
-    assert "WMS_PAGE_SIZE=12" in warning
-    assert set(limits_asked(sandbox)) == {20, 12}
+    assert "WMS_PAGE_SIZE=10" in warning
+    assert set(limits_asked(sandbox)) == {20, 10}
 
     sandbox.sandbox.advance(seconds=60)
     sandbox.sandbox.requests.clear()
     with bench.api() as api:
         assert bench.reading(api).sync().warnings == report.warnings
-    assert set(limits_asked(sandbox)) == {12}
+    assert set(limits_asked(sandbox)) == {10}
 
     sandbox.sandbox.advance(seconds=60)
     sandbox.sandbox.requests.clear()
