@@ -8,8 +8,8 @@ A sync goes on, and says what it could not have. There are three kinds of lines,
 
 What an operator is told is looked for in what the command prints and in ``status``. What may break a transport is in
 ``test_transport.py``, content that does not fit in ``test_content.py``; lists and counts that end early are in
-``extract/test_rest.py``, empty lists in ``extract/test_widening.py``, shipments without a date in
-``extract/test_undated.py``.
+``shipments/read/test_rest.py``, empty lists in ``shipments/read/test_listing.py``, shipments without a date in
+``shipments/read/test_undated.py``.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ MARKDOWN = MarkdownIt("commonmark").enable("table")
 DIAGRAMS = ("flowchart", "stateDiagram-v2", "sequenceDiagram")
 PATH = re.compile(r"(?:src|pipelines|sql|tests|docs|\.requirements|\.ci)/[\w./-]+")
 COMMAND = "wms-sync"
-WORDS, LINES = 32_300, 120
+WORDS, LINES = 32_800, 120
 """The most words of all docs, generated pages included, and lines of a how-to."""
 CITED = re.compile(r"\b(?:spec|specification|sections?) (\d(?:\.\d)?(?:(?:, | and | to )\d\.\d)*)")
 

@@ -24,7 +24,6 @@ from wms_sandbox.errors import failed
 from wms_sandbox.transport import InProcess
 from wms_sync.errors import SettingsError
 from wms_sync.reports.failures import mends_by_waiting
-from wms_sync.service import connection
 from wms_sync.service.client import GlobalApi
 from wms_sync.service.errors import (
     ApiError,
@@ -283,7 +282,7 @@ def test_nobody_there_is_unreachable_and_says_where_to_look():
     ("name", "value", "says"),
     [
         ("ALL_PROXY", "socks5://user:planted-secret@127.0.0.1:1", "pip install socksio"),
-        ("HTTPS_PROXY", "ftp://user:planted-secret@127.0.0.1:1", "such as http://host:port"),
+        ("HTTPS_PROXY", "ftp://user:planted-secret@127.0.0.1:1", "looks like http://host:port"),
         ("SSL_CERT_FILE", "/nowhere/planted-secret.pem", "SSL_CERT_FILE"),
         ("SSL_CERT_FILE", __file__, "SSL_CERT_FILE"),
     ],
@@ -292,7 +291,6 @@ def test_proxies_and_authorities_that_cannot_be_used_are_named(monkeypatch, name
     """Each was a traceback."""
     monkeypatch.setenv(name, value)
     monkeypatch.setitem(sys.modules, "socksio", None)  # as where it is not installed
-    connection._authorities.cache_clear()
     with pytest.raises(SettingsError, match=says) as error:
         GlobalApi("https://127.0.0.1:1", SecretStr(TOKEN))
     assert "planted-secret" not in str(error.value)

@@ -1,24 +1,22 @@
-"""A ``limit`` that the service refuses is lowered until it is taken; any other refusal lowers nothing."""
+"""A ``limit`` that the service refuses is halved until it is taken."""
 
 from __future__ import annotations
 
-import pytest
-
-from wms_sync.service.errors import Problem, Rejected
+from wms_sync.service.errors import Rejected
 from wms_sync.service.page_size import PageSize
 
 
-def refusal(key: str = "limit", message: str = "Too large.") -> Rejected:
-    return Rejected("400", status=400, problems=(Problem("parameters", key, message),))
+def refusal() -> Rejected:
+    return Rejected("400", status=400)
 
 
-def lowered(wanted: int, largest: int, message: str = "Too large.") -> list[int]:
+def lowered(wanted: int, largest: int) -> list[int]:
     """The sizes that are asked for until one is taken."""
     found: list[int] = []
     size = PageSize(wanted, found=found.append)
     asked = [size.now]
     while asked[-1] > largest:
-        assert size.refused(asked[-1], refusal(message=message))
+        assert size.refused(asked[-1], refusal())
         asked.append(size.now)
     size.taken(asked[-1])
     size.taken(asked[-1])
@@ -26,41 +24,22 @@ def lowered(wanted: int, largest: int, message: str = "Too large.") -> list[int]
     return asked
 
 
-@pytest.mark.parametrize(
-    ("message", "asked"),
-    [
-        ("Too large.", [1000, 500, 250, 125, 62]),
-        ("An integer from 1 to 100 is expected.", [1000, 500, 250, 125, 100]),
-        ("limit must not exceed 100 (error 17)", [1000, 500, 250, 125, 100]),
-        ("Of 1,000.999 too many by 999999.", [1000, 500, 250, 125, 62]),
-    ],
-)
-def test_it_is_halved_or_brought_to_the_number_that_the_refusal_names(message, asked):
-    assert lowered(1000, 100, message) == asked
+def test_it_is_halved():
+    assert lowered(1000, 100) == [1000, 500, 250, 125, 62]
 
 
-@pytest.mark.parametrize(
-    "problem",
-    [("limit", ""), ("query.limit", "x"), ("/limit", "x"), ("", "The limit is 50."), ("query", "limit is too large")],
-)
-def test_a_refusal_of_the_limit_is_known_by_its_key_or_its_message(problem):
-    assert PageSize(100).refused(100, refusal(*problem))
-
-
-@pytest.mark.parametrize("problems", [(Problem("parameters", "", "Invalid."),), (Problem("x", "query", "No."),), ()])
-def test_a_refusal_that_names_nothing_is_one_of_the_limit_while_no_such_page_was_taken(problems):
-    size, refused = PageSize(100), Rejected("400", status=400, problems=problems)
-    assert size.refused(100, refused)
+def test_a_refusal_is_one_of_the_limit_while_no_such_page_was_taken():
+    size = PageSize(100)
+    assert size.refused(100, refusal())
     assert size.now == 50
     size.taken(50)
-    assert not size.refused(50, refused)
-    assert not PageSize(100).refused(100, Rejected("404", status=404, problems=problems))
+    assert not size.refused(50, refusal())
+    assert size.now == 50
 
 
-@pytest.mark.parametrize("problem", [("filter", "The limit of a filter."), ("fields:limited", "No."), ("sort", "No.")])
-def test_any_other_refusal_lowers_nothing(problem):
+def test_a_status_that_is_not_about_parameters_lowers_nothing():
     size = PageSize(100)
-    assert not size.refused(100, refusal(*problem))
+    assert not size.refused(100, Rejected("404", status=404))
     assert size.now == 100
 
 

@@ -11,7 +11,6 @@ import logging
 import ssl
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from queue import LifoQueue
 from time import monotonic
@@ -67,17 +66,6 @@ def always() -> None:
     """Default guard: allow every request."""
 
 
-@cache
-def _authorities() -> ssl.SSLContext:
-    """Return the certificate authorities to trust, read once a process: reading them takes longer than a request."""
-    return httpx.create_ssl_context()
-
-
-def _trusted(base_url: str) -> ssl.SSLContext:
-    """Return whom to trust: behind plain http, which is for loopback alone, nobody shows a certificate."""
-    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if base_url.startswith("http:") else _authorities()
-
-
 @contextmanager
 def _refusing_environment() -> Iterator[None]:
     """Raise ``SettingsError`` for proxies and authorities of the environment that cannot be used.
@@ -86,19 +74,11 @@ def _refusing_environment() -> Iterator[None]:
     """
     try:
         yield
-    except ImportError:
+    except (ImportError, OSError, ValueError, httpx.InvalidURL) as error:
         raise SettingsError(
-            "ALL_PROXY or HTTPS_PROXY names a SOCKS proxy, which needs a package: pip install socksio. Or name an http "
-            "proxy."
-        ) from None
-    except OSError as error:
-        raise SettingsError(
-            f"The certificate authorities that SSL_CERT_FILE or SSL_CERT_DIR names cannot be read "
-            f"({error.strerror or error}). Correct or unset it."
-        ) from None
-    except (ValueError, httpx.InvalidURL):
-        raise SettingsError(
-            "HTTPS_PROXY or ALL_PROXY is no address of a proxy, such as http://host:port. Correct or unset it."
+            f"HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE or SSL_CERT_DIR cannot be used ({type(error).__name__}). A proxy "
+            "looks like http://host:port, a SOCKS proxy needs `pip install socksio`, and SSL_CERT_FILE and "
+            "SSL_CERT_DIR name certificate authorities. Correct or unset it."
         ) from None
 
 
@@ -132,7 +112,8 @@ class Connection:
         self._credentials = credentials
         self._policy = policy or RetryPolicy()
         with _refusing_environment():
-            self._lanes = tuple(Lane(self._client(headers or {}, transport)) for _ in range(parallel))
+            trusted = httpx.create_ssl_context()  # once: reading the authorities takes longer than a request
+            self._lanes = tuple(Lane(self._client(headers or {}, trusted, transport)) for _ in range(parallel))
         self._free: LifoQueue[Lane] = LifoQueue()
         for lane in self._lanes:
             self._free.put(lane)
@@ -187,7 +168,9 @@ class Connection:
         """Return the URL of one of our paths; no path ever comes from the service."""
         return self.base_url + path
 
-    def _client(self, headers: Mapping[str, str], transport: httpx.BaseTransport | None) -> httpx.Client:
+    def _client(
+        self, headers: Mapping[str, str], trusted: ssl.SSLContext, transport: httpx.BaseTransport | None
+    ) -> httpx.Client:
         return httpx.Client(
             headers={
                 "Accept": "application/json",
@@ -200,7 +183,7 @@ class Connection:
             limits=httpx.Limits(max_connections=1, max_keepalive_connections=1),
             follow_redirects=False,
             trust_env=not self.base_url.startswith("http:"),
-            verify=_trusted(self.base_url),
+            verify=trusted,
             transport=transport,
         )
 

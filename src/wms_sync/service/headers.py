@@ -10,9 +10,8 @@ ahead, and so may this machine. A time is trusted only if both clocks have reach
 
 from __future__ import annotations
 
-import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import httpx
@@ -98,18 +97,15 @@ def dated(response: httpx.Response) -> datetime | None:
 Warn = Callable[[str], object]
 """Is called with a sentence, possibly from several threads."""
 MOST = 20
-"""Texts that are reported of one connection: one that counts or tells the time differs with each answer."""
-ENDS = {
-    "Deprecation": "What wms-sync requests there will not work for ever",
-    "Sunset": "What wms-sync requests there stops working then",
+"""The most texts that are reported of one connection: one with a counter or a time differs in each answer."""
+MEANINGS = {
+    "Deprecation": "What wms-sync requests there will not work for ever: look for a newer release of wms-sync, and ask "
+    "the operator of the service.",
+    "Sunset": "What wms-sync requests there stops working then: look for a newer release of wms-sync, and ask the "
+    "operator of the service.",
+    "Warning": "If it has a code from 110 to 112, a cache answers in place of the service, so changes can be missed: "
+    "let it store nothing of the service, then read the days again (`wms-sync backfill`).",
 }
-ASK = "look for a newer release of wms-sync, and ask the operator of the service."
-CACHED = (
-    "A cache answers in place of the service, so changes can be missed: let it store nothing of the service, then read "
-    "the days again (`wms-sync backfill`)."
-)
-_WARNING = re.compile(r'(\d{3}) +([^\s",]+) +"((?:[^"\\]|\\.)*)"(?: +"[^"]*")?')
-_NOT_FRESH = ("110", "111", "112")
 
 
 class Notices:
@@ -123,22 +119,14 @@ class Notices:
 
     def hear(self, response: httpx.Response) -> None:
         """Report what is new in the headers of an answer."""
-        for name, text, meaning in _announced(response):
-            with self._lock:
-                is_new = (name, text) not in self._heard and len(self._heard) < MOST
-                if is_new:
-                    self._heard.add((name, text))
-            if is_new:
-                said = as_sentence(f"{self._base_url} answers with {name}: {text}")
-                self._warn(f"{said} {meaning}".rstrip())
+        for name, meaning in MEANINGS.items():
+            for value in response.headers.get_list(name):
+                self._report(name, in_one_line(value, response.request), meaning)
 
-
-def _announced(response: httpx.Response) -> Iterator[tuple[str, str, str]]:
-    """Yield each header that announces something, its text for people, and what that means."""
-    for name, end in ENDS.items():
-        for value in response.headers.get_list(name):
-            yield name, in_one_line(value, response.request), f"{end}: {ASK}"
-    for value in response.headers.get_list("Warning"):
-        for code, agent, text in _WARNING.findall(value) or [("", "", value)]:
-            warned = f"{code} {agent} {text}".strip() if code else text
-            yield "Warning", in_one_line(warned, response.request), CACHED if code in _NOT_FRESH else ""
+    def _report(self, name: str, text: str, meaning: str) -> None:
+        with self._lock:
+            if (name, text) in self._heard or len(self._heard) == MOST:
+                return
+            self._heard.add((name, text))
+        said = as_sentence(f"{self._base_url} answers with {name}: {text}")
+        self._warn(f"{said} {meaning}")
