@@ -117,7 +117,7 @@ def prove_it_is_finished(read: Read, installation: Installation, again: str, bef
         assert rows(installation.layout) == before
         assert installation.run("forget", "--yes", str(read.order)).exitcode == 0, installation.log.read_text()
     process = installation.run(again)
-    assert process.exitcode in {0, NOTHING_TO_FINISH if again == "forget" else 0}, installation.log.read_text()
+    assert process.exitcode in {*ENDED, NOTHING_TO_FINISH if again == "forget" else 0}, installation.log.read_text()
     assert known(installation) == {read.order}
     assert holding(installation, read.order) == set()
     assert rows(installation.layout) == after

@@ -16,6 +16,7 @@ from tests.shipments.audit.test_audit import store
 from tests.survival.conftest import SMALL
 from tests.survival.counts import ORDERS_OF_READS
 from tests.survival.installation import Installation, Rows, columns, rows_in, wait_until
+from tests.survival.kills import ENDED
 from tests.survival.test_kills import BACKFILL
 from tests.test_sync import load
 from wms_sandbox.app import Sandbox
@@ -44,7 +45,7 @@ def test_a_night_a_backfill_and_a_sync_by_hand_wait_for_each_other_though_the_fi
     for process in (night, *others):
         process.join()
     said = installation.log.read_text()
-    assert [process.exitcode for process in (night, *others)] == [0, 0, 0], said
+    assert {process.exitcode for process in (night, *others)} <= {*ENDED}, said
     named = {int(found["process"]) for found in WAITING.finditer(said)} - {night.pid}
     assert len(named) == 1, "the last one waits for the second, whichever that is"
     assert named < {process.pid for process in others}

@@ -42,7 +42,7 @@ MOMENTS = {
     ),
     "windows are merged": (
         "sync",
-        "PendingWindows.merge_next > PendingWindows._merge > Merger.merge > Session.transaction: before commit",
+        "PendingWindows._merge_batch > PendingWindows._merge > Merger.merge > Session.transaction: before commit",
         1,
     ),
     "the tables are published": ("sync", f"Refresh.run > FileLoad.publish > {PUT}", 1),
