@@ -110,8 +110,8 @@ def results(settings: Settings, now: datetime | None = None) -> Sequence[dg.Asse
     """Return the checks' results: each fails with the open findings that it shows."""
     moment = now or datetime.now(UTC)
     found = open_findings(findings_of(settings, moment))
-    shown = {name: [one for one in found if begins(one.name)] for name, begins in SHOWN.items()}
-    shown[NO_OTHER] = [one for one in found if not any(begins(one.name) for begins in SHOWN.values())]
+    shown = {name: [finding for finding in found if begins(finding.name)] for name, begins in SHOWN.items()}
+    shown[NO_OTHER] = [finding for finding in found if not any(begins(finding.name) for begins in SHOWN.values())]
     reach = _reach(settings, moment)
     return [_result(settings, name, findings, reach.get(name, {})) for name, findings in shown.items()]
 

@@ -22,8 +22,8 @@ def show_checks(settings: Settings, *, full: bool) -> int:
 
 
 def _lines(found: Sequence[CheckFound], asked: str) -> Iterator[str]:
-    for one in found:
-        if one.offending:
-            yield f"check     {one.severity}: {one.finding} ({one.name})"
-            yield from (f"          {line}" for line in one.sample.lines)
-    yield f"checks    {sum(not one.offending for one in found)} of {len(found)} passed ({asked})"
+    for check in found:
+        if check.offending:
+            yield f"check     {check.severity}: {check.finding} ({check.name})"
+            yield from (f"          {line}" for line in check.sample.lines)
+    yield f"checks    {sum(not check.offending for check in found)} of {len(found)} passed ({asked})"

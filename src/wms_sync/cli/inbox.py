@@ -51,9 +51,9 @@ def acknowledge(settings: Settings, names: Sequence[str]) -> None:
 def list_entries(settings: Settings) -> None:
     """Print the open entries."""
     entries = _status(settings).inbox
-    known = known_keys(entries) if any(not one.is_value for one in entries) else frozenset()
-    for one in entries:
-        say_lines(_entry_lines(one, is_known=one.name in known))
+    known = known_keys(entries) if any(not entry.is_value for entry in entries) else frozenset()
+    for entry in entries:
+        say_lines(_entry_lines(entry, is_known=entry.name in known))
     if entries:
         say(f"next  wms-sync inbox show {entries[0].name}")
     else:
@@ -79,7 +79,7 @@ def replay_entries(settings: Settings, names: Sequence[str]) -> None:
         say("nothing is open: there is nothing to replay")
         return
     say_lines(_replay_lines(run_replay(settings, windows)))
-    left = {one.name for one in _status(settings).inbox}
+    left = {entry.name for entry in _status(settings).inbox}
     say_lines(f"{entry.name}  {'still open' if entry.name in left else 'healed'}: {entry.what}" for entry in entries)
 
 
@@ -98,13 +98,13 @@ def _status(settings: Settings) -> Status:
         return status(settings, store)
 
 
-def _entry_lines(one: InboxEntry, *, is_known: bool) -> Iterator[str]:
-    times = count_of(one.rows, "value" if one.is_value else "time")
-    seen = f", acknowledged {moment(one.acknowledged_at)}" if one.acknowledged_at else ""
-    yield f"{one.name}  {one.what}: {one.why} ({times}, last {moment(one.last_at)}{seen})"
-    yield f"    such as {one.example}"
+def _entry_lines(entry: InboxEntry, *, is_known: bool) -> Iterator[str]:
+    times = count_of(entry.rows, "value" if entry.is_value else "time")
+    seen = f", acknowledged {moment(entry.acknowledged_at)}" if entry.acknowledged_at else ""
+    yield f"{entry.name}  {entry.what}: {entry.why} ({times}, last {moment(entry.last_at)}{seen})"
+    yield f"    such as {entry.example}"
     if is_known:
-        yield f"    sql/types knows it now: `wms-sync inbox replay {one.name}` loads its values"
+        yield f"    sql/types knows it now: `wms-sync inbox replay {entry.name}` loads its values"
 
 
 def _row_lines(layout: Layout, row: InboxRow) -> Iterator[str]:

@@ -69,8 +69,9 @@ def _step_lines(step: Step, offences: Sequence[Offence]) -> Iterator[str]:
     if step.action is Action.CHANGED:
         yield from (f"{step.key}  {change}" for change in step.changes)
         return
-    for one in offences:
-        where = f"{one.column} = {one.value!r}: " if one.value else f"{one.column}: " if one.column else ""
-        yield f"{where}{one.rule}"
+    for offence in offences:
+        value = f" = {offence.value!r}" if offence.value else ""
+        where = f"{offence.column}{value}: " if offence.column else ""
+        yield f"{where}{offence.rule}"
     if not offences:
         yield from (f"{step.key}  {text}".rstrip() for text in step.explanation or ("",))

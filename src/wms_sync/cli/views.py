@@ -30,8 +30,8 @@ CUT = ("text was longer than a cell can hold and is cut", "texts were longer tha
 def read_lines(report: ReadReport) -> Iterator[str]:
     """Yield what a read did."""
     done = report.progress
-    for one in report.intervals:
-        yield f"read      {moment(one.start)} to {moment(one.end)} (shipments by updated_at)"
+    for interval in report.intervals:
+        yield f"read      {moment(interval.start)} to {moment(interval.end)} (shipments by updated_at)"
     yield (
         f"landed    {count_of(done.records, 'shipment')} in {count_of(done.pages, 'page')}, "
         f"{done.bytes / 1e6:,.1f} MB compressed, {count_of(report.requests, 'request')}"
@@ -105,8 +105,8 @@ def status_lines(found: Status, findings: Sequence[Finding]) -> Iterator[str]:
     if found.lag_seconds is not None:
         yield f"lag           {_duration(found.lag_seconds)}"
     yield f"published     {moment(found.published_at) if found.published_at else 'never'}"
-    for one in found.covered:
-        yield f"covered       {moment(one.start)} to {moment(one.end)}"
+    for interval in found.covered:
+        yield f"covered       {moment(interval.start)} to {moment(interval.end)}"
     for run in found.last_runs[:SHOWN_RUNS]:
         yield f"last run      {_run_text(run)}"
     yield f"next tick     {moment(found.next_tick)} where the schedule is on"

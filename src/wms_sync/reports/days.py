@@ -43,9 +43,9 @@ class DayRead(Struct, frozen=True):
 def days_of(intervals: Iterable[Interval]) -> set[date]:
     """Return the days that the intervals touch."""
     return {
-        one.start.date() + number * DAY
-        for one in intervals
-        for number in range((_last(one).toordinal() - one.start.date().toordinal()) + 1)
+        interval.start.date() + number * DAY
+        for interval in intervals
+        for number in range((_last(interval).toordinal() - interval.start.date().toordinal()) + 1)
     }
 
 
@@ -108,5 +108,5 @@ def _files(layout: Layout, window_id: str) -> list[str]:
     return flattened_window(layout, window_id).files(layout, "shipments")
 
 
-def _last(one: Interval) -> date:
-    return (one.end - timedelta(microseconds=1)).date()
+def _last(interval: Interval) -> date:
+    return (interval.end - timedelta(microseconds=1)).date()

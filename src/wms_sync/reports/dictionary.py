@@ -97,7 +97,7 @@ class Described(Struct, frozen=True, dict=True):
 
     def refers(self, column: Column) -> Reference | None:
         """Return what a column refers to; None if it does not."""
-        return next((one for one in self.references if one.column == column.name), None)
+        return next((reference for reference in self.references if reference.column == column.name), None)
 
 
 class Value(Struct, frozen=True):
@@ -117,7 +117,7 @@ class Dictionary:
             found = relations_in(connection)
             values = records(connection.execute(sql_files.read("queries/known_values.sql")))
         everything: Iterable[Relation] = (*marts(), *tables(), *ops_tables(), *history_tables())
-        self.relations = tuple(Described(one, column_types(found[one.place])) for one in everything)
+        self.relations = tuple(Described(relation, column_types(found[relation.place])) for relation in everything)
         self.values: dict[str, list[Value]] = {}
         for row in values:
             self.values.setdefault(row["column_name"], []).append(Value(row["value"], row["meaning"], row["is_open"]))
@@ -126,7 +126,7 @@ class Dictionary:
     def subjects(self) -> Iterator[tuple[str, str, str, list[Described]]]:
         """Yield key, heading, sentence and relations of each subject that has any."""
         for key, heading, about in SUBJECTS:
-            if found := [one for one in self.relations if one.subject == key]:
+            if found := [described for described in self.relations if described.subject == key]:
                 yield key, heading, about, found
 
     @property
@@ -140,17 +140,19 @@ class Dictionary:
     def referred_by(self, of: Described) -> list[Described]:
         """Return the tables with a column that refers to this one."""
         return [
-            one
-            for one in self.relations
-            if isinstance(one.relation, Table) and any(ref.to == of.name for ref in one.references)
+            described
+            for described in self.relations
+            if isinstance(described.relation, Table) and any(ref.to == of.name for ref in described.references)
         ]
 
     def diagram(self) -> Diagram:
         """Return the picture of the tables of schema ``main`` and what refers to what."""
-        shown = [one for one in self.relations if one.relation.schema == "main"]
+        shown = [described for described in self.relations if described.relation.schema == "main"]
         order = ("main", "orders", "shipments")
-        columns = [[one.name for one in shown if one.subject == subject] for subject in order]
-        edges = sorted({(one.name, ref.to) for one in shown for ref in one.references if "." not in ref.to})
+        columns = [[described.name for described in shown if described.subject == subject] for subject in order]
+        edges = sorted(
+            {(described.name, ref.to) for described in shown for ref in described.references if "." not in ref.to}
+        )
         return diagram(columns, edges)
 
     def html(self) -> str:
@@ -162,40 +164,40 @@ class Dictionary:
         import yaml  # only needed here
 
         schemas: dict[str, list[Described]] = {}
-        for one in self.relations:
-            schemas.setdefault(one.relation.schema, []).append(one)
+        for described in self.relations:
+            schemas.setdefault(described.relation.schema, []).append(described)
         sources = [
             {
                 "name": _source(schema),
                 "database": "wms",
                 "schema": schema,
-                "tables": [self._source_table(one) for one in found],
+                "tables": [self._source_table(described) for described in found],
             }
             for schema, found in sorted(schemas.items())
         ]
         text = yaml.safe_dump({"version": 2, "sources": sources}, sort_keys=False, allow_unicode=True, width=120)
         return f"{MARK_OF_SOURCES}, version {version('wms-sync')}.\n{text}"
 
-    def _source_table(self, one: Described) -> dict[str, Any]:
+    def _source_table(self, described: Described) -> dict[str, Any]:
         return {
-            "name": one.relation.name,
-            "description": one.relation.comment,
-            "columns": [self._source_column(one, column) for column in one.columns],
+            "name": described.relation.name,
+            "description": described.relation.comment,
+            "columns": [self._source_column(described, column) for column in described.columns],
         }
 
-    def _source_column(self, one: Described, column: Column) -> dict[str, Any]:
-        tests = list(self._tests(one, column)) if isinstance(one.relation, Table) else []
-        described = {"name": column.name, "data_type": one.types[column.name], "description": column.comment}
-        return described | ({"data_tests": tests} if tests else {})
+    def _source_column(self, described: Described, column: Column) -> dict[str, Any]:
+        tests = list(self._tests(described, column)) if isinstance(described.relation, Table) else []
+        shown = {"name": column.name, "data_type": described.types[column.name], "description": column.comment}
+        return shown | ({"data_tests": tests} if tests else {})
 
-    def _tests(self, one: Described, column: Column) -> Iterator[str | dict[str, Any]]:
+    def _tests(self, described: Described, column: Column) -> Iterator[str | dict[str, Any]]:
         """Yield dbt's tests of a column of a table: its key, and what it refers to."""
-        if column.name in one.keys:
+        if column.name in described.keys:
             yield "not_null"
-        if one.keys == (column.name,):
+        if described.keys == (column.name,):
             yield "unique"
         named = {other.name: other for other in self.relations}
-        reference = one.refers(column)
+        reference = described.refers(column)
         if reference and reference.to in named and named[reference.to].keys == (reference.to_column,):
             to = named[reference.to].relation
             arguments = {"to": f"source('{_source(to.schema)}', '{to.name}')", "field": reference.to_column}

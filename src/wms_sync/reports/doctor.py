@@ -306,10 +306,14 @@ def _timezones(settings: Settings) -> Iterator[Finding]:
     except DatabaseOpenError:  # reported already
         return
     zones = settings.timezones
-    known = {str(one[column]).lower() for one in warehouses for column in ("name", "abbreviation")}
+    known = {str(warehouse[column]).lower() for warehouse in warehouses for column in ("name", "abbreviation")}
     for name in sorted(zones.named.keys() - known):
         yield examined("time zones", "warning", f"WMS_WAREHOUSE_TIMEZONES names {name}, and no warehouse is called so")
-    unnamed = [str(one["name"]) for one in warehouses if zones.of(one["name"], one["abbreviation"]) is None]
+    unnamed = [
+        str(warehouse["name"])
+        for warehouse in warehouses
+        if zones.of(warehouse["name"], warehouse["abbreviation"]) is None
+    ]
     if not settings.warehouse_timezones and unnamed:
         days = "days in marts are days in UTC: set WMS_WAREHOUSE_TIMEZONES, such as *=America/New_York"
         yield examined("time zones", "warning", f"no warehouse has a time zone, so {days} ({', '.join(unnamed)})")
@@ -354,7 +358,7 @@ def look_at_alerts(settings: Settings) -> Iterator[Finding]:
         except NotDelivered as error:
             yield examined("alerts", "error", str(error))
     with Outbox(settings.database_url) as outbox:
-        refused = [one for one in outbox.waiting() if one.refusal is not None]
+        refused = [alert for alert in outbox.waiting() if alert.refusal is not None]
     if refused:
         since = f"since {refused[0].created_at:%Y-%m-%d %H:%M} UTC"
         yield examined(

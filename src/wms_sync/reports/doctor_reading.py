@@ -152,9 +152,9 @@ def _seen(pages: list[Page]) -> _Seen:
         except (msgspec.DecodeError, UnicodeDecodeError):
             continue  # a sync lands such a page as it is, and the flattening step reports it
         seen.records += page.envelope.records
-        records = [one for one in content.get("collection") or () if isinstance(one, dict)]
+        records = [record for record in content.get("collection") or () if isinstance(record, dict)]
         for _, name in LOOKED_FOR:
-            seen.referring[name] = seen.referring.get(name, 0) + sum(bool(one.get(name)) for one in records)
+            seen.referring[name] = seen.referring.get(name, 0) + sum(bool(record.get(name)) for record in records)
         included = content.get("included")
         for kind, objects in included.items() if isinstance(included, dict) else ():
             if isinstance(objects, list):

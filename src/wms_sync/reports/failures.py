@@ -116,11 +116,11 @@ def is_being_retried(records: Iterable[RunRecord], now: datetime, hours: float) 
     The time counts from the first failure since the last success, so that a schedule that ticks more often than that
     does not put the alert off for ever. An attempt that goes on may take longer.
     """
-    syncs = [one for one in records if one.group == SYNC]
-    failures = list(takewhile(_is_passing_failure, (one for one in syncs if one.outcome != "running")))
+    syncs = [run for run in records if run.group == SYNC]
+    failures = list(takewhile(_is_passing_failure, (run for run in syncs if run.outcome != "running")))
     if not failures:
         return False
-    return syncs[0].outcome == "running" or now < min(one.started_at for one in failures) + timedelta(hours=hours)
+    return syncs[0].outcome == "running" or now < min(run.started_at for run in failures) + timedelta(hours=hours)
 
 
 def _is_passing_failure(record: RunRecord) -> bool:

@@ -127,7 +127,7 @@ def acknowledged_in(findings: Iterable[Finding], known: Mapping[tuple[str, str],
 
 def open_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Return those on which somebody should act, errors first."""
-    return tuple(sorted((one for one in findings if one.is_open), key=lambda one: one.severity))
+    return tuple(sorted((finding for finding in findings if finding.is_open), key=lambda finding: finding.severity))
 
 
 def exit_code(findings: Sequence[Finding]) -> int:

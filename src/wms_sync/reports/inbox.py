@@ -98,12 +98,12 @@ def marked(entries: Iterable[InboxEntry], acknowledged: Mapping[tuple[str, str],
 
 def chosen(entries: Sequence[InboxEntry], names: Collection[str]) -> tuple[InboxEntry, ...]:
     """Return the entries with these names; all if there are none. Raise ``UnknownEntry``."""
-    if unknown := set(names) - {one.name for one in entries}:
+    if unknown := set(names) - {entry.name for entry in entries}:
         raise UnknownEntry(
             f"No open entry is called {', '.join(sorted(unknown))}. `wms-sync inbox list` shows those that are open; "
             "healed ones leave by themselves."
         )
-    return tuple(one for one in entries if one.name in names or not names)
+    return tuple(entry for entry in entries if entry.name in names or not names)
 
 
 def rows_behind(settings: Settings, entry: InboxEntry, most: int) -> tuple[InboxRow, ...]:
@@ -123,7 +123,9 @@ def known_keys(entries: Collection[InboxEntry]) -> frozenset[str]:
     known = {("Page", key) for key in ENVELOPE} | {("included", kind) for kind in shape.included}
     for node in (shape.collection, *shape.included.values()):
         known |= set(_keys(node))
-    return frozenset(one.name for one in entries if not one.is_value and tuple(one.what.rsplit(".", 1)) in known)
+    return frozenset(
+        entry.name for entry in entries if not entry.is_value and tuple(entry.what.rsplit(".", 1)) in known
+    )
 
 
 def _keys(node: Node) -> Iterator[tuple[str, str]]:
@@ -183,10 +185,12 @@ def _newest(connection: duckdb.DuckDBPyConnection) -> str:
 def _read_again(store: StateStore, windows: Collection[str]) -> frozenset[str]:
     """Return the windows all of whose time was read again later, so that a row of a page says nothing any more."""
     known = {window.id: window for window in store.windows()} if windows else {}
-    complete = [one for one in known.values() if one.state in COMPLETE_STATES and one.covers_time]
-    return frozenset(one for one in windows if one in known and _is_read_again(known[one], complete))
+    complete = [window for window in known.values() if window.state in COMPLETE_STATES and window.covers_time]
+    return frozenset(window for window in windows if window in known and _is_read_again(known[window], complete))
 
 
 def _is_read_again(window: Window, complete: Sequence[Window]) -> bool:
-    later = [one.interval for one in complete if window.landed_at is not None and one.started_at > window.landed_at]
+    later = [
+        other.interval for other in complete if window.landed_at is not None and other.started_at > window.landed_at
+    ]
     return window.covers_time and not subtract((window.interval,), later)

@@ -60,7 +60,7 @@ class Kind(Struct, frozen=True):
 
     def names(self, *, include_addresses: bool) -> tuple[str, ...]:
         """Return the values to request one by one."""
-        return tuple(one for one in self.listed or self.fields if include_addresses or one not in self.personal)
+        return tuple(name for name in self.listed or self.fields if include_addresses or name not in self.personal)
 
     def granted(self, values: Iterable[str]) -> frozenset[str]:
         """Return the fields that these values bring."""
@@ -274,7 +274,7 @@ def _first(kind: Kind, names: tuple[str, ...]) -> tuple[str, ...]:
     return (ALL,) if kind.has_all and set(names) == set(kind.listed) else names
 
 
-_BY_NAME = {one.name: one for one in parameters(include_addresses=True)}
+_BY_NAME = {parameter.name: parameter for parameter in parameters(include_addresses=True)}
 
 
 class Selection(Struct, frozen=True):
@@ -288,7 +288,8 @@ class Selection(Struct, frozen=True):
     def whole(cls, *, include_addresses: bool) -> Selection:
         """Return the selection of everything that has a place in the tables."""
         return cls(
-            tuple((one.name, one.first) for one in parameters(include_addresses=include_addresses)), include_addresses
+            tuple((parameter.name, parameter.first) for parameter in parameters(include_addresses=include_addresses)),
+            include_addresses,
         )
 
     @property
@@ -318,7 +319,7 @@ class Selection(Struct, frozen=True):
     def without(self, names: Iterable[str]) -> Selection:
         """Return the selection without these parameters."""
         out = set(names)
-        return replace(self, asked=tuple(one for one in self.asked if one[0] not in out))
+        return replace(self, asked=tuple(pair for pair in self.asked if pair[0] not in out))
 
     def until(self, count: int) -> Selection:
         """Return the selection with its first ``count`` parameters, which include all that these depend on."""

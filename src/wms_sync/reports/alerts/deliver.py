@@ -79,26 +79,26 @@ def deliver(settings: Settings, moment: datetime | None = None) -> None:
     with Outbox(settings.database_url) as outbox:
         outbox.prune(channels.keys(), {HEARTBEAT: moment - BEAT_FOR}, moment - KEPT_FOR)
         silent: set[str] = set()
-        for one in outbox.waiting():
+        for alert in outbox.waiting():
             if (
-                one.is_due(moment)
-                and one.channel not in silent
-                and not _send(outbox, channels[one.channel], one, moment)
+                alert.is_due(moment)
+                and alert.channel not in silent
+                and not _send(outbox, channels[alert.channel], alert, moment)
             ):
-                silent.add(one.channel)
+                silent.add(alert.channel)
 
 
-def _send(outbox: Outbox, channel: Channel, one: Waiting, moment: datetime) -> bool:
+def _send(outbox: Outbox, channel: Channel, alert: Waiting, moment: datetime) -> bool:
     """Send an alert unless another process does so; return whether the channel takes alerts."""
-    if not outbox.claim(one, moment):
+    if not outbox.claim(alert, moment):
         return True
     try:
-        channel.send(one.body)
+        channel.send(alert.body)
     except NotDelivered as error:
         logger.warning("An alert waits, and is sent again later. %(why)s", {"why": error})
-        outbox.refused(one, str(error))
+        outbox.refused(alert, str(error))
         return False
-    outbox.delivered(one)
+    outbox.delivered(alert)
     return True
 
 
