@@ -182,8 +182,8 @@ def of_handled(
 def _approval(job: str, approval: Mapping[str, object] | None) -> Metadata:
     if approval is None:
         return {}
-    told = f"To send exactly this plan and nothing else, launch the job `{job}` with this configuration:"
-    return {"approve": dg.MetadataValue.md(f"{told}\n\n```json\n{json.dumps(approval, indent=2)}\n```")}
+    text = f"To send exactly this plan and nothing else, launch the job `{job}` with this configuration:"
+    return {"approve": dg.MetadataValue.md(f"{text}\n\n```json\n{json.dumps(approval, indent=2)}\n```")}
 
 
 def rows_of(handled: Sequence[Plan | PushReport], words: Collection[str] = ()) -> list[Row]:

@@ -14,7 +14,7 @@ from pipelines import asset_keys, coverage, dead_runs, jobs
 from pipelines.operation import ATTEMPT, NIGHT
 from pipelines.shipments import days_missing
 from wms_sync.errors import WmsSyncError
-from wms_sync.reports.alerts.deliver import tell
+from wms_sync.reports.alerts.deliver import send_alerts
 from wms_sync.reports.failures import PAUSES, mends_by_waiting, next_attempt
 from wms_sync.settings import Settings
 from wms_sync.state.lock import lock_of
@@ -23,7 +23,7 @@ from wms_sync.state.store import StateStore
 
 LOOK_SECONDS = 30
 UPKEEP_SECONDS = 3600
-TELL_SECONDS = 40.0
+ALERT_SECONDS = 40.0
 """The longest that a tick waits for receivers; Dagster ends one that takes longer than a minute."""
 FORGOTTEN_AFTER = timedelta(days=1)
 """A run that is in progress for longer, while no process holds the writer's lock, was killed."""
@@ -51,12 +51,12 @@ def alerts(settings: Settings) -> dg.SensorDefinition:
         description="Marks runs whose process is gone as failed, and sends the alerts and heartbeats that are due.",
     )
     def alerts(context: dg.SensorEvaluationContext) -> dg.SkipReason:
-        why = "what is due is sent" if settings.tells_somebody else "no channel is set"
+        why = "what is due is sent" if settings.has_alert_channel else "no channel is set"
         try:
             dead_runs.settle(context.instance, settings)
         except WmsSyncError as error:  # as on a full disk, which is a reason to send alerts, not to end here
             why = f"dead runs were not looked for: {error}"
-        tell(settings, seconds=TELL_SECONDS)
+        send_alerts(settings, seconds=ALERT_SECONDS)
         return dg.SkipReason(why)
 
     return alerts

@@ -9,7 +9,7 @@ select
     to_at,
     records,
     listed_at,
-    listed_at = (select min(every_load.listed_at) from ops.loads as every_load) as begins_anew
+    listed_at = (select min(every_load.listed_at) from ops.loads as every_load) as starts_over
 from ops.loads
 where $since is null or listed_at > $since
 order by listed_at, window_id

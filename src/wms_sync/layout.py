@@ -100,7 +100,7 @@ class Layout(Struct, frozen=True):
         """DuckDB's log beside the published file; never ours, since that is always checkpointed."""
         return log_of(self.published)
 
-    def logs_set_aside(self) -> list[Path]:
+    def foreign_logs(self) -> list[Path]:
         """Logs that were found beside the published file, renamed."""
         return sorted(self.root.glob(f"{self.published_log.name}*{SET_ASIDE}"))
 

@@ -112,9 +112,9 @@ class Recording:
         lock = lock_of(self._settings.database_url, self._settings.layout)
         self._phase = ""
         with ExitStack() as stack:
-            with _beside_the_run("the start of this run is not recorded"):
+            with _never_failing("the start of this run is not recorded"):
                 stack.enter_context(RunRecords(self._settings.database_url))  # else it would be opened twenty times
-            stack.callback(self._look_at_installation)
+            stack.callback(self._examine_installation)
             try:
                 with interruptible():
                     hold = lock.hold(self._purpose, what=lock_for(self._purpose), run_id=self.run_id)
@@ -131,12 +131,12 @@ class Recording:
 
     def next_phase(self, name: str) -> None:
         """Record the phase that has ended, inside the block; another one begins."""
-        with _beside_the_run("a phase of this run is not recorded"), RunRecords(self._settings.database_url) as records:
+        with _never_failing("a phase of this run is not recorded"), RunRecords(self._settings.database_url) as records:
             self._phase_ended(records)
         self._phase, self._since = name, monotonic()
 
     def _started(self) -> None:
-        with _beside_the_run("the start of this run is not recorded"):
+        with _never_failing("the start of this run is not recorded"):
             with RunRecords(self._settings.database_url) as records:
                 for killed in records.mark_killed(self._settings.layout):
                     logger.warning(
@@ -148,7 +148,7 @@ class Recording:
 
     def _ended(self, ended: Ended) -> None:
         record: RunRecord | None = None
-        with _beside_the_run("the end of this run is not recorded"), RunRecords(self._settings.database_url) as records:
+        with _never_failing("the end of this run is not recorded"), RunRecords(self._settings.database_url) as records:
             if not self._is_open:
                 records.started(self.run_id, self._purpose, self._source)
             self._phase_ended(records)
@@ -159,30 +159,30 @@ class Recording:
                 self.summary = summary(record)
         self._is_open = False
         if ended.outcome == "failed" and record is None:
-            self._tell_unrecorded(ended)
+            self._report_unrecorded(ended)
 
     def _phase_ended(self, records: RunRecords) -> None:
         if self._phase:  # else the run never had its lock
             records.phase_ended(self.run_id, self._phase, monotonic() - self._since, self._counts())
 
-    def _look_at_installation(self) -> None:
-        with _beside_the_run("the findings after this run are not known"):
-            self.findings = look_at_installation(self._settings)
+    def _examine_installation(self) -> None:
+        with _never_failing("the findings after this run are not known"):
+            self.findings = examine_installation(self._settings)
 
-    def _tell_unrecorded(self, ended: Ended) -> None:
-        """Tell at once what nobody can be told of later."""
-        from wms_sync.reports.alerts.deliver import tell_unrecorded
+    def _report_unrecorded(self, ended: Ended) -> None:
+        """Tell at once what nobody can be parts of later."""
+        from wms_sync.reports.alerts.deliver import report_unrecorded
 
         now = datetime.now(UTC)
         record = RunRecord(self.run_id, self._purpose, self._source, now, now, ended.outcome, ended.error, ended.kind)
-        tell_unrecorded(self._settings, record)
+        report_unrecorded(self._settings, record)
 
 
-def look_at_installation(settings: Settings) -> tuple[Finding, ...]:
+def examine_installation(settings: Settings) -> tuple[Finding, ...]:
     """Return the findings; write the metrics, and delete the acknowledgements that have ended."""
     published = published_of(settings)
     findings = findings_of(settings, published=published)
-    with _beside_the_run("the metrics are not written"):
+    with _never_failing("the metrics are not written"):
         found = None
         with suppress(WmsSyncError), StateStore(settings.database_url) as store:
             found = status(settings, store, published)
@@ -200,10 +200,10 @@ def summary(record: RunRecord) -> str:
     `sync succeeded: 5,000 shipments read, 81,234 rows merged, 0 quarantined; read 5.6 s, load 7.1 s; data as of
     2026-03-01 02:00:03 UTC`. Other counts are left out where they are zero.
     """
-    told = [count_of(count, *_in_words(name)) for name, count in record.counts.items() if _is_told(name, count)]
+    parts = [count_of(count, *_in_words(name)) for name, count in record.counts.items() if _is_shown(name, count)]
     took = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in record.phases.items())
     reaches = f"data as of {record.data_as_of:%Y-%m-%d %H:%M:%S} UTC" if record.data_as_of else "no data yet"
-    return f"{record.purpose} {record.outcome}: {'; '.join(part for part in (', '.join(told), took, reaches) if part)}"
+    return f"{record.purpose} {record.outcome}: {'; '.join(part for part in (', '.join(parts), took, reaches) if part)}"
 
 
 def _in_words(name: str) -> tuple[str, str]:
@@ -211,12 +211,12 @@ def _in_words(name: str) -> tuple[str, str]:
     return ALWAYS_TOLD.get(name) or (SINGULAR.get(name, words), words)
 
 
-def _is_told(name: str, count: int) -> bool:
+def _is_shown(name: str, count: int) -> bool:
     return name in ALWAYS_TOLD or (count > 0 and name not in DETAILS)
 
 
 @contextmanager
-def _beside_the_run(loss: str) -> Iterator[None]:
+def _never_failing(loss: str) -> Iterator[None]:
     try:
         yield
     except (WmsSyncError, SQLAlchemyError, OSError) as error:

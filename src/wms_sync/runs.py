@@ -141,7 +141,7 @@ class Operation:
 
     def rebuild(self) -> RefreshReport:
         """Make every table again from raw pages, without one call to the service."""
-        with self._turn("rebuild", phase="rebuild", anew=True) as run:
+        with self._turn("rebuild", phase="rebuild", from_scratch=True) as run:
             return self._load(run, rebuild)
 
     def replay(self, windows: Collection[str]) -> Replayed:
@@ -168,7 +168,7 @@ class Operation:
         return report
 
     @contextmanager
-    def _turn(self, purpose: str, *, phase: str, anew: bool = False) -> Iterator[Run]:
+    def _turn(self, purpose: str, *, phase: str, from_scratch: bool = False) -> Iterator[Run]:
         """Hold the writer's turn inside the block, which begins with a phase of the run's record.
 
         The report is written after that: it shows the findings of which this run, once recorded, is the last word.
@@ -178,7 +178,7 @@ class Operation:
             self._recording = Recording(self.settings, self.run_id, purpose, self._source)
         with (
             self._recording.phase(phase, counts=self._counts, end=self._end) as held,
-            begin(self.settings, purpose, self.run_id, anew=anew, held=held) as run,
+            begin(self.settings, purpose, self.run_id, from_scratch=from_scratch, held=held) as run,
         ):
             yield run
         if self.refreshed is not None and self.refreshed is not before:

@@ -304,7 +304,7 @@ class Settings(BaseModel):
         return self.merchant_username is not None and self.merchant_api_key is not None
 
     @property
-    def tells_somebody(self) -> bool:
+    def has_alert_channel(self) -> bool:
         """Return whether alerts or heartbeats are sent anywhere."""
         return any((self.alert_webhook_url, self.alert_urls, self.heartbeat_url))
 

@@ -23,7 +23,7 @@ FAULTS = (
         "a restore takes the ledger of the backup for complete",
         (LOST,),
         "src/wms_sync/upkeep/restore.py",
-        "if not _goes_on_from(present, snapshot):",
+        "if not _continues_from(present, snapshot):",
         "if False:",
         ("tests/upkeep/test_backup.py::test_a_restored_ledger_is_doubted",),
     ),

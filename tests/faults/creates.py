@@ -86,7 +86,7 @@ FAULTS = (
         "a proxy's failure is taken for the service's word that nothing was done",
         (ONE, PUSHES_KILLED),
         "src/wms_sync/service/connection.py",
-        "if isinstance(error, ServiceFailed) and not error.is_own_word:",
+        "if isinstance(error, ServiceFailed) and not error.is_from_service:",
         "if False:",
         ("tests/service/test_creates.py::test_what_is_in_doubt_and_sent_once",),
     ),

@@ -163,7 +163,7 @@ FAULTS = (
         "a half-read window is resumed though other fields are requested now",
         (FETCHED,),
         "src/wms_sync/shipments/read/reader.py",
-        "window.started_at >= since and self._listing.asks_the_same(window.signature)\n            )",
+        "window.started_at >= since and self._listing.requests_the_same(window.signature)\n            )",
         "window.started_at >= since\n            )",
         ("tests/shipments/read/test_reader.py::test_a_half_read_window_is_read_anew_when_other_fields_are_asked_for",),
     ),

@@ -215,7 +215,7 @@ FAULTS = (
     Fault(
         "a window whose manifest cannot be read counts as covered",
         (MANIFEST,),
-        "src/wms_sync/shipments/read/set_aside.py",
+        "src/wms_sync/shipments/read/quarantined_windows.py",
         'run.store.adopt(replace(begun, state="abandoned", landed_at=now))',
         'run.store.adopt(replace(begun, state="landed", landed_at=now))',
         (

@@ -27,8 +27,8 @@ FAULTS = (
             "200 with `null`",
         ),
         "src/wms_sync/service/retrying.py",
-        "return idempotent or error.is_own_word",
-        "return error.is_own_word",
+        "return idempotent or error.is_from_service",
+        "return error.is_from_service",
         ("tests/service/test_retrying.py",),
     ),
     Fault(

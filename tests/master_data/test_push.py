@@ -597,12 +597,12 @@ def test_a_service_that_keeps_failing_is_left_alone(desk, fault):
     assert isinstance(report.applied.stopped, ServiceKeepsFailing)
     assert report.exit_code == 1
     touched = [entry for entry in desk.entries().values() if entry.message != "not sent: the push ended before"]
-    is_own_word = fault.body.startswith(b"{")
-    assert len(touched) < (GIVE_UP_AFTER if is_own_word else GIVE_UP_IN_DOUBT) + 2 * 2
+    is_from_service = fault.body.startswith(b"{")
+    assert len(touched) < (GIVE_UP_AFTER if is_from_service else GIVE_UP_IN_DOUBT) + 2 * 2
     desk.server.sandbox.intercept = None
     again = desk.push(PRODUCTS, path).counts
     assert sum(again.values()) == 60
-    assert again.get(Outcome.IN_DOUBT, 0) == (0 if is_own_word else len(touched))
+    assert again.get(Outcome.IN_DOUBT, 0) == (0 if is_from_service else len(touched))
 
 
 def test_nobody_there_leaves_nothing_in_doubt(desk):

@@ -14,14 +14,14 @@ from wms_sandbox.app import STATUS
 from wms_sandbox.errors import ParameterError, bad_parameters
 from wms_sandbox.field_treatment import FieldTreatment
 from wms_sync.reports.doctor import examine
-from wms_sync.reports.doctor_reading import look_at_status, read_as_a_sync
+from wms_sync.reports.doctor_reading import check_status, read_as_a_sync
 from wms_sync.reports.finding import Finding
 from wms_sync.state.refusals import Refusal, Refusals
 
 
 def found(bench) -> dict[str, Finding]:
     with bench.api() as api:
-        return {one.name: one for one in (look_at_status(api), *read_as_a_sync(bench.settings, api))}
+        return {one.name: one for one in (check_status(api), *read_as_a_sync(bench.settings, api))}
 
 
 def refusals(bench) -> tuple[Refusal, ...]:
@@ -92,7 +92,7 @@ def test_a_page_size_that_is_refused_is_named_with_the_largest_that_works(bench,
     )
     findings = found(bench)
     assert findings["page size"].severity == "warning"
-    assert "WMS_PAGE_SIZE=30" in findings["page size"].text
+    assert "WMS_PAGE_SIZE=25" in findings["page size"].text
 
 
 def test_a_status_page_that_fails_can_only_warn(bench, sandbox):
@@ -100,7 +100,7 @@ def test_a_status_page_that_fails_can_only_warn(bench, sandbox):
         answer = Response(status_code=status)
         sandbox.sandbox.intercept = lambda request, answer=answer: answer if request.url.path == STATUS else None
         with bench.api() as api:
-            assert look_at_status(api).severity == verdict
+            assert check_status(api).severity == verdict
 
 
 @pytest.mark.parametrize(

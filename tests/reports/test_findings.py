@@ -130,7 +130,7 @@ def a_push_failed(settings: Settings) -> None:
 @state(warning="warning", forget="warning")
 def a_read_warned_and_forgetting_was_interrupted(settings: Settings) -> None:
     with opened_store(settings) as store:
-        store.record_warnings("run", ["It is narrower."], anew=True)
+        store.record_warnings("run", ["It is narrower."], from_scratch=True)
         store.remember_forgotten([4711])
 
 

@@ -17,7 +17,7 @@ from wms_sync.cli.views import check_line, refresh_lines
 from wms_sync.layout import parquet_name
 from wms_sync.reports.finding import exit_code
 from wms_sync.reports.findings import acknowledgeable, findings_of
-from wms_sync.reports.inbox import InboxEntry, UnknownEntry, chosen, known_keys, rows_behind
+from wms_sync.reports.inbox import InboxEntry, UnknownEntry, chosen, known_keys, rows_of_entry
 from wms_sync.reports.report import make_report
 from wms_sync.reports.status import Status, status
 from wms_sync.shipments.load.refresh import replay
@@ -87,11 +87,11 @@ def test_what_does_not_fit_is_listed_until_acknowledged(spoiled, sandbox):
     value, key = found[True], found[False]
     assert value.what == HERE
     assert (key.what, key.example) == ("Shipment.gift_wrap", '"blue"')
-    rows = rows_behind(spoiled.settings, value, most=3)
+    rows = rows_of_entry(spoiled.settings, value, most=3)
     assert len(rows) == min(3, value.rows)
     assert rows[0].text == f'{{"perhaps": {rows[0].object_id}}}'
     assert spoiled.layout.files.size(spoiled.layout.page(rows[0].window_id, rows[0].page))
-    assert rows_behind(spoiled.settings, key, most=3)[0].text == '"blue"'
+    assert rows_of_entry(spoiled.settings, key, most=3)[0].text == '"blue"'
     assert known_keys(found.values()) == frozenset()
     with pytest.raises(UnknownEntry, match="value-000000"):
         chosen(list(found.values()), ["value-000000"])

@@ -240,7 +240,7 @@ def test_a_403_of_something_in_front_is_named_and_asked_again(sandbox, api, body
     assert "refused the request (server: shield/2 (edge))." in str(error.value)
     assert said is None or f"It says: {said} If this lasts" in str(error.value)
     assert ("WMS_API_TOKEN" in str(error.value)) == (not body.startswith(b"<"))
-    assert (error.value.retry_after, error.value.is_own_word) == (3600, False)
+    assert (error.value.retry_after, error.value.is_from_service) == (3600, False)
     assert mends_by_waiting(type(error.value).__name__)
 
 

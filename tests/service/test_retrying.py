@@ -37,7 +37,7 @@ def test_too_many_requests_are_asked_again_whatever_the_method(status):
 @pytest.mark.parametrize("status", [200, 403, 408, 500, 502, 503, 504])
 def test_a_failure_is_asked_again_where_that_is_harmless_or_the_service_says_that_it_did_nothing(status):
     assert wait(ServiceFailed("failed", status=status), idempotent=True) == 1
-    assert wait(ServiceFailed("failed", status=status, is_own_word=True), idempotent=False) == 1
+    assert wait(ServiceFailed("failed", status=status, is_from_service=True), idempotent=False) == 1
     assert wait(ServiceFailed("failed", status=status), idempotent=False) is None
 
 

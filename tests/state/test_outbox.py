@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from wms_sync.state import schema
-from wms_sync.state.outbox import GIVEN_UP_AFTER, PAUSES, Outbox, ToldFact
+from wms_sync.state.outbox import GIVEN_UP_AFTER, PAUSES, Outbox, SentAlert
 
 MOMENT = datetime(2026, 3, 1, 12, tzinfo=UTC)
-FACT = ToldFact("run_failed:sync", "run_failed", "refused", MOMENT)
+FACT = SentAlert("run_failed:sync", "run_failed", "refused", MOMENT)
 MINUTE = timedelta(minutes=1)
 
 
@@ -19,28 +19,28 @@ def outbox(url):
     with Outbox(url) as opened:
         with opened._engine.begin() as connection:
             connection.execute(schema.alerts.delete())  # the server is one for all tests
-            connection.execute(schema.told_facts.delete())
+            connection.execute(schema.sent_alerts.delete())
         yield opened
 
 
 def test_a_fact_is_told_once_until_it_changes(outbox, url):
     with Outbox(url) as another:
-        assert outbox.tell(FACT, {"id": "1"}, ["webhook", "url 1"])
-        assert not another.tell(FACT, {"id": "2"}, ["webhook", "url 1"])
-        changed = ToldFact(FACT.key, FACT.event, "unreachable", MOMENT + MINUTE)
-        assert another.tell(changed, {"id": "3"}, ["webhook"])
-        assert outbox.told() == {FACT.key: changed}
+        assert outbox.add(FACT, {"id": "1"}, ["webhook", "url 1"])
+        assert not another.add(FACT, {"id": "2"}, ["webhook", "url 1"])
+        changed = SentAlert(FACT.key, FACT.event, "unreachable", MOMENT + MINUTE)
+        assert another.add(changed, {"id": "3"}, ["webhook"])
+        assert outbox.sent() == {FACT.key: changed}
         assert not outbox.end(FACT, {"id": "4"}, ["webhook"], MOMENT), "it is another by now"
         assert outbox.end(changed, {"id": "5"}, ["webhook"], MOMENT + 2 * MINUTE)
         assert not another.end(changed, {"id": "6"}, ["webhook"], MOMENT)
     assert [(one.id, one.channel) for one in outbox.waiting()] == [
         ("1", "url 1"), ("1", "webhook"), ("3", "webhook"), ("5", "webhook")
     ]  # fmt: skip
-    assert outbox.told() == {}
+    assert outbox.sent() == {}
 
 
 def test_one_process_sends_and_the_next_attempt_is_planned_before_it_does(outbox, url):
-    outbox.tell(FACT, {"id": "1", "text": "Zürich"}, ["webhook"])
+    outbox.add(FACT, {"id": "1", "text": "Zürich"}, ["webhook"])
     [first] = outbox.waiting()
     assert (first.body, first.attempts, first.due_at) == ({"id": "1", "text": "Zürich"}, 0, MOMENT)
     with Outbox(url) as another:
@@ -59,13 +59,13 @@ def test_one_process_sends_and_the_next_attempt_is_planned_before_it_does(outbox
 
 def test_of_heartbeats_only_the_newest_waits(outbox):
     for beat in ("1", "2"):
-        outbox.tell(ToldFact("heartbeat", "heartbeat", beat, MOMENT), {"id": beat}, ["heartbeat"], newest_only=True)
+        outbox.add(SentAlert("heartbeat", "heartbeat", beat, MOMENT), {"id": beat}, ["heartbeat"], newest_only=True)
     assert [one.id for one in outbox.waiting()] == ["2"]
 
 
 def test_what_nobody_took_for_long_or_nobody_is_set_to_take_is_given_up(outbox):
     for key, channel, age in (("a", "webhook", 3), ("b", "webhook", 1), ("c", "heartbeat", 1), ("d", "url 1", 0)):
-        outbox.tell(ToldFact(key, "drift", "", MOMENT - age * MINUTE), {"id": key}, [channel])
+        outbox.add(SentAlert(key, "drift", "", MOMENT - age * MINUTE), {"id": key}, [channel])
 
     def give_up() -> list[str]:
         outbox.prune(["webhook", "heartbeat"], {"heartbeat": MOMENT}, before=MOMENT - 2 * MINUTE)

@@ -158,7 +158,7 @@ def test_an_installation_moves_by_a_backup_and_a_restore(service, settings_for, 
     with pytest.raises(DataFolderInUse, match="another prefix"):
         restore(there, tmp_path / "backups")
     found = verify(there)
-    assert (found.damaged, found.looked_at["page"] >= PAGES) == ((), True)
+    assert (found.damaged, found.examined["page"] >= PAGES) == ((), True)
     assert [one.text for one in examine(there) if one.name == "files"] == [
         f"{there.files_url} can be written, read, listed and deleted in, and puts nothing over what is there"
     ]

@@ -63,7 +63,7 @@ def forget(run: Run, *, order: int) -> None:
 def run(values: Values, command: Command) -> None:
     """Do it here. Raises what a run raises."""
     settings = Settings.load(_env_file=None, **values)
-    with begin(settings, RUN, RUN, anew=command is rebuild) as begun:
+    with begin(settings, RUN, RUN, from_scratch=command is rebuild) as begun:
         command(begun)
 
 

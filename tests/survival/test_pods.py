@@ -108,7 +108,7 @@ class Place:
         with psycopg.connect(plain(self.environment["WMS_STATE_URL"])) as connection:
             tables = connection.execute(
                 "select schemaname || '.' || tablename from pg_tables where schemaname in ('public', 'lake') "
-                "and tablename not in ('runs', 'told_facts', 'alerts') order by 1"
+                "and tablename not in ('runs', 'sent_alerts', 'alerts') order by 1"
             ).fetchall()
             return {
                 table: sorted(connection.execute(f"select t::text from {table} as t").fetchall()) for (table,) in tables

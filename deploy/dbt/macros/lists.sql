@@ -9,12 +9,12 @@
         maximum_object_size = 1000000000,
         columns = {
             'listed_at': 'timestamptz',
-            'begins_anew': 'boolean',
+            'starts_over': 'boolean',
             'windows': 'struct(window_id varchar, reason varchar, files map(varchar, varchar[]), omitted map(varchar, varchar[]), omitted_sets varchar[])[]',
             'about': 'json'
         }
     )
-    qualify listed_at >= max(listed_at) filter (where begins_anew) over ()
+    qualify listed_at >= max(listed_at) filter (where starts_over) over ()
 {% endmacro %}
 
 {# What the newest list says about a table: keys, root, root_key, newer, columns and so on. #}

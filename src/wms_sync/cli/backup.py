@@ -71,7 +71,7 @@ def _restored_lines(restored: Restored) -> Iterator[str]:
 
 
 def _verified_lines(found: Verified) -> Iterator[str]:
-    yield "looked at " + ", ".join(count_of(count, what) for what, count in found.looked_at.items())
+    yield "looked at " + ", ".join(count_of(count, what) for what, count in found.examined.items())
     for damage in found.damaged:
         yield f"damaged   {damage}"
     if not found.damaged:

@@ -12,7 +12,7 @@ from wms_sync.errors import SettingsError
 from wms_sync.grammar import count_of
 from wms_sync.layout import Layout
 from wms_sync.reports.findings import acknowledgeable, findings_of
-from wms_sync.reports.inbox import InboxEntry, InboxRow, chosen, known_keys, rows_behind
+from wms_sync.reports.inbox import InboxEntry, InboxRow, chosen, known_keys, rows_of_entry
 from wms_sync.reports.status import Status, status
 from wms_sync.settings import Settings
 from wms_sync.state.acknowledgements import Acknowledgements
@@ -64,7 +64,7 @@ def show_entry(settings: Settings, name: str) -> None:
     """Print an entry with its newest rows and the text of each as it came."""
     [entry] = chosen(_status(settings).inbox, [name])
     say_lines(_entry_lines(entry, is_known=False))
-    for row in rows_behind(settings, entry, SHOWN):
+    for row in rows_of_entry(settings, entry, SHOWN):
         say_lines(_row_lines(settings.layout, row))
 
 

@@ -28,7 +28,7 @@ from wms_sync.settings import Settings
 from wms_sync.storage.durable import keep_private, unusable
 
 INTERRUPTED = 130
-TELL_SECONDS = 5.0
+ALERT_SECONDS = 5.0
 """The longest that a command waits for receivers of alerts; what is not sent by then is sent later."""
 FILE = click.Path(path_type=Path)
 DAY = click.DateTime(formats=["%Y-%m-%d"])
@@ -55,13 +55,13 @@ def exits_with_code(command: Callable[..., int | None]) -> Callable[..., NoRetur
             say("wms-sync: interrupted; run it again to continue from there.", err=True)
             sys.exit(INTERRUPTED)
         except Exception as error:
-            told = unusable(error) or _silent(error)
-            if told is None:
-                _tell()
+            failure = unusable(error) or _silent(error)
+            if failure is None:
+                _send_due_alerts()
                 raise
-            say(f"wms-sync: {told}", err=True)
-            code = told.exit_code
-        _tell()
+            say(f"wms-sync: {failure}", err=True)
+            code = failure.exit_code
+        _send_due_alerts()
         sys.exit(code)
 
     return run
@@ -73,18 +73,18 @@ def _silent(error: Exception) -> WmsSyncError | None:
     return silent(error)
 
 
-def _tell() -> None:
+def _send_due_alerts() -> None:
     """Send the alerts that are due, in a bounded time: the command is over, and its result is printed."""
     try:
         settings = Settings.load()
     except WmsSyncError:  # the command has said so, if it needs them
         return
-    if not settings.tells_somebody or (settings.state_url is None and not _is_there(settings.layout.state)):
+    if not settings.has_alert_channel or (settings.state_url is None and not _is_there(settings.layout.state)):
         return
     sys.stdout.flush()
-    from wms_sync.reports.alerts.deliver import tell
+    from wms_sync.reports.alerts.deliver import send_alerts
 
-    tell(settings, seconds=TELL_SECONDS)
+    send_alerts(settings, seconds=ALERT_SECONDS)
 
 
 def _is_there(path: Path) -> bool:

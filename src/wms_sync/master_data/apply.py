@@ -300,7 +300,7 @@ class Push:
         self._stopped = self._stopped or (None if self._halted else self._reason_to_stop(sent))
         if self._stopped is not None and not self._halted:
             self._halt()
-        self._tell()
+        self._report_progress()
 
     def _without_repeated_id(self, key: str, sent: Sent) -> Sent:
         """Take an id that another row got too from both of them, and stop: nobody knows whose it is."""
@@ -343,7 +343,7 @@ class Push:
             seen_at=None,
         )
 
-    def _tell(self) -> None:
+    def _report_progress(self) -> None:
         if self._watcher is not None:
             seconds, counts = monotonic() - self._started, dict(self._rows.counts)
             self._watcher(PushProgress(len(self._rows.steps), len(self._rows.results), counts, seconds))

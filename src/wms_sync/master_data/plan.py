@@ -122,8 +122,8 @@ class Plan(Struct, frozen=True):
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes on the file, and on the Merchant API if it could not be asked."""
-        told = "Warning: the Merchant API could not be asked, so rows that need it wait; all others are handled."
-        return (*self.checked.notes, *(f"{told} {reason}" for reason in self.unasked))
+        text = "Warning: the Merchant API could not be asked, so rows that need it wait; all others are handled."
+        return (*self.checked.notes, *(f"{text} {reason}" for reason in self.unasked))
 
     @property
     def sends(self) -> int:
@@ -145,8 +145,8 @@ class Plan(Struct, frozen=True):
             )
             for step in self.steps
         ]
-        told = json.dumps([self.service, str(self.kind), self.checked.file.sha256, does])
-        return hashlib.sha256(told.encode()).hexdigest()[:16]
+        text = json.dumps([self.service, str(self.kind), self.checked.file.sha256, does])
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     @property
     def counts(self) -> dict[Action, int]:
@@ -283,8 +283,8 @@ class _Planner:
         changed = changes(step.entry.body, step.content)
         if not changed:
             return replace(step, action=Action.ALREADY_THERE, why=f"{where}.")
-        told = "; ".join(map(str, changed))
-        why = f"{where}. Changed since: {told}. The interface has no update: change it in the service itself."
+        text = "; ".join(map(str, changed))
+        why = f"{where}. Changed since: {text}. The interface has no update: change it in the service itself."
         return replace(step, action=Action.CHANGED, why=why, changes=changed)
 
     def _in_doubt(self, step: Step, entry: Entry, shown: Sequence[Found]) -> Step:

@@ -97,9 +97,9 @@ class PushReport(Struct, frozen=True):
             if result.outcome not in GOOD or result.warnings or ours:
                 seen[result.outcome] += 1
                 if most is None or seen[result.outcome] <= most:
-                    told = f"line {result.line}: {result.outcome} {result.key}".rstrip()
+                    text = f"line {result.line}: {result.outcome} {result.key}".rstrip()
                     why = f"{result.row['why']} {ours}".rstrip()
-                    yield f"{told}: {f'as line {first[why]}' if why in first else why}".rstrip()
+                    yield f"{text}: {f'as line {first[why]}' if why in first else why}".rstrip()
                     if why:
                         first.setdefault(why, result.line)
         for outcome, count in seen.items():
@@ -198,8 +198,8 @@ def push_file(
             watcher=watcher,
         )
         applied = push.apply()
-        told = {step.line for step in plan.steps if step.sends or not again}
-        reasons = {line: reason for line, reason in _reasons(applied.results).items() if line in told}
+        shown = {step.line for step in plan.steps if step.sends or not again}
+        reasons = {line: reason for line, reason in _reasons(applied.results).items() if line in shown}
         report = PushReport(plan, applied, write_rejects(layout, plan.checked, run_id, reasons))
         state.ended(applied, report.unsettled)
     return report

@@ -75,29 +75,29 @@ class FileState:
         self._files.record(self._file)
 
 
-GONE_IS_TOLD_FOR = timedelta(days=7)
+GONE_IS_REPORTED_FOR = timedelta(days=7)
 """How long a removed file is still reported: whoever removed it may not know that it was not finished."""
 
 
 def unfinished(settings: Settings) -> tuple[PushedFile, ...]:
     """Return those files that nobody is pushing now; removed files are left out after some days."""
     idle = {kind for kind in NAMES if pusher(settings, kind) is None}
-    told_since = datetime.now(UTC) - GONE_IS_TOLD_FOR
+    reported_since = datetime.now(UTC) - GONE_IS_REPORTED_FOR
     with PushFiles(settings.database_url) as files:
         return tuple(
             file
             for file in files.unfinished()
-            if file.kind in idle and (Path(file.path).exists() or file.began_at >= told_since)
+            if file.kind in idle and (Path(file.path).exists() or file.began_at >= reported_since)
         )
 
 
 def needs(settings: Settings, file: PushedFile) -> str:
     """Say what is open in one file, why, and what happens next or is to be done."""
     path = Path(file.path)
-    told = [f"{path.name}, pushed on {file.began_at:%Y-%m-%d %H:%M} UTC: {_open(file)}."]
+    sentences = [f"{path.name}, pushed on {file.began_at:%Y-%m-%d %H:%M} UTC: {_open(file)}."]
     if file.reason and file.unsent:
-        told.append(file.reason)
-    return " ".join([*told, *_next(settings, file, path)])
+        sentences.append(file.reason)
+    return " ".join([*sentences, *_next(settings, file, path)])
 
 
 def _open(file: PushedFile) -> str:

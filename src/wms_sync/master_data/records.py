@@ -200,7 +200,7 @@ def content(record: Record) -> str:
     """Return a record as canonical JSON: keys sorted, no blanks."""
     whole = deepcopy(record.body)
     for reference in record.references:
-        named = [_remote(reference, key) if _is_told_by_id(reference) else key for key in reference.keys]
+        named = [_remote(reference, key) if _is_named_by_id(reference) else key for key in reference.keys]
         _place(whole, reference, named if reference.many else named[0])
     return json.dumps(whole, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
@@ -234,7 +234,7 @@ def _same(old: object, new: object) -> bool:
     return old == new and isinstance(old, bool) == isinstance(new, bool)
 
 
-def _is_told_by_id(reference: Reference) -> bool:
+def _is_named_by_id(reference: Reference) -> bool:
     return reference.by_id and reference.kind not in ONLY_BY_ID
 
 

@@ -22,12 +22,12 @@ from wms_sync.master_data.existing import METHODS, MerchantLookup
 from wms_sync.master_data.kinds.table import IN_SHIPMENTS, KINDS, files_of, folder_of
 from wms_sync.master_data.pushed_files import pusher
 from wms_sync.reports.alerts.channels import NotDelivered, all_channels
-from wms_sync.reports.doctor_reading import look_at_status, read_as_a_sync
+from wms_sync.reports.doctor_reading import check_status, read_as_a_sync
 from wms_sync.reports.finding import Finding, examined, open_findings
 from wms_sync.reports.findings import findings_of
 from wms_sync.service.client import GlobalApi
 from wms_sync.service.errors import AccessDenied, ApiError, CallFailed, SessionExpired, Unauthorized
-from wms_sync.service.headers import Heard
+from wms_sync.service.headers import Readings
 from wms_sync.service.merchant import MerchantApi
 from wms_sync.service.retrying import RetryPolicy
 from wms_sync.settings import Settings
@@ -48,7 +48,7 @@ from wms_sync.targets.errors import DatabaseOpenError
 from wms_sync.targets.target import target_of
 from wms_sync.upkeep.forgotten_orders import refuse_lost
 from wms_sync.upkeep.place import FilesElsewhere, refuse_place_without_files
-from wms_sync.upkeep.recovery import is_behind
+from wms_sync.upkeep.recovery import is_outdated
 
 SKEW = timedelta(seconds=30)
 LOW_DISK_BYTES = 2 * 1024**3
@@ -86,7 +86,7 @@ def examine(settings: Settings, *, transport: httpx.BaseTransport | None = None)
         ("tables", _tables),
         ("ledger", _ledger),
         ("master data", _master_data),
-        ("alerts", look_at_alerts),
+        ("alerts", check_alerts),
         ("findings", _stored),
     )
     for subject, look in subjects:
@@ -125,23 +125,23 @@ def _token(settings: Settings) -> Iterator[Finding]:
 def _connection(transport: httpx.BaseTransport | None, settings: Settings) -> Iterator[Finding]:
     announced: list[str] = []
     with GlobalApi.from_settings(settings, policy=ONE_TRY, warn=announced.append, transport=transport) as api:
-        yield look_at_status(api)
+        yield check_status(api)
         yield from read_as_a_sync(settings, api)
     yield from (examined("headers", "warning", text) for text in announced)
-    heard = api.clock.heard
-    yield _clock(heard, settings.clock_tolerance)
+    readings = api.clock.readings
+    yield _clock(readings, settings.clock_tolerance)
 
 
-def _clock(heard: Heard, tolerance: timedelta) -> Finding:
+def _clock(readings: Readings, tolerance: timedelta) -> Finding:
     """Report how far the clocks are apart.
 
     A sync reads up to the earlier of two times: the service's clock, and this machine's plus the tolerance.
     """
-    if heard.least is None or heard.most is None:
+    if readings.least is None or readings.most is None:
         return examined(
             "clock", "warning", "answers have no Date: only this machine's clock decides how far a sync reads"
         )
-    furthest = max(heard.least, heard.most, key=abs)
+    furthest = max(readings.least, readings.most, key=abs)
     difference = f"the service's clock is {apart(furthest)} this machine's"
     if furthest > tolerance:
         allowed = f"WMS_CLOCK_TOLERANCE_SECONDS allows {tolerance.total_seconds():.0f} s, and later changes wait"
@@ -263,7 +263,7 @@ def _service(settings: Settings) -> Iterator[Finding]:
 def _forgotten(settings: Settings) -> Iterator[Finding]:
     layout = settings.layout
     with StateStore(settings.database_url) as store:
-        refuse_lost(layout, behind=is_behind(settings, store))
+        refuse_lost(layout, outdated=is_outdated(settings, store))
         known = len(store.forgotten())
     yield examined("forgotten orders", "note", f"{known} recorded, in the state store and in forgotten-orders.json")
 
@@ -346,7 +346,7 @@ def _master_data(settings: Settings) -> Iterator[Finding]:
     yield examined("master data", "note", f"{counted} in {folder}; WMS_PUSH_ENABLED is {sends}")
 
 
-def look_at_alerts(settings: Settings) -> Iterator[Finding]:
+def check_alerts(settings: Settings) -> Iterator[Finding]:
     """Examine each channel without sending anything, and count what waits."""
     channels = all_channels(settings)
     if not channels:

@@ -52,7 +52,7 @@ class _Seen(Struct):
     included: dict[str, int] = field(default_factory=dict)
 
 
-def look_at_status(api: GlobalApi) -> Finding:
+def check_status(api: GlobalApi) -> Finding:
     """Request the status page. It is not in the specification, so a failure is only a warning."""
     try:
         api.get(STATUS, read=bytes)

@@ -27,7 +27,7 @@ from wms_sync.state.store import StateStore
 from wms_sync.targets.database import records
 from wms_sync.targets.errors import UnknownOrderError, UnknownShipmentError
 from wms_sync.targets.target import target_of
-from wms_sync.upkeep.recovery import is_behind
+from wms_sync.upkeep.recovery import is_outdated
 
 
 class Origin(Struct, frozen=True):
@@ -221,7 +221,7 @@ class _Explaining:
         yield f"No page that was read holds a shipment with the id or unique_id {name}."
         if not self._files:
             yield "There are no Parquet files: run `wms-sync rebuild` to make them from the raw pages."
-        if is_behind(self._settings, self._store):
+        if is_outdated(self._settings, self._store):
             yield "Which time is covered is not known: the state store was lost or is an old copy. Run `wms-sync sync`."
             return
         if not covered:

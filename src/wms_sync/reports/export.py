@@ -219,7 +219,7 @@ def _write_workbook(
             ".csv or .parquet."
         )
     rows = connection.execute(relation.query(_plain(name, kind, zone) for name, (kind, _) in relation.columns.items()))
-    with _told_of(to), xlsxwriter.Workbook(path, {"constant_memory": True}) as book:
+    with _naming_file(to), xlsxwriter.Workbook(path, {"constant_memory": True}) as book:
         book.set_properties({"comments": MARK})
         bold = book.add_format({"bold": True})
         formats = {
@@ -249,7 +249,7 @@ def _write_workbook(
 
 
 @contextmanager
-def _told_of(path: Path) -> Iterator[None]:
+def _naming_file(path: Path) -> Iterator[None]:
     """Raise ``ExportError`` for a workbook that has no room, whose rows lie in another folder until it is closed."""
     from xlsxwriter.exceptions import FileCreateError
 

@@ -26,10 +26,10 @@ from wms_sync.reports.pushes import of_pushes
 from wms_sync.settings import Settings
 from wms_sync.shipments.load.omitted import CHECK as WHAT_WAS_ASKED_CAME
 from wms_sync.shipments.load.refresh import UNKNOWN_KEYS
-from wms_sync.shipments.read.clocks import what_is_off
+from wms_sync.shipments.read.clocks import clock_warning
 from wms_sync.shipments.read.plan import data_as_of, gaps_so_far, late_after
+from wms_sync.shipments.read.quarantined_windows import quarantined_folders
 from wms_sync.shipments.read.reader import BEFORE_START
-from wms_sync.shipments.read.set_aside import folders_set_aside
 from wms_sync.state.acknowledgements import Acknowledgements, fingerprint
 from wms_sync.state.audits import Audits
 from wms_sync.state.errors import RestoreUnfinished, StateOlder
@@ -41,7 +41,7 @@ from wms_sync.targets.foreign_log import log_notice
 from wms_sync.targets.target import is_gone, target_of
 from wms_sync.upkeep.maintenance import loads_too_many
 from wms_sync.upkeep.place import refuse_places
-from wms_sync.upkeep.recovery import is_behind, refuse_another_service
+from wms_sync.upkeep.recovery import is_outdated, refuse_another_service
 
 SHOWN_ABOVE = {
     "nothing_was_quarantined_in_the_latest_load",
@@ -68,9 +68,9 @@ class Installation(Struct, frozen=True):
     checks: Sequence[CheckFound]
 
     @property
-    def is_behind(self) -> bool:
+    def is_outdated(self) -> bool:
         """Return whether the state store lacks windows that are on disk, which may be in a bucket."""
-        return is_behind(self.settings, self.store)
+        return is_outdated(self.settings, self.store)
 
 
 def findings_of(
@@ -143,12 +143,12 @@ def _places(installation: Installation) -> Findings:
 def _coverage(installation: Installation) -> Findings:
     """Yield what the tables lack, and how old they are."""
     settings, store = installation.settings, installation.store
-    if installation.is_behind:
+    if installation.is_outdated:
         text = "The state store was lost or is an old copy, so the windows and pushes shown here are too few."
         what_to_do = "Run `wms-sync sync`: it restores them from what is on disk, and reads only what is not there."
         yield lasting_error("state-lost", text, what_to_do=what_to_do, event=None)
         return
-    for folder in folders_set_aside(settings.layout, store):
+    for folder in quarantined_folders(settings.layout, store):
         yield warning("set-aside", str(folder), about=folder.window_id)
     covered = store.covered(("loaded",))
     if not covered:
@@ -199,7 +199,7 @@ def _reads(installation: Installation) -> Findings:
     settings, store = installation.settings, installation.store
     for text, warned_at in store.warnings().items():
         yield warning("warning", text, about=text, since=warned_at)
-    if (off := what_is_off(store, settings.clock_tolerance)) is not None:
+    if (off := clock_warning(store, settings.clock_tolerance)) is not None:
         yield warning("clocks", off, "differ")
     before = store.observation(BEFORE_START)
     if before is not None and (records := int(before.value)):
@@ -214,7 +214,7 @@ def _tables(installation: Installation) -> Findings:
     """Yield what the published tables say: they are gone, checks failed, values did not fit, keys are unknown."""
     settings, published = installation.settings, installation.published
     target = target_of(settings)
-    if is_gone(installation.store, target) and not installation.is_behind:
+    if is_gone(installation.store, target) and not installation.is_outdated:
         yield lasting_error(
             "tables-gone",
             f"{target.name} was published and is gone: analysts have nothing to open.",
@@ -228,7 +228,7 @@ def _tables(installation: Installation) -> Findings:
     if published.unreadable is not None:
         yield lasting_error("tables-unreadable", published.unreadable, hides_others=True)
     layout = settings.layout
-    for kept in layout.logs_set_aside():
+    for kept in layout.foreign_logs():
         yield warning("log", log_notice(kept, layout.published), about=kept.name)
     yield from (warning("omitted", text, about=text) for text in published.not_sent)
     for check in installation.checks:

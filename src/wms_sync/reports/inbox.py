@@ -106,7 +106,7 @@ def chosen(entries: Sequence[InboxEntry], names: Collection[str]) -> tuple[Inbox
     return tuple(entry for entry in entries if entry.name in names or not names)
 
 
-def rows_behind(settings: Settings, entry: InboxEntry, most: int) -> tuple[InboxRow, ...]:
+def rows_of_entry(settings: Settings, entry: InboxEntry, most: int) -> tuple[InboxRow, ...]:
     """Return the newest rows behind an entry, at most ``most``."""
     with target_of(settings).published() as connection:
         name = "values" if entry.is_value else "keys"

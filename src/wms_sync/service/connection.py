@@ -235,7 +235,7 @@ def _or_in_doubt(error: ApiError, request: Request) -> ApiError:
     """Return ``InDoubt`` if a request that must not be sent twice may have been done; else the error itself."""
     if request.repeatable:
         return error
-    if isinstance(error, ServiceFailed) and not error.is_own_word:
+    if isinstance(error, ServiceFailed) and not error.is_from_service:
         return InDoubt(
             f"{error} The service itself did not say that nothing was done, so it may have done it.",
             retry_after=error.retry_after,

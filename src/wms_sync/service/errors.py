@@ -95,15 +95,15 @@ class Busy(StatusError):
 class ServiceFailed(StatusError):
     """The service, or something in front of it, failed, or answered in the service's place.
 
-    ``is_own_word``: the answer has the service's own error body (7.1), so the request was rolled back. Otherwise the
+    ``is_from_service``: the answer has the service's own error body (7.1), so the request was rolled back. Else the
     answer may come from a proxy or a firewall, which does not know what was done.
     """
 
     def __init__(
-        self, message: str, *, status: int, retry_after: float | None = None, is_own_word: bool = False
+        self, message: str, *, status: int, retry_after: float | None = None, is_from_service: bool = False
     ) -> None:
         super().__init__(message, status=status, retry_after=retry_after)
-        self.is_own_word = is_own_word
+        self.is_from_service = is_from_service
 
 
 class RedirectRefused(StatusError):

@@ -25,7 +25,7 @@ EARLIEST = datetime.min.replace(tzinfo=UTC)
 LATEST = datetime.max.replace(tzinfo=UTC)
 
 
-class Heard(Struct, frozen=True):
+class Readings(Struct, frozen=True):
     """What the answers so far say about the service's clock.
 
     ``trusted`` is the lowest trusted time of all answers; for an answer without ``Date`` that is this machine's clock
@@ -45,11 +45,11 @@ class ServiceClock:
     def __init__(self, tolerance: timedelta) -> None:
         self.tolerance = tolerance
         self._floor = EARLIEST
-        self._heard = Heard()
+        self._heard = Readings()
         self._lock = threading.Lock()
 
     @property
-    def heard(self) -> Heard:
+    def readings(self) -> Readings:
         """Return what was heard since ``listen``."""
         with self._lock:
             return self._heard
@@ -57,7 +57,7 @@ class ServiceClock:
     def listen(self) -> None:
         """Forget what was heard so far."""
         with self._lock:
-            self._heard = Heard()
+            self._heard = Readings()
 
     def not_before(self, moment: datetime) -> None:
         """Set the earliest time that ``take`` returns from now on.
@@ -74,15 +74,15 @@ class ServiceClock:
         return max(self._floor, mine if date is None else min(date, mine + self.tolerance))
 
 
-def _with(heard: Heard, date: datetime | None, mine: datetime, tolerance: timedelta) -> Heard:
+def _with(readings: Readings, date: datetime | None, mine: datetime, tolerance: timedelta) -> Readings:
     if date is None:
-        return replace(heard, trusted=min(heard.trusted, mine - tolerance))
+        return replace(readings, trusted=min(readings.trusted, mine - tolerance))
     ahead = date - mine
-    return Heard(
-        trusted=min(heard.trusted, date, mine + tolerance),
-        least=ahead if heard.least is None else min(heard.least, ahead),
-        most=ahead if heard.most is None else max(heard.most, ahead),
-        latest=date if heard.latest is None else max(heard.latest, date),
+    return Readings(
+        trusted=min(readings.trusted, date, mine + tolerance),
+        least=ahead if readings.least is None else min(readings.least, ahead),
+        most=ahead if readings.most is None else max(readings.most, ahead),
+        latest=date if readings.latest is None else max(readings.latest, date),
     )
 
 

@@ -72,7 +72,7 @@ def _may_repeat(error: ApiError, *, idempotent: bool) -> bool:
     if isinstance(error, Unreachable) and not isinstance(error, NotSent):
         return idempotent
     if isinstance(error, ServiceFailed):
-        return idempotent or error.is_own_word
+        return idempotent or error.is_from_service
     return isinstance(error, Busy | NotSent)
 
 

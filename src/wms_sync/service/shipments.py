@@ -79,7 +79,7 @@ class ShipmentListing:
             asked.append(f"wider={self.widening.total_seconds():.0f}")
         return "&".join([f"limit={self._page_size.now}", *asked])
 
-    def asks_the_same(self, signature: str) -> bool:
+    def requests_the_same(self, signature: str) -> bool:
         """Return whether a half-read window with this signature can be resumed; the page size may differ."""
         return signature.partition("&")[2] == self.signature.partition("&")[2]
 

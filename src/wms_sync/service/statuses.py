@@ -56,7 +56,7 @@ def raise_for(response: httpx.Response, base_url: str, credentials: str) -> None
     if status >= 500 or status in {REQUEST_TIMEOUT, NOT_MODIFIED}:  # no request has a condition: a cache is in between
         failed = f"the service, or a proxy in front of it, failed{_server(response)}.{_it_says(said)}"
         message = f"{answered}: {as_sentence(said) if is_own else failed}{_asked(wait)}"
-        raise ServiceFailed(message, status=status, retry_after=wait, is_own_word=is_own)
+        raise ServiceFailed(message, status=status, retry_after=wait, is_from_service=is_own)
     if 300 <= status < 400:
         raise RedirectRefused(
             f"{answered}, a redirect. It is not followed, since the request has credentials. Set WMS_BASE_URL to the "

@@ -37,8 +37,8 @@ from wms_sync.shipments.read.errors import WindowIncomplete
 from wms_sync.shipments.read.field_selection import FieldSelection
 from wms_sync.shipments.read.listing import Cleaner, is_recent, known_widening, listing_of, page_size
 from wms_sync.shipments.read.progress import Tally, Warnings
+from wms_sync.shipments.read.quarantined_windows import new_name_without_time
 from wms_sync.shipments.read.reader import BEFORE_START
-from wms_sync.shipments.read.set_aside import new_name_without_time
 from wms_sync.shipments.read.window import WindowReader
 from wms_sync.state.audits import Audit, Audits, MissingShipment
 from wms_sync.state.run import Run
@@ -174,7 +174,7 @@ class SliceReader:
         for start in range(0, len(absent), IDS_PER_REQUEST - 1):
             part = absent[start : start + IDS_PER_REQUEST - 1]
             try:
-                there, asked_at = self._ask_again(part, witness=max(piece.ids))
+                there, asked_at = self._repeat(part, witness=max(piece.ids))
             except ApiError as error:
                 logger.warning(
                     "%(absent)s absent, but not marked missing without proof: %(error)s",
@@ -183,7 +183,7 @@ class SliceReader:
                 continue
             yield from (MissingShipment(missing, window_id, asked_at) for missing in part if missing not in there)
 
-    def _ask_again(self, ids: Sequence[int], *, witness: int) -> tuple[AbstractSet[int], datetime]:
+    def _repeat(self, ids: Sequence[int], *, witness: int) -> tuple[AbstractSet[int], datetime]:
         """Return which of these ids the service has, and when it was asked.
 
         Raise ``ProtocolError`` if it does not find the witness: then a search by id proves nothing.

@@ -18,7 +18,7 @@ from msgspec.structs import asdict
 from sqlalchemy import ColumnElement, Connection, and_, or_, select, update
 
 from wms_sync.state.engine import Opened, insert_of
-from wms_sync.state.schema import alerts, told_facts
+from wms_sync.state.schema import alerts, sent_alerts
 
 PAUSES = tuple(timedelta(minutes=minutes) for minutes in (1, 2, 5, 15, 60))
 """Between the attempts to deliver an alert; the last one repeats."""
@@ -29,13 +29,13 @@ Body = Mapping[str, Any]
 """What is delivered, as JSON: ids, counts and sentences."""
 
 
-class ToldFact(Struct, frozen=True):
-    """One row of ``told_facts``: a fact that was told and is still so."""
+class SentAlert(Struct, frozen=True):
+    """One row of ``sent_alerts``: a fact that was told and is still so."""
 
     key: str
     event: str
     fingerprint: str
-    told_at: datetime
+    sent_at: datetime
 
 
 class Waiting(Struct, frozen=True):
@@ -57,12 +57,12 @@ class Waiting(Struct, frozen=True):
 class Outbox(Opened):
     """The store of told facts and of alerts to deliver; any process may use it at any time."""
 
-    def told(self) -> dict[str, ToldFact]:
+    def sent(self) -> dict[str, SentAlert]:
         """Return the facts that were told and have not ended, by key."""
         with self._reading() as connection:
-            return {row.key: ToldFact(**row._mapping) for row in connection.execute(select(told_facts))}
+            return {row.key: SentAlert(**row._mapping) for row in connection.execute(select(sent_alerts))}
 
-    def tell(self, fact: ToldFact, body: Body, channels: Collection[str], *, newest_only: bool = False) -> bool:
+    def add(self, fact: SentAlert, body: Body, channels: Collection[str], *, newest_only: bool = False) -> bool:
         """Put an alert into the outbox, unless the fact was told with this fingerprint; return whether it was put.
 
         With ``newest_only`` it replaces what still waits for these channels.
@@ -72,14 +72,14 @@ class Outbox(Opened):
                 return False
             if newest_only:
                 connection.execute(alerts.delete().where(alerts.c.channel.in_(channels)))
-            _put(connection, body, channels, fact.told_at)
+            _put(connection, body, channels, fact.sent_at)
         return True
 
-    def end(self, fact: ToldFact, body: Body | None, channels: Collection[str], now: datetime) -> bool:
+    def end(self, fact: SentAlert, body: Body | None, channels: Collection[str], now: datetime) -> bool:
         """Record that a fact is over and put the alert that says so, if any; False if another process did so first."""
-        same = told_facts.c.key == fact.key, told_facts.c.fingerprint == fact.fingerprint
+        same = sent_alerts.c.key == fact.key, sent_alerts.c.fingerprint == fact.fingerprint
         with self._engine.begin() as connection:
-            ended = connection.execute(told_facts.delete().where(*same)).rowcount == 1
+            ended = connection.execute(sent_alerts.delete().where(*same)).rowcount == 1
             if ended and body is not None:
                 _put(connection, body, channels, now)
         return ended
@@ -121,13 +121,13 @@ class Outbox(Opened):
         with self._engine.begin() as connection:
             return connection.execute(alerts.delete().where(or_(*old))).rowcount
 
-    def _is_new(self, connection: Connection, fact: ToldFact) -> bool:
+    def _is_new(self, connection: Connection, fact: SentAlert) -> bool:
         values = asdict(fact)
-        another = told_facts.c.key == fact.key, told_facts.c.fingerprint != fact.fingerprint
-        if connection.execute(update(told_facts).where(*another).values(values)).rowcount:
+        another = sent_alerts.c.key == fact.key, sent_alerts.c.fingerprint != fact.fingerprint
+        if connection.execute(update(sent_alerts).where(*another).values(values)).rowcount:
             return True
         inserted = (
-            insert_of(self._engine, told_facts).values(values).on_conflict_do_nothing().returning(told_facts.c.key)
+            insert_of(self._engine, sent_alerts).values(values).on_conflict_do_nothing().returning(sent_alerts.c.key)
         )
         return connection.execute(inserted).first() is not None
 

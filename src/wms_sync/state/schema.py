@@ -224,13 +224,13 @@ runs = Table(
     Index("runs_by_start", "started_at"),
 )
 
-told_facts = Table(
-    "told_facts",
+sent_alerts = Table(
+    "sent_alerts",
     METADATA,
     Column("key", Text, primary_key=True),
     Column("event", String(32), nullable=False),
     Column("fingerprint", Text, nullable=False),
-    Column("told_at", UtcDateTime, nullable=False),
+    Column("sent_at", UtcDateTime, nullable=False),
 )
 
 alerts = Table(

@@ -319,15 +319,15 @@ class StateStore(Guarded):
         with self._transaction() as connection:
             connection.execute(observations.delete().where(observations.c.name == name))
 
-    def record_warnings(self, run_id: str, warnings: Sequence[str], *, anew: bool) -> None:
+    def record_warnings(self, run_id: str, warnings: Sequence[str], *, from_scratch: bool) -> None:
         """Record the warnings of a read: in place of all earlier ones (``anew``), or in addition to them."""
-        if not warnings and not (anew and self.warnings()):
+        if not warnings and not (from_scratch and self.warnings()):
             return
         now = datetime.now(UTC)
         rows = [{"warning": warning, "run_id": run_id, "warned_at": now} for warning in dict.fromkeys(warnings)]
         with self._transaction() as connection:
             old = read_warnings.delete()
-            if not anew:
+            if not from_scratch:
                 old = old.where(read_warnings.c.warning.in_([row["warning"] for row in rows]))
             connection.execute(old)
             if rows:

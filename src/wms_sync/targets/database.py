@@ -41,7 +41,7 @@ from wms_sync.catalogue import (
 from wms_sync.layout import Layout, spill
 from wms_sync.storage.durable import Inaccessible, make_private, make_private_file
 from wms_sync.targets.errors import DatabaseForbidden, DatabaseNewer, DatabaseOpenError, TablesNewer
-from wms_sync.targets.foreign_log import set_aside_log
+from wms_sync.targets.foreign_log import keep_foreign_log
 
 TableColumns = dict[str, tuple[str, str | None]]
 """Type and comment, by column."""
@@ -151,7 +151,7 @@ def open_for_reading(
     foreign log beside the published file is renamed first.
     """
     if path == layout.published:
-        set_aside_log(layout)
+        keep_foreign_log(layout)
     try:
         with _connected(layout, path, memory_limit) as connection:
             connection.execute("set timezone = 'UTC'")

@@ -43,7 +43,7 @@ logger = logging.getLogger(__name__)
 class FileTarget:
     """The published file of a data folder."""
 
-    is_beside_the_state = False
+    shares_state_database = False
 
     def __init__(self, settings: Settings) -> None:
         self._layout = settings.layout
@@ -102,11 +102,11 @@ class FileTarget:
         return ()
 
     @contextmanager
-    def load(self, turn: Turn, *, anew: bool = False) -> Iterator[FileLoad]:
+    def load(self, turn: Turn, *, from_scratch: bool = False) -> Iterator[FileLoad]:
         """Begin a load for the length of the block, on a copy of the published file, or ``anew`` on an empty one."""
         report_foreign_log(self._layout)
         with self._private_file(turn) as private:
-            if self.is_published and not anew:
+            if self.is_published and not from_scratch:
                 self._copy_to(private)
             yield FileLoad(turn, private, self._memory_limit)
 

@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 HOW_TO_WRITE = "connect with read_only=True; to write, write into a copy"
 
 
-def set_aside_log(layout: Layout) -> Path | None:
+def keep_foreign_log(layout: Layout) -> Path | None:
     """Rename the log beside the published file; return its new path, None if there was none.
 
     Raise ``Inaccessible`` if it cannot be renamed.
@@ -45,5 +45,5 @@ def log_notice(kept: Path, published: Path) -> str:
 
 def report_foreign_log(layout: Layout) -> None:
     """Rename a foreign log, if there is one, and report it."""
-    if (kept := set_aside_log(layout)) is not None:
+    if (kept := keep_foreign_log(layout)) is not None:
         logger.warning(log_notice(kept, layout.published))

@@ -19,7 +19,7 @@ TOO_MANY_FILES = os.strerror(errno.EMFILE)
 
 
 @contextmanager
-def refusals_told() -> Iterator[None]:
+def reported_refusals() -> Iterator[None]:
     """Raise what the system refuses inside the block as ``OutOfMemory``, ``NoThread`` or ``TooManyFiles``."""
     try:
         yield

@@ -69,7 +69,7 @@ class Target(Protocol):
     def title(self) -> str:
         """Return what messages call it."""
 
-    is_beside_the_state: bool
+    shares_state_database: bool
     """Whether the tables are in the database of the state, so that an old copy of it is one of both."""
 
     @property
@@ -109,7 +109,7 @@ class Target(Protocol):
     def readers_in_the_way(self) -> tuple[int, ...]:
         """Return the sessions of readers for which the last step of forgetting would wait now."""
 
-    def load(self, turn: Turn, *, anew: bool = False) -> AbstractContextManager[Loading]:
+    def load(self, turn: Turn, *, from_scratch: bool = False) -> AbstractContextManager[Loading]:
         """Begin a load for the length of the block: from the published tables, or ``anew`` from empty ones."""
 
     @property

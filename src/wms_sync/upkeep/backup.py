@@ -34,7 +34,7 @@ from wms_sync.state.turns import refuse_unfinished_restore
 from wms_sync.storage.durable import make_private, write_whole
 from wms_sync.upkeep.backups import Backup, BackupError, Backups, Kept
 from wms_sync.upkeep.forgotten_orders import orders_listed
-from wms_sync.upkeep.recovery import is_behind
+from wms_sync.upkeep.recovery import is_outdated
 
 KEPT_BACKUPS = 7
 LOCK = "backup"
@@ -78,7 +78,7 @@ def backup(settings: Settings, folder: Path, *, most: int = KEPT_BACKUPS) -> Bac
 def _refuse_lost_state(settings: Settings) -> None:
     """Raise ``BackupError`` if the state store does not know what is on disk: the backup would lack it too."""
     with StateStore(settings.database_url) as store:
-        if is_behind(settings, store):
+        if is_outdated(settings, store):
             raise BackupError(
                 "The state store was lost or is an old copy, so a backup would lack what it does not know. Nothing was "
                 "kept. Run `wms-sync sync`, which restores it from what is on disk, and then the backup."

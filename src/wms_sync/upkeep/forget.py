@@ -109,7 +109,7 @@ def _clean_files(
 
 def _remove_leftovers(turn: Turn, layout: Layout) -> None:
     """Delete copies and spill of readers, and logs that were set aside: each may hold persons."""
-    for path in (*layout.work.glob("*.duckdb*"), spill(layout.work), layout.copies, *layout.logs_set_aside()):
+    for path in (*layout.work.glob("*.duckdb*"), spill(layout.work), layout.copies, *layout.foreign_logs()):
         turn.take_away(path)
 
 

@@ -24,12 +24,12 @@ from wms_sync.targets.errors import ForgottenOrdersLostError, UnknownOrderError
 logger = logging.getLogger(__name__)
 
 
-def reconcile_lists(layout: Layout, store: StateStore, *, behind: bool) -> None:
+def reconcile_lists(layout: Layout, store: StateStore, *, outdated: bool) -> None:
     """Bring the state store and the files to the same list. Raise ``ForgottenOrdersLostError`` if all are in doubt.
 
     ``behind``: the state store lacks something that is on disk. The caller holds the writer's lock.
     """
-    refuse_lost(layout, behind=behind)
+    refuse_lost(layout, outdated=outdated)
     known = store.forgotten()
     copies = list(_copies(layout))
     if all(copy is None for _, copy in copies) and (known or layout.forgotten_orders.exists()):
@@ -55,9 +55,9 @@ def reconcile_lists(layout: Layout, store: StateStore, *, behind: bool) -> None:
         _write(layout, store)
 
 
-def refuse_lost(layout: Layout, *, behind: bool) -> None:
+def refuse_lost(layout: Layout, *, outdated: bool) -> None:
     """Raise ``ForgottenOrdersLostError`` if neither the state store nor a file is sure to be complete."""
-    if not behind or any(copy is not None for _, copy in _copies(layout)):
+    if not outdated or any(copy is not None for _, copy in _copies(layout)):
         return
     try:
         orders_listed(layout.forgotten_orders)

@@ -27,8 +27,8 @@ from wms_sync.shipments.load.damage import DAMAGED, give_up_window
 from wms_sync.shipments.load.mirrors import restore_push_ledger
 from wms_sync.shipments.read import clocks
 from wms_sync.shipments.read.errors import ManifestDamaged
+from wms_sync.shipments.read.quarantined_windows import quarantine_window, take_back
 from wms_sync.shipments.read.raw import Manifest, is_complete, is_dropped, read_manifest
-from wms_sync.shipments.read.set_aside import set_aside, take_back
 from wms_sync.state.audits import Audits
 from wms_sync.state.creates_journal import CreatesJournal
 from wms_sync.state.ledger import LEDGER_LACKS, PushLedger
@@ -40,7 +40,7 @@ from wms_sync.targets.database import records
 from wms_sync.targets.errors import AnotherServiceError, MaintenanceError, ReadersInTheWay
 from wms_sync.targets.file import FileTarget
 from wms_sync.targets.foreign_log import report_foreign_log
-from wms_sync.targets.refusals import refusals_told
+from wms_sync.targets.refusals import reported_refusals
 from wms_sync.targets.target import Target, target_of
 from wms_sync.upkeep.forget import are_older, forget
 from wms_sync.upkeep.forgotten_orders import reconcile_lists
@@ -51,12 +51,12 @@ logger = logging.getLogger(__name__)
 
 @contextmanager
 def begin(
-    settings: Settings, purpose: str, run_id: str | None = None, *, anew: bool = False, held: Held | None = None
+    settings: Settings, purpose: str, run_id: str | None = None, *, from_scratch: bool = False, held: Held | None = None
 ) -> Iterator[Run]:
     """Hold the writer's turn inside the block; yield the run, its state store repaired from what is on disk.
 
     ``purpose`` is for people who wait for the lock, unless the caller has ``held`` it. A run that Dagster does not run
-    gets an id of its own. ``anew``: the run makes the tables again, so it may begin where they lack files.
+    gets an id of its own. ``from_scratch``: the run makes the tables again, so it may begin where they lack files.
     """
     url, run_id = settings.database_url, run_id or str(uuid4())
     layout = settings.layout
@@ -66,12 +66,12 @@ def begin(
         StateStore(url, turn) as store,
     ):
         run = Run(settings, store, run_id)
-        with refusals_told():
-            recover(run, anew=anew)
+        with reported_refusals():
+            recover(run, from_scratch=from_scratch)
             yield run
 
 
-def recover(run: Run, *, anew: bool = False) -> None:
+def recover(run: Run, *, from_scratch: bool = False) -> None:
     """Repair the state store from what is on disk. The caller holds the writer's lock."""
     settings, store, layout = run.settings, run.store, run.layout
     store.turn.take_away(layout.staged.root)  # left by a restore that was killed
@@ -85,25 +85,25 @@ def recover(run: Run, *, anew: bool = False) -> None:
     target = target_of(settings)
     if unknown:
         target.refuse_others()  # their windows are not taken in
-    behind = _is_behind(target, known, unknown)
+    outdated = _is_outdated(target, known, unknown)
     copies = _copies(settings, target)
     # windows last: once they are restored, nothing shows any more that the state store was lost
-    reconcile_lists(layout, store, behind=behind)
+    reconcile_lists(layout, store, outdated=outdated)
     clocks.reconcile(layout, store)
-    if behind:
+    if outdated:
         with Audits(settings.database_url, store.turn) as audits:
             restore_audits(copies, audits)
-    if behind or not target.is_beside_the_state:
+    if outdated or not target.shares_state_database:
         with PushLedger(settings.database_url, store.turn) as ledger:
             restored = restore_push_ledger(copies, CreatesJournal(layout.creates), ledger)
         if restored:
             logger.info("restored %(creates)s in the ledger from the copies", {"creates": count_of(restored, "create")})
-    if behind and _outlives_its_copies(settings, target, copies):
+    if outdated and _outlives_its_copies(settings, target, copies):
         _doubt_ledger(settings, store)
     found = _from_manifests(store, unknown.values()) + take_back(layout, store)
     for window_id in _without_usable_manifest(layout, store):
         if not is_dropped(layout, window_id):  # else its receipt is as good
-            set_aside(run, window_id)
+            quarantine_window(run, window_id)
     if not known:
         found += _from_receipts(target, store)
     if found:
@@ -113,19 +113,19 @@ def recover(run: Run, *, anew: bool = False) -> None:
         )
         refuse_another_service(settings, store)  # before anything of its installation is deleted
     for window_id in _without_usable_manifest(layout, store):
-        set_aside(run, window_id)
+        quarantine_window(run, window_id)
     if left := _delete_half_read(layout, store):
         logger.info(
             "deleted the pages of %(windows)s, only partly read when the state store was lost",
             {"windows": count_of(left, "window")},
         )
-    if store.forgotten(unfinished=True) or (not anew and are_older(target, store.forgotten())):
-        _finish_forgetting(run, anew=anew)
+    if store.forgotten(unfinished=True) or (not from_scratch and are_older(target, store.forgotten())):
+        _finish_forgetting(run, from_scratch=from_scratch)
     for window in store.windows("reading", "landed"):
         _give_up_if_damaged(layout, store, window)
 
 
-def _finish_forgetting(run: Run, *, anew: bool) -> None:
+def _finish_forgetting(run: Run, *, from_scratch: bool) -> None:
     """Finish an interrupted ``forget``. Readers that are in the way of its last step hold up no other run.
 
     Nor does a lost file of a lake hold up the rebuild that mends it; the run after that finishes then.
@@ -136,7 +136,7 @@ def _finish_forgetting(run: Run, *, anew: bool) -> None:
         logger.warning("%(error)s", {"error": error})
         return
     except MaintenanceError as error:
-        if not (anew and error.may_lack_files):
+        if not (from_scratch and error.may_lack_files):
             raise
         logger.warning("%(error)s The run after this rebuild finishes `wms-sync forget`.", {"error": error})
         return
@@ -150,8 +150,8 @@ def _copies(settings: Settings, target: Target) -> Target:
 
 def _outlives_its_copies(settings: Settings, target: Target, copies: Target) -> bool:
     """Return whether a loss of the state store is one of every copy of its ledger too."""
-    may_outlive_copies = settings.layout.elsewhere is not None or target.is_beside_the_state
-    return may_outlive_copies and (copies.is_beside_the_state or not copies.is_published)
+    may_outlive_copies = settings.layout.elsewhere is not None or target.shares_state_database
+    return may_outlive_copies and (copies.shares_state_database or not copies.is_published)
 
 
 def ledger_lacks(settings: Settings, store: StateStore) -> Observation | None:
@@ -160,7 +160,7 @@ def ledger_lacks(settings: Settings, store: StateStore) -> Observation | None:
     target = target_of(settings)
     if recorded is not None or not _outlives_its_copies(settings, target, _copies(settings, target)):
         return recorded
-    return _doubt(settings, store) if is_behind(settings, store) else None
+    return _doubt(settings, store) if is_outdated(settings, store) else None
 
 
 def _doubt(settings: Settings, store: StateStore) -> Observation:
@@ -200,13 +200,13 @@ def _refuse_if_another(settings: Settings, held: str | None) -> None:
         raise AnotherServiceError(held, settings.base_url)
 
 
-def is_behind(settings: Settings, store: StateStore) -> bool:
+def is_outdated(settings: Settings, store: StateStore) -> bool:
     """Return whether the state store lacks windows that are on disk: it was deleted, or restored from an old copy."""
     known = {window.id for window in store.windows()}
-    return _is_behind(target_of(settings), known, _unknown_manifests(settings.layout, known))
+    return _is_outdated(target_of(settings), known, _unknown_manifests(settings.layout, known))
 
 
-def _is_behind(target: Target, known: Collection[str], unknown: Iterable[object]) -> bool:
+def _is_outdated(target: Target, known: Collection[str], unknown: Iterable[object]) -> bool:
     return any(True for _ in unknown) or (not known and target.is_published)
 
 

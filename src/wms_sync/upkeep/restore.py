@@ -248,7 +248,7 @@ def _merged(
     known_to_lack = [
         since for state in (snapshot, present) if state is not None and (since := _lacks(state)) is not None
     ]
-    if not _goes_on_from(present, snapshot):
+    if not _continues_from(present, snapshot):
         known_to_lack.append(int(backup.began_at.timestamp()))
     if known_to_lack and not creates_are_known:
         seen.append({"name": LEDGER_LACKS, "value": min(known_to_lack), "about": "restored", "observed_at": now})
@@ -272,7 +272,7 @@ def _newest_entries(rows: tuple[Row, ...]) -> list[Row]:
     return [asdict(entry) for entry in newest.values()]
 
 
-def _goes_on_from(present: Snapshot | None, snapshot: Snapshot) -> bool:
+def _continues_from(present: Snapshot | None, snapshot: Snapshot) -> bool:
     """Return whether the present state store is the one of the backup, only later: then its ledger is complete."""
     if present is None:
         return False

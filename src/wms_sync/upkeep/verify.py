@@ -21,8 +21,8 @@ from wms_sync.settings import Settings
 from wms_sync.shipments.flatten.page import RecordDamagedError
 from wms_sync.shipments.flatten.window import FlattenedWindow, flattened_window, is_flattened
 from wms_sync.shipments.read.errors import ManifestDamaged
+from wms_sync.shipments.read.quarantined_windows import quarantined_folders
 from wms_sync.shipments.read.raw import damage, is_dropped, key_of, read_manifest
-from wms_sync.shipments.read.set_aside import folders_set_aside
 from wms_sync.state.errors import StateError
 from wms_sync.state.lock import lock_of
 from wms_sync.state.store import COMPLETE_STATES, StateStore, Window
@@ -32,7 +32,7 @@ from wms_sync.targets.errors import DatabaseForbidden, DatabaseOpenError
 from wms_sync.targets.target import target_of
 from wms_sync.upkeep.backups import Backup, BackupError, Backups, Kept, StateCopyDamaged, read_backup
 from wms_sync.upkeep.forgotten_orders import refuse_lost
-from wms_sync.upkeep.recovery import is_behind
+from wms_sync.upkeep.recovery import is_outdated
 
 WRITTEN_AGAIN = "`wms-sync rebuild` makes it again from what the state store knows"
 READ_AGAIN = "`wms-sync rebuild` gives its window up, and `wms-sync sync` reads its time again"
@@ -57,7 +57,7 @@ class Damage(Struct, frozen=True):
 class Verified(Struct, frozen=True):
     """How many files were looked at, by what they are, and which are damaged."""
 
-    looked_at: dict[str, int]
+    examined: dict[str, int]
     damaged: tuple[Damage, ...]
 
 
@@ -77,7 +77,7 @@ def verify_backups(folder: Path, data: Layout) -> Verified:
     records = kept.layout.backups()
     if not records:
         kept.newest()
-    looked_at, found, whole = {"backup": len(records), "file": 0}, [], set()
+    examined, found, whole = {"backup": len(records), "file": 0}, [], set()
     for record in reversed(records):
         again = f"delete {record.name}, and make another backup"
         try:
@@ -88,7 +88,7 @@ def verify_backups(folder: Path, data: Layout) -> Verified:
         for place, file in backup.kept():
             if file.sha256 in whole:
                 continue
-            looked_at["file"] += 1
+            examined["file"] += 1
             path = kept.layout.file(file.sha256)
             if (reason := _damage(kept, backup, file)) is None:
                 whole.add(file.sha256)
@@ -99,7 +99,7 @@ def verify_backups(folder: Path, data: Layout) -> Verified:
             Damage(f"{place} of {record.name}", f"{reason} when the backup was made", "a restore leaves it out")
             for place, reason in backup.damaged.items()
         ]
-    return Verified(looked_at, tuple(found))
+    return Verified(examined, tuple(found))
 
 
 def _damage(kept: Backups, backup: Backup, file: Kept) -> str | None:
@@ -129,10 +129,10 @@ class _Examination:
         return Verified(self._looked_at, found)
 
     def _lists(self) -> Iterator[Damage]:
-        if behind := is_behind(self._settings, self._store):
+        if outdated := is_outdated(self._settings, self._store):
             yield Damage("the state store", "it was lost or is an old copy", "the next run restores what is on disk")
-        refuse_lost(self._layout, behind=behind)
-        for folder in () if behind else folders_set_aside(self._layout, self._store):
+        refuse_lost(self._layout, outdated=outdated)
+        for folder in () if outdated else quarantined_folders(self._layout, self._store):
             yield Damage(raw_key(folder.window_id, MANIFEST), folder.reason, folder.what_to_do)
 
     def _windows(self) -> Iterator[Damage]:

@@ -12,8 +12,8 @@ from pydantic import SecretStr
 from tests.conftest import logged
 from tests.reports.alerts.conftest import REFUSED
 from wms_sync.reports.alerts.channels import AppriseUrl, Heartbeat, NotDelivered, Webhook, all_channels
-from wms_sync.reports.alerts.deliver import tell
-from wms_sync.reports.doctor import look_at_alerts
+from wms_sync.reports.alerts.deliver import send_alerts
+from wms_sync.reports.doctor import check_alerts
 
 NOWHERE = "http://127.0.0.1:1/a-secret"
 MINUTE = timedelta(minutes=1)
@@ -28,14 +28,14 @@ def test_an_alert_waits_for_a_receiver_that_does_not_take_it(hooked, receiver, s
     hooked.run("failed", REFUSED, "Unauthorized")
     receiver.status = status
     with logged() as messages:
-        hooked.tell()
-        hooked.tell()
+        hooked.send_alerts()
+        hooked.send_alerts()
     assert len(receiver.asked) == 1, "neither a redirect is followed nor is it asked again before the pause is over"
     assert [str(status) in message for message in messages] == [True]
     assert "a-secret" not in str(messages)
     [kept] = hooked.waiting
     receiver.status = 204
-    hooked.tell(MINUTE)
+    hooked.send_alerts(MINUTE)
     assert [body["id"] for body in receiver.taken] == [kept.id]
     assert hooked.waiting == ()
 
@@ -43,9 +43,9 @@ def test_an_alert_waits_for_a_receiver_that_does_not_take_it(hooked, receiver, s
 def test_an_alert_whose_next_attempt_was_planned_by_a_clock_that_was_ahead_is_sent_all_the_same(hooked, receiver):
     hooked.run("failed", REFUSED, "Unauthorized")
     receiver.status = 500
-    hooked.tell(timedelta(days=20))
+    hooked.send_alerts(timedelta(days=20))
     receiver.clear()
-    hooked.tell()
+    hooked.send_alerts()
     assert receiver.events == ["run_failed"]
 
 
@@ -54,7 +54,7 @@ def test_every_channel_gets_its_own_and_one_that_is_down_holds_up_no_other(insta
     both = install(alert_webhook_url=NOWHERE, alert_urls=f"{as_apprise(receiver.url)}\njson://127.0.0.1:1/a-secret")
     both.run("failed", REFUSED, "Unauthorized")
     with logged() as messages:
-        both.tell()
+        both.send_alerts()
     [taken] = receiver.taken
     assert (taken["title"], taken["type"]) == ("wms-sync: run failed", "warning")
     assert REFUSED in taken["message"]
@@ -65,9 +65,9 @@ def test_every_channel_gets_its_own_and_one_that_is_down_holds_up_no_other(insta
 
 def test_without_a_channel_nothing_counts_as_told(install, receiver):
     install().run("failed", REFUSED, "Unauthorized")
-    install().tell()
+    install().send_alerts()
     assert install().waiting == ()
-    install(alert_webhook_url=receiver.url).tell()
+    install(alert_webhook_url=receiver.url).send_alerts()
     assert receiver.events == ["run_failed"]
 
 
@@ -75,21 +75,21 @@ def test_a_heartbeat_follows_each_success_and_only_the_newest_waits(install, rec
     beating = install(heartbeat_url=receiver.url)
     beating.run("failed", REFUSED, "Unauthorized")
     beating.run("succeeded", purpose="rebuild")
-    beating.tell()
+    beating.send_alerts()
     assert receiver.asked == []
     beating.run("succeeded")
     for _ in range(2):
-        beating.tell()
+        beating.send_alerts()
     assert receiver.asked == ["GET /hooks/a-secret"]
     receiver.status = 503
     for _ in range(2):
         beating.run("succeeded")
-        beating.tell()
+        beating.send_alerts()
     [waiting] = beating.waiting
     assert waiting.body["run_id"] == "run-5"
     beating.run("failed", REFUSED, "Unauthorized")
     receiver.status = 200
-    beating.tell(timedelta(days=1, minutes=1))
+    beating.send_alerts(timedelta(days=1, minutes=1))
     assert beating.waiting == (), "a sign of life of yesterday is none"
     assert len(receiver.asked) == 3
 
@@ -97,7 +97,7 @@ def test_a_heartbeat_follows_each_success_and_only_the_newest_waits(install, rec
 def test_nobody_waits_for_a_receiver(hooked, receiver):
     hooked.run("failed", REFUSED, "Unauthorized")
     receiver.answers.clear()
-    tell(hooked.settings, seconds=0.01)
+    send_alerts(hooked.settings, seconds=0.01)
     assert hooked.waiting or not receiver.asked, "it returned before the receiver had answered"
     receiver.answers.set()
 
@@ -108,14 +108,14 @@ def test_a_state_store_that_takes_no_alert_ends_no_command_and_is_told_once_and_
     broken.settings.layout.state.write_text("no database")
     with logged() as messages:
         for _ in range(2):
-            tell(broken.settings, seconds=20)
+            send_alerts(broken.settings, seconds=20)
     assert "Alerts could not be looked for" in str(messages)
     [told] = receiver.taken
     assert (told["event"], told["is_bad"]) == ("store_refuses", True)
     assert "Alerts cannot be stored: " in told["text"]
     broken.settings.layout.state.unlink()
     for _ in range(2):
-        tell(broken.settings, seconds=20)
+        send_alerts(broken.settings, seconds=20)
     assert receiver.events == ["store_refuses", "recovered"]
 
 
@@ -145,7 +145,7 @@ def test_the_doctor_asks_hosts_and_sends_nothing(install, receiver):
     well = install(
         alert_webhook_url=receiver.url, heartbeat_url=receiver.url, alert_urls=f"{as_apprise(receiver.url)} nosuch://x"
     )
-    found = [(one.severity, one.text) for one in look_at_alerts(well.settings)]
+    found = [(one.severity, one.text) for one in check_alerts(well.settings)]
     assert [verdict for verdict, _ in found] == ["note", "note", "error", "note"]
     assert receiver.asked == ["HEAD /", "HEAD /"]
     assert "JSON" in found[1][1]
@@ -156,12 +156,12 @@ def test_the_doctor_asks_hosts_and_sends_nothing(install, receiver):
 def test_the_doctor_names_what_waits_and_what_is_not_reached(install):
     ill = install(alert_webhook_url=NOWHERE)
     ill.run("failed", REFUSED, "Unauthorized")
-    ill.tell()
-    found = [(one.severity, one.text) for one in look_at_alerts(ill.settings)]
+    ill.send_alerts()
+    found = [(one.severity, one.text) for one in check_alerts(ill.settings)]
     assert [verdict for verdict, _ in found] == ["error", "warning"]
     assert "1 alert waits for the receiver" in found[1][1]
     assert "a-secret" not in str(found)
-    assert "nobody hears of failures" in str(list(look_at_alerts(install().settings)))
+    assert "nobody hears of failures" in str(list(check_alerts(install().settings)))
 
 
 def test_channels_are_told_apart(install, receiver):

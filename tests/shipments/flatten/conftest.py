@@ -41,4 +41,4 @@ def page_of(path: Path) -> RawPage:
     except ValueError:
         collection = [None]
     records = len(collection) if isinstance(collection, list | dict) else 0
-    return RawPage(path, int(path.stem.removeprefix("page-")), records, EXTRACTED_AT, len(content), sent_again=True)
+    return RawPage(path, int(path.stem.removeprefix("page-")), records, EXTRACTED_AT, len(content), is_retry=True)

@@ -250,7 +250,7 @@ def test_a_page_without_a_readable_record_is_asked_for_again(flattener, land, tm
     (page,) = land(b'{"collection": "lost"}')
 
     with pytest.raises(PageUnreadableError, match="read again"):
-        flattener.flatten([replace(page, sent_again=False)], window_id="w", part=1, parquet_dir=tmp_path)
+        flattener.flatten([replace(page, is_retry=False)], window_id="w", part=1, parquet_dir=tmp_path)
 
 
 def test_asked_for_twice_its_records_are_quarantined_by_number(flattener, land, tmp_path):

@@ -52,7 +52,7 @@ def windows_of(listed):
 def assert_loaded_elsewhere_equals_published(bench):
     """Load the files as docs/how-to/load-elsewhere.md says, where no window omits anything, and compare each table."""
     found = lists(bench)
-    begun = max(place for place, one in enumerate(found) if one["begins_anew"])
+    begun = max(place for place, one in enumerate(found) if one["starts_over"])
     current = {window["window_id"]: window for one in found[begun:] for window in one["windows"]}
     about = next(one["about"] for one in reversed(found) if one["about"])
     looked = [window for window, one in current.items() if one["reason"] in {"audit", "backfill"}]
@@ -94,7 +94,7 @@ def test_who_loads_by_the_lists_has_the_published_tables(bench, sandbox):
     bench.settings = bench.settings.model_copy(update={"include_addresses": True})
     read, _ = first_synced(bench, sandbox)
     [first] = lists(bench)
-    assert first["begins_anew"]
+    assert first["starts_over"]
     assert windows_of(first) >= set(read.window_ids)
     assert {slug: one["columns"].keys() for slug, one in first["about"]["tables"].items()} == {
         one.slug: dict.fromkeys(one.column_names).keys() for one in tables()
@@ -103,7 +103,7 @@ def test_who_loads_by_the_lists_has_the_published_tables(bench, sandbox):
     sandbox.sandbox.advance(seconds=60)
     _, refreshed = synced(bench)
     _, second = lists(bench)
-    assert not second["begins_anew"]
+    assert not second["starts_over"]
     assert windows_of(second) == set(refreshed.windows)
     assert second["about"] is None  # as the first says
     assert_loaded_elsewhere_equals_published(bench)
@@ -121,7 +121,7 @@ def test_who_loads_by_the_lists_has_the_published_tables(bench, sandbox):
     assert lists(bench) == []
     assert rebuild(bench.run).published
     [rebuilt] = lists(bench)
-    assert rebuilt["begins_anew"]
+    assert rebuilt["starts_over"]
     assert windows_of(rebuilt) == windows_of(first) | windows_of(second)
     assert 0 < persons(rebuilt) < persons(first) + persons(second)
     assert_loaded_elsewhere_equals_published(bench)
@@ -134,7 +134,7 @@ def test_who_loads_by_the_lists_has_the_published_tables(bench, sandbox):
     sandbox.sandbox.advance(seconds=60)
     _, refreshed = synced(bench)  # a list that cannot be read stops no load, which begins anew
     [anew] = lists(bench)
-    assert anew["begins_anew"]
+    assert anew["starts_over"]
     assert windows_of(anew) == windows_of(rebuilt) | set(refreshed.windows)
     for omitting in (window for window in anew["windows"] if window["window_id"] in refreshed.windows):
         assert "package_items" in omitting["omitted_sets"]

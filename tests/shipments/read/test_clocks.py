@@ -17,7 +17,7 @@ from tests.conftest import CONFIG, Bench, logged, opened_store
 from tests.landed import assert_landed
 from wms_sandbox.app import Sandbox
 from wms_sandbox.transport import InProcess
-from wms_sync.shipments.read.clocks import OBSERVED, what_is_off
+from wms_sync.shipments.read.clocks import OBSERVED, clock_warning
 from wms_sync.shipments.read.plan import MARGIN
 from wms_sync.state.store import COVERAGE_WITHDRAWN
 from wms_sync.upkeep.recovery import recover
@@ -152,7 +152,7 @@ def test_what_changes_after_the_clock_went_back_is_read(bench, sandbox, service,
     assert "gone back by 1:5" in report.warnings[0]
     assert "Nothing can be read" in report.warnings[0]
     assert bench.store.covered()[-1].end == report.horizon
-    seen = what_is_off(bench.store, TOLERANCE)
+    seen = clock_warning(bench.store, TOLERANCE)
     bench.store.close()
     lose(bench)
     bench = replace(bench, store=opened_store(bench.settings))
@@ -161,7 +161,7 @@ def test_what_changes_after_the_clock_went_back_is_read(bench, sandbox, service,
     assert [line for line in told if not any(one in line for one in said)] == []
     assert len(told) == len(said)
     assert bench.store.covered()[-1].end == report.horizon
-    assert what_is_off(bench.store, TOLERANCE) == seen is not None
+    assert clock_warning(bench.store, TOLERANCE) == seen is not None
     assert COVERAGE_WITHDRAWN in bench.layout.clocks.read_text()
     service.advance(seconds=3600, changed=20)
     service.advance(seconds=3 * 3600)

@@ -41,9 +41,9 @@ def test_a_remark_changes_no_exit_code(bench):
 
 
 def test_the_status_shows_the_warnings_of_the_last_sync_and_of_reads_after_it(bench):
-    bench.store.record_warnings("first", ["healed since", "still so"], anew=True)
-    bench.store.record_warnings("second", ["still so"], anew=True)
-    bench.store.record_warnings("backfill", ["still so", "another"], anew=False)
+    bench.store.record_warnings("first", ["healed since", "still so"], from_scratch=True)
+    bench.store.record_warnings("second", ["still so"], from_scratch=True)
+    bench.store.record_warnings("backfill", ["still so", "another"], from_scratch=False)
     assert set(bench.store.warnings()) == {"still so", "another"}
     read_with(bench, Warnings())
     assert bench.store.warnings() == {}

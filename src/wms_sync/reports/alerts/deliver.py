@@ -27,7 +27,7 @@ _refusing: set[str] = set()
 """The state stores of which this process has sent that they refuse what is to be stored."""
 
 
-def tell(settings: Settings, *, seconds: float) -> None:
+def send_alerts(settings: Settings, *, seconds: float) -> None:
     """Look for new facts and send what is due; return after so many seconds at the latest, and raise nothing.
 
     What is cut off or fails stays in the outbox. It works in a thread that ends with the process, since a receiver that
@@ -35,10 +35,10 @@ def tell(settings: Settings, *, seconds: float) -> None:
     """
     if not all_channels(settings):
         return
-    _within(seconds, partial(_tell, settings))
+    _within(seconds, partial(_send_alerts, settings))
 
 
-def tell_unrecorded(settings: Settings, failed: RunRecord) -> None:
+def report_unrecorded(settings: Settings, failed: RunRecord) -> None:
     """Send that this run failed, which the state store could not keep; its process need not say that again."""
     _refusing.add(settings.database_url)
     _send_now(settings, failed_run(failed, [failed], datetime.now(UTC)))
@@ -64,7 +64,7 @@ def _within(seconds: float, do: Callable[[], None]) -> None:
 def _send_once(channel: Channel, body: Body) -> None:
     try:
         channel.send(body)
-    except Exception as error:  # noqa: BLE001 - as in _tell
+    except Exception as error:  # noqa: BLE001 - as in _send_alerts
         why = error if isinstance(error, NotDelivered) else type(error).__name__
         logger.warning("An alert was not delivered, and is not sent again. %(why)s", {"why": why})
 
@@ -102,20 +102,20 @@ def _send(outbox: Outbox, channel: Channel, alert: Waiting, moment: datetime) ->
     return True
 
 
-def _tell(settings: Settings) -> None:
+def _send_alerts(settings: Settings) -> None:
     try:
         observe(settings)
         deliver(settings)
     except WmsSyncError as error:
         logger.warning("Alerts could not be looked for: %(why)s", {"why": error})
-        _tell_refusal(settings, error)
+        _report_refusal(settings, error)
     except Exception as error:  # noqa: BLE001 - no defect of alerts may end a command
         logger.warning("Alerts could not be looked for (%(kind)s).", {"kind": type(error).__name__})
     else:
-        _tell_end_of_refusal(settings)
+        _report_end_of_refusal(settings)
 
 
-def _tell_refusal(settings: Settings, error: WmsSyncError) -> None:
+def _report_refusal(settings: Settings, error: WmsSyncError) -> None:
     """Send that no alert can be stored, as on a full disk: once a process, until it has seen the end of it.
 
     What waiting mends, such as a PostgreSQL that starts again, is left to the next look.
@@ -126,7 +126,7 @@ def _tell_refusal(settings: Settings, error: WmsSyncError) -> None:
         _send_now(settings, _of_store(f"Alerts cannot be stored: {error}", Event.STORE_REFUSES, what_to_do))
 
 
-def _tell_end_of_refusal(settings: Settings) -> None:
+def _report_end_of_refusal(settings: Settings) -> None:
     if settings.database_url in _refusing:
         _refusing.remove(settings.database_url)
         _send_now(settings, _of_store("Alerts can be stored again.", Event.RECOVERED))

@@ -18,7 +18,7 @@ from wms_sync.reports.findings import findings_of
 from wms_sync.reports.published import Published, published_of
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.plan import data_as_of
-from wms_sync.state.outbox import Body, Outbox, ToldFact
+from wms_sync.state.outbox import Body, Outbox, SentAlert
 from wms_sync.state.runs import LOADING, LOADS_TABLES, SYNC, RunRecord, RunRecords
 from wms_sync.state.store import StateStore
 from wms_sync.targets.target import target_of
@@ -69,7 +69,7 @@ class _Observation(Struct, frozen=True):
     channels: tuple[str, ...]
 
     def compare(self, findings: Sequence[Finding]) -> None:
-        sent = self.outbox.told()
+        sent = self.outbox.sent()
         for finding in findings:
             if finding.event is not None and finding.is_open and finding.is_settled:
                 self._send(finding, sent.get(finding.name))
@@ -79,21 +79,21 @@ class _Observation(Struct, frozen=True):
                 if name not in still and before.event != Event.HEARTBEAT:
                     self._end(before)
 
-    def _send(self, finding: Finding, before: ToldFact | None) -> None:
+    def _send(self, finding: Finding, before: SentAlert | None) -> None:
         assert finding.event is not None  # noqa: S101 - the caller has looked
         if before is None or before.fingerprint != finding.alert_facts:
-            sent = ToldFact(finding.name, finding.event.value, finding.alert_facts, self.moment)
-            self.outbox.tell(sent, self._body(finding), self.channels)
+            sent = SentAlert(finding.name, finding.event.value, finding.alert_facts, self.moment)
+            self.outbox.add(sent, self._body(finding), self.channels)
 
-    def _end(self, before: ToldFact) -> None:
+    def _end(self, before: SentAlert) -> None:
         ended = self._what_ended(before)
         body = None
         if ended is not None:
-            text = f"{ended} again; it was reported on {before.told_at:%Y-%m-%d %H:%M} UTC that it was not so."
+            text = f"{ended} again; it was reported on {before.sent_at:%Y-%m-%d %H:%M} UTC that it was not so."
             body = self._body(Finding(name=before.key, severity="note", text=text), Event.RECOVERED)
         self.outbox.end(before, body, self.channels, self.moment)
 
-    def _what_ended(self, before: ToldFact) -> str | None:
+    def _what_ended(self, before: SentAlert) -> str | None:
         """Return what is well again; None if nobody waits for it, or if the records of the runs are gone."""
         if before.event == Event.STALE_DATA:
             return "The data is fresh"
@@ -112,8 +112,8 @@ class _Observation(Struct, frozen=True):
             return
         if self.moment - last.ended_at <= BEAT_FOR:
             finding = Finding(name=HEARTBEAT, severity="note", text="A sync has succeeded.", run=last)
-            sent = ToldFact(HEARTBEAT, Event.HEARTBEAT.value, last.run_id, self.moment)
-            self.outbox.tell(sent, self._body(finding, Event.HEARTBEAT), (HEARTBEAT,), newest_only=True)
+            sent = SentAlert(HEARTBEAT, Event.HEARTBEAT.value, last.run_id, self.moment)
+            self.outbox.add(sent, self._body(finding, Event.HEARTBEAT), (HEARTBEAT,), newest_only=True)
 
     def _body(self, finding: Finding, event: Event | None = None) -> Body:
         return body_of(self.settings, finding, self.moment, self.data_as_of, event)

@@ -109,7 +109,7 @@ class PageReader:
 
         Raises ``PageUnreadableError`` if the page was not yet read a second time.
         """
-        if not page.sent_again:
+        if not page.is_retry:
             raise PageUnreadableError(page.path, repaired.misfits[-1].why)
         why = "nothing can be read of the page, though it was asked for twice"
         records = [Misfit("Shipment", None, f"$.collection[{index}]", "", why) for index in range(page.records)]

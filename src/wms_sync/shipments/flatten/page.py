@@ -80,7 +80,7 @@ class RawPage(Struct, frozen=True):
     records: int
     extracted_at: datetime
     uncompressed_bytes: int
-    sent_again: bool = False
+    is_retry: bool = False
     """The page was requested a second time because nothing on it could be read the first time."""
 
     def content(self) -> bytes:

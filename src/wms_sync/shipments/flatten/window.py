@@ -79,7 +79,7 @@ def flattened_window(layout: Layout, window_id: str) -> FlattenedWindow:
         raise RecordDamagedError(flattened_key(window_id)) from None
 
 
-def flatten_again(turn: Turn, layout: Layout, window_id: str) -> None:
+def reflatten(turn: Turn, layout: Layout, window_id: str) -> None:
     """Delete the record of a window's Parquet files, so that the next load flattens the window again."""
     layout.files.delete(turn, flattened_key(window_id))
 
@@ -106,7 +106,7 @@ def flatten_window(
         raise PageDamagedError(Path(raw_key(window_id, MANIFEST)), "it is missing with the pages that it lists")
     try:
         pages = [_page(page, path) for page, path in zip(landed, _at_hand(layout, landed), strict=True)]
-        flatten_again(store.turn, layout, window_id)
+        reflatten(store.turn, layout, window_id)
         flattened = _flatten_all(layout, store, flattener, window_id, deque(_batches(pages, batch_bytes)))
     finally:
         layout.files.release(window_key(window_id))
@@ -157,7 +157,7 @@ def _flatten(
         if not any(_was_unreadable(store, before) for before in store.windows("abandoned") if _share(before, window)):
             store.observe(f"{_UNREADABLE} {window_id}", 1, error.path.name)
             raise
-    again = [replace(page, sent_again=True) for page in pages]
+    again = [replace(page, is_retry=True) for page in pages]
     return flattener.flatten(again, window_id=window_id, part=part, parquet_dir=made_in)
 
 

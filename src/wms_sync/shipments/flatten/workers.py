@@ -106,7 +106,7 @@ class Flattening:
         self._done(window)
 
 
-def flatten_landed(settings: Settings, store: StateStore, *, anew: bool) -> Mapping[str, PageDamagedError]:
+def flatten_landed(settings: Settings, store: StateStore, *, from_scratch: bool) -> Mapping[str, PageDamagedError]:
     """Flatten every complete window that has no Parquet files; ``anew``, every window that has raw pages.
 
     Return the error of each window with a damaged page.
@@ -114,10 +114,12 @@ def flatten_landed(settings: Settings, store: StateStore, *, anew: bool) -> Mapp
     layout = settings.layout
     known = store.windows(*COMPLETE_STATES)
     kept = {
-        window.id for window in known if is_flattened(layout, window.id) and (not anew or is_dropped(layout, window.id))
+        window.id
+        for window in known
+        if is_flattened(layout, window.id) and (not from_scratch or is_dropped(layout, window.id))
     }
     windows = [window.id for window in known if window.id not in kept]
-    if anew and kept:
+    if from_scratch and kept:
         logger.info(
             "%(windows)s from Parquet files: the raw pages were dropped",
             {"windows": count_of(len(kept), "window comes", "windows come")},

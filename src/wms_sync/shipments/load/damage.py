@@ -16,8 +16,8 @@ from wms_sync import sql_files
 from wms_sync.catalogue import tables
 from wms_sync.layout import Layout, flattened_key, name_of, window_of
 from wms_sync.shipments.flatten.page import RecordDamagedError
-from wms_sync.shipments.flatten.window import flatten_again, flattened_window, flattened_windows, is_flattened
-from wms_sync.shipments.read.raw import damage, is_dropped, mend_manifest, open_again, size_differs
+from wms_sync.shipments.flatten.window import flattened_window, flattened_windows, is_flattened, reflatten
+from wms_sync.shipments.read.raw import damage, is_dropped, mend_manifest, reopen, size_differs
 from wms_sync.state.store import COMPLETE_STATES, StateStore
 from wms_sync.targets.errors import AnalyticsError
 
@@ -27,7 +27,7 @@ DAMAGED = "%(file)s of window %(window)s is damaged (%(reason)s): the window wil
 
 def give_up_window(layout: Layout, store: StateStore, window_id: str) -> None:
     """Abandon a window with damaged pages, in the state store and on disk: its interval is no longer covered."""
-    open_again(store.turn, layout, window_id)
+    reopen(store.turn, layout, window_id)
     store.abandon(window_id)
 
 
@@ -97,7 +97,7 @@ def take_away_damaged_records(layout: Layout, store: StateStore) -> None:
 
 def take_away_record(layout: Layout, store: StateStore, window_id: str) -> None:
     """Do the same with one that is known to be damaged."""
-    _make_again(layout, store, window_id)
+    _rebuild_file(layout, store, window_id)
     logger.warning(_AGAIN, {"file": flattened_key(window_id), "reason": "it cannot be read"})
 
 
@@ -116,12 +116,12 @@ def _damage(connection: duckdb.DuckDBPyConnection, layout: Layout, key: str) -> 
 
 
 def _take_away(layout: Layout, store: StateStore, key: str, reason: str) -> None:
-    _make_again(layout, store, window_of(name_of(key)))
+    _rebuild_file(layout, store, window_of(name_of(key)))
     layout.files.delete(store.turn, key)
     logger.warning(_AGAIN, {"file": key, "reason": reason})
 
 
-def _make_again(layout: Layout, store: StateStore, window_id: str) -> None:
-    flatten_again(store.turn, layout, window_id)
+def _rebuild_file(layout: Layout, store: StateStore, window_id: str) -> None:
+    reflatten(store.turn, layout, window_id)
     if is_dropped(layout, window_id):
         give_up_window(layout, store, window_id)

@@ -89,7 +89,7 @@ class LoadList(Struct, frozen=True):
     """A list; the names of the fields are the contract."""
 
     listed_at: datetime
-    begins_anew: bool
+    starts_over: bool
     run_id: str
     windows: Sequence[ListedWindow]
     about_digest: str
@@ -116,16 +116,18 @@ class LoadLists:
         newest = self._newest()
         since = newest.listed_at if newest else None
         listed_at = max(datetime.now(UTC), since + ONE) if since else datetime.now(UTC)
-        connection.execute(sql_files.read("merge/list_loads.sql"), {"listed_at": listed_at, "anew": since is None})
+        connection.execute(
+            sql_files.read("merge/list_loads.sql"), {"listed_at": listed_at, "from_scratch": since is None}
+        )
         found = records(connection.execute(sql_files.read("merge/unwritten_lists.sql"), {"since": since}))
         about = _about(audits.missing().values())
         digest = hashlib.sha256(msgspec.json.encode(about)).hexdigest()[:16]
         omitted = omitted_by_window(connection)
         self._noted = [
-            LoadList(moment, begins_anew, self._run.id, list(self._listed(named, omitted)), digest)
-            for (moment, begins_anew), named in groupby(found, key=lambda row: (row["listed_at"], row["begins_anew"]))
+            LoadList(moment, starts_over, self._run.id, list(self._listed(named, omitted)), digest)
+            for (moment, starts_over), named in groupby(found, key=lambda row: (row["listed_at"], row["starts_over"]))
         ]
-        if self._noted and (self._noted[0].begins_anew or newest is None or newest.about_digest != digest):
+        if self._noted and (self._noted[0].starts_over or newest is None or newest.about_digest != digest):
             self._noted[-1] = replace(self._noted[-1], about=about)
 
     def write(self) -> None:

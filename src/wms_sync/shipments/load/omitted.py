@@ -159,7 +159,7 @@ OBJECTS = (
 
 def record_omitted(connection: duckdb.DuckDBPyConnection, layout: Layout, group: WindowGroup) -> None:
     """Write what these windows omit into ``ops.omitted``."""
-    found = {(row.window_id, row.name): row for window, _ in group for row in _not_asked_for(window)}
+    found = {(row.window_id, row.name): row for window, _ in group for row in _not_requested(window)}
     for row in _not_sent(connection, layout, group):
         found.setdefault((row.window_id, row.name), row)
     windows = {window.id for window, _ in group}
@@ -173,7 +173,7 @@ def omitted_by_window(connection: duckdb.DuckDBPyConnection) -> dict[str, tuple[
     return {window: tuple(names) for window, names in connection.execute(query).fetchall()}
 
 
-def _not_asked_for(window: Window) -> Iterator[OmittedName]:
+def _not_requested(window: Window) -> Iterator[OmittedName]:
     for name, said in window.omitted.items():
         yield OmittedName(window.id, name, "refused" if said else "settings", data_of([name]), said or None)
 

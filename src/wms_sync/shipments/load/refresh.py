@@ -23,7 +23,7 @@ from wms_sync import sql_files
 from wms_sync.catalogue import ops_tables, tables
 from wms_sync.grammar import count_of
 from wms_sync.shipments.flatten.page import PageDamagedError
-from wms_sync.shipments.flatten.window import flatten_again
+from wms_sync.shipments.flatten.window import reflatten
 from wms_sync.shipments.flatten.workers import flatten_landed
 from wms_sync.shipments.load.checking import CheckResult, ask_after_load
 from wms_sync.shipments.load.damage import give_up_window, mend_manifests, take_away_damaged_records
@@ -142,10 +142,10 @@ class RefreshReport(Struct, frozen=True):
 class Refresh:
     """One load: of what is not in the tables yet and of windows ``again``, or ``anew`` of everything."""
 
-    def __init__(self, run: Run, again: Collection[str] = (), *, anew: bool = False) -> None:
+    def __init__(self, run: Run, again: Collection[str] = (), *, from_scratch: bool = False) -> None:
         self._run = run
         self._again = again
-        self._anew = anew
+        self._from_scratch = from_scratch
         self._settings = run.settings
         self._store = run.store
         self._layout = run.layout
@@ -155,22 +155,24 @@ class Refresh:
 
     def run(self) -> RefreshReport:
         """Bring the tables up to date, check them and publish them."""
-        if self._anew:
+        if self._from_scratch:
             self._prepare_rebuild()
         self._flatten()
         with (
-            self._target.load(self._run.turn, anew=self._anew) as loading,
+            self._target.load(self._run.turn, from_scratch=self._from_scratch) as loading,
             Audits(self._settings.database_url, self._store.turn) as audits,
         ):
             # a rebuild merges all at once: nobody should see a part of what there was
-            pending = PendingWindows(self._run, self._again, None if self._anew else loading.most)
+            pending = PendingWindows(self._run, self._again, None if self._from_scratch else loading.most)
             with self._phase("merge"):
                 while not pending.is_complete:
                     with loading.session() as session:
                         pending.merge_next(session, audits)
             with self._phase("check"), loading.session() as session, session.transaction():
                 pending.mirror(session.connection, audits)
-                checked = ask_after_load(session.connection, self._layout, pending.merged, everything=self._anew)
+                checked = ask_after_load(
+                    session.connection, self._layout, pending.merged, everything=self._from_scratch
+                )
                 not_sent = not_sent_lately(session.connection) if pending.merged else ()
                 quarantined = _quarantined(session.connection, pending.merged) if pending.quarantined else 0
             with self._phase("publish"):
@@ -217,7 +219,7 @@ class Refresh:
     def _flatten(self) -> None:
         """Flatten what is to be merged, before the tables are opened, because either step may use all the memory."""
         with self._phase("flatten"):
-            damaged = flatten_landed(self._settings, self._store, anew=self._anew)
+            damaged = flatten_landed(self._settings, self._store, from_scratch=self._from_scratch)
         if damaged:
             raise self._unread(damaged)
 
@@ -252,7 +254,7 @@ def rebuild(run: Run) -> RefreshReport:
     """Rebuild every table from the raw pages, without a call to the service. The caller holds the writer's lock."""
     logger.info("rebuilding every table from raw pages (run %(run)s)", {"run": run.id})
     with refusals_explained(*REFUSED):
-        return Refresh(run, anew=True).run()
+        return Refresh(run, from_scratch=True).run()
 
 
 class Replayed(Struct, frozen=True):
@@ -277,7 +279,7 @@ def replay(run: Run, window_ids: Collection[str]) -> Replayed:
     windows = tuple(window for window in complete if window not in dropped)
     logger.info("replaying %(windows)s from raw pages", {"windows": count_of(len(windows), "window")})
     for window in windows:
-        flatten_again(run.turn, layout, window)
+        reflatten(run.turn, layout, window)
     return Replayed(windows, dropped, refresh(run, again=windows))
 
 

@@ -16,8 +16,8 @@ from wms_sync.grammar import count_of
 from wms_sync.layout import Layout, window_key
 from wms_sync.settings import Settings
 from wms_sync.shipments.flatten.window import is_flattened
+from wms_sync.shipments.read.quarantined_windows import is_quarantined
 from wms_sync.shipments.read.raw import drop_pages, is_dropped
-from wms_sync.shipments.read.set_aside import is_set_aside
 from wms_sync.state.run import Run
 from wms_sync.state.store import StateStore, Window
 
@@ -31,7 +31,7 @@ def drop_old_pages(run: Run) -> None:
     """Drop the pages that are due. The caller holds the writer's lock and has published the tables."""
     settings, store, layout, now = run.settings, run.store, run.layout, datetime.now(UTC)
     for window in store.windows("abandoned"):
-        kept_for = _kept_as_long_as_pages(settings) if is_set_aside(layout, window) else ABANDONED_FOR
+        kept_for = _kept_as_long_as_pages(settings) if is_quarantined(layout, window) else ABANDONED_FOR
         if now - window.started_at > kept_for and layout.files.names(window_key(window.id)):
             layout.files.delete(store.turn, window_key(window.id))
     due = list(_due(settings, store, layout, now))

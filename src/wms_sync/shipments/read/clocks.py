@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from wms_sync.layout import Layout
 from wms_sync.service.client import GlobalApi
-from wms_sync.service.headers import Heard
+from wms_sync.service.headers import Readings
 from wms_sync.shipments.read.plan import MARGIN, NO_TIME, horizon
 from wms_sync.state.store import COVERAGE_WITHDRAWN, Observation, StateStore
 
@@ -33,7 +33,7 @@ class Clocks(Struct, frozen=True):
     ``before`` is how far the service's clock was ahead of this machine's at the last sync; None if that is not known.
     """
 
-    heard: Heard
+    readings: Readings
     newest: datetime
     before: timedelta | None
     tolerance: timedelta
@@ -41,7 +41,7 @@ class Clocks(Struct, frozen=True):
     @property
     def horizon(self) -> datetime:
         """Return the time up to which the service's data is settled and can be read."""
-        return horizon(self.heard.trusted)
+        return horizon(self.readings.trusted)
 
     @property
     def went_back(self) -> timedelta:
@@ -50,17 +50,17 @@ class Clocks(Struct, frozen=True):
         Times ahead of this machine by more than the tolerance were never covered, so going back from there loses
         nothing.
         """
-        if self.heard.most is None or self.heard.latest is None:
+        if self.readings.most is None or self.readings.latest is None:
             return NO_TIME
-        back = self.newest - self.heard.latest
+        back = self.newest - self.readings.latest
         if self.before is not None:
-            back = max(back, min(self.before, self.tolerance) - min(self.heard.most, self.tolerance))
+            back = max(back, min(self.before, self.tolerance) - min(self.readings.most, self.tolerance))
         return back if back > self.tolerance else NO_TIME
 
     @property
-    def comes_again(self) -> datetime | None:
+    def repeated_from(self) -> datetime | None:
         """Return the start of the times that the service's clock will pass a second time; None if there are none."""
-        latest = self.heard.latest
+        latest = self.readings.latest
         return self.horizon if latest is not None and self.newest - latest > self.tolerance else None
 
     @property
@@ -71,12 +71,12 @@ class Clocks(Struct, frozen=True):
     @property
     def is_in_doubt(self) -> bool:
         """Return whether to hear more answers: one of several servers may have a wrong clock."""
-        ahead = self.heard.most is not None and self.heard.most > MARGIN
+        ahead = self.readings.most is not None and self.readings.most > MARGIN
         return ahead or self.is_stuck or bool(self.went_back)
 
     def warnings(self) -> Iterator[str]:
         """Yield warnings about clocks that limit the read or may have hidden changes from it."""
-        least = self.heard.least
+        least = self.readings.least
         nothing = f" Nothing can be read from {_moment(self.newest)} on." if self.is_stuck else ""
         if least is not None and least > self.tolerance:
             yield (
@@ -111,14 +111,14 @@ def remember(layout: Layout, store: StateStore, clocks: Clocks) -> None:
     Call it at the end of a sync, when the changes hidden by a clock that went back have been read. Coverage of times
     that the service's clock will repeat is withdrawn.
     """
-    heard = clocks.heard
-    if heard.least is None or heard.most is None:
+    readings = clocks.readings
+    if readings.least is None or readings.most is None:
         seen = [Observation.of_now(OBSERVED, 0, UNDATED)]
     else:
-        most, least = round(heard.most.total_seconds()), round(heard.least.total_seconds())
+        most, least = round(readings.most.total_seconds()), round(readings.least.total_seconds())
         seen = [Observation.of_now(OBSERVED, most, str(least))]
-    if clocks.comes_again is not None:
-        since = int(clocks.comes_again.timestamp())
+    if clocks.repeated_from is not None:
+        since = int(clocks.repeated_from.timestamp())
         seen.append(Observation.of_now(COVERAGE_WITHDRAWN, since, "seconds since 1970"))
     # the file first: a kill between the two must not leave what only the state store knows
     _write(store, layout, _by_name(store) | {observation.name: observation for observation in seen})
@@ -158,7 +158,7 @@ def remembered(store: StateStore) -> timedelta | None:
     return None if seen is None or seen.about == UNDATED else timedelta(seconds=seen.value)
 
 
-def what_is_off(store: StateStore, tolerance: timedelta) -> str | None:
+def clock_warning(store: StateStore, tolerance: timedelta) -> str | None:
     """Describe the difference between the clocks at the last sync; return None if they agreed."""
     seen = store.observation(OBSERVED)
     if seen is None:

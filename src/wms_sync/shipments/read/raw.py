@@ -126,7 +126,7 @@ def is_complete(layout: Layout, window_id: str) -> bool:
     return layout.files.size(raw_key(window_id, MANIFEST)) is not None
 
 
-def open_again(turn: Turn, layout: Layout, window_id: str) -> None:
+def reopen(turn: Turn, layout: Layout, window_id: str) -> None:
     """Delete a window's manifest, so that the window no longer counts as complete on disk."""
     layout.files.delete(turn, raw_key(window_id, MANIFEST))
 

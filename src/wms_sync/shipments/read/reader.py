@@ -29,8 +29,8 @@ from wms_sync.shipments.read.listing import Cleaner, listing_of, page_size, sett
 from wms_sync.shipments.read.plan import RESUME_WITHIN, UnfinishedBackfill
 from wms_sync.shipments.read.progress import Progress, Tally, Warnings, Watcher
 from wms_sync.shipments.read.proof import Source
+from wms_sync.shipments.read.quarantined_windows import new_name, new_name_without_time
 from wms_sync.shipments.read.raw import refuse_without_room
-from wms_sync.shipments.read.set_aside import new_name, new_name_without_time
 from wms_sync.shipments.read.undated import Undated
 from wms_sync.shipments.read.window import WindowReader
 from wms_sync.state.run import Run
@@ -168,11 +168,11 @@ class Reading:
     def _clocks(self, newest: datetime, before: timedelta | None, since: datetime) -> Clocks:
         """Return the clocks before the first page, after hearing more answers if they are in doubt; warn if needed."""
         clock = self._api.clock
-        clocks = Clocks(clock.heard, newest, before, clock.tolerance)
+        clocks = Clocks(clock.readings, newest, before, clock.tolerance)
         if clocks.is_in_doubt:
             for _ in range(ASKED_AGAIN):
                 self._listing.count(since, None)
-            clocks = Clocks(clock.heard, newest, before, clock.tolerance)
+            clocks = Clocks(clock.readings, newest, before, clock.tolerance)
         for warning in clocks.warnings():
             self._warnings.warn(warning)
         return clocks
@@ -207,7 +207,7 @@ class Reading:
             self._store.observe(UNDATED_BY_ID, count, "")
         for window in self._store.windows("reading"):
             if window.reason == "undated":
-                if count and self._is_fresh(window) and self._listing.asks_the_same(window.signature):
+                if count and self._is_fresh(window) and self._listing.requests_the_same(window.signature):
                     return (window,)
                 self._store.abandon(window.id)
         if not count or horizon <= self._settings.start:
@@ -246,7 +246,7 @@ class Reading:
             expected=sum(expected for _, expected in cut) + sum(window.count_reported or 0 for window in half_read),
         )
         window_ids = self._read_all(windows)
-        self._store.record_warnings(self._run_id, self._warnings.kept, anew=reason == "sync")
+        self._store.record_warnings(self._run_id, self._warnings.kept, from_scratch=reason == "sync")
         return ReadReport(
             horizon=clocks.horizon,
             intervals=tuple(needed),
@@ -266,7 +266,9 @@ class Reading:
                 continue
             inside = intersect(needed, (window.interval,)) == (window.interval,)
             usable = (
-                window.reason == reason and window.started_at >= since and self._listing.asks_the_same(window.signature)
+                window.reason == reason
+                and window.started_at >= since
+                and self._listing.requests_the_same(window.signature)
             )
             if not self._is_fresh(window) or (inside and not usable):
                 self._store.abandon(window.id)
@@ -285,7 +287,7 @@ class Reading:
             if window.reason == "backfill"
             and window.started_at >= since
             and intersect(needed, (window.interval,)) == (window.interval,)
-            and self._listing.asks_the_same(window.signature)
+            and self._listing.requests_the_same(window.signature)
         )
 
     def _late(self, window: Window) -> tuple[Interval, ...]:

@@ -32,7 +32,7 @@ class Lake:
     """The lake of an installation."""
 
     name = title = "the lake"
-    is_beside_the_state = True
+    shares_state_database = True
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -84,12 +84,12 @@ class Lake:
             return catalogue.readers()
 
     @contextmanager
-    def load(self, turn: Turn, *, anew: bool = False) -> Iterator[LakeLoad]:
+    def load(self, turn: Turn, *, from_scratch: bool = False) -> Iterator[LakeLoad]:
         """Begin a load for the length of the block: a transaction, which begins ``anew`` with dropping everything."""
         connection = opened_for_writing(self._settings, turn)
         try:
             connection.begin()
-            if anew or database.has_other_history(connection):
+            if from_scratch or database.has_other_history(connection):
                 database.drop_everything(connection)
             if not database.is_as_defined(connection):
                 database.complete(connection, comments_on_views=False)

@@ -55,7 +55,7 @@ class SetAside(Struct, frozen=True):
         )
 
 
-def set_aside(run: Run, window_id: str) -> None:
+def quarantine_window(run: Run, window_id: str) -> None:
     """Record a window that nobody knows as abandoned now, so that its time is read again."""
     if len(window_id) > LONGEST_ID:  # no name of a window, and no state store takes it
         return
@@ -77,19 +77,19 @@ def take_back(layout: Layout, store: StateStore) -> int:
     """Adopt the windows that were set aside and whose manifest can be read now; return how many."""
     taken = 0
     for window in store.windows("abandoned"):
-        if is_set_aside(layout, window) and not _reason(layout, window.id):
+        if is_quarantined(layout, window) and not _reason(layout, window.id):
             manifest = read_manifest(layout, window.id)
             store.adopt(manifest.window, manifest.pages)
             taken += 1
     return taken
 
 
-def is_set_aside(layout: Layout, window: Window) -> bool:
+def is_quarantined(layout: Layout, window: Window) -> bool:
     """Return whether a window is abandoned because its manifest could not be read, and its folder is still there."""
     return window.signature == _SIGNATURE and is_complete(layout, window.id)
 
 
-def folders_set_aside(layout: Layout, store: StateStore) -> Iterator[SetAside]:
+def quarantined_folders(layout: Layout, store: StateStore) -> Iterator[SetAside]:
     """Yield the folders whose manifest cannot be used, of windows that the state store does not count."""
     known = {window.id for window in store.windows() if window.signature != _SIGNATURE}
     for window_id in layout.windows():
