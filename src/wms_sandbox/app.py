@@ -222,7 +222,7 @@ class Sandbox:
         if (refusal := self.field_treatment.refusal(given)) is not None:
             return refusal
         try:
-            query = read_query(self.field_treatment.readings(given))
+            query = read_query(self.field_treatment.heard(given))
         except ParameterError as offence:
             return bad_parameters(offence)
         return await run_in_threadpool(self._respond, request.url.path, query, offers_gzip(request))

@@ -40,7 +40,7 @@ class FieldTreatment:
             return bad_parameters(ParameterError(name, reason))
         return bad_request(reason if self.told == "message" else "The supplied parameters are invalid.")
 
-    def readings(self, parameters: Parameters) -> Parameters:
+    def heard(self, parameters: Parameters) -> Parameters:
         """Return the parameters that the service does not ignore."""
         return (
             [parameter for parameter in parameters if parameter[0].split(":")[0] != "fields"]

@@ -28,14 +28,14 @@ def test_an_alert_waits_for_a_receiver_that_does_not_take_it(hooked, receiver, s
     hooked.run("failed", REFUSED, "Unauthorized")
     receiver.status = status
     with logged() as messages:
-        hooked.send_alerts()
-        hooked.send_alerts()
+        hooked.tell()
+        hooked.tell()
     assert len(receiver.asked) == 1, "neither a redirect is followed nor is it asked again before the pause is over"
     assert [str(status) in message for message in messages] == [True]
     assert "a-secret" not in str(messages)
     [kept] = hooked.waiting
     receiver.status = 204
-    hooked.send_alerts(MINUTE)
+    hooked.tell(MINUTE)
     assert [body["id"] for body in receiver.taken] == [kept.id]
     assert hooked.waiting == ()
 
@@ -43,9 +43,9 @@ def test_an_alert_waits_for_a_receiver_that_does_not_take_it(hooked, receiver, s
 def test_an_alert_whose_next_attempt_was_planned_by_a_clock_that_was_ahead_is_sent_all_the_same(hooked, receiver):
     hooked.run("failed", REFUSED, "Unauthorized")
     receiver.status = 500
-    hooked.send_alerts(timedelta(days=20))
+    hooked.tell(timedelta(days=20))
     receiver.clear()
-    hooked.send_alerts()
+    hooked.tell()
     assert receiver.events == ["run_failed"]
 
 
@@ -54,7 +54,7 @@ def test_every_channel_gets_its_own_and_one_that_is_down_holds_up_no_other(insta
     both = install(alert_webhook_url=NOWHERE, alert_urls=f"{as_apprise(receiver.url)}\njson://127.0.0.1:1/a-secret")
     both.run("failed", REFUSED, "Unauthorized")
     with logged() as messages:
-        both.send_alerts()
+        both.tell()
     [taken] = receiver.taken
     assert (taken["title"], taken["type"]) == ("wms-sync: run failed", "warning")
     assert REFUSED in taken["message"]
@@ -65,9 +65,9 @@ def test_every_channel_gets_its_own_and_one_that_is_down_holds_up_no_other(insta
 
 def test_without_a_channel_nothing_counts_as_told(install, receiver):
     install().run("failed", REFUSED, "Unauthorized")
-    install().send_alerts()
+    install().tell()
     assert install().waiting == ()
-    install(alert_webhook_url=receiver.url).send_alerts()
+    install(alert_webhook_url=receiver.url).tell()
     assert receiver.events == ["run_failed"]
 
 
@@ -75,21 +75,21 @@ def test_a_heartbeat_follows_each_success_and_only_the_newest_waits(install, rec
     beating = install(heartbeat_url=receiver.url)
     beating.run("failed", REFUSED, "Unauthorized")
     beating.run("succeeded", purpose="rebuild")
-    beating.send_alerts()
+    beating.tell()
     assert receiver.asked == []
     beating.run("succeeded")
     for _ in range(2):
-        beating.send_alerts()
+        beating.tell()
     assert receiver.asked == ["GET /hooks/a-secret"]
     receiver.status = 503
     for _ in range(2):
         beating.run("succeeded")
-        beating.send_alerts()
+        beating.tell()
     [waiting] = beating.waiting
     assert waiting.body["run_id"] == "run-5"
     beating.run("failed", REFUSED, "Unauthorized")
     receiver.status = 200
-    beating.send_alerts(timedelta(days=1, minutes=1))
+    beating.tell(timedelta(days=1, minutes=1))
     assert beating.waiting == (), "a sign of life of yesterday is none"
     assert len(receiver.asked) == 3
 
@@ -156,7 +156,7 @@ def test_the_doctor_asks_hosts_and_sends_nothing(install, receiver):
 def test_the_doctor_names_what_waits_and_what_is_not_reached(install):
     ill = install(alert_webhook_url=NOWHERE)
     ill.run("failed", REFUSED, "Unauthorized")
-    ill.send_alerts()
+    ill.tell()
     found = [(one.severity, one.text) for one in check_alerts(ill.settings)]
     assert [verdict for verdict, _ in found] == ["error", "warning"]
     assert "1 alert waits for the receiver" in found[1][1]

@@ -40,7 +40,7 @@ class Compares(FieldTreatment):
     both: bool = False
 
     def heard(self, parameters):
-        return [(name, BOUND.sub(self._read, text)) for name, text in super().readings(parameters)]
+        return [(name, BOUND.sub(self._read, text)) for name, text in super().heard(parameters)]
 
     def _read(self, bound: re.Match[str]) -> str:
         moment = datetime.fromisoformat(bound[2]).replace(tzinfo=UTC) + self.later
