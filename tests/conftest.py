@@ -197,10 +197,19 @@ def logged() -> Iterator[list[str]]:
         yield messages
 
 
+class StoreWithTurn(StateStore):
+    """A state store that closes the database connections of its turn, too."""
+
+    def close(self) -> None:
+        super().close()
+        if self.turn is not None:
+            self.turn.epoch.close()
+
+
 def opened_store(settings: Settings) -> StateStore:
     """The state store, to be written in a turn that is taken for it."""
     empty_state(settings)
-    return StateStore(settings.database_url, turn_at(settings.database_url, settings.data_dir))
+    return StoreWithTurn(settings.database_url, turn_at(settings.database_url, settings.data_dir))
 
 
 STANDS_STILL = frozenset({"stale", "clocks", "nothing-synced", "landed"})
