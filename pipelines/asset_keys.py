@@ -1,7 +1,8 @@
-"""The keys of all assets: the name of the group and the asset's own, such as `raw/shipment_days` and `marts/freshness`.
+"""The keys of all assets: group and name, such as `raw/shipment_days` and `marts/freshness`.
 
-Several instances of the service can be code locations of one Dagster, whose catalogue knows an asset by its key alone.
-So `WMS_INSTANCE` stands before each key, and the code location must have that name too: it is how runs are told apart.
+Several instances of the service can be code locations of one Dagster, whose catalogue identifies an asset by its key
+alone. So `WMS_INSTANCE` is the first part of each key. The code location must have the same name, because it identifies
+the runs of an instance.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from wms_sync.settings import Settings
 
 RAW = "raw"
 LOCATION = "dagster/code_location"
-"""The tag with which Dagster names the code location of a run that it launched."""
+"""Dagster's tag for the code location of a run that it launched."""
 
 
 def asset_key(settings: Settings, group: str, name: str) -> dg.AssetKey:
@@ -23,12 +24,12 @@ def asset_key(settings: Settings, group: str, name: str) -> dg.AssetKey:
 
 
 def changes(settings: Settings) -> dg.AssetKey:
-    """Return the key of what changed since the sync cursor."""
+    """Return the key of the asset of changes since the sync cursor."""
     return asset_key(settings, RAW, "changed_shipments")
 
 
 def days(settings: Settings) -> dg.AssetKey:
-    """Return the key of the days, which are its partitions."""
+    """Return the key of the asset whose partitions are days."""
     return asset_key(settings, RAW, "shipment_days")
 
 

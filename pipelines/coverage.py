@@ -1,7 +1,7 @@
-"""Checks on changed_shipments that show the findings: gaps, age of the data, clocks, the last sync, and all else.
+"""Checks on changed_shipments that show the findings: gaps, age of the data, clocks, the last sync, and all others.
 
-They examine coverage, not the time of the last run: if the service's clock stood still and a night read nothing, the
-sync cursor is not fresh. None of them blocks; their severity is that of the worst finding.
+They examine coverage, not the time of the last run: if the service's clock stood still and a night read no change, the
+sync cursor is stale. None of them blocks a load. Their severity is that of the worst finding.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,12 +32,12 @@ SHOWN: Mapping[str, Callable[[str], bool]] = {
     CLOCKS: lambda finding: finding == "clocks",
     LAST_SYNC: lambda finding: finding == name_of(SYNC),
 }
-"""By check: the names of the findings that it shows."""
+"""The names of the findings that each check shows."""
 Metadata = Mapping[str, dg.MetadataValue | float | str]
 
 
 def coverage_checks(settings: Settings, after: dg.AssetKey) -> dg.AssetChecksDefinition:
-    """Return the checks, which come last in a run that also makes the asset `after`."""
+    """Return the checks. In a run that also materialises the asset `after`, they come after it."""
     read = asset_keys.changes(settings)
 
     @dg.multi_asset_check(
@@ -48,8 +48,7 @@ def coverage_checks(settings: Settings, after: dg.AssetKey) -> dg.AssetChecksDef
                 asset=read,
                 additional_deps=[after],
                 description=(
-                    "Coverage has no gap between WMS_START_DATE and the newest moment that was read. The next sync "
-                    "closes a gap."
+                    "Coverage has no gap between WMS_START_DATE and the newest moment read. The next sync closes a gap."
                 ),
             ),
             dg.AssetCheckSpec(
@@ -57,8 +56,8 @@ def coverage_checks(settings: Settings, after: dg.AssetKey) -> dg.AssetChecksDef
                 asset=read,
                 additional_deps=[after],
                 description=(
-                    "The sync cursor is not older than the schedule (WMS_SCHEDULE_CRON) lets it be, with the time that "
-                    "a run may take, whenever the last run was."
+                    "The sync cursor is not older than a pause of the schedule (WMS_SCHEDULE_CRON) and the time for a "
+                    "run, whenever the last run was."
                 ),
             ),
             dg.AssetCheckSpec(
@@ -80,7 +79,7 @@ def coverage_checks(settings: Settings, after: dg.AssetKey) -> dg.AssetChecksDef
                 NO_OTHER,
                 asset=read,
                 additional_deps=[after],
-                description="No other finding of `wms-sync status` is open. A person acts on one, or acknowledges it.",
+                description="No other finding of `wms-sync status` is open. Fix the problem, or acknowledge it.",
             ),
         ],
     )
@@ -117,7 +116,7 @@ def results(settings: Settings, now: datetime | None = None) -> Sequence[dg.Asse
 
 
 def _reach(settings: Settings, now: datetime) -> Mapping[str, Metadata]:
-    """Return how far the data reaches, for the checks on it; nothing before the first sync."""
+    """Return the metadata on coverage by check; empty before the first sync."""
     with StateStore(settings.database_url) as store:
         cursor, covered = data_as_of(settings, store), store.covered(("loaded",))
     if cursor is None:

@@ -1,8 +1,8 @@
-"""Find runs that ended without a word: mark them as failed in Dagster, and record what ended them for alerts.
+"""Find runs that ended without a record: mark them as failed in Dagster, and record the cause for alerts.
 
-A run that lives until its end records itself. What is left are runs that were killed, or that failed before their first
-step. A run that Dagster launches is a child of its code server, which sees how it ends and says so in the run's log; if
-it was killed too, nobody does, and the default launcher has no health check.
+A run normally records its own end. The exceptions are runs that were killed, or that failed before their first step. A
+run that Dagster launches is a child of its code server, which logs how its process ends. If the code server was killed
+too, the end is not logged, and the default launcher has no health check.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ UNFINISHED = [
     dg.DagsterRunStatus.CANCELING,
 ]
 LOADED_AT = datetime.now(UTC)
-"""A run that began before this code server did has no parent that could notice its end."""
+"""The start of this code server. A run that began earlier has no parent that could notice its end."""
 PURPOSES = {NIGHTLY_SYNC: SYNC, BACKFILL_DAYS: "backfill", REBUILD_TABLES: "rebuild", MAINTAIN: MAINTENANCE}
 NEWEST = 20
 LATELY = timedelta(days=1)
 SIGNAL = re.compile(r"was terminated by signal (\d+)")
 EXIT_CODE = re.compile(r"unexpectedly exited with code (\d+)")
-GOES_ON = "What it had landed is kept; the next run continues from there."
+GOES_ON = "Its landed pages are kept; the next run continues where it stopped."
 OUT_OF_MEMORY = (
-    "The kernel sends it when the machine or its container has no memory left: `journalctl -k` names what it ended. If "
+    "The kernel sends it when the machine or its container has no memory left: `journalctl -k` lists the processes. If "
     "nobody killed the run by hand, give it more memory, or lower WMS_MEMORY_LIMIT, WMS_PAGE_SIZE or "
     "WMS_MAX_PARALLEL_REQUESTS."
 )
 NOT_STARTED = "NotStarted"
-NO_STEP = "The run failed before it read, loaded or sent anything; its log in Dagster says why."
+NO_STEP = "The run failed before it read, loaded or sent anything; its log in Dagster has the reason."
 
 
 def settle(instance: dg.DagsterInstance, settings: Settings) -> None:
-    """Record the end of runs that could not do so themselves, and end them in Dagster too.
+    """Record the end of runs that could not record it themselves, and mark them as failed in Dagster.
 
-    Where the state store was lost, what it had of earlier runs is over.
+    If the state store was lost, ignore runs that are older than the new one.
     """
     with RunRecords(settings.database_url) as records:
         records.mark_killed(settings.layout)
@@ -73,14 +73,14 @@ def settle(instance: dg.DagsterInstance, settings: Settings) -> None:
 
 
 def _purpose_of(job: str) -> str:
-    """Return what a run of a job is for, as it would record itself, so that the next one ends the alert."""
+    """Return the purpose that a run of this job would record, so that the next successful run ends the alert."""
     if job.startswith("push_"):
         return job.replace("push_", "push ", 1)
     return PURPOSES.get(job, "materialising assets")
 
 
 def _end_of_process(instance: dg.DagsterInstance, run_id: str) -> str | None:
-    """Return how the process of a run ended, from what the code server wrote into its log; None if it wrote nothing."""
+    """Return how the process of a run ended, from the code server's entry in its log; None if there is none."""
     for entry in instance.all_logs(run_id, of_type=dg.DagsterEventType.ENGINE_EVENT):
         text = entry.dagster_event.message if entry.dagster_event is not None else None
         if (found := SIGNAL.search(text or "")) is not None:

@@ -1,7 +1,7 @@
 """The code location: build the Definitions from settings.
 
 `workspace.yaml` names this module. It loads even if no service is configured; a run that needs the service then fails
-with the library's message. With a wrong setting it does not load, and the message names the variable.
+with the library's message. With a wrong setting it fails to load, with a message that names the variable.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def build(settings: Settings, operation: Operation | None = None) -> dg.Definiti
     """Build the Definitions for these settings. A test passes its own `operation`, with a transport."""
     keep_private()
     with warnings.catch_warnings():
-        # backfill policies are used as documented; a warning that they are beta is of no use to an operator
+        # backfill policies are used as documented; an operator does not need the warning that they are beta
         warnings.simplefilter("ignore", dg.BetaWarning)
         changes, days = shipments.changed_shipments(settings), shipments.shipment_days(settings)
         analytics = tables.analytics_tables(settings)
@@ -51,10 +51,10 @@ def build(settings: Settings, operation: Operation | None = None) -> dg.Definiti
 
 @dg.definitions
 def defs() -> dg.Definitions:
-    """Return the Definitions that Dagster loads. Only here is the environment read, not when the module is imported.
+    """Return the Definitions that Dagster loads. Read the environment here, not when the module is imported.
 
-    Each run loads them in a process of its own, so it has the `.env` of now; sensors and the schedule have the settings
-    of when the location was loaded.
+    Each run loads them in its own process, so it uses the present `.env`. Sensors and the schedule use the settings of
+    the time when the location was loaded.
     """
     Settings.leave_to_env_file()
     return build(Settings.load())

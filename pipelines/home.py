@@ -1,7 +1,7 @@
-"""Prepare Dagster's home, the folder of `DAGSTER_HOME`, with the `dagster.yaml` that lies beside this module.
+"""Prepare Dagster's home, the folder of `DAGSTER_HOME`, with the `dagster.yaml` next to this module.
 
 `wms-sync ui` and the units of `deploy/systemd` run `python -m pipelines.home` before they start Dagster. An existing
-`dagster.yaml` stays as it is; copy from ours.
+`dagster.yaml` is not changed; copy settings from this one.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from wms_sync.storage.durable import accessing, make_private, write_whole
 HOME_VARIABLE = "DAGSTER_HOME"
 CONFIGURATION = Path(__file__).with_name("dagster.yaml")
 UNUSABLE = frozenset("%?")
-"""Dagster puts the path into an URL as it is."""
+"""Characters that Dagster does not escape when it puts the path into a URL."""
 
 
 def prepare_home(home: Path) -> Path:
     """Create the folder and its `dagster.yaml` if they do not exist; return its absolute path.
 
-    Raise `Inaccessible`, or `SettingsError` for a path that Dagster's storage would take for another.
+    Raise `Inaccessible`, or `SettingsError` for a path that Dagster's storage would misread.
     """
     home = home.expanduser().absolute()
     if not UNUSABLE.isdisjoint(str(home)):
@@ -41,14 +41,14 @@ def prepare_home(home: Path) -> Path:
 def main() -> None:
     """Prepare the folder of `DAGSTER_HOME` with its databases.
 
-    Processes that start at once and find none would all make them, and most of them fail: one makes them, others wait.
+    Hold a lock meanwhile: if several processes start at once, one creates the databases and the others wait.
     """
     if not os.environ.get(HOME_VARIABLE):
         sys.exit(f"{HOME_VARIABLE} is not set: name the folder of Dagster's history.")
     try:
         home = prepare_home(Path(os.environ[HOME_VARIABLE]))
     except WmsSyncError as error:
-        print(f"wms-sync: {error}", file=sys.stderr)  # noqa: T201 - for who starts Dagster
+        print(f"wms-sync: {error}", file=sys.stderr)  # noqa: T201 - for the operator who starts Dagster
         sys.exit(error.exit_code)
     os.environ[HOME_VARIABLE] = str(home)  # Dagster accepts only an absolute path
     with (home / "prepare.lock").open("wb") as lock:

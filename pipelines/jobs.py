@@ -1,8 +1,8 @@
 """Jobs and their schedules: nightly_sync, backfill_days, rebuild_tables, a push of each kind of master data, maintain.
 
-The night is off until an operator switches it on (Automation, in the UI). Loading a production service every night is a
-decision, which an instance that someone starts on a laptop must not make by itself. Maintenance of a lake is on: it
-asks the service nothing, and follows loads that somebody has decided on.
+The nightly schedule is off until an operator switches it on (Automation, in the UI): an instance started on a laptop
+must not read a production service every night by itself. Maintenance of a lake is on: it sends no request to the
+service, and runs only after loads.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ from wms_sync.upkeep.maintenance import is_due
 
 NIGHTLY_SYNC, BACKFILL_DAYS, REBUILD_TABLES, MAINTAIN = "nightly_sync", "backfill_days", "rebuild_tables", "maintain"
 
-AssetJob = Any  # Dagster does not export the type of what define_asset_job returns
+AssetJob = Any  # Dagster does not export the return type of define_asset_job
 
 
 def shipment_jobs(
@@ -31,18 +31,18 @@ def shipment_jobs(
         dg.define_asset_job(
             NIGHTLY_SYNC,
             selection=dg.AssetSelection.assets(changes, tables),
-            description="Reads what changed since the sync cursor, and loads the tables.",
+            description="Reads everything that changed since the sync cursor, and loads the tables.",
         ),
         dg.define_asset_job(
             BACKFILL_DAYS,
             selection=dg.AssetSelection.assets(days),
-            description="Reads the chosen days again, whole and in one run; the tables follow.",
+            description="Reads the chosen days again, in one run. The tables are loaded afterwards.",
         ),
         dg.define_asset_job(
             REBUILD_TABLES,
             selection=dg.AssetSelection.assets(tables),
             config={"ops": {step: {"config": {"rebuild": True}}}},
-            description="Makes every table again from the raw pages on disk: after an upgrade, or a new key.",
+            description="Rebuilds every table from the raw pages on disk: after an upgrade, or for a new key.",
         ),
     )
 
@@ -53,14 +53,14 @@ def push_name(kind: Kind) -> str:
 
 
 def push_jobs(pushed: Mapping[Kind, dg.AssetsDefinition]) -> Mapping[Kind, AssetJob]:
-    """Return the jobs that plan files of a kind, and send what is approved or switched on."""
+    """Return the jobs that plan files of a kind, and send approved plans, or all if pushing is enabled."""
     return {
         kind: dg.define_asset_job(
             push_name(kind),
             selection=dg.AssetSelection.assets(asset),
             description=(
-                f"Checks and plans CSV files of {kind.many}. Sends the plans that are approved in its configuration; "
-                "with WMS_PUSH_ENABLED, without approval."
+                f"Checks and plans CSV files of {kind.many}. Sends the plans approved in its configuration, or all "
+                "plans if WMS_PUSH_ENABLED is on."
             ),
         )
         for kind, asset in pushed.items()
@@ -69,7 +69,7 @@ def push_jobs(pushed: Mapping[Kind, dg.AssetsDefinition]) -> Mapping[Kind, Asset
 
 @dg.op(out=dg.Out(dg.Nothing))
 def put_together(context: dg.OpExecutionContext, operation: dg.ResourceParam[Operation]) -> None:
-    """Put the files of a lake together, without a call to the service. Rows stay, so nothing is materialised."""
+    """Merge the files of a lake, without a request to the service. Rows stay the same, so no asset is materialised."""
     with operation.step(context) as run:
         done = run.maintain()
     if done is not None:
@@ -78,12 +78,12 @@ def put_together(context: dg.OpExecutionContext, operation: dg.ResourceParam[Ope
 
 @dg.job(name=MAINTAIN, executor_def=dg.in_process_executor)
 def maintain() -> None:
-    """Put the files that loads have left in a lake together, and delete what no reader needs any more."""
+    """Merge the files that loads have left in a lake, and delete files that no reader needs any more."""
     put_together()
 
 
 def schedules(settings: Settings, nightly_sync: AssetJob) -> Sequence[dg.ScheduleDefinition]:
-    """Return the schedules of an installation; a file needs no maintenance."""
+    """Return the schedules: the night, and maintenance if the tables are in a lake."""
     night = _nightly(settings, nightly_sync)
     return (night, _maintenance(settings)) if settings.analytics == "ducklake" else (night,)
 
@@ -94,9 +94,9 @@ def attempt(tick: datetime, number: int, *, run_key: str | None) -> dg.RunReques
 
 
 def _nightly(settings: Settings, nightly_sync: AssetJob) -> dg.ScheduleDefinition:
-    """Return the schedule, at `WMS_SCHEDULE_CRON` in `WMS_SCHEDULE_TIMEZONE`.
+    """Return the nightly schedule, at `WMS_SCHEDULE_CRON` in `WMS_SCHEDULE_TIMEZONE`.
 
-    A night that fails because something did not answer is tried again (`sensors`).
+    `sensors` retries a night that failed because the service, a database, storage or the network did not answer.
     """
 
     @dg.schedule(
@@ -110,7 +110,7 @@ def _nightly(settings: Settings, nightly_sync: AssetJob) -> dg.ScheduleDefinitio
     def nightly(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
         tick = context.scheduled_execution_time
         if next_tick(settings.schedule_cron, settings.schedule_timezone, tick) < datetime.now(UTC):
-            return dg.SkipReason("this night was missed; a later one reads what it would have read")
+            return dg.SkipReason("this night was missed; a later one reads the same changes")
         return attempt(tick, 1, run_key=None)
 
     return nightly
@@ -119,7 +119,7 @@ def _nightly(settings: Settings, nightly_sync: AssetJob) -> dg.ScheduleDefinitio
 def _maintenance(settings: Settings) -> dg.ScheduleDefinition:
     """Return the schedule of a lake's maintenance: at the ticks of the night, once enough loads have gathered.
 
-    It waits for the turn, so it does not matter whether it begins before the night or after it.
+    It waits for the writer's turn, so it may begin before the night or after it.
     """
 
     @dg.schedule(
@@ -128,7 +128,7 @@ def _maintenance(settings: Settings) -> dg.ScheduleDefinition:
         cron_schedule=settings.schedule_cron,
         execution_timezone=settings.schedule_timezone,
         default_status=dg.DefaultScheduleStatus.RUNNING,
-        description="Puts the files of a lake together after WMS_MAINTENANCE_NIGHTS loads.",
+        description="Merges the files of a lake after WMS_MAINTENANCE_NIGHTS loads.",
     )
     def maintenance(_: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
         return dg.RunRequest() if is_due(settings) else dg.SkipReason("too few loads since the last maintenance")

@@ -1,11 +1,11 @@
 """The assets of master data, one per kind: CSV files are planned, and pushed by the job of their kind.
 
 Only that job sends: everything if `WMS_PUSH_ENABLED` is on, else the plans that a person approves by fingerprint.
-Materialising the asset, alone or with others, only plans. A plan and a push are materialisations of the asset; their
-metadata `pushed` tells them apart. A run handles the files in its configuration, or else all files of its kind in
-`WMS_MASTER_DATA_DIR`. Rows that need attention fail checks, not the run. Rows that the service did not accept fail the
-run, so that an alert is sent; so does a file that cannot be handled at all, after the other files, and an approval of
-a plan that is another one by now. Two pushes of one kind wait for each other, in the library.
+Materialising the asset, alone or with others, only plans. A plan and a push are both materialisations of the asset;
+their metadata `pushed` distinguishes them. A run handles the files in its configuration, or else all files of its kind
+in `WMS_MASTER_DATA_DIR`. Rows that need attention fail checks, not the run. Three problems fail the run, so that an
+alert is sent: rows that the service did not accept, a file that cannot be handled, and an approved plan that has
+changed. The other files are handled first. Two pushes of one kind wait for each other, in the library.
 """
 
 from collections.abc import Iterator, Sequence
@@ -37,13 +37,13 @@ CHECKS = {
         dg.AssetCheckSeverity.ERROR,
         ("rejected",),
         "{count} [row is|rows are] rejected",
-        "Every row of the files follows the rules and refers to things that exist. Correct the rows in data/rejects.",
+        "Every row of the files follows the rules and refers to existing objects. Correct the rows in data/rejects.",
     ),
     DOUBTFUL: (
         dg.AssetCheckSeverity.WARN,
         ("in doubt", "waits", "unsent"),
         "{count} [row is|rows are] in doubt, waiting or unsent",
-        "It is known of every row whether the service has it. If not, push the file again; see `wms-sync status`.",
+        "The outcome of every row is known. If it is not, push the file again; see `wms-sync status`.",
     ),
     CHANGED: (
         dg.AssetCheckSeverity.WARN,
@@ -52,22 +52,22 @@ CHECKS = {
         "No row differs from what was created from it. The interface cannot update: make the change in the service.",
     ),
 }
-"""By name: severity, the actions and outcomes of rows that fail the check, what is wrong then, what is right."""
+"""By name: severity, the actions and outcomes of rows that fail the check, the finding, the description."""
 
 Event = dg.MaterializeResult[None] | dg.AssetCheckResult
 Shown = dg.AssetMaterialization | dg.AssetCheckEvaluation
 
 
 class FileChanged(MasterDataError):
-    """The file has changed since the sensor noticed it; nothing of it was sent."""
+    """The file has changed since the sensor noticed it. No row was sent."""
 
 
 class NotApproved(MasterDataError):
-    """What was approved is not what would be done now; nothing of it was sent."""
+    """The approved plan is not the present plan. No row was sent."""
 
 
 class _OnlyPlanned(Exception):
-    """The plan of a file is not among those that were approved, so nothing of it was sent."""
+    """The plan of a file is not approved, so no row was sent."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -77,7 +77,7 @@ class _OnlyPlanned(Exception):
 class GivenFile(dg.Config):
     """One file. With `sha256` it is handled only if it still has this content.
 
-    `again`: its rows were handled before, so rows that the service refused are not sent again unchanged.
+    `again`: its rows were handled earlier, so refused rows are not sent again unless they have changed.
     """
 
     path: str
@@ -86,9 +86,9 @@ class GivenFile(dg.Config):
 
 
 class PushConfig(dg.Config):
-    """`files` are handled in this order; an empty list means all of the folder. `resend` sends doubtful rows again.
+    """`files` are handled in this order; an empty list means all files of the folder. `resend` sends rows in doubt.
 
-    With `approve`, the fingerprints of plans that an earlier run showed, these plans are sent and no other.
+    `approve` has the fingerprints of plans that an earlier run showed: only these plans are sent.
     """
 
     files: list[GivenFile] = Field(default_factory=list)
@@ -141,7 +141,7 @@ def master_data(settings: Settings, kind: Kind) -> dg.AssetsDefinition:
 def _recorded(
     context: dg.AssetExecutionContext, config: PushConfig, operation: Operation, kind: Kind, handled: list[Handled]
 ) -> list[WmsSyncError]:
-    """Handle the files; a run that sends is recorded. Return the errors."""
+    """Handle the files, and record the run if it sends. Return the errors."""
     if not _sends(context, operation.settings, kind, config):
         return _handle(context, config, operation, kind, handled)
     failures: list[WmsSyncError] = []
@@ -171,7 +171,7 @@ def _handle(
 ) -> list[WmsSyncError]:
     """Handle the files in order, append the results to `handled`, and return the errors.
 
-    An error in one file does not prevent the others, unless it stops the push.
+    Continue with the next file after an error, unless the error stops the push.
     """
     failures: list[WmsSyncError] = []
     try:
@@ -194,12 +194,12 @@ def _handle(
 
 
 def _unmet(kind: Kind, config: PushConfig, handled: Sequence[Handled]) -> Iterator[NotApproved]:
-    """Yield the error that fails a run if something was approved that no file would do now."""
+    """Yield the error that fails the run if an approved plan is not the present plan of any file."""
     sent = {done.plan.fingerprint for done in handled if isinstance(done, PushReport)}
     if unmet := [fingerprint for fingerprint in config.approve if fingerprint not in sent]:
         yield NotApproved(
-            f"No file has the plan {', '.join(unmet)} that was approved, or this is not the job {push_name(kind)}: "
-            "nothing of it was sent. This run shows the plans of now. Look at them, and approve what is right."
+            f"No file has the approved plan {', '.join(unmet)}, or this is not the job {push_name(kind)}: the plan was "
+            "not sent. This run shows the present plans. Look at them, and approve the right ones."
         )
 
 
@@ -250,13 +250,13 @@ def _handle_one(
 def _refuse_another(plan: Plan, file: GivenFile) -> None:
     if file.sha256 not in {None, plan.checked.file.sha256}:
         raise FileChanged(
-            f"{file.path} has changed since it was noticed, so nothing of it was sent. The sensor starts another run "
+            f"{file.path} has changed since the sensor noticed it, so no row was sent. The sensor starts another run "
             "for the new content."
         )
 
 
 def events(settings: Settings, kind: Kind, handled: Sequence[Handled]) -> Iterator[Shown]:
-    """Yield the same for a push that was no run of Dagster."""
+    """Yield the same events for a push outside Dagster."""
     for found in _found(settings, kind, handled):
         yield dg.AssetCheckEvaluation(**found)
     yield dg.AssetMaterialization(key(settings, kind), metadata=metadata.of_handled(handled, push_name(kind)))
@@ -292,10 +292,10 @@ def _description(settings: Settings, kind: Kind) -> str:
     else:
         where = f"Files in WMS_MASTER_DATA_DIR whose name begins with `{kind}` and ends with `.csv`."
     sends = (
-        f"Materialising this asset plans. The job {push_name(kind)} and the sensor master_data_files create what the "
-        "files have and the service is not known to have: WMS_PUSH_ENABLED is on."
+        f"Materialising this asset only plans. The job {push_name(kind)} and the sensor master_data_files create the "
+        "rows that are not known to be in the service: WMS_PUSH_ENABLED is on."
         if settings.push_enabled
-        else "WMS_PUSH_ENABLED is off: they are checked and planned, and nothing is sent that nobody approved. To send "
-        f"a plan, launch the job {push_name(kind)} with the configuration that the plan shows under `approve`."
+        else "WMS_PUSH_ENABLED is off: files are checked and planned, and only approved plans are sent. To send a "
+        f"plan, launch the job {push_name(kind)} with the configuration that the plan shows under `approve`."
     )
     return f"{kind.many.capitalize()} from CSV files. {where} {sends}"

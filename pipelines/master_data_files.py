@@ -1,9 +1,9 @@
-"""The sensor of master data: request a run for each new or changed file, which plans it, and pushes it if that is on.
+"""The sensor of master data: request a run for each new or changed file, to plan it, and to push it if that is enabled.
 
 The sensor's cursor stores, by file name, the content for which a run was last requested, so that a file is planned
 once. A push is requested again until the outcome of every row is known (created, rejected, in doubt): after growing
 pauses while rows are unsent because the service was down or the run was killed; after each sync while rows only wait
-for what they refer to. How a push ended is in the state store, wherever the push was started. If pushing is switched on
+for the ids of other objects. The state store has the end of each push, wherever it was started. If pushing is enabled
 after a file was only planned, its push is requested.
 """
 
@@ -43,10 +43,10 @@ STARTS_WITHIN = timedelta(hours=1)
 
 
 class Mark(Struct, frozen=True):
-    """What the cursor stores of a file.
+    """The cursor's entry for a file.
 
-    `held` is its content's hash, marked if it was to be sent; `asked_at` is when a run was requested (seconds since
-    1970); `again` is how often the push was requested again.
+    `held` is the hash of its content, with a mark if the run may send rows; `asked_at` is the time of the request
+    (seconds since 1970); `again` is the number of repeated requests.
     """
 
     held: str
@@ -55,7 +55,7 @@ class Mark(Struct, frozen=True):
 
 
 Marks = dict[str, Mark]
-"""By file name."""
+"""The cursor's entries by file name."""
 
 
 class Noticed(Struct, frozen=True):
@@ -66,7 +66,7 @@ class Noticed(Struct, frozen=True):
 
 
 def master_data_files(settings: Settings, pushes: Mapping[Kind, AssetJob]) -> dg.SensorDefinition:
-    """Return a sensor that requests one run per kind, for all its files to handle, in order of their names."""
+    """Return a sensor that requests one run per kind, with all files to handle, in order of their names."""
 
     @dg.sensor(
         name="master_data_files",
@@ -81,7 +81,7 @@ def master_data_files(settings: Settings, pushes: Mapping[Kind, AssetJob]) -> dg
         with StateStore(settings.database_url) as store:
             has_synced = bool(store.windows("loaded"))
         if not has_synced:
-            return dg.SensorResult(skip_reason="waits for the first sync: files name what its tables know")
+            return dg.SensorResult(skip_reason="waits for the first sync: files refer to objects in its tables")
         before: Marks = {name: Mark(**kept) for name, kept in json.loads(context.cursor or "{}").items()}
         looks = [_Look(settings, kind, before, context.instance) for kind in KINDS]
         requests = [request for look in looks if (request := look.request()) is not None]
@@ -135,7 +135,7 @@ class _Look:
         return self._settings.push_enabled and mark.held == sha256
 
     def _again(self, path: Path, sha256: str, mark: Mark) -> Noticed | None:
-        """Return the file if its push left rows and is due again, else None."""
+        """Return the file if its push left rows and is due again; else None."""
         pushed = self._pushed.get(str(path))
         if pushed is not None and pushed.sha256 != sha256:
             pushed = None
@@ -147,13 +147,13 @@ class _Look:
         return Noticed(given, (path.name, sha256, mark.asked_at, mark.again))
 
     def _due_at(self, pushed: PushedFile | None, mark: Mark) -> float | None:
-        """Return when to push again; None if every row is settled or waits for something that has not come yet."""
+        """Return the time to push again; None if every row is settled, or waits for an object that has not come yet."""
         ended_at = pushed.ended_at if pushed is not None else None
         tried_at = max(mark.asked_at, ended_at.timestamp() if ended_at is not None else 0.0)
         paused = tried_at + PAUSES[min(mark.again, len(PAUSES) - 1)]
         if pushed is None or ended_at is None:  # the run failed before it had a plan, or was killed
             return paused
-        if pushed.unsent:  # with more than the limit a push is refused until the limit is raised
+        if pushed.unsent:  # a push of more than the limit is refused until the limit is raised
             return paused if pushed.unsent <= self._settings.push_limit else None
         if not pushed.waits or (loaded_at := self._newest_load()) <= ended_at:
             return None

@@ -1,7 +1,7 @@
 """Convert reports of the library to metadata of assets and checks, which operators read in Dagster's UI.
 
-Dagster shows metadata of type Markdown as such. What the service or a file says enters it only through `markdown`, or
-as a table, whose cells are plain text.
+Dagster renders metadata of type Markdown. Text of the service or of a file enters it only through `markdown`, or as a
+table, whose cells are plain text.
 """
 
 from __future__ import annotations
@@ -34,39 +34,39 @@ SHOWN_ROWS = 100
 QUIET = frozenset({"create", "created", "already there"})
 """Actions and outcomes that need no attention; their rows come last, because only the first rows are shown."""
 SHOWN_CHARACTERS = 300
-"""The longest text in a row: Dagster's history should not hold whole records."""
+"""The longest text in a row: Dagster's history should not contain whole records."""
 
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-"""Control characters, and those that change the direction of what follows."""
+"""Control characters, and those that change the direction of the text."""
 _ACTIVE = re.compile(r"[\\`*\[\]<>#|~!&]|(?<![^\W_])_|_(?![^\W_])")
-"""What begins or ends something in Markdown anywhere; an underscore inside a word does not."""
+"""Characters with a meaning in Markdown anywhere; an underscore inside a word has none."""
 _BEGINS = re.compile(r"^(?:(?=[-+=])|\d{1,9}(?=[.)]))")
-"""What does so only at the beginning of a line."""
+"""Characters with a meaning only at the beginning of a line."""
 
 
 def markdown(text: str) -> str:
-    """Return Markdown for one line that shows this text as it is: no link, picture, HTML, list, table or code.
+    """Return one line of Markdown that shows this text literally: no link, picture, HTML, list, table or code.
 
-    Runs of white space become a space. An address remains one, and may be shown as a link to what it says.
+    Runs of white space become a space. A URL is not escaped, and may be shown as a link to itself.
     """
     plain = _UNSEEN.sub("\N{REPLACEMENT CHARACTER}", " ".join(text.split()))
     return _BEGINS.sub(r"\g<0>\\", _ACTIVE.sub(r"\\\g<0>", plain))
 
 
 def bulleted(texts: Iterable[str], otherwise: str = "none") -> dg.MetadataValue:
-    """Return a list with a line for each of these texts, or `otherwise` if there is none."""
+    """Return a Markdown list with a line for each of these texts, or `otherwise` if there is none."""
     return dg.MetadataValue.md("\n".join(f"- {markdown(text)}" for text in texts) or otherwise)
 
 
 def of_day(read: DayRead) -> Metadata:
-    """Return the metadata of a day that was read: its own numbers, where they are known."""
+    """Return the metadata of a day: its own numbers, if they are known."""
     counts = {"records": read.records, "pages": read.pages, "bytes": read.bytes}
     known = {name: count for name, count in counts.items() if count is not None}
     return {**known, "windows": _windows(read.windows)}
 
 
 def of_read(report: ReadReport) -> Metadata:
-    """Return the metadata of a read, whichever days it read."""
+    """Return the metadata of a read."""
     return {
         "records_of_run": report.progress.records,
         "requests": report.requests,
@@ -79,7 +79,7 @@ def of_read(report: ReadReport) -> Metadata:
 
 
 def of_table(slug: str, report: RefreshReport, page: Path | None) -> Metadata:
-    """Return the metadata of a table: its rows, what this run merged into it, and the report of the load."""
+    """Return the metadata of a table: its row count, the rows that this run merged into it, and the load's report."""
     rows = {**report.rows, **report.ops_rows}
     counts = {"dagster/row_count": rows[slug]} if slug in rows else {}
     shown = {"report": dg.MetadataValue.path(page.absolute())} if page is not None else {}
@@ -127,7 +127,7 @@ def listed(intervals: Iterable[Interval], otherwise: str) -> dg.MetadataValue:
 
 
 def spelled(interval: Interval) -> str:
-    """Return an interval as people read it."""
+    """Return an interval as text: ``2026-03-01 00:00:00 to 2026-03-02 00:00:00 UTC``."""
     return f"{interval.start:%Y-%m-%d %H:%M:%S} to {interval.end:%Y-%m-%d %H:%M:%S} UTC"
 
 
@@ -146,7 +146,7 @@ def _sample(sample: Sample) -> dg.MetadataValue:
 
 
 def cut(text: str) -> str:
-    """Return a text for Dagster's history, which should not hold whole records."""
+    """Return at most ``SHOWN_CHARACTERS`` of a text, for Dagster's history."""
     return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}..."
 
 
@@ -155,7 +155,7 @@ def of_handled(
 ) -> Metadata:
     """Return the metadata of handled files of master data; counts include all rows, tables show the first ones.
 
-    `approval` is the configuration with which the job sends what is only planned.
+    `approval` is the configuration with which the job sends the plans.
     """
     reports = [done for done in handled if isinstance(done, PushReport)]
     plans = [done.plan if isinstance(done, PushReport) else done for done in handled]
@@ -182,12 +182,12 @@ def of_handled(
 def _approval(job: str, approval: Mapping[str, object] | None) -> Metadata:
     if approval is None:
         return {}
-    text = f"To send exactly this plan and nothing else, launch the job `{job}` with this configuration:"
+    text = f"To send exactly this plan, launch the job `{job}` with this configuration:"
     return {"approve": dg.MetadataValue.md(f"{text}\n\n```json\n{json.dumps(approval, indent=2)}\n```")}
 
 
 def rows_of(handled: Sequence[Plan | PushReport], words: Collection[str] = ()) -> list[Row]:
-    """Return the rows of handled files, those that need attention first.
+    """Return the rows of handled files, rows that need attention first.
 
     With `words`, only rows whose action (of a plan) or outcome (of a push) is one of them.
     """
@@ -201,13 +201,13 @@ def rows_of(handled: Sequence[Plan | PushReport], words: Collection[str] = ()) -
 
 
 def unasked(handled: Sequence[Plan | PushReport]) -> Sequence[str]:
-    """Return why the Merchant API could not be called; nothing if it could, or was not needed."""
+    """Return the reasons why the Merchant API could not be called; none if it could, or was not needed."""
     plans = [done.plan if isinstance(done, PushReport) else done for done in handled]
     return list(dict.fromkeys(reason for plan in plans for reason in plan.unasked))
 
 
 def finding(wrong: str, rows: Sequence[Row], reasons: Sequence[str] = ()) -> str | None:
-    """Return what a check of master data found, as the checks of tables do; None if nothing is wrong."""
+    """Return the finding of a check of master data, in the form of the table checks; None if there is none."""
     texts = [{name: str(value) for name, value in row.items()} for row in rows]
     found = [sentence(wrong, "{file} line {line}", len(rows), texts)] if rows else []
     return " ".join([*found, *reasons]) or None
@@ -235,7 +235,7 @@ def _counted(name: str, handled: Sequence[Plan | PushReport]) -> Mapping[str, in
 
 
 def _rows_table(rows: Sequence[Row]) -> dg.MetadataValue:
-    """Return a table of the first rows; its last row says how many more there are."""
+    """Return a table of the first rows; its last row has the number of the others."""
     records = [
         dg.TableRecord({name: cut(value) if isinstance(value, str) else value for name, value in row.items()})
         for row in rows[:SHOWN_ROWS]

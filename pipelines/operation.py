@@ -1,9 +1,9 @@
-"""The resource of every step: settings, and the run of the library that the steps of a run belong to.
+"""The resource of every step: the settings, and the library's run that the steps of a Dagster run share.
 
-It is a plain object and not configurable in the UI: settings come from the environment only, and no secret becomes run
-configuration. What the library logs, and its progress, is in the log of Dagster's run. Within a run only the API client
-retries; Dagster does not run a failed step again. A night may be tried again as another run (`sensors`): the failure of
-an attempt says so.
+It is a plain object and not configurable in the UI: settings come only from the environment, and no secret becomes run
+configuration. The log of Dagster's run has the library's log records and progress. Within a run only the API client
+retries; Dagster does not retry a failed step. `sensors` may retry a night as another run: the failure of an attempt
+names the next one.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from wms_sync.storage.durable import unusable
 
 Context = dg.OpExecutionContext | dg.AssetExecutionContext
 SCHEDULE, SENSOR = "dagster/schedule_name", "dagster/sensor_name"
-"""The tags with which Dagster names who launched a run."""
+"""Dagster's tags for the schedule or sensor that launched a run."""
 NIGHT, ATTEMPT = "wms/night", "wms/attempt"
 """The tags of a scheduled night: the tick of its schedule, and the number of the attempt."""
 UNRECORDED = "wms/unrecorded"
-"""The tag of a run that the state store did not record, as on a full disk. If it failed, it has sent so itself."""
+"""The tag of a run that the state store did not record, as on a full disk. If it failed, it sent its own alert."""
 
 
 class Operation:
@@ -42,10 +42,10 @@ class Operation:
 
     @contextmanager
     def step(self, context: Context) -> Iterator[library.Operation]:
-        """Yield the run of the library, which the first step begins; its summary is the last line of the log.
+        """Yield the library's run, which the first step begins. Log its summary as the last line.
 
-        Known errors, and files that the system refuses, end the step with their message; the error itself is the
-        failure's `__cause__`.
+        Turn known errors, and files that cannot be used, into a `Failure` with their message; the error is its
+        `__cause__`.
         """
         run = context.run
         if self._run is None or self._run.run_id != run.run_id:
@@ -70,7 +70,7 @@ class Operation:
 
     @contextmanager
     def recording(self, purpose: str, context: Context) -> Iterator[Recording]:
-        """Yield the record of a push; its summary is the run's last line."""
+        """Yield the record of a push. Log its summary as the last line."""
         recording = Recording(self.settings, context.run.run_id, purpose, source_of(context.run.tags))
         try:
             yield recording
@@ -79,7 +79,7 @@ class Operation:
 
 
 def _end(context: Context, summary: str | None) -> None:
-    """Log the summary of a record, or mark a run that has none."""
+    """Log the summary of the run, or tag the run as unrecorded."""
     if summary is None:
         context.instance.add_run_tags(context.run.run_id, {UNRECORDED: "yes"})
     else:
@@ -87,19 +87,19 @@ def _end(context: Context, summary: str | None) -> None:
 
 
 def source_of(tags: Mapping[str, str]) -> str:
-    """Return who started the run with these tags, for its record."""
+    """Return the source of the run with these tags, for its record."""
     if SCHEDULE in tags or NIGHT in tags:
         return "schedule"
     return "sensor" if SENSOR in tags else "ui"
 
 
 def _outlook(settings: Settings, tags: Mapping[str, str], error: WmsSyncError) -> str:
-    """Return what a failed attempt means for its night, empty if the run is no attempt."""
+    """Return a sentence on the next attempt of the night; empty if the run is not an attempt, or is not retried."""
     if NIGHT not in tags or not mends_by_waiting(type(error).__name__):
         return ""
     tick, number = datetime.fromisoformat(tags[NIGHT]), int(tags[ATTEMPT])
     due = next_attempt(tick, datetime.now(UTC), number, settings.night_retry_hours)
     if due is None:
-        return f"This was attempt {number} of this night, and the last: the night has failed."
+        return f"This was attempt {number} of this night, and the last one: the night has failed."
     until = tick + timedelta(hours=settings.night_retry_hours)
     return f"This was attempt {number} of this night; the next begins at {due:%H:%M} UTC, the last until {until:%H:%M}."

@@ -1,8 +1,7 @@
-"""Report to Dagster what a command made: runless events for the catalogue of `DAGSTER_HOME`.
+"""Report the results of a command to Dagster: runless events for the catalogue of `DAGSTER_HOME`.
 
-The command line calls the library and not Dagster. So such runs have no log in the UI; `wms-sync status`, alerts and
-the catalogue show them. The library imports no orchestrator: its command line calls these functions by name, if there
-is a home.
+The command line calls the library and not Dagster, so its runs have no log in the UI; `wms-sync status`, alerts and the
+catalogue show them. The command line imports this module only if `DAGSTER_HOME` is set.
 """
 
 from __future__ import annotations
@@ -28,12 +27,12 @@ Event = dg.AssetMaterialization | dg.AssetObservation | dg.AssetCheckEvaluation
 def report_shipments(
     settings: Settings, read: ReadReport | None, refreshed: RefreshReport | None, page: Path | None
 ) -> None:
-    """Report what a run read, its days and tables, and the checks of coverage; also of a run that failed."""
+    """Report the read, its days, the tables and the checks of coverage of a run, even if it failed."""
     _report([*_events(settings, read, refreshed, page), *coverage.evaluations(settings)])
 
 
 def report_push(settings: Settings, kind: Kind, handled: Sequence[Handled]) -> None:
-    """Report what a push made of its file, with the checks of its rows."""
+    """Report the result of a push, with the checks of its rows."""
     _report(master_data.events(settings, kind, handled))
 
 

@@ -1,8 +1,8 @@
-"""Sensors: nights tried again, alerts with dead runs, hourly upkeep, and Dagster's own for automation conditions.
+"""Sensors: retries of nights, alerts with dead runs, hourly upkeep, and Dagster's own for automation conditions.
 
-The sensor of master data is in `master_data_files`. Every run of a night has two tags, the tick of its schedule and the
-number of the attempt. What is due follows from them and from the record of the last attempt, so it survives a restart
-of the daemon, and the run key of an attempt keeps a tick that is evaluated twice from starting two.
+The sensor of master data is in `master_data_files`. Every run of a night has two tags: the tick of its schedule and the
+number of the attempt. They and the record of the last attempt determine the next attempt, so retries survive a restart
+of the daemon. The run key of an attempt prevents two runs if a tick is evaluated twice.
 """
 
 from collections.abc import Sequence
@@ -24,15 +24,15 @@ from wms_sync.state.store import StateStore
 LOOK_SECONDS = 30
 UPKEEP_SECONDS = 3600
 ALERT_SECONDS = 40.0
-"""The longest that a tick waits for receivers; Dagster ends one that takes longer than a minute."""
+"""The longest time that a tick waits for receivers. Dagster ends a tick that takes longer than a minute."""
 FORGOTTEN_AFTER = timedelta(days=1)
-"""A run that is in progress for longer, while no process holds the writer's lock, was killed."""
+"""A run that is in progress for longer while no process holds the writer's lock was killed."""
 RECORDS = 50
 RUNNING = dg.DefaultSensorStatus.RUNNING
 
 
 def automation() -> dg.SensorDefinition:
-    """Return Dagster's sensor of automation conditions, on from the start: the tables follow what was read."""
+    """Return Dagster's sensor of automation conditions, on by default: it loads the tables after reads."""
     return dg.AutomationConditionSensorDefinition(
         "default_automation_condition_sensor",
         target=dg.AssetSelection.all(),
@@ -42,7 +42,7 @@ def automation() -> dg.SensorDefinition:
 
 
 def alerts(settings: Settings) -> dg.SensorDefinition:
-    """Return a sensor that settles dead runs, looks for new facts and sends the alerts that are due."""
+    """Return a sensor that settles dead runs, finds new facts and sends the alerts that are due."""
 
     @dg.sensor(
         name="alerts",
@@ -51,11 +51,11 @@ def alerts(settings: Settings) -> dg.SensorDefinition:
         description="Marks runs whose process is gone as failed, and sends the alerts and heartbeats that are due.",
     )
     def alerts(context: dg.SensorEvaluationContext) -> dg.SkipReason:
-        why = "what is due is sent" if settings.has_alert_channel else "no channel is set"
+        why = "alerts that were due are sent" if settings.has_alert_channel else "no alert channel is set"
         try:
             dead_runs.settle(context.instance, settings)
-        except WmsSyncError as error:  # as on a full disk, which is a reason to send alerts, not to end here
-            why = f"dead runs were not looked for: {error}"
+        except WmsSyncError as error:  # such as a full disk; alerts must still be sent
+            why = f"dead runs could not be settled: {error}"
         send_alerts(settings, seconds=ALERT_SECONDS)
         return dg.SkipReason(why)
 
@@ -63,16 +63,16 @@ def alerts(settings: Settings) -> dg.SensorDefinition:
 
 
 def upkeep(settings: Settings) -> dg.SensorDefinition:
-    """Return a sensor that evaluates the coverage checks every hour: a sync that stopped running shows in them.
+    """Return a sensor that evaluates the coverage checks every hour, so that they fail when no sync runs any more.
 
-    It also shows the days that were read by commands without a `DAGSTER_HOME`.
+    It also reports the days that commands without a `DAGSTER_HOME` read.
     """
 
     @dg.sensor(
         name="upkeep",
         minimum_interval_seconds=UPKEEP_SECONDS,
         default_status=RUNNING,
-        description="Every hour: evaluates the checks of coverage, and shows days that commands without a home read.",
+        description="Every hour: evaluates the checks of coverage, and reports days read by commands without a home.",
     )
     def upkeep(context: dg.SensorEvaluationContext) -> dg.SensorResult:
         with StateStore(settings.database_url) as store:
@@ -92,13 +92,13 @@ def night_retries(settings: Settings, pauses: Sequence[timedelta] = PAUSES) -> d
         job_name=jobs.NIGHTLY_SYNC,
         minimum_interval_seconds=LOOK_SECONDS,
         default_status=RUNNING,
-        description="Tries a scheduled night again that failed because something did not answer.",
+        description="Retries a scheduled night that failed because the service, storage or network did not answer.",
     )
     def night_retries(context: dg.SensorEvaluationContext) -> dg.RunRequest | dg.SkipReason:
         failed = _failed_night(settings)
         run = None if failed is None else context.instance.get_run_by_id(failed.run_id)
         if failed is None or failed.ended_at is None or run is None or NIGHT not in run.tags:
-            return dg.SkipReason("no night has failed that waiting may mend")
+            return dg.SkipReason("no failed night can be retried")
         tick, number, now = datetime.fromisoformat(run.tags[NIGHT]), int(run.tags[ATTEMPT]), datetime.now(UTC)
         due = next_attempt(tick, failed.ended_at, number, settings.night_retry_hours, pauses)
         if due is None:
@@ -113,7 +113,7 @@ def night_retries(settings: Settings, pauses: Sequence[timedelta] = PAUSES) -> d
 
 
 def busy(instance: dg.DagsterInstance, settings: Settings) -> str | None:
-    """Return which run is under way or queued, so that no other should begin now; None if there is none."""
+    """Return the reason not to start a run now: another one is running or queued. Return None if none is."""
     if (holder := lock_of(settings.database_url, settings.layout).holder()) is not None:
         return f"{holder} is writing"
     since, tags = datetime.now(UTC) - FORGOTTEN_AFTER, asset_keys.location_tags(settings)
@@ -122,7 +122,7 @@ def busy(instance: dg.DagsterInstance, settings: Settings) -> str | None:
 
 
 def _failed_night(settings: Settings) -> RunRecord | None:
-    """Return the newest sync, if it is of a schedule and failed with an error that waiting may mend."""
+    """Return the newest sync if it failed with an error that may pass by itself; else None."""
     with RunRecords(settings.database_url) as records:
         newest = next((record for record in records.newest(RECORDS) if record.group == SYNC), None)
     is_passing = newest is not None and newest.outcome == "failed" and mends_by_waiting(newest.error_kind)

@@ -1,12 +1,12 @@
 """The source assets: raw pages of list shipments, as the service sent them.
 
-`changed_shipments` is what changed since the sync cursor. It has no partitions, because coverage decides what is read.
-`shipment_days` is days read again: a partition is a day of the service's `updated_at` (UTC), today included, and a
-range of days is one run (`BackfillPolicy.single_run`). Every day that is covered is shown as materialised with its own
-numbers, whoever read it, by one function: `days_shown`.
+`changed_shipments` reads the changes since the sync cursor. It has no partitions, because coverage decides what to
+read. `shipment_days` reads days again: a partition is a day of the service's `updated_at` (UTC), today included, and a
+range of days is one run (`BackfillPolicy.single_run`). `days_shown` reports every covered day as materialised with its
+own numbers, whichever run read it.
 
-Dagster 1.13 stores a planned event for each asset of a run and each day of its range, so a backfill selects the days
-alone; the tables follow by an automation condition (`tables`).
+Dagster 1.13 stores a planned event for each asset of a run and each day of its range, so a backfill selects only the
+days; an automation condition then loads the tables (`tables`).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,7 +23,7 @@ from wms_sync.state.store import StateStore
 
 
 def changed_shipments(settings: Settings) -> dg.AssetsDefinition:
-    """Return the asset that reads what is not covered yet."""
+    """Return the asset that reads the time that is not covered yet."""
 
     @dg.asset(
         key=asset_keys.changes(settings),
@@ -33,7 +33,8 @@ def changed_shipments(settings: Settings) -> dg.AssetsDefinition:
         tags={"wms/layer": asset_keys.RAW},
         description=(
             "Pages of list shipments: everything that changed since the sync cursor, and a slice of old shipments for "
-            "the audit. Materialising it reads what coverage lacks; nothing new is a success. The tables follow."
+            "the audit. Materialising it reads the time that is not covered; without changes it succeeds too. The "
+            "tables are loaded afterwards."
         ),
     )
     def changed_shipments(
@@ -50,7 +51,7 @@ def changed_shipments(settings: Settings) -> dg.AssetsDefinition:
 
 
 def shipment_days(settings: Settings) -> dg.AssetsDefinition:
-    """Return the asset with a partition for each day that can be read."""
+    """Return the asset with a partition for each readable day."""
 
     @dg.asset(
         key=asset_keys.days(settings),
@@ -62,8 +63,8 @@ def shipment_days(settings: Settings) -> dg.AssetsDefinition:
         tags={"wms/layer": asset_keys.RAW},
         description=(
             "Pages of list shipments by day of updated_at (UTC). Materialising days reads exactly these days again, "
-            "whole and in one run; the tables follow. Days that a sync covered are shown too, each with its records, "
-            "pages and bytes."
+            "in one run; the tables are loaded afterwards. Days that a sync covered are shown too, each with its "
+            "records, pages and bytes."
         ),
     )
     def shipment_days(
@@ -86,7 +87,7 @@ def daily(settings: Settings) -> dg.DailyPartitionsDefinition:
 
 
 def days_shown(settings: Settings, store: StateStore, days: Iterable[date]) -> Iterator[dg.AssetMaterialization]:
-    """Yield a materialisation of each of these days with what all windows have brought of it, whoever read them."""
+    """Yield a materialisation of each of these days with the numbers of all its windows, whichever run read them."""
     ordered = sorted(days)
     read = read_of_days(settings, store, ordered, windows_of(store, ordered)) if ordered else {}
     for day, found in read.items():
@@ -98,26 +99,26 @@ def days_shown(settings: Settings, store: StateStore, days: Iterable[date]) -> I
 def days_missing(
     settings: Settings, store: StateStore, instance: dg.DagsterInstance
 ) -> Sequence[dg.AssetMaterialization]:
-    """Return materialisations of the days that are covered and that the catalogue lacks."""
+    """Return materialisations of the covered days that the catalogue lacks."""
     covered = {day.isoformat(): day for day in covered_days(settings, store)}
     known = instance.get_status_by_partition(asset_keys.days(settings), list(covered), daily(settings)) or {}
     return list(days_shown(settings, store, (day for name, day in covered.items() if known.get(name) is None)))
 
 
 def _chosen(context: dg.AssetExecutionContext, settings: Settings) -> Interval:
-    """Return the chosen days. Raise `Failure` if they are none that can be read: Dagster launches such runs too."""
+    """Return the chosen days. Raise `Failure` if they cannot be read: Dagster also launches such runs."""
     if not (context.has_partition_key or context.has_partition_key_range):
         raise _nothing_to_read("This run has no days to read again: choose days (partitions).")
     start, end = context.partition_time_window
     if end <= start:
-        raise _nothing_to_read("The days of this run end before they begin: choose others.")
-    if start < settings.start:  # a run of old that is executed again, after WMS_START_DATE was set later
+        raise _nothing_to_read("The last day of this run is before its first: choose other days.")
+    if start < settings.start:  # an old run that is executed again after WMS_START_DATE was set to a later day
         raise _nothing_to_read(
-            f"{start:%Y-%m-%d} is before WMS_START_DATE ({settings.start_date}): choose later days, or set that "
-            "earlier and reload definitions."
+            f"{start:%Y-%m-%d} is before WMS_START_DATE ({settings.start_date}): choose later days, or set "
+            "WMS_START_DATE to an earlier day and reload the definitions."
         )
     return Interval(start, end)
 
 
 def _nothing_to_read(why: str) -> dg.Failure:
-    return dg.Failure(f"{why} Nothing was read. The job nightly_sync reads what is not covered.", allow_retries=False)
+    return dg.Failure(f"{why} Nothing was read. The job nightly_sync reads uncovered time.", allow_retries=False)

@@ -1,12 +1,12 @@
-"""One asset a table and mart, without partitions, all made by one step.
+"""One asset for each table and mart, without partitions, all loaded by one step.
 
-A table holds the present state of all days, not the rows of one. The step loads every window that is landed and not yet
-merged, by whichever run, then checks and publishes the tables. If a blocking check fails, the published file stays as
-it was and the run fails. The step follows by an automation condition when days were read again, or changes without
-tables.
+A table has the present state of all days, not the rows of one. The step loads every landed window that is not yet
+merged, whichever run read it, then checks and publishes the tables. If a blocking check fails, the published file is
+unchanged and the run fails. An automation condition starts the step after a run that read days or changes without
+loading them.
 
-A table is materialised when a load brought something, and observed when it did not: so 'materialised 2 hours ago', and
-Dagster's freshness policy with it, speak of data and not of a click.
+A table is materialised when a load brought new data, and observed when it did not. So 'materialised 2 hours ago', and
+Dagster's freshness policy, refer to new data and not to runs.
 """
 
 import re
@@ -27,16 +27,16 @@ from wms_sync.shipments.load.checks import Check, checks
 from wms_sync.shipments.load.refresh import RefreshReport
 
 LOADS_WHAT_IS_LANDED = (
-    "Materialising it loads what was read and is not in the tables, for all tables; the job nightly_sync reads first. "
-    "`data_as_of` says how far the data reaches."
+    "Materialising it loads landed windows that are not in the tables yet, for all tables; the job nightly_sync reads "
+    "first. `data_as_of` is the time up to which the data is complete."
 )
 FOLLOWS = "main", "shipments"
-"""The table with the automation condition; the step makes all others with it."""
+"""The table with the automation condition; the step loads all others too."""
 _SOURCE = re.compile(r"\b(?:from|join)\s+(?:(?P<schema>\w+)\.)?(?P<name>\w+)", re.IGNORECASE)
 
 
 class LoadConfig(dg.Config):
-    """With `rebuild`, every table is made again from raw pages, as after an upgrade or a new key."""
+    """With `rebuild`, every table is rebuilt from the raw pages, as after an upgrade or for a new key."""
 
     rebuild: bool = False
 
@@ -71,7 +71,7 @@ def spec(settings: Settings, relation: Relation) -> dg.AssetSpec:
 
 
 def check_spec(settings: Settings, check: Check) -> dg.AssetCheckSpec:
-    """Return a check of the library as an asset check of the table or mart that it speaks of."""
+    """Return a check of the library as an asset check of its table or mart."""
     return dg.AssetCheckSpec(
         check.name,
         asset=_about(settings, check),
@@ -87,7 +87,7 @@ def analytics_tables(settings: Settings) -> dg.AssetsDefinition:
         name="analytics_tables",
         specs=[spec(settings, relation) for relation in relations()],
         check_specs=[check_spec(settings, check) for check in checks()],
-        description="Loads what was read and is not in the tables, checks them and publishes them.",
+        description="Loads landed windows that are not in the tables yet, checks the tables and publishes them.",
     )
     def analytics_tables(
         context: dg.AssetExecutionContext, config: LoadConfig, operation: dg.ResourceParam[Operation]
@@ -111,7 +111,7 @@ def analytics_tables(settings: Settings) -> dg.AssetsDefinition:
 def events(
     settings: Settings, report: RefreshReport, page: Path | None
 ) -> Iterator[dg.AssetCheckEvaluation | dg.AssetMaterialization | dg.AssetObservation]:
-    """Yield the same of a load that was no run of Dagster."""
+    """Yield the same events for a load outside Dagster."""
     for result in report.checks:
         yield dg.AssetCheckEvaluation(**_found(settings, result), blocking=result.check.blocking)
     if report.published:
@@ -137,27 +137,27 @@ def _found(settings: Settings, result: CheckResult) -> dict[str, Any]:
 
 
 def _follows() -> dg.AutomationCondition[Any]:
-    """Return the condition that something was read by a run that does not load, and that no load is under way.
+    """Return the condition that a run read without loading, and that no load is under way.
 
-    A night reads and loads between two ticks, so a load handles what was read in the same half minute. What a run of
-    its own reads just after a load is then loaded by the next one, or by the next sync.
+    A night reads and loads between two ticks, so a load counts as covering every read of the same half minute. A
+    separate read just after a load is then loaded by the next one, or by the next sync.
     """
     condition = dg.AutomationCondition
     was_read = condition.any_deps_updated()
     handled = (condition.newly_requested() & ~was_read) | condition.newly_updated()
     waits = condition.in_progress() | condition.any_deps_in_progress()
-    return (was_read.since(handled) & ~waits).with_label("something was read and is not loaded")
+    return (was_read.since(handled) & ~waits).with_label("a window was read but is not loaded")
 
 
 @cache
 def _freshness(settings: Settings) -> dg.FreshnessPolicy:
-    """Return the policy that a load brings something as often as the schedule promises."""
+    """Return the policy that a load brings new data as often as the schedule promises."""
     window = late_after_at_most(settings.schedule_cron, settings.schedule_timezone)
     return dg.FreshnessPolicy.time_window(fail_window=window)
 
 
 def _tags(relation: Relation) -> dict[str, str]:
-    """Return the layer, what the rows are parts of, and whether they are personal."""
+    """Return the tags: layer, root table, and whether the rows are personal."""
     stored = "tables" if relation.schema in {"main", "pii"} else relation.schema
     layer = "marts" if isinstance(relation, Mart) else stored
     of = {"wms/root": relation.root} if isinstance(relation, Table) and layer == "tables" else {}
@@ -165,7 +165,7 @@ def _tags(relation: Relation) -> dict[str, str]:
 
 
 def _sources(settings: Settings, relation: Relation) -> list[dg.AssetKey]:
-    """Return what a table is made from: what was read; or the tables and marts that a mart selects from."""
+    """Return the sources: the raw assets for a table, the tables and marts that it selects from for a mart."""
     if not isinstance(relation, Mart):
         return [asset_keys.changes(settings), asset_keys.days(settings)]
     names = {f"{found['schema'] or 'main'}.{found['name']}" for found in _SOURCE.finditer(relation.create)}

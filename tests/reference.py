@@ -28,7 +28,7 @@ EXIT_CODES = """\
 | 0 | Done. |
 | 1 | Failed. The message says what was tried, what came, and what to do. |
 | 2 | Wrong usage, settings or credentials. The message names them. |
-| 3 | Done, but a person should look at something: values did not fit, unknown keys came, the read or the load warned, rows of a pushed file were rejected or are in doubt, or a backup left out what was damaged. `wms-sync status` repeats it. |
+| 3 | Done, but something needs attention: values did not fit, unknown keys came, the read or the load warned, rows of a pushed file were rejected or are in doubt, or a backup left out what was damaged. `wms-sync status` repeats it. |
 | 130 | Interrupted with Ctrl-C or SIGTERM, between two pages or rows. |
 """  # noqa: E501 - a row of a table
 RULES = """\

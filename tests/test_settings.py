@@ -35,7 +35,7 @@ def load(**overrides: object) -> Settings:
         ("start_date", "0001-01-01", "greater"),
         ("start_date", "2999-01-01", "future"),
         ("data_dir", "~nosuch/x", "home folder"),
-        ("data_dir", "/data/\udcfcbung", "no UTF-8"),
+        ("data_dir", "/data/\udcfcbung", "not UTF-8"),
         ("data_dir", "$HOME/wms", "starts with $HOME, which is not replaced by its value"),
         ("raw_retention_days", "999999", "less"),
         ("overlap_seconds", "1000000000000", "less"),
@@ -199,8 +199,8 @@ def test_an_unknown_setting_in_the_env_file_is_refused_with_the_nearest_name(env
     env_file(f"{name}=planted", "OTHER=1")
     with pytest.raises(SettingsError) as refused:
         Settings.load()
-    assert f"{name} (in .env) is no setting." in str(refused.value)
-    assert str(refused.value).endswith(f"Did you mean {meant}?" if meant else "no setting.")
+    assert f"{name} (in .env) is not a setting." in str(refused.value)
+    assert str(refused.value).endswith(f"Did you mean {meant}?" if meant else "not a setting.")
     assert "planted" not in str(refused.value)
     assert "OTHER" not in str(refused.value)
 
@@ -211,7 +211,7 @@ def test_a_line_of_the_env_file_that_is_not_understood_is_refused_by_its_number(
     env_file("OTHER: of another program", line, "WMS_PAGE_SIZE=5")
     with pytest.raises(SettingsError) as refused:
         Settings.load()
-    assert str(refused.value).startswith("The file .env has something in line 2 that is not understood.")
+    assert str(refused.value).startswith("The file .env cannot be parsed at line 2.")
     assert "planted" not in str(refused.value)
 
 

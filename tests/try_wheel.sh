@@ -15,7 +15,7 @@ for python in "$@"; do
     mkdir "$folder/here"
     cd "$folder/here"
     "$folder/env/bin/wms-sync" demo >"$folder/demo.txt" 2>&1 || { tail -30 "$folder/demo.txt"; exit 1; }
-    sed -n '/What to look at next/,$p' "$folder/demo.txt"
+    sed -n '/Next steps/,$p' "$folder/demo.txt"
     port=$("$folder/env/bin/python" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
     "$folder/env/bin/wms-sync" ui --port "$port" >"$folder/ui.txt" 2>&1 &
     ui=$!

@@ -4,15 +4,15 @@ A table is one file under ``sql/tables`` (filled by ``flatten``), ``sql/ops`` or
 mart one file under ``sql/marts``. The file is the only definition: the ``create`` statement, a comment at the end of
 each column's line, and header comments. The header keywords:
 
-- ``grain``: what one row is; becomes the table's comment.
-- ``keys``: columns that together identify a row.
+- ``grain``: the meaning of one row; becomes the table's comment.
+- ``keys``: the columns that together identify a row.
 - ``root: orders by order_id``: rows of this table belong to a row of ``orders`` and are replaced as a set with it;
   ``order_id`` is the column here that holds its key. A root table is its own root.
 - ``parent: packages by shipment_id, package_position``: the table in between, if a row belongs to a part of its root.
   Without this header the parent is the root.
 - ``newer``: the column that decides which of two versions of a root is newer; ``_extracted_at`` if it has no other.
 
-Belongs here: reading these files, and the functions that quote identifiers and texts. Does not: running statements.
+Belongs here: reading these files, and the functions that quote identifiers and texts. Keep out: running statements.
 """
 
 from __future__ import annotations
@@ -33,12 +33,13 @@ _COMMENT = re.compile(r"--.*")
 _CREATED = re.compile(r"^create (?:or replace )?(?:table|view) (?:(?P<schema>\w+)\.)?(?P<name>\w+)", re.MULTILINE)
 
 SETTLING = "interval 10 minute"
-"""How long after its ``updated_at`` a change may be committed. A version without one ranks this much before it was
-read, since a first change that was under way then has an earlier time and is newer."""
+"""The longest time from the ``updated_at`` of a change to its commit. A version without ``updated_at`` ranks as if it
+had been changed this long before it was read: a first change that was being committed then is newer, although its
+``updated_at`` is earlier than the read."""
 
 
 def quote(identifier: str) -> str:
-    """Return the identifier in double quotes; names may enter a statement only through this function."""
+    """Return the identifier in double quotes. Every name in a statement goes through this function."""
     escaped = identifier.replace('"', '""')
     return f'"{escaped}"'
 
@@ -50,7 +51,7 @@ def literal(text: str) -> str:
 
 
 class Column(Struct, frozen=True):
-    """A column; ``type`` is as written in the file, empty for a view."""
+    """A column. ``type`` is the type written in the file; empty for a view."""
 
     name: str
     type: str
@@ -83,7 +84,7 @@ class Relation(Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        """Return the name as one writes it: with its schema unless that is ``main``."""
+        """Return the name for people: with its schema unless that is ``main``."""
         return self.name if self.schema == "main" else f"{self.schema}.{self.name}"
 
     @property
@@ -95,8 +96,8 @@ class Relation(Struct, frozen=True):
 class Table(Relation, frozen=True):
     """A stored table.
 
-    ``root_key`` is the column of this table with the key of ``root``; ``parent_key`` are the columns with the keys of
-    ``parent``, whose rows its rows are parts of. A root table has no parent.
+    ``root_key`` is the column of this table that holds the key of ``root``. Each row is a part of a row of ``parent``,
+    and ``parent_key`` are the columns that hold its keys. A root table has no parent.
     """
 
     keys: tuple[str, ...]
@@ -108,17 +109,17 @@ class Table(Relation, frozen=True):
 
     @property
     def version(self) -> str:
-        """Return the SQL expression that ranks versions: ``newer``, or ``SETTLING`` before the time of extraction."""
+        """Return the SQL expression that ranks versions: ``newer``, else the time of extraction less ``SETTLING``."""
         return f"coalesce({quote(self.newer)}, _extracted_at - {SETTLING})" if self.newer else "_extracted_at"
 
     @property
     def is_root(self) -> bool:
-        """Return whether the rows are not parts of another table's rows."""
+        """Return whether the table is its own root: its rows are not parts of another table's rows."""
         return self.root == self.name
 
 
 class Mart(Relation, frozen=True):
-    """A view for analysts; ``reads`` are the names of what it selects from in ``marts`` and ``ops``."""
+    """A view for analysts. ``reads`` are the names of the relations in ``marts`` and ``ops`` that it selects from."""
 
     reads: frozenset[str]
 
@@ -138,18 +139,18 @@ def ops_tables() -> tuple[Table, ...]:
 
 @cache
 def history_tables() -> tuple[Table, ...]:
-    """Return the tables of schema ``history``; each is named as the root table whose versions it keeps."""
+    """Return the tables of schema ``history``; each has the name of the root table whose versions it keeps."""
     return tuple(_table(path) for path in sql_files.listed("history"))
 
 
 @cache
 def marts() -> tuple[Mart, ...]:
-    """Return the views, of schema ``marts`` except ``ops.code_values``, each after those that it reads."""
+    """Return the views, each after those that it reads. All are in schema ``marts`` except ``ops.code_values``."""
     return in_order(mart_of(sql_files.read(path), path) for path in sql_files.listed("marts"))
 
 
 def in_order(found: Iterable[Mart]) -> tuple[Mart, ...]:
-    """Sort marts so that each comes after those that it reads, else by name. Raises ``graphlib.CycleError``."""
+    """Sort marts so that each comes after those that it reads, else by name. Raise ``graphlib.CycleError``."""
     by_name = {mart.name: mart for mart in sorted(found, key=lambda mart: mart.name)}
     ordered = TopologicalSorter({mart.name: sorted(mart.reads & by_name.keys()) for mart in by_name.values()})
     return tuple(by_name[name] for name in ordered.static_order())
@@ -157,13 +158,13 @@ def in_order(found: Iterable[Mart]) -> tuple[Mart, ...]:
 
 @cache
 def stored_tables() -> tuple[Table, ...]:
-    """Return every table of the database: those that flattening fills, the load's own, and those with history."""
+    """Return every table of the database: the flattened tables, those of schema ``ops``, and the history."""
     return (*tables(), *ops_tables(), *history_tables())
 
 
 @cache
 def relations() -> tuple[Relation, ...]:
-    """Return everything that the database holds: all tables, then the marts."""
+    """Return every relation of the database: all tables, then the marts."""
     return (*stored_tables(), *marts())
 
 
@@ -174,7 +175,7 @@ def table(slug: str) -> Table:
 
 
 def tracked(history: Table) -> tuple[str, ...]:
-    """Return the columns whose changes make a version: those that the root table has too, as the service sends them."""
+    """Return the columns whose changes make a new version: the service's columns that the root table has too."""
     root = table(history.name)
     return tuple(
         name
@@ -208,7 +209,7 @@ def _table(path: str) -> Table:
 
 
 def mart_of(text: str, path: str) -> Mart:
-    """Parse a mart from the text of its file. Raises ``ValueError``, which names the path."""
+    """Parse a mart from the text of its file. Raise ``ValueError``, which names the path."""
     schema, name = _created(path, text)
     columns = tuple(Column(line["name"], "", line["comment"]) for line in _SELECTED.finditer(text))
     return Mart(

@@ -1,7 +1,7 @@
-"""A cron schedule as Dagster reads it: five fields, not a day that February lacks; its ticks in a time zone.
+"""Check a cron schedule as Dagster does, and compute its ticks in a time zone.
 
-Dagster's own check is not used, because the library does not import Dagster and a wrong setting must be reported
-before Dagster is loaded. A test compares the two.
+A schedule has five fields and names no day that February lacks. The library does not import Dagster, and a wrong
+setting must be reported before Dagster is loaded; so it has its own check, and a test compares the two.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from zoneinfo import ZoneInfo
 
 LEAST_RUN, MOST_RUN = timedelta(minutes=10), timedelta(hours=2)
 SOME_MOMENT, PATTERN = datetime(2026, 1, 1, tzinfo=UTC), 14
-"""The ticks that are looked at for the longest pause: two weeks of nights, a year of months."""
+"""The first tick and the number of ticks to examine for the longest pause: two weeks of nights, a year of months."""
 FIELDS = "minute, hour, day of the month, month, day of the week (0 2 * * *)"
 
 
 def checked_cron(text: str) -> str:
-    """Return the schedule. Raises ``ValueError`` with what is wrong."""
+    """Return the schedule. Raise ``ValueError``, which names the mistake."""
     from croniter import CroniterError, croniter  # slow to import
 
     try:
@@ -42,15 +42,16 @@ def longest_pause(cron: str, zone: str, now: datetime) -> timedelta:
 
 
 def late_after(cron: str, zone: str, now: datetime) -> timedelta:
-    """Return how old data may be now: as long as the schedule pauses, and as long as a run may take.
+    """Return the age at which data counts as late: a pause of the schedule plus the time for a run.
 
-    A run may take half a pause, but at least ten minutes and at most two hours: 26 hours for a nightly schedule.
+    The time for a run is half a pause, but at least ten minutes and at most two hours. A nightly schedule gives 26
+    hours.
     """
     return _with_run(longest_pause(cron, zone, now))
 
 
 def late_after_at_most(cron: str, zone: str) -> timedelta:
-    """Return the longest of these, whenever one asks: 74 hours for the nights of weekdays."""
+    """Return the maximum of ``late_after`` over all moments: 74 hours for the nights of weekdays."""
     return _with_run(max(longest_pause(cron, zone, tick) for tick in _ticks(cron, zone)))
 
 

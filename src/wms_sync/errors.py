@@ -1,8 +1,8 @@
 """The root of the error tree.
 
-Each package draws its branch at the top of its ``errors.py``. A message says what was tried, what happened and what to
-do next; facts are attributes. ``exit_code`` is the exit code of the command line (1: failed, 2: wrong settings or
-usage). ``require_extra`` names a missing extra of the package before anything that needs it begins.
+Each package defines its branch at the top of its ``errors.py``. A message says what was tried, what happened and what
+to do next; facts are attributes. ``exit_code`` is the exit code of the command line (1: failed, 2: wrong settings or
+usage). ``require_extra`` reports a missing extra of the package before the work that needs it begins.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ class WmsSyncError(Exception):
 
 
 class SettingsError(WmsSyncError):
-    """A setting is absent or wrong; the message names the variable and what it should be."""
+    """A setting is missing or wrong; the message names the variable and the values it accepts."""
 
     exit_code = 2
 
 
 class OutOfMemory(WmsSyncError):
-    """The machine, or a limit on the process, has no memory left."""
+    """The process has reached the memory of the machine or its own limit."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -35,7 +35,7 @@ class OutOfMemory(WmsSyncError):
 
 
 class NoThread(WmsSyncError):
-    """The system starts no further thread for this process."""
+    """The system refused to start another thread."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -46,7 +46,7 @@ class NoThread(WmsSyncError):
 
 
 class TooManyFiles(WmsSyncError):
-    """The system opens no further file for this process."""
+    """The system refused to open another file."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -62,11 +62,11 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "postgres": ("psycopg",),
     "report": ("vl_convert",),
 }
-"""What each extra brings, as it is imported."""
+"""The modules that each extra installs."""
 
 
 def lacks(extra: str) -> str | None:
-    """Return what there is to say if the extra is not installed; None if it is."""
+    """Return the end of an error message if the extra is not installed; None if it is."""
     if all(find_spec(name) is not None for name in MODULES[extra]):
         return None
     return f"needs the extra `{extra}`, which is not installed: pip install 'wms-sync[{extra}]'"

@@ -1,20 +1,20 @@
-"""Numbers with their nouns: ``1 window``, ``2,041 windows``. Whatever prints a count of something uses this."""
+"""Format numbers with their nouns: ``1 window``, ``2,041 windows``. Every printed count uses this module."""
 
 from __future__ import annotations
 
 DID_NOT_FIT = ("value or record did not fit and is left out", "values or records did not fit and are left out")
 UNKNOWN = ("unknown key, or key whose values were cast", "unknown keys, or keys whose values were cast")
-"""What several places say of what ``ops.quarantine`` and ``ops.schema_drift`` list."""
+"""The shared words for the rows of ``ops.quarantine`` and ``ops.schema_drift``."""
 
 
 def count_of(count: int, singular: str, many: str | None = None) -> str:
-    """Return a number and what agrees with it: ``count_of(1, "row was", "rows were")`` is ``1 row was``.
+    """Return a number and the form that agrees with it: ``count_of(1, "row was", "rows were")`` is ``1 row was``.
 
-    Without ``many`` the plural is ``one`` with an ``s``.
+    Without ``many`` the plural is ``singular`` with an ``s``.
     """
     return f"{count:,} {agreed(count, singular, many or f'{singular}s')}"
 
 
 def agreed(count: int, singular: str, many: str) -> str:
-    """Return which of two forms agrees with a number."""
+    """Return the form that agrees with a number."""
     return singular if count == 1 else many

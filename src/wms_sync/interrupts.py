@@ -1,7 +1,7 @@
-"""Interrupts: SIGTERM acts like Ctrl-C, DuckDB's queries end with it too, and a push finishes what is under way.
+"""Handle interrupts: SIGTERM acts like Ctrl-C, both end DuckDB's queries, and a push finishes its open requests.
 
-An orchestrator raises an interrupt wherever the code is. Before the first request of a push that is right. Later it
-would end the run without a report of what was sent. Terminating a run in Dagster's UI sends the same signal as Ctrl-C.
+A signal raises an interrupt at any point of the code. That is right until the first request of a push; after it, the
+run would end without a report of the rows sent. Terminating a run in Dagster's UI sends the same signal as Ctrl-C.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import Any, Self
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 STANDARD_ERROR = 2
-NOTICE = b"Stopping: requests under way are finished and recorded.\n"
+NOTICE = b"Stopping: requests under way are finished and recorded first.\n"
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Raise the interrupt that ended a query of DuckDB inside the block, which turns it into a ``RuntimeError``."""
+    """Raise the interrupt itself if it ended a query of DuckDB, which wraps it in a ``RuntimeError``."""
     try:
         yield
     except RuntimeError as error:
@@ -32,7 +32,7 @@ def interruptible() -> Iterator[None]:
 
 @contextmanager
 def sigterm_interrupts() -> Iterator[None]:
-    """Let SIGTERM end the block as Ctrl-C does, with ``KeyboardInterrupt``. Only the main thread can do so."""
+    """Let SIGTERM end the block as Ctrl-C does, with ``KeyboardInterrupt``. In other threads do nothing."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -44,9 +44,9 @@ def sigterm_interrupts() -> Iterator[None]:
 
 
 class Stopping:
-    """From ``listen`` to the end of the context the first signal sets ``asked``, and a second one raises an interrupt.
+    """Sets ``asked`` at the first signal, and raises an interrupt at the second.
 
-    Only the main thread can listen for signals; in any other thread this does nothing.
+    It does so from ``listen`` to the end of the context, in the main thread only: other threads get no signals.
     """
 
     def __init__(self) -> None:
@@ -63,7 +63,7 @@ class Stopping:
             signal.signal(number, handler)
 
     def listen(self) -> None:
-        """Start to catch signals, because requests begin now."""
+        """Start to catch signals. Call it before the first request."""
         if threading.current_thread() is threading.main_thread():
             self._before = {number: signal.signal(number, self._stop) for number in SIGNALS}
 
@@ -71,4 +71,4 @@ class Stopping:
         if self.asked.is_set():
             raise KeyboardInterrupt
         self.asked.set()
-        os.write(STANDARD_ERROR, NOTICE)  # unbuffered: the signal may have come in the middle of a print
+        os.write(STANDARD_ERROR, NOTICE)  # unbuffered: the signal may come in the middle of a print

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 
 class Interval(Struct, frozen=True, order=True):
-    """The interval ``[start, end)``; never empty. Raises ``ValueError`` otherwise."""
+    """The interval ``[start, end)``. An empty one raises ``ValueError``."""
 
     start: datetime
     end: datetime
@@ -20,7 +20,7 @@ class Interval(Struct, frozen=True, order=True):
 
     @property
     def length(self) -> timedelta:
-        """Return the length of the interval."""
+        """Return ``end`` less ``start``."""
         return self.end - self.start
 
 
@@ -35,7 +35,7 @@ def interval(start: datetime, end: datetime) -> tuple[Interval, ...]:
 
 
 def union(intervals: Iterable[Interval]) -> tuple[Interval, ...]:
-    """Return the union as disjoint, sorted intervals; adjacent ones are merged."""
+    """Return the union as disjoint, sorted intervals. Merge adjacent ones."""
     merged: list[Interval] = []
     for part in sorted(intervals):
         if merged and part.start <= merged[-1].end:
@@ -46,7 +46,7 @@ def union(intervals: Iterable[Interval]) -> tuple[Interval, ...]:
 
 
 def subtract(wanted: Iterable[Interval], taken: Iterable[Interval]) -> tuple[Interval, ...]:
-    """Return the part of ``wanted`` that is not in ``taken``."""
+    """Return the parts of ``wanted`` that are not in ``taken``, as disjoint, sorted intervals."""
     rest: list[Interval] = []
     holes = union(taken)
     for part in union(wanted):
@@ -72,7 +72,7 @@ def intersect(left: Iterable[Interval], right: Iterable[Interval]) -> tuple[Inte
 
 
 def slices(whole: Interval, parts: int) -> tuple[Interval, ...]:
-    """Cut an interval at whole seconds into up to ``parts`` slices of about equal length; a short one stays whole."""
+    """Cut an interval at whole seconds into at most ``parts`` slices of about equal length, each at least a second."""
     seconds = int(whole.length.total_seconds())
     parts = max(1, min(parts, seconds))
     cuts: Sequence[datetime] = [whole.start + timedelta(seconds=seconds * number // parts) for number in range(parts)]

@@ -1,8 +1,8 @@
 """Read odd JSON: whole numbers in any form, values that no parser accepts, nesting that is too deep.
 
-One rule for pages, answers to creates, tables, files and commands. PHP sometimes writes a number as text, or an integer
-as a float. One bad value must not make a whole page unreadable, and a text with thousands of nested values must not
-stop every sync that reads it.
+Pages, answers to creates, tables, files and commands follow the same rules. PHP sometimes writes a number as text, or
+an integer as a float. One bad value must not make a whole page unreadable, and a text with thousands of nested values
+must not stop every sync that reads it.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ LARGEST_ID = INT64[-1]
 
 
 def whole(value: Any) -> int | None:  # noqa: ANN401 - any JSON
-    """Return the whole number for a value: 12 for 12, "12" and 12.0; None for 12.5 and beyond 64 bits."""
+    """Return the whole number of a value: 12 for 12, "12" and 12.0; None for 12.5 and for more than 64 bits."""
     if isinstance(value, int):
         return value if value in INT64 and not isinstance(value, bool) else None
     if isinstance(value, str):
         return int(value) if _WHOLE.fullmatch(value) and int(value) in INT64 else None
     if isinstance(value, float | Decimal):
-        number = float(value)  # a Decimal too, since the tables read a float
+        number = float(value)  # a Decimal too, because the tables read a float
         return int(number) if number.is_integer() and abs(number) <= 2**53 else None
     return None
 
 
 def identity(value: Any) -> int | None:  # noqa: ANN401 - any JSON
-    """Return the id for a value: a whole number that is not negative; None for anything else."""
+    """Return the id of a value: a whole number that is not negative; None for anything else."""
     number = whole(value)
     return number if number is not None and number >= 0 else None
 
 
 _MOST_DIGITS = 4000
-"""Python refuses integers with more digits than about this, and the whole text with them."""
+"""Python refuses to parse longer integers (the limit is 4,300 digits), and with them the whole text."""
 
 
 def loosely(text: str, endless: Callable[[str], Any] = float, **hooks: Any) -> Any:  # noqa: ANN401 - any JSON
@@ -51,7 +51,7 @@ def loosely(text: str, endless: Callable[[str], Any] = float, **hooks: Any) -> A
 
 
 DEPTH = 256
-"""Half of the maximum that PHP writes; the specification has at most 12 levels."""
+"""Half the maximum that PHP writes. The records of the specification have at most 12 levels."""
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[{]|[\]}]', re.DOTALL)
 
 
@@ -63,7 +63,7 @@ def cut_to_depth(content: bytes) -> bytes:
 def shallow(value: Any, depth: int = DEPTH) -> Any:  # noqa: ANN401 - any JSON
     """Return a parsed value with None for every list and object below ``depth`` levels.
 
-    Python parses a thousand levels, and can do less with what it has parsed.
+    Python parses a thousand levels, but other operations on such a value fail earlier.
     """
     if not isinstance(value, dict | list):
         return value

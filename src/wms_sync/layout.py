@@ -1,4 +1,4 @@
-"""Where things live under the data folder: every name of a file or folder there stands in this module alone."""
+"""The paths below the data folder. Only this module names files and folders there."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ RAW = "raw/shipments"
 PARQUET = "parquet"
 FLATTENED = f"{PARQUET}/_windows"
 LOADS = f"{PARQUET}/_loads"
-"""Which Parquet files each load brought, for data warehouses that load them, a file a load."""
+"""The list of Parquet files of each load, one file per load, for data warehouses that load them."""
 FORGOTTEN = "forgotten-orders.json"
 LAKE_OWNER = "lake.json"
-"""Beside ``lake/``, where its files lie: which lake they are of."""
+"""Next to ``lake/``: the identity of the lake that the files there belong to."""
 MANIFEST = "manifest.json"
-"""In a window's folder of raw pages: what the state store knows of the window, once it is complete."""
+"""In a window's folder of raw pages: the state store's record of the window, written when it is complete."""
 PAGES_DROPPED = "pages-dropped.json"
-"""In a window's folder: its raw pages were deleted on purpose, and when."""
+"""In a window's folder: the time at which retention deleted its raw pages."""
 SET_ASIDE = ".of-an-earlier-file"
-"""The end of the name of a log that was found beside the published file."""
+"""The suffix of a log that was found next to the published file and renamed."""
 _WINDOW, _MARK = r"[A-Za-z0-9][\w.-]*", "(-[0-9a-f]{8})?"
 _RESTORABLE = re.compile(
     rf"""analytics\.duckdb | {re.escape(FORGOTTEN)} | clocks\.json | rejects/(?!\.{{1,2}}\Z)[^/\0]+
@@ -32,26 +32,26 @@ _RESTORABLE = re.compile(
     | {PARQUET}/[a-z][a-z_]*/{_WINDOW}-\d{{5,}}{_MARK}\.parquet | {FLATTENED}/{_WINDOW}\.json""",
     re.ASCII | re.VERBOSE,
 )
-"""The places of what a backup keeps of a data folder."""
+"""The paths in a data folder that a backup may contain."""
 
 
 class Layout(Struct, frozen=True):
-    """Paths below ``WMS_DATA_DIR``, and the files that may lie elsewhere."""
+    """Paths below ``WMS_DATA_DIR``, and the store of the files that may be elsewhere."""
 
     root: Path
     elsewhere: Files | None = None
-    """Raw pages and Parquet files, where they do not lie in the data folder."""
+    """The store of raw pages and Parquet files if it is not the data folder."""
 
     @property
     def files(self) -> Files:
-        """Raw pages and Parquet files, by key."""
+        """The store of raw pages and Parquet files, by key."""
         return self.elsewhere or FolderFiles(self.root)
 
     # --- raw pages ---
 
     @property
     def raw(self) -> Path:
-        """Raw pages, a folder a window; written once."""
+        """Raw pages, one folder per window; each file is written once."""
         return self.root / RAW
 
     def window(self, window_id: str) -> Path:
@@ -59,15 +59,15 @@ class Layout(Struct, frozen=True):
         return self.raw / window_id
 
     def windows(self) -> list[str]:
-        """The windows that have a folder, in order."""
+        """The ids of the windows that have a folder of raw pages, sorted."""
         return self.files.names(RAW)
 
     def pages(self, window_id: str) -> list[str]:
-        """The names of the raw pages of a window that are there, in order."""
+        """The names of the stored raw pages of a window, sorted."""
         return [name for name in self.files.names(window_key(window_id)) if name.startswith("page-")]
 
     def page(self, window_id: str, number: int) -> str | None:
-        """The key of one raw page, however it is compressed; None when it is not there."""
+        """The key of a raw page with either compression; None if it is not stored."""
         pages = self.pages(window_id)
         return next(
             (raw_key(window_id, name) for name in pages if unmarked(name).startswith(f"page-{number:05d}.")), None
@@ -77,99 +77,99 @@ class Layout(Struct, frozen=True):
 
     @property
     def parquet(self) -> Path:
-        """Flattened batches, a folder a table; written once."""
+        """Flattened batches, one folder per table; each file is written once."""
         return self.root / PARQUET
 
     def flattened_manifest(self, window_id: str) -> Path:
-        """Which Parquet files a window has, written after the last of them; without it the window is flattened."""
+        """The list of a window's Parquet files, written after the last of them. Without it the window is flattened."""
         return self.root / flattened_key(window_id)
 
     def parquet_files(self, slug: str) -> list[str]:
-        """The keys of all files of a table, named by its ``slug``."""
+        """The keys of all Parquet files of a table, given by its ``slug``."""
         return [parquet_key(slug, name) for name in self.files.names(f"{PARQUET}/{slug}") if name.endswith(".parquet")]
 
     # --- the analytics database ---
 
     @property
     def published(self) -> Path:
-        """What analysts open: always whole, never locked by us."""
+        """The database that analysts open. It is always complete, and this program never locks it."""
         return self.root / "analytics.duckdb"
 
     @property
     def published_log(self) -> Path:
-        """DuckDB's log beside the published file; never ours, since that is always checkpointed."""
+        """DuckDB's log next to the published file. Another program wrote it: each load checkpoints the file."""
         return log_of(self.published)
 
     def foreign_logs(self) -> list[Path]:
-        """Logs that were found beside the published file, renamed."""
+        """Logs that were found next to the published file and renamed."""
         return sorted(self.root.glob(f"{self.published_log.name}*{SET_ASIDE}"))
 
     @property
     def lake(self) -> Path:
-        """The files of a lake, which only its catalogue names."""
+        """The files of a lake. Only the lake's catalogue knows their names."""
         return self.root / "lake"
 
     # --- the writer's own ---
 
     @property
     def work(self) -> Path:
-        """The writer's private files."""
+        """The private files of the run that holds the lock."""
         return self.root / "work"
 
     @property
     def copies(self) -> Path:
-        """Copies of files that lie elsewhere, for those who only read: a folder a process."""
+        """Local copies of files that are elsewhere, for processes that only read; one folder per process."""
         return self.work / "copies"
 
     @property
     def staged(self) -> Layout:
-        """What a restore makes ready before it changes anything: a data folder of its own."""
+        """The data folder that a restore prepares before it changes this one."""
         return Layout(self.work / "restored")
 
     @property
     def turns(self) -> Path:
-        """A folder for each run that writes: what it makes there is put in place by a rename."""
+        """One folder for each run that writes. The run moves finished files from there by a rename."""
         return self.work / "turns"
 
     def lock(self, what: str) -> Path:
-        """The lock on something that only one process may do."""
+        """The lock file of work that only one process may do at a time."""
         return self.work / f"{what}.lock"
 
     # --- state ---
 
     @property
     def state(self) -> Path:
-        """The state store, unless ``WMS_STATE_URL`` says otherwise."""
+        """The state store, unless ``WMS_STATE_URL`` names another database."""
         return self.root / "state.db"
 
     @property
     def forgotten_orders(self) -> Path:
-        """Ids of the orders that were forgotten, for the day on which the state store is lost."""
+        """The ids of the forgotten orders, in case the state store is lost."""
         return self.root / FORGOTTEN
 
     @property
     def creates(self) -> Path:
-        """Products that were sent since the last publishing, for the day on which the state store is lost."""
+        """The products sent since the last publishing, in case the state store is lost."""
         return self.root / "creates.jsonl"
 
     @property
     def clocks(self) -> Path:
-        """What was seen of the service's clock, for the day on which the state store is lost."""
+        """The observations of the service's clock, in case the state store is lost."""
         return self.root / "clocks.json"
 
     @property
     def restoring(self) -> Path:
-        """Where a restore comes from while it replaces what is here: until it ends nothing is read or written."""
+        """The source of a restore that is replacing this data folder. While it exists, no command reads or writes."""
         return self.root / "restoring.json"
 
     @property
     def report(self) -> Path:
-        """The report on how shipping goes, made after a load."""
+        """The report on shipping, written after a load."""
         return self.root / "report.html"
 
     @property
     def metrics(self) -> Path:
-        """What a Prometheus exporter reads, written at the end of each run."""
+        """The metrics for a Prometheus exporter, written at the end of each run."""
         return self.root / "metrics.prom"
 
     @property
@@ -179,23 +179,23 @@ class Layout(Struct, frozen=True):
 
     @property
     def dagster_home(self) -> Path:
-        """Dagster's home where ``DAGSTER_HOME`` names none: beside the data folder, so that one can fill up alone."""
+        """Dagster's home if ``DAGSTER_HOME`` is not set: next to the data folder, not inside it."""
         root = self.root.absolute()
         return root.with_name(f"{root.name}-dagster")
 
 
 class BackupLayout(Struct, frozen=True):
-    """Paths below a folder of backups: a file a backup, which names its files by their SHA-256."""
+    """Paths below a folder of backups. Each backup is one record, which lists its files by their SHA-256."""
 
     root: Path
 
     @property
     def files(self) -> Path:
-        """The files of all backups, each once."""
+        """The files of all backups. Each content is stored once."""
         return self.root / "files"
 
     def file(self, sha256: str) -> Path:
-        """Where a file is kept."""
+        """The path of a kept file."""
         return self.files / sha256[:2] / sha256
 
     def kept(self) -> list[Path]:
@@ -203,7 +203,7 @@ class BackupLayout(Struct, frozen=True):
         return sorted(self.files.glob("??/*"))
 
     def unfinished(self) -> list[Path]:
-        """What a killed backup left."""
+        """The temporary files that a killed backup left."""
         return sorted((*self.files.glob(".*"), *self.root.glob(".*.tmp")))
 
     def backup(self, name: str) -> Path:
@@ -216,12 +216,12 @@ class BackupLayout(Struct, frozen=True):
 
     @property
     def forgotten_orders(self) -> Path:
-        """Ids of all orders that were forgotten at any of the backups."""
+        """The ids of all orders that were forgotten at the time of any backup here."""
         return self.root / FORGOTTEN
 
 
 def is_restorable(place: str) -> bool:
-    """Return whether a backup may have a file of this name, by which a restore puts it below the data folder."""
+    """Return whether a restore may write a file of a backup to this path below the data folder."""
     return _RESTORABLE.fullmatch(place) is not None
 
 
@@ -241,12 +241,12 @@ def parquet_key(slug: str, name: str) -> str:
 
 
 def flattened_key(window_id: str) -> str:
-    """The key of the record of which Parquet files a window has."""
+    """The key of the list of a window's Parquet files."""
     return f"{FLATTENED}/{window_id}.json"
 
 
 def load_list_key(listed_at: datetime) -> str:
-    """The key of the list of a load; they sort by time."""
+    """The key of the list of a load's files. The keys sort by time."""
     return f"{LOADS}/{listed_at.astimezone(UTC):%Y%m%dT%H%M%S%fZ}.json"
 
 
@@ -256,7 +256,7 @@ def name_of(key: str) -> str:
 
 
 def suffix_of(key: str) -> str:
-    """What a raw page is packed as: ``json.gz``."""
+    """The suffix of a raw page: ``json.gz``."""
     return name_of(key).partition(".")[2]
 
 
@@ -266,20 +266,20 @@ def page_name(number: int, suffix: str) -> str:
 
 
 def parquet_name(window_id: str, part: int) -> str:
-    """The name of a window's Parquet file in the folder of a table."""
+    """The name of a window's Parquet file in the folder of a table: ``<window>-00001.parquet``."""
     return f"{window_id}-{part:05d}.parquet"
 
 
 def window_of(name: str) -> str:
-    """The window of a Parquet file."""
+    """The id of the window of a Parquet file."""
     return unmarked(name).rpartition("-")[0]
 
 
 def spill(folder: Path) -> Path:
-    """Where DuckDB spills to while it works on files of this folder."""
+    """The folder that DuckDB spills to while it works on files of ``folder``."""
     return folder / "spill"
 
 
 def log_of(database: Path) -> Path:
-    """Return the path of DuckDB's log beside a database."""
+    """The path of DuckDB's log next to a database."""
     return database.with_name(f"{database.name}.wal")

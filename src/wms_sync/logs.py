@@ -1,4 +1,4 @@
-"""Where the library's log records go, and progress as lines of text: for the log of a run, and for a terminal."""
+"""Route the library's log records, and format progress as lines: for the log of a run, and for a terminal."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ LIBRARY = logging.getLogger("wms_sync")
 
 
 class Lines(logging.Handler):
-    """Passes each record on as its level and its text. Call it from any thread."""
+    """Passes the level and the text of each record to a function, which may be called from any thread."""
 
     def __init__(self, write: Callable[[int, str], object]) -> None:
         super().__init__()
         self._write = write
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Pass a record on."""
+        """Pass the level and the text of a record to the function."""
         self._write(record.levelno, record.getMessage())
 
 
 def stamped(text: str) -> str:
-    """Return a line with the time of day: what is no terminal keeps it."""
+    """Return a line with the time of day, for output that is kept."""
     return f"{datetime.now(UTC):%H:%M:%S} UTC  {text}"
 
 
 @contextmanager
 def logging_to(log: logging.Logger) -> Iterator[None]:
-    """Log what the library logs inside the block to the log of a step."""
+    """Send the library's log records inside the block to the log of a step."""
     with handling(Lines(log.log)):
         yield
 
 
 @contextmanager
 def handling(handler: logging.Handler) -> Iterator[None]:
-    """Have a handler take what the library logs inside the block, from INFO upwards."""
+    """Add a handler for the library's log records inside the block, from INFO upwards."""
     before = LIBRARY.level
     LIBRARY.addHandler(handler)
     LIBRARY.setLevel(logging.INFO)
@@ -58,7 +58,7 @@ def handling(handler: logging.Handler) -> Iterator[None]:
 
 
 class PlainLines(Generic[T]):
-    """A watcher that writes a line at once, then one every ten seconds; the final state is in the step's metadata."""
+    """A watcher that writes a line at once and then one every ten seconds. The step's metadata has the final state."""
 
     def __init__(self, write: Callable[[str], object], line: Callable[[T], str]) -> None:
         self._write = write
@@ -66,7 +66,7 @@ class PlainLines(Generic[T]):
         self._next = monotonic()
 
     def __call__(self, progress: T) -> None:
-        """Take the progress after a page or row; called from any thread."""
+        """Write the progress if a line is due. Any thread may call it, after a page or row."""
         now = monotonic()
         if now >= self._next:
             self._next = now + LINE_SECONDS
@@ -74,7 +74,7 @@ class PlainLines(Generic[T]):
 
 
 def line(progress: Progress) -> str:
-    """Return progress as a line: `52,000 of 100,000 shipments (52 %), 52 pages, 4 of 10 windows`."""
+    """Return the progress of a read: `52,000 of 100,000 shipments (52 %), 52 pages, 4 of 10 windows`."""
     share = f" ({progress.records * 100 // progress.expected} %)" if progress.expected else ""
     return (
         f"{progress.records:,} of {count_of(progress.expected, 'shipment')}{share}, "
@@ -83,7 +83,7 @@ def line(progress: Progress) -> str:
 
 
 def push_line(progress: PushProgress) -> str:
-    """Return progress as a line: `1,200 of 10,000 sent (12 %), 1,198 created, 2 rejected, about 80 s left`."""
+    """Return the progress of a push: `1,200 of 10,000 sent (12 %), 1,198 created, 2 rejected, about 80 s left`."""
     counted = "".join(f", {count:,} {outcome}" for outcome, count in progress.counts.items())
     left = f", about {progress.remaining_seconds:.0f} s left" if progress.remaining_seconds is not None else ""
     return f"{progress.done:,} of {progress.total:,} sent ({progress.done * 100 // progress.total} %){counted}{left}"

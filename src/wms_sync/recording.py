@@ -1,6 +1,6 @@
-"""Take the lock of a run, and record the run in the state store for as long as it is held, whoever started it.
+"""Hold the lock of a run, and record the run in the state store, whoever started it.
 
-Recording is beside the run: if it goes wrong, the run continues, and its own error is the one that is reported.
+If recording fails, the run continues; only the run's own error is reported.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ DETAILS = frozenset({"pages", "windows", "bytes", "requests", "merged_windows", 
 
 
 class Ended(Struct, frozen=True):
-    """How a run ended. `kind` is the name of the error's class."""
+    """The end of a run. `kind` is the name of the error's class."""
 
     outcome: Outcome = "succeeded"
     error: str | None = None
@@ -66,10 +66,10 @@ class Ended(Struct, frozen=True):
 
     @classmethod
     def by(cls, error: BaseException) -> Ended:
-        """Return the end by an error. What a defect says may hold anything, so it is left to the run's log."""
+        """Return the end by an error. The message of a defect may contain any data, so only the run's log has it."""
         kind = type(error).__name__
         if not isinstance(error, Exception):
-            return cls("interrupted", "The run was interrupted; the next one continues from there.", kind)
+            return cls("interrupted", "The run was interrupted; the next one continues where it stopped.", kind)
         known = error if isinstance(error, WmsSyncError) else unusable(error)
         if known is None:
             return cls("failed", f"{kind}; the run's log has the details", kind)
@@ -77,7 +77,7 @@ class Ended(Struct, frozen=True):
 
     @classmethod
     def of(cls, refreshed: RefreshReport) -> Ended:
-        """Return the end of a run that has loaded the tables: it failed if nothing was published."""
+        """Return the end of a run that loaded the tables: failed if nothing was published."""
         return SUCCEEDED if refreshed.published else cls("failed", refreshed.refusal, NOT_PUBLISHED)
 
 
@@ -87,7 +87,7 @@ SUCCEEDED = Ended()
 class Recording:
     """The lock and the record of one run.
 
-    Once it has ended, `summary` is the last line of its log, and `findings` are those of the installation.
+    After the run, `summary` is the last line of its log, and `findings` are those of the installation.
     """
 
     def __init__(self, settings: Settings, run_id: str, purpose: str, source: str) -> None:
@@ -104,16 +104,16 @@ class Recording:
 
     @contextmanager
     def phase(self, name: str, *, counts: Callable[[], Counts], end: Callable[[], Ended]) -> Iterator[Held]:
-        """Hold the lock inside the block, which begins with this phase of the run; the record is closed before it ends.
+        """Hold the lock inside the block, whose first phase is `name`; then record the end of the run.
 
-        `counts` is asked when a phase has ended, `end` after the last one. An error ends the run in any phase, also
-        while it waits for the lock. A run of several steps holds its lock, and opens its record, once for each.
+        Call `counts` at the end of each phase, and `end` after the last one. Record an error as the end of the run,
+        even one raised while waiting for the lock. A run of several steps calls this once for each step.
         """
         lock = lock_of(self._settings.database_url, self._settings.layout)
         self._phase = ""
         with ExitStack() as stack:
             with _never_failing("the start of this run is not recorded"):
-                stack.enter_context(RunRecords(self._settings.database_url))  # else it would be opened twenty times
+                stack.enter_context(RunRecords(self._settings.database_url))  # keeps the store open for the nested uses
             stack.callback(self._examine_installation)
             try:
                 with interruptible():
@@ -130,7 +130,7 @@ class Recording:
                 self._ended(ended)
 
     def next_phase(self, name: str) -> None:
-        """Record the phase that has ended, inside the block; another one begins."""
+        """Record the end of the current phase, and begin another one. Call it inside the block of ``phase``."""
         with _never_failing("a phase of this run is not recorded"), RunRecords(self._settings.database_url) as records:
             self._phase_ended(records)
         self._phase, self._since = name, monotonic()
@@ -140,7 +140,7 @@ class Recording:
             with RunRecords(self._settings.database_url) as records:
                 for killed in records.mark_killed(self._settings.layout):
                     logger.warning(
-                        "the run before, %(purpose)s (%(run)s), was killed",
+                        "the previous run, %(purpose)s (%(run)s), was killed",
                         {"purpose": killed.purpose, "run": killed.run_id},
                     )
                 records.started(self.run_id, self._purpose, self._source)
@@ -170,7 +170,7 @@ class Recording:
             self.findings = examine_installation(self._settings)
 
     def _report_unrecorded(self, ended: Ended) -> None:
-        """Tell at once what nobody can be parts of later."""
+        """Send an alert about the failure now: without a record, no later run can report it."""
         from wms_sync.reports.alerts.deliver import report_unrecorded
 
         now = datetime.now(UTC)
@@ -179,7 +179,7 @@ class Recording:
 
 
 def examine_installation(settings: Settings) -> tuple[Finding, ...]:
-    """Return the findings; write the metrics, and delete the acknowledgements that have ended."""
+    """Return the findings; write the metrics, and delete acknowledgements whose facts have changed."""
     published = published_of(settings)
     findings = findings_of(settings, published=published)
     with _never_failing("the metrics are not written"):
@@ -198,7 +198,7 @@ def summary(record: RunRecord) -> str:
     """Return what a run did as one line.
 
     `sync succeeded: 5,000 shipments read, 81,234 rows merged, 0 quarantined; read 5.6 s, load 7.1 s; data as of
-    2026-03-01 02:00:03 UTC`. Other counts are left out where they are zero.
+    2026-03-01 02:00:03 UTC`. Counts other than these three are left out if they are zero.
     """
     parts = [count_of(count, *_in_words(name)) for name, count in record.counts.items() if _is_shown(name, count)]
     took = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in record.phases.items())
@@ -220,5 +220,5 @@ def _never_failing(loss: str) -> Iterator[None]:
     try:
         yield
     except (WmsSyncError, SQLAlchemyError, OSError) as error:
-        # at info: whatever is wrong with the state store, the run itself meets it and says what to do
+        # at info: the run itself fails on the same problem of the state store and reports what to do
         logger.info("%(loss)s (%(kind)s)", {"loss": loss, "kind": type(error).__name__})

@@ -1,7 +1,7 @@
 """One run from its lock to its record and report: a sync, a backfill, a load, a rebuild, maintenance, or a push.
 
-The command line and the steps of Dagster call it, so that both do the same. Belongs here: the order of lock, record,
-reading, loading and report. Does not: who starts a run, what it prints and how an orchestrator shows it.
+The command line and the steps of Dagster both call this module. Belongs here: the order of lock, record, reading,
+loading and report. Keep out: who starts a run, its output, and its display in an orchestrator.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class InterruptedPush(WmsSyncError):
 
 
 class RowsUnsent(MasterDataError):
-    """The service did not accept every row; the others are safe to push again."""
+    """The service did not accept every row. It is safe to push the file again."""
 
 
 class WrongHeader(MasterDataError):
@@ -60,7 +60,7 @@ class WrongHeader(MasterDataError):
 
 
 class RunReport(Struct, frozen=True):
-    """The reports of a run that succeeded; None for steps that it does not have.
+    """The reports of a successful run; None for steps that the run does not have.
 
     ``findings`` are those of the installation after the run.
     """
@@ -73,10 +73,10 @@ class RunReport(Struct, frozen=True):
 
 
 class Operation:
-    """One run. What it has done by now is in its reports, also if it fails; ``page`` is where the HTML report is.
+    """One run. ``read``, ``refreshed`` and ``maintained`` report the finished steps, even if the run fails later.
 
-    Requests go through ``transport``, if there is one, instead of a socket.
-    A load whose blocking checks fail raises nothing: ``refreshed`` says that nothing was published.
+    ``page`` is the path of the HTML report. Requests go through ``transport``, if there is one, instead of a socket.
+    A load whose blocking checks fail raises no error: ``refreshed`` reports that nothing was published.
     """
 
     def __init__(
@@ -101,12 +101,12 @@ class Operation:
 
     @property
     def summary(self) -> str | None:
-        """Return what the run did as one line, once it has ended."""
+        """Return the summary of the run as one line; None until the run has ended."""
         return None if self._recording is None else self._recording.summary
 
     @property
     def report(self) -> RunReport:
-        """Return the reports of the run, which has ended. Raise ``NotPublished`` if nothing was published."""
+        """Return the reports of the finished run. Raise ``NotPublished`` if its load published nothing."""
         if self.refreshed is not None and not self.refreshed.published:
             raise NotPublished(self.refreshed.refusal)
         findings = () if self._recording is None else self._recording.findings
@@ -125,34 +125,34 @@ class Operation:
             self._then_load(run)
 
     def read_changes(self) -> ReadReport:
-        """Read what ``sync`` reads; whoever calls ``load`` loads it."""
+        """Read what ``sync`` reads, without loading it; ``load`` does that."""
         with self._turn(SYNC, phase="read") as run:
             return self._read_changes(run)
 
     def read_days(self, days: Interval) -> ReadReport:
-        """Read what ``backfill`` reads; whoever calls ``load`` loads it."""
+        """Read what ``backfill`` reads, without loading it; ``load`` does that."""
         with self._turn(_purpose_of(days), phase="read") as run:
             return self._read_days(run, days)
 
     def load(self) -> RefreshReport:
-        """Load every window that is landed and not in the tables, by whichever run."""
+        """Load every landed window that is not in the tables yet, whichever run read it."""
         with self._turn(LOADING, phase="load") as run:
             return self._load(run, refresh)
 
     def rebuild(self) -> RefreshReport:
-        """Make every table again from raw pages, without one call to the service."""
+        """Rebuild every table from the raw pages, without a request to the service."""
         with self._turn("rebuild", phase="rebuild", from_scratch=True) as run:
             return self._load(run, rebuild)
 
     def replay(self, windows: Collection[str]) -> Replayed:
-        """Load these windows again from their raw pages, without one call to the service."""
+        """Reload these windows from their raw pages, without a request to the service."""
         with self._turn("replay", phase="replay") as run:
             done = replay(run, windows)
             self._load(run, lambda _: done.refreshed)
             return done
 
     def maintain(self) -> Maintained | None:
-        """Put the files of a lake together, without one call to the service."""
+        """Merge the files of a lake, without a request to the service."""
         with self._turn(MAINTENANCE, phase="maintain") as run:
             self.maintained = done = maintain(run)
             return done
@@ -169,9 +169,9 @@ class Operation:
 
     @contextmanager
     def _turn(self, purpose: str, *, phase: str, from_scratch: bool = False) -> Iterator[Run]:
-        """Hold the writer's turn inside the block, which begins with a phase of the run's record.
+        """Hold the writer's turn inside the block, whose first phase is ``phase``.
 
-        The report is written after that: it shows the findings of which this run, once recorded, is the last word.
+        Write the report afterwards, so that its findings include those of this run.
         """
         before = self.refreshed
         if self._recording is None:
@@ -237,12 +237,12 @@ def push(
 
 
 def purpose_of(kind: Kind) -> str:
-    """Return what a push of this kind is for, in its record."""
+    """Return the purpose of a push of this kind, for its record."""
     return f"push {kind.slug}"
 
 
 def counts_of(handled: Sequence[Handled]) -> Counts:
-    """Return the counts of the run's record: rows by outcome."""
+    """Return the counts for the run's record: rows by outcome."""
     counts: Counter[str] = Counter()
     for done in handled:
         if isinstance(done, PushReport):
@@ -251,7 +251,7 @@ def counts_of(handled: Sequence[Handled]) -> Counts:
 
 
 def end_by(failures: Sequence[WmsSyncError]) -> Ended:
-    """Return how a push with these failures ended."""
+    """Return the end of a push with these failures."""
     if not failures:
         return SUCCEEDED
     kind = type(failures[0])
@@ -260,7 +260,7 @@ def end_by(failures: Sequence[WmsSyncError]) -> Ended:
 
 
 def failures_of(done: Handled) -> Iterator[WmsSyncError]:
-    """Yield the errors that fail the run although the file was read."""
+    """Yield the errors that make the run fail although the file was read."""
     if isinstance(done, PushReport) and done.applied.stopped is not None:
         yield done.applied.stopped
     if isinstance(done, PushReport) and done.applied.interrupted:
@@ -268,12 +268,12 @@ def failures_of(done: Handled) -> Iterator[WmsSyncError]:
     elif isinstance(done, PushReport) and done.unsettled and done.applied.stopped is None:
         first = done.unsettled[0]
         yield RowsUnsent(
-            f"The service did not take {count_of(len(done.unsettled), 'row')} of {_checked(done).file.path.name}, the "
-            f"first on line {first.line}: {first.message} {done.summary}"
+            f"The service did not accept {count_of(len(done.unsettled), 'row')} of {_checked(done).file.path.name}, "
+            f"the first on line {first.line}: {first.message} {done.summary}"
         )
     if done.exit_code == WRONG_USAGE and _checked(done).header_is_wrong:
         why = "; ".join(f"{offence.column}: {offence.rule}" for offence in _checked(done).offences[:SHOWN_FAULTS])
-        yield WrongHeader(f"The header of {_checked(done).file.path.name} is wrong, so nothing of it was sent. {why}")
+        yield WrongHeader(f"The header of {_checked(done).file.path.name} is wrong, so no row was sent. {why}")
 
 
 def _checked(done: Handled) -> Checked:

@@ -1,8 +1,7 @@
-"""Read variables from the environment and ``.env``, and find misspelt ones: nothing reads them, and somebody seems to
-have meant a setting.
+"""Read variables from the environment and ``.env``, and find misspelt ones.
 
-In ``.env`` that is every unknown name with the prefix, because the file is ours. In the environment it is only a name
-that is near that of a setting, because other programs may have variables with the same prefix.
+In ``.env`` every unknown name with the prefix counts as misspelt. In the environment only a name close to that of a
+setting does, because other programs may have variables with the same prefix.
 """
 
 from __future__ import annotations
@@ -16,45 +15,45 @@ from pathlib import Path
 from wms_sync.errors import SettingsError
 
 NEAR = 0.85
-"""How alike two names are, from 0 to 1: one letter left out, added, exchanged or swapped is above it."""
+"""The least similarity, from 0 to 1, of a misspelt name to a setting: one letter missing, added, changed or swapped."""
 SIMILAR = 0.7
-"""What is worth to be suggested for a name that is wrong anyway."""
+"""The least similarity of a setting to be suggested for a wrong name."""
 
 
 def values_in(env_file: Path | None, prefix: str) -> dict[str, str | None]:
-    """Return the variables of the file as they are written there; none if there is no file.
+    """Return the variables of the file, unchanged; none if there is no file.
 
-    Raise ``SettingsError`` for a file that cannot be read, and for a line with the prefix that nobody understands: what
-    it sets would be taken from elsewhere, such as another data folder, and the run would go on.
+    Raise ``SettingsError`` for a file that cannot be read, and for a line with the prefix that cannot be parsed:
+    without it the run would use a default or the environment, such as another data folder.
     """
     if env_file is None or not (env_file.is_file() or env_file.is_fifo()):
         return {}
-    from dotenv import dotenv_values  # only needed where there is a file
+    from dotenv import dotenv_values  # only needed if there is a file
     from dotenv.parser import parse_stream
 
     try:
-        text = env_file.read_text(encoding="utf-8")  # once: a pipe is empty then
+        text = env_file.read_text(encoding="utf-8")  # only once: a pipe is empty afterwards
     except UnicodeDecodeError:  # the error contains the whole file, so it is not chained
         raise SettingsError(f"The file {env_file} is not UTF-8: save the WMS_ settings in it as UTF-8.") from None
     except OSError as error:
         raise SettingsError(
-            f"The file {env_file} in {Path.cwd()} cannot be read ({error.strerror}). Let the present user read it, or "
-            "start wms-sync in another folder."
+            f"The file {env_file} in {Path.cwd()} cannot be read ({error.strerror}). Give the current user the right "
+            "to read it, or start wms-sync in another folder."
         ) from None
     lines = parse_stream(StringIO(text))
     if wrong := [line.original.line for line in lines if line.error and prefix in line.original.string.upper()]:
         named = ", ".join(map(str, wrong))
         raise SettingsError(
-            f"The file {env_file} has something in line {named} that is not understood. Write WMS_NAME=value, one "
-            "a line; quotes around a value must be closed."
+            f"The file {env_file} cannot be parsed at line {named}. Write WMS_NAME=value, one per line; quotes around "
+            "a value must be closed."
         )
     return dict(dotenv_values(stream=StringIO(text)))
 
 
 def given(prefix: str, in_file: Mapping[str, str | None]) -> dict[str, str]:
-    """Return what the environment, or else the file, says of the variables with this prefix: by name without it.
+    """Return the values of the variables with this prefix, by name without it. The environment wins over the file.
 
-    The case of names does not matter. An empty value counts as none.
+    Ignore the case of names, and ignore empty values.
     """
     both = [(name.lower(), value) for source in (in_file, os.environ) for name, value in source.items()]
     start = prefix.lower()
@@ -72,10 +71,10 @@ def misspelt(known: Collection[str], prefix: str, from_file: Collection[str]) ->
 
 
 def leave_to_env_file(prefix: str, env_file: Path) -> None:
-    """Delete the variables from this process's environment that the file gives the same value.
+    """Delete the variables from this process's environment that have the same value in the file.
 
-    Dagster puts a copy of ``.env`` into the environment of its processes when they start, and the environment wins over
-    the file: without this, a run would not see what was changed in the file since.
+    Dagster copies ``.env`` into the environment of its processes when they start, and the environment wins over the
+    file: without this, a run would not see later changes of the file.
     """
     for name, value in values_in(env_file, prefix).items():
         if name.upper().startswith(prefix) and os.environ.get(name) == value:
@@ -88,7 +87,7 @@ def _unknown(names: Iterable[str], known: Collection[str], prefix: str) -> Itera
 
 def _sentence(name: str, known: Collection[str], where: str) -> str:
     nearest = _nearest(name, known, SIMILAR)
-    return f"{name} (in {where}) is no setting." + (f" Did you mean {nearest}?" if nearest else "")
+    return f"{name} (in {where}) is not a setting." + (f" Did you mean {nearest}?" if nearest else "")
 
 
 def _nearest(name: str, known: Collection[str], likeness: float) -> str | None:

@@ -1,8 +1,8 @@
 """Settings: environment variables (or ``.env``), read in one place.
 
-A wrong or absent setting raises ``SettingsError``, which names the variable. Secrets are ``SecretStr``, so they do not
-appear in a repr, a log or a traceback. Nothing else in the project reads the environment, except for the credentials
-of a bucket (``storage.opened``).
+A wrong or missing setting raises ``SettingsError``, which names the variable. Secrets are ``SecretStr``, so they do not
+appear in a repr, a log or a traceback. The rest of the project reads only the credentials of a bucket from the
+environment (``storage.opened``).
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ LONGEST_RETENTION_DAYS = 36_525
 _VARIABLE = re.compile(r"\$\{?(?P<name>[A-Za-z_]\w*)\}?", re.ASCII)
 _OWNER = re.compile(r"team:\w[\w.-]*|[\w.+-]+@[\w-]+(\.[\w-]+)+", re.ASCII)
 _HOST = re.compile(r"[\w.-]+|[0-9a-f:.]+(%\w+)?", re.IGNORECASE)
-"""A name, or an address of IPv6 with its zone."""
+"""A host name, or an IPv6 address with its zone."""
 LEAST_MEMORY = 300 * 1000**2
 LONGEST_NIGHT_HOURS = 24
 LAKE_TAKES_AS_PATTERN = ("*", "?", "[", "\\")
-"""In the path of a lake's files, when it looks which of them no snapshot names."""
+"""Characters that DuckLake treats as a pattern in the path of its files when it looks for unused ones."""
 
 
 class Settings(BaseModel):
@@ -103,7 +103,7 @@ class Settings(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _read_secrets(cls, given: dict[str, Any]) -> dict[str, Any]:
-        """Take each secret from its file, where one is named: ``x`` from the file of ``x_file``."""
+        """Read each secret that is given as a file: ``x`` from the file of ``x_file``."""
         read = {name: _secret_in(given, name) for name in secrets() if given.get(f"{name}_file")}
         return {**given, **read}
 
@@ -116,16 +116,16 @@ class Settings(BaseModel):
             )
         if self.analytics == "ducklake" and self.files_url and not self.files_url.startswith(("s3:", "file:")):
             raise ValueError(
-                "WMS_ANALYTICS=ducklake keeps its files in S3 or a folder yet, and WMS_FILES_URL names another store: "
-                "set WMS_ANALYTICS=file"
+                "WMS_ANALYTICS=ducklake supports only S3 and folders, and WMS_FILES_URL names another store: set "
+                "WMS_ANALYTICS=file"
             )
         place = self.files_url or str(self.data_dir)
         if self.analytics == "ducklake" and (
             wild := [character for character in LAKE_TAKES_AS_PATTERN if character in place]
         ):
             raise ValueError(
-                f"WMS_ANALYTICS=ducklake cannot keep files in {place}: DuckLake takes {' and '.join(wild)} as a "
-                "pattern, and would leave deleted files or delete those of others. Choose another "
+                f"WMS_ANALYTICS=ducklake cannot keep files in {place}: DuckLake treats {' and '.join(wild)} as a "
+                "pattern, and would keep deleted files or delete foreign ones. Choose another "
                 f"{'WMS_FILES_URL' if self.files_url else 'WMS_DATA_DIR'}"
             )
         return self
@@ -176,7 +176,7 @@ class Settings(BaseModel):
     @classmethod
     def _has_begun(cls, value: date) -> date:
         if value > datetime.now(UTC).date():
-            raise ValueError("is in the future: it must be today (UTC) or earlier, since nothing later can be read")
+            raise ValueError("is in the future: it must be today (UTC) or earlier")
         return value
 
     @field_validator("schedule_cron")
@@ -214,21 +214,21 @@ class Settings(BaseModel):
     def _absolute(cls, value: Path | None) -> Path | None:
         if value is not None and (variable := _VARIABLE.match(str(value))):
             raise ValueError(
-                f"starts with {variable[0]}, which is not replaced by its value: write the whole path, or in .env "
-                f"${{{variable['name']}}}"
+                f"starts with {variable[0]}, which is not replaced by its value: write the whole path, or "
+                f"${{{variable['name']}}} in .env"
             )
         try:
             found = None if value is None else value.expanduser().absolute()
         except RuntimeError:
-            raise ValueError("starts with ~ and a name without a home folder here: write the whole path") from None
+            raise ValueError("starts with ~ and a name that has no home folder: write the whole path") from None
         except FileNotFoundError:
-            raise ValueError("is looked for in the present folder, which was deleted: go to another folder") from None
+            raise ValueError("is relative to the current folder, which was deleted: go to another folder") from None
         try:
             str(found).encode()
         except UnicodeEncodeError:
             raise ValueError(
-                "is a path that is no UTF-8: rename the folder, or, if its name is right, set LC_ALL=C.UTF-8, since "
-                "Python takes such letters for bytes here"
+                "is not UTF-8: rename the folder, or, if its name is right, set LC_ALL=C.UTF-8, because Python does "
+                "not decode such letters with the current locale"
             ) from None
         return found
 
@@ -236,7 +236,7 @@ class Settings(BaseModel):
     def load(cls, *, _env_file: str | None = ENV_FILE, **overrides: object) -> Self:
         """Read the environment and ``.env``; the environment wins over the file, and overrides over both.
 
-        Raises ``SettingsError`` with each variable that is misspelt, or else with each that is wrong.
+        Raise ``SettingsError`` with every misspelt variable, or else with every wrong one.
         """
         unread = {f"{name}_file": None for name in secrets() if name in overrides}
         try:
@@ -248,8 +248,8 @@ class Settings(BaseModel):
 
     @staticmethod
     def leave_to_env_file() -> None:
-        """Let what ``.env`` says be read from there each time, in a process into which Dagster has copied it."""
-        with suppress(SettingsError):  # which `load` reports
+        """Remove Dagster's copy of ``.env`` from the environment, so that ``load`` reads the file each time."""
+        with suppress(SettingsError):  # `load` reports it
             leave_to_env_file(PREFIX, Path(ENV_FILE))
 
     @classmethod
@@ -265,7 +265,7 @@ class Settings(BaseModel):
 
     @property
     def owners(self) -> tuple[str, ...]:
-        """Return who owns the assets in Dagster's catalogue."""
+        """Return the owners of the assets in Dagster's catalogue."""
         return _parts(self.asset_owners)
 
     @property
@@ -275,12 +275,12 @@ class Settings(BaseModel):
 
     @property
     def start(self) -> datetime:
-        """Return midnight UTC of the first day that is read."""
+        """Return midnight UTC of ``start_date``, the first day to read."""
         return datetime(self.start_date.year, self.start_date.month, self.start_date.day, tzinfo=UTC)
 
     @property
     def layout(self) -> Layout:
-        """Return the paths below the data folder, and where raw pages and Parquet files lie."""
+        """Return the paths below the data folder, and the store of raw pages and Parquet files."""
         here = Layout(self.data_dir)
         if self.files_url is None:
             return here
@@ -295,7 +295,7 @@ class Settings(BaseModel):
 
     @property
     def clock_tolerance(self) -> timedelta:
-        """Return how far the service's clock may be ahead of this machine's and still be trusted."""
+        """Return the largest lead of the service's clock over this machine's that is still trusted."""
         return timedelta(seconds=self.clock_tolerance_seconds)
 
     @property
@@ -309,7 +309,7 @@ class Settings(BaseModel):
         return any((self.alert_webhook_url, self.alert_urls, self.heartbeat_url))
 
     def require_base_url(self) -> str:
-        """Return the base URL. Raises ``SettingsError`` if it is not set."""
+        """Return the base URL. Raise ``SettingsError`` if it is not set."""
         if self.base_url is None:
             raise SettingsError(
                 "WMS_BASE_URL is not set. Set it to your instance, for example WMS_BASE_URL=https://acme.example.com "
@@ -318,7 +318,7 @@ class Settings(BaseModel):
         return self.base_url
 
     def require_service(self) -> tuple[str, SecretStr]:
-        """Return the base URL and token. Raises ``SettingsError`` for the one that is not set."""
+        """Return the base URL and token. Raise ``SettingsError`` for the one that is not set."""
         base_url = self.require_base_url()
         if self.api_token is None:
             raise SettingsError(
@@ -328,7 +328,7 @@ class Settings(BaseModel):
         return base_url, self.api_token
 
     def require_merchant(self) -> tuple[str, str, SecretStr]:
-        """Return base URL, username and key of the Merchant API. Raises ``SettingsError`` for one that is not set."""
+        """Return base URL, username and key of the Merchant API. Raise ``SettingsError`` for one that is not set."""
         base_url = self.require_base_url()
         if self.merchant_username is None:
             raise SettingsError("WMS_MERCHANT_USERNAME is not set. Set it to the username of the merchant's API user.")
@@ -338,7 +338,7 @@ class Settings(BaseModel):
 
 
 def secrets() -> tuple[str, ...]:
-    """Return the settings that are secrets; each can be given as a file, whose path is the setting ``<name>_file``."""
+    """Return the names of the secret settings. Each can be read from a file; ``<name>_file`` is its path."""
     return tuple(name for name, field in Settings.model_fields.items() if field.annotation == SecretStr | None)
 
 
@@ -369,12 +369,12 @@ def _secret_in(given: dict[str, Any], name: str) -> str:
 
 
 def _parts(value: str) -> tuple[str, ...]:
-    """Return the parts of a list with commas."""
+    """Return the parts of a comma-separated list."""
     return tuple(part.strip() for part in value.split(",") if part.strip())
 
 
 def checked_base_url(value: str) -> str:
-    """Return the origin in canonical form, since the ledger of creates is keyed by it. Raises ``ValueError``.
+    """Return the origin in canonical form, because it is a key of the ledger of creates. Raise ``ValueError``.
 
     It must be https, so that the token stays private; plain http is for loopback only.
     """
@@ -384,7 +384,7 @@ def checked_base_url(value: str) -> str:
     if url.username or url.password or url.query or url.fragment or url.path.strip("/"):
         raise ValueError("must be the bare address of the instance, without path, credentials or query")
     if not _may_be_host(url.hostname):
-        raise ValueError("has a host name that no host has: look for characters that are not seen, and type it by hand")
+        raise ValueError("has an invalid host name: it may contain invisible characters, so type it by hand")
     if url.scheme == "http" and not _is_loopback(url.hostname):
         raise ValueError("must be https: plain http would send the token in the clear (allowed to loopback only)")
     try:
@@ -409,7 +409,7 @@ def _may_be_host(host: str) -> bool:
 
 
 def _refuse_unsafe_address(value: str) -> None:
-    """Refuse what is no address, and plain http: the address itself may be a secret. The message does not show it."""
+    """Refuse an invalid address, and plain http. The address may be a secret, so the message does not show it."""
     url = urlsplit(value.strip())
     if url.scheme not in {"http", "https"} or not url.hostname:
         raise ValueError("must look like https://hooks.example.com/...")
@@ -426,7 +426,7 @@ def memory_bytes(limit: str) -> int:
 def is_same_service(name: str, other: str) -> bool:
     """Return whether two origins are the same service.
 
-    For loopback addresses the port is ignored, because a sandbox gets another one each time.
+    Ignore the port of loopback addresses: a sandbox gets another port each time.
     """
     return _without_loopback_port(name) == _without_loopback_port(other)
 

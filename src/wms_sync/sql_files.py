@@ -1,7 +1,7 @@
 """Find and read the SQL files.
 
 In a clone they are in ``sql/`` next to ``src/``; in an installed wheel in ``wms_sync/sql``. Paths are relative to that
-folder, with forward slashes: ``read("flatten/orders.sql")``. The meaning of the files is the matter of ``catalogue``.
+folder, with forward slashes: ``read("flatten/orders.sql")``. ``catalogue`` interprets the files.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def read(path: str) -> str:
 
 
 def body(path: str) -> str:
-    """Return the statement of a file without its header, for a statement that others get to see."""
+    """Return the statement of a file without its header comments, for statements shown to users."""
     return "\n".join(line for line in read(path).splitlines() if not line.startswith("--"))
 
 

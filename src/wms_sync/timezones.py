@@ -1,8 +1,9 @@
-"""Time zones of warehouses: which warehouse has which, and when the offset from UTC of a zone changes.
+"""Time zones of warehouses: the zone of each warehouse, and the times at which a zone's offset from UTC changes.
 
-A day in a mart is the warehouse's local day. The service does not say where a warehouse is, so
-``WMS_WAREHOUSE_TIMEZONES`` does. The offsets are stored beside the tables: then a view needs neither the time zones of
-the client nor its ICU extension, and joining them takes a ninth of the time of ``at time zone`` with a zone per row.
+A day in a mart is the warehouse's local day. The service does not send the zone of a warehouse, so
+``WMS_WAREHOUSE_TIMEZONES`` names it. The offsets are stored next to the tables: a view then needs neither the time
+zones of the client nor its ICU extension, and joining them takes a ninth of the time of ``at time zone`` with a zone
+per row.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ UTC_NAME = "UTC"
 BEGINNING = datetime(1, 1, 1, tzinfo=UTC)
 END = datetime(9999, 12, 31, tzinfo=UTC)
 FIRST_YEAR = 2000
-"""Changes of offset before this year are left out: its first offset counts for all time before."""
+"""Changes of offset before this year are left out: its first offset applies to all earlier times."""
 YEARS_AHEAD = 3
 
 
@@ -30,7 +31,7 @@ class WarehouseTimezones(Struct, frozen=True):
     default: str
 
     def of(self, *names: str | None) -> str | None:
-        """Return the zone of the first of a warehouse's names that is named; None if none is."""
+        """Return the zone of the first of a warehouse's names that has one; None if none has."""
         found = (self.named.get(name.lower()) for name in names if name is not None)
         return next((zone for zone in found if zone is not None), None)
 
@@ -41,7 +42,7 @@ class WarehouseTimezones(Struct, frozen=True):
 
 
 class Offset(Struct, frozen=True):
-    """A time in which a zone has one offset from UTC: ``[from_at, to_at)``."""
+    """An interval ``[from_at, to_at)`` in which a zone has one offset from UTC."""
 
     timezone: str
     from_at: datetime
@@ -50,7 +51,7 @@ class Offset(Struct, frozen=True):
 
 
 def checked_zone(name: str) -> str:
-    """Return the name of a time zone. Raises ``ValueError`` if there is none of that name."""
+    """Return the name of a time zone. Raise ``ValueError`` if there is no such zone."""
     try:
         ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:  # OSError: Europe is a folder
@@ -59,7 +60,7 @@ def checked_zone(name: str) -> str:
 
 
 def parse_warehouse_timezones(text: str) -> WarehouseTimezones:
-    """Parse ``West=America/Los_Angeles,*=America/New_York``. Raises ``ValueError``, which shows the wrong part."""
+    """Parse ``West=America/Los_Angeles,*=America/New_York``. Raise ``ValueError``, which shows the wrong part."""
     named: dict[str, str] = {}
     for part in (part.strip() for part in text.split(",")):
         if not part:
@@ -78,7 +79,7 @@ def parse_warehouse_timezones(text: str) -> WarehouseTimezones:
 
 
 def offsets(timezone: str, now: datetime) -> Iterator[Offset]:
-    """Yield the offsets of a zone in order, without a gap, until some years after ``now``."""
+    """Yield the offsets of a zone in order and without a gap, with its changes up to ``YEARS_AHEAD`` after ``now``."""
     from_at, seconds = BEGINNING, _seconds(timezone, datetime(FIRST_YEAR, 1, 1, tzinfo=UTC))
     for changed_at, later in _changes(timezone, now.year + YEARS_AHEAD):
         yield Offset(timezone, from_at, changed_at, seconds)
@@ -88,7 +89,7 @@ def offsets(timezone: str, now: datetime) -> Iterator[Offset]:
 
 @cache
 def _changes(timezone: str, end_year: int) -> tuple[tuple[datetime, int], ...]:
-    """Return when the offset changes, to the second, and the new offset in seconds."""
+    """Return each time at which the offset changes, to the second, and the new offset in seconds."""
     if timezone == UTC_NAME:
         return ()
     found: list[tuple[datetime, int]] = []

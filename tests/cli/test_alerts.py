@@ -30,7 +30,7 @@ def test_the_command_line_alone_tells_of_its_failure(webhook, service, tmp_path,
     webhook.status = 500
     failed = CliRunner().invoke(main, ["sync"], env=environment)
     assert failed.exit_code == 2
-    assert "An alert waits" in failed.output
+    assert "will be sent again later" in failed.output
     webhook.status = 204
     with Outbox(f"sqlite:///{tmp_path}/data/state.db") as outbox, outbox._engine.begin() as connection:
         connection.execute(update(alerts).values(due_at=alerts.c.created_at))  # the pause is over
@@ -39,7 +39,7 @@ def test_the_command_line_alone_tells_of_its_failure(webhook, service, tmp_path,
     assert (told["event"], told["job"]) == ("run_failed", "sync")
     assert "refused the token" in told["text"]
     tested = CliRunner().invoke(main, ["alert", "test"], env=environment)
-    assert (tested.exit_code, tested.output) == (0, "ok    WMS_ALERT_WEBHOOK_URL took the test\n")
+    assert (tested.exit_code, tested.output) == (0, "ok    WMS_ALERT_WEBHOOK_URL accepted the test\n")
     assert webhook.events == ["run_failed", "test"]
     assert "wrong-token" not in json.dumps(webhook.taken) + failed.output
 
@@ -47,7 +47,7 @@ def test_the_command_line_alone_tells_of_its_failure(webhook, service, tmp_path,
 def test_a_test_of_no_channel_or_a_silent_one_is_an_error(webhook, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     nothing = CliRunner().invoke(main, ["alert", "test"])
-    assert (nothing.exit_code, "No channel is set" in nothing.output) == (2, True)
+    assert (nothing.exit_code, "No alert channel is set" in nothing.output) == (2, True)
     webhook.status = 302
     environment = {"WMS_ALERT_WEBHOOK_URL": webhook.url, "WMS_HEARTBEAT_URL": "http://127.0.0.1:1/a-secret"}
     silent = CliRunner().invoke(main, ["alert", "test"], env=environment)

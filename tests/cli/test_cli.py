@@ -256,7 +256,7 @@ def test_explain_traces_a_shipment_to_its_page(first, run, tmp_path):
     assert (tmp_path / "data" / found["versions"][0]["origin"]["file"]).is_file()
     unknown = run("explain", "shipment", "nowhere")
     assert unknown.returncode == 1
-    assert "Covered" in unknown.stderr
+    assert "The tables cover" in unknown.stderr
 
 
 def unheard_sync() -> None:

@@ -26,7 +26,7 @@ def test_the_demo_ends_with_every_sample_created_and_seen_again(tmp_path, capfd,
 
 def test_a_folder_that_is_no_demo_is_left_alone(tmp_path):
     (tmp_path / "precious").touch()
-    with pytest.raises(SettingsError, match="is not empty and no earlier demo made it"):
+    with pytest.raises(SettingsError, match="is not empty, and no demo created it"):
         run_demo(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["precious"]
     assert not (tmp_path / MARK).exists()

@@ -64,7 +64,7 @@ def test_it_shows_what_it_would_remove_and_asks(forget, settings, store):
     assert "no order is forgotten" in forget("--list").output
 
     assert forget(str(order), answer="y\n").exit_code == 0
-    assert re.match(rf"{order}  asked \S+ \S+ UTC, done ", forget("--list").output)
+    assert re.match(rf"{order}  requested \S+ \S+ UTC, done ", forget("--list").output)
     assert "personal  rows: none; in 0 Parquet files and 0 raw pages" in forget(str(order), "--dry-run").output
 
     unseen = forget("4711", "--yes")
@@ -73,7 +73,7 @@ def test_it_shows_what_it_would_remove_and_asks(forget, settings, store):
     assert forget(str(order), "--take-off", answer="n\n").exit_code == 2
     off = forget(str(order), "--take-off", answer="y\n")
     assert off.exit_code == 0, off.output
-    assert "until a backfill reads the days again" in off.output
+    assert "when a backfill reads the days again" in off.output
     assert store.forgotten() == frozenset()
     assert settings.layout.forgotten_orders.read_text() == "[]"
 

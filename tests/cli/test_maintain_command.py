@@ -5,4 +5,4 @@ from wms_sync.cli.runs import run_maintain
 
 def test_a_file_needs_no_maintenance(settings, capsys):
     assert run_maintain(settings) == 3, "nothing is synced yet"
-    assert "maintained  nothing: a load keeps the file compact by itself" in capsys.readouterr().out
+    assert "maintained  nothing: each load keeps the file compact" in capsys.readouterr().out

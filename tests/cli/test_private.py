@@ -49,7 +49,7 @@ def test_files_and_folders_are_their_owners_alone(make_settings, tmp_path):
     layout = settings.layout
     layout.root.chmod(0o2750)
     [shut_out] = [one.text for one in examine(settings) if one.name == "published" and one.severity == "warning"]
-    assert f"for which {layout.root} is opened, cannot read {layout.published}." in shut_out
+    assert f"which may read {layout.root}, cannot read {layout.published}." in shut_out
     run_rebuild(settings)
     assert {one.severity for one in examine(settings) if one.name == "published"} == {"note"}
     assert stat.S_IMODE(layout.published.stat().st_mode) == 0o440, "the folder is set up for a group of analysts"

@@ -104,7 +104,7 @@ def test_a_row_of_another_width_is_set_aside_with_its_cells(tmp_path):
     assert rows(file) == {3: ("B", "Beta")}
     assert [(one.line, one.cells) for one in file.malformed] == [(2, ("A",)), (4, ("C", "Gamma", " Inc."))]
     assert file.malformed[0].rule == "Has 1 cell where the header has 2: a cell is missing."
-    assert "a delimiter inside a text must stand in quotes" in file.malformed[1].rule
+    assert "put a text that contains the delimiter in quotes" in file.malformed[1].rule
     assert file.cells[4] == ("C", "Gamma", " Inc.")
 
 
@@ -144,16 +144,16 @@ def test_a_header_without_rows(tmp_path):
         (b"", "it is empty"),
         (b"\n\n,,\n", "it is empty"),
         ("\ufeff".encode(), "it is empty"),
-        (b"sep=;\r\ncode;name\r\n", "line 1 is sep=; and no header. Remove the line."),
+        (b"sep=;\r\ncode;name\r\n", "line 1 is sep=;, not a header. Remove the line."),
         (b"PK\x03\x04rest", "it is a workbook"),
         (b"\xd0\xcf\x11\xe0rest", "it is a workbook"),
         ("code\nA\n".encode("utf-16-le"), "NUL characters"),
         ("\ufeffcode\nA\n".encode("utf-16-be"), "NUL characters"),
-        (b"\xff\xfec\x00o\x00d", "its first bytes say utf-16-le, but byte 6 is not"),
+        (b"\xff\xfec\x00o\x00d", "it begins as utf-16-le, but byte 6 is not"),
         (b"code\n\x81\xff\n", "byte 5 is neither UTF-8 nor Windows-1252"),
-        ("code\nKühl ".encode() + b"\xe9\n", "byte 11 is not UTF-8 and others are"),
+        ("code\nKühl ".encode() + b"\xe9\n", "byte 11 is not UTF-8, but others are"),
         (b'"code,name\nA,B\n', "its header, on line 1, has a quote that is not closed"),
-        (b"code" + b",x" * 3_000, "its header, on line 1, names 3,001 columns, and 2,000 are the most"),
+        (b"code" + b",x" * 3_000, "its header, on line 1, has 3,001 columns; at most 2,000 are allowed"),
     ],
 )
 def test_what_is_no_csv_is_said(tmp_path, raw, says):
@@ -165,7 +165,7 @@ def test_what_is_no_csv_is_said(tmp_path, raw, says):
 
 
 def test_a_missing_file_is_said(tmp_path):
-    with pytest.raises(UnreadableFile, match="there is no such file"):
+    with pytest.raises(UnreadableFile, match="the file does not exist"):
         read_csv(tmp_path / "none.csv")
 
 

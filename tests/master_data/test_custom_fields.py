@@ -76,7 +76,7 @@ def test_the_column_of_json_and_columns_of_codes_come_together():
     [
         ("[]", "Must be a JSON object by code"),
         ('{"a": "flat"}', "Has no shape under a"),
-        ('{"c": {"value": 1}}', "Has the field c, which has a column of its own"),
+        ('{"c": {"value": 1}}', "Has the field c, which also has its own column"),
     ],
 )
 def test_a_wrong_column_of_json(whole, says):
@@ -121,7 +121,7 @@ def test_the_fields_of_a_product_are_a_list():
         ([{"code": "a", "value": 1, "label": 2}], "Must be a JSON list"),
         ([{"code": "a", "value": 1, "note": ""}], "Must be a JSON list"),
         ([{"code": "a", "value": 1}, {"code": "a", "value": 2}], "Has a code twice"),
-        ([{"code": "c", "value": 1}], "Has the field c, which has a column of its own"),
+        ([{"code": "c", "value": 1}], "Has the field c, which also has its own column"),
     ],
 )
 def test_wrong_fields_of_a_product(whole, says):

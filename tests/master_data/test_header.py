@@ -11,7 +11,7 @@ def test_everything_that_is_wrong_with_a_header_is_named_at_once(tmp_path):
     result = checked(tmp_path, RETAILERS, "id,Codee,name,NAME ,created_at", "1,A,Alpha,Alpha,2026-01-01")
     assert offences(result) == [
         (1, "id", "Is set by the service and cannot be sent. Remove the column."),
-        (1, "Codee", "Is no column of retailers. Did you mean code?"),
+        (1, "Codee", "Is not a column of retailers. Did you mean code?"),
         (1, "NAME", "Is the same column as name; keep one."),
         (1, "created_at", "Is set by the service and cannot be sent. Remove the column."),
         (1, "code", "The column is missing: retailers need it."),
@@ -41,8 +41,8 @@ def test_units_of_products_are_the_services(tmp_path):
         (
             1,
             "weight.unit",
-            "Cannot be sent: a product is created without units and measured in the service's own, which its answers "
-            "show (lb, in, in^3). Convert the values where they differ, and remove the column.",
+            "Cannot be sent: a create has no units, and the service uses its own, which its answers show "
+            "(lb, in, in^3). Convert the values if needed, and remove the column.",
         )
     ]
 
@@ -63,7 +63,7 @@ def test_the_vendors_columns_that_cannot_be_sent_are_noted(tmp_path):
     )
     assert len(result.records) == 3
     assert result.notes == (
-        "Not sent, since the create endpoint has no such fields: Valid_Containers (2 cells filled), "
+        "Not sent, because the create endpoint has no such fields: Valid_Containers (2 cells filled), "
         "special_other (0 cells filled).",
     )
 

@@ -201,7 +201,7 @@ def test_which_product_a_sku_names(desk, shown):
     box = desk.file(header, "PackagingContainer,BOX,Box,OURS")
     [step] = desk.plan(PRODUCTS, box).steps
     assert step.action is Action.REJECTED
-    assert "several of" in step.why
+    assert "has several" in step.why
     assert step.why.count("of merchant m") == 2
     desk.record(entry(desk, "OURS", State.CREATED, kind="products", remote_id=77, body='{"type":"PackagingInfill"}'))
     [step] = desk.plan(PRODUCTS, box).steps
@@ -237,7 +237,7 @@ def test_a_product_in_doubt_is_proven_by_the_only_one_that_was_made_since(desk, 
     path = desk.file("sku,name", "OURS,Ours")
     [step] = desk.plan(PRODUCTS, path).steps
     assert (step.action, step.sends, step.proven is not None) == (action, False, action is Action.ALREADY_THERE)
-    assert ("does not prove" in step.why) == (action is Action.IN_DOUBT)
+    assert ("but this may be another one" in step.why) == (action is Action.IN_DOUBT)
     assert desk.plan(PRODUCTS, path, resend=True).sends == (action is Action.IN_DOUBT)
 
 
@@ -278,8 +278,8 @@ def rpc_error(code: int, message: str) -> Response:
         (rpc_error(2, "Access denied."), "Access denied."),
         (rpc_error(-32601, "Method not found."), "Method not found."),
         (rpc_error(108, "Invalid filters given."), "Invalid filters given."),
-        (JSONResponse({"jsonrpc": "2.0", "id": 1, "result": "none"}), "shape that is not understood"),
-        (JSONResponse({"jsonrpc": "2.0", "id": 1, "result": [["a", 1]]}), "shape that is not understood"),
+        (JSONResponse({"jsonrpc": "2.0", "id": 1, "result": "none"}), "an unknown shape"),
+        (JSONResponse({"jsonrpc": "2.0", "id": 1, "result": [["a", 1]]}), "an unknown shape"),
         (JSONResponse({"jsonrpc": "2.0", "id": 1, "result": [{"retailerCode": "a"}]}), "rows that have no code"),
     ],
 )
@@ -294,7 +294,7 @@ def test_a_merchant_api_that_cannot_be_asked_keeps_only_the_rows_that_need_it(de
         "c": Outcome.CREATED,
     }
     assert report.exit_code == 3
-    [note] = [note for note in report.plan.notes if note.startswith("Warning: the Merchant API could not be asked")]
+    [note] = [note for note in report.plan.notes if note.startswith("Warning: the Merchant API could not be called")]
     assert told in note
     desk.server.sandbox.intercept = None
     assert desk.push(RETAILERS, path).exit_code == 0
@@ -333,7 +333,7 @@ def test_the_merchant_api_is_asked_page_after_page_since_one_sku_may_be_many(des
     lines = ("type,sku,name,container_options.associated_product_skus", f"PackagingContainer,BOX,Box,{skus}")
     [step] = desk.plan(PRODUCTS, desk.file(*lines)).steps
     assert step.why.startswith(
-        "Names Product P0 (container_options.associated_product_skus), which the service has several"
+        "Refers to Product P0 (container_options.associated_product_skus), but the service has several"
     )
 
 

@@ -268,7 +268,7 @@ ANSWERED: dict[str, tuple[Kind, list[Push], int]] = {
     },
     "lost, then in use": (
         TAGS,
-        [Push(Outcome.CREATED, State.CREATED, (LOST,), (201, 422), ("the first was done",))],
+        [Push(Outcome.CREATED, State.CREATED, (LOST,), (201, 422), ("the first one was created",))],
         1,
     ),
     **{
@@ -323,7 +323,7 @@ ANSWERED: dict[str, tuple[Kind, list[Push], int]] = {
                 State.EXISTS,
                 (refused(409, TAKEN),),
                 (409,),
-                (f"The service had it before: {TAKEN}",),
+                (f"The service already had it: {TAKEN}",),
             )
         ],
         0,
@@ -509,12 +509,12 @@ def test_a_child_waits_while_the_id_of_its_parent_is_not_known_and_goes_when_it_
     assert outcomes(report) == {"root": Outcome.CREATED, "leaf": Outcome.WAITS, "tip": Outcome.WAITS}
     leaf, tip = (row["why"] for row in report.rows(Outcome.WAITS))
     assert "WMS_MERCHANT_USERNAME" in leaf
-    assert "which waits itself" in tip
+    assert "which waits too" in tip
     assert (report.exit_code, report.rejects) == (3, None)
     desk.server.sandbox.intercept = None
     report = desk.push(RETAILERS, path)
     assert report.counts == {Outcome.ALREADY_THERE: 1, Outcome.WAITS: 2}
-    assert "which waits itself, on line" in report.rows(Outcome.WAITS)[1]["why"]
+    assert "which waits too, on line" in report.rows(Outcome.WAITS)[1]["why"]
     desk.set(**MERCHANT)
     assert desk.push(RETAILERS, path).counts == {Outcome.CREATED: 2, Outcome.ALREADY_THERE: 1}
     assert all(entry.remote_id for entry in desk.entries().values())
@@ -546,7 +546,7 @@ def test_what_a_push_left_is_remembered_until_a_later_one_has_done_it(desk):
     assert (file.path, file.unsent, file.waits) == (str(path), 1, 1)
     told = needs(desk.settings, file)
     assert "given.csv" in told
-    assert "1 row was not sent or not settled, 1 waits for what it names" in told
+    assert "1 row was not sent or not settled, 1 waits for objects that it refers to" in told
     assert "Please try again later." in told
     assert f"`wms-sync push retailers {path}`" in told
 
@@ -596,7 +596,7 @@ def test_a_service_that_keeps_failing_is_left_alone(desk, fault):
     report = desk.push(PRODUCTS, path)
     assert isinstance(report.applied.stopped, ServiceKeepsFailing)
     assert report.exit_code == 1
-    touched = [entry for entry in desk.entries().values() if entry.message != "not sent: the push ended before"]
+    touched = [entry for entry in desk.entries().values() if entry.message != "not sent: the push ended first"]
     is_from_service = fault.body.startswith(b"{")
     assert len(touched) < (GIVE_UP_AFTER if is_from_service else GIVE_UP_IN_DOUBT) + 2 * 2
     desk.server.sandbox.intercept = None
@@ -789,7 +789,7 @@ def test_after_a_restore_nothing_that_the_ledger_may_lack_is_sent_without_asking
     assert desk.push(RETAILERS, retailers).counts == {Outcome.CREATED: 1}
     asked = desk.push(PRODUCTS, products)
     assert asked.counts == {Outcome.IN_DOUBT: 1}
-    assert "lacks what was created after 2026-03-01 00:00 UTC" in asked.applied.results[0].message
+    assert "lacks creates after 2026-03-01 00:00 UTC" in asked.applied.results[0].message
     assert not desk.server.sandbox.products()
     assert desk.push(PRODUCTS, products, resend=True).counts == {Outcome.CREATED: 1}
     assert desk.push(PRODUCTS, products).counts == {Outcome.ALREADY_THERE: 1}

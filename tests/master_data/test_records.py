@@ -38,12 +38,12 @@ def test_products_go_before_what_they_are_associated_with(tmp_path):
 def test_a_circle_is_named_in_full_and_costs_its_descendants(tmp_path):
     result = family(tmp_path, ("A", "B"), ("B", "C"), ("C", "A"), ("D", "A"), ("E", ""))
     assert keys(result) == ["E"]
-    todo = "Leave one of these references out."
+    todo = "Remove one of these references."
     assert offences(result) == [
-        (2, "parent_retailer_code", f"Goes round in a circle: A -> B -> C -> A. {todo}"),
-        (3, "parent_retailer_code", f"Goes round in a circle: B -> C -> A -> B. {todo}"),
-        (4, "parent_retailer_code", f"Goes round in a circle: C -> A -> B -> C. {todo}"),
-        (5, "parent_retailer_code", "The retailer A on line 2 is rejected itself. Correct that line first."),
+        (2, "parent_retailer_code", f"Refers in a circle: A -> B -> C -> A. {todo}"),
+        (3, "parent_retailer_code", f"Refers in a circle: B -> C -> A -> B. {todo}"),
+        (4, "parent_retailer_code", f"Refers in a circle: C -> A -> B -> C. {todo}"),
+        (5, "parent_retailer_code", "The retailer A on line 2 is rejected too. Correct that line first."),
     ]
 
 
@@ -51,18 +51,18 @@ def test_a_message_names_the_first_of_many(tmp_path):
     """A key that filled a column of 40,000 rows made 10 GB of messages."""
     same = checked(tmp_path, RETAILERS, "code,name", *["A,a"] * 4000)
     lines = "3, 4, 5, 6, 7, 8, 9, 10, 11, 12 and 3,989 more"
-    assert offences(same)[0] == (2, "code", f"The same code stands on lines {lines}. Keep one of the rows.")
-    assert offences(same)[-1][2].startswith("The same code stands on lines 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and")
+    assert offences(same)[0] == (2, "code", f"The same code is on lines {lines}. Keep one of the rows.")
+    assert offences(same)[-1][2].startswith("The same code is on lines 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and")
     circle = family(tmp_path, *[(str(one), str((one + 1) % 2000)) for one in range(2000)])
     assert offences(circle)[1995][2] == (
-        "Goes round in a circle: 1995 -> 1996 -> 1997 -> 1998 -> 1999 -> 0 -> 1 -> 2 -> 3 -> 4 -> ... -> 1995. "
-        "Leave one of these references out."
+        "Refers in a circle: 1995 -> 1996 -> 1997 -> 1998 -> 1999 -> 0 -> 1 -> 2 -> 3 -> 4 -> ... -> 1995. "
+        "Remove one of these references."
     )
 
 
 def test_its_own_parent(tmp_path):
     result = family(tmp_path, ("A", "A"))
-    assert offences(result) == [(2, "parent_retailer_code", "The retailer A names itself.")]
+    assert offences(result) == [(2, "parent_retailer_code", "The retailer A refers to itself.")]
 
 
 def test_two_circles_that_share_a_member(tmp_path):
@@ -90,8 +90,8 @@ def test_a_child_of_a_rejected_row_is_rejected(tmp_path):
     )
     assert result.records == ()
     assert offences(result) == [
-        (2, "Parent_Retailer_Code", "The retailer CHILD on line 3 is rejected itself. Correct that line first."),
-        (3, "Parent_Retailer_Code", "The retailer PARENT on line 4 is rejected itself. Correct that line first."),
+        (2, "Parent_Retailer_Code", "The retailer CHILD on line 3 is rejected too. Correct that line first."),
+        (3, "Parent_Retailer_Code", "The retailer PARENT on line 4 is rejected too. Correct that line first."),
         (4, "status", "Must be one of: active, archived."),
     ]
 
@@ -118,23 +118,23 @@ def test_a_key_that_is_there_twice_is_refused_on_both_lines(tmp_path, kind, head
     result = checked(tmp_path, kind, header, *rows)
     assert [record.line for record in result.records] == [4]
     assert offences(result) == [
-        (2, key, f"The same {key} stands on line 3. Keep one of the rows."),
-        (3, key, f"The same {key} stands on line 2. Keep one of the rows."),
+        (2, key, f"The same {key} is on line 3. Keep one of the rows."),
+        (3, key, f"The same {key} is on line 2. Keep one of the rows."),
     ]
 
 
 def test_keys_that_differ_in_case_alone_are_refused(tmp_path):
     result = checked(tmp_path, RETAILERS, "code,name", "acme,x", "ACME,y", "acme,z")
     assert offences(result)[:2] == [
-        (2, "code", "The same code, but for upper and lower case, stands on lines 3, 4. Keep one of the rows."),
-        (3, "code", "The same code, but for upper and lower case, stands on lines 2, 4. Keep one of the rows."),
+        (2, "code", "The same code, except for upper and lower case, is on lines 3, 4. Keep one of the rows."),
+        (3, "code", "The same code, except for upper and lower case, is on lines 2, 4. Keep one of the rows."),
     ]
 
 
 def test_keys_whose_accents_are_encoded_in_two_ways_are_refused(tmp_path):
     result = checked(tmp_path, RETAILERS, "code,name", "caf\u00e9,x", "Cafe\u0301,y")
     assert [one.line for one in result.offences] == [2, 3]
-    told = "The same code, but for letters with accents that are encoded in two ways, stands on line 3."
+    told = "The same code, except for letters with accents that are encoded in two ways, is on line 3."
     assert offences(result)[0][2].startswith(told)
 
 

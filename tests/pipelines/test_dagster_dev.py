@@ -224,7 +224,7 @@ def test_an_operator_approves_a_plan_by_clicks_and_it_is_sent(
         operator.sees("Launched run")
         dagster.finished_runs(before + 1)
         operator.opens("/assets/master_data/location_tags")
-        operator.sees("To send exactly this plan and nothing else")
+        operator.sees("To send exactly this plan")
         approval = operator.copies()
         assert service.sandbox.location_tags() == [], "a plan sends nothing"
 
@@ -279,7 +279,7 @@ def test_a_run_that_is_killed_is_told_with_what_ended_it(dagster: DagsterDev, se
         alert = dagster.wait(told, "the alert")
     assert alert["event"] == "run_failed"
     assert "rebuild failed: The process of this run was ended by signal 9 (SIGKILL)." in alert["text"]
-    assert "the next run continues from there" in alert["text"]
+    assert "the next run continues where it stopped" in alert["text"]
 
 
 def test_a_polite_kill_of_the_ui_leaves_no_process(dagster: DagsterDev):

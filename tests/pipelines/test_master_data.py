@@ -137,7 +137,7 @@ def test_the_plan_that_was_shown_and_approved_is_what_is_sent(run, folder, servi
     write(folder, "retailers-1.csv", "code,name", "a,Another")
     refused = run(approve=[first])
     assert not refused.success
-    assert f"No file has the plan {first} that was approved" in failure(refused)
+    assert f"No file has the approved plan {first}" in failure(refused)
     shown_instead = approval(refused)
     assert shown_instead != [first]
     assert [one["code"] for one in service.sandbox.retailers()] == ["b"]
@@ -242,11 +242,11 @@ def test_a_run_of_the_sensor_handles_what_was_noticed_and_nothing_else(run, fold
     path = write(folder, "retailers.csv", "code,name", "a,A")
     result = run(RETAILERS, GivenFile(path=str(path), sha256="of another content"), push_enabled=True)
     assert not result.success
-    assert "has changed since it was noticed" in failure(result)
+    assert "has changed since the sensor noticed it" in failure(result)
     assert service.sandbox.retailers() == []
 
 
-@pytest.mark.parametrize(("overrides", "named"), [({"master_data_dir": None}, "not set"), ({}, "is no folder")])
+@pytest.mark.parametrize(("overrides", "named"), [({"master_data_dir": None}, "not set"), ({}, "is not a folder")])
 def test_without_a_folder_the_asset_exists_and_says_so(make_settings, tmp_path, instance, overrides, named):
     settings = make_settings(**{"master_data_dir": tmp_path / "nowhere"} | overrides)
     built = definitions.build(settings)

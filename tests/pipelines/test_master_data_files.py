@@ -131,7 +131,7 @@ def test_before_the_first_sync_nothing_is_asked_for(make_settings, instance, fol
     watching = Watching(make_settings, instance, folder)
     write("retailers.csv", "code,name\n")
     assert watching.asked() == {}
-    assert watching.skipped == "waits for the first sync: files name what its tables know"
+    assert watching.skipped == "waits for the first sync: files refer to objects in its tables"
     watching.loaded(land)
     assert watching.asked() == {"push_retailers": ["retailers.csv"]}
 
@@ -210,7 +210,7 @@ def test_rows_that_were_not_sent_fail_the_run_and_are_asked_for_until_they_are(w
     assert not ended.success
     [event] = [one for one in ended.all_events if one.is_step_failure]
     told = str(event.step_failure_data.user_failure_data.description)
-    assert "did not take 1 row of retailers.csv" in told
+    assert "did not accept 1 row of retailers.csv" in told
     assert "1 waits, 1 unsent" in told
     assert [check.passed for check in ended.get_asset_check_evaluations() if check.check_name == DOUBTFUL] == [False]
 

@@ -102,7 +102,7 @@ def test_a_night_is_tried_again_until_the_service_is_back(nights, service):
     third = nights.look()
     assert third.tags[ATTEMPT] == "3"
     assert nights.run(third).success
-    assert "no night has failed" in nights.look()
+    assert "no failed night can be retried" in nights.look()
     with RunRecords(settings.database_url) as records:
         assert [(night.source, night.outcome) for night in records.newest(9)] == [
             ("schedule", "succeeded"), ("schedule", "failed"), ("schedule", "failed")

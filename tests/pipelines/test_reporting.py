@@ -92,7 +92,7 @@ def test_a_home_that_cannot_be_used_ends_no_command(type_in, settings, home: Pat
     history.write_text("no folder")
     done = type_in("sync")
     assert done.exit_code == 0, done.output
-    assert f"is not in the catalogue of {HOME_VARIABLE}" in done.output
+    assert f"is not reported to the catalogue of {HOME_VARIABLE}" in done.output
     assert settings.layout.published.exists()
 
 

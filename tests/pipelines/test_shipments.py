@@ -161,7 +161,7 @@ def test_a_day_without_records_has_none_and_partitions_include_today(settings):
     [
         (None, "choose days"),
         (("2020-01-01", "2020-01-02"), r"2020-01-01 is before WMS_START_DATE \("),
-        (("2026-03-05", "2026-03-02"), "end before they begin"),
+        (("2026-03-05", "2026-03-02"), "is before its first"),
     ],
 )
 def test_days_that_cannot_be_read_are_named_before_anything_is_read(launch, sandbox, days, told):

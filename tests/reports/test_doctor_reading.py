@@ -33,7 +33,7 @@ def test_a_token_that_expires_beyond_all_calendars_is_one_that_names_no_expiry_d
     claims = urlsafe_b64encode(b'{"exp": 1e20}').decode().rstrip("=")
     settings = bench.settings.model_copy(update={"api_token": SecretStr(f"head.{claims}.signature")})
     told = next(one for one in examine(settings) if one.name == "token")
-    assert (told.severity, "names no expiry date" in told.text) == ("note", True)
+    assert (told.severity, "has no expiry date" in told.text) == ("note", True)
 
 
 def test_a_healthy_service_is_read_with_the_real_page_size_one_next_and_every_name(bench, sandbox):
@@ -82,7 +82,7 @@ def test_what_is_referred_to_and_does_not_come_is_named_and_so_is_what_cannot_be
     )
     findings = found(bench)
     assert findings["Order"].severity == findings["Warehouse"].severity == "warning"
-    assert "fields:order was asked for" in findings["Order"].text
+    assert "fields:order was requested" in findings["Order"].text
     assert "not tried: Gallery" in findings["kinds"].text
 
 
@@ -108,7 +108,7 @@ def test_a_status_page_that_fails_can_only_warn(bench, sandbox):
     [
         (MINUTES, "warning", "compares minutes. Each window is read 2 minutes wider"),
         (DATES, "warning", "compares dates, or reads times in another zone than UTC"),
-        (FieldTreatment(), "note", "found by the second"),
+        (FieldTreatment(), "note", "it finds a shipment by the second"),
     ],
 )
 def test_how_exact_the_filter_is_has_a_line(bench, sandbox, treatment, verdict, says):

@@ -153,7 +153,7 @@ def test_its_parts_are_traced_to_their_pages_and_what_is_nowhere_is_told_what_is
     assert "not on disk" in "\n".join(explanation_lines(gone))
 
     for name in ("999999999", "no-such-number", "9" * 30, "0", "-1", "'; drop table shipments"):
-        with pytest.raises(UnknownShipmentError, match="No page that was read") as error:
+        with pytest.raises(UnknownShipmentError, match="No page read so far") as error:
             explained(bench, name)
         assert "2026-03-01 00:00:00 UTC to 2026-03-31 11:59:58 UTC" in str(error.value)
         assert "WMS_START_DATE" in str(error.value)

@@ -152,5 +152,5 @@ def test_a_workbook_without_room_is_one_clear_message_and_nothing_of_it_is_left(
 def test_more_rows_than_a_sheet_holds_are_refused(settings, tmp_path):
     with duckdb.connect(settings.layout.published) as connection:
         connection.execute(f"create table marts.long as from range({exporting.MOST_ROWS + 1})")
-    with pytest.raises(ExportError, match="a sheet holds 1,048,575"):
+    with pytest.raises(ExportError, match="a sheet has room for 1,048,575"):
         export(settings, "long", tmp_path / "long.xlsx")

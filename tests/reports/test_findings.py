@@ -184,7 +184,7 @@ def test_every_view_names_the_same_findings(made, found, receiver, monkeypatch):
     told = json.loads(CliRunner().invoke(main, ["status", "--json"]).output)
     assert kinds(one["name"] for one in told["findings"] if one["severity"] != "note") == sorted(found)
     line = CliRunner().invoke(main, ["status", "--check"])
-    assert (line.exit_code, line.output.startswith("well: ")) == (code, not found), line.output
+    assert (line.exit_code, line.output.startswith("ok: ")) == (code, not found), line.output
     assert kinds(one.name for one in examine(made) if one.severity != "note" and one.facts) == sorted(found)
 
     results = {result.check_name: result for result in coverage.results(made)}

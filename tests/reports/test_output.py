@@ -73,14 +73,14 @@ def test_a_file_of_a_command_is_replaced_and_no_other(installation, tmp_path, wh
         path.write_bytes(foreign)
         refused = type_in(*command)
         assert (refused.exit_code, path.read_bytes()) == (2, foreign)
-        assert "nothing in it shows that this command wrote it" in refused.output
+        assert "it does not look like a file of this command" in refused.output
         assert "--force" in refused.output
     assert type_in(*command, "--force").exit_code == 0
     assert len(path.read_bytes()) > len(ours) // 2
     path.unlink()
     path.mkdir()
     for force in ((), ("--force",)):
-        assert "it exists and is no file" in type_in(*command, *force).output
+        assert "it exists and is not a file" in type_in(*command, *force).output
 
 
 KEPT = {
@@ -120,7 +120,7 @@ def test_a_state_store_elsewhere_and_a_linked_folder_of_pages_are_not_written_ov
     for kept in (elsewhere, Path(f"{elsewhere}-wal"), next(pages.rglob("page-*")), pages / "new.html"):
         before = held(tmp_path)
         refused = type_in("report", "--to", str(kept), "--force")
-        assert (refused.exit_code, "holds what wms-sync keeps" in refused.output) == (2, True), refused.output
+        assert (refused.exit_code, "belongs to wms-sync" in refused.output) == (2, True), refused.output
         assert held(tmp_path) == before
 
 

@@ -184,4 +184,4 @@ def test_each_load_makes_it_where_that_is_asked_and_no_load_fails_by_it(loaded):
     bench.layout.report.mkdir()
     with logged() as said:
         assert report_load(bench.settings, refreshed, ()) is None
-    assert "the report could not be made" in said[-1]
+    assert "the report could not be written" in said[-1]

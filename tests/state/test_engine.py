@@ -176,7 +176,7 @@ def test_a_data_folder_that_cannot_be_entered_is_named_by_the_status():
     explained, settings = done.stderr.split("\n1\n")  # also what the command does after its error, for alerts
     assert "The state store could not be opened: " in explained
     assert "data cannot be used (Permission denied). " in explained
-    assert settings.endswith("Let the present user read it, or start wms-sync in another folder.\n2\n")
+    assert settings.endswith("Give the current user the right to read it, or start wms-sync in another folder.\n2\n")
 
 
 def counted(path) -> int:

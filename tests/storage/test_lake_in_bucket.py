@@ -239,7 +239,7 @@ def in_lake(keys: Callable[[], set[str]]) -> set[str]:
 
 
 def test_another_store_is_refused():
-    with pytest.raises(SettingsError, match="keeps its files in S3 or a folder yet"):
+    with pytest.raises(SettingsError, match="supports only S3 and folders"):
         Settings.load(_env_file=None, analytics="ducklake", files_url="gs://b/p", state_url="postgresql://u@h/d")
 
 

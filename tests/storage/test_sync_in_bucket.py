@@ -231,7 +231,7 @@ def test_what_a_bucket_and_a_backup_of_the_state_bring_back(service, settings, t
         assert raw_pages(keys) == recorded(settings)
     assert len(pages_asked(service)) < PAGES, "the overlap and a slice of an audit, twice"
     elsewhere = settings.model_copy(update={"files_url": None, "data_dir": tmp_path / "empty"})
-    with pytest.raises(BackupError, match="Set WMS_FILES_URL to where they are now"):
+    with pytest.raises(BackupError, match="Set WMS_FILES_URL to their present place"):
         restore(elsewhere, tmp_path / "backups")
 
 

@@ -1,4 +1,4 @@
-"""Send a test to the channels of alerts, and print which of them took it."""
+"""Send a test alert to each channel, and print which channels accepted it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from wms_sync.settings import Settings
 
 
 def send_test(settings: Settings) -> int:
-    """Send it now, past the outbox; return the exit code."""
+    """Send the test directly, without the outbox; return the exit code."""
     channels = all_channels(settings)
     if not channels:
         raise SettingsError(
-            "No channel is set, so nobody hears of failures. Set WMS_ALERT_WEBHOOK_URL, WMS_ALERT_URLS or "
-            "WMS_HEARTBEAT_URL (in the environment or in .env)."
+            "No alert channel is set, so failures are reported to nobody. Set WMS_ALERT_WEBHOOK_URL, WMS_ALERT_URLS "
+            "or WMS_HEARTBEAT_URL (in the environment or in .env)."
         )
     test = Finding(name="test", severity="note", text="This is a test: alerts arrive here.", event=Event.TEST)
     body = body_of(settings, test, datetime.now(UTC), None)
@@ -30,5 +30,5 @@ def send_test(settings: Settings) -> int:
             say(f"fail  {channel.setting}: {error}")
             failed = True
         else:
-            say(f"ok    {channel.setting} took the test")
+            say(f"ok    {channel.setting} accepted the test")
     return 1 if failed else 0

@@ -1,4 +1,4 @@
-"""``wms-sync check``: what the checks find in the published tables."""
+"""``wms-sync check``: show the results of the checks on the published tables."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from wms_sync.settings import Settings
 
 
 def show_checks(settings: Settings, *, full: bool) -> int:
-    """Print what the checks found, and every open finding; return the exit code."""
+    """Print the results of the checks and every open finding; return the exit code."""
     found = check_whole_tables(settings) if full else last_checks(settings)
     findings = findings_of(settings, checks=found)
-    say_lines(_lines(found, "whole tables, asked now" if full else "at the last load"))
+    say_lines(_lines(found, "whole tables, now" if full else "at the last load"))
     say_lines(open_lines(findings))
     return exit_code(findings)
 
 
-def _lines(found: Sequence[CheckFound], asked: str) -> Iterator[str]:
+def _lines(found: Sequence[CheckFound], scope: str) -> Iterator[str]:
     for check in found:
         if check.offending:
             yield f"check     {check.severity}: {check.finding} ({check.name})"
             yield from (f"          {line}" for line in check.sample.lines)
-    yield f"checks    {sum(not check.offending for check in found)} of {len(found)} passed ({asked})"
+    yield f"checks    {sum(not check.offending for check in found)} of {len(found)} passed ({scope})"

@@ -1,6 +1,6 @@
 """``wms-sync demo``: run the main jobs on a sandbox, from the first sync to pushed CSV files.
 
-Its runs are not recorded: runs with made-up shipments do not belong in the history of a ``DAGSTER_HOME``.
+Its runs are not reported to Dagster: runs with made-up shipments do not belong in the history of a ``DAGSTER_HOME``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from wms_sync.storage.durable import make_private
 SHIPMENTS, SEED, DAYS = 2000, 7, 30
 CHANGES = {"seconds": 3600, "changed": 120, "new": 40, "orders": 30, "retailers": 3}
 USES = {"seconds": 3600, "new": 20}
-"""The sandbox makes shipments with the pushed retailers and products."""
+"""The sandbox creates shipments with the pushed retailers and products."""
 TOLERANCE_SECONDS = 86_400
 """The sandbox's clock is ahead of this machine's once the demo has let time pass."""
 MARK = ".wms-sync-demo"
@@ -43,7 +43,10 @@ QUERIES = (
 
 
 def run_demo(data_dir: Path) -> int:
-    """Run sandbox, first sync, changes, second sync, push, third sync, some queries. Return the exit code."""
+    """Run a sandbox, a first sync, changes, a second sync, a push, a third sync and some queries.
+
+    Return the highest exit code.
+    """
     _empty(data_dir)
     with local_sandbox(shipments=SHIPMENTS, seed=SEED, days=DAYS) as base_url:
         settings = _settings(data_dir, base_url)
@@ -51,17 +54,17 @@ def run_demo(data_dir: Path) -> int:
         codes = [run_sync(settings, is_shown=False)]
         _title("2. Time passes: shipments change, packages come and go, orders change")
         _let_time_pass(base_url, CHANGES)
-        _title("3. Second sync: only what changed, and ten minutes of overlap")
+        _title("3. Second sync: only the changes, and ten minutes of overlap")
         codes.append(run_sync(settings, is_shown=False))
-        _title("4. The other way: retailers, products and location tags from CSV files, each planned and then pushed")
+        _title("4. Push: retailers, products and location tags from CSV files, each planned and then pushed")
         codes += _push_samples(settings)
-        _title("5. Shipments of what was pushed, and a third sync that brings it back")
+        _title("5. Shipments with the pushed retailers and products, and a third sync that reads them")
         _let_time_pass(base_url, USES)
         codes.append(run_sync(settings, is_shown=False))
     published = settings.layout.published
-    _title("6. What an analyst sees")
+    _title("6. The view of an analyst")
     _show(published)
-    _title("What to look at next")
+    _title("Next steps")
     say(_next_steps(settings, published))
     return max(codes)
 
@@ -94,10 +97,10 @@ def _title(text: str) -> None:
 
 
 def _empty(data_dir: Path) -> None:
-    """Empty the folder if an earlier demo made it. Raise ``SettingsError`` if it holds anything else."""
+    """Empty the folder if an earlier demo created it. Raise ``SettingsError`` if it has other files."""
     if data_dir.exists() and any(data_dir.iterdir()):
         if not (data_dir / MARK).exists():
-            raise SettingsError(f"{data_dir} is not empty and no earlier demo made it: choose another --data-dir.")
+            raise SettingsError(f"{data_dir} is not empty, and no demo created it: choose another --data-dir.")
         shutil.rmtree(data_dir)
     (make_private(data_dir) / MARK).touch()
 
@@ -133,11 +136,11 @@ def _next_steps(settings: Settings, published: Path) -> str:
     )
     return f"""\
   tables     in Python: import duckdb; duckdb.connect("{file}", read_only=True).sql("show all tables")
-  writing    the file is read-only: make a copy with install -m 600 {file} mine.duckdb, and write to that
+  writing    the file is read-only: make a copy with install -m 600 {file} mine.duckdb, and write to the copy
   report     {_report(settings)}
   columns    select table_name, column_name, comment from duckdb_columns() where schema_name = 'main'
   status     {mine} {command()} status
-  files      {shown(SAMPLES)}: what can be pushed; {command()} push retailers --columns
+  files      {shown(SAMPLES)}: sample files to push; {command()} push retailers --columns
   Dagster    {command()} ui: the same jobs, a backfill of days, checks and the catalogue in the browser
   your own   set WMS_BASE_URL and WMS_API_TOKEN (or write .env), then {command()} doctor and sync"""
 

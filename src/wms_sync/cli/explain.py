@@ -1,4 +1,4 @@
-"""``wms-sync explain``: where the rows of shipments came from, for a person or as JSON."""
+"""``wms-sync explain``: show where the rows of shipments came from, as text or as JSON."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
 
 
 def explain_shipment(settings: Settings, name: str, *, as_json: bool) -> None:
-    """Print the explanation of one shipment, by id or unique_id. As JSON it is one object."""
+    """Print the explanation of one shipment, by id or unique_id. The JSON is one object."""
     with StateStore(settings.database_url) as store:
         found = explain(settings, store, name)
     _print(found, explanation_lines(found), as_json=as_json)
 
 
 def explain_order(settings: Settings, name: str, *, as_json: bool) -> None:
-    """Print the shipments of the orders of this name. As JSON it is a list of orders."""
+    """Print the shipments of the orders with this id, unique_id or order_ref. The JSON is a list of orders."""
     with StateStore(settings.database_url) as store:
         found = explain_orders(settings, store, name)
     _print(found, chain.from_iterable(map(order_lines, found)), as_json=as_json)
 
 
 def explain_package(settings: Settings, number: str, *, as_json: bool) -> None:
-    """Print the shipments with this tracking number. As JSON it is a list of shipments."""
+    """Print the shipments with this tracking number. The JSON is a list of shipments."""
     with StateStore(settings.database_url) as store:
         found = explain_tracking(settings, store, number)
     _print(found, chain.from_iterable(map(explanation_lines, found)), as_json=as_json)

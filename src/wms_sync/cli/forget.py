@@ -1,4 +1,4 @@
-"""``wms-sync forget``: remove the personal data of some orders from every file, after showing what that is."""
+"""``wms-sync forget``: show the personal data of some orders, and remove it from every file after confirmation."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ FORGET = "forget"
 
 
 class NotAnswered(SettingsError):
-    """Nobody answered the question, or the answer was no: nothing was changed."""
+    """The question was answered with no, or not at all; nothing was changed."""
 
 
 def forget_orders(settings: Settings, names: Sequence[str], *, yes: bool, dry_run: bool, unseen: bool) -> None:
-    """Forget the named orders and print what was removed. Without names, finish an interrupted one.
+    """Forget the named orders and print what was removed. Without names, finish an interrupted forget.
 
-    Unless ``yes``, show what would be removed and ask; with ``dry_run`` only show it.
+    Unless ``yes``, show the data to be removed and ask for confirmation. With ``dry_run`` only show it.
     """
     if not names and not _unfinished(settings):
         raise SettingsError("Name the orders to forget, by id, unique_id or order_ref.")
@@ -57,20 +57,20 @@ def list_forgotten(settings: Settings) -> None:
         listed = store.forgotten_list()
     for entry in listed:
         done = f"done {moment(entry.done_at)}" if entry.done_at else "not done yet: run wms-sync forget"
-        say(f"{entry.order_id}  asked {moment(entry.asked_at)}, {done}")
+        say(f"{entry.order_id}  requested {moment(entry.asked_at)}, {done}")
     if not listed:
         say("no order is forgotten")
 
 
 def take_off(settings: Settings, names: Sequence[str], *, yes: bool) -> None:
-    """Take orders off the list, so that what comes of them from now on is stored."""
+    """Take orders off the list, so that later reads store their personal data."""
     if not names:
-        raise SettingsError("Name the orders to take off the list: wms-sync forget --list shows it.")
+        raise SettingsError("Name the orders to take off the list; `wms-sync forget --list` shows it.")
     orders = _named(settings, names)
     say_lines(chain.from_iterable(map(_order_lines, orders)))
     say(
-        "Off the list, an order is as any other again: what is read from now on keeps where it went, and with "
-        "WMS_INCLUDE_ADDRESSES its persons. What was removed stays removed until a backfill reads the days again in "
+        "An order off the list is treated as any other: later reads store its destination, and with "
+        "WMS_INCLUDE_ADDRESSES its persons. The removed data comes back only when a backfill reads the days again in "
         "which its shipments changed."
     )
     if not yes:
@@ -102,7 +102,7 @@ def _ask(question: str) -> None:
     try:
         agreed = click.confirm(question, err=True)
     except click.Abort:
-        raise NotAnswered("Nobody answered, so nothing was changed. In a script, add --yes.") from None
+        raise NotAnswered("There was no answer, so nothing was changed. In a script, add --yes.") from None
     if not agreed:
         raise NotAnswered("Nothing was changed.")
 
@@ -136,4 +136,4 @@ def _lines(done: Forgotten) -> Iterator[str]:
         f"cleaned   {count_of(done.rows, 'row')} in {count_of(done.databases, 'database')}; rewrote "
         f"{count_of(done.pages, 'raw page')} and {count_of(done.parquet_files, 'Parquet file')}"
     )
-    yield "          later reads and rebuilds do not bring it back; copies elsewhere and open connections still have it"
+    yield "          later reads and rebuilds leave it out; copies elsewhere and open connections still have it"

@@ -1,7 +1,7 @@
-"""``--help`` of ``wms-sync``: commands by what one does with them, and an example each.
+"""Format ``wms-sync --help``: the commands by group, and an example of each.
 
-Belongs here: the order of the commands, their groups and examples, from which ``docs/reference/commands.md`` is made
-too. The commands themselves, with their help, are in ``main``.
+Belongs here: the order of the commands, their groups and examples; ``docs/reference/commands.md`` is generated from
+them. The commands themselves, with their help, are in ``main``.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Example(click.Command):
 
 
 class Subcommands(click.Group):
-    """Commands below a command."""
+    """A group of subcommands, such as those of ``wms-sync inbox``."""
 
     command_class = Example
 
@@ -83,5 +83,5 @@ class Grouped(click.Group):
 
 
 def first_sentence(command: click.Command) -> str:
-    """Return what a command does, as one line."""
+    """Return the first paragraph of a command's help, as one line."""
     return " ".join((command.help or "").partition("\n\n")[0].split())

@@ -1,4 +1,4 @@
-"""``wms-sync inbox`` and ``wms-sync acknowledge``: what did not fit, and what somebody has seen."""
+"""``wms-sync inbox`` and ``wms-sync acknowledge``: show values that did not fit, and acknowledge findings."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ SHOWN = 20
 
 
 class NothingToAcknowledge(SettingsError):
-    """No finding has this name, or nobody can acknowledge it."""
+    """No finding has this name, or the finding cannot be acknowledged."""
 
 
 def acknowledge(settings: Settings, names: Sequence[str]) -> None:
-    """Record that these findings or entries were seen.
+    """Acknowledge these findings or entries.
 
-    Raise ``NothingToAcknowledge``, and record none, if one cannot be.
+    Raise ``NothingToAcknowledge``, and acknowledge none, if one of them cannot be acknowledged.
     """
     findings = findings_of(settings)
     facts = acknowledgeable(findings, _status(settings).inbox)
@@ -39,9 +39,9 @@ def acknowledge(settings: Settings, names: Sequence[str]) -> None:
         if name in facts:
             continue
         if any(finding.name == name for finding in findings):
-            raise NothingToAcknowledge(f"{name} lasts until it is mended: it cannot be acknowledged.")
-        known = ", ".join(sorted(facts)) or "nothing"
-        raise NothingToAcknowledge(f"Nothing that is shown is called {name}. What there is: {known}.")
+            raise NothingToAcknowledge(f"{name} cannot be acknowledged: it stays until the problem is fixed.")
+        known = ", ".join(sorted(facts)) or "none"
+        raise NothingToAcknowledge(f"No finding or entry is called {name}. Names that can be acknowledged: {known}.")
     with Acknowledgements(settings.database_url) as acknowledgements:
         acknowledgements.add({name: facts[name] for name in names})
     for name in names:
@@ -57,11 +57,11 @@ def list_entries(settings: Settings) -> None:
     if entries:
         say(f"next  wms-sync inbox show {entries[0].name}")
     else:
-        say("nothing is open: what is left in ops.quarantine has healed")
+        say("no entry is open: all rows left in ops.quarantine have healed")
 
 
 def show_entry(settings: Settings, name: str) -> None:
-    """Print an entry with its newest rows and the text of each as it came."""
+    """Print an entry with its newest rows and the original text of each."""
     [entry] = chosen(_status(settings).inbox, [name])
     say_lines(_entry_lines(entry, is_known=False))
     for row in rows_of_entry(settings, entry, SHOWN):
@@ -69,14 +69,14 @@ def show_entry(settings: Settings, name: str) -> None:
 
 
 def replay_entries(settings: Settings, names: Sequence[str]) -> None:
-    """Load the windows of these entries, or of all, again from their raw pages; print what is still open.
+    """Reload the windows of these entries, or of all entries, from their raw pages; print which are still open.
 
     Raise ``NotPublished`` if nothing was published.
     """
     entries = chosen(_status(settings).inbox, names)
     windows = {window for entry in entries for window in entry.windows}
     if not windows:
-        say("nothing is open: there is nothing to replay")
+        say("no entry is open: there is nothing to replay")
         return
     say_lines(_replay_lines(run_replay(settings, windows)))
     left = {entry.name for entry in _status(settings).inbox}
@@ -87,7 +87,7 @@ def _replay_lines(done: Replayed) -> Iterator[str]:
     yield f"replayed  {count_of(len(done.windows), 'window')} from raw pages"
     if done.dropped:
         yield (
-            f"kept      {count_of(len(done.dropped), 'window')} without raw pages, which were dropped "
+            f"kept      {count_of(len(done.dropped), 'window')} as before: the raw pages were deleted "
             "(WMS_RAW_RETENTION_DAYS); a backfill of the days reads them again"
         )
     yield from refresh_lines(done.refreshed)
@@ -102,14 +102,14 @@ def _entry_lines(entry: InboxEntry, *, is_known: bool) -> Iterator[str]:
     times = count_of(entry.rows, "value" if entry.is_value else "time")
     seen = f", acknowledged {moment(entry.acknowledged_at)}" if entry.acknowledged_at else ""
     yield f"{entry.name}  {entry.what}: {entry.why} ({times}, last {moment(entry.last_at)}{seen})"
-    yield f"    such as {entry.example}"
+    yield f"    for example {entry.example}"
     if is_known:
-        yield f"    sql/types knows it now: `wms-sync inbox replay {entry.name}` loads its values"
+        yield f"    sql/types has it now: `wms-sync inbox replay {entry.name}` loads its values"
 
 
 def _row_lines(layout: Layout, row: InboxRow) -> Iterator[str]:
     page = layout.page(row.window_id, row.page)
-    gone = f"page {row.page} of {row.window_id}, which is not kept any more"
+    gone = f"page {row.page} of {row.window_id}, which was deleted"
     where = gone if page is None else layout.files.where(page)
     of = f"{row.object} {row.object_id if row.object_id is not None else '(no id)'}, " if row.object else ""
     times = f", {count_of(row.rows, 'time')}" if row.rows > 1 else ""

@@ -1,4 +1,4 @@
-"""The sandbox as a child process, for the demo and for a first look at the UI."""
+"""Run the sandbox as a child process, for the demo and for the UI without a service."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from wms_sync.errors import WmsSyncError
 from wms_sync.interrupts import sigterm_interrupts
 
-TOKEN = "sandbox-token"  # noqa: S105 - the sandbox's, which guards made-up data
+TOKEN = "sandbox-token"  # noqa: S105 - token of the sandbox, which has made-up data
 MERCHANT_USERNAME, MERCHANT_API_KEY = "sandbox-merchant", "sandbox-api-key"
 
 
@@ -20,7 +20,7 @@ class SandboxNotStarted(WmsSyncError):
 
 @contextmanager
 def local_sandbox(*, shipments: int, seed: int, days: int) -> Iterator[str]:
-    """Run a sandbox on a free port and yield its base URL. It ends with the block, which SIGTERM ends too."""
+    """Run a sandbox on a free port and yield its base URL. Stop it when the block ends; SIGTERM ends the block."""
     command = [sys.executable, "-m", "wms_sandbox", "--port", "0", "--shipments", str(shipments)]
     command += ["--seed", str(seed), "--days", str(days), "--token", TOKEN, "--only-known-statuses"]
     with sigterm_interrupts(), subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - our own module

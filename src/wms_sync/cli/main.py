@@ -1,8 +1,7 @@
 """The commands of ``wms-sync``.
 
 Each command reads the settings, makes one call, and prints the result. Exit 0: done. 1: failed. 2: wrong usage or
-settings. 3: done, but there are findings. Heavy imports happen inside the
-commands, so that ``--help`` answers at once.
+settings. 3: done, but there are findings. Slow imports are inside the commands, so that ``--help`` is fast.
 """
 
 from __future__ import annotations
@@ -29,18 +28,18 @@ from wms_sync.storage.durable import keep_private, unusable
 
 INTERRUPTED = 130
 ALERT_SECONDS = 5.0
-"""The longest that a command waits for receivers of alerts; what is not sent by then is sent later."""
+"""The longest time that a command spends on sending alerts; a later command or run sends the rest."""
 FILE = click.Path(path_type=Path)
 DAY = click.DateTime(formats=["%Y-%m-%d"])
-FORCE = click.option("--force", is_flag=True, help="Replace a file that this command has not written.")
+FORCE = click.option("--force", is_flag=True, help="Replace a file that this command did not write.")
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for other programs.")
 
 
 def exits_with_code(command: Callable[..., int | None]) -> Callable[..., NoReturn]:
     """Turn known errors, and files that cannot be used, into their message and exit code.
 
-    Anything else is a defect and keeps its traceback. Then send the alerts that are due, also those of other
-    runs.
+    Any other error is a defect and keeps its traceback. In each case send the alerts that are due, including those of
+    other runs.
     """
 
     @wraps(command)
@@ -52,7 +51,7 @@ def exits_with_code(command: Callable[..., int | None]) -> Callable[..., NoRetur
             say(f"wms-sync: {error}", err=True)
             code = error.exit_code
         except KeyboardInterrupt:
-            say("wms-sync: interrupted; run it again to continue from there.", err=True)
+            say("wms-sync: interrupted; run the command again to continue.", err=True)
             sys.exit(INTERRUPTED)
         except Exception as error:
             failure = unusable(error) or _silent(error)
@@ -74,10 +73,10 @@ def _silent(error: Exception) -> WmsSyncError | None:
 
 
 def _send_due_alerts() -> None:
-    """Send the alerts that are due, in a bounded time: the command is over, and its result is printed."""
+    """Send the alerts that are due, within ``ALERT_SECONDS``: the result of the command is already printed."""
     try:
         settings = Settings.load()
-    except WmsSyncError:  # the command has said so, if it needs them
+    except WmsSyncError:  # a command that needs the settings has reported the error
         return
     if not settings.has_alert_channel or (settings.state_url is None and not _is_there(settings.layout.state)):
         return
@@ -90,7 +89,7 @@ def _send_due_alerts() -> None:
 def _is_there(path: Path) -> bool:
     try:
         return path.exists()
-    except OSError:  # in a folder of another user, of which the command has said so
+    except OSError:  # the folder belongs to another user, which the command has reported
         return False
 
 
@@ -99,8 +98,8 @@ def _is_there(path: Path) -> bool:
 def main() -> None:
     """Sync shipments of a warehouse fulfillment service into Parquet and DuckDB, and push master data to it.
 
-    Exit codes: 0 done; 1 failed; 2 wrong usage or settings; 3 done, but a person should look at something; 130
-    interrupted. After any failure, run the same command again: it continues where it stopped.
+    Exit codes: 0 done; 1 failed; 2 wrong usage or settings; 3 done, but something needs attention; 130 interrupted.
+    After any failure, run the same command again: it continues where it stopped.
     """
     keep_private()
     console = Lines(lambda _, text: say(text if sys.stderr.isatty() else stamped(text), err=True))
@@ -110,9 +109,9 @@ def main() -> None:
 @main.command()
 @exits_with_code
 def sync() -> int:
-    """Read everything that changed since the last sync and load it: the nightly job, now.
+    """Run the nightly job now: read everything that changed since the last sync, and load it.
 
-    Nothing new is a success.
+    A sync without changes succeeds.
     """
     settings = _for_service()
     from wms_sync.cli.runs import run_sync
@@ -127,7 +126,7 @@ def sync() -> int:
 def backfill(start: datetime, end: datetime) -> int:
     """Read whole days again and load them.
 
-    A day holds the shipments whose updated_at lies in it, UTC. The range is [from, to).
+    A day has the shipments whose updated_at is in it, UTC. The range is [from, to).
     """
     settings = _for_service()
     first, after = start.date(), end.date()
@@ -140,15 +139,15 @@ def backfill(start: datetime, end: datetime) -> int:
 @main.command()
 @click.argument("kind", type=click.Choice(NAMES))
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=False)
-@click.option("--dry-run", is_flag=True, help="Print the plan; nothing is sent.")
-@click.option("--resend", is_flag=True, help="Send doubtful rows again: the service may then have them twice.")
+@click.option("--dry-run", is_flag=True, help="Print the plan and send nothing.")
+@click.option("--resend", is_flag=True, help="Send rows in doubt again; the service may then have them twice.")
 @click.option("--all", "every", is_flag=True, help="Print every row, even of a long file.")
-@click.option("--columns", is_flag=True, help="Print the columns that a file of this kind may have, and stop.")
+@click.option("--columns", is_flag=True, help="Print the columns that a file of this kind may have, and exit.")
 @exits_with_code
 def push(kind: str, file: Path | None, dry_run: bool, resend: bool, every: bool, columns: bool) -> int:
-    """Create in the service what a CSV file lists and the service lacks.
+    """Create in the service the rows of a CSV file that the service lacks.
 
-    The plan is printed first with --dry-run; a push sends it. To push a file again is safe.
+    Use --dry-run to see the plan first. It is safe to push a file again.
     """
     from wms_sync.cli import push_views as views
     from wms_sync.master_data.kinds.table import kind_named
@@ -158,7 +157,7 @@ def push(kind: str, file: Path | None, dry_run: bool, resend: bool, every: bool,
         say_lines(views.column_lines(kind_named(kind)))
         return 0
     if file is None:
-        raise click.UsageError("Name the CSV file, or use --columns to see which columns it may have.")
+        raise click.UsageError("Name the CSV file, or use --columns to see the columns that it may have.")
     settings = _for_service()
     most = None if every else SHOWN
     if dry_run:
@@ -204,9 +203,9 @@ def rebuild() -> int:
 @main.command()
 @exits_with_code
 def maintain() -> int:
-    """Merge the small files of a lake and delete those that no reader needs.
+    """Merge the small files of a lake, and delete the files that no reader needs.
 
-    A file needs no maintenance.
+    With WMS_ANALYTICS=file there is nothing to do.
     """
     settings = Settings.load()
     from wms_sync.cli.runs import run_maintain
@@ -216,7 +215,7 @@ def maintain() -> int:
 
 @main.command()
 @AS_JSON
-@click.option("--check", "is_check", is_flag=True, help="Print one line, of the worst finding.")
+@click.option("--check", "is_check", is_flag=True, help="Print only one line, with the worst finding.")
 @exits_with_code
 def status(as_json: bool, is_check: bool) -> int:
     """Show how far the data reaches, the last runs, row counts, pushes and findings.
@@ -232,7 +231,7 @@ def status(as_json: bool, is_check: bool) -> int:
 @click.argument("items", metavar="ITEM...", nargs=-1, required=True)
 @exits_with_code
 def acknowledge(items: tuple[str, ...]) -> None:
-    """Hide items of `status` or entries of `inbox list` until their facts change."""
+    """Hide findings of `status` or entries of `inbox list` until their facts change."""
     from wms_sync.cli.inbox import acknowledge as mark_seen
 
     mark_seen(Settings.load(), items)
@@ -256,7 +255,7 @@ def list_inbox() -> None:
 @click.argument("entry")
 @exits_with_code
 def show_inbox(entry: str) -> None:
-    """Show the newest findings of an entry: object, path, raw page, and the text as it came."""
+    """Show the newest rows of an entry: object, path, raw page, and the original text."""
     from wms_sync.cli.inbox import show_entry
 
     show_entry(Settings.load(), entry)
@@ -265,7 +264,7 @@ def show_inbox(entry: str) -> None:
 @inbox.command("replay")
 @click.argument("entries", metavar="[ENTRY]...", nargs=-1)
 def replay_inbox(entries: tuple[str, ...]) -> None:
-    """Load the windows of these entries, or of all entries, again from their raw pages, after a fix."""
+    """Reload the windows of these entries, or of all entries, from their raw pages after a fix."""
     from wms_sync.cli.inbox import replay_entries
 
     replay_entries(Settings.load(), entries)
@@ -275,7 +274,7 @@ def replay_inbox(entries: tuple[str, ...]) -> None:
 @click.option("--full", is_flag=True, help="Run every check on the whole published tables now.")
 @exits_with_code
 def check(full: bool) -> int:
-    """Show what the checks found at the last load, and every other finding.
+    """Show the results of the checks at the last load, and every other finding.
 
     Exit code 1: a finding is an error. 3: only warnings.
     """
@@ -286,7 +285,7 @@ def check(full: bool) -> int:
 
 @main.group()
 def explain() -> None:
-    """Show where rows came from: versions, windows, pages, runs."""
+    """Show where rows came from: versions, windows, pages and runs."""
 
 
 @explain.command()
@@ -338,7 +337,7 @@ def reader() -> None:
 def report(to: Path | None, force: bool) -> None:
     """Write the report: one HTML page for people who do not write SQL.
 
-    With WMS_REPORT each load writes it.
+    If WMS_REPORT is set, each load writes it.
     """
     from wms_sync.reports.report import make_report
 
@@ -349,7 +348,7 @@ def report(to: Path | None, force: bool) -> None:
 @main.command()
 @click.argument("relation", metavar="MART")
 @click.option("--to", type=FILE, required=True, help="The file to write: .xlsx, .csv or .parquet.")
-@click.option("--timezone", help="Zone of the times in .xlsx and .csv; default: the one for all other warehouses.")
+@click.option("--timezone", help="Time zone in .xlsx and .csv; default: the one for all other warehouses.")
 @FORCE
 @exits_with_code
 def export(relation: str, to: Path, timezone: str | None, force: bool) -> None:
@@ -373,16 +372,16 @@ def dictionary(to: Path, force: bool) -> None:
 
 @main.command()
 @click.argument("orders", metavar="ORDER...", nargs=-1)
-@click.option("--yes", is_flag=True, help="Do not ask: for scripts.")
-@click.option("--dry-run", is_flag=True, help="Show what would be removed; nothing is changed.")
-@click.option("--unseen", is_flag=True, help="Accept ids that nothing here knows: forgotten when they come.")
-@click.option("--list", "is_list", is_flag=True, help="Print the orders that are forgotten, and stop.")
-@click.option("--take-off", is_flag=True, help="Take them off the list instead: what comes from now on is kept.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation: for scripts.")
+@click.option("--dry-run", is_flag=True, help="Show what would be removed, and change nothing.")
+@click.option("--unseen", is_flag=True, help="Accept ids of orders not seen yet; they are forgotten when they come.")
+@click.option("--list", "is_list", is_flag=True, help="Print the forgotten orders, and exit.")
+@click.option("--take-off", is_flag=True, help="Take the orders off the list: later reads keep their data.")
 @exits_with_code
 def forget(orders: tuple[str, ...], yes: bool, dry_run: bool, unseen: bool, is_list: bool, take_off: bool) -> None:
     """Remove the personal data of these orders from every file, for good.
 
-    ORDER is an id, unique_id or order_ref. The command shows what it would remove, and asks.
+    ORDER is an id, unique_id or order_ref. The command shows the data to be removed and asks for confirmation.
     """
     from wms_sync.cli import forget as forgetting
 
@@ -400,9 +399,9 @@ def forget(orders: tuple[str, ...], yes: bool, dry_run: bool, unseen: bool, is_l
 @click.option("--keep", type=click.IntRange(min=1), default=7, show_default=True, help="Backups to keep in DIR.")
 @exits_with_code
 def backup(folder: Path, keep: int) -> int:
-    """Back up the data folder and the state store to DIR, also while a run writes.
+    """Back up the data folder and the state store to DIR, even while a run writes.
 
-    A backup costs what is new since the last one.
+    A backup copies only the files that are new since the last one.
     """
     from wms_sync.cli.backup import make_backup
 
@@ -411,8 +410,8 @@ def backup(folder: Path, keep: int) -> int:
 
 @main.command()
 @click.argument("source", metavar="[DIR]", type=FILE, required=False)
-@click.option("--over", type=FILE, help="The data folder, to say that the data in it may be replaced.")
-@click.option("--creates-are-known", is_flag=True, help="Nothing was created since that the ledger lacks: ask no more.")
+@click.option("--over", type=FILE, help="The data folder, to confirm that the data in it may be replaced.")
+@click.option("--creates-are-known", is_flag=True, help="Confirm that the ledger lacks no create, and stop asking.")
 @exits_with_code
 def restore(source: Path | None, over: Path | None, creates_are_known: bool) -> int:
     """Restore the newest backup in DIR into an empty data folder.
@@ -457,7 +456,7 @@ def alert() -> None:
 def send_test() -> int:
     """Send a test alert to every channel that is set.
 
-    Exit code 1: a channel did not take it.
+    Exit code 1: a channel did not accept it.
     """
     from wms_sync.cli.alert import send_test as sent
 
@@ -468,9 +467,9 @@ def send_test() -> int:
 @click.option("--port", type=int, default=3000, show_default=True, help="Port of the UI on 127.0.0.1.")
 @exits_with_code
 def ui(port: int) -> int:
-    """Serve Dagster's UI on your instance, or on a sandbox, until Ctrl-C.
+    """Serve Dagster's UI until Ctrl-C.
 
-    It opens on a sandbox if WMS_BASE_URL is not set.
+    If WMS_BASE_URL is not set, it runs on a sandbox.
     """
     from wms_sync.cli.ui import serve
 
@@ -479,10 +478,12 @@ def ui(port: int) -> int:
 
 @main.command()
 @click.option("--port", type=int, default=8808, show_default=True, help="Port on 127.0.0.1; 0 picks a free one.")
-@click.option("--shipments", type=int, default=2000, show_default=True, help="Shipments to serve; a million is fine.")
+@click.option(
+    "--shipments", type=int, default=2000, show_default=True, help="Number of shipments to serve, up to millions."
+)
 @click.option("--seed", type=int, default=1, show_default=True, help="The same seed gives the same data.")
 def sandbox(port: int, shipments: int, seed: int) -> NoReturn:
-    """Serve a stand-in of the service with made-up shipments, until Ctrl-C."""
+    """Serve a stand-in for the service with made-up shipments, until Ctrl-C."""
     arguments = ["--port", str(port), "--shipments", str(shipments), "--seed", str(seed)]
     arguments += ["--called", "wms-sync sandbox"]
     os.execv(sys.executable, [sys.executable, "-m", "wms_sandbox", *arguments])  # noqa: S606 - our own module
@@ -494,7 +495,7 @@ def sandbox(port: int, shipments: int, seed: int) -> NoReturn:
     type=click.Path(file_okay=False, path_type=Path),
     default=Path("data/demo"),
     show_default=True,
-    help="Folder for the demo's files; an earlier demo there is replaced.",
+    help="Folder for the demo's files; replaces an earlier demo there.",
 )
 @exits_with_code
 def demo(data_dir: Path) -> int:
@@ -505,7 +506,7 @@ def demo(data_dir: Path) -> int:
 
 
 def _for_service() -> Settings:
-    """Return settings that name a service; a missing one is reported before anything heavy is imported."""
+    """Return settings that name a service. Report a missing one before the slow imports."""
     settings = Settings.load()
     settings.require_service()
     return settings
@@ -533,4 +534,6 @@ def _refuse_bad_range(settings: Settings, first: date, after: date) -> None:
     if first > (today := datetime.now(UTC).date()):
         raise SettingsError(f"--from {first} is in the future (today is {today} UTC): there is nothing to read again.")
     if first < settings.start_date:
-        raise SettingsError(f"--from {first} is before WMS_START_DATE ({settings.start_date}): set that earlier first.")
+        raise SettingsError(
+            f"--from {first} is before WMS_START_DATE ({settings.start_date}): set WMS_START_DATE to an earlier day."
+        )

@@ -1,6 +1,6 @@
-"""Print lines that may hold what the service or a file says. The only place where the command line writes text.
+"""Print lines that may contain text of the service or of a file. Only this module writes text for the command line.
 
-Also how this program is called where it is installed: in a clone, in an environment of its own, or on the path.
+It also names this program as the user has to type it: in a clone, in a virtual environment, or on the path.
 """
 
 from __future__ import annotations
@@ -23,44 +23,44 @@ from wms_sync.errors import WmsSyncError
 PROGRAM = "wms-sync"
 
 _COMMANDING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Characters that a terminal obeys instead of showing them: its commands, and those that turn the order of a line."""
+"""Characters that a terminal interprets instead of showing: control characters and those that reorder a line."""
 
 
 class NotPrinted(WmsSyncError):
-    """Standard output takes nothing, such as a file on a full disk."""
+    """Standard output cannot be written to, such as a file on a full disk."""
 
     def __init__(self, error: OSError) -> None:
         super().__init__(
-            f"What this command has to say could not be written to its standard output ({error.strerror}). What it did "
-            "is done: `wms-sync status` shows it. Check where the output goes."
+            f"The output of this command could not be written to standard output ({error.strerror}). The command "
+            "itself has finished: `wms-sync status` shows its result. Check where the output goes."
         )
 
 
 def say(text: str, *, err: bool = False) -> None:
-    """Print text; a character that would command the terminal is written as JSON escapes it.
+    """Print text, with each control character escaped as in JSON.
 
-    A log on a full disk or a terminal that is gone ends no run: what standard error does not take is given up. Raises
-    ``NotPrinted`` for standard output, unless who reads it has read enough.
+    Discard text that standard error does not accept, so that a full disk or a closed terminal ends no run. Raise
+    ``NotPrinted`` for standard output, unless its reader has closed the pipe.
     """
     try:
         click.echo(_COMMANDING.sub(_escaped, text), err=err)
     except OSError as error:
         if err:
             return
-        if error.errno == errno.EPIPE:  # click ends in silence
+        if error.errno == errno.EPIPE:  # click exits without a message
             raise
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else Python tries once more at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else Python writes once more when it exits
         raise NotPrinted(error) from None
 
 
 def say_lines(lines: Iterable[str]) -> None:
-    """Print each as one line: a line break in a text of the service, which would make up a line of ours, is a space."""
+    """Print each as one line. Replace line breaks by spaces, so that no text of the service can forge a line."""
     for line in lines:
         say(" ".join(line.splitlines()))
 
 
 def say_json(value: object) -> None:
-    """Print values of any depth as JSON for other programs."""
+    """Print a value of any depth as JSON for other programs."""
     say(json.dumps(plain(value), indent=2, default=str))
 
 
@@ -80,12 +80,12 @@ def _escaped(found: re.Match[str]) -> str:
 
 
 def command() -> str:
-    """Return what to type for this program: `wms-sync` if the shell finds it there, else its path."""
+    """Return the command to type for this program: `wms-sync` if it is on the path, else the path of the program."""
     program = Path(sys.executable).with_name(PROGRAM)
     found = shutil.which(PROGRAM)
     return PROGRAM if found and Path(found).absolute() == program.absolute() else str(shown(program))
 
 
 def shown(path: Path) -> Path:
-    """Return a path as a person reads it best: relative below the present folder."""
+    """Return a path for a message: relative to the current folder if it is below it."""
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path

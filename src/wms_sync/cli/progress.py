@@ -1,6 +1,6 @@
 """Show the progress of a long read, load or push: as a bar on a terminal, as plain lines elsewhere.
 
-A read and a push tell a watcher; a load tells the library's log.
+A read and a push report to a watcher; a load reports to the library's log.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 SAID_TO_BE_A_TERMINAL = {"FORCE_COLOR", "TTY_COMPATIBLE"}
-"""Variables by which rich may take something else for a terminal."""
+"""Variables that make rich treat standard error as a terminal."""
 STEPS = {"flattened": "flattening", "merged": "merging"}
-"""Named values of the load's log records, and what the bar calls the step."""
+"""Named values of the load's log records, and the label of the step in the bar."""
 
 
 class _Shown(Struct, frozen=True):
-    """What a bar shows at one moment; without a total it only moves."""
+    """The content of a bar at one moment. Without a total the bar shows no percentage."""
 
     done: int
     total: int | None
@@ -73,7 +73,7 @@ def _watched(what: str, line: Callable[[T], str], shown: Callable[[T, float], _S
 
 @contextmanager
 def _filtering(steps: logging.Filter) -> Iterator[None]:
-    """Filter what the terminal gets of the library's log; the log of a run gets everything."""
+    """Filter the library's log for the terminal; the log of a run gets everything."""
     handlers = [handler for handler in LIBRARY.handlers if isinstance(handler, Lines)]
     for handler in handlers:
         handler.addFilter(steps)
@@ -85,7 +85,7 @@ def _filtering(steps: logging.Filter) -> Iterator[None]:
 
 
 class _Steps(logging.Filter):
-    """Shows the steps of a load in the bar, instead of lines."""
+    """Shows the steps of a load in the bar instead of as lines."""
 
     def __init__(self, bar: Bar) -> None:
         super().__init__()
@@ -93,7 +93,7 @@ class _Steps(logging.Filter):
         self._tasks: dict[str, TaskID] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Take a record of a step; let all others pass."""
+        """Return whether to print the record; show a record of a step in the bar instead."""
         if (step := _step_of(record)) is None:
             return True
         if step.what not in self._tasks:
@@ -103,14 +103,14 @@ class _Steps(logging.Filter):
 
 
 class _Seldom(logging.Filter):
-    """Lets a record of a step pass at once, then one every ten seconds, and the last of the step."""
+    """Passes the first record of a step, then one every ten seconds, and the last."""
 
     def __init__(self) -> None:
         super().__init__()
         self._next: dict[str, float] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Return whether the record is told."""
+        """Return whether to print the record."""
         step, now = _step_of(record), monotonic()
         if step is None or step.done == step.total:
             return True
@@ -121,7 +121,7 @@ class _Seldom(logging.Filter):
 
 
 class _Step(Struct, frozen=True):
-    """How far a step of a load is, in windows."""
+    """The progress of a step of a load, in windows."""
 
     what: str
     done: int
@@ -129,7 +129,7 @@ class _Step(Struct, frozen=True):
 
 
 def _step_of(record: logging.LogRecord) -> _Step | None:
-    """Return the step that a record of the library tells of: ``merged 3 of 10 windows``."""
+    """Return the step that a record of the library reports, such as ``merged 3 of 10 windows``."""
     values = record.args
     if not isinstance(values, Mapping) or "windows" not in values:
         return None
@@ -152,7 +152,7 @@ def _line(text: str) -> None:
 
 
 def _terminal() -> Console | None:
-    """Return the terminal that standard error is; None if it is none."""
+    """Return a console if standard error is a terminal; else None."""
     if not sys.stderr.isatty() and not os.environ.keys() & SAID_TO_BE_A_TERMINAL:
         return None
     from rich.console import Console  # slow to import

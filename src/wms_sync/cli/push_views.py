@@ -10,18 +10,18 @@ from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.plan import SHOWN, Action, Plan, Step
 
 MEANINGS = {
-    Action.CREATE: "the service is not known to have it: it is sent",
+    Action.CREATE: "not in the service as far as known: a push sends it",
     Action.ALREADY_THERE: "nothing to do",
-    Action.CHANGED: "created before from other values; the interface has no update: change it in the service",
-    Action.WAITS: "names something whose id is not known yet: push again later",
-    Action.IN_DOUBT: "sent before without an answer",
+    Action.CHANGED: "created earlier with other values; the interface has no update: change it in the service",
+    Action.WAITS: "refers to an object whose id is not known yet: push again later",
+    Action.IN_DOUBT: "sent earlier, without an answer",
     Action.REJECTED: "breaks a rule: correct it",
 }
-"""In the order in which they are printed: what needs attention comes last, next to the summary."""
+"""In the order of printing: rows that need attention come last, next to the summary."""
 
 
 def plan_lines(plan: Plan, *, limit: int, most: int | None = SHOWN) -> Iterator[str]:
-    """Yield the lines of a plan: the rows by action, then the counts. ``most`` limits the rows of each action."""
+    """Yield the lines of a plan: the rows by action, then the counts. Print at most ``most`` rows of each action."""
     yield from plan.notes
     offences = {line: list(found) for line, found in groupby(plan.checked.offences, lambda offence: offence.line)}
     for action, meaning in MEANINGS.items():
@@ -35,30 +35,30 @@ def plan_lines(plan: Plan, *, limit: int, most: int | None = SHOWN) -> Iterator[
     yield plan.summary
     yield f"Nothing was sent. A push would send {plan.sends:,}."
     if plan.sends > limit:
-        yield f"It would be refused: WMS_PUSH_LIMIT allows {limit:,} at a time."
+        yield f"The push would be refused: WMS_PUSH_LIMIT allows {limit:,} at a time."
 
 
 def column_lines(kind: Kind) -> Iterator[str]:
-    """Yield a line for each column of a kind: name, type and rule, whether it is needed, for which types of item."""
+    """Yield a line for each column of a kind: name, type, rule, whether it is required, and the types of item."""
     columns = columns_of(kind)
     width = max(len(column.name) for column in columns)
     every = max((column.types for column in columns), key=len)
     for column in columns:
-        needed = "needed" if column.required else "needed with its group" if column.with_group else ""
+        needed = "required" if column.required else "required with its group" if column.with_group else ""
         types = "" if column.types == every else f"only {', '.join(column.types)}"
         facts = "; ".join(fact for fact in (f"{column.type}: {column.rule}", needed, types) if fact)
         yield f"{column.name:<{width}}  {facts}"
 
 
 def _first(steps: Sequence[Step], most: int | None) -> Sequence[Step]:
-    """Return at most ``most`` steps, preferring those with a warning, in the order of the file."""
+    """Return at most ``most`` steps, those with a warning first, in the order of the file."""
     if most is None or len(steps) <= most:
         return steps
     return sorted(sorted(steps, key=lambda step: not step.warnings)[:most], key=lambda step: step.line)
 
 
 def _more(action: Action, left_out: int) -> Iterator[str]:
-    """Yield how many rows are not shown, and where to find them."""
+    """Yield the number of rows left out, and where to find them."""
     if left_out:
         where = ", and a push writes them to data/rejects" if action is Action.REJECTED else ""
         yield f"  and {left_out:,} more {action} (--all prints every row{where})"

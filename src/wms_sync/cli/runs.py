@@ -1,4 +1,4 @@
-"""Run what a command is for, show progress, print the result, and return the exit code."""
+"""Run the operation of a command, show its progress, print the result, and return the exit code."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 COMMAND_LINE = "command line"
-"""Who started a run, in its record."""
+"""The source of a run, in its record."""
 DAGSTER_HOME = "DAGSTER_HOME"
 
 
 def run_sync(settings: Settings, *, is_shown: bool = True) -> int:
-    """Run the nightly job now, and maintenance where it is due; return the exit code.
+    """Run the nightly job now, and maintenance if it is due; return the exit code.
 
-    With ``DAGSTER_HOME`` the run is shown in Dagster's catalogue, unless it is a demo's.
+    If ``DAGSTER_HOME`` is set and ``is_shown`` is true, report the run to Dagster's catalogue.
     """
     code = report(_run(settings, lambda run: run.sync(), is_shown=is_shown))
     if settings.analytics == "ducklake" and _is_due(settings):
@@ -46,12 +46,12 @@ def run_backfill(settings: Settings, start: date, end: date) -> int:
 
 
 def run_rebuild(settings: Settings) -> int:
-    """Make every table again from raw pages; return the exit code."""
+    """Rebuild every table from the raw pages; return the exit code."""
     return report(_run(settings, lambda run: run.rebuild()))
 
 
 def run_replay(settings: Settings, windows: Collection[str]) -> Replayed:
-    """Load these windows again from their raw pages; return what came of it."""
+    """Reload these windows from their raw pages; return the result."""
     done: list[Replayed] = []
     _run(settings, lambda run: done.append(run.replay(windows)))
     return done[0]
@@ -61,16 +61,16 @@ def run_maintain(settings: Settings) -> int:
     """Maintain the tables; return the exit code."""
     outcome = _run(settings, lambda run: run.maintain(), is_shown=False)
     if outcome.maintained is None:
-        say("maintained  nothing: a load keeps the file compact by itself")
+        say("maintained  nothing: each load keeps the file compact")
     return report(outcome)
 
 
 def run_push(
     settings: Settings, kind: Kind, path: Path, *, resend: bool, most: int | None = None, is_shown: bool = True
 ) -> int:
-    """Push one file; return the exit code. ``most`` rows of each outcome are printed, or all.
+    """Push one file; return the exit code. Print at most ``most`` rows of each outcome, or all.
 
-    Once it sends, SIGINT and SIGTERM end it with a report, which says what stopped it.
+    From the first request on, SIGINT and SIGTERM end the push with a report.
     """
     from wms_sync.runs import push
 
@@ -92,7 +92,7 @@ def run_push(
 
 
 def _run(settings: Settings, does: Callable[[Operation], object], *, is_shown: bool = True) -> RunReport:
-    """Run it, and show what it did in Dagster's catalogue, also if it failed.
+    """Run the operation and report it to Dagster's catalogue, even if it failed.
 
     SIGINT and SIGTERM end it between two pages and raise ``KeyboardInterrupt``.
     """
@@ -115,9 +115,9 @@ def _show_run(run: Operation, *, is_shown: bool) -> None:
 
 
 def _show(reports: Callable[[ModuleType], None]) -> None:
-    """Report to Dagster, which the library does not import, if there is a home.
+    """Report to Dagster if ``DAGSTER_HOME`` is set. The library itself does not import Dagster.
 
-    The run is done and recorded, whatever comes of it.
+    Print an error and continue: the run is already recorded.
     """
     if not os.environ.get(DAGSTER_HOME):
         return
@@ -126,7 +126,7 @@ def _show(reports: Callable[[ModuleType], None]) -> None:
 
         reports(reporting)
     except Exception as error:  # noqa: BLE001 - no defect of a catalogue may fail a command
-        say(f"wms-sync: what this command did is not in the catalogue of {DAGSTER_HOME}: {error}", err=True)
+        say(f"wms-sync: the result is not reported to the catalogue of {DAGSTER_HOME}: {error}", err=True)
 
 
 def report(outcome: RunReport) -> int:
@@ -148,6 +148,6 @@ def _lines(outcome: RunReport) -> Iterator[str]:
 
 
 def _is_due(settings: Settings) -> bool:
-    from wms_sync.upkeep.maintenance import is_due  # a file needs none, and its night should import none of it
+    from wms_sync.upkeep.maintenance import is_due  # only a lake needs the import
 
     return is_due(settings)

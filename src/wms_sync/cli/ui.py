@@ -1,8 +1,8 @@
 """``wms-sync ui``: start Dagster's UI with your settings, or with a sandbox if no service is configured.
 
-``make ui`` and ``python -m wms_sync.cli.ui`` do the same. Dagster's home is ``DAGSTER_HOME`` when set, else a folder
-beside the data folder. The sandbox has everything in a folder of its own, its home too, and of your settings takes
-``WMS_PUSH_ENABLED`` alone. Dagster runs as a process of its own: nothing here imports it.
+``make ui`` and ``python -m wms_sync.cli.ui`` do the same. Dagster's home is ``DAGSTER_HOME`` if set, else a folder
+next to the data folder. The sandbox keeps everything in its own folder, including Dagster's home; it uses only
+``WMS_PUSH_ENABLED`` of your settings. Dagster runs in its own process: this module does not import it.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ HOST = "127.0.0.1"
 
 
 class PortTaken(SettingsError):
-    """Something listens on the port already."""
+    """Another program listens on the port."""
 
     def __init__(self, port: int, reason: str | None) -> None:
         super().__init__(
-            f"The UI cannot listen on {HOST}:{port} ({reason}), most likely because one runs there already. Nothing "
-            f"was started. Open http://{HOST}:{port}, or choose another port: {command()} ui --port {port + 1}"
+            f"The UI cannot listen on {HOST}:{port} ({reason}). Most likely another UI runs there. Nothing was "
+            f"started. Open http://{HOST}:{port}, or choose another port: {command()} ui --port {port + 1}"
         )
 
 
@@ -57,7 +57,7 @@ def main(port: int) -> None:
 
 
 def serve(settings: Settings, port: int) -> int:
-    """Serve the UI until Ctrl-C; return Dagster's exit code. Raise ``PortTaken`` before anything is started."""
+    """Serve the UI until Ctrl-C; return Dagster's exit code. Raise ``PortTaken`` before starting anything."""
     _refuse_taken(port)
     if settings.base_url is not None:
         home = os.environ.get(DAGSTER_HOME) or str(settings.layout.dagster_home)
@@ -67,9 +67,9 @@ def serve(settings: Settings, port: int) -> int:
 
 
 def _refuse_taken(port: int) -> None:
-    """Dagster itself would take another port, and not the one that people have a link to."""
+    """Raise ``PortTaken`` if the port is taken. Dagster would choose another port, and links to the UI would break."""
     with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a port that was just given up is free
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a port that was just released counts as free
         try:
             probe.bind((HOST, port))
         except OSError as error:
@@ -78,14 +78,14 @@ def _refuse_taken(port: int) -> None:
 
 @contextmanager
 def sandbox() -> Iterator[tuple[Mapping[str, str], Path]]:
-    """Run a sandbox with sample files; yield the UI's environment and the folder to start it in, which has no .env."""
-    say("WMS_BASE_URL is not set: the UI opens on a sandbox with made-up shipments.")
+    """Run a sandbox with sample files; yield the UI's environment and its working folder, which has no .env."""
+    say("WMS_BASE_URL is not set: the UI runs on a sandbox with made-up shipments.")
     folder = SANDBOX_FOLDER.absolute()
     shutil.rmtree(folder, ignore_errors=True)
     files, data = Path(shutil.copytree(SAMPLES, folder / "master-data")), folder / "data"
     say(
-        f"Sample files of master data are in {files}. They are planned after the first sync (the job nightly_sync), "
-        f"and sent when you approve a plan; WMS_PUSH_ENABLED=true {command()} ui sends them at once."
+        f"Sample files of master data are in {files}. They are planned after the first sync (the job nightly_sync) "
+        f"and sent when you approve the plan; WMS_PUSH_ENABLED=true {command()} ui sends them at once."
     )
     start = (datetime.now(UTC) - timedelta(days=DAYS)).date()
     with local_sandbox(shipments=SHIPMENTS, seed=SEED, days=DAYS) as base_url:
@@ -117,7 +117,7 @@ def _serve(environment: Mapping[str, str], folder: Path, port: int) -> int:
     command += ["-h", HOST, "-p", str(port)]
     signal.signal(
         signal.SIGINT, signal.default_int_handler
-    )  # a script ignores it in its background, and so would Dagster
+    )  # a background process of a script ignores SIGINT, and Dagster would inherit that
     with subprocess.Popen(command, env=environment, cwd=folder) as dagster:  # noqa: S603
         # Ctrl-C also reaches Dagster; SIGTERM reaches only this process
         signal.signal(signal.SIGTERM, lambda *_: dagster.send_signal(signal.SIGINT))

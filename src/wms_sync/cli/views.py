@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 SHOWN_DOUBTS = 20
 SHOWN_RUNS = 3
 OF_DOCTOR = {"note": "ok", "warning": "warn", "error": "fail"}
-"""What the doctor prints for a severity: a note of it says that a subject is well."""
+"""The doctor's word for each severity. A note reports a subject without a problem."""
 CUT = ("text was longer than a cell can hold and is cut", "texts were longer than a cell can hold and are cut")
 
 
 def read_lines(report: ReadReport) -> Iterator[str]:
-    """Yield what a read did."""
+    """Yield the result of a read."""
     done = report.progress
     for interval in report.intervals:
         yield f"read      {moment(interval.start)} to {moment(interval.end)} (shipments by updated_at)"
@@ -41,7 +41,7 @@ def read_lines(report: ReadReport) -> Iterator[str]:
 
 
 def refresh_lines(report: RefreshReport) -> Iterator[str]:
-    """Yield what a refresh of the tables did, and the checks that refuse them."""
+    """Yield the result of a refresh of the tables, and the checks that refused them."""
     merged = [count for count in report.merged.values() if count]
     windows = count_of(report.counts["merged_windows"], "window into", "windows into")
     yield f"merged    {count_of(sum(merged), 'row')} of {windows} {count_of(len(merged), 'table')}"
@@ -58,7 +58,7 @@ def refresh_lines(report: RefreshReport) -> Iterator[str]:
 
 
 def maintained_lines(done: Maintained) -> Iterator[str]:
-    """Yield what maintenance did."""
+    """Yield the result of maintenance."""
     yield (
         f"maintained  {count_of(done.tables, 'table')}: {count_of(done.files, 'file')} instead of "
         f"{done.files_before:,}; deleted {done.deleted:,} that no reader needs"
@@ -66,13 +66,13 @@ def maintained_lines(done: Maintained) -> Iterator[str]:
 
 
 def next_lines(refreshed: RefreshReport | None) -> Iterator[str]:
-    """Yield the command that shows more, where a load left something to look at."""
+    """Yield the command that shows the inbox, if a load left entries in it."""
     if refreshed is not None and (refreshed.quarantined or refreshed.drift):
         yield "next      wms-sync inbox list"
 
 
 def took_lines(read: ReadReport | None, refreshed: RefreshReport | None) -> Iterator[str]:
-    """Yield how long each phase of a run took."""
+    """Yield the duration of each phase of a run."""
     phases = {} if read is None else {"read": read.seconds}
     phases |= {} if refreshed is None else refreshed.phases
     if phases:
@@ -92,7 +92,7 @@ def check_line(found: Status, findings: Sequence[Finding]) -> str:
     if not shown:
         last = next((run for run in found.last_runs if run.ended_at is not None), None)
         ran = f"; last run {last.purpose}, {moment(last.ended_at)}" if last is not None and last.ended_at else ""
-        return f"well: data as of {moment(found.sync_cursor) if found.sync_cursor else 'never'}{ran}"
+        return f"ok: data as of {moment(found.sync_cursor) if found.sync_cursor else 'never'}{ran}"
     more = f" (and {len(shown) - 1} more: wms-sync status)" if shown[1:] else ""
     return f"{shown[0].severity}: {' '.join(shown[0].sentence.split())}{more}"
 
@@ -100,7 +100,7 @@ def check_line(found: Status, findings: Sequence[Finding]) -> str:
 def status_lines(found: Status, findings: Sequence[Finding]) -> Iterator[str]:
     """Yield the lines of ``wms-sync status``."""
     is_lost = any(finding.name == "state-lost" for finding in findings)
-    unknown = "not known: the state store was lost" if is_lost else "nothing synced yet"
+    unknown = "unknown: the state store was lost" if is_lost else "nothing synced yet"
     yield f"sync cursor   {moment(found.sync_cursor) if found.sync_cursor else unknown}"
     if found.lag_seconds is not None:
         yield f"lag           {_duration(found.lag_seconds)}"
@@ -109,13 +109,13 @@ def status_lines(found: Status, findings: Sequence[Finding]) -> Iterator[str]:
         yield f"covered       {moment(interval.start)} to {moment(interval.end)}"
     for run in found.last_runs[:SHOWN_RUNS]:
         yield f"last run      {_run_text(run)}"
-    yield f"next tick     {moment(found.next_tick)} where the schedule is on"
+    yield f"next tick     {moment(found.next_tick)} if the schedule is on"
     states = ", ".join(f"{count:,} {state}" for state, count in sorted(found.windows.items()))
     yield f"windows       {states or 'none'}"
     if "://" in found.files_in:
         yield f"files         raw pages and Parquet in {found.files_in}"
     if found.raw_dropped:
-        yield f"raw pages     of {count_of(found.raw_dropped, 'window')} were dropped; a rebuild uses the Parquet files"
+        yield f"raw pages     deleted of {count_of(found.raw_dropped, 'window')}; a rebuild uses the Parquet files"
     yield f"writer        {found.writer or 'nobody'}"
     for load in found.last_loads:
         yield (
@@ -170,7 +170,7 @@ def show_status(settings: Settings, *, as_json: bool, is_check: bool) -> int:
 
 
 def show_examined(settings: Settings, *, as_json: bool) -> int:
-    """Print what the doctor finds, line by line as it comes; return the exit code."""
+    """Print each finding of the doctor as soon as it is known; return the exit code."""
     from wms_sync.reports.doctor import examine
 
     found = []
@@ -186,7 +186,7 @@ def show_examined(settings: Settings, *, as_json: bool) -> int:
 
 
 def json_of(finding: Finding) -> dict[str, object]:
-    """Return a finding for other programs."""
+    """Return the JSON object of a finding, for other programs."""
     return {
         "name": finding.name,
         "severity": finding.severity,
@@ -198,13 +198,13 @@ def json_of(finding: Finding) -> dict[str, object]:
 
 
 def export_lines(done: Exported) -> Iterator[str]:
-    """Yield what was exported."""
+    """Yield the result of an export."""
     times = f"; times are local times of {done.timezone}" if done.timezone else ""
     yield f"exported  {count_of(done.rows, 'row')} of {done.relation} to {done.path}{times}"
     if done.cut:
         yield f"          {count_of(done.cut, *CUT)}"
     if done.is_personal:
-        yield "          the file holds personal data: `wms-sync forget` does not reach it"
+        yield "          the file contains personal data: `wms-sync forget` does not clean it"
 
 
 def _audit_lines(audit: LastAudit) -> Iterator[str]:
@@ -216,13 +216,13 @@ def _audit_lines(audit: LastAudit) -> Iterator[str]:
         + (f"; the updated_at of {count_of(audit.voided, 'object')} had moved back" if audit.voided else "")
     )
     yield (
-        f"audit         this round has gone over {audit.round_shipments:,} of {count_of(audit.shipments, 'shipment')}; "
-        f"{audit.missing_in_all:,} marked missing in all"
+        f"audit         this round has covered {audit.round_shipments:,} of {count_of(audit.shipments, 'shipment')}; "
+        f"{audit.missing_in_all:,} marked missing in total"
     )
 
 
 def _run_text(run: RunRecord) -> str:
-    """Return a run on one line: when, what for, who started it, what came of it, seconds a phase, why it failed."""
+    """Return a run on one line: start, purpose, source, outcome, seconds per phase, error."""
     parts = [moment(run.started_at), run.purpose, run.source, run.outcome, _phases_text(run.phases), run.error or ""]
     return "  ".join(part for part in parts if part)
 
@@ -232,7 +232,7 @@ def _phases_text(phases: Mapping[str, float]) -> str:
 
 
 def moment(at: datetime) -> str:
-    """Return a moment as people read it."""
+    """Return a moment as text: ``2026-03-01 02:00:03 UTC``."""
     return f"{at:%Y-%m-%d %H:%M:%S} UTC"
 
 

@@ -2,8 +2,8 @@
 
 A row waits for its parents' ids, and is not sent if a parent gets none. One thread orders, records and counts;
 ``max_parallel_requests`` other threads only send. Intents and outcomes share transactions of the ledger, so that 10,000
-rows do not wait for the disk 20,000 times. A kill leaves in doubt at most the intents written ahead: few of products,
-whose doubts a person must settle, and more of kinds with unique keys.
+rows do not wait for the disk 20,000 times. A kill leaves in doubt at most the intents written ahead: few for products,
+whose doubts a person must settle, and more for kinds with unique keys.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from wms_sync.state.ledger import PRESENT, UNSURE, Entry, PushLedger, State
 
 
 class ReadyRows:
-    """A queue of the rows that a plan sends; ``results`` are those that are done, ``counts`` their outcomes."""
+    """A queue of the rows that a plan sends. ``results`` has the finished rows, ``counts`` their outcomes."""
 
     def __init__(self, plan: Plan) -> None:
         self.steps = {step.key: step for step in plan.steps if step.sends}
@@ -60,19 +60,19 @@ class ReadyRows:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no row can be sent until another one is done."""
+        """Return whether no row can be sent until another one is finished."""
         return not self._ready
 
     def take(self, most: int) -> Sequence[Step]:
-        """Take the next rows, parents first."""
+        """Take at most ``most`` rows, parents first."""
         return [self.steps[self._ready.popleft()] for _ in range(min(len(self._ready), most))]
 
     def has_children(self, step: Step) -> bool:
-        """Whether other rows need this row's id."""
+        """Return whether other rows need this row's id."""
         return step.key in self._children
 
     def ids(self, step: Step) -> Ids:
-        """Return the ids for a row's references: those known before, and those of parents that this push created."""
+        """Return the ids for a row's references: ids known from the plan, and ids of parents that this push created."""
         made = {
             (self._kind.type, parent): {"type": self._type(parent), "id": self.results[parent].remote_id}
             for parent in step.waits_for
@@ -80,7 +80,7 @@ class ReadyRows:
         return {**step.ids, **made}
 
     def conclude(self, result: Result) -> None:
-        """Record a row's result. Its children become ready, or are given up together with their own children."""
+        """Record a row's result. Its children become ready, or are not sent, together with their own children."""
         concluded = [result]
         while concluded:
             parent = concluded.pop()
@@ -96,12 +96,12 @@ class ReadyRows:
                     self._ready.append(child)
 
     def _type(self, key: str) -> str:
-        """Return the service's type of a row; products name their own."""
+        """Return the service's type of a row. Each product names its own."""
         record = self.steps[key].record
         return str(record.body.get("type", self._kind.type)) if record else self._kind.type
 
     def _ids_column(self, child: Step, parent: str) -> str:
-        """Return the column that could name the parent by its id."""
+        """Return the column that can refer to the parent by its id."""
         references = child.record.references if child.record else ()
         return next(
             reference.ids
@@ -110,40 +110,40 @@ class ReadyRows:
         )
 
     def _orphan(self, child: Step, parent: Result) -> Result:
-        named = f"Names {self._kind.one} {parent.key} on line {parent.line}"
+        named = f"Refers to {self._kind.one} {parent.key} on line {parent.line}"
         if parent.outcome in GOOD:
             why = (
-                f"{named}, which the service has with an id that is not known. Push again when a sync has shown it, or "
-                "set WMS_MERCHANT_USERNAME and WMS_MERCHANT_API_KEY, so that it can be asked for. If you know the id, "
+                f"{named}, which the service has with an unknown id. Push again when a sync has read it, or set "
+                "WMS_MERCHANT_USERNAME and WMS_MERCHANT_API_KEY, so that a push can look it up. If you know the id, "
                 f"use {self._ids_column(child, parent.key)}."
             )
             return Result(child.line, child.key, Outcome.WAITS, message=why)
         outcome = Outcome.REJECTED if parent.outcome is Outcome.REJECTED else Outcome.WAITS
-        does = "waits itself" if parent.outcome is Outcome.WAITS else f"is {parent.outcome}"
+        does = "waits too" if parent.outcome is Outcome.WAITS else f"is {parent.outcome}"
         return Result(child.line, child.key, outcome, message=f"{named}, which {does}.")
 
 
 AHEAD_UNIQUE = 64
-"""Intents written ahead for unique kinds, whose doubts settle themselves; for others, twice the parallel requests."""
+"""Intents written ahead for unique kinds, whose doubts settle themselves. For others, twice the parallel requests."""
 GIVE_UP_AFTER = 8
-"""Consecutive creates that failed or got no answer, each after all retries: the service is at fault, not the rows."""
+"""Stop after this many consecutive creates that failed or got no answer after all retries: the service is at fault."""
 GIVE_UP_IN_DOUBT = 3
-"""Consecutive creates without an answer, for kinds where a person must settle each."""
+"""Stop after this many consecutive creates without an answer, for kinds where a person must settle each."""
 GIVE_UP_BUSY = 3
-"""Consecutive creates for which the service was too busy, the first of them after all retries."""
+"""Stop after this many consecutive creates for which the service was too busy, the first one after all retries."""
 RECORD_SECONDS = 0.5
-"""Longest time in which a known outcome is not yet on disk."""
+"""The longest time until a known outcome is on disk."""
 POLL_SECONDS = 0.1
-NOT_SENT = "not sent: the push ended before"
+NOT_SENT = "not sent: the push ended first"
 NOT_DONE = frozenset({State.UNDONE, State.DOUBT})
 
 
 class Push:
-    """One push of one plan over one client; the client is closed for further requests when the push is stopped.
+    """One push of one plan over one client. Stopping the push closes the client for further requests.
 
-    The plan must have been made in a turn of pushing its kind: the ledger checks the turn with each intent, the client
-    before each request. A request that is suspended after that check is harmless: its intent was on disk before another
-    push took over, whose plan has it as a doubt. ``watcher`` is called after each row, in the calling thread.
+    Make the plan in a turn of pushing its kind: the ledger checks the turn with each intent, the client before each
+    request. A request that is suspended after that check does no harm: its intent was on disk before another push took
+    over, so that push's plan has it in doubt. ``watcher`` is called after each row, in the calling thread.
     """
 
     def __init__(
@@ -183,14 +183,14 @@ class Push:
         self._started = monotonic()
 
     def apply(self) -> Applied:
-        """Send the plan's creates. Stop early for an error that every row would meet, or when asked to."""
+        """Send the plan's creates. Stop early on an error that would fail every row, or when ``stop`` is set."""
         self._ledger.record([step.proven for step in self._plan.steps if step.proven is not None])
         with ThreadPoolExecutor(self._parallel, "create") as pool:
             try:
                 while self._running or not (self._rows.is_empty or self._halted):
                     self._top_up(pool)
                     self._take_in()
-            except BaseException:  # also an interrupt, wherever it strikes: what is under way is finished and recorded
+            except BaseException:  # including an interrupt: finish and record the requests under way
                 self._halt()
                 pool.shutdown()
                 self._take_in()
@@ -230,8 +230,10 @@ class Push:
         self._recorded_at = monotonic()
 
     def _intent(self, step: Step) -> Entry:
-        """The ledger's row before an answer. What was there, and of which there is one at most, stays there: only an
-        answer that it was created again replaces what is known of it."""
+        """Return the ledger's row before the answer.
+
+        If the object was already there and is of a unique kind, keep its row: only a new create may replace it.
+        """
         prior, now = step.entry, datetime.now(UTC)
         if prior is not None and self._was_there(step):
             return replace(prior, run_id=self._run_id, attempts=prior.attempts + 1, intended_at=now)
@@ -252,7 +254,7 @@ class Push:
         )
 
     def _send(self, step: Step) -> Sent:
-        """Send one row; runs in a sending thread."""
+        """Send one row, in a sending thread."""
         assert step.record is not None  # noqa: S101 - only records are sent
         return self._sender.send(
             step.key,
@@ -266,7 +268,7 @@ class Push:
         )
 
     def _was_there(self, step: Step) -> bool:
-        """Whether the service had it and it is sent again anyway, since a second one would be refused."""
+        """Return whether the service already had the object; it is sent again only if a second one would be refused."""
         return step.entry is not None and step.entry.state in PRESENT and self._plan.kind.is_unique
 
     def _answered(self, key: str, future: Future[Sent]) -> None:
@@ -275,7 +277,7 @@ class Push:
     # --- taking answers in ---
 
     def _take_in(self) -> None:
-        """Wait for an answer, then handle all that have come."""
+        """Wait for an answer, then handle all answers that have come."""
         try:
             self._settle(*self._answers.get(timeout=POLL_SECONDS))
             while True:
@@ -303,7 +305,7 @@ class Push:
         self._report_progress()
 
     def _without_repeated_id(self, key: str, sent: Sent) -> Sent:
-        """Take an id that another row got too from both of them, and stop: nobody knows whose it is."""
+        """Remove an id from both rows that got it, and stop the push: it is unknown which row it belongs to."""
         other = self._by_id.get(sent.remote_id)
         if sent.remote_id is None or other is None or other.key == key:
             return sent
@@ -313,7 +315,7 @@ class Push:
         return replace(sent, remote_id=None)
 
     def _reason_to_stop(self, sent: Sent) -> WmsSyncError | None:
-        """Return the error that every further create would probably meet too."""
+        """Return the error that would probably fail every further create too; None if there is none."""
         self._failures = self._failures + 1 if sent.state in NOT_DONE else 0
         self._in_doubt = self._in_doubt + 1 if sent.state is State.DOUBT else 0
         self._busy = self._busy + 1 if sent.is_busy else 0
@@ -327,7 +329,7 @@ class Push:
         return None
 
     def _outcome(self, step: Step, intent: Entry, sent: Sent) -> Entry:
-        """Return the ledger's row after an answer. If a doubt is proven now, the service has the earlier body."""
+        """Return the ledger's row after an answer. If the answer proves an earlier create, keep the earlier body."""
         if intent.state in PRESENT and sent.state is not State.CREATED:
             return replace(intent, remote_id=intent.remote_id or sent.remote_id, message=sent.message)
         known = step.entry if step.entry is not None and step.entry.state in UNSURE and sent.is_proof else None
@@ -351,14 +353,14 @@ class Push:
     # --- stopping ---
 
     def _halt(self) -> None:
-        """Start nothing more: wake sleepers and cancel what has not begun; what is under way finishes."""
+        """Start no further request: wake sleeping threads, cancel creates that have not begun, let others finish."""
         self._halted = True
         self._api.throttle.close()
-        for future in self._newest:  # an older one has begun long ago
+        for future in self._newest:  # all older ones have begun
             future.cancel()
 
     def _withdrawn(self, intent: Entry) -> Entry:
-        """Return the ledger's row for an intent that was not sent, newer than the intent, which may be published."""
+        """Return the ledger's row for an intent that was not sent: newer than the intent, which may be published."""
         prior = self._rows.steps[intent.key].entry
         if prior is not None and (prior.state in UNSURE or intent.state in PRESENT):
             return replace(prior, attempts=intent.attempts)

@@ -1,13 +1,13 @@
-"""Every row of a file against every rule that can be checked without the service; all offences at once.
+"""Check every row of a file by every rule that does not need the service, and report all offences at once.
 
-A row's cells are nested as the body has them and validated by pydantic against the body of its kind; errors are put
-back to the columns of the file. What ``resource_json`` says is laid over the resulting body; the cells in its place are
-not looked at. (pandera was tried. It validates a flat frame; here a nested body has to be made of each row as well.)
-Empty cells are not sent. Blanks around a cell are not part of it.
+The cells of a row are nested like the body of its kind and validated by pydantic; errors are mapped back to the columns
+of the file. ``resource_json`` is merged over the resulting body; cells of fields that it sets are not checked. (pandera
+validates a flat frame, but a nested body has to be built from each row as well.) Empty cells are not sent. Blanks
+around a cell are stripped.
 
-What the specification states is an offence when it is broken. Where it leaves open whether the service takes a value,
-there is a warning, and the row is sent: the service decides. Values that were damaged on their way, or that can be read
-in two ways, are offences too.
+A value that breaks the specification is an offence. If the specification does not say whether the service accepts a
+value, the row is sent with a warning, and the service decides. Values that were damaged before the push, or that can be
+read in two ways, are offences too.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ if TYPE_CHECKING:
 
 _ENGLISH_ERRORS = frozenset({"#N/A", "#NAME?", "#REF!", "#VALUE!", "#DIV/0!", "#NUM!", "#NULL!"})
 SPREADSHEET_ERRORS = _ENGLISH_ERRORS | {"#NV", "#BEZUG!", "#WERT!", "#ZAHL!", "#VALEUR!", "#NOM?", "#NOMBRE!"}
-"""What Excel writes in place of a value, in English and some other languages."""
+"""Excel's error values, in English and some other languages."""
 _NO_VALUE = "null"
-"""What databases export where there is no value, in any case."""
+"""The word that databases export for a missing value, in any case."""
 
 
 class Checked(Struct, frozen=True, eq=False):
-    """A file that was checked: ``records`` with parents before children, ``offences`` in reading order.
+    """A checked file: ``records`` with parents before children, ``offences`` in reading order.
 
-    ``warnings`` are about cells that are sent and that the service may refuse. If ``header_is_wrong``, there are no
-    records. ``file.cells`` has the cells of each offending line, unless its quotes cannot be read.
+    ``warnings`` are about cells that are sent although the service may refuse them. If ``header_is_wrong``, there are
+    no records. ``file.cells`` has the cells of each offending line, unless its quotes cannot be parsed.
     """
 
     file: CsvFile
@@ -65,7 +65,7 @@ class Checked(Struct, frozen=True, eq=False):
 
     @property
     def header_is_wrong(self) -> bool:
-        """Whether a column is unknown, missing or repeated: then no row can be trusted."""
+        """Return whether a column is unknown, missing or repeated: then no row can be trusted."""
         return any(offence.line == self.file.header_line for offence in self.offences)
 
 
@@ -98,7 +98,7 @@ def check(file: CsvFile, kind: Kind) -> Checked:
 
 
 def _rows(file: CsvFile, kind: Kind, header: Header, texts: Texts) -> tuple[list[Record], list[Offence], list[Offence]]:
-    """Return records, offences and warnings of the rows, each looked at by itself."""
+    """Return the records, offences and warnings of the rows, by the rules for single rows."""
     records: list[Record] = []
     offences: list[Offence] = []
     warnings: list[Offence] = []
@@ -131,7 +131,7 @@ def _rows(file: CsvFile, kind: Kind, header: Header, texts: Texts) -> tuple[list
 
 
 def _overlay(file: CsvFile, kind: Kind, line: int, row: dict[FileColumn, str]) -> tuple[Overlay, list[Offence]]:
-    """Take the cell ``resource_json`` out of a row; return its overlay and what is wrong with it."""
+    """Remove the cell ``resource_json`` from a row; return its overlay and its offences."""
     placed = next((placed for placed in row if placed.column.name == RAW), None)
     if placed is None:
         return NO_OVERLAY, []
@@ -178,7 +178,7 @@ def _adapter(shape: type) -> TypeAdapter[dict[str, Any]]:
 
 
 def _nested(kind: Kind, row: Mapping[FileColumn, str], overlay: Overlay) -> dict[str, Any]:
-    """Nest the texts of a row like the fields of its body; required ones may be given by the overlay instead."""
+    """Nest the texts of a row like the fields of its body. Mark required fields that the overlay sets as given."""
     nested: dict[str, Any] = {}
     for placed, text in row.items():
         *above, field = placed.column.place
@@ -201,7 +201,7 @@ def _needed(kind: Kind) -> tuple[Column, ...]:
 
 
 def _group(nested: dict[str, Any], column: Column) -> dict[str, Any] | None:
-    """Return the object that holds a column's field, if the row has one."""
+    """Return the nested object that contains a column's field; None if the row has none."""
     inner: Any = nested
     for part in column.place[:-1]:
         inner = inner.get(part)
@@ -211,7 +211,7 @@ def _group(nested: dict[str, Any], column: Column) -> dict[str, Any] | None:
 
 
 def _record(kind: Kind, line: int, row: Mapping[FileColumn, str], body: dict[str, Any], overlay: Overlay) -> Record:
-    """Make the record of a valid row; its references are taken out of the body."""
+    """Return the record of a valid row. Move its references out of the body."""
     references: list[Reference] = []
     for placed in row:
         (*above, field), cell = placed.column.place, placed.column.cell
@@ -236,7 +236,7 @@ class _ErrorsOfRow(Struct, frozen=True):
     type: str | None
 
     def offences(self, error: ErrorDetails) -> Iterator[Offence]:
-        """Translate one error. A column that the whole file lacks is an offence of the header, not of each row."""
+        """Yield the offences of an error. A column that the file lacks is an offence of the header, not of each row."""
         place = tuple(str(step) for step in error["loc"])
         if error["type"] == "missing":
             yield from self._missing(place)
@@ -251,7 +251,7 @@ class _ErrorsOfRow(Struct, frozen=True):
         column = next(column for column in columns_of(self.kind) if column.place == place)
         placed = next((placed for placed in self.header.placed if placed.column.place == place), None)
         group = ".".join(place[:-1])
-        rule = f"Must be filled, since another cell of {group} is." if group else "Must be filled."
+        rule = f"Must be filled, because another cell of {group} is." if group else "Must be filled."
         if placed:
             yield self._offence(placed, rule)
         elif group:
@@ -262,10 +262,10 @@ class _ErrorsOfRow(Struct, frozen=True):
         whose = owners[0] if len(owners) == 1 else f"{', '.join(owners[:-1])} or {owners[-1]}"
         own = [column for column in columns_of(self.kind) if self.type in column.types and column.like(placed.column)]
         todo = f"The column for it is {own[0].name}." if own else "Empty the cell or correct the type."
-        return f"Belongs to {whose}, and this row is a {self.type}. {todo}"
+        return f"Belongs to {whose}, but this row is a {self.type}. {todo}"
 
     def _broken(self, place: tuple[str, ...], rule: str) -> Offence:
-        """Blame the field's own cell, or the code inside the JSON column of all custom fields."""
+        """Return the offence of the field's own cell, or of its code in the JSON column of all custom fields."""
         for placed in self.row:
             if placed.column.place == place:
                 return self._offence(placed, rule)
@@ -277,13 +277,13 @@ class _ErrorsOfRow(Struct, frozen=True):
 
 
 def _damaged(file: CsvFile, texts: Texts) -> Iterator[Offence]:
-    """Refuse what was damaged on its way into the file, whatever the rule of the column.
+    """Refuse cells that were damaged before the push, whatever the rule of the column.
 
-    In a file with decimal commas, a point may part thousands: such a number can be read in two ways.
+    In a file with decimal commas a point may separate thousands, so such a number can be read in two ways.
     """
-    nul = "Holds a NUL character, which no text has. Enter the cell again."
+    nul = "Has a NUL character, which no text contains. Enter the cell again."
     yield from _each(file, texts, lambda cells: cells.str.contains("\0", regex=False), lambda _: nul)
-    lost = "Holds U+FFFD, which stands for a letter that was lost when the text was converted. Enter the text again."
+    lost = "Has U+FFFD, which replaces a letter that was lost in a conversion. Enter the text again."
     yield from _each(file, texts, lambda cells: cells.str.contains("\ufffd", regex=False), lambda _: lost)
     formula = "Is the error of a spreadsheet formula. Enter the value again."
     yield from _each(file, texts, lambda cells: cells.isin(SPREADSHEET_ERRORS), lambda _: formula)
@@ -293,8 +293,8 @@ def _damaged(file: CsvFile, texts: Texts) -> Iterator[Offence]:
 
 
 def _texts_for_nothing(file: CsvFile, texts: Texts) -> Iterator[Offence]:
-    """Warn of the word that databases export where there is no value."""
-    rule = "Is sent as the text {}; empty the cell if it stands for nothing."
+    """Warn of the word that databases export for a missing value."""
+    rule = "Is sent as the text {}; empty the cell if it means a missing value."
     yield from _each(file, texts, lambda cells: cells.str.casefold() == _NO_VALUE, rule.format)
 
 
@@ -304,21 +304,21 @@ def _each(
     is_marked: Callable[[pd.Series[str]], pd.Series[bool]],
     rule: Callable[[str], str],
 ) -> Iterator[Offence]:
-    """Make an offence of each cell that is marked; ``rule`` says what is wrong with its text."""
+    """Yield an offence for each cell that ``is_marked`` selects; ``rule`` returns the sentence on its text."""
     for placed, cells in texts.items():
         for line in cells.index[is_marked(cells).astype(bool)]:
             yield _offence(file, line, placed, rule(cells[line]))
 
 
 def _as_written(file: CsvFile, header: Header, offences: Iterable[Offence]) -> Iterator[Offence]:
-    """Complete offences between rows, which name a key, with the whole cell that it stands in."""
+    """Replace the key in offences between rows by the whole cell that contains it."""
     positions = {placed.written: placed.position for placed in header.placed}
     for offence in offences:
         yield replace(offence, value=file.cells[offence.line][positions[offence.column or ""]])
 
 
 def _keys(kind: Kind, cells: pd.Series[str]) -> pd.Series[str]:
-    """Return the key of each row that has one, by its line and as the service would store it."""
+    """Return the key of each row that has one, by line, in the form that the service stores."""
     keys = cells.map(kind.as_stored)
     return keys[keys != ""]
 
@@ -326,6 +326,6 @@ def _keys(kind: Kind, cells: pd.Series[str]) -> pd.Series[str]:
 def _guessed(file: CsvFile) -> Iterator[str]:
     if file.encoding == GUESSED:
         yield (
-            "The file is not UTF-8 and was read as Windows-1252: look whether letters with accents came through, or "
-            "save it as 'CSV UTF-8'."
+            "The file is not UTF-8 and was read as Windows-1252: check that letters with accents are right, or save it "
+            "as 'CSV UTF-8'."
         )

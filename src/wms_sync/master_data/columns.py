@@ -1,10 +1,10 @@
 """The columns of each kind of master data, derived from its bodies, so that fields and rules are listed once.
 
-A column is named after the place of its field in the body, joined by dots. A reference has two columns: one for the
+The name of a column is the path of its field in the body, joined by dots. A reference has two columns: one for the
 natural key, one for the id. ``wms-sync push --columns`` prints them.
 
-A wrong header is reported together with everything else, and no row of the file is sent: otherwise a misspelt column
-would be missing from every record.
+A wrong header is reported together with all other offences, and no row of the file is sent: otherwise every record
+would lack the misspelt column.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _GROUP_ENDS = (".value", ".amount", "_code", "_codes", "_skus", "_id", "_ids")
 
 
 class Column(Struct, frozen=True):
-    """A column that a file may have: its field's place in the body and the rule of its cells.
+    """A column that a file may have: the path of its field in the body, and the rule of its cells.
 
-    ``types`` are the types of item that have the field; ``required`` says that each of their rows must fill it,
-    ``with_group`` that a row must which fills another column of its group (the currency of an amount).
+    ``types`` are the types of item that have the field. ``required``: each row of these types must fill it.
+    ``with_group``: a row that fills another column of its group must fill it (the currency of an amount).
     """
 
     name: str
@@ -47,22 +47,22 @@ class Column(Struct, frozen=True):
 
     @property
     def path(self) -> tuple[str, ...]:
-        """The place in the body that is sent; a natural key and an id share it."""
+        """The path in the request's body. A natural key and an id share it."""
         field = self.cell.field if isinstance(self.cell, Refers) else ""
         return (*self.place[:-1], field) if field else self.place
 
     @property
     def type(self) -> str:
-        """The word for what a cell holds."""
+        """The word for the type of its cells."""
         return self.cell.type
 
     @property
     def rule(self) -> str:
-        """What a cell may hold, in words."""
+        """The rule of its cells, in words."""
         return self.cell.rule
 
     def like(self, other: Column) -> bool:
-        """Whether both are the same field, once in the options of some type and once elsewhere."""
+        """Return whether both are the same field, one in the options of a type and one elsewhere."""
         return _inside(self.place) == _inside(other.place)
 
 
@@ -91,7 +91,7 @@ def column_named(kind: Kind, name: str) -> Column | None:
 
 
 def nearest(kind: Kind, name: str) -> str | None:
-    """Guess which column an unknown name was meant to be."""
+    """Return the column whose name is closest to an unknown one; None if none is close."""
     names = [column.name for column in columns_of(kind)]
     close = get_close_matches(name, names, n=1)
     same_end = [known for known in names if _bare(known) == name or known.endswith(f".{name}")]
@@ -139,13 +139,13 @@ def _cell(annotation: object) -> Cell:
 
 
 REASONS = "_rejected_because"
-"""The extra column in a file of rejected rows; it is ignored when the file is read."""
+"""The extra column of a file of rejected rows. Reading a file ignores it."""
 
 
 class Offence(Struct, frozen=True):
-    """A cell or a row that breaks a rule; ``rule`` is a sentence that says what is wrong and what to do.
+    """A cell or a row that breaks a rule. ``rule`` is a sentence with the mistake and the correction.
 
-    ``column`` is named as the file writes it; ``value`` is the cell as it was written.
+    ``column`` and ``value`` are the column's name and the cell as written in the file.
     """
 
     line: int
@@ -155,7 +155,7 @@ class Offence(Struct, frozen=True):
 
 
 class FileColumn(Struct, frozen=True, eq=False):
-    """A column of the file: its position, its name as written, and what it is."""
+    """A column of the file: its position, its name as written, and the column of the kind."""
 
     position: int
     written: str
@@ -163,26 +163,26 @@ class FileColumn(Struct, frozen=True, eq=False):
 
 
 Texts = Mapping[FileColumn, "pd.Series[str]"]
-"""The cells of each column by line, without the blanks around them."""
+"""The cells of each column by line, stripped of blanks."""
 
 
 class Header(Struct, frozen=True):
-    """The columns that are understood, what is wrong with the others, and notes on columns that are left out."""
+    """The known columns, the offences of the others, and notes on columns that are not sent."""
 
     placed: tuple[FileColumn, ...]
     offences: tuple[Offence, ...]
     notes: tuple[str, ...]
 
     def named(self, name: str) -> FileColumn | None:
-        """Return the column that the file has under this name, or under another one that means the same."""
+        """Return the file's column of this canonical name, however the file writes it."""
         return next((placed for placed in self.placed if placed.column.name == name), None)
 
     def texts(self, file: CsvFile) -> Texts:
-        """Return the cells of the columns that are understood, stripped."""
+        """Return the cells of the known columns, stripped of blanks."""
         return {placed: file.frame.iloc[:, placed.position].str.strip() for placed in self.placed}
 
     def reading_order(self) -> Callable[[Offence], tuple[int, int]]:
-        """Sort by line and from left to right; what stands in no column that is understood comes last."""
+        """Return a sort key: by line, then from left to right; offences outside known columns come last."""
         places = {placed.written: placed.position for placed in self.placed}
         last = max(places.values(), default=0) + 1
         return lambda offence: (offence.line, places.get(offence.column or "", last))
@@ -217,8 +217,8 @@ def _unknown(file: CsvFile, kind: Kind, position: int, name: str) -> Iterator[Of
         yield _offence(file, written, "Is set by the service and cannot be sent. Remove the column.")
     elif name:
         meant = nearest(kind, name)
-        hint = f"Did you mean {meant}?" if meant else f"Remove or rename it; {RAW} can hold what has no column."
-        yield _offence(file, written, f"Is no column of {kind.many}. {hint}")
+        hint = f"Did you mean {meant}?" if meant else f"Remove or rename it; {RAW} can set fields without a column."
+        yield _offence(file, written, f"Is not a column of {kind.many}. {hint}")
     elif _filled(file, position):
         yield _offence(file, written, f"Column {position + 1} has cells but no name. Name or remove it.")
 
@@ -235,7 +235,7 @@ def _offence(file: CsvFile, written: str, rule: str) -> Offence:
 
 def _not_sent(left_out: Sequence[str]) -> Iterator[str]:
     if left_out:
-        yield f"Not sent, since the create endpoint has no such fields: {', '.join(left_out)}."
+        yield f"Not sent, because the create endpoint has no such fields: {', '.join(left_out)}."
 
 
 def _filled(file: CsvFile, position: int) -> int:

@@ -1,7 +1,7 @@
-"""One create and its outcome, for every way in which a request can end; the progress of a push.
+"""Send one create and determine its outcome, for every way in which a request can end; the progress of a push.
 
-If the service itself refuses a second one (``Kind.is_unique``), a create without an answer is sent again after a short
-wait: either it succeeds then, or "already in use" proves that the first attempt did.
+If the service itself refuses a second object of the same key (``Kind.is_unique``), a create without an answer is sent
+again after a short wait: either it succeeds then, or "already in use" proves that the first attempt succeeded.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ GOOD = frozenset({Outcome.CREATED, Outcome.ALREADY_THERE})
 
 
 class Result(Struct, frozen=True):
-    """What became of one row; ``message`` says why and what to do, ``warnings`` are the service's.
+    """The result of one row. ``message`` has the reason and what to do; ``warnings`` are the service's.
 
-    ``settles_by_itself``: it is in doubt, and sending it again settles that.
+    ``settles_by_itself``: the row is in doubt, and sending it again settles the doubt.
     """
 
     line: int
@@ -90,7 +90,7 @@ class PushProgress(Struct, frozen=True):
 
     @property
     def remaining_seconds(self) -> float:
-        """Estimate from the pace so far."""
+        """The remaining time at the pace so far."""
         return (self.total - self.done) * self.seconds / self.done
 
 
@@ -98,7 +98,7 @@ Watcher = Callable[[PushProgress], None]
 
 
 class Applied(Struct, frozen=True):
-    """What applying a plan did: one result per step. ``stopped`` is the error that ended it early."""
+    """The result of applying a plan: one result per step. ``stopped`` is the error that ended it early."""
 
     results: tuple[Result, ...]
     stopped: WmsSyncError | None
@@ -108,17 +108,17 @@ class Applied(Struct, frozen=True):
 
 
 SENDINGS = 3
-"""Attempts of a create that gets no answer, where sending again is safe."""
-PROOF = "sent before; the service refuses a second one, so the first was done"
-FOUND = "sent before; the service refuses it now, and shows one"
+"""The attempts of a create that gets no answer, if sending it again is safe."""
+PROOF = "sent earlier; the service refuses a second one, so the first one was created"
+FOUND = "sent earlier; the service refuses it now, and shows one"
 PASSING = ServiceFailed | NotSent
 
 
 class Prior(Struct, frozen=True):
-    """What is known of a row before it is sent.
+    """The state of a row before it is sent.
 
-    ``in_doubt``: it was sent without an answer. ``is_last_word``: a person has looked for it, so that a refusal settles
-    that doubt. ``was_there``: the service certainly had it, so that "already in use" proves nothing new.
+    ``in_doubt``: it was sent without an answer. ``is_last_word``: a person has looked for it, so a refusal settles the
+    doubt. ``was_there``: the service certainly had it, so "already in use" is no new proof.
     """
 
     in_doubt: bool = False
@@ -127,13 +127,15 @@ class Prior(Struct, frozen=True):
 
     @property
     def not_done(self) -> State:
-        """The state after an answer that says that nothing was done."""
+        """The state after an answer that the create was not done."""
         return State.DOUBT if self.in_doubt else State.UNDONE
 
 
 class Sent(Struct, frozen=True):
-    """The outcome of one create. ``stops`` is an error that every further create would meet too. ``is_busy``: the
-    service was too busy, after all retries."""
+    """The outcome of one create. ``stops`` is an error that would fail every further create too.
+
+    ``is_busy``: the service was too busy, after all retries.
+    """
 
     state: State
     remote_id: int | None = None
@@ -144,24 +146,24 @@ class Sent(Struct, frozen=True):
 
     @property
     def is_proof(self) -> bool:
-        """Whether a refusal proves that an earlier one was done."""
+        """Return whether a refusal proves that an earlier create was done."""
         return self.state is State.CREATED and self.message is not None
 
 
 def message_of(kind: Kind, sent: Sent, *, was_there: bool) -> str:
-    """Say what happened and what to do. If it ``was_there``, it is sent again only on request."""
+    """Return a sentence on the outcome and on what to do. A row that ``was_there`` is sent again only on request."""
     said = sent.message or ""
     if sent.state in UNSURE:
         return f"{said} {what_to_do(kind, sent.state, was_there=was_there)}"
     if sent.state is State.UNDONE:
-        return f"{said} Nothing was done: push the file again{WITH_RESEND if was_there else ''}."
+        return f"{said} It was not created: push the file again{WITH_RESEND if was_there else ''}."
     if sent.state is State.EXISTS:
-        return f"The service had it before: {said}"
+        return f"The service already had it: {said}"
     return f"Refused by the service: {said}" if sent.state is State.REFUSED else said
 
 
 class Sender:
-    """Sends rows of one kind; used from several threads."""
+    """Sends rows of one kind, from several threads."""
 
     def __init__(self, kind: Kind, creates: Creates, lookup: Lookup | None) -> None:
         self._kind = kind
@@ -169,7 +171,7 @@ class Sender:
         self._lookup = lookup
 
     def send(self, key: str, body: Resource, prior: Prior, *, id_needed: bool) -> Sent:
-        """Send a row. With ``id_needed``, look up an id that the answer did not bring."""
+        """Send a row. With ``id_needed``, look up the id if the answer has none."""
         began = datetime.now(UTC)
         sent = self._send(key, body, prior)
         if id_needed and sent.remote_id is None and sent.state in PRESENT:
@@ -204,7 +206,7 @@ class Sender:
                 return Sent(State.CREATED, created.id, warnings=created.warnings)
 
     def _rest(self, attempt: int, asked: float | None) -> bool:
-        """Wait; return whether the wait was not cut short because the push was stopped."""
+        """Wait before the next attempt; return False if the push was stopped meanwhile."""
         try:
             self._creates.rest(attempt, asked)
         except NotSent:
@@ -218,13 +220,13 @@ class Sender:
         proves = prior.in_doubt and not prior.was_there
         if already_in_use(error, self._kind.key, key):
             return Sent(State.CREATED, message=PROOF) if proves else Sent(State.EXISTS, message=words)
-        # another key that is taken may be taken by the first one: its refusal does not mean that nothing was done
+        # another key in use may be in use by the first attempt, so this refusal does not prove that it failed
         if any(problem.key for problem in error.problems) and not (prior.in_doubt and speaks_of_use(error)):
             return Sent(State.REFUSED, message=words)
-        found = self._look_for(key) if self._kind.is_unique else ()  # otherwise it would prove nothing
+        found = self._look_for(key) if self._kind.is_unique else ()  # otherwise it would be no proof
         if found:
             state, message = (State.CREATED, FOUND) if proves else (State.EXISTS, words)
             return Sent(state, found[0].id, message)
         if prior.in_doubt and not prior.is_last_word:
-            return Sent(State.UNPROVEN, message=f"Sent before without an answer, and refused now: {words}")
+            return Sent(State.UNPROVEN, message=f"Sent earlier without an answer, and refused now: {words}")
         return Sent(State.REFUSED, message=words)

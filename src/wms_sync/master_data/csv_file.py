@@ -1,11 +1,11 @@
-"""A CSV file as text: every cell as it was written, every record with the line on which it starts.
+"""Read a CSV file as text: every cell as written, every record with the line on which it starts.
 
-A byte-order mark decides the encoding. Without one the file is read as UTF-8, and if that fails as Windows-1252, which
-is Excel's plain "CSV" in western Europe and America. That is a guess, and the result says so. A file that also has
-letters in UTF-8 is damaged and refused.
+A byte-order mark decides the encoding. Without one the file is read as UTF-8, and if that fails as Windows-1252, the
+encoding of Excel's plain "CSV" in western Europe and America. That is a guess, and the result reports it. A file that
+also has letters in UTF-8 is damaged and refused.
 
-Belongs here: encodings, delimiters, quotes, lines, canonical names of the header. Does not: what a column means
-(``kinds``, ``check``). Nothing is converted: ``00123``, ``NA`` and ``null`` are text.
+Belongs here: encodings, delimiters, quotes, lines, canonical names of the header. Keep out: the meaning of a column
+(``kinds``, ``check``). No value is converted: ``00123``, ``NA`` and ``null`` are text.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ _OTHERS = {
     stat.S_IFCHR: "a device",
     stat.S_IFBLK: "a device",
 }
-"""Words for what is no regular file, by the type in its mode."""
+"""Words for files that are not regular, by the type in the mode."""
 MOST_COLUMNS = 2_000
-"""A kind has a hundred, and custom fields; a wider file is another file."""
+"""The most columns of a file. A kind has a hundred, and custom fields; a wider file is probably the wrong one."""
 _BLANKS = re.compile(r"\s+")
 _NAME = re.compile(r"[\w. -]*\w[\w. -]*")
 
 
 class Malformed(Struct, frozen=True):
-    """A record that does not fit the header; ``cells`` is empty if they could not be separated."""
+    """A record that does not fit the header. ``cells`` is empty if they could not be separated."""
 
     line: int
     cells: tuple[str, ...]
@@ -56,11 +56,11 @@ class Malformed(Struct, frozen=True):
 
 
 class CsvFile(Struct, frozen=True, eq=False):
-    """A file that was read; the index of ``frame`` is the 1-based line on which each record starts.
+    """A file that was read. The index of ``frame`` is the 1-based line on which each record starts.
 
-    ``frame`` holds the well-formed records; its columns have the ``canonical`` names of ``header`` (two columns of one
-    name stay two). ``cells`` holds records by line, also those of another width, but not those whose quotes cannot be
-    read, since these could not be written again as they were. Blank records are in neither.
+    ``frame`` has the well-formed records; its columns have the ``canonical`` names of ``header`` (two columns of the
+    same name stay two). ``cells`` has records by line, including those of another width. It leaves out records whose
+    quotes cannot be parsed, because they could not be written unchanged. Blank records are in neither.
     """
 
     path: Path
@@ -80,13 +80,13 @@ class CsvFile(Struct, frozen=True, eq=False):
 
 
 def read_csv(path: Path) -> CsvFile:
-    """Read the file at ``path``; raise ``UnreadableFile`` if there is none or it is not CSV."""
+    """Read the file at ``path``. Raise ``UnreadableFile`` if it does not exist or is not CSV."""
     raw = _bytes(path)
     text, encoding = decode(path, raw)
     lines = list(io.StringIO(text, newline=""))
     start = _first_line(path, lines)
     if "\0" in lines[start]:
-        raise UnreadableFile(path, "its header holds NUL characters: it is no text. Save it again as 'CSV UTF-8'.")
+        raise UnreadableFile(path, "its header has NUL characters: it is not text. Save it again as 'CSV UTF-8'.")
     delimiter = _delimiter(lines[start:])
     records = _records(lines, start, delimiter)
     header_line, header, trouble = next(records)
@@ -95,8 +95,8 @@ def read_csv(path: Path) -> CsvFile:
     if len(header) > MOST_COLUMNS:
         raise UnreadableFile(
             path,
-            f"its header, on line {header_line}, names {len(header):,} columns, and {MOST_COLUMNS:,} are the most. "
-            "Is it the right file?",
+            f"its header, on line {header_line}, has {len(header):,} columns; at most {MOST_COLUMNS:,} are allowed. "
+            "Check that it is the right file.",
         )
     rows, malformed = _sorted_out(records, header)
     return CsvFile(
@@ -113,7 +113,7 @@ def read_csv(path: Path) -> CsvFile:
 
 
 def digest_of(path: Path) -> str:
-    """Return the SHA-256 of a file's bytes, as ``CsvFile.sha256``, or why the file cannot be read."""
+    """Return the SHA-256 of a file's bytes, as in ``CsvFile.sha256``; or the reason if the file cannot be read."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -122,9 +122,9 @@ def digest_of(path: Path) -> str:
 
 
 def canonical(name: str) -> str:
-    """Return a column's name in lower case, stripped and joined by ``_``: ``Sort Order`` is sort_order.
+    """Return a column's name in lower case, stripped and joined by ``_``: ``sort_order`` for ``Sort Order``.
 
-    The code of a custom field stays as it is.
+    Keep the code of a custom field unchanged.
     """
     name = name.strip()
     folded = _BLANKS.sub("_", name.casefold())
@@ -134,31 +134,31 @@ def canonical(name: str) -> str:
 
 
 def _bytes(path: Path) -> bytes:
-    """Read a regular file. Anything else is refused before it is opened, since opening a pipe would wait forever."""
+    """Read a regular file. Refuse anything else before opening it, because opening a pipe would wait forever."""
     try:
         mode = path.stat().st_mode
         if not stat.S_ISREG(mode):
-            what = _OTHERS.get(stat.S_IFMT(mode), "no regular file")
+            what = _OTHERS.get(stat.S_IFMT(mode), "not a regular file")
             raise UnreadableFile(path, f"it is {what}. Give one CSV file that is saved on disk.")
         return path.read_bytes()
     except FileNotFoundError:
-        raise UnreadableFile(path, "there is no such file. Check the path.") from None
+        raise UnreadableFile(path, "the file does not exist. Check the path.") from None
     except OSError as error:
-        raise UnreadableFile(path, f"{error.strerror}. Check who may read it.") from error
+        raise UnreadableFile(path, f"{error.strerror}. Check its permissions.") from error
 
 
 def _first_line(path: Path, lines: Sequence[str]) -> int:
-    """Return the index of the header's line. Excel reads a line ``sep=;`` above it and saves none."""
+    """Return the index of the header's line. Refuse a line ``sep=;``, which Excel reads but never writes."""
     for number, line in enumerate(lines):
         if line.casefold().startswith("sep="):
-            raise UnreadableFile(path, f"line {number + 1} is {line.strip()} and no header. Remove the line.")
+            raise UnreadableFile(path, f"line {number + 1} is {line.strip()}, not a header. Remove the line.")
         if line.strip(" \t\r\n,;"):
             return number
     raise UnreadableFile(path, "it is empty. Its first line must name the columns.")
 
 
 def _delimiter(lines: Sequence[str]) -> str:
-    """Return the delimiter that splits the header into most names. Data is ignored: texts may hold any delimiter."""
+    """Return the delimiter that splits the header into the most names. Ignore data: texts may have any delimiter."""
 
     def names(delimiter: str) -> int:
         _, header, trouble = next(_records(lines, 0, delimiter))
@@ -168,9 +168,9 @@ def _delimiter(lines: Sequence[str]) -> str:
 
 
 def _records(lines: Sequence[str], start: int, delimiter: str) -> Iterator[tuple[int, list[str], str]]:
-    """Yield line, cells and what is wrong with the quotes of each record, also of blank records.
+    """Yield the line, the cells and the error in the quotes of each record, including blank records.
 
-    After a record that the parser gives up, continue with the next line.
+    After a record that cannot be parsed, continue with the next line.
     """
     reader = csv.reader(lines[start:], delimiter=delimiter, strict=True)
     while True:
@@ -196,7 +196,7 @@ def _quoting(first: int, last: int, error: csv.Error) -> str:
 def _sorted_out(
     records: Iterator[tuple[int, list[str], str]], header: Sequence[str]
 ) -> tuple[dict[int, tuple[str, ...]], list[Malformed]]:
-    """Separate rows, by line, from malformed records. Blank records and blank cells beyond the header are dropped."""
+    """Separate rows, by line, from malformed records. Drop blank records, and blank cells beyond the header."""
     rows: dict[int, tuple[str, ...]] = {}
     malformed: list[Malformed] = []
     width, names = len(header), [canonical(name) for name in header]
@@ -215,12 +215,12 @@ def _sorted_out(
 
 
 def _width(cells: int, width: int) -> str:
-    what = "a cell is missing" if cells < width else "a delimiter inside a text must stand in quotes"
+    what = "a cell is missing" if cells < width else "put a text that contains the delimiter in quotes"
     return f"Has {count_of(cells, 'cell')} where the header has {width}: {what}."
 
 
 def _frame(rows: Mapping[int, tuple[str, ...]], header: Sequence[str]) -> pd.DataFrame:
-    import pandas as pd  # takes a fifth of a second, which `wms-sync --help` need not wait
+    import pandas as pd  # takes a fifth of a second, too long for `wms-sync --help`
 
     frame: pd.DataFrame = pd.DataFrame(
         list(rows.values()),
@@ -234,13 +234,13 @@ def _frame(rows: Mapping[int, tuple[str, ...]], header: Sequence[str]) -> pd.Dat
 GUESSED = "cp1252"
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16-le"))
 _WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
-"""First bytes of .xlsx (a zip archive) and of the older .xls."""
+"""The first bytes of .xlsx (a zip archive) and of the older .xls."""
 
 
 def decode(path: Path, raw: bytes) -> tuple[str, str]:
     """Return the text without its byte-order mark, and its encoding."""
     if raw.startswith(_WORKBOOKS):
-        raise UnreadableFile(path, "it is a workbook and not CSV. Save the sheet as 'CSV UTF-8' and give that file.")
+        raise UnreadableFile(path, "it is a workbook, not CSV. Save the sheet as 'CSV UTF-8' and give that file.")
     encoding = next((name for mark, name in _MARKS if raw.startswith(mark)), None)
     if encoding is None:
         return _unmarked(path, raw)
@@ -248,7 +248,7 @@ def decode(path: Path, raw: bytes) -> tuple[str, str]:
         return raw.decode(encoding).removeprefix("\ufeff"), encoding
     except UnicodeDecodeError as error:
         raise UnreadableFile(
-            path, f"its first bytes say {encoding}, but byte {error.start} is not. Save it again as 'CSV UTF-8'."
+            path, f"it begins as {encoding}, but byte {error.start} is not valid. Save it again as 'CSV UTF-8'."
         ) from error
 
 
@@ -258,7 +258,7 @@ def _unmarked(path: Path, raw: bytes) -> tuple[str, str]:
     except UnicodeDecodeError as error:
         broken = error
     if not raw.decode("utf-8", "ignore").isascii():
-        raise UnreadableFile(path, f"byte {broken.start} is not UTF-8 and others are. Save it again as 'CSV UTF-8'.")
+        raise UnreadableFile(path, f"byte {broken.start} is not UTF-8, but others are. Save it again as 'CSV UTF-8'.")
     try:
         return raw.decode(GUESSED), GUESSED
     except UnicodeDecodeError as error:

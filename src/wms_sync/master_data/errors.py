@@ -1,13 +1,13 @@
-"""What can go wrong between a CSV file and the service.
+"""The errors of master data.
 
     MasterDataError
-    ├── UnreadableFile    the file cannot be read as CSV at all; nothing of it was looked at
-    ├── TooManyCreates    a push would create more than it may; nothing was sent
-    ├── ServiceKeepsFailing    one create after the other was not done; the push stopped
-    ├── ServiceIsBusy     one create after the other met a service that was too busy; the push stopped
+    ├── UnreadableFile    the file cannot be read as CSV; no row was processed
+    ├── TooManyCreates    the plan has more creates than allowed; no row was sent
+    ├── ServiceKeepsFailing    several consecutive creates failed; the push stopped
+    ├── ServiceIsBusy     the service was too busy for several consecutive creates; the push stopped
     └── ServiceRepeatsIds    two creates were answered with the same id; the push stopped
 
-A row that breaks a rule is no error: it becomes an ``Offence`` and the other rows go on.
+A row that breaks a rule raises no error: it becomes an ``Offence``, and the other rows continue.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class MasterDataError(WmsSyncError):
 
 
 class UnreadableFile(MasterDataError):
-    """What was given is no CSV file; the message says what it is instead and what to do."""
+    """The file is not CSV, or cannot be read. The message has the reason and what to do."""
 
     exit_code = 2
 
@@ -34,42 +34,42 @@ class UnreadableFile(MasterDataError):
 
 
 def _shown(path: Path) -> str:
-    """A path that can be printed and stored, also where its bytes are no UTF-8."""
+    """Return a path as text that can be printed and stored, even if its bytes are not UTF-8."""
     return os.fsencode(path).decode("utf-8", errors="replace")
 
 
 class TooManyCreates(MasterDataError):
-    """The plan has more creates than ``WMS_PUSH_LIMIT``; the message says how to allow them."""
+    """The plan has more creates than ``WMS_PUSH_LIMIT``. The message shows how to allow them."""
 
     exit_code = 2
 
 
 class ServiceKeepsFailing(MasterDataError):
-    """The service fails whatever is sent; what was not sent is safe to push again."""
+    """The service fails for every create. It is safe to push the unsent rows again."""
 
     def __init__(self, failures: int, last: str | None) -> None:
         super().__init__(
-            f"The service did or answered none of the last {count_of(failures, 'create')}, each after all retries, so "
-            f"the push stopped. Push again when it is well. The last answer: {last}"
+            f"The last {count_of(failures, 'create')} failed or got no answer, each after all retries, so the push "
+            f"stopped. Push again when the service has recovered. The last answer: {last}"
         )
 
 
 class ServiceIsBusy(MasterDataError):
-    """The service takes no more for now; what was not sent is safe to push again."""
+    """The service accepts no more creates for now. It is safe to push the unsent rows again."""
 
     def __init__(self, rows: int, last: str | None) -> None:
         super().__init__(
             f"The service was too busy for the last {count_of(rows, 'create')}, after all retries, so the push "
-            f"stopped. Push again later; a lower WMS_MAX_PARALLEL_REQUESTS asks less of it. The last answer: {last}"
+            f"stopped. Push again later; a lower WMS_MAX_PARALLEL_REQUESTS reduces the load. The last answer: {last}"
         )
 
 
 class ServiceRepeatsIds(MasterDataError):
-    """Two things got the same id, so that what refers to one of them could be created under the other."""
+    """Two objects got the same id, so a reference to one of them could point to the other."""
 
     def __init__(self, remote_id: int, first: str, second: str) -> None:
         super().__init__(
             f"The service answered the creates of {first} and {second} with the same id {remote_id}, so the push "
-            f"stopped. Both count as created, with ids that are not known. Report it to the service, look what was "
-            f"created below {first} meanwhile, and push again when a sync has shown their ids."
+            f"stopped. Both count as created, with unknown ids. Report it to the service, check the objects created "
+            f"below {first} meanwhile, and push again when a sync has read their ids."
         )

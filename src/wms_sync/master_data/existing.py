@@ -1,11 +1,11 @@
-"""What the service is known to have, from three sources that are read before planning and never written.
+"""Collect the objects that the service is known to have, from three sources. They are read before planning.
 
-The ledger knows what was created from here. The published file knows the retailers, products, merchants and warehouses
-that shipments have shown. The Merchant API, if its credentials are set, is asked for what these two leave open. None is
-complete: that a thing is not known does not prove that it does not exist.
+The ledger has the objects created from here. The published file has the retailers, products, merchants and warehouses
+that shipments refer to. The Merchant API, if its credentials are set, is called for objects that these two lack. None
+is complete: an unknown object may still exist.
 
-The Merchant API is asked by natural key (specification 4.7; methods from the vendor's pages). It sees what the API
-user's merchant sees, so what it does not find is not proven to be absent. The shapes of results are not in the
+The Merchant API is called by natural key (specification 4.7; methods from the vendor's pages). It shows only objects of
+the API user's merchant, so an object that it does not find may still exist. The shape of its results is not in the
 specification: a list, or an object with ``results``.
 """
 
@@ -36,7 +36,7 @@ QUERY_BY_TYPE = {
     "Merchant": "shown/merchants.sql",
     "Warehouse": "shown/warehouses.sql",
 }
-"""The SQL file that finds things by natural key in the published file, by the service's word for the kind."""
+"""The SQL file that finds objects by natural key in the published file, by the service's word for the kind."""
 KIND_BY_TYPE = {kind.type: kind for kind in KINDS}
 
 Keys = dict[str, set[str]]
@@ -44,7 +44,7 @@ Keys = dict[str, set[str]]
 
 
 class Found(Struct, frozen=True):
-    """A thing that the service has; ``id`` is None if its existence is proven but its id is unknown."""
+    """An object that the service has. ``id`` is None if its existence is proven but its id is unknown."""
 
     id: int | None
     type: str
@@ -61,24 +61,24 @@ class Found(Struct, frozen=True):
 
 
 class Lookup(Protocol):
-    """Finds single things in the service by natural key."""
+    """Finds single objects in the service by natural key."""
 
     @property
     def failures(self) -> Mapping[str, str]:
-        """Why a type could not be asked for, by type."""
+        """The reasons why types could not be looked up, by type."""
 
     def find(self, type_: str, keys: Iterable[str]) -> Mapping[str, tuple[Found, ...]]:
-        """Return all matches by key. A key without a match is not proven to be absent."""
+        """Return all matches by key. A key without a match may still exist."""
 
 
 Things = dict[tuple[str, str], tuple[Found, ...]]
 
 
 class Existing(Struct, frozen=True):
-    """What is known of the things that a file creates (``entries``) and of all things that it refers to (``things``).
+    """The known objects that a file creates (``entries``) and refers to (``things``).
 
-    ``unasked`` says by type why the Merchant API could not be asked for what only it might know. ``lacking`` is there
-    if the ledger was restored and may lack creates (``LEDGER_LACKS``).
+    ``unasked`` has by type the reason why the Merchant API could not be called. ``lacking`` is set if the ledger was
+    restored and may lack creates (``LEDGER_LACKS``).
     """
 
     service: str
@@ -88,7 +88,7 @@ class Existing(Struct, frozen=True):
     lacking: Observation | None = None
 
     def found(self, type_: str, key: str) -> tuple[Found, ...]:
-        """Return everything with this natural key; if there are several, the key alone is ambiguous."""
+        """Return all objects with this natural key. If there are several, the key alone is ambiguous."""
         return self.things.get((type_, key), ())
 
 
@@ -101,7 +101,7 @@ def read_existing(
     lookup: Lookup | None = None,
     lacking: Observation | None = None,
 ) -> Existing:
-    """Collect what is known of a checked file's records and of everything they refer to."""
+    """Collect the known objects for a checked file's records and for all their references."""
     type_ = checked.kind.type
     own = {record.key for record in checked.records}
     named = _named(checked)
@@ -125,14 +125,14 @@ def read_existing(
 
 
 def of_entry(entry: Entry, type_: str) -> Found:
-    """Return a thing as the ledger remembers it; a product's type is in its body."""
+    """Return the object of an entry of the ledger. The type of a product is in its body."""
     return Found(entry.remote_id, json.loads(entry.body).get("type", type_))
 
 
 def made_since(moment: datetime, shown: Iterable[Found]) -> tuple[Found, ...]:
-    """Return the one thing that the service created since ``moment``, or nothing if there are none or several.
+    """Return the one object that the service created after ``moment``; none if there are none or several.
 
-    A time to come proves nothing: it is garbled, or of a zone that it does not name, and may be of hours before.
+    A time in the future is no proof: it is wrong, or of an unnamed time zone, and may be hours earlier.
     """
     since, until = moment - CLOCKS_DIFFER, datetime.now(UTC) + CLOCKS_DIFFER
     made = tuple(thing for thing in shown if thing.created_at is not None and thing.created_at >= since)
@@ -141,7 +141,7 @@ def made_since(moment: datetime, shown: Iterable[Found]) -> tuple[Found, ...]:
 
 
 def _the_one_created_here(remembered: Found, shown: tuple[Found, ...]) -> tuple[Found, ...]:
-    """Return what a key means that was created from here, even if another merchant has the same key."""
+    """Return the object of a key that was created from here, even if another merchant has the same key."""
     if remembered.id is None:
         return shown or (remembered,)
     return tuple(thing for thing in shown if thing.id == remembered.id) or (remembered,)
@@ -165,7 +165,7 @@ def _is_unknown(found: tuple[Found, ...] | None) -> bool:
 
 
 def _in_shipments(target: Target, wanted: Keys) -> Things:
-    """Read what the published tables show; they are open for a moment only."""
+    """Read the objects in the published tables. Keep the tables open only for a moment."""
     things: Things = {}
     if not target.is_published:
         return things
@@ -179,7 +179,7 @@ def _in_shipments(target: Target, wanted: Keys) -> Things:
 
 
 def _look_up(lookup: Lookup, asked: Keys, things: Things) -> None:
-    """Ask the Merchant API for things that the other sources do not have, not with an id, or not for certain."""
+    """Look up objects in the Merchant API that the other sources lack, have without an id, or have in doubt."""
     for type_, keys in asked.items():
         for key, found in lookup.find(type_, sorted(keys)).items():
             by_id = {thing.id: thing for thing in (*found, *things.get((type_, key), ())) if thing.id is not None}
@@ -189,9 +189,9 @@ def _look_up(lookup: Lookup, asked: Keys, things: Things) -> None:
 KEYS_PER_CALL = 100
 ROWS_PER_PAGE = 100
 MOST_PAGES = 100
-"""Far more than a hundred keys need: without a limit, a service that ignores filter and page would be asked forever."""
+"""More pages than a hundred keys need. Without this limit, a service that ignores filter and page would never end."""
 KEYS_WITHOUT_PAGES = 10
-"""Few enough to fit on one page, whatever the service's page size."""
+"""The number of keys in a call without paging: their rows fit on one page of any size."""
 METHOD_NOT_FOUND = -32601
 
 Row = Mapping[str, Any]
@@ -200,10 +200,10 @@ METHODS = {kind.type: kind.merchant_method for kind in KINDS if kind.merchant_me
 
 
 class MerchantLookup:
-    """Finds things of the kinds that have a ``merchant_method``; other kinds it knows nothing of.
+    """Finds objects of the kinds that have a ``merchant_method``; none of other kinds.
 
-    It is optional: where it cannot be asked, or answers in a shape that is not understood, it finds nothing, says why
-    in ``failures`` (by type) and asks for that type no more.
+    A push works without it: if a call fails, or is answered in an unknown shape, it finds no object, records the reason
+    in ``failures`` (by type), and does not look up that type again.
     """
 
     def __init__(self, api: MerchantApi) -> None:
@@ -212,7 +212,7 @@ class MerchantLookup:
         self._takes_pages = True
 
     def find(self, type_: str, keys: Iterable[str]) -> Mapping[str, tuple[Found, ...]]:
-        """Return all matches by key; one sku may have several."""
+        """Return all matches by key. A sku may have several."""
         method = METHODS.get(type_)
         if method is None or type_ in self.failures:
             return {}
@@ -234,7 +234,7 @@ class MerchantLookup:
         return found
 
     def _rows(self, method: MerchantMethod, keys: list[str]) -> list[Row]:
-        """Fetch rows page by page, or, if the service refuses paging parameters, for a few keys at a time."""
+        """Fetch rows page by page, or for a few keys at a time if the service refuses paging parameters."""
         if self._takes_pages:
             try:
                 return self._pages(method, keys)
@@ -246,9 +246,9 @@ class MerchantLookup:
         return [row for part in parts for row in _listed(method, self._api.call(method.name, [_filter(method, part)]))]
 
     def _pages(self, method: MerchantMethod, keys: list[str]) -> list[Row]:
-        """Page after page, until one has nothing new or, where every key was found, is not full.
+        """Fetch pages until one has no new row, or until every key was found and a page is not full.
 
-        A page may be shorter than asked for, and a service that minds no ``page`` shows the same one again.
+        A page may be shorter than requested, and a service that ignores ``page`` sends the same one again.
         """
         rows: list[Row] = []
         for page in range(1, MOST_PAGES + 1):
@@ -276,14 +276,14 @@ def _filter(method: MerchantMethod, keys: list[str]) -> dict[str, object]:
 
 
 def _listed(method: MerchantMethod, result: object) -> list[Row]:
-    """The rows of a result: a list, under ``results``, or by their ids.
+    """Return the rows of a result: a list, a list under ``results``, or an object by ids.
 
-    Raises ``ProtocolError`` for another shape, which must not be taken for "there is none".
+    Raise ``ProtocolError`` for another shape, which must not count as an empty list.
     """
     listed = result.get("results", list(result.values())) if isinstance(result, dict) else result
     rows = [] if listed is None else listed
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise ProtocolError(f"The Merchant API answered {method.name} in a shape that is not understood.")
+        raise ProtocolError(f"The Merchant API answered {method.name} in an unknown shape.")
     if rows and not any(method.key in row for row in rows):
         raise ProtocolError(f"The Merchant API answered {method.name} with rows that have no {method.key}.")
     return rows
@@ -291,7 +291,7 @@ def _listed(method: MerchantMethod, result: object) -> list[Row]:
 
 def _id(row: Mapping[str, Any], method: MerchantMethod) -> int | None:
     ids = (identity(row[name]) for name in method.ids if name in row)
-    return next((id_ for id_ in ids if id_), None)  # nothing has id 0
+    return next((id_ for id_ in ids if id_), None)  # no object has id 0
 
 
 def _type(row: Mapping[str, Any], method: MerchantMethod) -> str | None:

@@ -1,9 +1,9 @@
-"""What one cell may hold: the rules of the specification (2.0 to 2.3, 4.1 to 4.3, 8), each in words and as a function.
+"""The rules of single cells, from the specification (2.0 to 2.3, 4.1 to 4.3, 8), each in words and as a function.
 
-A ``Cell`` annotates a field of a body (``kinds``) and is applied by pydantic. Its function takes the text of a cell,
-stripped and never empty, and returns the value for the request body, or raises ``Broken`` with a sentence that says
-what is wrong and what to do. Where the specification leaves a set of values open, any text passes; where the service
-may still refuse what passes, a ``doubt`` says so in the plan.
+A ``Cell`` annotates a field of a body (``kinds``), and pydantic applies it. Its function takes the text of a cell,
+stripped and never empty, and returns the value for the request body, or raises ``Broken`` with a sentence on the
+mistake and the correction. If the specification does not close a set of values, any text passes; if the service may
+still refuse it, a ``doubt`` warns in the plan.
 
 Belongs here: single cells. Keep out: custom fields (``json_columns``), rules between cells (``kinds``), rules
 between rows (``records``).
@@ -31,20 +31,20 @@ SEPARATOR = "|"
 INT32 = range(-(2**31), 2**31)
 ID = range(1, LARGEST_ID + 1)
 _LONGEST = 20
-"""Characters of the longest whole number that can be in range."""
+"""The length of the longest whole number that can be in range."""
 FAMILIES = ("black", "blue", "brown", "gray", "green", "orange", "purple", "red", "yellow")
 PALETTE = tuple(f"{family}{shade}" for family in FAMILIES for shade in range(1, 6))
 """The colours of location tags (2.1)."""
 _TRUE = ("true", "yes", "1", "wahr", "vrai", "verdadero", "vero", "verdadeiro", "waar")
 _FALSE = ("false", "no", "0", "falsch", "faux", "falso", "onwaar")
 _BOOLEANS = dict.fromkeys(_TRUE, True) | dict.fromkeys(_FALSE, False)
-"""Logical values as spreadsheets in several languages save them, and yes and no."""
+"""Booleans as spreadsheets in several languages save them, and yes and no."""
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)", re.ASCII)
 _COMMA = re.compile(r"[+-]?(\d+,\d*|,\d+)", re.ASCII)
 _POINT_AND_COMMA = re.compile(r"[+-]?\d{1,3}(\.\d{3})+,\d+", re.ASCII)
 _COMMA_AND_POINT = re.compile(r"[+-]?\d{1,3}(,\d{3})+\.\d+", re.ASCII)
 _WHOLE = re.compile(r"([+-]?\d+)([.,]0)?", re.ASCII)
-"""A spreadsheet saves 12.0 in a column that shows one decimal, as does a data frame in a column with gaps."""
+"""A whole number, also as 12.0: spreadsheets save it so in a column with one decimal, data frames in one with gaps."""
 _HTML_TAG = re.compile(r"<!--.*?-->|<[a-z/!?][^>]*>", re.IGNORECASE | re.DOTALL)
 _SHIPPING_METHOD = re.compile(r"[^\s_]+_[A-Z0-9]\S*", re.ASCII)
 _SHORTENED = re.compile(r"\d([.,]\d+)?E\+\d+|\d[.,]\d+E-\d{2,}", re.ASCII | re.IGNORECASE)
@@ -54,51 +54,51 @@ _DATE = re.compile(
     r"|[0-3]\d\.[01]\d\.\d\d|[0-3]\d/[0-3]\d/\d\d",
     re.ASCII,
 )
-"""Excel, in English or German, makes this of 1-3, MAR1 or 03/01, with months in just this case; LibreOffice makes
-03.01.26 of 3.1. and 03/01/26 of 3/1."""
+"""Dates into which Excel, in English or German, turns 1-3, MAR1 or 03/01, with months in exactly this case; LibreOffice
+turns 3.1. into 03.01.26 and 3/1 into 03/01/26."""
 _FORMULA = re.compile(r'="[^"]*"')
 """A formula that makes a spreadsheet keep leading zeros."""
 _UPC_WITHOUT_ZERO = 11
-_DROPPED = "if a spreadsheet dropped it, write 0{}; sent as it is."
+_DROPPED = "if a spreadsheet dropped it, write 0{}; sent unchanged."
 _FLOAT = re.compile(r"\d{8,}\.0", re.ASCII)
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
-"""May be a whole number or have a decimal comma."""
+"""A number whose comma may separate thousands or decimals."""
 _HALF_CHARACTER = re.compile(r"[\ud800-\udfff]")
 _UNSEEN = frozenset({"Cc", "Cf", "Zl", "Zp"})
-"""Categories of characters that leave no mark: with one of them a code is another one that looks the same, and what is
-there already would be created a second time."""
+"""Categories of invisible characters. A code with one of them looks the same as the code without it, and would create
+an existing object a second time."""
 _FILLERS = re.compile(
     r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
-"""Characters of other categories that leave no mark either: joiners, variation selectors, fillers."""
+"""Invisible characters of other categories: joiners, variation selectors, fillers."""
 _BLANK = "Zs"
 _REFERENCE = {False: "reference", True: "list of references"}
 _SEVERAL = {False: "", True: f", several separated by {SEPARATOR}"}
 _DEEPEST = 64
-"""Allowed levels of JSON: later readers of a body use recursion."""
+"""The allowed levels of JSON: later readers of a body use recursion."""
 _EXTENSION = re.compile(r"\s*([a-z]{2})\s*:\s*([^:|]*[^:|\s])\s*", re.IGNORECASE | re.ASCII)
 
 
 class Broken(ValueError):
-    """A cell breaks its rule; pydantic gathers these."""
+    """A cell breaks its rule. Pydantic collects these errors."""
 
 
 NUMBER = "number"
 """The word for the type of decimal numbers."""
 GIVEN = object()
-"""Stands for a value that ``resource_json`` gives: it is not checked."""
+"""Marks a value that ``resource_json`` sets: it is not checked."""
 
 
 def no_doubt(_cell: str) -> str | None:
-    """No doubt: the default of a cell."""
+    """Return no doubt: the default of a cell."""
     return None
 
 
 @dataclass(frozen=True)
 class Cell:
-    """The rule of a cell: the word for its type, the rule in words, the text as a value.
+    """The rule of a cell: the word for its type, the rule in words, and the parser of its text.
 
-    ``doubt`` says of a text that passes why the service may refuse it all the same; mostly nothing.
+    ``doubt`` returns why the service may still refuse a text that passes; None by default.
     """
 
     type: str
@@ -112,10 +112,10 @@ class Cell:
 
 @dataclass(frozen=True)
 class Refers(Cell):
-    """A cell that names other objects; its value is the tuple of their keys, natural ones or ids as text.
+    """A cell that refers to other objects. Its value is the tuple of their keys: natural keys, or ids as text.
 
-    ``to`` is the service's word for what is named, ``column`` the last part of the column's name; ``ids`` is that of
-    the column that takes ids for the same field, and ``field`` the field of the body where it is not the column's own.
+    ``to`` is the service's word for their kind, ``column`` the last part of the column's name. ``ids`` is the last part
+    of the name of the column for ids of the same field. ``field`` is the field of the body, if it has another name.
     """
 
     to: str
@@ -127,7 +127,7 @@ class Refers(Cell):
 
 
 def text(high: int | None = None, low: int = 1) -> Cell:
-    """Text of ``low`` to ``high`` characters."""
+    """Return the rule for a text of ``low`` to ``high`` characters."""
 
     def parse(cell: str) -> str:
         if high is not None and len(cell) > high:
@@ -138,7 +138,7 @@ def text(high: int | None = None, low: int = 1) -> Cell:
 
 
 def code(high: int | None = None) -> Cell:
-    """Text that identifies something, such as a SKU. What a spreadsheet changed, or nobody can see, is refused."""
+    """Return the rule for an identifier, such as a SKU. Refuse changes by a spreadsheet and invisible characters."""
     plain = text(high)
 
     def parse(cell: str) -> object:
@@ -148,9 +148,9 @@ def code(high: int | None = None) -> Cell:
 
 
 def barcode() -> Cell:
-    """A code that is often all digits: one that a program took for a number is refused.
+    """Return the rule for a code that is often all digits. Refuse one that a program has turned into a number.
 
-    What is a UPC but for a 0 in front (its last digit checks the others) is doubted: spreadsheets drop it.
+    Doubt a text that would be a valid UPC with a 0 in front, by its check digit: spreadsheets drop the 0.
     """
     plain = code()
 
@@ -159,26 +159,26 @@ def barcode() -> Cell:
 
     def parse(cell: str) -> object:
         if _FLOAT.fullmatch(cell):
-            raise Broken("Was taken for a number, as its .0 shows. Format the column as text and enter the code again.")
+            raise Broken("Was turned into a number (.0). Format the column as text and enter the code again.")
         return plain.parse(cell)
 
     return Cell("text", plain.rule, parse, doubt=doubt)
 
 
 def hs_code() -> Cell:
-    """A harmonised code, whose digits come in pairs: an odd count of them is doubted."""
+    """Return the rule for a harmonised code. Its digits come in pairs, so doubt an odd number of them."""
     plain = code()
 
     def doubt(cell: str) -> str | None:
         if cell.isdecimal() and len(cell) % 2:
-            return f"Has {count_of(len(cell), 'digit')}, and such codes come in pairs of them: {_DROPPED.format(cell)}"
+            return f"Has {count_of(len(cell), 'digit')}, but such codes have an even number: {_DROPPED.format(cell)}"
         return None
 
     return Cell("text", plain.rule, plain.parse, doubt=doubt)
 
 
 def tag_name(high: int) -> Cell:
-    """A location tag's name as the service stores it: HTML tags stripped, blanks around it trimmed (4.1)."""
+    """Return the rule for a location tag's name. Strip HTML tags and blanks around it, as the service does (4.1)."""
 
     def parse(cell: str) -> str:
         name = without_html(cell)
@@ -197,19 +197,19 @@ def without_html(cell: str) -> str:
 
 
 def shipping_method(high: int) -> Cell:
-    """The code of a shipping method: carrier, underscore, service (2.2). No more of its grammar is specified."""
+    """Return the rule for a shipping method: carrier, underscore, service (2.2). The rest is not specified."""
     plain = text(high)
 
     def doubt(cell: str) -> str | None:
         if _SHIPPING_METHOD.fullmatch(cell):
             return None
-        return "Is not of the form <carrier>_<SERVICE>, such as ups_GROUND; sent as it is."
+        return "Is not of the form <carrier>_<SERVICE>, such as ups_GROUND; sent unchanged."
 
     return Cell("text", f"<carrier>_<SERVICE>, such as ups_GROUND; {plain.rule}", plain.parse, doubt=doubt)
 
 
 def one_of(choices: Sequence[str], words: str | None = None) -> Cell:
-    """One of a closed set of values, in any case."""
+    """Return the rule for one of a closed set of values, in any case."""
     listed = words or ", ".join(choices)
     by_word = {choice.casefold(): choice for choice in choices}
 
@@ -223,7 +223,7 @@ def one_of(choices: Sequence[str], words: str | None = None) -> Cell:
 
 
 def flag() -> Cell:
-    """A boolean, as people and spreadsheets write it."""
+    """Return the rule for a boolean, as people and spreadsheets write it."""
 
     def parse(cell: str) -> bool:
         try:
@@ -235,7 +235,7 @@ def flag() -> Cell:
 
 
 def flag_or_text() -> Cell:
-    """An option of unknown shape: probably a boolean, by its name; any other text is sent as it is."""
+    """Return the rule for an option of unknown shape: probably a boolean, by its name. Send other text unchanged."""
 
     def parse(cell: str) -> bool | str:
         return _BOOLEANS.get(cell.casefold(), cell)
@@ -244,34 +244,34 @@ def flag_or_text() -> Cell:
         if cell.casefold() in _BOOLEANS:
             return None
         return (
-            "Is neither true nor false and is sent as text, since the specification does not show what the option "
-            "takes; resource_json can give it another shape."
+            "Is neither true nor false and is sent as text, because the specification does not show the values of the "
+            "option; resource_json can give it another shape."
         )
 
-    return Cell("true or false", "true or false, yes or no, 1 or 0; another text is sent as it is", parse, doubt=doubt)
+    return Cell("true or false", "true or false, yes or no, 1 or 0; other text is sent unchanged", parse, doubt=doubt)
 
 
 def whole(within: range) -> Cell:
-    """A whole number in a range."""
+    """Return the rule for a whole number in a range."""
 
     def parse(cell: str) -> int:
         found = _WHOLE.fullmatch(cell)
         if not found:
-            raise Broken("Must be a whole number, written with digits alone.")
+            raise Broken("Must be a whole number, written only with digits.")
         if len(found[1]) > _LONGEST or int(found[1]) not in within:
-            raise Broken(f"Must lie between {within[0]} and {within[-1]}.")
+            raise Broken(f"Must be between {within[0]} and {within[-1]}.")
         return int(found[1])
 
-    return Cell("whole number", "digits alone" if within == INT64 else f"{within[0]} to {within[-1]}", parse)
+    return Cell("whole number", "only digits" if within == INT64 else f"{within[0]} to {within[-1]}", parse)
 
 
 def number() -> Cell:
-    """A decimal number, kept exactly as written."""
+    """Return the rule for a decimal number, kept exactly as written."""
     return Cell(NUMBER, "digits, with a decimal point or comma", exact_number)
 
 
 def measure() -> Cell:
-    """A weight, length or volume: a decimal number that is not below zero."""
+    """Return the rule for a weight, length or volume: a decimal number that is not negative."""
 
     def parse(cell: str) -> int | float:
         if (size := exact_number(cell)) < 0:
@@ -282,7 +282,7 @@ def measure() -> Cell:
 
 
 def letters(count: int, example: str, what: str) -> Cell:
-    """A code of some letters, in either case; sent in capitals."""
+    """Return the rule for a code of ``count`` letters, in either case; it is sent in capitals."""
 
     def parse(cell: str) -> str:
         if not (len(cell) == count and cell.isascii() and cell.isalpha()):
@@ -293,7 +293,7 @@ def letters(count: int, example: str, what: str) -> Cell:
 
 
 def listed(entry: Cell) -> Cell:
-    """A list whose entries are separated by ``|``."""
+    """Return the rule for a list whose entries are separated by ``|``."""
 
     def parse(cell: str) -> list[object]:
         return [entry.parse(part) for part in _parts(cell)]
@@ -306,7 +306,7 @@ def listed(entry: Cell) -> Cell:
 
 
 def extensions() -> Cell:
-    """The country extensions of a harmonised code: ``CC:extension|CC:extension``, or the JSON of the specification."""
+    """Return the rule for country extensions of a harmonised code: ``CC:extension|CC:extension``, or JSON."""
 
     def parse(cell: str) -> list[dict[str, str]]:
         if cell.startswith("["):
@@ -320,7 +320,7 @@ def extensions() -> Cell:
 
 
 def refers(to: str, column: str, *, many: bool = False, by: str, ids: str, doubt: str | None = None) -> Refers:
-    """The natural key of another object, or several separated by ``|``; the column ``ids`` takes ids in their place."""
+    """Return the rule for the natural key of another object, or several separated by ``|``. ``ids`` takes ids."""
 
     def parse(cell: str) -> tuple[str, ...]:
         return _each_once(_parts(cell) if many else [_undamaged(cell)])
@@ -329,7 +329,7 @@ def refers(to: str, column: str, *, many: bool = False, by: str, ids: str, doubt
 
 
 def refers_by_id(to: str, column: str, *, many: bool = False, field: str = "", doubt: str | None = None) -> Refers:
-    """The id of another object, or several separated by ``|``; ``field`` is what a natural key can fill too."""
+    """Return the rule for the id of another object, or several separated by ``|``, for the same ``field`` as a key."""
     identifier = whole(ID)
 
     def parse(cell: str) -> tuple[str, ...]:
@@ -340,29 +340,29 @@ def refers_by_id(to: str, column: str, *, many: bool = False, field: str = "", d
 
 
 def exact_number(cell: str) -> int | float:
-    """The number that JSON will carry; what a double cannot hold exactly is refused rather than rounded.
+    """Return the number to send in JSON. Refuse a number that a double cannot represent exactly.
 
-    A comma counts as decimal, and thousands may be parted, only where there is no second way to read it.
+    Accept a decimal comma, and separators of thousands, only if there is no second way to read the number.
     """
     if _THOUSANDS.fullmatch(cell):
         raise two_ways(cell)
     plain = _with_point(cell)
     if not _NUMBER.fullmatch(plain):
-        raise Broken("Must be a number: digits and at most one decimal point or comma, nothing else.")
+        raise Broken("Must be a number: only digits and at most one decimal point or comma.")
     found = float(plain)
     if Decimal(repr(found)) != Decimal(plain):
-        raise Broken("Has more digits than can be sent exactly; at most 15 are sure.")
+        raise Broken("Has more digits than can be sent exactly; up to 15 are always exact.")
     return found if "." in plain else int(plain)
 
 
 def has_decimal_comma(cell: str) -> bool:
-    """Whether a number certainly has a decimal comma; then points in the same file may separate thousands."""
+    """Return whether a number certainly has a decimal comma; then points in the file may separate thousands."""
     is_sure = _COMMA.fullmatch(cell) or _POINT_AND_COMMA.fullmatch(cell)
     return is_sure is not None and not _THOUSANDS.fullmatch(cell)
 
 
 def may_part_thousands(cell: str) -> bool:
-    """Whether a number's point may separate thousands, in a file that has decimal commas."""
+    """Return whether a number's point may separate thousands, in a file that has decimal commas."""
     return _THOUSANDS.fullmatch(cell.replace(".", ",")) is not None and "." in cell
 
 
@@ -370,11 +370,11 @@ def two_ways(cell: str) -> Broken:
     """Return the error for a number that can be read in two ways."""
     digits = re.sub("[.,]", "", cell)
     point = re.sub("[.,]", ".", cell)
-    return Broken(f"Can be read in two ways: write {digits}, or {point}0 with one more digit behind the point.")
+    return Broken(f"Can be read in two ways: write {digits}, or {point}0 with one more digit after the point.")
 
 
 def _with_point(cell: str) -> str:
-    """Rewrite a number with a decimal point if there is only one way to read it; otherwise return it as it is."""
+    """Rewrite a number with a decimal point if there is only one way to read it; otherwise return it unchanged."""
     for comma in (_COMMA, _POINT_AND_COMMA):
         if comma.fullmatch(cell):
             return cell.replace(".", "").replace(",", ".")
@@ -382,7 +382,7 @@ def _with_point(cell: str) -> str:
 
 
 def json_value(cell: str) -> Any:  # noqa: ANN401 - any JSON there is
-    """Parse a JSON cell strictly: exact numbers, no repeated keys, no lone surrogates (UTF-8 has none)."""
+    """Parse a JSON cell strictly: exact numbers, no repeated keys, no lone surrogates, which UTF-8 cannot encode."""
     try:
         found = json.loads(
             cell, parse_float=_json_number, parse_constant=_no_number, object_pairs_hook=_object_without_repeats
@@ -398,7 +398,7 @@ def json_value(cell: str) -> Any:  # noqa: ANN401 - any JSON there is
 
 
 def _lacks_zero(cell: str) -> bool:
-    """Whether eleven digits are a UPC without its leading 0, by the check digit."""
+    """Return whether eleven digits are a UPC without its leading 0, by the check digit."""
     if not (len(cell) == _UPC_WITHOUT_ZERO and cell.isascii() and cell.isdecimal()):
         return False
     digits = [int(digit) for digit in f"0{cell}"]
@@ -407,34 +407,34 @@ def _lacks_zero(cell: str) -> bool:
 
 def _undamaged(cell: str) -> str:
     if _FORMULA.fullmatch(cell):
-        raise Broken("Is a formula of a spreadsheet. Format the column as text and enter the text alone.")
+        raise Broken("Is a formula of a spreadsheet. Format the column as text and enter only the text.")
     if _SHORTENED.fullmatch(cell):
         raise Broken("Was shortened by a spreadsheet. Format the column as text and enter all digits again.")
     if _DATE.fullmatch(cell):
         raise Broken(
-            "Is a date as a spreadsheet makes it of 1-3, MAR1, 3/1 and the like. Format the column as text and enter "
-            "the code again; a code that is really so is confirmed in resource_json."
+            "Is a date, into which a spreadsheet turns 1-3, MAR1 or 3/1. Format the column as text and enter the code "
+            "again. If the code really looks like this, set it in resource_json."
         )
     if cell.startswith("'"):
         raise Broken(
-            "Begins with an apostrophe, by which spreadsheets mark a text. Leave it out; a code that is really so is "
-            "confirmed in resource_json."
+            "Begins with an apostrophe, which marks a text in spreadsheets. Remove it. If the code really begins with "
+            "it, set the code in resource_json."
         )
     if odd := _unlike_it_looks(cell):
-        raise Broken(f"Holds {odd}. Enter the text again by hand.")
+        raise Broken(f"Has {odd}. Enter the text again by hand.")
     return cell
 
 
 def _unlike_it_looks(cell: str) -> str | None:
-    """Name the first character of a code that nobody sees, or that cannot be told from a blank."""
+    """Return the first character of a code that is invisible or looks like a blank, in words; None if there is none."""
     for character in cell:
         if character.isascii() and character.isprintable():
             continue
         named = f"U+{ord(character):04X} ({name(character, 'a control character').lower()})"
         if category(character) in _UNSEEN or _FILLERS.fullmatch(character):
-            return f"{named}, which nobody sees"
+            return f"{named}, which is invisible"
         if category(character) == _BLANK:
-            return f"{named}, which looks like a blank and is another character"
+            return f"{named}, which looks like a blank but is another character"
     return None
 
 
@@ -444,14 +444,14 @@ def _always(doubt: str | None) -> Callable[[str], str | None]:
 
 def _each_once(keys: Sequence[str]) -> tuple[str, ...]:
     if repeated := next((key for key in keys if keys.count(key) > 1), None):
-        raise Broken(f"Names {repeated} twice; once is enough.")
+        raise Broken(f"Has {repeated} twice; once is enough.")
     return tuple(keys)
 
 
 def _parts(cell: str) -> list[str]:
     parts = [part.strip() for part in cell.split(SEPARATOR)]
     if not all(parts):
-        raise Broken(f"Has an empty entry; write one {SEPARATOR} between two entries and none at the ends.")
+        raise Broken(f"Has an empty entry; write one {SEPARATOR} between two entries, and none at the ends.")
     return parts
 
 
@@ -476,7 +476,7 @@ def _json_number(literal: str) -> float:
 
 
 def _no_number(literal: str) -> object:
-    raise Broken(f"Has {literal}, which JSON does not know.")
+    raise Broken(f"Has {literal}, which is not valid JSON.")
 
 
 def _object_without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -1,17 +1,18 @@
 """Columns of JSON: custom fields (specification 2.0), and ``resource_json``.
 
 A retailer's custom fields are an object of shapes by code: ``{value}``, ``{id, label}``, a list of ``{id, label}``,
-``{amount, currency}``. A product's are a list of ``{code, value, label?}``. They have one column a code, or one column
-of JSON, or both.
+``{amount, currency}``. A product's are a list of ``{code, value, label?}``. A file has one column per code, or one
+column of JSON, or both.
 
-In a column of its own, ``true`` and ``false`` are booleans, digits without a leading zero are an integer, what begins
-with ``{`` or ``[`` is JSON, anything else is text: each cell by itself. ``{"value": "90210"}`` makes a text of digits.
-A product's list is sent in the order of codes, so that columns may change places without a change of content.
+In the column of a code each cell is interpreted by itself: ``true`` and ``false`` are booleans, digits without a
+leading zero are an integer, a cell that begins with ``{`` or ``[`` is JSON, any other cell is text.
+``{"value": "90210"}`` is a text of digits. A product's list is sent in the order of codes, so the order of columns does
+not change the content.
 
-``resource_json`` is one JSON object per row, an overlay that is merged over the row's other columns. It says what no
-column can: a field that is not in the specification, another shape, an explicit null, an empty value. Its values win
-and are not checked; fields that it does not name keep the value of their column. Objects are merged field by field; any
-other value, and an entry of custom fields, replaces the value below.
+``resource_json`` is one JSON object per row, an overlay that is merged over the row's other columns. It can set values
+that no column can: a field that is not in the specification, another shape, an explicit null, an empty value. Its
+values win and are not checked; fields that it does not name keep the value of their column. Objects are merged field by
+field; any other value, and an entry of custom fields, replaces the value below.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from pydantic_core import CoreSchema, core_schema
 from wms_sync.master_data.fields import Broken, Cell, json_value, letters
 
 WHOLE = ""
-"""Key of the JSON column among the columns of single codes."""
+"""The key of the JSON column among the columns of single codes."""
 _INTEGER = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
 _CURRENCY = letters(3, "USD", "currency code")
 _SINGLE = 'true, false, whole number or text, each cell by itself ({"value": "90210"} keeps digits text)'
@@ -41,7 +42,7 @@ _SHAPES = (
 class CustomFields(Cell):
     """All custom fields of a row: texts by code, the column of JSON under ``WHOLE``.
 
-    ``parse`` spreads the JSON to its codes, ``single`` reads what one code has, ``gather`` makes what is sent.
+    ``parse`` splits the JSON by code, ``single`` parses the value of one code, ``gather`` builds the value to send.
     """
 
     single: Cell
@@ -60,12 +61,12 @@ class CustomFields(Cell):
         spread = self.parse(cells[WHOLE]) if WHOLE in cells else {}
         assert isinstance(spread, dict)  # noqa: S101 - both functions below return one
         if twice := next((code for code in spread if code in single), None):
-            raise Broken(f"Has the field {twice}, which has a column of its own; fill one of them.")
+            raise Broken(f"Has the field {twice}, which also has its own column; fill one of them.")
         return spread | single
 
 
 def retailer_fields() -> CustomFields:
-    """An object of shapes by code."""
+    """Return the rule for a retailer's custom fields: an object of shapes by code."""
 
     def spread(cell: str) -> dict[str, object]:
         found = json_value(cell)
@@ -80,7 +81,7 @@ def retailer_fields() -> CustomFields:
 
 
 def product_fields() -> CustomFields:
-    """A list of ``{code, value, label?}``."""
+    """Return the rule for a product's custom fields: a list of ``{code, value, label?}``."""
 
     def spread(cell: str) -> dict[str, object]:
         found = json_value(cell)
@@ -88,7 +89,7 @@ def product_fields() -> CustomFields:
             raise Broken('Must be a JSON list such as [{"code": "season", "value": "spring", "label": "Spring"}].')
         by_code = {entry["code"]: entry for entry in found}
         if len(by_code) < len(found):
-            raise Broken("Has a code twice; each may stand once.")
+            raise Broken("Has a code twice; each code may appear once.")
         return by_code
 
     def gather(entries: dict[str, dict[str, object]]) -> list[dict[str, object]]:
@@ -158,7 +159,7 @@ def _scalar_or_json(cell: str) -> object:
 
 
 RAW = "resource_json"
-"""The column of the overlay, which can hold anything."""
+"""The column of the overlay, which accepts any JSON object."""
 Overlay = Mapping[str, Any]
 NO_OVERLAY: Overlay = {}
 _CUSTOM_FIELDS = "custom_fields"
@@ -166,24 +167,24 @@ _CUSTOM_FIELDS = "custom_fields"
 
 def overlay_cell() -> Cell:
     """Return the rule of the column ``resource_json``."""
-    return Cell("JSON", "object laid over what the other columns say, also null, empty and unknown fields", _overlay)
+    return Cell("JSON", "object merged over the other columns, also with null, empty and unknown fields", _overlay)
 
 
 def read_overlay(text: str, column: str, key: str) -> Overlay:
-    """Read the cell of a row that has ``key`` in the key's ``column``; raise ``Broken`` if it cannot be used."""
+    """Read the cell of a row whose key ``column`` has ``key``. Raise ``Broken`` if it is not a valid overlay."""
     overlay = _overlay(text)
     if column in overlay and overlay[column] != key:
         raise Broken(
-            f"Has {overlay[column]!r} as {column} and the column {column} has {key!r}: make them the same, or leave it "
-            "out of the JSON."
+            f"Has {overlay[column]!r} as {column}, but the column {column} has {key!r}: make them equal, or remove it "
+            "from the JSON."
         )
     if not isinstance(overlay.get("type", ""), str):
-        raise Broken("Has a type that is no text; put it in quotes.")
+        raise Broken("Has a type that is not text; put it in quotes.")
     return overlay
 
 
 def decides(overlay: Overlay, path: tuple[str, ...]) -> bool:
-    """Whether the overlay sets the field at ``path``, by a value there or by one above it that is no object."""
+    """Return whether the overlay sets the field at ``path``, by its value or by a value above that is no object."""
     inner: object = overlay
     for step in path:
         if not isinstance(inner, Mapping):

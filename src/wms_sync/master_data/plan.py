@@ -1,13 +1,13 @@
-"""The plan of a push: one step per row, made without side effects. Printing and applying it walk the same list.
+"""The plan of a push: one step per row, made without side effects. Printing and applying it use the same list.
 
 | step | means | sent |
 | --- | --- | --- |
-| create | the service is not known to have it | yes |
-| already there | it was created before, or the service shows it | no |
-| changed | created before with other values; the interface has no update | no |
-| rejected | the row breaks a rule, or refers to something unknown | no |
-| waits | the id of something that it refers to is not known yet | no |
-| in doubt | sent before without an answer | if the service refuses a second one itself, or a person says so |
+| create | it is not known to be in the service | yes |
+| already there | it was created earlier, or the service shows it | no |
+| changed | created earlier with other values; the interface has no update | no |
+| rejected | the row breaks a rule, or refers to an unknown object | no |
+| waits | the id of an object that it refers to is not known yet | no |
+| in doubt | sent earlier without an answer | if the service refuses a second one itself, or a person requests it |
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from wms_sync.state.ledger import PRESENT, UNSURE, Entry, State
 
 WITH_RESEND = " with --resend"
 OURS = UNSURE | {State.CREATED}
-"""States in which the service, if it has the thing, has it from one of our creates."""
+"""States in which the object, if the service has it, comes from one of our creates."""
 SHOWN = 100
-"""Rows shown of each action or outcome, unless all are asked for."""
+"""The rows to show of each action or outcome, unless all are requested."""
 WRONG_USAGE, NEEDS_A_HAND = 2, 3
 """Exit codes of the command line."""
 
 
 class Action(StrEnum):
-    """What a push does with a row; see the module."""
+    """The action of a push for a row; see the module."""
 
     CREATE = "create"
     ALREADY_THERE = "already there"
@@ -53,13 +53,13 @@ class Action(StrEnum):
 
 
 class Step(Struct, frozen=True):
-    """One row of the file, or of its header. ``why`` gives the reason and what to do; ``warnings`` name values that are
-    sent and that the service may refuse.
+    """One row of the file, or of its header. ``why`` has the reason and what to do.
 
-    ``ids`` are resolved references; ``waits_for`` are keys of rows of this file whose ids come with the push. ``entry``
-    is the ledger's entry; ``proven`` is what it should be, given what the service shows; ``found`` is what rows that
-    refer to this key get. ``is_by_key_alone``: only a key that others may use too says that the service has it.
-    ``is_last_word``: a person has looked for what is in doubt, so that a refusal settles it.
+    ``warnings`` name values that are sent although the service may refuse them. ``ids`` are resolved references.
+    ``waits_for`` are keys of rows of this file whose ids come with the push. ``entry`` is the ledger's entry;
+    ``proven`` is the entry that the service's data proves; ``found`` are the objects for rows that refer to this key.
+    ``is_by_key_alone``: the only evidence is the key, which others may use too. ``is_last_word``: a person has looked
+    for the object in doubt, so a refusal settles it.
     """
 
     line: int
@@ -81,14 +81,14 @@ class Step(Struct, frozen=True):
 
     @property
     def explanation(self) -> tuple[str, ...]:
-        """The reason, the warnings, and the body to be sent if resource_json took part in it."""
+        """The reason, the warnings, and the body to be sent if it contains values of resource_json."""
         is_raw = self.sends and self.record is not None and self.record.is_raw
         sent = (f"Sends {self._body}",) if is_raw else ()
         return (*((self.why,) if self.why else ()), *(f"Warning: {warning}" for warning in self.warnings), *sent)
 
     @property
     def _body(self) -> str:
-        """The body to be sent, as JSON; words stand for ids that only the push brings."""
+        """The body to be sent, as JSON, with words in place of ids that only the push brings."""
         assert self.record is not None  # noqa: S101 - only records are sent
         to_come: dict[tuple[str, str], Remote] = {
             (reference.kind, key): {"type": reference.kind, "id": f"the one that {key} gets"}
@@ -104,9 +104,9 @@ class Step(Struct, frozen=True):
 
 
 class Plan(Struct, frozen=True):
-    """What a push of a file would do; ``steps`` are in the order of sending, parents before children.
+    """The steps of a push of a file, in the order of sending, parents before children.
 
-    ``unasked`` are reasons why the Merchant API could not be asked: rows that need it wait, all others go on.
+    ``unasked`` are the reasons why the Merchant API could not be called: rows that need it wait, all others continue.
     """
 
     checked: Checked
@@ -121,8 +121,8 @@ class Plan(Struct, frozen=True):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Notes on the file, and on the Merchant API if it could not be asked."""
-        text = "Warning: the Merchant API could not be asked, so rows that need it wait; all others are handled."
+        """Notes on the file, and on the Merchant API if it could not be called."""
+        text = "Warning: the Merchant API could not be called, so rows that need it wait; all others are handled."
         return (*self.checked.notes, *(f"{text} {reason}" for reason in self.unasked))
 
     @property
@@ -132,7 +132,7 @@ class Plan(Struct, frozen=True):
 
     @property
     def fingerprint(self) -> str:
-        """Sixteen hex digits, the same only for plans that do the same with the same file at the same service."""
+        """Sixteen hex digits, equal only for plans with the same actions for the same file and service."""
         does = [
             (
                 step.line,
@@ -156,7 +156,7 @@ class Plan(Struct, frozen=True):
 
     @property
     def exit_code(self) -> int:
-        """0: every row is there or will be. 3: some need a hand. 2: the header is wrong, so no row is understood."""
+        """0: every row is there or will be. 3: some need attention. 2: the header is wrong, so no row can be read."""
         if self.checked.header_is_wrong:
             return WRONG_USAGE
         is_clear = self.counts.keys() <= {Action.CREATE, Action.ALREADY_THERE} and not self.unasked
@@ -164,7 +164,7 @@ class Plan(Struct, frozen=True):
 
     @property
     def summary(self) -> str:
-        """One line: ``3 retailers of new.csv: 2 create, 1 already there``."""
+        """One line: ``3 rows of new.csv as retailers: 2 create, 1 already there``."""
         counted = ", ".join(f"{count:,} {action}" for action, count in self.counts.items()) or "nothing to do"
         return f"{count_of(len(self.steps), 'row')} of {self.checked.file.path.name} as {self.kind.many}: {counted}"
 
@@ -174,8 +174,10 @@ class Plan(Struct, frozen=True):
 
 
 def make_plan(checked: Checked, existing: Existing, *, resend: bool = False, again: bool = False) -> Plan:
-    """Decide each row. With ``resend`` a person accepts the risk of sending again what the service may have; with
-    ``again`` rows that the service refused are not sent again unless they have changed."""
+    """Decide each row. With ``resend`` a person accepts the risk of sending again rows that the service may have.
+
+    With ``again``, do not send refused rows again unless they have changed.
+    """
     rejected = [
         _offending(line, list(found)) for line, found in groupby(checked.offences, lambda offence: offence.line)
     ]
@@ -200,14 +202,14 @@ def _in_words(offence: Offence) -> str:
 
 
 class _Planner:
-    """Decides records in the order of sending, so that a child sees the decision on its parent."""
+    """Decides records in the order of sending, because the decision on a child depends on that on its parent."""
 
     def __init__(self, kind: Kind, existing: Existing, *, resend: bool, again: bool) -> None:
         self._kind = kind
         self._existing = existing
         self._resend = resend
         self._again = again
-        # not beside a doubt: whoever settles one does not mean everything that was there before
+        # not together with a doubt: --resend for the doubt does not mean the rows that are already there
         self._resend_by_key_alone = resend and not any(entry.state in UNSURE for entry in existing.entries.values())
         self._decided: dict[str, Step] = {}
 
@@ -244,36 +246,36 @@ class _Planner:
         if entry.state in UNSURE:
             return self._in_doubt(step, entry, shown)
         if self._resend if self._kind.is_unique else self._resend_by_key_alone and entry.state is State.EXISTS:
-            return replace(step, sends=True, why=f"{_remembered(entry)}, and sent again as you asked.")
+            return replace(step, sends=True, why=f"{_remembered(entry)}, and sent again as requested.")
         return self._there(step, _remembered(entry))
 
     def _perhaps_created_since_the_backup(self, step: Step) -> Step:
-        """Ask about what a restored ledger may lack, unless the service itself refuses a second one."""
+        """Put a row that a restored ledger may lack in doubt, unless the service itself refuses a second one."""
         lacking = self._existing.lacking
         known_since = lacking is None or (step.entry is not None and step.entry.intended_at > lacking.observed_at)
         if lacking is None or known_since or self._kind.is_unique:
             return step
         since = f"{datetime.fromtimestamp(lacking.value, UTC):%Y-%m-%d %H:%M} UTC"
-        why = f"The ledger was restored from a backup, and lacks what was created after {since}"
+        why = f"The ledger was restored from a backup, and lacks creates after {since}"
         if self._resend:
-            return replace(step, why=f"{why}. Sent all the same, as you asked.")
+            return replace(step, why=f"{why}. Sent anyway, as requested.")
         return replace(
             step,
             action=Action.IN_DOUBT,
             sends=False,
             why=(
                 f"{why}. Look for the {self._kind.key} in the service, or push again after a sync or with the Merchant "
-                "API set (WMS_MERCHANT_USERNAME), which may find it. If it is not there, push with --resend. If "
-                "nothing was created since, run `wms-sync restore --creates-are-known`."
+                "API set (WMS_MERCHANT_USERNAME), which may find it. If it is not there, push with --resend. If no "
+                "create is missing, run `wms-sync restore --creates-are-known`."
             ),
         )
 
     def _by_key_alone(self, step: Step, where: str) -> Step:
         if self._resend_by_key_alone:
-            return replace(step, sends=True, why=f"{where}. Sent all the same, as you asked.")
+            return replace(step, sends=True, why=f"{where}. Sent anyway, as requested.")
         why = (
-            f"{where}. Its fields were not compared. If that is another merchant's, push this row in a file of its own "
-            "with --resend."
+            f"{where}. Its fields were not compared. If it belongs to another merchant, push this row in a separate "
+            "file with --resend."
         )
         return replace(step, action=Action.ALREADY_THERE, why=why, is_by_key_alone=True)
 
@@ -284,25 +286,25 @@ class _Planner:
         if not changed:
             return replace(step, action=Action.ALREADY_THERE, why=f"{where}.")
         text = "; ".join(map(str, changed))
-        why = f"{where}. Changed since: {text}. The interface has no update: change it in the service itself."
+        why = f"{where}. Changed in the file: {text}. The interface has no update: change it in the service itself."
         return replace(step, action=Action.CHANGED, why=why, changes=changed)
 
     def _in_doubt(self, step: Step, entry: Entry, shown: Sequence[Found]) -> Step:
         sent = f"Sent on {entry.intended_at:%Y-%m-%d %H:%M} UTC without an answer"
         if shown:
-            sent += f" ({_among(shown)}, which does not prove that it is this one)"
+            sent += f" ({_among(shown)}, but this may be another one)"
         if self._kind.is_unique:
             why = f"{sent}. It is sent again: the service refuses a second {self._kind.one} of this {self._kind.key}."
             if entry.state is State.UNPROVEN and not self._resend:
                 why = f"{sent}, and sent again without success. {what_to_do(self._kind, entry.state)}"
             return replace(step, action=Action.IN_DOUBT, why=why, sends=True, is_last_word=self._resend)
         if self._resend:
-            why = f"{sent}, and sent again as you asked: look whether the service now has it twice."
+            why = f"{sent}, and sent again as requested: check that the service does not have it twice."
             return replace(step, action=Action.IN_DOUBT, why=why, sends=True)
         return replace(step, action=Action.IN_DOUBT, why=f"{sent}. {what_to_do(self._kind)}")
 
     def _resolved(self, step: Step) -> Step:
-        """Resolve the natural keys that a step refers to; a step with an unresolved reference is not sent."""
+        """Resolve the natural keys that a step refers to. Do not send a step with an unresolved reference."""
         if not step.sends or step.record is None:
             return step
         ids: dict[tuple[str, str], Remote] = {}
@@ -319,27 +321,27 @@ class _Planner:
         return replace(step, ids=ids, waits_for=tuple(dict.fromkeys(waits_for)))
 
     def _resolve(self, reference: Reference, key: str) -> Remote | _Unresolved | None:
-        """Resolve one key to ``{type, id}``; None if its row is sent by this push."""
+        """Resolve one key to ``{type, id}``; return None if this push sends its row."""
         what = f"{reference.kind} {key} ({reference.column})"
         parent = self._decided.get(key) if reference.kind == self._kind.type else None
         if parent is not None and parent.sends:
             return None
         found = parent.found if parent is not None else self._existing.found(reference.kind, key)
         if not found and parent is not None and parent.action is Action.REJECTED:
-            return _Unresolved(Action.REJECTED, f"Names {what}, on line {parent.line}, which is rejected itself.")
+            return _Unresolved(Action.REJECTED, f"Refers to {what}, on line {parent.line}, which is rejected too.")
         if not found and parent is None and reference.kind in self._existing.unasked:
-            why = f"Names {what}, which the Merchant API may know, and it could not be asked. Push again when it can"
+            why = f"Refers to {what}, but the Merchant API could not be called to look it up. Push again when it can be"
             return _Unresolved(Action.WAITS, f"{why}, or use {reference.ids}.")
         return _one(found, what, reference.ids, parent)
 
 
 def what_to_do(kind: Kind, state: State = State.DOUBT, *, was_there: bool = False) -> str:
-    """Say how a create without an answer can be settled."""
+    """Return a sentence on how to settle a create without an answer."""
     if kind.is_unique and state is State.UNPROVEN:
-        look = f"Look for the {kind.key} in the service, then push with --resend: a refusal is then the last word."
+        look = f"Look for the {kind.key} in the service, then push with --resend: a refusal then settles it."
         if kind.can_be_found:
-            look = f"A sync or the Merchant API (WMS_MERCHANT_USERNAME) does, where they show it. {look}"
-        return f"The service refuses it without saying why, so pushing again does not settle it. {look}"
+            look = f"A sync or the Merchant API (WMS_MERCHANT_USERNAME) settles it if it shows the object. {look}"
+        return f"The service refuses it without a reason, so pushing again does not settle it. {look}"
     if kind.is_unique:
         again = f"Push the file again{WITH_RESEND if was_there else ''}"
         return f"{again}: the service refuses a second {kind.one} of this {kind.key}, which settles it."
@@ -357,33 +359,35 @@ class _Unresolved(Struct, frozen=True):
 def _one(found: Sequence[Found], what: str, ids: str, parent: Step | None) -> Remote | _Unresolved:
     """Return the only match for ``what``; ``ids`` is the column that takes an id, which needs no look-up."""
     if not found and parent is not None:
-        does = "waits itself" if parent.action is Action.WAITS else f"is {parent.action}"
-        return _Unresolved(Action.WAITS, f"Names {what}, which {does}, on line {parent.line}.")
+        does = "waits too" if parent.action is Action.WAITS else f"is {parent.action}"
+        return _Unresolved(Action.WAITS, f"Refers to {what}, which {does}, on line {parent.line}.")
     if not found:
         return _Unresolved(
             Action.REJECTED,
-            f"Names {what}, which is neither in the file nor known to be in the service. Correct it, or create it "
-            "first; `wms-sync sync` and the Merchant API (WMS_MERCHANT_USERNAME) tell what the service has. If you "
+            f"Refers to {what}, which is neither in the file nor known to be in the service. Correct it, or create it "
+            "first. `wms-sync sync` and the Merchant API (WMS_MERCHANT_USERNAME) find objects of the service. If you "
             f"know its id there, use {ids}.",
         )
     if len(found) > 1:
         shown = ", ".join(map(str, found))
-        return _Unresolved(Action.REJECTED, f"Names {what}, which the service has several of: {shown}. Use {ids}.")
+        return _Unresolved(Action.REJECTED, f"Refers to {what}, but the service has several: {shown}. Use {ids}.")
     if found[0].status == "archived":
-        return _Unresolved(Action.REJECTED, f"Names {what}, which is archived. Name one that is active.")
+        return _Unresolved(Action.REJECTED, f"Refers to {what}, which is archived. Use one that is active.")
     if found[0].id is None:
         return _Unresolved(
             Action.WAITS,
-            f"Names {what}, whose id is not known: the answer to its creation was lost. Push again when a sync has "
-            "shown it, or set WMS_MERCHANT_USERNAME and WMS_MERCHANT_API_KEY, so that it can be asked for. If you know "
-            f"the id, use {ids}.",
+            f"Refers to {what}, whose id is unknown: the answer to its create was lost. Push again when a sync has "
+            "read it, or set WMS_MERCHANT_USERNAME and WMS_MERCHANT_API_KEY, so that a push can look it up. If you "
+            f"know the id, use {ids}.",
         )
     return {"type": found[0].type, "id": found[0].id}
 
 
 def _ours(entry: Entry | None, shown: Sequence[Found]) -> tuple[Found, ...]:
-    """Return what the service shows of a product created from here. Its sku alone is no proof: another
-    merchant may use the same one, or the service had it before."""
+    """Return the service's object of a product that was created from here.
+
+    The sku alone is no proof: another merchant may use the same one, or the product is older.
+    """
     if entry is None or entry.state not in OURS:
         return ()
     if entry.remote_id is None:
@@ -392,7 +396,7 @@ def _ours(entry: Entry | None, shown: Sequence[Found]) -> tuple[Found, ...]:
 
 
 def _proven(entry: Entry | None, shown: Found) -> Entry | None:
-    """Return the ledger's entry after the service has shown the thing; None if it is up to date."""
+    """Return the ledger's entry after the service has shown the object; None if the entry is up to date."""
     if entry is None or (entry.state in PRESENT and (entry.remote_id or shown.id is None)):
         return None
     return replace(

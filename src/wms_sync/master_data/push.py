@@ -43,11 +43,11 @@ from wms_sync.upkeep.recovery import ledger_lacks, refuse_another_service
 
 logger = logging.getLogger(__name__)
 LOOKUP = RetryPolicy(attempts=4, total_seconds=60)
-"""Retries of the Merchant API. A push goes on without it."""
+"""Retries of the Merchant API. A push continues without it."""
 
 
 class PushReport(Struct, frozen=True):
-    """What a push did, row by row. ``rejects`` is the file of rows to correct, if there are any."""
+    """The results of a push, row by row. ``rejects`` is the file of rows to correct; None if there are none."""
 
     plan: Plan
     applied: Applied
@@ -61,7 +61,10 @@ class PushReport(Struct, frozen=True):
 
     @property
     def exit_code(self) -> int:
-        """0: every row is in the service. 3: some need a hand. What stopped the push or a wrong header has its own."""
+        """0: every row is in the service. 3: some rows need attention. 2: the header is wrong.
+
+        A push that stopped has the exit code of the error.
+        """
         if self.applied.stopped is not None:
             return self.applied.stopped.exit_code
         if self.plan.checked.header_is_wrong:
@@ -70,7 +73,7 @@ class PushReport(Struct, frozen=True):
 
     @property
     def unsettled(self) -> tuple[Result, ...]:
-        """Rows that the service did not accept and that a later push sends or settles without help."""
+        """Rows that the service did not accept, but that a later push sends or settles by itself."""
         return tuple(
             result for result in self.applied.results if result.outcome is Outcome.UNSENT or result.settles_by_itself
         )
@@ -87,8 +90,10 @@ class PushReport(Struct, frozen=True):
         return [result.row for result in sorted(shown, key=lambda result: result.line)]
 
     def lines(self, *, most: int | None = SHOWN) -> Iterator[str]:
-        """The report for a person: the rows that need a hand or were warned about, ``most`` of each outcome or all,
-        a reason that several have once; what to do, the summary."""
+        """Yield the report as text: rows that need attention or have warnings, what to do, and the summary.
+
+        Show at most ``most`` rows of each outcome, or all; print a reason that several rows share only once.
+        """
         seen: Counter[Outcome] = Counter()
         first: dict[str, int] = {}
         warned = {step.line: step.warnings for step in self.plan.steps}
@@ -110,15 +115,15 @@ class PushReport(Struct, frozen=True):
             some = ", ".join(map(str, by_key_alone[:10])) + (" ..." if len(by_key_alone) > 10 else "")
             yield (
                 f"{count_of(len(by_key_alone), 'row is', 'rows are')} already there by the {self.plan.kind.key} alone "
-                f"(line {some}): a plan (--dry-run) says whose. Push what is another merchant's in a file of its own "
-                "with --resend."
+                f"(line {some}): a plan (--dry-run) shows the merchant. Push rows whose {self.plan.kind.key} belongs "
+                "to another merchant in a separate file with --resend."
             )
         if self.rejects is not None:
             yield f"Correct the rejected rows in {self.rejects} and push that file."
         if self.applied.stopped is not None:
             yield f"The push stopped: {self.applied.stopped}"
         if self.applied.interrupted:
-            yield "The push was interrupted: push the file again to go on from there."
+            yield "The push was interrupted: push the file again to send the rest."
         yield self.summary
 
 
@@ -130,7 +135,7 @@ def plan_file(
     resend: bool = False,
     transport: httpx.BaseTransport | None = None,
 ) -> Plan:
-    """Plan what ``push_file`` would do now, without sending or waiting; lost entries of the ledger are restored."""
+    """Return the plan that ``push_file`` would apply now, without sending or waiting. Restore lost ledger entries."""
     _refuse_odd_name(path)
     with PushLedger(settings.database_url) as ledger, _lookup(settings, None, transport) as lookup:
         return _plan(settings, ledger, kind, path, lookup, resend=resend)
@@ -151,12 +156,12 @@ def push_file(
     transport: httpx.BaseTransport | None = None,
     held: Held | None = None,
 ) -> PushReport:
-    """Create what the file has and the service is not known to have.
+    """Create the rows of the file that are not known to be in the service.
 
-    ``planned`` gets the plan before anything is sent, and may raise to send nothing. ``stop`` ends the push after the
-    requests under way. Use ``again`` for a file whose rows were handled before: rows that the service refused and that
-    have not changed are neither sent nor written to the rejects again. Requests go through ``transport``, if there is
-    one, instead of a socket. ``held`` is the lock on the kind, if the caller has it. Raises ``UnreadableFile``,
+    ``planned`` is called with the plan before the first create, and may raise to prevent sending. ``stop`` ends the
+    push after the requests under way. Use ``again`` for a file whose rows were handled earlier: refused rows that have
+    not changed are neither sent nor written to the rejects again. Requests go through ``transport``, if there is one,
+    instead of a socket. ``held`` is the lock on the kind, if the caller has it. Raise ``UnreadableFile``,
     ``TooManyCreates``, ``SettingsError`` or ``StateError``; errors of creates and of the Merchant API are in the
     report.
     """
@@ -217,7 +222,7 @@ def _plan(
 ) -> Plan:
     service = settings.require_base_url()
     with StateStore(settings.database_url) as store:
-        refuse_another_service(settings, store)  # whose tables would tell what this one has, and by which id
+        refuse_another_service(settings, store)  # its tables have other objects and ids
         lacking = None if kind.is_unique else ledger_lacks(settings, store)
     target = target_of(settings)
     restore_push_ledger(target, CreatesJournal(settings.layout.creates), ledger)
@@ -227,7 +232,7 @@ def _plan(
 
 
 def _ledger(settings: Settings, kind: Kind, turn: Turn) -> PushLedger:
-    """Open the ledger; what the service would take twice is also written to the journal."""
+    """Open the ledger. For kinds that the service would create twice, also write entries to the journal."""
     url = settings.database_url
     return PushLedger(url, turn) if kind.is_unique else JournaledLedger(url, turn, CreatesJournal(turn.layout.creates))
 
@@ -245,18 +250,18 @@ def _lookup(
 
 
 def _refuse_odd_name(path: Path) -> None:
-    """Refuse a file whose name is not text: the state of a push is stored under it."""
+    """Refuse a file whose name is not UTF-8, because the state of a push is stored under it."""
     try:
         str(path).encode()
     except UnicodeEncodeError:
-        raise UnreadableFile(path, "its name is not UTF-8, as where it came from another system. Rename it.") from None
+        raise UnreadableFile(path, "its name is not UTF-8; it may come from another system. Rename it.") from None
 
 
 def _refuse_too_many(settings: Settings, plan: Plan) -> None:
     if plan.sends > settings.push_limit:
         raise TooManyCreates(
             f"The push would create {plan.sends:,} {plan.kind.many}, and WMS_PUSH_LIMIT allows {settings.push_limit:,} "
-            "at a time: nothing was sent, since a create cannot be undone. Look at the plan (--dry-run); if it is "
+            "at a time. No row was sent, because a create cannot be undone. Check the plan (--dry-run); if it is "
             f"right, push with WMS_PUSH_LIMIT={plan.sends}."
         )
 

@@ -1,8 +1,8 @@
-"""What a push keeps of its file: the lock on its kind, the state of the file, the file of rejected rows.
+"""The records of a push: the lock on its kind, the state of its file, the file of rejected rows.
 
-The state is in the state store from the plan to the end; status, doctor and sensor list the files whose last push left
-rows unsent or waiting. Rejected rows are written as they were, with their reasons in an extra column. Once corrected,
-that file can be pushed as it is: the column is ignored. It comes first, so that a row with too many cells keeps them in
+The state store has the state from the plan to the end; status, doctor and sensor list the files whose last push left
+rows unsent or waiting. Rejected rows are written unchanged, with their reasons in an extra column. Once corrected, that
+file can be pushed: the column is ignored. It is the first column, so that the cells of a row with too many stay in
 place. A byte-order mark keeps Excel from reading the file as Windows-1252.
 """
 
@@ -38,12 +38,12 @@ def push_lock(kind: str) -> str:
 
 
 def pusher(settings: Settings, kind: str) -> Holder | None:
-    """Return who is pushing the kind of this name now."""
+    """Return the holder of the lock on the kind of this name; None if nobody is pushing it."""
     return lock_of(settings.database_url, settings.layout).holder(what=push_lock(kind))
 
 
 class FileState:
-    """Records one push of one file; opened within its turn."""
+    """Records one push of one file, within its turn."""
 
     def __init__(self, files: PushFiles, service: str, kind: str, path: Path, run_id: str) -> None:
         self._files = files
@@ -55,7 +55,7 @@ class FileState:
         self._record(sha256=digest_of(self._path), ended_at=datetime.now(UTC))
 
     def planned(self, plan: Plan) -> None:
-        """Record the plan, before anything is sent."""
+        """Record the plan, before the first create."""
         self._record(
             sha256=plan.checked.file.sha256, unsent=plan.sends, waits=plan.counts.get(Action.WAITS, 0), ended_at=None
         )
@@ -65,7 +65,7 @@ class FileState:
         self._record(reason=str(error), ended_at=datetime.now(UTC))
 
     def ended(self, applied: Applied, unsettled: Sequence[Result]) -> None:
-        """Record that the push is over, and what it left undone."""
+        """Record the end of the push, and the numbers of its unsent and waiting rows."""
         waits = sum(result.outcome is Outcome.WAITS for result in applied.results)
         reason = str(applied.stopped or "") or next((result.message for result in unsettled), None)
         self._record(unsent=len(unsettled), waits=waits, reason=reason, ended_at=datetime.now(UTC))
@@ -76,11 +76,11 @@ class FileState:
 
 
 GONE_IS_REPORTED_FOR = timedelta(days=7)
-"""How long a removed file is still reported: whoever removed it may not know that it was not finished."""
+"""The time for which a removed file is still reported: the person who removed it may not know of its unsent rows."""
 
 
 def unfinished(settings: Settings) -> tuple[PushedFile, ...]:
-    """Return those files that nobody is pushing now; removed files are left out after some days."""
+    """Return the files with unsent or waiting rows that nobody is pushing. Leave out files removed some days ago."""
     idle = {kind for kind in NAMES if pusher(settings, kind) is None}
     reported_since = datetime.now(UTC) - GONE_IS_REPORTED_FOR
     with PushFiles(settings.database_url) as files:
@@ -92,7 +92,7 @@ def unfinished(settings: Settings) -> tuple[PushedFile, ...]:
 
 
 def needs(settings: Settings, file: PushedFile) -> str:
-    """Say what is open in one file, why, and what happens next or is to be done."""
+    """Return sentences on the open rows of a file, the reason, and what happens next or has to be done."""
     path = Path(file.path)
     sentences = [f"{path.name}, pushed on {file.began_at:%Y-%m-%d %H:%M} UTC: {_open(file)}."]
     if file.reason and file.unsent:
@@ -103,7 +103,9 @@ def needs(settings: Settings, file: PushedFile) -> str:
 def _open(file: PushedFile) -> str:
     unsent = count_of(file.unsent, *(("row was", "rows were") if file.ended_at else ("row",)))
     unsent += " not sent or not settled" if file.ended_at else " to send"
-    waits = f"{count_of(file.waits, 'waits', 'wait')} for what {agreed(file.waits, 'it names', 'they name')}"
+    waits = (
+        f"{count_of(file.waits, 'waits', 'wait')} for objects that {agreed(file.waits, 'it refers', 'they refer')} to"
+    )
     return ", ".join(text for text, count in ((unsent, file.unsent), (waits, file.waits)) if count)
 
 
@@ -114,9 +116,9 @@ def _next(settings: Settings, file: PushedFile, path: Path) -> Iterator[str]:
     if not path.exists():
         yield f"The file is gone: put it back, and run {by_hand}."
     elif file.unsent > settings.push_limit:
-        yield f"Look at the plan; if it is right, raise WMS_PUSH_LIMIT, or run {by_hand} with a higher one."
+        yield f"Check the plan; if it is right, raise WMS_PUSH_LIMIT, or run {by_hand} with a higher one."
     elif settings.push_enabled and path.parent == settings.master_data_dir:
-        yield "Dagster's sensor master_data_files comes back to it."
+        yield "Dagster's sensor master_data_files pushes it again."
     else:
         yield f"Run {by_hand} again{'' if file.unsent else ' after a sync'}."
 
@@ -125,10 +127,10 @@ LONGEST_STEM = 80
 
 
 def write_rejects(layout: Layout, checked: Checked, run_id: str, reasons: Mapping[int, str]) -> Path | None:
-    """Write the rows with ``reasons`` (by line) and return the path; None if no row could be corrected there.
+    """Write the rows with ``reasons`` (by line) to a file and return its path; None if no row could be corrected there.
 
-    If the same rows with the same reasons are in the file of an earlier push, or in the pushed file itself, nothing is
-    written, and that is the path.
+    If the file of an earlier push, or the pushed file itself, has the same rows with the same reasons, return its path
+    and write no file.
     """
     file = checked.file
     lines = [line for line in sorted(reasons) if line in file.cells]
@@ -141,7 +143,7 @@ def write_rejects(layout: Layout, checked: Checked, run_id: str, reasons: Mappin
     writer.writerows([reasons[line], *_without(file.cells[line], earlier)] for line in lines)
     content, folder = text.getvalue().encode("utf-8-sig"), make_private(layout.rejects)
     stem = f"{checked.kind}-{file.path.stem[:LONGEST_STEM]}"
-    # an id is matched by its length: a stem may be the beginning of another one
+    # match an id by its length: a stem may be the beginning of another one
     earlier_files = sorted(folder.glob(f"{glob.escape(stem)}-{'?' * len(run_id)}.csv"))
     pushed = [file.path] if file.path.absolute().parent == folder.absolute() else []
     for known in (*pushed, *earlier_files):
@@ -153,5 +155,5 @@ def write_rejects(layout: Layout, checked: Checked, run_id: str, reasons: Mappin
 
 
 def _without(cells: tuple[str, ...], position: int | None) -> list[str]:
-    """Drop the reasons of an earlier push of the same rows."""
+    """Return the cells without the reasons of an earlier push of the same rows."""
     return [cell for at, cell in enumerate(cells) if at != position]

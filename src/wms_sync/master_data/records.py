@@ -1,13 +1,13 @@
-"""The records that valid rows become, and the rules between them: each key stands once, parents come before children.
+"""The records of valid rows, and the rules between them: each key appears once, parents come before children.
 
-Keys that differ only in case count as the same. The specification says "unique" without saying how case is compared,
-and the answer "already in use" is taken as proof that a row was created, so two such rows could be taken for one. All
-of them are refused, since a create cannot be undone and nothing says which one was meant. Keys that do differ only in
-case can be pushed in two files. So do keys whose accents are encoded in two ways, which look the same.
+Keys that differ only in case count as equal, and so do keys whose accents are encoded in two ways. The specification
+does not define whether "unique" ignores case, and the answer "already in use" proves that a row was created, so two
+such rows could count as one. All of them are refused, because a create cannot be undone and it is unknown which one was
+meant. Keys that intentionally differ only in case can be pushed in two files.
 
-A record has a content, which is compared, and a body, which is sent. A content is canonical JSON of what the file says,
-with references by natural key: it does not depend on which ids are known. The body has ids instead. A reference that
-the file gives by id has the id in both.
+A record has a content, which is compared, and a body, which is sent. A content is canonical JSON of the row, with
+references by natural key: it does not depend on the known ids. The body has ids instead. A reference by id in the file
+is an id in both.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 
 class Reference(Struct, frozen=True):
-    """Another object that a record names, to be resolved before sending.
+    """A reference of a record to other objects, to be resolved before sending.
 
-    ``column`` is the column of the file that names it, as written; ``path`` is its dotted place in the body, where its
-    parent is there already; ``kind`` is the service's word for it; ``keys`` are natural keys, or ids where ``by_id``;
-    ``ids`` is the column that takes ids in place of natural keys.
+    ``column`` is its column in the file, as written. ``path`` is its dotted path in the body, where its parent already
+    exists. ``kind`` is the service's word for the objects. ``keys`` are natural keys, or ids if ``by_id``. ``ids`` is
+    the column that takes ids in place of natural keys.
     """
 
     path: str
@@ -47,9 +47,9 @@ class Reference(Struct, frozen=True):
 
 
 class Record(Struct, frozen=True):
-    """A row that keeps every rule that can be checked without the service; ``body`` lacks only its references.
+    """A row that keeps every rule that does not need the service. ``body`` lacks only its references.
 
-    ``is_raw`` where a part of the body was said in ``resource_json``, which nothing has checked.
+    ``is_raw``: a part of the body comes from ``resource_json``, which is not checked.
     """
 
     line: int
@@ -60,11 +60,11 @@ class Record(Struct, frozen=True):
 
 
 MOST_NAMED = 10
-"""A message names so many other rows: a key that fills a column of 40,000 rows made 10 GB of messages."""
+"""The most other rows that a message names: a key that filled a column of 40,000 rows made 10 GB of messages."""
 
 
 def duplicate_keys(kind: Kind, column: str, keys: pd.Series[str]) -> Iterator[Offence]:
-    """Refuse rows whose key stands on another line too; ``keys`` by line, as the service would store them."""
+    """Refuse rows whose key is also on another line. ``keys`` are by line, in the form that the service stores."""
     folded = keys.map(lambda key: normalize("NFC", key).casefold())
     for _, same in keys[folded.duplicated(keep=False)].groupby(folded, sort=False):
         lines, how = list(same.index), _but_for(same)
@@ -73,26 +73,26 @@ def duplicate_keys(kind: Kind, column: str, keys: pd.Series[str]) -> Iterator[Of
             more = len(lines) - 1 - len(others)
             where = f"{agreed(len(lines) - 1, 'line', 'lines')} {', '.join(map(str, others))}"
             where += f" and {more:,} more" if more else ""
-            yield Offence(line, column, key, f"The same {kind.key}{how} stands on {where}. Keep one of the rows.")
+            yield Offence(line, column, key, f"The same {kind.key}{how} is on {where}. Keep one of the rows.")
 
 
 def _but_for(alike: pd.Series[str]) -> str:
     if alike.nunique() == 1:
         return ""
     if alike.str.casefold().nunique() == 1:
-        return ", but for upper and lower case,"
-    return ", but for letters with accents that are encoded in two ways,"
+        return ", except for upper and lower case,"
+    return ", except for letters with accents that are encoded in two ways,"
 
 
 class Ordered(Struct, frozen=True):
-    """The records that can be sent, parents first and otherwise as in the file, and what is wrong with the others."""
+    """The records that can be sent, parents first and otherwise as in the file, and the offences of the others."""
 
     records: tuple[Record, ...]
     offences: tuple[Offence, ...]
 
 
 def parents_first(kind: Kind, records: Sequence[Record], rejected: Mapping[str, int]) -> Ordered:
-    """Put parents before children; ``rejected`` are the keys of rows that broke a rule, with their lines."""
+    """Put parents before children. ``rejected`` has the keys of rows that broke a rule, with their lines."""
     by_key = {record.key: record for record in records}
     kept: list[Record] = []
     offences: list[Offence] = []
@@ -118,9 +118,9 @@ def _parents(kind: Kind, record: Record) -> Iterator[tuple[str, Reference]]:
 
 
 def _walk(kind: Kind, by_key: Mapping[str, Record]) -> tuple[list[Record], dict[str, Offence]]:
-    """Return all records, each after its parents and otherwise as in the file; and circles of parents, by key.
+    """Return all records, each after its parents and otherwise as in the file; and the offences of cycles, by key.
 
-    Depth first without recursion, since a chain of parents may be longer than Python's stack.
+    Search depth first without recursion, because a chain of parents may be longer than Python's stack.
     """
     done: dict[str, Record] = {}
     circles: dict[str, Offence] = {}
@@ -147,10 +147,10 @@ def _circle(kind: Kind, record: Record, members: Sequence[str]) -> Offence:
     ]
     reference = next(parent for key, parent in _parents(kind, record) if key == turned[1 % len(turned)])
     if len(members) == 1:
-        return Offence(record.line, reference.column, record.key, f"The {kind.one} {record.key} names itself.")
+        return Offence(record.line, reference.column, record.key, f"The {kind.one} {record.key} refers to itself.")
     way = " -> ".join([*turned, *(["..."] if len(members) > len(turned) else []), record.key])
     return Offence(
-        record.line, reference.column, turned[1], f"Goes round in a circle: {way}. Leave one of these references out."
+        record.line, reference.column, turned[1], f"Refers in a circle: {way}. Remove one of these references."
     )
 
 
@@ -163,7 +163,7 @@ def _troubled_parents(
                 record.line,
                 reference.column,
                 key,
-                f"The {kind.one} {key} on line {out[key]} is rejected itself. Correct that line first.",
+                f"The {kind.one} {key} on line {out[key]} is rejected too. Correct that line first.",
             )
         elif kind.inactive and key in by_key and by_key[key].body.get("status") == kind.inactive:
             yield Offence(
@@ -179,14 +179,14 @@ Remote = Mapping[str, Any]
 Ids = Mapping[tuple[str, str], Remote]
 """References by the service's word for the kind and the natural key."""
 ONLY_BY_ID = frozenset({"LotType", "Regulation"})
-"""Kinds without a natural key: a content holds their bare id, as do the contents in existing ledgers."""
+"""Kinds without a natural key: a content has their bare id."""
 
 
 ABSENT = object()
 
 
 class Change(Struct, frozen=True):
-    """A field whose value in the file has changed; ``ABSENT`` on the side that has no such field."""
+    """A field whose value in the file has changed. ``ABSENT`` stands for a missing field."""
 
     field: str
     old: Any
@@ -221,7 +221,7 @@ def body(record: Record, ids: Ids) -> dict[str, Any]:
 
 
 def changes(old: str, new: str) -> tuple[Change, ...]:
-    """Compare two contents field by field (dotted names); 1 equals 1.0, the order of custom fields is ignored."""
+    """Compare two contents field by field (dotted names). 1 equals 1.0; the order of custom fields is ignored."""
     before, after = dict(_fields(json.loads(old))), dict(_fields(json.loads(new)))
     return tuple(
         Change(field, before.get(field, ABSENT), after.get(field, ABSENT))
@@ -239,7 +239,7 @@ def _is_named_by_id(reference: Reference) -> bool:
 
 
 def _remote(reference: Reference, key: str) -> dict[str, Any]:
-    """Return the reference for an id; a packaging item is named as a Product, since the id does not tell."""
+    """Return the reference for an id. A packaging item has the type Product, because its id does not show its type."""
     return {"type": reference.kind, "id": int(key)}
 
 
@@ -262,7 +262,7 @@ def _fields(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:  # noqa: A
 
 
 def _is_by_code(value: object) -> bool:
-    """Whether it is a product's list of custom fields with distinct codes; resource_json may have set another value."""
+    """Return whether it is a product's list of custom fields with distinct codes; resource_json may set any value."""
     entries = value if isinstance(value, list) else [None]
     codes = [entry.get("code") if isinstance(entry, dict) else None for entry in entries]
     return all(isinstance(code, str) for code in codes) and len(set(codes)) == len(codes)

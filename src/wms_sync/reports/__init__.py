@@ -1,1 +1,1 @@
-"""Reports for operators and analysts: status, doctor, and where a shipment came from. Nothing here writes."""
+"""Reports for operators and analysts: status, doctor, findings, explanations, exports, the report and alerts."""

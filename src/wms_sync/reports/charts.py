@@ -1,7 +1,7 @@
 """Charts of the report, as SVG: Vega-Lite specifications, drawn by vl-convert without a browser.
 
-Needs the extra ``report``. Colours are told apart by people who do not see red or green, and every chart has its
-numbers as a table beside it.
+Needs the extra ``report``. Colour-blind people can tell the colours apart, and the page shows the numbers of each chart
+as a table below it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SMALL, WIDE = 330, 560
 
 
 def due_by_week(rows: Rows) -> str:
-    """Draw what became of what was due, week by week: on time, late, still open."""
+    """Draw the shipments due by week: on time, late, still open."""
     parts = [
         {"week": _day(row["week"]), "what": what, "at": at, "shipments": row[key]}
         for row in rows
@@ -44,7 +44,7 @@ def due_by_week(rows: Rows) -> str:
 
 
 def open_age(rows: Rows) -> str:
-    """Draw how old open shipments are, by status."""
+    """Draw the open shipments by status and age."""
     parts = [{**row, "at": AGES.index(row["age"])} for row in rows]
     return _svg(
         {
@@ -63,7 +63,7 @@ def open_age(rows: Rows) -> str:
 
 
 def packed_by_hour(rows: Rows) -> str:
-    """Draw when things are packed, by weekday and hour."""
+    """Draw the packed shipments by weekday and hour."""
     parts = [
         {"weekday": WEEKDAYS[row["weekday"] - 1], "hour": row["hour"], "shipments": row["shipments"]} for row in rows
     ]
@@ -94,7 +94,7 @@ def packed_by_hour(rows: Rows) -> str:
 
 
 def bars(rows: Rows, name: str, value: str, title: str) -> str:
-    """Draw one bar for each row, with its number."""
+    """Draw one bar for each row, labelled with its value."""
     parts = [{"name": str(row[name]), "value": row[value]} for row in rows]
     shared = {"y": {"field": "name", "type": "nominal", "title": None, "sort": None, "axis": {"labelLimit": 140}}}
     measured = {"x": {"field": "value", "type": "quantitative", "title": title}}

@@ -1,7 +1,7 @@
-"""What was read of each day: records, pages and bytes, for people who look at days rather than at windows.
+"""Count what was read of each day: records, pages and bytes, for Dagster's daily partitions.
 
-A window holds several days, and its pages are in the order of ids, so a page holds records of several days too. The
-Parquet files know the day and the page of each record.
+A window covers several days, and its pages are in the order of ids, so a page has records of several days too. The
+Parquet files have the day and the page of each record.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ DAY = timedelta(days=1)
 
 
 class DayRead(Struct, frozen=True):
-    """What windows brought of a day.
+    """The shipments that windows read of a day.
 
-    ``records`` are the shipments whose ``updated_at`` lies in it (UTC), ``pages`` the pages that they are on, ``bytes``
-    their share of these pages, compressed. All are None if the windows' Parquet files cannot tell. ``windows`` are the
-    windows that read some of the day.
+    ``records`` counts the shipments whose ``updated_at`` is in the day (UTC), ``pages`` the pages that they are on;
+    ``bytes`` is their share of these pages, compressed. All are None if the windows' Parquet files cannot be read.
+    ``windows`` are the windows that overlap the day.
     """
 
     windows: tuple[str, ...]
@@ -50,14 +50,14 @@ def days_of(intervals: Iterable[Interval]) -> set[date]:
 
 
 def covered_days(settings: Settings, store: StateStore) -> set[date]:
-    """Return the days of which everything was read, as far as the newest moment that was read."""
+    """Return the days without a gap in coverage. The last one may be covered only up to the newest moment read."""
     covered = store.covered()
     newest, gaps = gaps_so_far(settings.start, covered)
     return days_of([Interval(settings.start, newest)] if settings.start < newest else []) - days_of(gaps)
 
 
 def windows_of(store: StateStore, days: Iterable[date]) -> tuple[str, ...]:
-    """Return the windows that were read of these days, whichever run read them."""
+    """Return the ids of the complete windows that overlap these days, whichever run read them."""
     wanted = set(days)
     return tuple(
         window.id
@@ -69,7 +69,7 @@ def windows_of(store: StateStore, days: Iterable[date]) -> tuple[str, ...]:
 def read_of_days(
     settings: Settings, store: StateStore, days: Sequence[date], window_ids: Sequence[str]
 ) -> dict[date, DayRead]:
-    """Return what these windows brought of each of these days."""
+    """Return what these windows read of each of these days."""
     windows = [store.window(window_id) for window_id in window_ids]
     by_day: dict[date, list[str]] = {day: [] for day in days}
     for window in windows:
@@ -78,7 +78,7 @@ def read_of_days(
     try:
         found = _found(settings, store, windows)
     except (duckdb.Error, OSError) as error:
-        logger.warning("What was read of each day cannot be counted: %(error)s", {"error": error})
+        logger.warning("The records read of each day cannot be counted: %(error)s", {"error": error})
         return {day: DayRead(tuple(ids), None, None, None) for day, ids in by_day.items()}
     return {day: DayRead(tuple(ids), *found.get(day, (0, 0, 0))) for day, ids in by_day.items()}
 

@@ -1,4 +1,4 @@
-"""Lay out a picture of tables: boxes in columns, and a line from each table to every table that it refers to."""
+"""Lay out a diagram of tables: boxes in columns, and a line from each table to every table that it refers to."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec import Struct
 BOX_WIDTH, BOX_HEIGHT = 280, 26
 ROW, COLUMN, MARGIN = 36, 420, 12
 BEND = 70
-"""How far a line within a column bends out of it."""
+"""The width in pixels of the curve of a line within a column."""
 
 
 class Box(Struct, frozen=True):
@@ -19,11 +19,11 @@ class Box(Struct, frozen=True):
     x: int
     y: int
     lines: tuple[str, ...]
-    """Paths of SVG, from this box to those that it refers to."""
+    """SVG paths from this box to the boxes that it refers to."""
 
 
 class Diagram(Struct, frozen=True):
-    """Boxes, and the size of the picture in pixels."""
+    """Boxes, and the size of the diagram in pixels."""
 
     boxes: tuple[Box, ...]
     width: int
@@ -33,9 +33,9 @@ class Diagram(Struct, frozen=True):
 
 
 def diagram(columns: Sequence[Sequence[str]], edges: Sequence[tuple[str, str]]) -> Diagram:
-    """Place the names of each column below each other; ``edges`` are (from, to). Columns are centred vertically.
+    """Place the names of each column below each other, centred vertically. ``edges`` are pairs (from, to).
 
-    The boxes come from right to left: drawn in this order, they cover the lines that pass behind them.
+    Return the boxes from right to left: drawn in this order, they cover the lines that pass behind them.
     """
     most = max(map(len, columns))
     places = {

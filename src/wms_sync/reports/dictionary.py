@@ -1,7 +1,6 @@
 """The data dictionary: every table, mart and column as one HTML page, and as sources of a dbt project.
 
-Both are made from ``sql/``, so they cannot say anything else than the published file. The page needs no network and no
-JavaScript.
+Both are generated from ``sql/``, so they always match the published file. The page needs no network and no JavaScript.
 """
 
 from __future__ import annotations
@@ -28,19 +27,19 @@ _JOINS = re.compile(r"joins (?P<table>[\w.]+)\.(?P<column>\w+)")
 MARK_OF_PAGE = '<meta name="generator" content="wms-sync dictionary">'
 MARK_OF_SOURCES = "# Made by `wms-sync dictionary`"
 SUBJECTS = (
-    ("marts", "Marts", "Views for everyday questions. Begin here."),
-    ("shipments", "Shipments", "What leaves the warehouse, with its items and packages."),
-    ("orders", "Orders", "What was ordered. Orders come with their shipments: one without is not in this data."),
-    ("main", "What they refer to", "Merchants, retailers, warehouses, products and the like, each once."),
-    ("history", "History", "Every version that was seen."),
-    ("pii", "Personal data", "Filled only with WMS_INCLUDE_ADDRESSES, and emptied by wms-sync forget."),
-    ("ops", "About the sync", "What was read and loaded, and what did not fit."),
+    ("marts", "Marts", "Views for everyday questions. Start here."),
+    ("shipments", "Shipments", "Shipments with their items and packages."),
+    ("orders", "Orders", "Orders with their items. An order without a shipment is not in this data."),
+    ("main", "Referenced objects", "Merchants, retailers, warehouses, products and others, each once."),
+    ("history", "History", "Every version that was read."),
+    ("pii", "Personal data", "Filled only with WMS_INCLUDE_ADDRESSES; wms-sync forget removes rows."),
+    ("ops", "About the sync", "Windows, loads, checks, and values that did not fit."),
 )
 """Key, heading, one sentence; in the order of the page."""
 
 
 class Reference(Struct, frozen=True):
-    """A column that holds the key of another table; ``is_part``: the row is a part of the row there."""
+    """A column that holds the key of another table. ``is_part``: its row is a part of the row there."""
 
     column: str
     to: str
@@ -49,14 +48,14 @@ class Reference(Struct, frozen=True):
 
 
 class Described(Struct, frozen=True, dict=True):
-    """A table or mart with the types that DuckDB gives its columns, and what its columns refer to."""
+    """A table or mart with the types that DuckDB gives its columns, and the references of its columns."""
 
     relation: Relation
     types: dict[str, str]
 
     @property
     def name(self) -> str:
-        """Return the name as one writes it: with its schema unless that is ``main``."""
+        """Return the name for people: with its schema unless that is ``main``."""
         return self.relation.title
 
     @property
@@ -85,7 +84,7 @@ class Described(Struct, frozen=True, dict=True):
 
     @cached_property
     def references(self) -> tuple[Reference, ...]:
-        """Return what its columns refer to, as their comments say."""
+        """Return the references of its columns, parsed from their comments."""
         return tuple(self._references())
 
     def _references(self) -> Iterator[Reference]:
@@ -96,12 +95,12 @@ class Described(Struct, frozen=True, dict=True):
                 yield Reference(column.name, to, found["column"], is_part=to == part_of)
 
     def refers(self, column: Column) -> Reference | None:
-        """Return what a column refers to; None if it does not."""
+        """Return the reference of a column; None if it has none."""
         return next((reference for reference in self.references if reference.column == column.name), None)
 
 
 class Value(Struct, frozen=True):
-    """A known value of a column, and what it means. ``is_open`` is None where the question makes no sense."""
+    """A known value of a column, and its meaning. ``is_open`` is None for columns that are no status."""
 
     value: str
     meaning: str
@@ -109,7 +108,7 @@ class Value(Struct, frozen=True):
 
 
 class Dictionary:
-    """Everything that the published file holds, from an empty database with all tables and marts."""
+    """The content of the dictionary, read from an empty database with all tables and marts."""
 
     def __init__(self) -> None:
         with duckdb.connect() as connection:
@@ -131,7 +130,7 @@ class Dictionary:
 
     @property
     def questions(self) -> Iterator[tuple[str, str, str]]:
-        """Yield each question that analysts ask: the question, what a row of the answer is, and the query."""
+        """Yield each sample question: the question, the grain of the answer, and the query."""
         for path in sql_files.listed("queries/questions"):
             head = sql_files.headers(text := sql_files.read(path))
             lines = text.splitlines()
@@ -146,7 +145,7 @@ class Dictionary:
         ]
 
     def diagram(self) -> Diagram:
-        """Return the picture of the tables of schema ``main`` and what refers to what."""
+        """Return the diagram of the tables of schema ``main`` and their references."""
         shown = [described for described in self.relations if described.relation.schema == "main"]
         order = ("main", "orders", "shipments")
         columns = [[described.name for described in shown if described.subject == subject] for subject in order]
@@ -191,7 +190,7 @@ class Dictionary:
         return shown | ({"data_tests": tests} if tests else {})
 
     def _tests(self, described: Described, column: Column) -> Iterator[str | dict[str, Any]]:
-        """Yield dbt's tests of a column of a table: its key, and what it refers to."""
+        """Yield dbt's tests of a column: for a key, and for a reference."""
         if column.name in described.keys:
             yield "not_null"
         if described.keys == (column.name,):
@@ -201,14 +200,14 @@ class Dictionary:
         if reference and reference.to in named and named[reference.to].keys == (reference.to_column,):
             to = named[reference.to].relation
             arguments = {"to": f"source('{_source(to.schema)}', '{to.name}')", "field": reference.to_column}
-            severity = "error" if reference.is_part else "warn"  # the service may not send what is referred to
+            severity = "error" if reference.is_part else "warn"  # the service may leave out the object
             yield {"relationships": {"arguments": arguments, "config": {"severity": severity}}}
 
 
 def write_dictionary(settings: Settings, folder: Path, *, force: bool = False) -> tuple[Path, Path]:
-    """Write ``dictionary.html`` and ``sources.yml`` into a folder, which is made if it does not exist.
+    """Write ``dictionary.html`` and ``sources.yml`` into a folder; create it if it does not exist.
 
-    ``force``: also over other files of these names. Raise ``OutputRefused``.
+    With ``force``, replace other files of these names too. Raise ``OutputRefused``.
     """
     page, sources = folder / "dictionary.html", folder / "sources.yml"
     refuse_output(settings, page, lambda there: is_marked(there, MARK_OF_PAGE), force=force)
@@ -221,7 +220,7 @@ def write_dictionary(settings: Settings, folder: Path, *, force: bool = False) -
 
 
 def column_types(relation: PresentRelation) -> dict[str, str]:
-    """Return the types that DuckDB gives the columns, as one writes them."""
+    """Return the types that DuckDB gives the columns, in lower case and with ``timestamptz`` for short."""
     return {
         name: kind.lower().replace("timestamp with time zone", "timestamptz")
         for name, (kind, _) in relation.columns.items()

@@ -1,4 +1,4 @@
-"""``wms-sync doctor``: examine everything that a sync or push needs, and say what to do about what is wrong."""
+"""``wms-sync doctor``: examine everything that a sync or push needs, and report how to fix each problem."""
 
 from __future__ import annotations
 
@@ -53,21 +53,20 @@ from wms_sync.upkeep.recovery import is_outdated
 SKEW = timedelta(seconds=30)
 LOW_DISK_BYTES = 2 * 1024**3
 FEW_FILES = 1000
-"""A night makes about thirty for each of its windows."""
+"""The number of free files below which the doctor warns. A night writes about thirty for each of its windows."""
 SOON_SECONDS = 7 * 86400
 SHOWN_PAGES = 5
 ONE_TRY = RetryPolicy(attempts=2, total_seconds=20)
 CHEAP_CALL = "warehouse.list"
 NOBODY = "wms-sync-doctor"
-"""A key that nothing has: looking it up shows whether look-ups work."""
+"""A key that no object has. Looking it up shows whether look-ups work."""
 
 
 def examine(settings: Settings, *, transport: httpx.BaseTransport | None = None) -> Iterator[Finding]:
-    """Examine each subject in turn, then yield the findings of the installation that are open.
+    """Examine each subject in turn, then yield the open findings of the installation.
 
-    If a subject fails, the others are examined all the same.
-
-    Requests go through ``transport``, if there is one, instead of a socket.
+    If the examination of a subject fails, report that and continue with the next one. Requests go through
+    ``transport``, if there is one, instead of a socket.
     """
     subjects: tuple[tuple[str, Callable[[Settings], Iterator[Finding]]], ...] = (
         ("settings", _settings),
@@ -95,7 +94,7 @@ def examine(settings: Settings, *, transport: httpx.BaseTransport | None = None)
         except StateOlder as error:
             yield examined(subject, "error", str(error))
             return
-        except DatabaseOpenError:  # the list of findings has it
+        except DatabaseOpenError:  # one of the findings reports it
             continue
         except (WmsSyncError, OSError) as error:
             yield examined(subject, "error", str(error))
@@ -111,7 +110,7 @@ def _settings(settings: Settings) -> Iterator[Finding]:
 def _token(settings: Settings) -> Iterator[Finding]:
     expires = _expiry(settings.require_service()[1].get_secret_value())
     if expires is None:
-        yield examined("token", "note", "WMS_API_TOKEN is set; it names no expiry date")
+        yield examined("token", "note", "WMS_API_TOKEN is set; it has no expiry date")
         return
     left = (expires - datetime.now(UTC)).total_seconds()
     if left <= 0:
@@ -133,13 +132,13 @@ def _connection(transport: httpx.BaseTransport | None, settings: Settings) -> It
 
 
 def _clock(readings: Readings, tolerance: timedelta) -> Finding:
-    """Report how far the clocks are apart.
+    """Report the difference between the clocks.
 
     A sync reads up to the earlier of two times: the service's clock, and this machine's plus the tolerance.
     """
     if readings.least is None or readings.most is None:
         return examined(
-            "clock", "warning", "answers have no Date: only this machine's clock decides how far a sync reads"
+            "clock", "warning", "answers have no Date: a sync reads up to the time of this machine's clock alone"
         )
     furthest = max(readings.least, readings.most, key=abs)
     difference = f"the service's clock is {apart(furthest)} this machine's"
@@ -170,11 +169,11 @@ def _merchant(transport: httpx.BaseTransport | None, settings: Settings) -> Iter
     accepted = f"accepts {settings.merchant_username}, WMS_MERCHANT_LOGIN is {settings.merchant_login}"
     yield examined("merchant", "note", f"the Merchant API {accepted}")
     for failure in failures:
-        yield examined("merchant", "warning", f"{failure} A push works without it, and rows that need it wait.")
+        yield examined("merchant", "warning", f"{failure} A push works without it, but rows that need it wait.")
 
 
 def _ask_merchant(transport: httpx.BaseTransport | None, settings: Settings) -> Iterable[str]:
-    """Call what a push calls; return what goes wrong. Raise ``AccessDenied`` or ``Unauthorized`` for wrong keys."""
+    """Call the methods that a push calls; return the failures. Raise ``AccessDenied`` or ``Unauthorized``."""
     with MerchantApi.from_settings(settings, policy=ONE_TRY, transport=transport) as api:
         try:
             api.call(CHEAP_CALL)
@@ -202,18 +201,18 @@ def _disk(settings: Settings) -> Iterator[Finding]:
         yield examined(
             "disk",
             "warning",
-            f"no more than {count_of(left, 'further file fits', 'further files fit')} into the file system of "
-            f"{folder}, however much room it has (`df -i`): delete files that nobody needs, or move WMS_DATA_DIR",
+            f"the file system of {folder} has inodes for only {count_of(left, 'more file')} (`df -i`), whatever its "
+            "free space: delete files that nobody needs, or move WMS_DATA_DIR",
         )
 
 
 def names_left(system: os.statvfs_result) -> int | None:
-    """Return how many files a file system still takes, if these are few; None for one that does not count them."""
+    """Return the number of files that a file system has room for, if it is low; else None."""
     return system.f_favail if system.f_files and system.f_favail < FEW_FILES else None
 
 
 def _files(settings: Settings) -> Iterator[Finding]:
-    """Try every kind of request on the places of raw pages, Parquet files and tables outside the data folder."""
+    """Try every kind of request on stores outside the data folder: of raw pages, Parquet files and tables."""
     found = settings.layout.files.examined()
     if found is not None:
         yield examined("files", *found)
@@ -234,30 +233,30 @@ def _raw_pages(settings: Settings) -> Iterator[Finding]:
     layout = settings.layout
     with StateStore(settings.database_url) as store:
         if dropped := len(dropped_windows(layout, store)):
-            gone = f"those of {count_of(dropped, 'window')} were dropped; a rebuild uses the Parquet files instead"
+            gone = f"those of {count_of(dropped, 'window')} were deleted; a rebuild uses the Parquet files instead"
             yield examined("raw pages", "note", gone)
         if lock_of(settings.database_url, layout).holder() is not None:
             return
         try:
             refuse_place_without_files(settings, store)
-        except FilesElsewhere:  # the list of findings has it
+        except FilesElsewhere:  # one of the findings reports it
             return
         found = damaged_pages(layout, store)
     for page, reason in list(found.items())[:SHOWN_PAGES]:
         yield examined(
             "raw pages",
             "error",
-            f"{page}: {reason}. Run `wms-sync rebuild`, which gives up the page's window, then `wms-sync sync`, which "
+            f"{page}: {reason}. Run `wms-sync rebuild`, which discards the page's window, then `wms-sync sync`, which "
             "reads its time again",
         )
     if len(found) > SHOWN_PAGES:
-        yield examined("raw pages", "error", f"and {len(found) - SHOWN_PAGES:,} more are not as they were received")
+        yield examined("raw pages", "error", f"and {len(found) - SHOWN_PAGES:,} more differ from what was received")
 
 
 def _service(settings: Settings) -> Iterator[Finding]:
     with StateStore(settings.database_url) as store:
         held = store.service()
-    yield examined("service", "note", f"the data folder holds data of {held}" if held else "nothing was read yet")
+    yield examined("service", "note", f"the data folder has data of {held}" if held else "nothing was read yet")
 
 
 def _forgotten(settings: Settings) -> Iterator[Finding]:
@@ -270,7 +269,7 @@ def _forgotten(settings: Settings) -> Iterator[Finding]:
 
 def _lock(settings: Settings) -> Iterator[Finding]:
     holder = lock_of(settings.database_url, settings.layout).holder()
-    yield examined("lock", "note", f"held by {holder}" if holder else "nobody writes")
+    yield examined("lock", "note", f"held by {holder}" if holder else "free")
     for kind in KINDS:
         if (holder := pusher(settings, kind.name)) is not None:
             yield examined("lock", "note", f"{kind.many} are being pushed: {holder}")
@@ -289,9 +288,9 @@ def _published(settings: Settings) -> Iterator[Finding]:
         yield examined(
             "published",
             "warning",
-            f"{group}, for which {layout.root} is opened, cannot read {layout.published}. Its owner must be in that "
-            "group (`usermod -aG`), and what runs started anew since, because a process keeps the groups that it began "
-            "with: then the next load publishes it readable",
+            f"{group}, which may read {layout.root}, cannot read {layout.published}. Add the owner of the file to that "
+            "group (`usermod -aG`), then restart the processes that load, because a process keeps the groups that it "
+            "started with: the next load publishes a readable file",
         )
     yield examined("published", "note", f"{target.title} opens; {count_of(rows['shipments'], 'shipment')} in it")
 
@@ -303,12 +302,12 @@ def _timezones(settings: Settings) -> Iterator[Finding]:
     try:
         with target.published() as connection:
             warehouses = records(connection.execute(sql_files.read("queries/warehouses.sql")))
-    except DatabaseOpenError:  # reported already
+    except DatabaseOpenError:  # already reported
         return
     zones = settings.timezones
     known = {str(warehouse[column]).lower() for warehouse in warehouses for column in ("name", "abbreviation")}
     for name in sorted(zones.named.keys() - known):
-        yield examined("time zones", "warning", f"WMS_WAREHOUSE_TIMEZONES names {name}, and no warehouse is called so")
+        yield examined("time zones", "warning", f"WMS_WAREHOUSE_TIMEZONES names {name}, but no warehouse has that name")
     unnamed = [
         str(warehouse["name"])
         for warehouse in warehouses
@@ -325,7 +324,7 @@ def _timezones(settings: Settings) -> Iterator[Finding]:
 
 def _tables(settings: Settings) -> Iterator[Finding]:
     if lock_of(settings.database_url, settings.layout).holder() is not None:
-        yield examined("tables", "note", "not examined: a run is writing them now")
+        yield examined("tables", "note", "not examined: a run is writing them")
         return
     yield examined("tables", "note", target_of(settings).examined())
 
@@ -338,7 +337,7 @@ def _ledger(settings: Settings) -> Iterator[Finding]:
 
 def _master_data(settings: Settings) -> Iterator[Finding]:
     if settings.master_data_dir is None:
-        yield examined("master data", "note", "WMS_MASTER_DATA_DIR is not set: Dagster looks at no files")
+        yield examined("master data", "note", "WMS_MASTER_DATA_DIR is not set: Dagster plans no files")
         return
     folder = folder_of(settings)
     counted = ", ".join(f"{count_of(len(files_of(folder, kind)), 'file')} of {kind.many}" for kind in KINDS)
@@ -347,10 +346,11 @@ def _master_data(settings: Settings) -> Iterator[Finding]:
 
 
 def check_alerts(settings: Settings) -> Iterator[Finding]:
-    """Examine each channel without sending anything, and count what waits."""
+    """Examine each channel without sending an alert, and count the alerts that wait."""
     channels = all_channels(settings)
     if not channels:
-        yield examined("alerts", "note", "no channel is set, so nobody hears of failures: see WMS_ALERT_WEBHOOK_URL")
+        unset = "no alert channel is set, so failures are reported to nobody: see WMS_ALERT_WEBHOOK_URL"
+        yield examined("alerts", "note", unset)
         return
     for channel in channels:
         try:

@@ -1,6 +1,6 @@
 """Read as a sync does, for the doctor: up to two pages of the real size, with everything selected.
 
-It tries every name of field selection. The next sync requests a name that was refused before and is now accepted.
+Try every name of field selection. The next sync requests a name again that was refused earlier and is now accepted.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ LOOKED_FOR = (
 
 
 class _Seen(Struct):
-    """What the pages held: references by field, objects by kind."""
+    """The content of the pages: number of records, references by field, objects by kind."""
 
     records: int = 0
     referring: dict[str, int] = field(default_factory=dict)
@@ -59,7 +59,7 @@ def check_status(api: GlobalApi) -> Finding:
     except ApiError as error:
         if isinstance(error, Rejected) and error.status in NO_SUCH_PATH:
             return examined("connection", "note", f"{api.base_url} answers (it has no status page)")
-        return examined("connection", "warning", f"the service's status page, which no sync needs, fails: {error}")
+        return examined("connection", "warning", f"the service's status page fails, which no sync needs: {error}")
     return examined("connection", "note", f"{api.base_url} answers; the token is accepted")
 
 
@@ -92,29 +92,29 @@ def read_as_a_sync(settings: Settings, api: GlobalApi) -> Iterator[Finding]:
     yield from _kinds(seen, agreement.selection)
     for name in taken_again(settings, agreement.selection):
         yield examined(
-            "field selection", "note", f"{name} is accepted again: the next sync reads again what was read without it"
+            "field selection", "note", f"{name} is accepted again: the next sync rereads everything read without it"
         )
 
 
 def _filters(listing: ShipmentListing) -> Iterator[Finding]:
-    """Yield findings on a day without shipments, and on how exactly a filter finds a shipment by its updated_at."""
+    """Yield findings on the answer for a day without shipments, and on the precision of the filter on updated_at."""
     status = listing.status_of_empty_list()
-    understood = "" if status == HTTPStatus.OK else ": understood as an empty list if a list without filters comes"
+    understood = "" if status == HTTPStatus.OK else ": taken as an empty list if a list without filters is answered"
     yield examined("empty list", "note", f"a day without shipments is answered with {status:d}{understood}")
     found = probe.widening(listing)
     if found is None:
-        yield examined(FILTER, "note", "no shipment with an updated_at to try it on")
+        yield examined(FILTER, "note", "not tried: there is no shipment with an updated_at")
     elif found:
         yield examined(FILTER, "warning", f"{probe.describe(found)} Ask the service to compare seconds in UTC")
     else:
-        yield examined(FILTER, "note", "a shipment is found by the second of its updated_at")
+        yield examined(FILTER, "note", "it finds a shipment by the second of its updated_at")
 
 
 def _names(settings: Settings, selection: Selection, said: dict[str, str]) -> Iterator[Finding]:
-    """Yield a finding on the names that are granted, and one for each name that is not."""
+    """Yield a finding on the names that the service accepts, and one for each name that it does not."""
     whole = wanted(settings)
     granted = [name for name, values in whole.asked if selection.values(name) == values]
-    message = f"{len(granted)} of {len(whole.asked)} names are granted as asked"
+    message = f"{len(granted)} of {len(whole.asked)} names are accepted as requested"
     if settings.omitted_fields:
         message += f"; WMS_OMIT_FIELDS leaves out {', '.join(settings.omitted_fields)}"
     if len(granted) < len(whole.asked):
@@ -122,22 +122,22 @@ def _names(settings: Settings, selection: Selection, said: dict[str, str]) -> It
     yield examined("field selection", "note", message)
     for name, values in whole.asked:
         if (taken := selection.values(name)) != values:
-            instead = f"asked for {','.join(taken)} instead" if taken else "refused"
+            instead = f"{','.join(taken)} requested instead" if taken else "refused"
             data = omitted_data_of(name, selection)
             effect = f"so it omits {data}" if data else "nothing is omitted"
             yield examined(name, "warning" if data else "note", f"{instead} ({said.get(name, '')}); {effect}")
 
 
 def _kinds(seen: _Seen, selection: Selection) -> Iterator[Finding]:
-    """Yield a finding for each kind that the pages refer to and that did not come, and one on all kinds."""
+    """Yield a finding for each kind that the pages refer to but do not include, and one on all kinds."""
     unseen = [kind for kind, name in LOOKED_FOR if not seen.referring.get(name)]
     for kind, name in LOOKED_FOR:
         asked = bool(selection.values(PREFIX + name))
         if seen.referring.get(name) and asked and kind != "ShipmentPackage" and not seen.included.get(kind):
             absent = count_of(seen.referring[name], "shipment refers", "shipments refer")
-            absent += f" to one and none came, though {PREFIX}{name} was asked for"
+            absent += f" to one, but none came, although {PREFIX}{name} was requested"
             yield examined(
-                kind, "warning", f"{absent}: does the service ignore field selection, or leave `included` out?"
+                kind, "warning", f"{absent}: the service may ignore field selection, or leave `included` out"
             )
     came = ", ".join(f"{count:,} {kind}" for kind, count in sorted(seen.included.items()))
     untried = f"; not on the pages read, so not tried: {', '.join(unseen)}" if unseen else ""
@@ -150,7 +150,7 @@ def _seen(pages: list[Page]) -> _Seen:
         try:
             content = decoded(page.body.content, dict[str, Any])
         except (msgspec.DecodeError, UnicodeDecodeError):
-            continue  # a sync lands such a page as it is, and the flattening step reports it
+            continue  # a sync lands such a page unchanged, and the flattening step reports it
         seen.records += page.envelope.records
         records = [record for record in content.get("collection") or () if isinstance(record, dict)]
         for _, name in LOOKED_FOR:

@@ -1,9 +1,9 @@
-"""Explain shipments: every version that was read, which one is in the table, and which pages its parts came from.
+"""Explain shipments: every version that was read, the one in the table, and the pages that its parts came from.
 
-They are named by themselves, by their order, or by the tracking number of a package.
+A shipment is selected by its own name, by its order, or by the tracking number of a package.
 
-The sources are the Parquet files, which hold every flattened version, and the published file. This sends no request and
-waits for no lock.
+The sources are the Parquet files, which have every flattened version, and the published file. This module sends no
+request and waits for no lock.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from wms_sync.upkeep.recovery import is_outdated
 
 
 class Origin(Struct, frozen=True):
-    """A raw page. ``file`` is its path below the data folder, None if it is not on disk (any more).
+    """A raw page. ``file`` is its path below the data folder; None if it is not on disk.
 
-    ``run_id`` is None if the state store does not know the window.
+    ``run_id`` is None if the state store has no record of the window.
     """
 
     window_id: str
@@ -44,7 +44,7 @@ class Origin(Struct, frozen=True):
 
 
 class Version(Struct, frozen=True):
-    """A shipment as one page showed it. ``verdict`` says why this version is in the table or not."""
+    """A shipment as shown on one page. ``verdict`` explains why this version is in the table or not."""
 
     status: str | None
     updated_at: datetime | None
@@ -56,7 +56,7 @@ class Version(Struct, frozen=True):
 
 
 class Part(Struct, frozen=True):
-    """Rows that belong to the shipment, with their page; ``origin`` is None if the service did not send the object."""
+    """Rows that belong to the shipment, with their page. ``origin`` is None if the service did not send the object."""
 
     what: str
     id: int | None
@@ -73,10 +73,10 @@ class QuarantinedValue(Struct, frozen=True):
 
 
 class Absence(Struct, frozen=True):
-    """A time in which the service did not have the shipment; ``returned_at`` is None while that lasts.
+    """A period in which the service did not have the shipment. ``returned_at`` is None while it lasts.
 
-    ``window_id`` and ``run_id`` name the audit that proved it or, if ``is_stub``, the window with a page that showed
-    the shipment as a stub that says deleted.
+    ``window_id`` and ``run_id`` name the audit that proved the absence or, if ``is_stub``, the window with a page that
+    showed the shipment as a stub marked deleted.
     """
 
     window_id: str
@@ -87,7 +87,7 @@ class Absence(Struct, frozen=True):
 
 
 class Explanation(Struct, frozen=True):
-    """Everything that is known about where one shipment came from. Times are UTC."""
+    """The origin of one shipment and its parts. Times are UTC."""
 
     shipment_id: int
     unique_id: str | None
@@ -150,7 +150,7 @@ class _Explaining:
         self._windows = {window.id: window for window in store.windows()}
 
     def explain(self, name: str) -> Explanation:
-        """Return everything about the shipment with this id or unique_id."""
+        """Return the explanation of the shipment with this id or unique_id."""
         shipment = self._named(name)
         versions = self._rows("versions", id=shipment, files=self._files)
         unique_ids = [row["unique_id"] for row in versions]
@@ -170,7 +170,7 @@ class _Explaining:
         )
 
     def explain_orders(self, name: str) -> tuple[OrderExplanation, ...]:
-        """Return the shipments of each order with this name."""
+        """Return the explanations of each order with this id, unique_id or order_ref."""
         query = sql_files.read("queries/named_orders.sql")
         found = records(self._connection.execute(query, {"names": [name]}))
         if not found:
@@ -189,12 +189,12 @@ class _Explaining:
         )
 
     def explain_tracking(self, number: str) -> tuple[Explanation, ...]:
-        """Return the shipments that have a package with this tracking number."""
+        """Return the explanations of the shipments that have a package with this tracking number."""
         found = self._explained("shipments_with_tracking_number", number=number)
         if not found:
             raise UnknownShipmentError(
                 f"No package in the tables has the tracking number {number}. A shipment gets its packages when it is "
-                "packed; the next sync reads what changed since the last one."
+                "packed; the next sync reads every change since the last one."
             )
         return found
 
@@ -218,16 +218,16 @@ class _Explaining:
     def _not_found(self, name: str) -> Iterator[str]:
         """Yield sentences on where a shipment may be that is on no page."""
         covered = self._store.covered(("loaded",))
-        yield f"No page that was read holds a shipment with the id or unique_id {name}."
+        yield f"No page read so far has a shipment with the id or unique_id {name}."
         if not self._files:
-            yield "There are no Parquet files: run `wms-sync rebuild` to make them from the raw pages."
+            yield "There are no Parquet files: run `wms-sync rebuild` to write them from the raw pages."
         if is_outdated(self._settings, self._store):
-            yield "Which time is covered is not known: the state store was lost or is an old copy. Run `wms-sync sync`."
+            yield "The covered time is unknown: the state store was lost or is an old copy. Run `wms-sync sync`."
             return
         if not covered:
             yield "No time is covered yet: run `wms-sync sync`."
             return
-        yield f"Covered are shipments last changed in: {', '.join(map(_shown, covered))}."
+        yield f"The tables cover shipments last changed in: {', '.join(map(_shown, covered))}."
         for gap in subtract((Interval(covered[0].start, covered[-1].end),), covered):
             yield f"Not covered: {_shown(gap)}; the next sync reads it."
         yield (
@@ -269,18 +269,18 @@ class _Explaining:
 
 
 def order_lines(found: OrderExplanation) -> Iterator[str]:
-    """Yield the lines of an order and its shipments for a person."""
+    """Yield the lines of text of an order and its shipments."""
     names = [found.unique_id, found.order_ref and f"order_ref {found.order_ref}"]
     shown = ", ".join(filter(None, names))
     yield f"order         {found.order_id}" + (f" ({shown})" if shown else "")
     if not found.shipments:
-        yield "              no shipment of it is in the tables"
+        yield "              no shipment of this order is in the tables"
     for shipment in found.shipments:
         yield from explanation_lines(shipment)
 
 
 def explanation_lines(found: Explanation) -> Iterator[str]:
-    """Yield the lines of an explanation for a person."""
+    """Yield the lines of text of an explanation."""
     yield f"shipment      {found.shipment_id}" + (f" ({found.unique_id})" if found.unique_id else "")
     for version in found.versions:
         changed = _moment(version.updated_at) if version.updated_at else "at an unknown time"
@@ -309,10 +309,10 @@ def _absence_lines(absence: Absence) -> Iterator[str]:
     until = f"until {_moment(absence.returned_at)}, when a page showed it again" if absence.returned_at else "until now"
     yield f"{'  ' if absence.returned_at else '* '}missing     since {_moment(absence.missing_since)}, {until}"
     if absence.is_stub:
-        yield "              a page showed it as a stub that says deleted"
+        yield "              a page showed it as a stub marked deleted"
         proof = "window"
     else:
-        yield "              an audit did not find it among the shipments that it read again, nor by its id"
+        yield "              an audit found it neither in the slice that it read again nor by its id"
         proof = "audit"
     yield f"              {proof} {absence.window_id} of run {absence.run_id or 'unknown'}"
 

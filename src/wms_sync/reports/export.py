@@ -1,8 +1,8 @@
-"""Export a mart or table to a file that a spreadsheet or another program opens.
+"""Export a mart or table to a file for a spreadsheet or another program.
 
-``.xlsx`` and ``.csv`` get times without a zone, local to one time zone, since a spreadsheet knows no zones; lists and
-structures become JSON. ``.parquet`` keeps every type. A text is never taken for a formula: in ``.xlsx`` cells of text
-are marked as such; in ``.csv`` an apostrophe comes before a text that begins like a formula.
+``.xlsx`` and ``.csv`` contain local times of one time zone, because a spreadsheet supports no zones; lists and
+structures become JSON. ``.parquet`` keeps every type. No spreadsheet runs a text as a formula: ``.xlsx`` cells have the
+type text, and in ``.csv`` an apostrophe is put before a text that begins like a formula.
 """
 
 from __future__ import annotations
@@ -41,29 +41,29 @@ if TYPE_CHECKING:
 KINDS = (".xlsx", ".csv", ".parquet")
 PERSONAL = "pii"
 MARK_KEY, MARK = "written_by", "wms-sync export"
-"""What the metadata of a workbook and of a Parquet file say."""
+"""The mark in the metadata of a workbook and of a Parquet file."""
 MOST_ROWS = 1_048_575
-"""A sheet holds so many rows below its header."""
+"""The most rows of a sheet below its header."""
 MOST_CHARACTERS = 32_767
-"""A cell holds so many."""
+"""The most characters of a cell."""
 MOST_DIGITS = 15
-"""Excel keeps so many digits of a number."""
+"""The most digits of a number that Excel keeps."""
 FIRST_YEAR = 1900
-"""Excel knows no earlier date."""
+"""The first year of Excel's dates."""
 BATCH = 5000
 WIDEST = 40
 
 
 class ExportError(WmsSyncError):
-    """The relation cannot be exported to this file; an earlier file of that name stays as it was."""
+    """The relation cannot be exported to this file. An earlier file of that name is unchanged."""
 
     exit_code = 2
 
 
 class Exported(Struct, frozen=True):
-    """What was exported. ``timezone`` is that of its times, None where they keep their own.
+    """The result of an export. ``timezone`` is the zone of its times; None in ``.parquet``, which keeps UTC.
 
-    ``cut`` counts texts that were longer than a cell. ``is_personal``: it holds personal data of orders.
+    ``cut`` counts texts that were longer than a cell. ``is_personal``: the file contains personal data of orders.
     """
 
     relation: str
@@ -93,15 +93,15 @@ class _Exportable(Struct, frozen=True):
 
 
 def export(settings: Settings, name: str, to: Path, *, timezone: str | None = None, force: bool = False) -> Exported:
-    """Write a mart or table, named with or without its schema, to a file; the ending of its name says which kind.
+    """Write a mart or table, named with or without its schema, to a file; the suffix of ``to`` selects the format.
 
-    ``timezone`` is that of the times in ``.xlsx`` and ``.csv``; without it, that of warehouses that no other is set
-    for. The file replaces an earlier export of the same name when it is whole, with ``force`` any file, and only its
-    owner can read it. Raise ``ExportError`` or ``OutputRefused``.
+    ``timezone`` is the zone of the times in ``.xlsx`` and ``.csv``; its default is the zone of all other warehouses.
+    Once complete, the file replaces an earlier export of the same name, or with ``force`` any file. Only its owner can
+    read it. Raise ``ExportError`` or ``OutputRefused``.
     """
     kind = to.suffix.lower()
     if kind not in KINDS:
-        raise ExportError(f"{to} does not say what to write: end the name with one of {', '.join(KINDS)}.")
+        raise ExportError(f"{to} has no known format: end the name with one of {', '.join(KINDS)}.")
     refuse_older(settings.database_url)
     target = target_of(settings)
     if not target.is_published:
@@ -119,7 +119,7 @@ def export(settings: Settings, name: str, to: Path, *, timezone: str | None = No
 
 
 def _is_export(path: Path, kind: str, relation: _Exportable) -> bool:
-    """Return whether an earlier export wrote the file: by its mark, or in ``.csv`` by the header of the same table."""
+    """Return whether an earlier export wrote the file: by its mark, or for ``.csv`` by the header of the relation."""
     try:
         if kind == ".csv":
             with path.open(encoding="utf-8", newline="") as file:
@@ -131,14 +131,14 @@ def _is_export(path: Path, kind: str, relation: _Exportable) -> bool:
             marked = {"file": str(path), "key": MARK_KEY, "value": MARK}
             row = connection.execute(sql_files.read("queries/parquet_is_marked.sql"), marked).fetchone()
             return bool(row and row[0])
-    except (ValueError, csv.Error, zipfile.BadZipFile, KeyError, duckdb.Error):  # of another form
+    except (ValueError, csv.Error, zipfile.BadZipFile, KeyError, duckdb.Error):  # another format
         return False
 
 
 def _write_file(
     connection: duckdb.DuckDBPyConnection, relation: _Exportable, kind: str, path: Path, zone: str, to: Path
 ) -> tuple[int, int]:
-    """Write the rows; return how many, and how many texts were cut."""
+    """Write the rows; return the number of rows and of texts that were cut."""
     if kind == ".xlsx":
         return _write_workbook(connection, relation, path, zone, to)
     if kind == ".parquet":
@@ -152,7 +152,7 @@ def _write_file(
 
 @contextmanager
 def _replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary path; afterwards rename the file there to ``path``, or delete it if the block failed."""
+    """Yield a temporary path; after the block rename its file to ``path``, or delete it if the block failed."""
     if not path.absolute().parent.is_dir():
         raise ExportError(f"{path} cannot be written: its folder does not exist.")
     temporary = path.with_name(f".{secrets.token_hex(4)}-{path.name}")
@@ -161,11 +161,11 @@ def _replacing(path: Path) -> Iterator[Path]:
             yield temporary
             sync_file(temporary)
             put_in_place(temporary, path)
-        except duckdb.IOException as error:  # no room, or no right to write; an OSError is dealt with by accessing
+        except duckdb.IOException as error:  # no room, or no right to write; accessing handles an OSError
             raise ExportError(f"{path} cannot be written: {error}") from None
         except BaseException:
             with suppress(OSError):
-                os.truncate(temporary, 0)  # an archive of a workbook tells of its end on a full disk otherwise
+                os.truncate(temporary, 0)  # else the archive of a workbook reports an error at its end on a full disk
             raise
         finally:
             temporary.unlink(missing_ok=True)
@@ -174,7 +174,7 @@ def _replacing(path: Path) -> Iterator[Path]:
 def _named(connection: duckdb.DuckDBPyConnection, name: str) -> _Exportable:
     found = relations_in(connection)
     meant = [place for place in found if name.lower() in (place[1], ".".join(place))]
-    meant = [place for place in meant if place[0] == "main"] or meant  # SQL means these too, without a schema
+    meant = [place for place in meant if place[0] == "main"] or meant  # as in SQL without a schema
     if len(meant) > 1:
         raise ExportError(f"{name} may be {' or '.join(map('.'.join, meant))}: name the schema too.")
     if not meant:
@@ -185,7 +185,7 @@ def _named(connection: duckdb.DuckDBPyConnection, name: str) -> _Exportable:
 
 
 def _plain(name: str, kind: str, zone: str) -> str:
-    """Return the expression of a value that a spreadsheet can hold."""
+    """Return the expression for a column whose values a spreadsheet can store."""
     value = quote(name)
     if kind == "TIMESTAMP WITH TIME ZONE":
         return f"{value} at time zone {literal(zone)} as {value}"
@@ -209,14 +209,17 @@ def _copied(connection: duckdb.DuckDBPyConnection, query: str, path: Path, optio
 def _write_workbook(
     connection: duckdb.DuckDBPyConnection, relation: _Exportable, path: Path, zone: str, to: Path
 ) -> tuple[int, int]:
-    """Write a sheet with the rows and one that explains the columns; return the rows and how many texts were cut."""
+    """Write a sheet with the rows and one that explains the columns.
+
+    Return the number of rows and of texts that were cut.
+    """
     import xlsxwriter  # only needed here
 
     counted = connection.execute(f"select count(*) from {relation.qualified}").fetchone()
     if counted is not None and counted[0] > MOST_ROWS:
         raise ExportError(
-            f"{relation.full_name} has {count_of(counted[0], 'row')}, and a sheet holds {MOST_ROWS:,}. Export to "
-            ".csv or .parquet."
+            f"{relation.full_name} has {count_of(counted[0], 'row')}, but a sheet has room for {MOST_ROWS:,}. Export "
+            "to .csv or .parquet."
         )
     rows = connection.execute(relation.query(_plain(name, kind, zone) for name, (kind, _) in relation.columns.items()))
     with _naming_file(to), xlsxwriter.Workbook(path, {"constant_memory": True}) as book:
@@ -250,20 +253,20 @@ def _write_workbook(
 
 @contextmanager
 def _naming_file(path: Path) -> Iterator[None]:
-    """Raise ``ExportError`` for a workbook that has no room, whose rows lie in another folder until it is closed."""
+    """Raise ``ExportError`` if there is no room for the workbook, here or in the temporary folder of its rows."""
     from xlsxwriter.exceptions import FileCreateError
 
     try:
         yield
     except (FileCreateError, OSError) as error:
         raise ExportError(
-            f"{path} cannot be written: {error}. Its folder, and meanwhile {tempfile.gettempdir()} (TMPDIR), need room "
-            "for it."
+            f"{path} cannot be written: {error}. Its folder and the temporary folder {tempfile.gettempdir()} (TMPDIR) "
+            "both need room for it."
         ) from None
 
 
 def _write(sheet: Worksheet, row: int, at: int, value: object, formats: Mapping[type[date], Format]) -> bool:
-    """Write a value with its type; return whether it was a text that had to be cut."""
+    """Write a value with its type; return whether a text was cut."""
     if value is None:
         return False
     if isinstance(value, bool):
@@ -281,5 +284,5 @@ def _write(sheet: Worksheet, row: int, at: int, value: object, formats: Mapping[
 
 def _keeps_digits(value: float | Decimal) -> bool:
     if isinstance(value, float):
-        return abs(value) < float("inf")  # Excel knows neither infinity nor NaN
+        return abs(value) < float("inf")  # Excel has neither infinity nor NaN
     return len(Decimal(value).normalize().as_tuple().digits) <= MOST_DIGITS

@@ -1,8 +1,8 @@
-"""Which runs count as failed: the newest for each purpose, and not a night that is still retried.
+"""Find the failed runs: the newest run of each purpose counts, but not a night that is still being retried.
 
-A night is a scheduled sync with its attempts. One that failed since something did not answer (the service, PostgreSQL,
-object storage, or the network to one of them) is retried for hours. The attempts are runs of their own: in the pauses
-between them neither the writer's lock nor a slot is held, and each continues where the one before stopped.
+A night is a scheduled sync with its attempts. If it failed because the service, PostgreSQL, object storage or the
+network to one of them did not answer, it is retried for hours. Each attempt is a run: between attempts neither the
+writer's lock nor a slot is held, and each continues where the previous one stopped.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ PASSING = frozenset(
     kind.__name__ for kind in (Unreachable, NotSent, Busy, ServiceFailed, FilesUnavailable, StateSilent)
 )
 QUOTES_ROWS = {"RowsUnsent", "WrongHeader", "Rejected"}
-"""Kinds of errors whose message may repeat what stands in a file or in the service."""
+"""Kinds of errors whose message may quote values of a file or of the service."""
 TELLING_NUMBERS = re.compile(r"[0-9a-f]{6,}|\d+")
 LONGEST_TEXT = 1000
 EXPLAINED_WITHIN = timedelta(minutes=1)
-"""Dagster notices the end of a process some seconds later than others may."""
+"""The time for Dagster to record why a process ended: it notices the end some seconds later."""
 
 
 def of_runs(runs: Sequence[RunRecord], moment: datetime, hours: float) -> Iterator[Finding]:
-    """Yield each purpose whose newest run failed, or was interrupted and did not succeed since.
+    """Yield a finding for each purpose whose newest run failed, or was interrupted without a later success.
 
-    ``runs`` are the newest first. Within ``hours`` of its first attempt a night is retried.
+    ``runs`` are sorted newest first. A night is retried for ``hours`` after its first attempt.
     """
     is_retried = is_being_retried(runs, moment, hours)
     done: set[str] = set()
@@ -54,21 +54,21 @@ def of_runs(runs: Sequence[RunRecord], moment: datetime, hours: float) -> Iterat
             done.add(LOADING)
     for run in interrupted.values():
         text = f"{run.purpose} was interrupted ({run.source}, {_minute(run.started_at)})."
-        what_to_do = run.error or "Run it again: it continues from there."
+        what_to_do = run.error or "Run it again: it continues where it stopped."
         yield warning(
             name_of(run.purpose), text, run.run_id, what_to_do=what_to_do, since=run.started_at, event=None, run=run
         )
 
 
 def failed_run(run: RunRecord, runs: Sequence[RunRecord], moment: datetime, *, is_retried: bool = False) -> Finding:
-    """Return that this run failed; what is retried by itself is a warning until it is given up."""
+    """Return the finding that this run failed: a warning while it is retried automatically, else an error."""
     alike = [other for other in runs if other.purpose == run.purpose]
     failing = list(takewhile(lambda other: other.outcome != "succeeded", alike))
     quotes = run.error is None or run.error_kind in QUOTES_ROWS
     may_be_explained = (
         run.error == KILLED and is_in_ui(run) and run.ended_at is not None and moment - run.ended_at < EXPLAINED_WITHIN
     )
-    cause = f"{run.error_kind or 'an error'}; the log of the run says more." if quotes else _cut(run.error or "")
+    cause = f"{run.error_kind or 'an error'}; the log of the run has the details." if quotes else _cut(run.error or "")
     return Finding(
         name=name_of(run.purpose),
         severity="warning" if is_retried else "error",
@@ -86,9 +86,9 @@ def failed_run(run: RunRecord, runs: Sequence[RunRecord], moment: datetime, *, i
 
 
 def _failure(run: RunRecord) -> str:
-    """Return what makes two failures the same: what they were for, and the error without its numbers.
+    """Return the fingerprint that equal failures share: of the purpose, and of the error without its numbers.
 
-    All failures that waiting mends are one. Each kill is one of its own.
+    All failures of a purpose that may pass by themselves share one. Each kill has its own.
     """
     if mends_by_waiting(run.error_kind):
         return fingerprint(run.purpose, "service or network")
@@ -105,16 +105,16 @@ def mends_by_waiting(error_kind: str | None) -> bool:
 def next_attempt(
     tick: datetime, ended_at: datetime, attempt: int, hours: float, pauses: Sequence[timedelta] = PAUSES
 ) -> datetime | None:
-    """Return when to try again after attempt number ``attempt`` (from 1); None if that is too late for this night."""
+    """Return the time of the next attempt after number ``attempt`` (from 1); None if it is too late for this night."""
     due = ended_at + pauses[min(attempt, len(pauses)) - 1]
     return due if due <= tick + timedelta(hours=hours) else None
 
 
 def is_being_retried(records: Iterable[RunRecord], now: datetime, hours: float) -> bool:
-    """Return whether the newest sync failed and may still succeed by itself; ``records`` are the newest first.
+    """Return whether the newest sync failed and is still being retried. ``records`` are sorted newest first.
 
-    The time counts from the first failure since the last success, so that a schedule that ticks more often than that
-    does not put the alert off for ever. An attempt that goes on may take longer.
+    The time counts from the first failure after the last success; otherwise a schedule that ticks more often would put
+    the alert off forever. A running attempt may take longer.
     """
     syncs = [run for run in records if run.group == SYNC]
     failures = list(takewhile(_is_passing_failure, (run for run in syncs if run.outcome != "running")))

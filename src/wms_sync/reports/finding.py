@@ -1,8 +1,8 @@
-"""A finding: one thing that is not as it should be, with its severity, since when, and what to do.
+"""A finding: one problem, with its severity, its start, and what to do about it.
 
-Status, check, doctor, report, metrics, alerts, Dagster's checks and exit codes all show findings and nothing else, so
-one state has one verdict. Belongs here: what a finding is and what its severity means. Finding them is the matter of
-``findings`` (from what is stored) and ``doctor`` (what only a live look shows).
+Status, check, doctor, report, metrics, alerts, Dagster's checks and exit codes all show the same findings, so they
+agree. Belongs here: the definition of a finding and the meaning of its severity. Keep out: finding problems, which
+``findings`` does from stored data, and ``doctor`` from live requests.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from wms_sync.state.runs import RunRecord
 
 Severity = Literal["error", "warning", "note"]
 WELL, FAILED, ATTENTION = 0, 1, 3
-"""Exit codes of a command that reports: nothing is open, an error is, only warnings are."""
+"""Exit codes of a command that reports: no finding is open, an error is, only warnings are."""
 RUN = "run-"
-"""The beginning of the names of findings about runs; the purpose follows."""
+"""The prefix of the names of findings about runs; the purpose follows."""
 
 
 class Event(StrEnum):
-    """What an alert is about."""
+    """The subject of an alert."""
 
     RUN_FAILED = "run_failed"
     RECOVERED = "recovered"
@@ -46,21 +46,22 @@ class Event(StrEnum):
 
     @property
     def is_bad(self) -> bool:
-        """Return whether somebody should look."""
+        """Return whether the event needs attention."""
         return self not in {Event.RECOVERED, Event.HEARTBEAT, Event.TEST}
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """One finding. ``name`` stays the same as long as it is about the same thing.
+    """One finding. ``name`` stays the same as long as the problem is the same.
 
-    ``text`` and ``what_to_do`` have no value of a row, so an alert may hold them; ``detail`` may quote rows and is
-    shown on this machine alone. ``facts`` is a fingerprint: an acknowledgement ends when it changes. ``same_as`` is the
-    fingerprint by which an alert counts as sent, where that is coarser: each failed night ends an acknowledgement, but
-    nights that fail alike are one alert.
+    ``text`` and ``what_to_do`` contain no values of rows, so alerts may quote them; ``detail`` may quote rows and is
+    shown only on this machine. ``facts`` is a fingerprint: an acknowledgement ends when it changes. ``same_as`` is the
+    fingerprint for alerts, if it is coarser: each failed night ends an acknowledgement, but nights that fail in the
+    same way are reported by one alert.
 
-    ``event`` is what the alert is about; without one, the next sync ends the finding by itself and no alert is sent.
-    ``is_settled`` is False while it may still end by itself: an alert waits. ``hides_others``: what was found before
-    may still be so, though it is not in the list. ``run`` is the run that it is about, ``counts`` are for programs.
+    ``event`` is the subject of the alert; if it is None, no alert is sent, because the next sync ends the finding.
+    ``is_settled`` is False while the finding may still end by itself, and the alert waits. ``hides_others``: earlier
+    findings may still hold, although the list cannot show them. ``run`` is the run in question; ``counts`` are for
+    programs.
     """
 
     name: str
@@ -81,29 +82,29 @@ class Finding(Struct, frozen=True, kw_only=True):
 
     @property
     def is_open(self) -> bool:
-        """Return whether somebody should act: it is no note, and nobody has acknowledged it."""
+        """Return whether the finding needs attention: it is not a note, and it is not acknowledged."""
         return self.severity != "note" and self.acknowledged_at is None
 
     @property
     def sentence(self) -> str:
-        """Return the whole message for a person at this machine."""
+        """Return the whole message, for display on this machine."""
         return " ".join(part for part in (self.text, self.detail, self.what_to_do) if part)
 
     @property
     def alert_facts(self) -> str:
-        """Return the fingerprint of what an alert says."""
+        """Return the fingerprint that decides whether an alert was already sent."""
         return self.same_as or self.facts
 
 
 def warning(name: str, text: str, *facts: object, about: object = None, **values: object) -> Finding:
-    """Return a warning; ``about`` tells it from others of the same name. Without facts, the text is the fact."""
+    """Return a warning. ``about`` distinguishes it from others of the same name. ``facts`` default to the text."""
     suffix = "" if about is None else f"-{hashlib.sha256(str(about).encode()).hexdigest()[:6]}"
     known = fingerprint(*(facts or (text,)))
     return replace(Finding(name=f"{name}{suffix}", severity="warning", text=text, facts=known), **values)
 
 
 def lasting_error(name: str, text: str, **values: object) -> Finding:
-    """Return an error that lasts until it is mended, so that nobody can acknowledge it."""
+    """Return an error that stays until the problem is fixed; it cannot be acknowledged."""
     error = Finding(name=name, severity="error", text=text, facts=fingerprint(name), can_be_acknowledged=False)
     return replace(error, **values)
 
@@ -114,33 +115,33 @@ def name_of(purpose: str) -> str:
 
 
 def is_in_ui(run: RunRecord) -> bool:
-    """Return whether Dagster's UI has the run for certain: one of the command line may have kept no history."""
+    """Return whether Dagster's UI certainly has the run. A run of the command line may not be reported there."""
     return run.source != "command line"
 
 
 def acknowledged_in(findings: Iterable[Finding], known: Mapping[tuple[str, str], datetime]) -> Iterator[Finding]:
-    """Yield the findings, each with when its facts were acknowledged."""
+    """Yield the findings, each with the time at which its facts were acknowledged."""
     for finding in findings:
         seen_at = known.get((finding.name, finding.facts)) if finding.can_be_acknowledged else None
         yield replace(finding, acknowledged_at=seen_at or finding.acknowledged_at)
 
 
 def open_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return those on which somebody should act, errors first."""
+    """Return the open findings, errors first."""
     return tuple(sorted((finding for finding in findings if finding.is_open), key=lambda finding: finding.severity))
 
 
 def exit_code(findings: Sequence[Finding]) -> int:
-    """Return the exit code of a command that reports: 1 for an open error, 3 for open warnings, 0 otherwise."""
+    """Return the exit code of a command that reports: 1 for an open error, 3 for only warnings, 0 otherwise."""
     severities = {finding.severity for finding in findings if finding.is_open}
     return FAILED if "error" in severities else ATTENTION if severities else WELL
 
 
 def exit_code_of_run(findings: Sequence[Finding]) -> int:
-    """Return the exit code of a run that succeeded: 3 if anything is open, 0 otherwise."""
+    """Return the exit code of a successful run: 3 if a finding is open, 0 otherwise."""
     return ATTENTION if open_findings(findings) else WELL
 
 
 def examined(name: str, severity: Severity, text: str) -> Finding:
-    """Return what a live look at one subject showed: a note if it is well. It lasts as long as the command."""
+    """Return the doctor's finding on one subject: a note if there is no problem. It is never acknowledged or sent."""
     return Finding(name=name, severity=severity, text=text, can_be_acknowledged=False, event=None)

@@ -1,8 +1,7 @@
-"""The one list of findings of an installation, from what is stored: state store, published tables, records of runs,
-files. No request is sent to the service.
+"""List the findings of an installation from its stored data: state store, published tables, records of runs, files.
 
-Each source yields the findings of one subject. A source that cannot be read is a finding itself, so one fault hides no
-other.
+This module sends no request to the service. Each source yields the findings of one subject. A source that cannot be
+read is a finding itself, so one fault does not hide the others.
 """
 
 from __future__ import annotations
@@ -51,13 +50,13 @@ SHOWN_ABOVE = {
     "no_create_is_in_doubt",
     "audits_find_no_change_that_the_sync_missed",
 }
-"""Checks whose subject has findings of its own, which also know what has healed since the load."""
+"""Checks whose subject has its own findings, which also account for what has healed since the load."""
 SHOWN = 5
 Findings = Iterator[Finding]
 
 
 class Installation(Struct, frozen=True):
-    """What every source reads from. ``runs`` are the newest first; one whose process is gone counts as failed."""
+    """The data that the sources read. ``runs`` are sorted newest first; a run without a process counts as failed."""
 
     settings: Settings
     store: StateStore
@@ -80,9 +79,9 @@ def findings_of(
     published: Published | None = None,
     checks: Sequence[CheckFound] | None = None,
 ) -> tuple[Finding, ...]:
-    """Return every finding at this moment, marked with when it was acknowledged.
+    """Return every finding at this moment, with the time of its acknowledgement.
 
-    ``published`` and ``checks`` are read from the published tables unless they are given.
+    Read ``published`` and ``checks`` from the published tables unless they are given.
     """
     with RunRecords(settings.database_url) as recorded:
         runs = recorded.as_they_are(settings.layout)
@@ -113,7 +112,7 @@ def _all(installation: Installation) -> Findings:
         try:
             yield from source(installation)
         except StateOlder:
-            raise  # no command shows anything of data that an older release wrote
+            raise  # no command shows data that an older release wrote
         except (WmsSyncError, duckdb.Error, OSError) as error:
             yield lasting_error(f"unknown-{source.__name__.lstrip('_')}", str(error), hides_others=True, event=None)
 
@@ -128,7 +127,7 @@ def _pushes(installation: Installation) -> Findings:
 
 
 def _places(installation: Installation) -> Findings:
-    """Yield that files, tables or the service are other ones than the last run knew."""
+    """Yield a finding if files, tables or the service differ from those of the last run."""
     settings, store = installation.settings, installation.store
     try:
         refuse_places(settings, store)
@@ -141,11 +140,11 @@ def _places(installation: Installation) -> Findings:
 
 
 def _coverage(installation: Installation) -> Findings:
-    """Yield what the tables lack, and how old they are."""
+    """Yield the findings on gaps in the tables and on their age."""
     settings, store = installation.settings, installation.store
     if installation.is_outdated:
         text = "The state store was lost or is an old copy, so the windows and pushes shown here are too few."
-        what_to_do = "Run `wms-sync sync`: it restores them from what is on disk, and reads only what is not there."
+        what_to_do = "Run `wms-sync sync`: it restores them from the files on disk, and reads only what is missing."
         yield lasting_error("state-lost", text, what_to_do=what_to_do, event=None)
         return
     for folder in quarantined_folders(settings.layout, store):
@@ -161,17 +160,17 @@ def _coverage(installation: Installation) -> Findings:
     yield from _freshness(installation)
     landed, reading = len(store.windows("landed")), len(store.windows("reading"))
     if landed:
-        text = f"{count_of(landed, 'window is', 'windows are')} on disk and not in the tables: run `wms-sync sync`."
+        text = f"{count_of(landed, 'window is', 'windows are')} on disk but not in the tables: run `wms-sync sync`."
         yield warning("landed", text, event=None)
     if reading and lock_of(settings.database_url, settings.layout).holder() is None:
-        text = f"{count_of(reading, 'window was', 'windows were')} begun and not finished: the next run continues."
+        text = f"{count_of(reading, 'window was', 'windows were')} begun but not finished: the next run continues."
         yield warning("reading", text, event=None)
 
 
 def _freshness(installation: Installation) -> Findings:
-    """Yield that the data is older than the schedule allows.
+    """Yield a finding if the data is older than the schedule allows.
 
-    The alert waits while a night is retried and, after a sync that failed, for another pause of the schedule.
+    The alert waits while a night is retried and, after a failed sync, for another pause of the schedule.
     """
     settings, moment = installation.settings, installation.moment
     reaches, limit = data_as_of(settings, installation.store), late_after(settings, moment)
@@ -195,7 +194,7 @@ def _freshness(installation: Installation) -> Findings:
 
 
 def _reads(installation: Installation) -> Findings:
-    """Yield what the last reads warned of, and the difference of the clocks."""
+    """Yield the warnings of the last reads, and the difference between the clocks."""
     settings, store = installation.settings, installation.store
     for text, warned_at in store.warnings().items():
         yield warning("warning", text, about=text, since=warned_at)
@@ -211,13 +210,13 @@ def _reads(installation: Installation) -> Findings:
 
 
 def _tables(installation: Installation) -> Findings:
-    """Yield what the published tables say: they are gone, checks failed, values did not fit, keys are unknown."""
+    """Yield the findings on the published tables: gone, failed checks, values that did not fit, unknown keys."""
     settings, published = installation.settings, installation.published
     target = target_of(settings)
     if is_gone(installation.store, target) and not installation.is_outdated:
         yield lasting_error(
             "tables-gone",
-            f"{target.name} was published and is gone: analysts have nothing to open.",
+            f"{target.name} was published and is gone: analysts cannot open any tables.",
             what_to_do=(
                 "Run `wms-sync sync`, which loads the tables from the Parquet files and raw pages on disk, and "
                 "publishes them again."
@@ -240,7 +239,7 @@ def _tables(installation: Installation) -> Findings:
 
 
 def _inbox(entries: Sequence[InboxEntry]) -> Findings:
-    """Yield what is open in the inbox; it is acknowledged once every entry is."""
+    """Yield the findings on open entries of the inbox. Each is acknowledged when all its entries are."""
     for is_value, of_kind in groupby(entries, lambda entry: entry.is_value):
         kind = list(of_kind)
         unseen = [entry for entry in kind if entry.acknowledged_at is None]
@@ -262,15 +261,15 @@ def _inbox(entries: Sequence[InboxEntry]) -> Findings:
 
 
 def _audits(installation: Installation) -> Findings:
-    """Yield what the newest slice of old shipments showed, if the tables had it otherwise."""
+    """Yield the findings of the newest audit: differences between a slice of old shipments and the tables."""
     last = installation.published.last_audit
     if last is not None and (unproven := last.absent - last.missing):
         gone = agreed(unproven, "it is gone: the service has it", "they are gone: the service has them")
         text = (
             f"The last audit did not find {count_of(unproven, 'shipment')} that the tables have, and could not prove "
-            f"that {gone} when asked by id, or too many were absent; the log of that run says which."
+            f"that {gone} when requested by id, or too many were absent; the log of that run lists them."
         )
-        what_to_do = "Check whether the token may see all shipments."
+        what_to_do = "Check that the token may see all shipments."
         yield warning("audit", text, last.window_id, what_to_do=what_to_do, since=last.read_at)
     with Audits(installation.settings.database_url) as audits:
         done = [audit for audit in audits.all() if audit.compared is not None]
@@ -283,7 +282,7 @@ def _audits(installation: Installation) -> Findings:
             "audit-differences",
             f"The audit compared {count_of(compared, 'old shipment')}, and the tables differed: {counted}.",
             done[-1].window_id,
-            what_to_do="What was read replaces them. `wms-sync status` and ops.audits say more.",
+            what_to_do="The shipments just read replace them. `wms-sync status` and ops.audits have the details.",
             since=done[-1].read_at,
             event=Event.AUDIT_FINDINGS,
             counts={"compared": compared, **found},
@@ -291,7 +290,7 @@ def _audits(installation: Installation) -> Findings:
 
 
 def _upkeep(installation: Installation) -> Findings:
-    """Yield what was begun and not finished, and maintenance that is due."""
+    """Yield findings on an unfinished restore or forget, and on maintenance that is due."""
     settings, layout = installation.settings, installation.settings.layout
     if layout.restoring.exists():
         yield lasting_error("restore", str(RestoreUnfinished(layout.restoring.read_text(encoding="utf-8"))))

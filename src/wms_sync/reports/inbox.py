@@ -1,8 +1,8 @@
-"""The inbox: what is open in ``ops.quarantine`` and ``ops.schema_drift``, one entry per kind of finding.
+"""The inbox: the open rows of ``ops.quarantine`` and ``ops.schema_drift``, one entry per kind of finding.
 
-Rows stay in these tables for analysts. An entry leaves by itself when the newest version of each of its objects fits
-(values), or when everything that the page could have held was read again later (whole records, whole pages). Entries
-about keys stay until ``sql/types`` knows the key and its values were loaded.
+Rows stay in these tables for analysts. An entry about values closes when the newest version of each of its objects
+fits; one about whole records or pages closes when all shipments that the page may have contained were read again.
+Entries about keys stay until ``sql/types`` has the key and its values were loaded.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ TABLES = {
     "ShipmentItem": "shipment_items",
     "Warehouse": "warehouses",
 }
-"""The table of each kind of object whose newest version says whether a value fits by now."""
+"""The table with the newest version of each kind of object; it decides whether a value fits now."""
 
 
 class InboxEntry(Struct, frozen=True):
-    """One entry: a place whose values did not fit (``is_value``), or a key that is not known or whose values were cast.
+    """One entry: a place whose values did not fit (``is_value``), or a key that is unknown or whose values were cast.
 
-    ``rows`` counts open rows of ``ops.quarantine``, or occurrences of the key. ``facts`` are the fingerprint of what an
-    acknowledgement is about: the newest value that did not fit; of a key only that it came.
+    ``rows`` counts open rows of ``ops.quarantine``, or occurrences of the key. ``facts`` is the fingerprint for
+    acknowledgements: for values it changes with each newer one that did not fit; for a key it never changes.
     """
 
     name: str
@@ -69,7 +69,7 @@ class InboxEntry(Struct, frozen=True):
 
 
 class InboxRow(Struct, frozen=True):
-    """One row behind an entry: where it was found, and the text as it came."""
+    """One row of an entry: where it was found, and the original text."""
 
     window_id: str
     page: int
@@ -85,29 +85,29 @@ class UnknownEntry(SettingsError):
 
 
 def open_entries(connection: duckdb.DuckDBPyConnection, store: StateStore) -> tuple[InboxEntry, ...]:
-    """Return the open entries of the published file, values first, the most rows first."""
+    """Return the open entries of the published file: values first, then by descending number of rows."""
     keys = (_key_entry(row) for row in records(connection.execute(sql_files.read("inbox/keys.sql"))))
     entries = (*_values(connection, store), *keys)
     return tuple(sorted(entries, key=lambda entry: (not entry.is_value, -entry.rows, entry.what)))
 
 
 def marked(entries: Iterable[InboxEntry], acknowledged: Mapping[tuple[str, str], datetime]) -> tuple[InboxEntry, ...]:
-    """Return the entries, each with when its facts were acknowledged."""
+    """Return the entries, each with the time at which its facts were acknowledged."""
     return tuple(replace(entry, acknowledged_at=acknowledged.get((entry.name, entry.facts))) for entry in entries)
 
 
 def chosen(entries: Sequence[InboxEntry], names: Collection[str]) -> tuple[InboxEntry, ...]:
-    """Return the entries with these names; all if there are none. Raise ``UnknownEntry``."""
+    """Return the entries with these names, or all entries if no name is given. Raise ``UnknownEntry``."""
     if unknown := set(names) - {entry.name for entry in entries}:
         raise UnknownEntry(
-            f"No open entry is called {', '.join(sorted(unknown))}. `wms-sync inbox list` shows those that are open; "
-            "healed ones leave by themselves."
+            f"No open entry is called {', '.join(sorted(unknown))}. `wms-sync inbox list` shows the open entries; "
+            "healed ones close by themselves."
         )
     return tuple(entry for entry in entries if entry.name in names or not names)
 
 
 def rows_of_entry(settings: Settings, entry: InboxEntry, most: int) -> tuple[InboxRow, ...]:
-    """Return the newest rows behind an entry, at most ``most``."""
+    """Return the newest rows of an entry, at most ``most``."""
     with target_of(settings).published() as connection:
         name = "values" if entry.is_value else "keys"
         query = sql_files.read(f"inbox/rows_of_{name}.sql")
@@ -116,7 +116,7 @@ def rows_of_entry(settings: Settings, entry: InboxEntry, most: int) -> tuple[Inb
 
 
 def known_keys(entries: Collection[InboxEntry]) -> frozenset[str]:
-    """Return the names of the entries about unknown keys that ``sql/types`` knows by now."""
+    """Return the names of the entries about unknown keys that ``sql/types`` has now."""
     with duckdb.connect() as connection:
         create_types(connection)
         shape = shape_of(connection)
@@ -138,7 +138,7 @@ def _keys(node: Node) -> Iterator[tuple[str, str]]:
 
 
 def _values(connection: duckdb.DuckDBPyConnection, store: StateStore) -> Iterator[InboxEntry]:
-    """Yield the entries about values, from groups by window."""
+    """Yield the entries about values. The query groups them by window."""
     rows = records(connection.execute(sql_files.read("inbox/values.sql").format(newest=_newest(connection))))
     again = _read_again(store, {row["window_id"] for row in rows})
     places = dict.fromkeys((row["what"], row["why"]) for row in rows)
@@ -172,7 +172,7 @@ def _name(kind: str, what: str, why: str) -> str:
 
 
 def _newest(connection: duckdb.DuckDBPyConnection) -> str:
-    """Return the query for when the stored version of each quarantined object was read."""
+    """Return the query for the time at which the stored version of each quarantined object was read."""
     query = "select distinct object from ops.quarantine where object_id is not null order by object"
     kinds = [kind for (kind,) in connection.execute(query).fetchall() if kind in TABLES]
     parts = [
@@ -183,7 +183,7 @@ def _newest(connection: duckdb.DuckDBPyConnection) -> str:
 
 
 def _read_again(store: StateStore, windows: Collection[str]) -> frozenset[str]:
-    """Return the windows all of whose time was read again later, so that a row of a page says nothing any more."""
+    """Return the windows whose whole time was read again later, so that rows about their pages are obsolete."""
     known = {window.id: window for window in store.windows()} if windows else {}
     complete = [window for window in known.values() if window.state in COMPLETE_STATES and window.covers_time]
     return frozenset(window for window in windows if window in known and _is_read_again(known[window], complete))

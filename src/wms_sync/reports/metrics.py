@@ -1,7 +1,8 @@
-"""``metrics.prom`` in the data folder: how well it is, in Prometheus' text format, for a textfile collector.
+"""Write ``metrics.prom`` in the data folder: metrics in Prometheus' text format, for a textfile collector.
 
-It is written whole at the end of each run, also of one that failed. So what moves by itself is given as a moment: the
-lag at any time is ``time() - wms_sync_data_as_of_timestamp_seconds``. Names and units follow Prometheus' conventions.
+Every run rewrites the file at its end, even a failed run. A value that changes with time is therefore given as a
+timestamp: the lag at any time is ``time() - wms_sync_data_as_of_timestamp_seconds``. Names and units follow Prometheus'
+conventions.
 """
 
 from __future__ import annotations
@@ -54,12 +55,12 @@ class Metric(Struct, frozen=True):
 def write_metrics(
     settings: Settings, runs: Sequence[RunRecord], found: Status | None, findings: Sequence[Finding]
 ) -> None:
-    """Write the file. ``runs`` are newest first; ``found`` is None if the status cannot be read."""
+    """Write the file. ``runs`` are sorted newest first; ``found`` is None if the status cannot be read."""
     metrics = [*_of_runs(runs), *_of_findings(findings), *(() if found is None else _of_status(settings, found))]
     common = (("service", urlsplit(settings.base_url or "").hostname or "none"),)
     text = "\n".join(line for metric in metrics for line in metric.lines(common))
     layout = settings.layout
-    temporary = make_private(layout.work) / f"metrics-{os.getpid()}.prom"  # a push may end beside a sync
+    temporary = make_private(layout.work) / f"metrics-{os.getpid()}.prom"  # a push may end during a sync
     write_synced(temporary, f"{text}\n".encode())
     share_with_group(layout.root, temporary)
     put_in_place(temporary, layout.metrics)
@@ -71,12 +72,12 @@ def _of_runs(runs: Sequence[RunRecord]) -> Iterator[Metric]:
     good = {_kind(run): run for run in reversed(ended) if run.outcome == "succeeded"}
     yield _gauge(
         "wms_sync_last_run_timestamp_seconds",
-        "When the last run of each kind ended, whatever came of it.",
+        "When the last run of each kind ended, whatever its outcome.",
         {(("run", kind),): _at(run.ended_at) for kind, run in last.items()},
     )
     yield _gauge(
         "wms_sync_last_success_timestamp_seconds",
-        "When the last run of each kind that succeeded ended.",
+        "When the last successful run of each kind ended.",
         {(("run", kind),): _at(run.ended_at) for kind, run in good.items()},
     )
     yield _gauge(
@@ -102,7 +103,7 @@ def _of_status(settings: Settings, found: Status) -> Iterator[Metric]:
     )
     yield _gauge(
         "wms_sync_lag_at_run_end_seconds",
-        "How old the sync cursor was at the end of the last run.",
+        "Age of the sync cursor at the end of the last run.",
         {(): found.lag_seconds} if found.lag_seconds is not None else {},
     )
     yield _gauge(
@@ -124,13 +125,13 @@ def _of_status(settings: Settings, found: Status) -> Iterator[Metric]:
     )
     yield _gauge(
         "wms_sync_unknown_keys",
-        "Keys that no type knows, or whose values were cast.",
+        "Keys that are in no type, or whose values were cast.",
         {(): found.unknown_keys},
     )
     doubts = Counter(doubt.kind for doubt in found.doubts)
     yield _gauge(
         "wms_sync_doubtful_creates",
-        "Creates of which nobody knows whether the service has them.",
+        "Creates that may or may not be in the service.",
         {(("kind", kind),): doubts[kind] for kind in {*found.pushes, *doubts}},
     )
     yield _gauge("wms_sync_unfinished_files", "Files with rows that were not sent.", {(): len(found.unfinished)})
@@ -143,12 +144,12 @@ def _of_findings(findings: Sequence[Finding]) -> Iterator[Metric]:
     severities = Counter(finding.severity for finding in shown)
     yield _gauge(
         "wms_sync_open_findings",
-        "Findings that nobody has acknowledged, by severity.",
+        "Findings that are not acknowledged, by severity.",
         {(("severity", severity),): severities[severity] for severity in ("error", "warning")},
     )
     yield _gauge(
         "wms_sync_finding",
-        "Each finding that nobody has acknowledged (1).",
+        "Each finding that is not acknowledged (1).",
         {(("finding", finding.name), ("severity", finding.severity)): 1 for finding in shown},
     )
 
@@ -161,12 +162,12 @@ def _of_audit(found: Status) -> Iterator[Metric]:
     kinds = ("compared", "changed", "missed", "absent", "missing")
     yield _gauge(
         "wms_sync_audit_shipments",
-        "Shipments of the last slice, by what the audit found.",
+        "Shipments of the last slice, by the result of the audit.",
         {(("found", kind),): getattr(audit, kind) for kind in kinds},
     )
     yield _gauge(
         "wms_sync_audit_round_ratio",
-        "Share of all shipments that the audit round has gone over.",
+        "Share of all shipments that the audit round has covered.",
         {(): audit.round_shipments / audit.shipments if audit.shipments else 1},
     )
     yield _gauge("wms_sync_missing_shipments", "Shipments that the service no longer has.", {(): audit.missing_in_all})
@@ -176,11 +177,11 @@ def _of_disk(settings: Settings, found: Status) -> Iterator[Metric]:
     layout = settings.layout
     yield _gauge(
         "wms_sync_disk_free_bytes",
-        "Room left where the data folder lies.",
+        "Free space on the disk of the data folder.",
         {(): shutil.disk_usage(layout.root).free},
     )
     if found.published_at is not None:
-        yield _gauge("wms_sync_published_bytes", "Size of what is published.", {(): target_of(settings).size})
+        yield _gauge("wms_sync_published_bytes", "Size of the published tables.", {(): target_of(settings).size})
         yield _gauge(
             "wms_sync_published_timestamp_seconds", "When the tables were published.", {(): _at(found.published_at)}
         )
@@ -196,7 +197,7 @@ def _gauge(name: str, text: str, values: Mapping[Any, float]) -> Metric:
 
 
 def _at(moment: datetime | None) -> float:
-    assert moment is not None  # noqa: S101 - callers leave out what has not happened
+    assert moment is not None  # noqa: S101 - callers leave out moments that have not come
     return moment.timestamp()
 
 

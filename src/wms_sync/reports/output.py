@@ -1,6 +1,6 @@
-"""Where a command writes the file that ``--to`` names: never into the data folder, and never over a foreign file.
+"""Guard the file that ``--to`` names: a command never writes into the data folder, and never over a foreign file.
 
-Every command with such an option asks here before it writes, and marks what it writes so that it knows it again.
+Every command with this option calls ``refuse_output`` before it writes, and marks its files to recognise them later.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from wms_sync.errors import SettingsError
 from wms_sync.settings import Settings
 
 FIRST_BYTES = 4096
-"""Where the mark of a text file stands."""
+"""The part of a text file that contains the mark."""
 
 
 class OutputRefused(SettingsError):
-    """The file may not be written there; nothing was written."""
+    """The command may not write the file there. Nothing was written."""
 
 
 def refuse_output(settings: Settings, path: Path, is_ours: Callable[[Path], bool], *, force: bool) -> None:
@@ -31,21 +31,21 @@ def refuse_output(settings: Settings, path: Path, is_ours: Callable[[Path], bool
     for kept in _kept(settings):
         if there.is_relative_to(kept):
             raise OutputRefused(
-                f"{path} is not written: {kept} holds what wms-sync keeps. Nothing was changed. Name a file elsewhere."
+                f"{path} is not written: {kept} belongs to wms-sync. Nothing was changed. Name a file elsewhere."
             )
     if not path.exists() or (force and path.is_file()):
         return
     if not path.is_file():
-        raise OutputRefused(f"{path} is not written: it exists and is no file. Name another one.")
+        raise OutputRefused(f"{path} is not written: it exists and is not a file. Name another one.")
     if not is_ours(path):
         raise OutputRefused(
-            f"{path} is not written: it exists, and nothing in it shows that this command wrote it. Nothing was "
+            f"{path} is not written: it exists, and it does not look like a file of this command. Nothing was "
             "changed. Name another file, or replace this one with --force."
         )
 
 
 def is_marked(path: Path, mark: str) -> bool:
-    """Return whether the mark stands at the beginning of a file."""
+    """Return whether the beginning of a file contains the mark."""
     with path.open("rb") as file:
         return mark.encode() in file.read(FIRST_BYTES)
 
@@ -62,7 +62,7 @@ def _kept(settings: Settings) -> Iterator[Path]:
 
 
 def rendered(template: str, **values: object) -> str:
-    """Return the page that a template beside this module makes of these values; every text in it is escaped."""
+    """Return the page of a template next to this module, filled with these values. Escape every text."""
     from jinja2 import Environment, StrictUndefined  # only needed here
 
     text = files(__package__).joinpath(f"{template}.html.j2").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What the published tables say of themselves: rows, loads, the last audit, checks, the inbox. It writes nothing."""
+"""Read the facts in the published tables: rows, loads, the last audit, checks, the inbox."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ class LastAudit(Struct, frozen=True):
 
 
 class CheckFound(Struct, frozen=True):
-    """What one check found. ``finding`` says what is wrong, with a few values; None if nothing is.
+    """The result of one check. ``finding`` describes the problem, with a few values; None if there is none.
 
-    ``sample`` has the first offending rows, none if they are not kept.
+    ``sample`` has the first offending rows; it is empty if they are not stored.
     """
 
     name: str
@@ -59,9 +59,9 @@ class CheckFound(Struct, frozen=True):
 
 
 class Published(Struct, frozen=True):
-    """What the published tables say; nothing if there are none. ``unreadable`` is why they cannot be opened.
+    """The facts in the published tables; empty if there are none. ``unreadable`` is why they cannot be opened.
 
-    ``inbox`` is without acknowledgements. ``not_sent`` are sentences on what the last load asked for and did not get.
+    ``inbox`` is without acknowledgements. ``not_sent`` are sentences on data that was requested but did not come.
     """
 
     at: datetime | None = None
@@ -75,7 +75,7 @@ class Published(Struct, frozen=True):
 
 
 def published_of(settings: Settings) -> Published:
-    """Return what the published tables say; only ``unreadable`` if they cannot be opened."""
+    """Return the facts in the published tables; only ``unreadable`` if they cannot be opened."""
     target, at = target_of(settings), None
     try:
         if not target.is_published:
@@ -108,14 +108,14 @@ def _last_checks(connection: duckdb.DuckDBPyConnection) -> tuple[CheckFound, ...
 
 
 def last_checks(settings: Settings) -> Sequence[CheckFound]:
-    """Return what the load that published the tables found. Raise ``NothingCheckedError``."""
+    """Return the check results of the load that published the tables. Raise ``NothingCheckedError``."""
     _refuse_unpublished(settings)
     with target_of(settings).published() as connection:
         return _last_checks(connection)
 
 
 def check_whole_tables(settings: Settings) -> Sequence[CheckFound]:
-    """Ask every check of the whole published tables. Raise ``NothingCheckedError``."""
+    """Run every check on the whole published tables. Raise ``NothingCheckedError``."""
     _refuse_unpublished(settings)
     with target_of(settings).published(memory_limit=settings.memory_limit) as connection:
         return [_found(result) for result in ask_whole_tables(connection)]

@@ -1,4 +1,4 @@
-"""What pushes left: creates by state, those in doubt, rejected rows, and files with rows that are unsent or wait."""
+"""Report open work of pushes: creates by state, creates in doubt, rejected rows, files with unsent or waiting rows."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from wms_sync.state.runs import RunRecord
 from wms_sync.state.store import StateStore
 
 UNSENT_FOR = timedelta(hours=1)
-"""Unsent rows are pushed again by themselves: an alert waits for this time."""
+"""Unsent rows are pushed again automatically: an alert waits for this time."""
 
 
 class Doubt(Struct, frozen=True):
-    """A create that was not answered, and what a person should do about it."""
+    """A create without an answer, and what to do about it."""
 
     kind: str
     key: str
@@ -38,7 +38,7 @@ class Doubt(Struct, frozen=True):
 
 
 class Pushed(Struct, frozen=True):
-    """What pushes left: creates by kind and state, and those in doubt. ``holders`` says who pushes which kind now."""
+    """The creates by kind and state, and those in doubt. ``holders`` are the processes that push now, by kind."""
 
     counts: dict[str, dict[str, int]]
     doubts: tuple[Doubt, ...]
@@ -47,7 +47,7 @@ class Pushed(Struct, frozen=True):
 
     @classmethod
     def read(cls, settings: Settings) -> Pushed:
-        """Read the ledger. An intended create is no doubt while a process pushes its kind."""
+        """Read the ledger. An intended create is not in doubt while a process pushes its kind."""
         held = {kind: holder for kind in NAMES if (holder := pusher(settings, kind)) is not None}
         counts: dict[str, dict[str, int]] = {}
         with PushLedger(settings.database_url) as ledger:
@@ -69,7 +69,7 @@ def _doubt(entry: Entry) -> Doubt:
 
 
 def of_pushes(settings: Settings, store: StateStore, moment: datetime, runs: Sequence[RunRecord]) -> Iterator[Finding]:
-    """Yield what pushes left: creates in doubt, rejected rows, files with rows that are unsent or wait."""
+    """Yield the findings on pushes: creates in doubt, rejected rows, files with unsent or waiting rows."""
     pushed = Pushed.read(settings)
     for pushing, holder in pushed.holders.items():
         yield Finding(name=f"pushing-{pushing}", severity="note", text=str(holder), event=None, hides_others=True)
@@ -96,15 +96,15 @@ def of_pushes(settings: Settings, store: StateStore, moment: datetime, runs: Seq
     if lacking is not None:
         until = f"{datetime.fromtimestamp(lacking.value, UTC):%Y-%m-%d %H:%M} UTC"
         text = (
-            f"The ledger was restored, and lacks what was created after {until}: a push of products asks before it "
-            "sends what the ledger does not know."
+            f"The ledger was restored, and lacks creates after {until}: a push of products first looks up in the "
+            "service each product that is not in the ledger."
         )
-        what_to_do = "When you know that nothing is missing, run `wms-sync restore --creates-are-known`."
+        what_to_do = "If you know that none is missing, run `wms-sync restore --creates-are-known`."
         yield warning("ledger-restored", text, what_to_do=what_to_do)
 
 
 def _of_file(settings: Settings, file: PushedFile, moment: datetime) -> Finding:
-    waits_for = UNSENT_FOR if file.unsent else late_after(settings, moment)  # they get the id with a sync
+    waits_for = UNSENT_FOR if file.unsent else late_after(settings, moment)  # waiting rows get the id from a sync
     return warning(
         "file",
         f"{Path(file.path).name} is not settled: {count_of(file.unsent, 'row')} unsent, {file.waits:,} waiting.",

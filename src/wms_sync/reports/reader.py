@@ -1,4 +1,4 @@
-"""How an analyst opens the tables: the statements for DuckDB's own shell, Python and DBeaver. It shows no password."""
+"""Show how an analyst opens the tables with DuckDB's shell, Python and DBeaver. No password is shown."""
 
 from __future__ import annotations
 
@@ -18,49 +18,49 @@ from wms_sync.targets.ducklake.place import NAME, OF_BUCKET, data_path, extensio
 from wms_sync.targets.persons import is_personal
 
 ANALYST = "analyst"
-"""A role of PostgreSQL that only reads the catalogue."""
+"""The PostgreSQL role that only reads the catalogue."""
 FOR_TIMES = "pytz"
-"""DuckDB takes it to fetch a time with a zone into Python, and its wheel does not require it."""
+"""DuckDB needs it to return times with a zone to Python, but its wheel does not require it."""
 
 
 def reader_lines(settings: Settings) -> Iterator[str]:
-    """Yield what an analyst needs, for a file or a lake."""
+    """Yield the instructions for an analyst, for a file or a lake."""
     if settings.analytics == "file":
         path = settings.layout.published
-        yield f"The tables are in the file {path}. Open it for reading only:"
+        yield f"The tables are in the file {path}. Open it read-only:"
         yield ""
         yield f"shell    duckdb -readonly {shlex.quote(str(path))}"
         yield f"Python   duckdb.connect({str(path)!r}, read_only=True), after pip install duckdb {FOR_TIMES}"
         yield f"DBeaver  a DuckDB connection to {path}, with the property duckdb.read_only = true"
         return
-    yield f"The tables are in a lake. Whoever reads it needs DuckDB {duckdb.__version__}, its extensions"
+    yield f"The tables are in a lake. To read it you need DuckDB {duckdb.__version__}, its extensions"
     yield f"{', '.join(extensions(settings))}, the right to read {data_path(settings)}, and a role of PostgreSQL."
     if OF_BUCKET in extensions(settings):
         yield "Keys and region of the bucket come from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION."
         yield ""
-        yield "The policy of these keys, by which they list and get files of the lake and do nothing else: whoever may"
-        yield "delete objects there can destroy the lake."
+        yield "The policy for these keys. It allows only listing and reading the lake's files: anyone who may delete"
+        yield "objects there can destroy the lake."
         yield from (f"  {line}" for line in json.dumps(bucket_policy(settings), indent=2).splitlines())
     yield ""
-    yield "The role, made once by the owner of the database:"
+    yield "The role, created once by the owner of the database:"
     yield from (f"  {' '.join(statement.split())};" for statement in role_statements(settings))
     yield ""
-    yield f"shell (pip install duckdb-cli=={duckdb.__version__}), where DuckDB may download extensions:"
+    yield f"shell (pip install duckdb-cli=={duckdb.__version__}), if DuckDB may download extensions:"
     yield from (f"  install {name}; load {name};" for name in extensions(settings))
     yield from (f"  {statement};" for statement in attach_statements(settings))
     yield ""
-    yield "Python, with the extensions from PyPI, of which nothing is downloaded later:"
+    yield "Python, with the extensions from PyPI and without later downloads:"
     names = (name.replace("_", "-") for name in extensions(settings))
     wheels = " ".join(f"duckdb-extension-{name}=={duckdb.__version__}" for name in names)
     yield f"  pip install duckdb=={duckdb.__version__} {FOR_TIMES} {wheels}"
     yield from (f"  {line}" for line in python_lines(settings))
     yield ""
-    yield f"DBeaver: a DuckDB connection to :memory: whose driver has version {duckdb.__version__}, with the statements"
-    yield "of the shell as bootstrap queries (Connection settings, Initialization)."
+    yield f"DBeaver: a DuckDB connection to :memory: with driver version {duckdb.__version__}, and the statements of"
+    yield "the shell as bootstrap queries (Connection settings, Initialization)."
 
 
 def python_lines(settings: Settings) -> Iterator[str]:
-    """Yield the lines of Python that attach the lake, with the extensions wherever pip has put them."""
+    """Yield the lines of Python that attach the lake, with the extensions that pip installed."""
     yield f"import duckdb, {', '.join(f'duckdb_extension_{name}' for name in extensions(settings))}"
     yield "connection = duckdb.connect()"
     for name in extensions(settings):
@@ -70,7 +70,7 @@ def python_lines(settings: Settings) -> Iterator[str]:
 
 
 def attach_statements(settings: Settings) -> tuple[str, ...]:
-    """Return the statements that attach the lake for reading, once the extensions are loaded."""
+    """Return the statements that attach the lake read-only after the extensions are loaded."""
     where = parameters(settings, user=ANALYST)
     return (
         *store_statements(settings),
@@ -82,9 +82,9 @@ def attach_statements(settings: Settings) -> tuple[str, ...]:
 
 
 def bucket_policy(settings: Settings) -> dict[str, object]:
-    """Return the policy of those who read a lake in a bucket, as IAM and other providers of S3 take it.
+    """Return the policy for readers of a lake in a bucket, for IAM and other providers of S3.
 
-    It has no files of personal tables.
+    It does not allow reading files of personal tables.
     """
     url = urlsplit(data_path(settings))
     bucket, folder = f"arn:aws:s3:::{url.netloc}", url.path.lstrip("/")
@@ -95,10 +95,10 @@ def bucket_policy(settings: Settings) -> dict[str, object]:
 
 
 def role_statements(settings: Settings) -> tuple[str, ...]:
-    """Return the statements for PostgreSQL that make a role which can read the lake's catalogue and nothing else.
+    """Return the PostgreSQL statements that create a role which can only read the lake's catalogue.
 
     The catalogue has the least and the greatest value of each column of each file. The role does not see those of
-    texts, which may name persons: DuckDB then reads files that it could leave out, and finds the same.
+    texts, which may name persons: DuckDB then reads more files than necessary, with the same result.
     """
     owner = make_url(settings.database_url).username
     tables_to_come = f"for role {quote(owner)} in schema {NAME}" if owner else f"in schema {NAME}"
@@ -112,7 +112,7 @@ def role_statements(settings: Settings) -> tuple[str, ...]:
 
 
 def _without_texts(table: str) -> Iterator[str]:
-    """Yield the statements that hide the statistics of texts from all but the owner."""
+    """Yield the statements that hide the statistics of texts from every role except the owner."""
     yield f"alter table {NAME}.{table} enable row level security"
     same = " and ".join(f"described.{key} = {table}.{key}" for key in ("table_id", "column_id"))
     condition = sql_files.body("lake/no_text.sql").format(same=same)

@@ -1,6 +1,6 @@
-"""The report: one HTML page on how shipping goes, for people who do not write SQL.
+"""The report: one HTML page on shipping, for people who do not write SQL.
 
-It needs no network and no JavaScript, fits into a mail, and holds nothing personal. 'Now' is the sync cursor.
+It needs no network and no JavaScript, can be mailed, and contains no personal data. 'Now' is the sync cursor.
 """
 
 from __future__ import annotations
@@ -30,30 +30,30 @@ logger = logging.getLogger("wms_sync.reports")
 Light = Literal["well", "look", "act"]
 QUERIES = ("due_by_week", "open_age", "packed_by_hour", "cost_per_kg", "retailers", "void_by_box", "most_overdue")
 NEXT_STEPS = {
-    "backordered": "waits for stock: order it, or tell the buyer",
-    "partial_backorder": "waits for part of the stock: ship what there is, or tell the buyer",
-    "delayed_shipment": "was put off: ask the warehouse until when",
+    "backordered": "waits for stock: order it, or inform the buyer",
+    "partial_backorder": "waits for part of the stock: ship what is in stock, or inform the buyer",
+    "delayed_shipment": "was postponed: ask the warehouse for the new date",
     "invalid_address": "correct the address",
     "unresolved": "the warehouse waits for a decision: look at the order",
     "unable_to_process": "the warehouse cannot process it: look at the order",
     "holded": "is on hold: release it or cancel it",
 }
-"""By status of the order: what to do about a shipment that is overdue."""
+"""What to do about an overdue shipment, by the status of its order."""
 STEPS_OF_SHIPMENT = {
     "packed": "is packed: ask the warehouse when the carrier comes",
     "packing": "is being packed: ask the warehouse",
-    "picked": "is picked and not packed: ask the warehouse",
+    "picked": "is picked but not packed: ask the warehouse",
 }
 MARK = '<meta name="generator" content="wms-sync report">'
-ASK = "ask the warehouse what it waits for"
+ASK = "ask the warehouse for the reason"
 
 
 class ReportError(WmsSyncError):
-    """The report cannot be made."""
+    """The report cannot be written."""
 
 
 class Report(Struct, frozen=True):
-    """What the page shows: the open findings, errors first, and the rows of each query by its name."""
+    """The content of the page: the open findings, errors first, and the rows of each query by its name."""
 
     made_at: datetime
     freshness: Mapping[str, Any]
@@ -62,12 +62,12 @@ class Report(Struct, frozen=True):
 
     @property
     def light(self) -> Light:
-        """Return what the worst finding asks for."""
+        """Return the light for the worst open finding: ``act`` for an error, ``look`` for a warning."""
         severities = {finding.severity for finding in self.findings}
         return "act" if "error" in severities else "look" if severities else "well"
 
     def next_step(self, shipment: Mapping[str, Any]) -> str:
-        """Return what to do about an overdue shipment, by the status of its order and its own."""
+        """Return what to do about an overdue shipment, by the status of its order or its own."""
         order, own = (str(shipment[key]).lower() for key in ("order_status", "status"))
         return NEXT_STEPS.get(order) or STEPS_OF_SHIPMENT.get(own, ASK)
 
@@ -75,10 +75,10 @@ class Report(Struct, frozen=True):
 def make_report(
     settings: Settings, to: Path | None = None, *, force: bool = False, findings: Sequence[Finding] | None = None
 ) -> tuple[Path, Report]:
-    """Write the report to ``report.html`` in the data folder, or to ``to``. ``findings`` are those of now.
+    """Write the report to ``report.html`` in the data folder, or to ``to``. ``findings`` default to the present ones.
 
-    ``force``: also over a file that is no report. Raise ``SettingsError`` for a missing extra, ``ReportError`` or
-    ``OutputRefused``.
+    With ``force``, replace a file that is not a report too. Raise ``SettingsError`` for a missing extra,
+    ``ReportError`` or ``OutputRefused``.
     """
     require_extra("report", "The report")
     path = settings.layout.report
@@ -104,7 +104,7 @@ def _collected(settings: Settings, findings: Sequence[Finding]) -> Report:
             rows = {name: records(connection.execute(sql_files.read(f"report/{name}.sql"))) for name in QUERIES}
     except duckdb.CatalogException as error:
         raise ReportError(
-            f"The published file lacks what the report reads ({error}). Run `wms-sync sync`, which adds it."
+            f"The published file lacks a relation of the report ({error}). Run `wms-sync sync`, which adds it."
         ) from None
     if not freshness:
         raise ReportError("There is nothing to report: nothing was loaded yet. Run `wms-sync sync` first.")
@@ -118,19 +118,19 @@ def _html(report: Report) -> str:
 
 
 def report_load(settings: Settings, refreshed: RefreshReport, findings: Sequence[Finding]) -> Path | None:
-    """Make the report if `WMS_REPORT` is on and something was published; return its path."""
+    """Write the report if ``WMS_REPORT`` is on and the load published tables; return its path, else None."""
     if not (settings.report and refreshed.published):
         return None
     try:
         path, _ = make_report(settings, findings=findings)
     except Exception as error:  # noqa: BLE001 - no defect of the report may fail a load
-        logger.warning("The tables are loaded, but the report could not be made: %(error)s", {"error": error})
+        logger.warning("The tables are loaded, but the report could not be written: %(error)s", {"error": error})
         return None
     logger.info("wrote %(file)s", {"file": path})
     return path
 
 
 def remake_report(run: Run) -> None:
-    """Make the report again, if there is one, after an order was forgotten."""
+    """Rewrite the report, if there is one, after an order was forgotten."""
     if run.layout.report.exists():
         make_report(run.settings)

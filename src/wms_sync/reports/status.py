@@ -1,6 +1,6 @@
 """Report the state of the sync: coverage, lag, windows, rows, runs, pushes. It never waits for a writer.
 
-Belongs here: facts. Keep out: what they mean, which ``findings`` says.
+Belongs here: facts. Keep out: their judgement, which is in ``findings``.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class Status(Struct, frozen=True):
     """Everything that ``wms-sync status`` shows. Times are UTC; ``lag_seconds`` is None before the first sync.
 
     ``pushes`` counts creates by kind and state. ``unseen`` counts created retailers and products that no shipment has
-    shown yet. ``unfinished`` are files with unsent or waiting rows, ``pushing`` the pushes that run now. ``last_runs``
-    are newest first. ``next_tick`` is when the schedule comes next, wherever it is switched on. ``inbox`` are the kinds
-    of values and keys that are open, ``quarantined`` and ``unknown_keys`` how many values and keys these are.
-    ``files_in`` is where raw pages and Parquet files lie.
+    shown yet. ``unfinished`` are files with unsent or waiting rows, ``pushing`` the running pushes. ``last_runs`` are
+    sorted newest first. ``next_tick`` is the next tick of the schedule, whether or not it is switched on. ``inbox`` are
+    the open entries, ``quarantined`` and ``unknown_keys`` the numbers of their values and keys. ``files_in`` is the
+    store of raw pages and Parquet files.
     """
 
     sync_cursor: datetime | None
@@ -65,7 +65,7 @@ class Status(Struct, frozen=True):
 
 
 def status(settings: Settings, store: StateStore, published: Published | None = None) -> Status:
-    """Collect the status from the state store and the published tables, which are read unless they are given.
+    """Collect the status from the state store and the published tables. Read ``published`` unless it is given.
 
     Raise ``Inaccessible`` if the data folder cannot be read.
     """

@@ -1,13 +1,13 @@
-"""``wms-sync backup``: keep the data folder and the state store as they are at one moment, also while a run writes.
+"""``wms-sync backup``: copy the data folder and the state store as of one moment, even while a run writes.
 
-The published file is taken first, then the state store in one transaction, then the files that the state store names.
-Files are written before they are recorded, so they are all there; a window that was loaded in between is merged again
-after a restore. Only a run that rewrites or deletes what is recorded (``forget``, retention, a window that is given up)
-can come between. Then the backup is taken once more, in the writer's turn. What is still not as recorded is damaged: it
-is left out and named.
+The published file is copied first, then the state store in one transaction, then the files that the state store names.
+A file is written before it is recorded, so every named file exists; a window that was loaded in between is merged again
+after a restore. Only a run that rewrites or deletes recorded files (``forget``, retention, a discarded window) can
+interfere. Then the backup is repeated in the writer's turn. A file that still differs from its record is damaged: the
+backup leaves it out and names it.
 
-Raw pages, Parquet files and the published file are never written in place, so a hard link keeps them as they are. What
-lies in object storage stays there: the backup says where. A lake is not kept, because its next load makes it from
+Raw pages, Parquet files and the published file are never changed in place, so hard links preserve them. Files in object
+storage stay there, and the backup records the place. A lake is not copied, because its next load rebuilds it from the
 Parquet files.
 """
 
@@ -41,7 +41,7 @@ LOCK = "backup"
 
 
 class BackupReport(Struct, frozen=True):
-    """What a backup did: its record, how much of it is new, and how many old backups were deleted."""
+    """The result of a backup: its record, the number and size of its new files, and the number of deleted backups."""
 
     path: Path
     backup: Backup
@@ -51,20 +51,20 @@ class BackupReport(Struct, frozen=True):
 
 
 def backup(settings: Settings, folder: Path, *, most: int = KEPT_BACKUPS) -> BackupReport:
-    """Make a backup in the folder, and delete all but the newest ``most``. It waits for another backup alone."""
+    """Make a backup in the folder, and delete all but the newest ``most``. Wait only for another backup."""
     layout = settings.layout
     kept = Backups.at(folder).apart_from(layout)
     refuse_unfinished_restore(layout)
     if not (holds_data(layout) or layout.windows()):
         where = layout.root if layout.elsewhere is None else layout.files.where("")
-        raise BackupError(f"There is nothing to back up: {where} holds no data. Set WMS_DATA_DIR.")
+        raise BackupError(f"There is nothing to back up: {where} has no data. Set WMS_DATA_DIR.")
     _refuse_lost_state(settings)
     make_private(kept.layout.files)
     lock = lock_of(settings.database_url, layout)
     with lock.hold(f"backup to {kept.layout.root}", what=LOCK):
         took = _Taking(settings, kept)
         made = took.whole()
-        if made.damaged:  # or changed by a run meanwhile
+        if made.damaged:  # or a run has changed the files meanwhile
             with lock.hold(f"backup to {kept.layout.root}"):
                 made = took.whole()
         path = kept.layout.backup(_name(kept, made))
@@ -76,23 +76,23 @@ def backup(settings: Settings, folder: Path, *, most: int = KEPT_BACKUPS) -> Bac
 
 
 def _refuse_lost_state(settings: Settings) -> None:
-    """Raise ``BackupError`` if the state store does not know what is on disk: the backup would lack it too."""
+    """Raise ``BackupError`` if the state store lacks windows that are on disk: the backup would lack them too."""
     with StateStore(settings.database_url) as store:
         if is_outdated(settings, store):
             raise BackupError(
-                "The state store was lost or is an old copy, so a backup would lack what it does not know. Nothing was "
-                "kept. Run `wms-sync sync`, which restores it from what is on disk, and then the backup."
+                "The state store was lost or is an old copy, so a backup would be incomplete. No backup was made. Run "
+                "`wms-sync sync`, which restores the state store from the files on disk, then make the backup."
             )
 
 
 def holds_data(layout: Layout) -> bool:
-    """Return whether the data folder holds anything that was read from the service."""
+    """Return whether the data folder has any data that was read from the service."""
     found: Iterator[Path] = layout.raw.glob("*")
     return any(found) or layout.published.exists() or any(layout.parquet.glob("*"))
 
 
 def _name(kept: Backups, made: Backup) -> str:
-    """Return a name that sorts after all others, also where a clock went back."""
+    """Return a name that sorts after all others, even if a clock went back."""
     records = kept.layout.backups()
     number = int(records[-1].name.split("-")[1]) + 1 if records else 1
     return f"backup-{number:06d}-{made.began_at:%Y%m%dT%H%M%SZ}"
@@ -101,12 +101,12 @@ def _name(kept: Backups, made: Backup) -> str:
 def _known(kept: Backups) -> frozenset[int]:
     try:
         return orders_listed(kept.layout.forgotten_orders)
-    except ValueError:  # none yet, or damaged: each backup has its own list too
+    except ValueError:  # no list yet, or a damaged one: each backup also has its own list
         return frozenset()
 
 
 class _Taking:
-    """Takes everything into the folder; again where a file was not as it was recorded."""
+    """Copies the files and the state store into the folder of backups."""
 
     def __init__(self, settings: Settings, kept: Backups) -> None:
         self._settings = settings
@@ -118,7 +118,7 @@ class _Taking:
         self.forgotten: frozenset[int] = frozenset()
 
     def whole(self) -> Backup:
-        """Take everything once, in the order that makes it fit together."""
+        """Copy everything once, in the order that makes the copies consistent."""
         began = datetime.now(UTC)
         files: dict[str, Kept] = {}
         damaged: dict[str, str] = {}
@@ -175,7 +175,7 @@ class _Taking:
                 files.pop(self._place(path), None)
 
     def _take_parquet(self, window_id: str, files: dict[str, Kept], damaged: dict[str, str]) -> None:
-        """Take the Parquet files of a window, or none, so that it is flattened again."""
+        """Copy the Parquet files of a window. If one is missing, leave out the manifest: a load flattens it again."""
         manifest = self._layout.flattened_manifest(window_id)
         try:
             flattened = flattened_window(self._layout, window_id)

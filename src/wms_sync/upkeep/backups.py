@@ -1,7 +1,7 @@
-"""A folder of backups: ``files/`` keeps each file once, by its SHA-256, and ``backup-*.json`` says what a backup has.
+"""A folder of backups: ``files/`` has each file once, by its SHA-256; a ``backup-*.json`` lists the files of a backup.
 
-A backup is whole when its record exists, which is written last. So a killed backup leaves files that nobody names, and
-the next one deletes them. A file that two backups have, or that was in the folder before, costs nothing.
+The record of a backup is written last, so a backup with a record is complete. A killed backup leaves files that no
+record names, and the next backup deletes them. A file that is already in the folder is not copied again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from wms_sync.storage.durable import accessing, make_private, sync, sync_file, w
 
 logger = logging.getLogger(__name__)
 FORMAT = 2
-"""Since 2 a backup may be without raw pages and Parquet files, which an earlier release would not notice."""
+"""The format of records. From 2 on a backup may lack raw pages and Parquet files, if they are in object storage."""
 
 
 class BackupError(WmsSyncError):
@@ -43,13 +43,13 @@ class FoldersOverlap(BackupError):
 
     def __init__(self, backups: Path, data: Path) -> None:
         super().__init__(
-            f"The folder of backups {backups} and the data folder {data} must be apart: what deletes or replaces one "
+            f"The folder of backups {backups} and the data folder {data} must be separate: deleting or replacing one "
             "would destroy the other. Nothing was changed. Name a folder outside the data folder, best on another disk."
         )
 
 
 class Kept(Struct, frozen=True):
-    """A file of the data folder in a backup. ``changed`` is its time of change in nanoseconds, to know it again."""
+    """A file of the data folder in a backup. ``changed`` is its modification time in ns, to detect later changes."""
 
     sha256: Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
     size: Annotated[int, Meta(ge=0)]
@@ -57,10 +57,10 @@ class Kept(Struct, frozen=True):
 
 
 class Backup(Struct, frozen=True):
-    """The record of a backup: its ``files`` by their place below the data folder, and ``state``, the state store.
+    """The record of a backup: its ``files`` by their path below the data folder, and ``state``, the state store.
 
-    ``damaged`` says what is wrong with files that the state store names and that were not as they should be.
-    ``files_in`` is the place in object storage where raw pages and Parquet files lie; None if they are among ``files``.
+    ``damaged`` has the files that the state store names but that were damaged, each with the reason. ``files_in`` is
+    the place of raw pages and Parquet files in object storage; None if they are among ``files``.
     """
 
     release: str
@@ -78,7 +78,7 @@ class Backup(Struct, frozen=True):
         return self.state.size + sum(kept.size for kept in self.files.values())
 
     def kept(self) -> Iterator[tuple[str, Kept]]:
-        """Yield every file with its place; the state store has none in the data folder."""
+        """Yield every file with its path, and the state store, which has no path."""
         yield "the state store", self.state
         yield from sorted(self.files.items())
 
@@ -88,7 +88,7 @@ class RecordDamaged(BackupError):
 
 
 class StateCopyDamaged(BackupError):
-    """The copy of the state store in a backup is damaged, or no state store."""
+    """The copy of the state store in a backup is damaged, or is not a state store."""
 
     def __init__(self, path: Path, reason: str) -> None:
         self.path, self.reason = path, reason
@@ -106,7 +106,7 @@ class Backups(Struct, frozen=True):
         return cls(BackupLayout(folder.expanduser().absolute()))
 
     def apart_from(self, data: Layout) -> Backups:
-        """Return these backups. Raise ``FoldersOverlap`` unless they are apart from the data folder, links resolved."""
+        """Return these backups. Raise ``FoldersOverlap`` unless they are outside the data folder, links resolved."""
         backups, here = self.layout.root.resolve(), data.root.resolve()
         if backups.is_relative_to(here) or here.is_relative_to(backups):
             raise FoldersOverlap(self.layout.root, data.root)
@@ -117,36 +117,36 @@ class Backups(Struct, frozen=True):
         records = self.layout.backups()
         if not records:
             raise BackupError(
-                f"There is no backup in {self.layout.root}: it has no file backup-*.json. Name the folder that was "
-                "given to `wms-sync backup`."
+                f"There is no backup in {self.layout.root}: it has no file backup-*.json. Name the folder that "
+                "`wms-sync backup` wrote to."
             )
         return records[-1], read_backup(records[-1])
 
     def readable(self) -> Iterator[tuple[Path, Backup]]:
-        """Yield the backups whose records are not damaged, the newest first."""
+        """Yield the backups with undamaged records, newest first."""
         for path in reversed(self.layout.backups()):
             with suppress(RecordDamaged):
                 yield path, read_backup(path)
 
     def refuse_another_service(self, service: str | None) -> None:
-        """Raise ``BackupError`` if the newest backup is of another service: each instance needs a folder of its own."""
+        """Raise ``BackupError`` if the newest backup is of another service: each instance needs its own folder."""
         path, backup = next(self.readable(), (None, None))
         if backup is None:
             return
         if service and backup.service and not is_same_service(service, backup.service):
             raise BackupError(
-                f"{path} is a backup of {backup.service}, and this is {service}. Give each instance a folder for "
-                "backups of its own."
+                f"{path} is a backup of {backup.service}, and this is {service}. Give each instance its own folder for "
+                "backups."
             )
 
     def keep(self, path: Path, *, linked: bool) -> Kept:
-        """Keep a file; where the file system allows, and ``linked``, as a hard link. Raise ``FileNotFoundError``.
+        """Keep a file; with ``linked`` as a hard link, if the file system supports it. Raise ``FileNotFoundError``.
 
-        Raise ``Inaccessible`` if the file cannot be read, or this folder not be written, say because its disk is full.
+        Raise ``Inaccessible`` if the file cannot be read, or if this folder cannot be written, as on a full disk.
         """
         with accessing(path):
-            path.open("rb").close()  # what cannot be read is told apart from a folder that cannot be written
-        changed = path.stat().st_mtime_ns  # before: a file that is replaced meanwhile is looked at again next time
+            path.open("rb").close()  # report a file that cannot be read, not the folder of backups
+        changed = path.stat().st_mtime_ns  # read first: the next backup copies a file that is replaced meanwhile
         with accessing(self.layout.root):
             temporary = make_private(self.layout.files) / f".{secrets.token_hex(8)}"
             try:
@@ -161,7 +161,7 @@ class Backups(Struct, frozen=True):
         return kept
 
     def keep_content(self, content: bytes) -> Kept:
-        """Keep what is in no file."""
+        """Keep content that is in no file."""
         kept = Kept(hashlib.sha256(content).hexdigest(), len(content), 0)
         path = self.layout.file(kept.sha256)
         if not path.exists():
@@ -171,11 +171,11 @@ class Backups(Struct, frozen=True):
         return kept
 
     def damage(self, kept: Kept) -> str | None:
-        """Describe how a kept file differs from what was kept; return None if it does not."""
+        """Return how a kept file differs from its record; None if it does not."""
         path = self.layout.file(kept.sha256)
         try:
             if path.is_symlink() or not path.is_file():
-                return "its copy is no file" if os.path.lexists(path) else "its copy is missing"
+                return "its copy is not a file" if os.path.lexists(path) else "its copy is missing"
             if path.stat().st_size != kept.size:
                 return f"its copy has {path.stat().st_size} bytes instead of {kept.size}"
             return None if sha256_of(path) == kept.sha256 else "its copy is altered: its SHA-256 differs"
@@ -190,7 +190,7 @@ class Backups(Struct, frozen=True):
         try:
             snapshot = decoded(path.read_bytes())
         except ValueError as error:
-            raise StateCopyDamaged(path, f"it is no copy of a state store: {error}") from None
+            raise StateCopyDamaged(path, f"it is not a copy of a state store: {error}") from None
         keys = [flattened_key(row["id"]) for row in snapshot.rows(windows)]
         keys += [raw_key(row["window_id"], row["file"]) for row in snapshot.rows(pages)]
         if wrong := [key for key in keys if not is_restorable(key)]:
@@ -198,7 +198,7 @@ class Backups(Struct, frozen=True):
         return snapshot
 
     def prune(self, most: int) -> tuple[int, int]:
-        """Delete all backups but the newest ``most``, and what none of these has; return how many of each."""
+        """Delete all backups but the newest ``most``, and the files that none of these names. Return both numbers."""
         records = self.layout.backups()
         old = records[:-most]
         for path in old:
@@ -208,9 +208,9 @@ class Backups(Struct, frozen=True):
         left = [backup for _, backup in self.readable()]
         used = {kept.sha256 for backup in left for _, kept in backup.kept()}
         unused = [path for path in self.layout.kept() if path.name not in used]
-        if len(left) < len(records[-most:]):  # nobody knows what a damaged record names
+        if len(left) < len(records[-most:]):  # the files of a damaged record are unknown
             logger.warning(
-                "a backup in %(folder)s is damaged, so no file is deleted: `wms-sync verify` of that folder names it",
+                "a backup in %(folder)s is damaged, so no file is deleted; `wms-sync verify` of that folder names it",
                 {"folder": self.layout.root},
             )
             unused = []
@@ -230,7 +230,7 @@ class Backups(Struct, frozen=True):
 def read_backup(path: Path) -> Backup:
     """Read the record of a backup. Raise ``RecordDamaged``, or ``BackupError`` if it is of a newer release.
 
-    Whatever a record says, each of its names is one that a data folder may have.
+    Accept only paths that a data folder may have.
     """
     try:
         backup = msgspec.json.decode(path.read_bytes(), type=Backup)
@@ -247,7 +247,7 @@ def read_backup(path: Path) -> Backup:
 
 
 def put_link(source: Path, path: Path) -> None:
-    """Make a hard link, or a synced copy where the file system allows none. Raise ``FileNotFoundError``."""
+    """Make a hard link, or a synced copy if the file system supports none. Raise ``FileNotFoundError``."""
     try:
         os.link(source, path)
     except FileNotFoundError:

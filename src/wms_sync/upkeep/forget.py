@@ -1,11 +1,10 @@
 """``wms-sync forget``: remove the personal data of some orders from every file, and keep it out.
 
-The ids are recorded first; from then on no page lands with personal data of these orders (``extract/cleaner``). Then
-every file that may hold some is searched (``upkeep.forget_search`` finds the raw pages): raw pages are rewritten
-without the personal data; Parquet files and tables without the orders' rows in schema ``pii``, without where they were
-sent, and without persons in the free-form values of their other rows (``Target.erase``), also where the tables were
-before ``WMS_ANALYTICS`` named another place. A step with nothing left to do does nothing, so the next run, of any kind,
-finishes one that was interrupted.
+The ids are recorded first; from then on pages land without personal data of these orders. Then every file that may
+contain some is searched (``upkeep.forget_search`` finds the raw pages), and rewritten without it. Raw pages lose the
+personal data. Parquet files and tables lose the orders' rows in schema ``pii``, their destination, and persons in
+free-form values of their other rows (``Target.erase``). This includes the tables in the place that ``WMS_ANALYTICS``
+named earlier. Each step can be repeated, so the next run of any kind finishes an interrupted one.
 """
 
 from __future__ import annotations
@@ -42,13 +41,13 @@ from wms_sync.upkeep.forget_search import suspects
 from wms_sync.upkeep.forgotten_orders import add_to_list
 
 logger = logging.getLogger(__name__)
-REFUSED = ("Forgetting orders could not be finished", "what it has removed stays so, and the next run removes the rest")
+REFUSED = ("Forgetting orders could not be finished", "data already removed stays removed, and the next run continues")
 
 
 class Forgotten(Struct, frozen=True):
-    """What was removed, and from how many files. All counts are 0 if it had been removed before.
+    """The result of a forget: the numbers of cleaned files and databases. All are 0 if no data was left to remove.
 
-    ``rows`` were deleted from the tables, or lost the persons in a value.
+    ``rows`` counts rows that were deleted from the tables, or lost the persons in a value.
     """
 
     orders: tuple[int, ...]
@@ -59,7 +58,7 @@ class Forgotten(Struct, frozen=True):
 
 
 def forget(run: Run, order_ids: Collection[int]) -> Forgotten:
-    """Remove the personal data of these orders and of all that were forgotten before. Needs the writer's lock."""
+    """Remove the personal data of these orders and of all orders forgotten earlier. Needs the writer's lock."""
     with refusals_explained(*REFUSED):
         return _forget(run, order_ids)
 
@@ -85,20 +84,20 @@ def _forget(run: Run, order_ids: Collection[int]) -> Forgotten:
 
 
 def are_older(target: Target, order_ids: Collection[int]) -> bool:
-    """Return whether the published tables are from before one of these orders was forgotten."""
+    """Return whether the published tables are older than the forgetting of one of these orders."""
     if not (order_ids and target.is_published):
         return False
     try:
         with target.published() as connection:
             return not set(order_ids) <= forgotten_in(connection)
     except (duckdb.Error, DatabaseOpenError):
-        return False  # the step that needs the tables reports what is wrong with them
+        return False  # the step that needs the tables reports the error
 
 
 def _clean_files(
     layout: Layout, store: StateStore, order_ids: Collection[int], asked: Collection[int]
 ) -> tuple[int, int]:
-    """Clean raw pages, then Parquet files; return how many of each. Repeating it does no harm."""
+    """Clean raw pages, then Parquet files; return the number of each that was rewritten. It can be repeated."""
     pages = _clean_pages(layout, store, order_ids, asked)
     with duckdb.connect() as connection:
         prepare(connection, order_ids)
@@ -108,13 +107,16 @@ def _clean_files(
 
 
 def _remove_leftovers(turn: Turn, layout: Layout) -> None:
-    """Delete copies and spill of readers, and logs that were set aside: each may hold persons."""
+    """Delete copies and spill files of readers, and logs that were set aside: each may contain personal data."""
     for path in (*layout.work.glob("*.duckdb*"), spill(layout.work), layout.copies, *layout.foreign_logs()):
         turn.take_away(path)
 
 
 def _clean_pages(layout: Layout, store: StateStore, order_ids: Collection[int], asked: Collection[int]) -> int:
-    """Clean the windows that name one of the orders asked for, and all that may name any order. Return the pages."""
+    """Clean every window that names one of the orders in ``asked``, or may name any order.
+
+    Return the number of rewritten pages.
+    """
     rewritten = 0
     suspected = suspects(layout, store, asked)
     for number, window_id in enumerate(suspected, start=1):
@@ -139,23 +141,23 @@ def _clean_pages(layout: Layout, store: StateStore, order_ids: Collection[int], 
 def _clean_page(
     layout: Layout, store: StateStore, key: str, recorded: LandedPage | None, order_ids: Collection[int]
 ) -> bool:
-    """Rewrite a page without these orders; return whether it had any.
+    """Rewrite a page without the personal data of these orders; return whether it had any.
 
-    Raise ``PageDamagedError``, and change nothing, if the page is not as it was received. The exception is a page whose
+    Raise ``PageDamagedError``, and change nothing, if the page differs from its record. The exception is a page whose
     rewrite was recorded but interrupted: it is rewritten now.
     """
     harm = None if recorded is None else damage(layout, recorded)
     try:
         content = without_orders(_content(layout, key), order_ids)
     except ValueError:
-        raise PageDamagedError(Path(key), harm or "it is no JSON") from None
+        raise PageDamagedError(Path(key), harm or "it is not JSON") from None
     body = None if content is None else packed(content, suffix_of(key))
     sha256 = None if body is None else hashlib.sha256(body.landed).hexdigest()
     if recorded is not None and harm is not None and sha256 != recorded.sha256:
         raise PageDamagedError(Path(key), harm)
     if content is None or body is None or sha256 is None:
         return False
-    if recorded is not None and harm is None:  # record before writing, so that a repetition writes the recorded file
+    if recorded is not None and harm is None:  # record first, so that a repetition writes the recorded file
         size, name = len(body.landed), name_of(layout.files.named(key, body.landed))
         store.rewrite_page(replace(recorded, file=name, bytes=size, content_bytes=len(content), sha256=sha256))
     _replaced(store.turn, layout, key, layout.files.put(store.turn, key, body.landed))
@@ -163,7 +165,7 @@ def _clean_page(
 
 
 def _replaced(turn: Turn, layout: Layout, key: str, put: str) -> None:
-    """Delete a file that was put anew under another key."""
+    """Delete a file that was rewritten under another key."""
     if put != key:
         layout.files.delete(turn, key)
 
@@ -178,7 +180,7 @@ def _clean_parquet(layout: Layout, store: StateStore, connection: duckdb.DuckDBP
     counted: dict[str, dict[str, int]] = {}
     for table in concerned_tables():
         holding = _holding(layout, connection, table)
-        if holding:  # before a file has other rows: the next load lists all files anew
+        if holding:  # before a file changes: the next load lists all files again
             layout.files.delete(turn, LOADS)
         for key in holding:
             _clean_file(turn, layout, connection, table, key)
@@ -197,7 +199,7 @@ def _clean_parquet(layout: Layout, store: StateStore, connection: duckdb.DuckDBP
 
 
 def _holding(layout: Layout, connection: duckdb.DuckDBPyConnection, table: Table) -> list[str]:
-    """Return the keys of the Parquet files of a table that hold personal data of the forgotten orders."""
+    """Return the keys of the Parquet files of a table that contain personal data of the forgotten orders."""
     keys = dict(zip(_files(layout, table), layout.parquet_files(table.slug), strict=True))
     files = list(keys)
     if not files:
@@ -231,7 +233,7 @@ def _clean_file(turn: Turn, layout: Layout, connection: duckdb.DuckDBPyConnectio
 
 
 def _names(layout: Layout, table: Table) -> dict[str, str]:
-    """Return the names of a table's files, by themselves and by what they are without the mark of their content."""
+    """Return the names of a table's files, by themselves and by their names without the mark of their content."""
     names = [name_of(key) for key in layout.parquet_files(table.slug)]
     return {unmarked(name): name for name in names} | {name: name for name in names}
 
@@ -243,7 +245,7 @@ def _recount(
     counted: dict[str, dict[str, int]],
     names: Mapping[str, Mapping[str, str]],
 ) -> None:
-    """Update the manifest's row counts, which the merge verifies, and the names of files that were put anew."""
+    """Update the manifest's row counts, which the merge verifies, and the names of rewritten files."""
     before = flattened_window(layout, window_id)
     rows, parts = dict(before.rows), dict(before.parts)
     for slug in names.keys() & parts.keys():
@@ -260,21 +262,21 @@ def _recount(
 
 
 def held_files(layout: Layout, order_ids: Collection[int]) -> int:
-    """Return how many Parquet files hold personal data of these orders."""
+    """Return the number of Parquet files that contain personal data of these orders."""
     with duckdb.connect() as connection:
         prepare(connection, order_ids)
         return sum(len(_holding(layout, connection, table)) for table in concerned_tables())
 
 
 def held_pages(layout: Layout, store: StateStore, order_ids: Collection[int]) -> int:
-    """Return how many raw pages hold personal data of these orders; a damaged page counts as one."""
+    """Return the number of raw pages that contain personal data of these orders. A damaged page counts as one."""
     windows = suspects(layout, store, order_ids)
     pages = (raw_key(window_id, name) for window_id in windows for name in layout.pages(window_id))
     return sum(holds(layout, key, order_ids) for key in pages)
 
 
 def holds(layout: Layout, key: str, order_ids: Collection[int]) -> bool:
-    """Return whether a raw page holds personal data of these orders, as a damaged page may."""
+    """Return whether a raw page contains personal data of these orders; True for a damaged page."""
     try:
         return without_orders(_content(layout, key), order_ids) is not None
     except ValueError:

@@ -1,4 +1,4 @@
-"""What ``wms-sync forget`` would do: which orders are meant, what of them is personal, where. It changes nothing."""
+"""Plan ``wms-sync forget``: resolve the named orders, and count their personal data by place. Nothing is changed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from wms_sync.upkeep.forget_search import suspects
 
 
 class NamedOrder(Struct, frozen=True):
-    """An order that was named. ``unique_id`` and ``order_ref`` are None if it is in no table."""
+    """An order named by the user. ``unique_id`` and ``order_ref`` are None if it is in no table."""
 
     id: int
     unique_id: str | None = None
@@ -32,7 +32,7 @@ class NamedOrder(Struct, frozen=True):
 
 
 class ForgetPlan(Struct, frozen=True):
-    """What would be removed: rows by table of the published file, and how many Parquet files and raw pages."""
+    """The data to be removed: rows by table of the published file, and the numbers of Parquet files and raw pages."""
 
     rows: Mapping[str, int]
     parquet_files: int
@@ -40,9 +40,9 @@ class ForgetPlan(Struct, frozen=True):
 
 
 def orders_named(settings: Settings, store: StateStore, names: Sequence[str]) -> tuple[NamedOrder, ...]:
-    """Return the orders named by id, ``unique_id`` or ``order_ref``, by id.
+    """Return the orders named by id, ``unique_id`` or ``order_ref``, sorted by id.
 
-    Raise ``UnknownOrderError`` if a name matches several orders, or none and is no id.
+    Raise ``UnknownOrderError`` if a name matches several orders, or matches none and is not an id.
     """
     forgotten = store.forgotten()
     found: dict[str, list[NamedOrder]] = {}
@@ -58,7 +58,7 @@ def orders_named(settings: Settings, store: StateStore, names: Sequence[str]) ->
 
 
 def refuse_unseen(layout: Layout, store: StateStore, orders: Collection[NamedOrder]) -> None:
-    """Raise ``UnknownOrderError`` for an order that is in no table, Parquet file or raw page and not on the list."""
+    """Raise ``UnknownOrderError`` for an order in no table, Parquet file or raw page, and not on the list."""
     unknown = {order.id for order in orders if not (order.is_in_tables or order.is_forgotten)}
     with reading_parquet():
         unknown -= _in_parquet(layout, unknown)
@@ -66,13 +66,13 @@ def refuse_unseen(layout: Layout, store: StateStore, orders: Collection[NamedOrd
     if unknown:
         ids = ", ".join(map(str, sorted(unknown)))
         raise UnknownOrderError(
-            f"Nothing here knows an order with the id {ids}: no table, no file and not the list of forgotten orders. "
-            "Look whether it is right. If the order is still to come and is to be forgotten at once, add --unseen."
+            f"No order has the id {ids} in any table, in any file or on the list of forgotten orders. Check the id. To "
+            "forget an order that has not come yet, add --unseen."
         )
 
 
 def plan_forget(settings: Settings, store: StateStore, order_ids: Collection[int]) -> ForgetPlan:
-    """Return what would be removed of these orders."""
+    """Return the data that forgetting these orders would remove."""
     layout, target, rows = settings.layout, target_of(settings), {}
     if target.is_published:
         with target.published() as connection:
@@ -92,14 +92,14 @@ def _meant(name: str, found: Sequence[NamedOrder], forgotten: Collection[int]) -
     id_ = identity(name)
     if id_ is None:
         raise UnknownOrderError(
-            f"No order in the tables has the unique_id or order_ref {name}, and no order can have it as its id. "
-            "Give its id."
+            f"No order in the tables has the unique_id or order_ref {name}, and {name} is not an id. Give the id of "
+            "the order."
         )
     return NamedOrder(id_, is_forgotten=id_ in forgotten)
 
 
 def _in_parquet(layout: Layout, order_ids: Collection[int]) -> set[int]:
-    """Return those orders that a Parquet file has: of windows that are not merged yet."""
+    """Return the orders that are in a Parquet file, such as one of a window that is not merged yet."""
     files = layout.files.local(layout.parquet_files(table("orders").slug))
     if not files or not order_ids:
         return set()
@@ -110,7 +110,7 @@ def _in_parquet(layout: Layout, order_ids: Collection[int]) -> set[int]:
 
 
 def _on_pages(layout: Layout, store: StateStore, order_ids: Collection[int]) -> set[int]:
-    """Return those orders of which a raw page holds personal data: of windows that are not flattened yet, say."""
+    """Return the orders with personal data on a raw page, such as one of a window that is not flattened yet."""
     left = set(order_ids)
     for window in suspects(layout, store, left) if left else ():
         for page in layout.pages(window):

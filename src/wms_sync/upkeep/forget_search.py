@@ -1,9 +1,9 @@
 """Find the windows whose raw pages may name some orders, through their Parquet files instead of their pages.
 
-A page names an order where its shipments refer to it and where it is included; both become rows. So a window without
-such rows need not be read, if its Parquet files are sure to have all rows of its pages: they are complete, nothing was
-quarantined or had another form than its type, and its pages are those that were flattened. Every other window may name
-any order: half-read and abandoned ones, and those that are not flattened yet.
+A page names an order where a shipment refers to it, and where it is included; both become rows. So the pages of a
+window without such rows can be skipped if its Parquet files certainly have all rows of its pages: they are complete, no
+value was quarantined or had another form than its type, and the pages are those that were flattened. Every other window
+may name any order: half-read and abandoned ones, and those that are not flattened yet.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NAMING = {"shipments": "order_id", "orders": "id"}
 
 
 def suspects(layout: Layout, store: StateStore, order_ids: Collection[int]) -> tuple[str, ...]:
-    """Return the windows whose raw pages may name one of these orders, in order."""
+    """Return the ids of the windows whose raw pages may name one of these orders, sorted."""
     with duckdb.connect() as connection:
         rows = {slug: _rows(connection, layout, slug, order_ids) for slug in _NAMING}
         cast = _with_other_forms(connection, layout)
@@ -44,7 +44,7 @@ def suspects(layout: Layout, store: StateStore, order_ids: Collection[int]) -> t
 def _rows(
     connection: duckdb.DuckDBPyConnection, layout: Layout, slug: str, order_ids: Collection[int]
 ) -> Mapping[str, tuple[int, bool]]:
-    """Return by window the rows of a table, and whether one names one of these orders."""
+    """Return by window the number of rows of a table, and whether a row names one of these orders."""
     files = layout.files.local(layout.parquet_files(slug))
     if not files:
         return {}
@@ -64,7 +64,7 @@ def _with_other_forms(connection: duckdb.DuckDBPyConnection, layout: Layout) -> 
 
 
 def _is_sure(layout: Layout, store: StateStore, window: Window | None, counted: Mapping[str, int]) -> bool:
-    """Return whether the Parquet files of a window have a row for each order that its pages name."""
+    """Return whether the Parquet files of a window certainly have a row for each order that its pages name."""
     if window is None or not is_flattened(layout, window.id):
         return False
     try:

@@ -1,11 +1,11 @@
 """The list of forgotten orders, which must never be lost: in the state store and in ``forgotten-orders.json``.
 
-Where raw pages lie elsewhere, the file is there too, since the data folder may vanish. A forgotten order stays
-forgotten. So the list is the union of all copies, and each run brings each of them to it: each restores what the others
-lost. The first run writes the file, with an empty list if no order was forgotten, so that a missing file means a loss.
-A state store that is behind the disk (deleted, or restored from an old copy) may lack orders. If in addition the file
-is missing or damaged, the list is lost: then nothing is read or loaded until someone restores it, because personal data
-of forgotten orders would be stored again.
+If raw pages are in object storage, a copy of the file is there too, because the data folder may be lost. A forgotten
+order stays forgotten, so the list is the union of all copies, and each run updates every copy to it. The first run
+writes the file, with an empty list if no order was forgotten; a missing file therefore means a loss. A state store
+that is older than the files on disk (deleted, or restored from an old copy) may lack orders. If the file is also
+missing or damaged, the list is lost: no run reads or loads until someone restores it, because it would store personal
+data of forgotten orders again.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ logger = logging.getLogger(__name__)
 
 
 def reconcile_lists(layout: Layout, store: StateStore, *, outdated: bool) -> None:
-    """Bring the state store and the files to the same list. Raise ``ForgottenOrdersLostError`` if all are in doubt.
+    """Update the state store and the files to the same list. Raise ``ForgottenOrdersLostError`` if the list is lost.
 
-    ``behind``: the state store lacks something that is on disk. The caller holds the writer's lock.
+    ``outdated``: the state store lacks windows that are on disk. The caller holds the writer's lock.
     """
     refuse_lost(layout, outdated=outdated)
     known = store.forgotten()
     copies = list(_copies(layout))
     if all(copy is None for _, copy in copies) and (known or layout.forgotten_orders.exists()):
         logger.warning(
-            "%(file)s is missing or damaged: written again from the state store, %(orders)s",
+            "%(file)s is missing or damaged: rewritten from the state store, %(orders)s",
             {"file": layout.forgotten_orders, "orders": count_of(len(known), "order")},
         )
     listed = frozenset[int]().union(*(copy for _, copy in copies if copy is not None))
@@ -56,7 +56,7 @@ def reconcile_lists(layout: Layout, store: StateStore, *, outdated: bool) -> Non
 
 
 def refuse_lost(layout: Layout, *, outdated: bool) -> None:
-    """Raise ``ForgottenOrdersLostError`` if neither the state store nor a file is sure to be complete."""
+    """Raise ``ForgottenOrdersLostError`` if neither the state store nor a file is certainly complete."""
     if not outdated or any(copy is not None for _, copy in _copies(layout)):
         return
     try:
@@ -66,12 +66,12 @@ def refuse_lost(layout: Layout, *, outdated: bool) -> None:
 
 
 def orders_remembered(layout: Layout) -> frozenset[int]:
-    """Return the orders in the files, as far as these can be read."""
+    """Return the orders in the files that can be read."""
     return frozenset[int]().union(*(copy for _, copy in _copies(layout) if copy is not None))
 
 
 def _copies(layout: Layout) -> Iterator[tuple[str, frozenset[int] | None]]:
-    """Yield each file with the list, and what it says; None where it says nothing."""
+    """Yield the place of each file and its list; None for a file that is missing or damaged."""
     try:
         yield str(layout.forgotten_orders), orders_listed(layout.forgotten_orders)
     except ValueError:
@@ -84,15 +84,15 @@ def _copies(layout: Layout) -> Iterator[tuple[str, frozenset[int] | None]]:
 
 
 def add_to_list(layout: Layout, store: StateStore, order_ids: Collection[int]) -> frozenset[int]:
-    """Add these orders to both copies of the list, before anything is removed; return the whole list."""
+    """Add these orders to every copy of the list, before any data is removed; return the whole list."""
     store.remember_forgotten(order_ids)
     return _write(layout, store)
 
 
 def take_off_list(layout: Layout, store: StateStore, order_ids: Collection[int]) -> None:
-    """Delete orders from both copies of the list. If it is interrupted, they stay on it: each copy restores the other.
+    """Delete orders from every copy of the list. If it is interrupted, they stay on the list.
 
-    Raise ``UnknownOrderError`` for orders that are not on it or are not yet removed everywhere.
+    Raise ``UnknownOrderError`` for orders that are not on the list, or whose data is not yet removed everywhere.
     """
     if absent := sorted(set(order_ids) - store.forgotten()):
         raise UnknownOrderError(f"Not on the list of forgotten orders: {', '.join(map(str, absent))}.")
@@ -114,7 +114,7 @@ def _write(layout: Layout, store: StateStore) -> frozenset[int]:
 
 
 def orders_listed(path: Path) -> frozenset[int]:
-    """Return the orders in a file. Raise ``ValueError`` with what is wrong with the file."""
+    """Return the orders in a file. Raise ``ValueError``, which describes the damage."""
     try:
         return _orders_in(path.read_bytes())
     except FileNotFoundError:

@@ -1,6 +1,6 @@
-"""The place of raw pages and Parquet files, as the last run knew it: another one without them is a mistake.
+"""Remember the place of raw pages and Parquet files, and refuse a new place without them as a mistake.
 
-A run would find every file missing there, give all windows up and read everything again.
+There a run would find every file missing, discard all windows and read everything again.
 """
 
 from __future__ import annotations
@@ -12,31 +12,28 @@ from wms_sync.state.store import StateStore
 from wms_sync.targets.target import target_of
 
 PLACE = "files_in"
-"""The name of what the state store keeps: how many windows there were when the place was first used, and its end."""
+"""The observation in the state store: the number of windows when the place was first used, and the end of its name."""
 IN_DATA_FOLDER = "the data folder"
 _END = 64
-"""The last characters of a place, which tell it from others."""
+"""The number of last characters of a place's name to store; they distinguish it from others."""
 
 
 class FilesElsewhere(SettingsError):
-    """``WMS_FILES_URL`` was changed, and the files are where they were."""
+    """``WMS_FILES_URL`` was changed, but the files were not moved."""
 
     def __init__(self, before: str, now: str, windows: int) -> None:
         shown = f"...{before}" if len(before) == _END else before
         super().__init__(
             f"Raw pages and Parquet files were in {shown} until now, and {now} has none of their files "
             f"({count_of(windows, 'window')}). "
-            "Nothing was read, loaded or changed. Set WMS_FILES_URL as it was. To move them, copy raw/, parquet/ and "
-            "forgotten-orders.json as they are, or use `wms-sync backup` and `wms-sync restore`. If they are lost, "
-            "leave WMS_FILES_URL as it was: the next runs read everything again."
+            "Nothing was read, loaded or changed. Restore the old WMS_FILES_URL. To move the files, copy raw/, "
+            "parquet/ and forgotten-orders.json unchanged, or use `wms-sync backup` and `wms-sync restore`. If the "
+            "files are lost, keep the old WMS_FILES_URL: the next runs read everything again."
         )
 
 
 def refuse_another_place(settings: Settings, store: StateStore) -> None:
-    """Raise ``FilesElsewhere`` if the place is another one than before and has nothing of what was there.
-
-    Otherwise remember it.
-    """
+    """Raise ``FilesElsewhere`` if the place has changed and has none of the files. Otherwise remember it."""
     refuse_place_without_files(settings, store)
     now = _named(settings)
     known = store.observation(PLACE)
@@ -45,7 +42,7 @@ def refuse_another_place(settings: Settings, store: StateStore) -> None:
 
 
 def refuse_place_without_files(settings: Settings, store: StateStore) -> None:
-    """Do the same for those who only look."""
+    """Raise ``FilesElsewhere`` as ``refuse_another_place`` does, without remembering the place."""
     now = _named(settings)
     known = store.observation(PLACE)
     if known is None or known.about == now[-_END:]:
@@ -56,7 +53,7 @@ def refuse_place_without_files(settings: Settings, store: StateStore) -> None:
 
 
 def refuse_places(settings: Settings, store: StateStore) -> None:
-    """Raise what a run would raise because files or tables lie elsewhere, or are another installation's."""
+    """Raise the error of a run whose files or tables are elsewhere, or belong to another installation."""
     refuse_place_without_files(settings, store)
     target_of(settings).refuse_others()
 

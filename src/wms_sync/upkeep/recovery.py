@@ -1,12 +1,13 @@
-"""Repair the state store from what is on disk, before a run begins.
+"""Repair the state store from the files on disk before a run begins.
 
-A state store that was deleted or restored from an old copy is completed without any request to the service: windows
-come from the manifests beside the raw pages and from the receipts in the published file; creates, audits and missing
-shipments from their copies in the published file; products that were created since from ``creates.jsonl``; forgotten
-orders from ``forgotten-orders.json``; what was seen of the service's clock from ``clocks.json``. Alerts that are due
-and acknowledgements are nowhere else; where the tables were lost too, or are part of the same old copy, neither are
-creates, which is recorded. Then an interrupted ``forget`` is finished, before pages are checked, because it may have
-left a page that differs from its record. A window with a damaged page loses its coverage, so that it is read again.
+A state store that was deleted or restored from an old copy is completed without a request to the service: windows
+from the manifests next to the raw pages and from the receipts in the published file; creates, audits and missing
+shipments from their copies in the published file; products created after the last publishing from ``creates.jsonl``;
+forgotten orders from ``forgotten-orders.json``; observations of the service's clock from ``clocks.json``. Alerts that
+are due and acknowledgements have no copy. Creates have none either if the tables were lost too, or are part of the same
+old copy; then the run records that creates may be missing. Afterwards an interrupted ``forget`` is finished, before
+pages are checked, because it may have left a page that differs from its record. A window with a damaged page loses its
+coverage, so that it is read again.
 """
 
 from __future__ import annotations
@@ -53,10 +54,10 @@ logger = logging.getLogger(__name__)
 def begin(
     settings: Settings, purpose: str, run_id: str | None = None, *, from_scratch: bool = False, held: Held | None = None
 ) -> Iterator[Run]:
-    """Hold the writer's turn inside the block; yield the run, its state store repaired from what is on disk.
+    """Hold the writer's turn inside the block; repair the state store from the files on disk, and yield the run.
 
-    ``purpose`` is for people who wait for the lock, unless the caller has ``held`` it. A run that Dagster does not run
-    gets an id of its own. ``from_scratch``: the run makes the tables again, so it may begin where they lack files.
+    Processes that wait for the lock show ``purpose``; a caller that already has the lock passes it as ``held``.
+    ``run_id`` defaults to a new id. ``from_scratch``: the run rebuilds the tables, so it may begin if they lack files.
     """
     url, run_id = settings.database_url, run_id or str(uuid4())
     layout = settings.layout
@@ -72,7 +73,7 @@ def begin(
 
 
 def recover(run: Run, *, from_scratch: bool = False) -> None:
-    """Repair the state store from what is on disk. The caller holds the writer's lock."""
+    """Repair the state store from the files on disk. The caller holds the writer's lock."""
     settings, store, layout = run.settings, run.store, run.layout
     store.turn.take_away(layout.staged.root)  # left by a restore that was killed
     report_foreign_log(layout)
@@ -84,10 +85,10 @@ def recover(run: Run, *, from_scratch: bool = False) -> None:
         _refuse_windows_of_another_service(settings, unknown.values())
     target = target_of(settings)
     if unknown:
-        target.refuse_others()  # their windows are not taken in
+        target.refuse_others()  # do not adopt windows of another installation
     outdated = _is_outdated(target, known, unknown)
     copies = _copies(settings, target)
-    # windows last: once they are restored, nothing shows any more that the state store was lost
+    # windows last: they are the only sign that the state store was lost
     reconcile_lists(layout, store, outdated=outdated)
     clocks.reconcile(layout, store)
     if outdated:
@@ -102,7 +103,7 @@ def recover(run: Run, *, from_scratch: bool = False) -> None:
         _doubt_ledger(settings, store)
     found = _from_manifests(store, unknown.values()) + take_back(layout, store)
     for window_id in _without_usable_manifest(layout, store):
-        if not is_dropped(layout, window_id):  # else its receipt is as good
+        if not is_dropped(layout, window_id):  # else its receipt is enough
             quarantine_window(run, window_id)
     if not known:
         found += _from_receipts(target, store)
@@ -111,7 +112,7 @@ def recover(run: Run, *, from_scratch: bool = False) -> None:
             "restored %(windows)s in the state store from manifests and receipts; none is read again",
             {"windows": count_of(found, "window")},
         )
-        refuse_another_service(settings, store)  # before anything of its installation is deleted
+        refuse_another_service(settings, store)  # before deleting files that may belong to another installation
     for window_id in _without_usable_manifest(layout, store):
         quarantine_window(run, window_id)
     if left := _delete_half_read(layout, store):
@@ -126,9 +127,9 @@ def recover(run: Run, *, from_scratch: bool = False) -> None:
 
 
 def _finish_forgetting(run: Run, *, from_scratch: bool) -> None:
-    """Finish an interrupted ``forget``. Readers that are in the way of its last step hold up no other run.
+    """Finish an interrupted ``forget``. If readers block its last step, warn and continue.
 
-    Nor does a lost file of a lake hold up the rebuild that mends it; the run after that finishes then.
+    A rebuild also continues if a file of a lake is lost, because the rebuild repairs it; the next run finishes then.
     """
     try:
         forget(run, ())
@@ -140,22 +141,25 @@ def _finish_forgetting(run: Run, *, from_scratch: bool) -> None:
             raise
         logger.warning("%(error)s The run after this rebuild finishes `wms-sync forget`.", {"error": error})
         return
-    logger.info("finished an interrupted `wms-sync forget`, or repeated it in tables that are older")
+    logger.info("finished an interrupted `wms-sync forget`, or repeated it in older tables")
 
 
 def _copies(settings: Settings, target: Target) -> Target:
-    """Return the tables with copies of the ledger and of audits: before a lake's first load, the file before it."""
+    """Return the tables with copies of the ledger and of audits: until a lake's first load, the earlier file."""
     return FileTarget(settings) if settings.analytics == "ducklake" and not target.is_published else target
 
 
 def _outlives_its_copies(settings: Settings, target: Target, copies: Target) -> bool:
-    """Return whether a loss of the state store is one of every copy of its ledger too."""
+    """Return whether the loss of the state store includes every copy of its ledger."""
     may_outlive_copies = settings.layout.elsewhere is not None or target.shares_state_database
     return may_outlive_copies and (copies.shares_state_database or not copies.is_published)
 
 
 def ledger_lacks(settings: Settings, store: StateStore) -> Observation | None:
-    """Return since when the ledger may lack creates: as recorded, or as the next run that writes will record it."""
+    """Return the time after which the ledger may lack creates: as recorded, or as the next writing run will record it.
+
+    Return None if the ledger is complete.
+    """
     recorded = store.observation(LEDGER_LACKS)
     target = target_of(settings)
     if recorded is not None or not _outlives_its_copies(settings, target, _copies(settings, target)):
@@ -164,9 +168,9 @@ def ledger_lacks(settings: Settings, store: StateStore) -> Observation | None:
 
 
 def _doubt(settings: Settings, store: StateStore) -> Observation:
-    """Return that the ledger may lack creates: a database with the state and the lake, or a disk, was lost.
+    """Return the observation that the ledger may lack creates, after the loss of a disk or of a shared database.
 
-    An old copy of such a database knows the creates from before its newest window.
+    An old copy of such a database has the creates up to its newest window.
     """
     since = max(
         (window.landed_at for window in store.windows() if window.landed_at is not None), default=settings.start
@@ -178,9 +182,9 @@ def _doubt_ledger(settings: Settings, store: StateStore) -> None:
     if store.observation(LEDGER_LACKS) is None:
         store.record([_doubt(settings, store)])
         logger.warning(
-            "the state store was lost with every copy of its ledger, or both are old copies: a push of products asks "
-            "before it sends what the ledger does not know. When you know that nothing is missing: `wms-sync restore "
-            "--creates-are-known`"
+            "the state store was lost with every copy of its ledger, or both are old copies: a push of products first "
+            "looks up in the service each product that is not in the ledger. If you know that none is missing: "
+            "`wms-sync restore --creates-are-known`"
         )
 
 
@@ -201,7 +205,7 @@ def _refuse_if_another(settings: Settings, held: str | None) -> None:
 
 
 def is_outdated(settings: Settings, store: StateStore) -> bool:
-    """Return whether the state store lacks windows that are on disk: it was deleted, or restored from an old copy."""
+    """Return whether the state store lacks windows that are on disk: deleted, or restored from an old copy."""
     known = {window.id for window in store.windows()}
     return _is_outdated(target_of(settings), known, _unknown_manifests(settings.layout, known))
 
@@ -211,7 +215,7 @@ def _is_outdated(target: Target, known: Collection[str], unknown: Iterable[objec
 
 
 def _unknown_manifests(layout: Layout, known: Collection[str]) -> Iterator[tuple[str, Manifest]]:
-    """Yield the manifests that the state store does not know, with their windows; a damaged one counts as none."""
+    """Yield the windows that the state store lacks, with their manifests. Skip damaged manifests."""
     for window_id in layout.windows():
         if window_id not in known and is_complete(layout, window_id):
             with suppress(ManifestDamaged):
@@ -219,7 +223,7 @@ def _unknown_manifests(layout: Layout, known: Collection[str]) -> Iterator[tuple
 
 
 def _without_usable_manifest(layout: Layout, store: StateStore) -> list[str]:
-    """Return the complete windows that nobody knows, after all that can be read were restored."""
+    """Return the complete windows that the state store lacks after every readable manifest was restored."""
     known = {window.id for window in store.windows()}
     return [window_id for window_id in layout.windows() if window_id not in known and is_complete(layout, window_id)]
 
@@ -231,7 +235,7 @@ def _from_manifests(store: StateStore, unknown: Collection[Manifest]) -> int:
 
 
 def _from_receipts(target: Target, store: StateStore) -> int:
-    """Restore windows that are in the tables without raw pages; return how many.
+    """Restore windows that are in the tables but have no raw pages; return their number.
 
     They count as covered, but a rebuild cannot include them.
     """
@@ -247,7 +251,7 @@ def _from_receipts(target: Target, store: StateStore) -> int:
 
 
 def _delete_half_read(layout: Layout, store: StateStore) -> int:
-    """Delete windows that neither the state store nor a manifest knows; return how many.
+    """Delete windows that are neither in the state store nor in a manifest; return their number.
 
     No run could continue such a window.
     """
@@ -260,7 +264,7 @@ def _delete_half_read(layout: Layout, store: StateStore) -> int:
 
 
 def _give_up_if_damaged(layout: Layout, store: StateStore, window: Window) -> None:
-    """Give the window up if a page that is still needed is not as it was received."""
+    """Discard the window if a page that is still needed differs from the received one."""
     if is_flattened(layout, window.id):
         return
     try:

@@ -1,18 +1,18 @@
-"""``wms-sync restore``: put a backup into an empty or lost data folder. If anything is wrong, that stays as it was.
+"""``wms-sync restore``: put a backup into an empty or lost data folder. On an error the folder stays unchanged.
 
-First everything is read, checked and staged: in ``work/restored``, a data folder of its own with its own state store,
-every remembered ``wms-sync forget`` is applied: those in the backup, in its folder, in the present state store and in
-the present ``forgotten-orders.json``. Then what is staged takes the place of what is there, by renames, the published
-file last. Only meanwhile ``restoring.json`` is there: nothing else reads or writes until a killed restore is repeated.
-At last a run begins, as every run does, and repairs the state store from what is on disk.
+First the backup is read, checked and staged in ``work/restored``, a separate data folder with its own state store.
+There every recorded ``wms-sync forget`` is applied: those in the backup, in its folder, in the present state store and
+in the present ``forgotten-orders.json``. Then the staged files replace the present ones by renames, the published file
+last. During the replacement ``restoring.json`` exists, and no other command reads or writes; a killed restore must be
+repeated. Finally an ordinary run begins, and repairs the state store from the files on disk.
 
-Where raw pages and Parquet files lie in object storage and are no part of the backup, the manifests beside them say
-which windows there are. A backup that has them can be restored into object storage, and into a lake, which the next
-load makes from them: so an installation moves.
+If raw pages and Parquet files are in object storage and not in the backup, the manifests next to them list the windows.
+A backup that has them can be restored into object storage, and into a lake, which the next load builds from them. That
+is how an installation moves.
 
-The ledger in a backup is older than the service. Creates that the present state store knows are kept. Where it cannot
-be sure to know them all, ``LEDGER_LACKS`` says from when on creates may be unknown: a push then asks before it sends
-what the service would take twice.
+The ledger in a backup is older than the service. Creates in the present state store are kept. If it may lack creates,
+``LEDGER_LACKS`` records the time after which they may be missing: a push then looks up in the service each row that the
+service would create twice.
 """
 
 from __future__ import annotations
@@ -60,15 +60,15 @@ from wms_sync.upkeep.recovery import begin
 logger = logging.getLogger(__name__)
 
 AT_ONCE = 8
-"""Objects that are put side by side."""
+"""The number of objects to upload in parallel."""
 
 
 class DataFolderInUse(SettingsError):
-    """The data folder holds data, and nobody said that it may be replaced."""
+    """The data folder has data, and ``--over`` does not confirm that it may be replaced."""
 
 
 class Restored(Struct, frozen=True):
-    """What a restore did. ``left_out`` are files that are damaged in the backup, each with what is wrong.
+    """The result of a restore. ``left_out`` are the damaged files of the backup, each with the damage.
 
     ``creates_unknown_since`` is None if the ledger is known to be complete.
     """
@@ -88,10 +88,10 @@ def restore(
     creates_are_known: bool = False,
     locks: tuple[str, ...] = (),
 ) -> Restored:
-    """Restore the newest backup of a folder, or the one whose record ``source`` is.
+    """Restore the newest backup of a folder, or the backup whose record is ``source``.
 
-    ``over`` names the data folder whose data may be replaced. ``creates_are_known``: a person has made sure that
-    nothing was created since the backup that the ledger lacks. ``locks`` are those of the pushes.
+    ``over`` names the data folder whose data may be replaced. ``creates_are_known``: a person has verified that the
+    ledger lacks no create. ``locks`` are those of the pushes.
     """
     layout = settings.layout
     kept, path, backup = _named(source)
@@ -121,7 +121,7 @@ def restore(
 
 
 def trust_ledger(settings: Settings) -> None:
-    """Record that a person has made sure that the ledger lacks no create."""
+    """Record that a person has verified that the ledger lacks no create."""
     with begin(settings, "restore") as run:
         run.store.delete_observation(LEDGER_LACKS)
 
@@ -141,21 +141,21 @@ def _refuse_data(settings: Settings, backup: Backup, over: Path | None) -> None:
     where = layout.files.where("")
     if backup.files_in is not None and (layout.elsewhere is None or not layout.windows()):
         raise BackupError(
-            f"This backup has no raw pages and Parquet files: they lay in {backup.files_in}, and {where} has none. "
-            "Nothing was changed. Set WMS_FILES_URL to where they are now."
+            f"This backup has no raw pages and Parquet files: they were in {backup.files_in}, and {where} has none. "
+            "Nothing was changed. Set WMS_FILES_URL to their present place."
         )
     if backup.files_in is None and layout.elsewhere is not None and layout.windows():
         raise DataFolderInUse(
-            f"{where} holds raw pages, and a restore puts those of a backup into an empty place only. Nothing was "
+            f"{where} has raw pages, and a restore writes those of a backup only to an empty place. Nothing was "
             "changed. Set WMS_FILES_URL to another prefix."
         )
     is_known = layout.elsewhere is not None and _knows_windows(settings)
     if not (holds_data(layout) or is_known) or (over is not None and over.expanduser().absolute() == layout.root):
         return
-    held = f"{layout.root} holds data" if holds_data(layout) else "The state store is in use"
+    held = f"{layout.root} has data" if holds_data(layout) else "The state store is in use"
     raise DataFolderInUse(
-        f"{held}, and a restore replaces it. Nothing was changed. Set WMS_DATA_DIR to an empty folder (and, if you set "
-        f"that, WMS_STATE_URL to an empty database), or, if this data may go, say so with --over {layout.root}."
+        f"{held}, and a restore replaces it. Nothing was changed. Set WMS_DATA_DIR to an empty folder (and, if you use "
+        f"it, WMS_STATE_URL to an empty database), or, if this data may be lost, add --over {layout.root}."
     )
 
 
@@ -166,13 +166,13 @@ def _knows_windows(settings: Settings) -> bool:
 
 
 def _examined(kept: Backups, path: Path, backup: Backup) -> tuple[Snapshot, dict[str, str]]:
-    """Return the state store, and what is damaged of the rest. Raise ``BackupError`` if the state store is."""
+    """Return the state store, and the damaged files. Raise ``BackupError`` if the state store is damaged."""
     try:
         snapshot = kept.state(backup)
     except StateCopyDamaged as error:
         raise BackupError(
-            f"{path} cannot be restored: of the state store, {error}. Nothing was changed. Name an older "
-            "backup-*.json of the folder."
+            f"{path} cannot be restored, because its state store is damaged: {error}. Nothing was changed. Name an "
+            "older backup-*.json of the folder."
         ) from None
     damaged = dict(backup.damaged)
     for place, file in sorted(backup.files.items()):
@@ -186,23 +186,23 @@ def _present(settings: Settings) -> Snapshot | None:
     try:
         return read_snapshot(settings.database_url)
     except StateDamaged as error:
-        logger.warning("%(error)s What it knew is lost", {"error": error})
+        logger.warning("%(error)s Its content is lost", {"error": error})
         return None
 
 
 @contextmanager
 def _unchanged(layout: Layout, path: Path) -> Iterator[None]:
-    """Add to an error that nothing was changed."""
+    """Add to the message of an error that nothing was changed."""
     try:
         yield
     except (WmsSyncError, OSError) as error:
-        raise BackupError(f"{path} was not restored, and {layout.root} is as it was: {error}") from None
+        raise BackupError(f"{path} was not restored, and {layout.root} is unchanged: {error}") from None
 
 
 def _stage(
     settings: Settings, kept: Backups, backup: Backup, left_out: dict[str, str], merged: Snapshot, held: Held
 ) -> Snapshot:
-    """Make the data folder ready as it shall be, without what was forgotten; return its state store."""
+    """Stage the restored data folder, without the forgotten orders' personal data; return its state store."""
     staged = settings.layout.staged
     shutil.rmtree(staged.root, ignore_errors=True)
     here = settings.model_copy(
@@ -219,11 +219,11 @@ def _stage(
     ready = read_snapshot(here.database_url)
     if backup.files_in is None:
         return ready
-    return ready.with_rows(forgotten_orders, merged.rows(forgotten_orders))  # not yet in the objects
+    return ready.with_rows(forgotten_orders, merged.rows(forgotten_orders))  # the objects still have their data
 
 
 def _forgotten(layout: Layout, kept: Backups, snapshot: Snapshot, present: Snapshot | None) -> frozenset[int]:
-    """Return every order that anything remembers as forgotten."""
+    """Return every order that is forgotten in the backup, its folder, the state store or the data folder."""
     known: set[int] = set()
     known |= orders_remembered(layout)
     with suppress(ValueError):
@@ -237,7 +237,7 @@ def _forgotten(layout: Layout, kept: Backups, snapshot: Snapshot, present: Snaps
 def _merged(
     backup: Backup, snapshot: Snapshot, present: Snapshot | None, forgotten: frozenset[int], *, creates_are_known: bool
 ) -> Snapshot:
-    """Return the state store of the backup, with what must not be lost of the present one."""
+    """Return the state store of the backup, with the creates and forgotten orders of the present one."""
     now = datetime.now(UTC)
     asked = {row["order_id"]: row["asked_at"] for row in snapshot.rows(forgotten_orders)}
     again = [
@@ -257,7 +257,7 @@ def _merged(
 
 
 def _without_windows(snapshot: Snapshot) -> Snapshot:
-    """Return the snapshot without the windows of which there are pages: manifests beside these say how they are now."""
+    """Return the snapshot without the windows that have pages: the manifests next to the pages are newer."""
     paged = {row["window_id"] for row in snapshot.rows(pages)}
     left = [row for row in snapshot.rows(windows) if row["id"] not in paged]
     return snapshot.with_rows(windows, left).with_rows(pages, ())
@@ -273,7 +273,7 @@ def _newest_entries(rows: tuple[Row, ...]) -> list[Row]:
 
 
 def _continues_from(present: Snapshot | None, snapshot: Snapshot) -> bool:
-    """Return whether the present state store is the one of the backup, only later: then its ledger is complete."""
+    """Return whether the present state store continues the one in the backup; then its ledger is complete."""
     if present is None:
         return False
     before, now = ({row["id"] for row in state.rows(windows)} for state in (snapshot, present))
@@ -289,7 +289,7 @@ def _moment(seconds: int) -> datetime:
 
 
 def _swap(settings: Settings, path: Path, backup: Backup, ready: Snapshot, held: Held, *, is_lost: bool) -> None:
-    """Put what is staged in the place of what is there; until this ends, ``restoring.json`` refuses every command."""
+    """Replace the present files with the staged ones. While this runs, ``restoring.json`` blocks every command."""
     layout, staged = settings.layout, settings.layout.staged
     was_interrupted = layout.restoring.exists()
     with _unchanged(layout, path):
@@ -319,7 +319,7 @@ def _state_files(settings: Settings) -> list[Path]:
 
 @contextmanager
 def _in_place_of(damaged: list[Path]) -> Iterator[None]:
-    """Move files out of the way of the block; delete them after it, or put them back if it failed."""
+    """Move these files away before the block; delete them after it, or put them back if it failed."""
     moved = [(path, path.rename(path.with_name(f"{path.name}.damaged"))) for path in damaged]
     try:
         yield
@@ -332,7 +332,7 @@ def _in_place_of(damaged: list[Path]) -> Iterator[None]:
 
 
 def _replace_files(layout: Layout, staged: Layout) -> None:
-    """Rename what is staged to its place, and what is there away: the published file last, so that there is one."""
+    """Move the present files away and the staged files to their places. The published file is replaced last."""
     away = make_private(staged.root / "away")
     staged.forgotten_orders.replace(layout.forgotten_orders)
     layout.published_log.unlink(missing_ok=True)
@@ -367,7 +367,7 @@ def _drop_lake(settings: Settings) -> None:
 
 
 def _put_files(settings: Settings, kept: Backups, backup: Backup, left_out: dict[str, str]) -> None:
-    """Put the files of the backup into the staged folder."""
+    """Link or copy the files of the backup into the staged folder."""
     staged = settings.layout.staged
     folders: set[Path] = set()
     with accessing(staged.root):
@@ -382,7 +382,7 @@ def _put_files(settings: Settings, kept: Backups, backup: Backup, left_out: dict
 
 
 def _put_objects(settings: Settings, held: Held) -> None:
-    """Put staged raw pages and Parquet files where they lie, if not in the data folder, under the names they have."""
+    """Upload the staged raw pages and Parquet files to object storage, under their own names."""
     layout, staged = settings.layout, settings.layout.staged
     files = [path for folder in (staged.raw, staged.parquet) for path in folder.rglob("*") if path.is_file()]
     with (
@@ -402,9 +402,10 @@ def _is_written_once(place: str) -> bool:
 
 
 def _to_put(layout: Layout, backup: Backup, left_out: dict[str, str]) -> Iterator[tuple[str, Kept]]:
-    """Yield what is put back: not the list of forgotten orders, which is newer here, and of damaged windows less.
+    """Yield the files to restore. Leave out damaged files, and the list of forgotten orders, which is newer here.
 
-    Without its record of Parquet files a window is flattened again from its raw pages.
+    Also leave out a window's list of Parquet files if one of them is damaged: a load then flattens the window again
+    from its raw pages.
     """
     of_list = layout.forgotten_orders.relative_to(layout.root).as_posix()
     parts = [name_of(place) for place in left_out if place.startswith(f"{PARQUET}/")]

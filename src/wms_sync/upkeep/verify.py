@@ -1,8 +1,8 @@
-"""``wms-sync verify``: look at every file of the data folder, or of a folder of backups, and say what is damaged.
+"""``wms-sync verify``: check every file of the data folder, or of a folder of backups, and report the damaged ones.
 
-In the data folder raw pages are compared by hash with what was received, manifests with the state store, Parquet files
-by their rows with the manifests of their windows, and these with the receipts in the published file. In a folder of
-backups every file has a hash. Nothing is changed.
+In the data folder, raw pages are compared by hash with the received ones, manifests with the state store, the row
+counts of Parquet files with the manifests of their windows, and these with the receipts in the published file. In a
+folder of backups every file is compared by hash. Nothing is changed.
 """
 
 from __future__ import annotations
@@ -34,17 +34,14 @@ from wms_sync.upkeep.backups import Backup, BackupError, Backups, Kept, StateCop
 from wms_sync.upkeep.forgotten_orders import refuse_lost
 from wms_sync.upkeep.recovery import is_outdated
 
-WRITTEN_AGAIN = "`wms-sync rebuild` makes it again from what the state store knows"
-READ_AGAIN = "`wms-sync rebuild` gives its window up, and `wms-sync sync` reads its time again"
-LOOK_AGAIN = (
-    "check that it is of the right kind, its permissions and the disk, and verify again: the rest of its window was "
-    "not looked at"
-)
-FLATTENED_AGAIN = "delete its file below parquet/_windows, and `wms-sync rebuild` makes it again"
+WRITTEN_AGAIN = "`wms-sync rebuild` rewrites it from the state store"
+READ_AGAIN = "`wms-sync rebuild` discards its window, then `wms-sync sync` reads its time again"
+LOOK_AGAIN = "check its type, its permissions and the disk, then verify again: the rest of its window was not verified"
+FLATTENED_AGAIN = "delete the file of its window below parquet/_windows; then `wms-sync rebuild` writes it again"
 
 
 class Damage(Struct, frozen=True):
-    """A file that is not as it should be, what is wrong with it, and what mends it."""
+    """A damaged file, the damage, and how to repair it."""
 
     place: str
     reason: str
@@ -55,21 +52,21 @@ class Damage(Struct, frozen=True):
 
 
 class Verified(Struct, frozen=True):
-    """How many files were looked at, by what they are, and which are damaged."""
+    """The number of verified files by kind, and the damaged ones."""
 
     examined: dict[str, int]
     damaged: tuple[Damage, ...]
 
 
 def verify(settings: Settings) -> Verified:
-    """Examine the data folder, in the writer's turn, so that no run changes it meanwhile."""
+    """Verify the data folder, in the writer's turn, so that no run changes it meanwhile."""
     refuse_unfinished_restore(settings.layout)
     with lock_of(settings.database_url, settings.layout).hold("verify"), StateStore(settings.database_url) as store:
         return _Examination(settings, store).verified()
 
 
 def verify_backups(folder: Path, data: Layout) -> Verified:
-    """Examine every backup of a folder, which must be apart from the data folder: each file that a record names, once.
+    """Verify every backup of a folder, which must be outside the data folder. Verify each kept file once.
 
     Raise ``FoldersOverlap`` or ``BackupError``.
     """
@@ -79,7 +76,7 @@ def verify_backups(folder: Path, data: Layout) -> Verified:
         kept.newest()
     examined, found, whole = {"backup": len(records), "file": 0}, [], set()
     for record in reversed(records):
-        again = f"delete {record.name}, and make another backup"
+        again = f"delete {record.name}, and make a new backup"
         try:
             backup = read_backup(record)
         except BackupError as error:
@@ -93,7 +90,7 @@ def verify_backups(folder: Path, data: Layout) -> Verified:
             if (reason := _damage(kept, backup, file)) is None:
                 whole.add(file.sha256)
             else:
-                advice = f"delete {path}, if it is there: the next backup brings it again while the data folder has it"
+                advice = f"delete {path}, if it exists: the next backup copies it again if the data folder has it"
                 found.append(Damage(f"{place} of {record.name}", reason, advice))
         found += [
             Damage(f"{place} of {record.name}", f"{reason} when the backup was made", "a restore leaves it out")
@@ -115,7 +112,7 @@ def _damage(kept: Backups, backup: Backup, file: Kept) -> str | None:
 
 
 class _Examination:
-    """Looks at the data folder once."""
+    """Verifies the data folder once."""
 
     def __init__(self, settings: Settings, store: StateStore) -> None:
         self._settings = settings
@@ -130,7 +127,7 @@ class _Examination:
 
     def _lists(self) -> Iterator[Damage]:
         if outdated := is_outdated(self._settings, self._store):
-            yield Damage("the state store", "it was lost or is an old copy", "the next run restores what is on disk")
+            yield Damage("the state store", "it was lost or is an old copy", "the next run restores it from the disk")
         refuse_lost(self._layout, outdated=outdated)
         for folder in () if outdated else quarantined_folders(self._layout, self._store):
             yield Damage(raw_key(folder.window_id, MANIFEST), folder.reason, folder.what_to_do)
@@ -172,7 +169,7 @@ class _Examination:
         try:
             flattened = flattened_window(self._layout, window.id)
         except RecordDamagedError:
-            yield Damage(flattened_key(window.id), "it is damaged", "`wms-sync rebuild` makes it again")
+            yield Damage(flattened_key(window.id), "it is damaged", "`wms-sync rebuild` rewrites it")
             return
         with duckdb.connect() as connection:
             for slug in flattened.parts:
@@ -194,7 +191,7 @@ class _Examination:
             yield Damage(place, f"{counted:,} of {count_of(flattened.rows.get(slug, 0), 'row')}", FLATTENED_AGAIN)
 
     def _receipts(self) -> Iterator[Damage]:
-        """Compare with the receipts: what was forgotten since is gone from the Parquet files, and nothing else is."""
+        """Compare row counts with the receipts. Only forgotten orders may have reduced them."""
         if not self._target.is_published:
             return
         name = self._target.name
@@ -202,21 +199,21 @@ class _Examination:
             with self._target.published() as connection:
                 rows = connection.execute(sql_files.read("queries/receipts.sql")).fetchall()
         except DatabaseForbidden as error:
-            yield Damage(name, str(error).rstrip("."), "then verify again: the receipts were not looked at")
+            yield Damage(name, str(error).rstrip("."), "then verify again: the receipts were not verified")
             return
         except (duckdb.Error, DatabaseOpenError) as error:
-            yield Damage(name, str(error).splitlines()[0], "move it away, and the next load publishes it again")
+            yield Damage(name, str(error).splitlines()[0], "move it away; the next load publishes it again")
             return
         has_forgotten = bool(self._store.forgotten())
         for window_id, merged in rows:
             self._looked_at["receipt"] += 1
             if not is_flattened(self._layout, window_id):
                 continue
-            with suppress(RecordDamagedError, Inaccessible):  # named already
+            with suppress(RecordDamagedError, Inaccessible):  # already reported
                 yield from self._receipt(window_id, merged, has_forgotten=has_forgotten)
 
     def _receipt(self, window_id: str, merged: int, *, has_forgotten: bool) -> Iterator[Damage]:
         held = sum(flattened_window(self._layout, window_id).rows.values())
         if held != merged and not (has_forgotten and held < merged):
-            reason = f"{count_of(held, 'row')}, and its receipt says {merged:,}"
+            reason = f"{count_of(held, 'row')}, but its receipt has {merged:,}"
             yield Damage(flattened_key(window_id), reason, "run `wms-sync rebuild`")

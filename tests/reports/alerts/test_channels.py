@@ -109,7 +109,7 @@ def test_a_state_store_that_takes_no_alert_ends_no_command_and_is_told_once_and_
     with logged() as messages:
         for _ in range(2):
             send_alerts(broken.settings, seconds=20)
-    assert "Alerts could not be looked for" in str(messages)
+    assert "New alerts could not be determined" in str(messages)
     [told] = receiver.taken
     assert (told["event"], told["is_bad"]) == ("store_refuses", True)
     assert "Alerts cannot be stored: " in told["text"]
@@ -161,7 +161,7 @@ def test_the_doctor_names_what_waits_and_what_is_not_reached(install):
     assert [verdict for verdict, _ in found] == ["error", "warning"]
     assert "1 alert waits for the receiver" in found[1][1]
     assert "a-secret" not in str(found)
-    assert "nobody hears of failures" in str(list(check_alerts(install().settings)))
+    assert "failures are reported to nobody" in str(list(check_alerts(install().settings)))
 
 
 def test_channels_are_told_apart(install, receiver):

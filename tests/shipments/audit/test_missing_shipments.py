@@ -259,7 +259,7 @@ def test_after_a_whole_round_the_tables_equal_the_service(bench, sandbox, settin
     assert (first.last_audit.round_shipments, first.last_audit.missing_in_all) == (60, 0)
     text = "\n".join(status_lines(first, ()))
     assert f"ids above 0 up to {first.last_audit.to_id}: 60 shipments compared" in text
-    assert "gone over 60 of 120 shipments; 0 marked missing in all" in text
+    assert "covered 60 of 120 shipments; 0 marked missing in total" in text
 
     sandbox.sandbox.delete_shipments(gone[1:])
     _, refreshed, _ = night(bench, sandbox)

@@ -92,7 +92,7 @@ def test_a_stub_that_says_deleted_marks_the_shipment(bench, sandbox, settings_fo
     with published(bench) as connection:
         assert [one for one in differences(connection, expected) if one.startswith("shipment")] == []
     lines = "\n".join(explanation_lines(explain(bench.settings, bench.store, str(gone[0]))))
-    assert "a page showed it as a stub that says deleted" in lines
+    assert "a page showed it as a stub marked deleted" in lines
     assert SAYS_DELETED in lines
 
     serve_in_full(sandbox, 3)

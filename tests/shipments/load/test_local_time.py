@@ -53,5 +53,5 @@ def test_a_setting_takes_effect_with_the_next_load(bench, sandbox):
     offsets = "select timezone, utc_offset_seconds from ops.timezones where to_at > '9000-01-01'"
     assert sorted(ask(bench, offsets)) == [("America/Los_Angeles", -28800), ("Asia/Tokyo", 32400), ("UTC", 0)]
     (unknown, other) = findings(bench)
-    assert unknown == ("warning", "WMS_WAREHOUSE_TIMEZONES names nowhere, and no warehouse is called so")
+    assert unknown == ("warning", "WMS_WAREHOUSE_TIMEZONES names nowhere, but no warehouse has that name")
     assert other[0] == "note"

@@ -1,1 +1,1 @@
-"""What can be created in the service: one value a kind, with its body, its columns, its sample and its files."""
+"""The kinds of master data that can be created in the service: one value per kind, with its body and its sample."""

@@ -1,7 +1,7 @@
-"""A kind of master data as one value, and the cells and groups of cells that the bodies of several kinds have.
+"""The type ``Kind``, and the cells and groups of cells that several kinds share.
 
-The fields of a kind, with the rule of each cell, are its bodies. ``table`` lists the kinds that there are. A group such
-as ``Money`` is complete or absent.
+The bodies of a kind define its fields, with the rule of each cell. ``table`` lists the kinds. A group such as ``Money``
+is complete or absent.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ Body: TypeAlias = type
 
 
 class MerchantMethod(Struct, frozen=True):
-    """How the Merchant API (4.7) is asked for things by their natural key.
+    """The method of the Merchant API (4.7) that finds objects by their natural key.
 
-    ``key`` and ``ids`` are fields of a row of its result, of ``ids`` the first that has an id. A row says its type only
-    where that begins with one of ``types``; otherwise the kind's own counts.
+    ``key`` and ``ids`` are fields of a row of its result; the first of ``ids`` that has an id counts. The type of a row
+    counts only if it begins with one of ``types``; otherwise the row has the kind's own type.
     """
 
     name: str
@@ -43,24 +43,24 @@ class MerchantMethod(Struct, frozen=True):
 
 
 class Kind(Struct, frozen=True, eq=False):
-    """A kind of master data that the service lets us create."""
+    """A kind of master data that can be created in the service."""
 
     name: str
     """The word of the command line, of file names and of the ledger: ``location-tags``."""
     type: str
     """The service's word for it in a reference: ``LocationTag``."""
     key: str
-    """The column that names a record in the company's own data."""
+    """The column with the natural key of a record."""
     is_unique: bool
-    """Whether the service refuses a second one of the same key (section 2), so that sending again is safe."""
+    """Whether the service refuses a second object of the same key (section 2), so that sending again is safe."""
     endpoint: str
     """The path of the create, as in section 4: ``/v1/inventory/location-tags``."""
     bodies: Mapping[str, Body]
-    """The bodies of the create by the type that a row may have."""
+    """The bodies of the create, by the type of a row."""
     body_of_unknown_type: Body | None = None
-    """Checks the other cells of a row with a wrong type, if there are several types."""
+    """The body that checks the other cells of a row with a wrong type, if there are several types."""
     wrapped_in: str | None = None
-    """The field of the request that holds the body; None if the body is the request."""
+    """The field of the request that contains the body; None if the body is the request."""
     read_only: frozenset[str] = frozenset()
     """Fields that the service sets: columns of these names are refused."""
     not_sendable: Mapping[str, str] = field(default_factory=dict)
@@ -68,15 +68,15 @@ class Kind(Struct, frozen=True, eq=False):
     aliases: Mapping[str, str] = field(default_factory=dict)
     """Other names of columns, such as those of the vendor's own files."""
     not_carried: tuple[str, ...] = ()
-    """Columns of such files that are left out with a note, since the create has no field for them."""
+    """Columns of such files that are not sent, with a note, because the create has no field for them."""
     as_stored: Callable[[str], str] = str.strip
     """Turns a cell of the key into the key that the service stores."""
     inactive: str | None = None
-    """The ``status`` of a record that cannot be anybody's parent."""
+    """The ``status`` of a record that cannot be a parent."""
     query: str | None = None
-    """The SQL file that reads it from the published file; None if shipments do not show it."""
+    """The SQL file that reads its objects from the published file; None if shipments do not refer to them."""
     merchant_method: MerchantMethod | None = None
-    """How to ask the Merchant API for it; None if that is not possible."""
+    """The method of the Merchant API that finds its objects; None if there is none."""
 
     def __str__(self) -> str:
         return self.name
@@ -93,17 +93,17 @@ class Kind(Struct, frozen=True, eq=False):
 
     @property
     def slug(self) -> str:
-        """Its name in names of assets and jobs: ``location_tags``."""
+        """The form of its name in assets and jobs: ``location_tags``."""
         return self.name.replace("-", "_")
 
     @property
     def has_types(self) -> bool:
-        """Whether its body says which of several types it is."""
+        """Whether a row has one of several types."""
         return len(self.bodies) > 1
 
     @property
     def can_be_found(self) -> bool:
-        """Whether a sync or the Merchant API may show it."""
+        """Whether a sync or the Merchant API may find its objects."""
         return self.query is not None or self.merchant_method is not None
 
     def body(self, type_: str) -> Body:
@@ -111,7 +111,7 @@ class Kind(Struct, frozen=True, eq=False):
         return self.bodies.get(type_, self.body_of_unknown_type or self.bodies[self.type])
 
     def type_written(self, text: str) -> str:
-        """Return a type, given in any case, as the service writes it; any other text as it is."""
+        """Return a type, given in any case, as the service writes it; any other text unchanged."""
         return next((known for known in self.bodies if known.casefold() == text.casefold()), text)
 
 
@@ -127,7 +127,7 @@ Currency = Annotated[str, letters(3, "USD", "currency code")]
 Country = Annotated[str, letters(2, "US", "country code")]
 
 CLOSED = ConfigDict(extra="forbid")
-"""For the outermost body: a cell that has no place there is an offence."""
+"""For the outermost body: a cell without a field there is an offence."""
 
 
 class Money(TypedDict):
@@ -138,7 +138,7 @@ class Money(TypedDict):
 
 
 class Weight(TypedDict):
-    """A weight or volume as a request has it: without its unit."""
+    """A weight or volume in a request, which has no unit."""
 
     value: Measure
 
@@ -151,7 +151,7 @@ class Quantity(TypedDict):
 
 
 class Dimensions(TypedDict):
-    """Three lengths as a request has them: without their unit."""
+    """Three lengths in a request, which have no unit."""
 
     length: Measure
     width: Measure

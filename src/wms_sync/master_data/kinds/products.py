@@ -1,11 +1,11 @@
-"""Products and packaging items (specification 2.3 and 4.3), which share one endpoint and are told apart by ``type``.
+"""Products and packaging items (specification 2.3 and 4.3), which share one endpoint and differ by ``type``.
 
-A reference is two fields here, of which a row fills one: the natural key and the id (``allow_for_brands``,
-``allow_for_brand_ids``). What the service alone sets (ids, times, units) is not here. Which fields are required is not
-shown; asked for is what no item can be told apart without.
+A reference is two fields here, and a row fills one of them: the natural key or the id (``allow_for_brands``,
+``allow_for_brand_ids``). Fields that only the service sets (ids, times, units) are not here. The specification does not
+show which fields are required; here the fields that identify an item are.
 
-Flags among the packaging options whose shape is not shown are taken as booleans by their names; another text is sent as
-it is, with a warning. What no column can say is said in the column ``resource_json``.
+Flags among the packaging options whose shape is not shown count as booleans by their names; other text is sent
+unchanged, with a warning. The column ``resource_json`` can set values that no column can.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Inventory(TypedDict, total=False):
 
 
 class Export(TypedDict, total=False):
-    """What customs ask for."""
+    """Data for customs."""
 
     description: Text
     customs_value: Money
@@ -85,7 +85,7 @@ class Export(TypedDict, total=False):
 
 
 class RegulatedGoods(TypedDict, total=False):
-    """What carriers ask for of dangerous goods."""
+    """Data for carriers of dangerous goods."""
 
     regulation: Annotated[tuple[str, ...], refers_by_id("Regulation", "regulation_id")]
     technical_name: Text
@@ -200,7 +200,7 @@ class _Confirmed(TypedDict, total=False):
 
 
 class _Applied(_Options, _Routed, _Confirmed, total=False):
-    """Options of what rules add to a package; ``require_scan_timing`` may hold a ``|`` and is one text."""
+    """Options of items that rules add to a package. ``require_scan_timing`` is one text, even with a ``|``."""
 
     apply_to_goods_type: Text
     never_apply_to_goods_type: Text
@@ -256,35 +256,35 @@ class PackagingContainer(Item, total=False):
 
 @with_config(CLOSED)
 class PackagingSupplies(Item, total=False):
-    """Something that is used up for a package."""
+    """Supplies that a package uses up."""
 
     supplies_options: SuppliesOptions
 
 
 @with_config(CLOSED)
 class PackagingDataCollection(Item, total=False):
-    """Something that is recorded about a package."""
+    """Data that is recorded about a package."""
 
     data_collection_options: DataCollectionOptions
 
 
 @with_config(CLOSED)
 class PackagingInstruction(Item, total=False):
-    """Something that the packer is told."""
+    """An instruction for the packer."""
 
     instruction_options: InstructionOptions
 
 
 @with_config(CLOSED)
 class PackagingInfill(Item, total=False):
-    """Something that fills a package."""
+    """Material that fills a package."""
 
     infill_options: InfillOptions
 
 
 @with_config(CLOSED)
 class AnyItem(Product, total=False):
-    """A row of an unknown type, whose other cells are checked anyway."""
+    """A row of an unknown type. Its other cells are checked anyway."""
 
     container_options: ContainerOptions
     supplies_options: SuppliesOptions
@@ -294,8 +294,8 @@ class AnyItem(Product, total=False):
 
 
 _NO_UNIT = (
-    "Cannot be sent: a product is created without units and measured in the service's own, which its answers show (lb, "
-    "in, in^3). Convert the values where they differ, and remove the column."
+    "Cannot be sent: a create has no units, and the service uses its own, which its answers show (lb, in, in^3). "
+    "Convert the values if needed, and remove the column."
 )
 
 _VENDOR_COLUMNS = {
@@ -320,7 +320,7 @@ _NOT_CARRIED = (
     "special_supplies",
     "special_other",
 )
-"""The vendor's columns that the create endpoint has no field for."""
+"""The vendor's columns without a field in the create endpoint."""
 
 PRODUCTS = Kind(
     name="products",

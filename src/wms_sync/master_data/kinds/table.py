@@ -1,9 +1,9 @@
 """The kinds of master data: retailers (specification 2.2 and 4.2), products, location tags (2.1 and 4.1).
 
-The specification does not say which fields of a retailer are required; required here is what identifies one. The order
-is that of commands and reports. The name of a file in the folder of master data says its kind: ``retailers.csv``,
-``Products 2026-03.csv``, ``location_tags-new.csv``. The word of the kind comes first, ``.csv`` last, in any case. A
-file of rejected rows is named so too, and can be put back as it is. Subfolders are not read.
+The specification does not say which fields of a retailer are required; here the fields that identify one are. The order
+is that of commands and reports. The name of a file in the folder of master data begins with its kind and ends with
+``.csv``, in any case: ``retailers.csv``, ``Products 2026-03.csv``, ``location_tags-new.csv``. The name of a file of
+rejected rows does so too, so the file can be put into the folder unchanged. Subfolders are not read.
 """
 
 from __future__ import annotations
@@ -106,19 +106,19 @@ LOCATION_TAGS = Kind(
 KINDS = (LOCATION_TAGS, RETAILERS, PRODUCTS)
 NAMES = tuple(kind.name for kind in KINDS)
 IN_SHIPMENTS = tuple(kind.name for kind in KINDS if kind.query is not None)
-"""The names of the kinds that shipments show."""
+"""The names of the kinds that shipments refer to."""
 SAMPLES = Path(__file__).with_name("samples")
-"""A folder with one file per kind, with every column; references are to things of the sandbox."""
+"""A folder with one file per kind, with every column. References are to objects of the sandbox."""
 _BY_NAME = {kind.name: kind for kind in KINDS}
 
 
 def kind_named(name: str) -> Kind:
-    """Return the kind with this name, as commands and the ledger use it; raise ``KeyError`` if there is none."""
+    """Return the kind with this name, as in commands and the ledger. Raise ``KeyError`` if there is none."""
     return _BY_NAME[name]
 
 
 def folder_of(settings: Settings) -> Path:
-    """Return the folder; raise ``SettingsError`` if it is not set or is no folder."""
+    """Return the folder of master data. Raise ``SettingsError`` if it is not set or is not a folder."""
     folder = settings.master_data_dir
     if folder is None:
         raise SettingsError(
@@ -126,22 +126,24 @@ def folder_of(settings: Settings) -> Path:
             "or push one file with `wms-sync push`."
         )
     if not folder.is_dir():
-        raise SettingsError(f"WMS_MASTER_DATA_DIR is {folder}, which is no folder. Make it, or correct the setting.")
+        raise SettingsError(
+            f"WMS_MASTER_DATA_DIR is {folder}, which is not a folder. Create it, or correct the setting."
+        )
     return folder
 
 
 def files_of(folder: Path, kind: Kind) -> tuple[Path, ...]:
-    """Return the files of this kind by name, which is the order in which they are pushed."""
+    """Return the files of this kind, sorted by name, in the order of pushing."""
     try:
         return tuple(sorted(path for path in folder.iterdir() if kind_of(path) is kind and path.is_file()))
     except OSError as error:
         raise SettingsError(
-            f"WMS_MASTER_DATA_DIR is {folder}, which cannot be read ({error.strerror}). Check who may read it."
+            f"WMS_MASTER_DATA_DIR is {folder}, which cannot be read ({error.strerror}). Check its permissions."
         ) from None
 
 
 def kind_of(path: Path) -> Kind | None:
-    """Return the kind that a file's name says; None if it says none."""
+    """Return the kind in a file's name; None if it names none."""
     name = path.name.casefold().replace("_", "-")
     named = [kind for kind in KINDS if name.startswith(kind.name) and name.endswith(".csv")]
     return max(named, key=lambda kind: len(kind.name), default=None)

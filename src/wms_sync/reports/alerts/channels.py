@@ -1,6 +1,6 @@
-"""Where alerts go: a webhook that takes JSON, the URLs of apprise, and the address that is called after each success.
+"""The channels of alerts: a webhook for JSON, the URLs of apprise, and the heartbeat's address for each success.
 
-Addresses may contain secrets: no message shows them, and redirects are not followed. Each request has a time limit.
+Addresses may contain secrets: no message shows them, and no redirect is followed. Each request has a time limit.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from apprise import NotifyBase
 
 SECONDS = 5.0
-"""The longest that a receiver may keep us waiting: to connect, and between two pieces of its answer."""
+"""The time limit for a receiver: to connect, and between two parts of its answer."""
 HEARTBEAT = "heartbeat"
 TRY_IT = "`wms-sync alert test` sends a test"
 
@@ -32,7 +32,7 @@ for name, level in (("httpx", logging.CRITICAL), ("apprise", logging.CRITICAL), 
 
 
 class NotDelivered(WmsSyncError):
-    """A channel did not take an alert."""
+    """A channel did not accept an alert."""
 
 
 class Channel(Protocol):
@@ -50,11 +50,11 @@ class Channel(Protocol):
         """Deliver an alert. Raise ``NotDelivered``."""
 
     def reach(self) -> str:
-        """Look whether an alert would arrive, without sending one; return what was seen. Raise ``NotDelivered``."""
+        """Check that an alert would arrive, without sending one; return the result. Raise ``NotDelivered``."""
 
 
 class Webhook(Struct, frozen=True):
-    """An address that takes the alert as JSON."""
+    """An address that accepts alerts as JSON."""
 
     url: SecretStr
     name: str = "webhook"
@@ -67,37 +67,37 @@ class Webhook(Struct, frozen=True):
             raise NotDelivered(f"The webhook of {self.setting} answered {answer.status_code}.")
 
     def reach(self) -> str:
-        """Ask the host of the address, not the address itself."""
+        """Send a request to the host of the address, not to the address itself."""
         return _reached(self.url, self.setting)
 
 
 class Heartbeat(Struct, frozen=True):
-    """An address that is called after each sync that succeeded."""
+    """An address that is called after each successful sync."""
 
     url: SecretStr
     name: str = HEARTBEAT
     setting: str = f"{PREFIX}HEARTBEAT_URL"
 
     def send(self, _: Body) -> None:
-        """Call the address: by GET and without a body, which every such service takes."""
+        """Call the address by GET and without a body, which every heartbeat service accepts."""
         answer = _ask("GET", self.url.get_secret_value(), self.setting)
         if not answer.is_success:
             raise NotDelivered(f"The address of {self.setting} answered {answer.status_code}.")
 
     def reach(self) -> str:
-        """Ask the host of the address: to call the address itself would be a sign of life."""
+        """Send a request to the host of the address; a call of the address itself would count as a heartbeat."""
         return _reached(self.url, self.setting)
 
 
 class AppriseUrl(Struct, frozen=True):
-    """One of the URLs of ``WMS_ALERT_URLS``, which has more than a hundred kinds of receivers."""
+    """One of the apprise URLs of ``WMS_ALERT_URLS``. Apprise supports more than a hundred kinds of receivers."""
 
     url: SecretStr
     number: int
 
     @property
     def name(self) -> str:
-        """Return the name in the outbox: an URL is told from the others by its place."""
+        """Return the name in the outbox: the place of the URL in the setting distinguishes it."""
         return f"url {self.number}"
 
     @property
@@ -110,24 +110,24 @@ class AppriseUrl(Struct, frozen=True):
         if not self._receiver().notify(
             title=title_of(body), body=body["text"], notify_type="warning" if body["is_bad"] else "success"
         ):
-            raise NotDelivered(f"The receiver of {self.setting} did not take the alert.")
+            raise NotDelivered(f"The receiver of {self.setting} did not accept the alert.")
 
     def reach(self) -> str:
-        """See whether apprise understands the URL: not every receiver can be asked without being told."""
-        return f"apprise takes it as {self._receiver().service_name}; {TRY_IT}"
+        """Check that apprise accepts the URL: some receivers cannot be tested without an alert."""
+        return f"apprise recognises {self._receiver().service_name}; {TRY_IT}"
 
     def _receiver(self) -> NotifyBase:
         from apprise import Apprise, AppriseAsset
 
         asset = AppriseAsset(app_id="wms-sync", http_redirects=False, async_mode=False)
         if (made := Apprise.instantiate(self.url.get_secret_value(), asset=asset)) is None:
-            raise NotDelivered(f"{self.setting} is not understood by apprise: see its list of services.")
+            raise NotDelivered(f"apprise does not recognise {self.setting}: see its list of services.")
         made.socket_connect_timeout = made.socket_read_timeout = SECONDS
         return made
 
 
 def channels_of(settings: Settings) -> tuple[Channel, ...]:
-    """Return the channels that take alerts, without the heartbeat."""
+    """Return the channels for alerts, without the heartbeat."""
     return tuple(_channels(settings))
 
 
@@ -137,7 +137,7 @@ def heartbeat_of(settings: Settings) -> Heartbeat | None:
 
 
 def all_channels(settings: Settings) -> tuple[Channel, ...]:
-    """Return everything that is sent to."""
+    """Return the channels for alerts, and the heartbeat."""
     beat = heartbeat_of(settings)
     return (*channels_of(settings), *(() if beat is None else (beat,)))
 
@@ -168,6 +168,6 @@ def _ask(method: str, url: str, setting: str, body: Body | None = None) -> httpx
 
     try:
         return httpx.request(method, url, json=body, timeout=SECONDS, follow_redirects=False)
-    # the last two: proxies and authorities of the environment that cannot be used
+    # the last two: unusable proxies or certificate authorities in the environment
     except (httpx.HTTPError, httpx.InvalidURL, ValueError, ImportError, OSError) as error:
         raise NotDelivered(f"The address of {setting} could not be reached ({type(error).__name__}).") from None

@@ -1,4 +1,4 @@
-"""Send what is due, within a time that the caller gives: whoever waits for it never waits longer."""
+"""Send the alerts that are due, within a time limit that the caller sets."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from wms_sync.state.runs import RunRecord
 
 logger = logging.getLogger(__name__)
 KEPT_FOR = timedelta(days=30)
-"""An alert that no receiver took for so long is given up."""
+"""An alert that no receiver has accepted within this time is discarded."""
 CHANNEL_SECONDS = 5.0
-"""The longest that the end of a run waits for a channel."""
+"""The longest time that the end of a run waits for a channel."""
 
 _refusing: set[str] = set()
-"""The state stores of which this process has sent that they refuse what is to be stored."""
+"""The state stores that cannot be written, as this process has reported in an alert."""
 
 
 def send_alerts(settings: Settings, *, seconds: float) -> None:
-    """Look for new facts and send what is due; return after so many seconds at the latest, and raise nothing.
+    """Find new facts and send the alerts that are due; return after ``seconds`` at the latest, and raise no error.
 
-    What is cut off or fails stays in the outbox. It works in a thread that ends with the process, since a receiver that
-    answers byte by byte, or a locked database, has no time limit of its own.
+    Alerts that were cut off or failed stay in the outbox. The work runs in a thread that ends with the process, because
+    a receiver that answers byte by byte, or a locked database, has no time limit of its own.
     """
     if not all_channels(settings):
         return
@@ -39,15 +39,15 @@ def send_alerts(settings: Settings, *, seconds: float) -> None:
 
 
 def report_unrecorded(settings: Settings, failed: RunRecord) -> None:
-    """Send that this run failed, which the state store could not keep; its process need not say that again."""
+    """Report a failed run that the state store could not record. This process does not report the store again."""
     _refusing.add(settings.database_url)
     _send_now(settings, failed_run(failed, [failed], datetime.now(UTC)))
 
 
 def _send_now(settings: Settings, finding: Finding) -> None:
-    """Send what cannot be stored: now, once, and without the outbox.
+    """Send a finding that cannot be stored: now, once, and without the outbox.
 
-    Wait ``CHANNEL_SECONDS`` for each channel at most, and raise nothing.
+    Wait at most ``CHANNEL_SECONDS`` for each channel, and raise no error.
     """
     body = body_of(settings, finding, datetime.now(UTC), None)
     for channel in channels_of(settings):
@@ -55,7 +55,7 @@ def _send_now(settings: Settings, finding: Finding) -> None:
 
 
 def _within(seconds: float, do: Callable[[], None]) -> None:
-    """Wait for it so many seconds at most."""
+    """Run it in a thread; wait at most ``seconds`` for its end."""
     thread = threading.Thread(target=do, name="alerts", daemon=True)
     thread.start()
     thread.join(seconds)
@@ -66,13 +66,13 @@ def _send_once(channel: Channel, body: Body) -> None:
         channel.send(body)
     except Exception as error:  # noqa: BLE001 - as in _send_alerts
         why = error if isinstance(error, NotDelivered) else type(error).__name__
-        logger.warning("An alert was not delivered, and is not sent again. %(why)s", {"why": why})
+        logger.warning("An alert was not delivered, and will not be sent again. %(why)s", {"why": why})
 
 
 def deliver(settings: Settings, moment: datetime | None = None) -> None:
-    """Send every alert that is due, the oldest first; what a channel does not take is due again after a pause.
+    """Send every alert that is due, oldest first. An alert that a channel does not accept is due again after a pause.
 
-    A channel that did not take one alert is not tried with the next.
+    Once a channel has not accepted an alert, leave it out for the rest of the call.
     """
     moment = moment or datetime.now(UTC)
     channels = {channel.name: channel for channel in all_channels(settings)}
@@ -89,13 +89,13 @@ def deliver(settings: Settings, moment: datetime | None = None) -> None:
 
 
 def _send(outbox: Outbox, channel: Channel, alert: Waiting, moment: datetime) -> bool:
-    """Send an alert unless another process does so; return whether the channel takes alerts."""
+    """Send an alert unless another process sends it; return False if the channel did not accept it."""
     if not outbox.claim(alert, moment):
         return True
     try:
         channel.send(alert.body)
     except NotDelivered as error:
-        logger.warning("An alert waits, and is sent again later. %(why)s", {"why": error})
+        logger.warning("An alert was not delivered, and will be sent again later. %(why)s", {"why": error})
         outbox.refused(alert, str(error))
         return False
     outbox.delivered(alert)
@@ -107,22 +107,22 @@ def _send_alerts(settings: Settings) -> None:
         observe(settings)
         deliver(settings)
     except WmsSyncError as error:
-        logger.warning("Alerts could not be looked for: %(why)s", {"why": error})
+        logger.warning("New alerts could not be determined: %(why)s", {"why": error})
         _report_refusal(settings, error)
     except Exception as error:  # noqa: BLE001 - no defect of alerts may end a command
-        logger.warning("Alerts could not be looked for (%(kind)s).", {"kind": type(error).__name__})
+        logger.warning("New alerts could not be determined (%(kind)s).", {"kind": type(error).__name__})
     else:
         _report_end_of_refusal(settings)
 
 
 def _report_refusal(settings: Settings, error: WmsSyncError) -> None:
-    """Send that no alert can be stored, as on a full disk: once a process, until it has seen the end of it.
+    """Send an alert that no alert can be stored, as on a full disk. A process sends it once until storing works again.
 
-    What waiting mends, such as a PostgreSQL that starts again, is left to the next look.
+    Ignore errors that may pass by themselves, such as a restart of PostgreSQL.
     """
     if settings.database_url not in _refusing and not mends_by_waiting(type(error).__name__):
         _refusing.add(settings.database_url)
-        what_to_do = "Until then no alert can be stored, and none but this may come."
+        what_to_do = "Until this is fixed, this may be the only alert."
         _send_now(settings, _of_store(f"Alerts cannot be stored: {error}", Event.STORE_REFUSES, what_to_do))
 
 

@@ -1,6 +1,6 @@
-"""Compare the findings with the alerts that were sent, and put what is new, changed or over into the outbox.
+"""Compare the findings with the alerts that were sent, and put alerts for new, changed and ended ones into the outbox.
 
-An alert is JSON; its ``text`` alone is enough for a chat.
+An alert is JSON; a chat needs only its ``text``.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from wms_sync.state.store import StateStore
 from wms_sync.targets.target import target_of
 
 RECORDS = 200
-"""How many of the newest runs may end a failure."""
+"""The number of newest runs to search for a success that ends a failure."""
 BEAT_FOR = timedelta(days=1)
-"""How old a success may be whose heartbeat is still sent."""
+"""The greatest age of a success whose heartbeat is still sent."""
 
 
 def observe(settings: Settings, moment: datetime | None = None) -> None:
-    """Put an alert for each finding that is new or changed into the outbox, and for each end that is reported.
+    """Put an alert for each new or changed finding into the outbox, and one for each end that is worth reporting.
 
-    Without a channel nothing is sent, and nothing counts as sent.
+    Without a channel send no alert, and count none as sent.
     """
     moment = moment or datetime.now(UTC)
     channels = tuple(channel.name for channel in channels_of(settings))
@@ -56,7 +56,7 @@ def _published(settings: Settings) -> Published | None:
 
 @lru_cache(maxsize=1)
 def _published_in(settings: Settings, _: int) -> Published:
-    """Read the tables once for each publishing: Dagster's sensor asks every half minute, and an inbox may be large."""
+    """Read the tables once for each publishing: Dagster's sensor runs every half minute, and an inbox may be large."""
     return published_of(settings)
 
 
@@ -80,7 +80,7 @@ class _Observation(Struct, frozen=True):
                     self._end(before)
 
     def _send(self, finding: Finding, before: SentAlert | None) -> None:
-        assert finding.event is not None  # noqa: S101 - the caller has looked
+        assert finding.event is not None  # noqa: S101 - the caller has checked
         if before is None or before.fingerprint != finding.alert_facts:
             sent = SentAlert(finding.name, finding.event.value, finding.alert_facts, self.moment)
             self.outbox.add(sent, self._body(finding), self.channels)
@@ -89,12 +89,12 @@ class _Observation(Struct, frozen=True):
         ended = self._what_ended(before)
         body = None
         if ended is not None:
-            text = f"{ended} again; it was reported on {before.sent_at:%Y-%m-%d %H:%M} UTC that it was not so."
+            text = f"{ended} again. The problem was reported on {before.sent_at:%Y-%m-%d %H:%M} UTC."
             body = self._body(Finding(name=before.key, severity="note", text=text), Event.RECOVERED)
         self.outbox.end(before, body, self.channels, self.moment)
 
     def _what_ended(self, before: SentAlert) -> str | None:
-        """Return what is well again; None if nobody waits for it, or if the records of the runs are gone."""
+        """Return what has recovered; None if its end is not reported, or if the records of the runs are gone."""
         if before.event == Event.STALE_DATA:
             return "The data is fresh"
         if before.event == Event.TABLES_GONE:
@@ -105,7 +105,7 @@ class _Observation(Struct, frozen=True):
         return f"{before.key.removeprefix(RUN).replace('_', ' ')} succeeded" if next(succeeded, None) else None
 
     def beat(self) -> None:
-        """Put a heartbeat into the outbox for the newest sync that succeeded, in place of one that still waits."""
+        """Put a heartbeat for the newest sync into the outbox if it succeeded. It replaces one that still waits."""
         ended = (run for run in self.runs if run.group == SYNC and run.outcome in {"succeeded", "failed"})
         last = next(ended, None)
         if last is None or last.outcome == "failed" or last.ended_at is None:
@@ -127,9 +127,9 @@ def _ended_by(run: RunRecord) -> set[str]:
 def body_of(
     settings: Settings, finding: Finding, now: datetime, data_as_of: datetime | None, event: Event | None = None
 ) -> Body:
-    """Return the alert on a finding, of its own event or of this one. ``id`` is new: a receiver drops what it has had.
+    """Return the alert about a finding. ``event`` defaults to that of the finding.
 
-    ``detail``, which may quote rows, is left out.
+    ``id`` is new for each alert, so that a receiver can drop duplicates. Leave out ``detail``, which may quote rows.
     """
     link, purpose = _link(settings, finding), None if finding.run is None else finding.run.purpose
     event = event or finding.event or Event.FINDING
@@ -157,7 +157,7 @@ def body_of(
 
 
 def _sender(settings: Settings) -> str:
-    """Return whose alert it is: ``wms-sync acme at https://acme.example.com``."""
+    """Return the sender of the alert: ``wms-sync acme at https://acme.example.com``."""
     name = "" if settings.instance is None else f" {settings.instance}"
     return f"wms-sync{name} at {settings.base_url or 'no address'}"
 
