@@ -215,7 +215,7 @@ CASES = [
     Case(
         "a record that is missing from a page, once", "it is asked for by its id, and the sync ends right", edited(lose)
     ),
-    stops("a record that is missing from a page, every time", WindowIncomplete, "left off", edited(lose)),
+    stops("a record that is missing from a page, every time", WindowIncomplete, "lacked", edited(lose)),
     stops("429 for ever", Busy, "429", instead(429)),
     stops("503 for ever", ServiceFailed, "503", instead(503)),
     stops("the token expires", Unauthorized, "WMS_API_TOKEN", instead(401, "<html>log in</html>")),

@@ -1,5 +1,5 @@
 -- source: shipments
--- notes: ends the latest version of every shipment that is marked missing, and lets that of one that returned go on
+-- notes: ends the latest version of every shipment that is marked missing, and reopens it for a shipment that returned
 update history.shipments
 set valid_to = marked.valid_to
 from (

@@ -1,8 +1,8 @@
 -- grain: one row per shipment or order of the slice with a value that did not fit its type
 -- keys: root, id
 -- source: the slice's Parquet files of ops.quarantine, shipments and order_items
--- notes: the names in braces are empty if the slice has no such rows. A path gives the place of a shipment on its page,
---     which is in the order of ids; a record that stands whole in quarantine has a place and no row
+-- notes: the names in braces are empty if the slice has no such rows. A path gives the position of a shipment on its
+--     page, which is ordered by id; a record that was quarantined whole has a position but no row
 create or replace temp table audit_misfits as
 with misfit as (
     select

@@ -1,4 +1,4 @@
--- grain: one row per order of the slice that the tables hold in the same version
+-- grain: one row per order of the slice that the tables have in the same version
 -- source: the slice's Parquet files of orders, and the table before they are merged
 -- notes: leaves out orders that changed between two pages of the slice, or have a value that did not fit its type
 create or replace temp table audit_orders as

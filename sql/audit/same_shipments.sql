@@ -1,4 +1,4 @@
--- grain: one row per shipment of the slice that the tables hold in the same version
+-- grain: one row per shipment of the slice that the tables have in the same version
 -- source: audit_slice
 -- notes: leaves out shipments with a value that did not fit its type, which is reported as quarantined
 create or replace temp table audit_shipments as

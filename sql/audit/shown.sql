@@ -1,4 +1,4 @@
--- grain: one row per page that contains one of the given shipments, which were proven missing before
+-- grain: one row per page that contains one of the given missing shipments
 -- source: Parquet files of shipments
 select
     id,

@@ -2,8 +2,8 @@
 -- keys: id
 -- source: the slice's Parquet files of shipments, and the table before they are merged
 -- notes: {incoming} and {quarantine} are empty if the slice has no shipment or no misfit; verdict is null if both sides have the same version, whose rows are then compared.
---     A shipment whose updated_at did not fit its type is not reported as missed, since it is in quarantine.
---     Absent is neither a shipment known to be missing before nor one that the slice shows as a stub that says nothing
+--     A shipment whose updated_at did not fit its type is not reported as missed, because it is in quarantine.
+--     Absent excludes shipments already known to be missing, and shipments that the slice has as a stub without content
 create or replace temp table audit_slice as
 with incoming as (
     select

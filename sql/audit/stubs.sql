@@ -1,7 +1,7 @@
--- grain: one row per shipment and absence: the first stub that says that it is deleted, and when a later page showed it in full
+-- grain: one row per shipment and absence: the first stub that marks it as deleted, and the time when a later page had it in full
 -- keys: shipment_id, window_id
 -- source: the Parquet files of ops.quarantine and of shipments, and history.shipments before these windows are merged
--- notes: {incoming} is empty if the windows have no shipment; of the stubs between two pages that show a shipment in full, the first counts
+-- notes: {incoming} is empty if the windows have no shipment; the first stub between two pages with the full shipment counts
 with stub as (
     select
         object_id as shipment_id,

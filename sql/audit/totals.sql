@@ -1,4 +1,4 @@
--- grain: one row: counts of the shipments in the table, without those from before the start date, up to a time and up to an id
+-- grain: one row: counts of the shipments in the table since the start date, up to a time and up to an id
 -- source: the table before the slice is merged
 -- notes: excludes shipments known to be missing, including those found by this audit; the service counts by time from a second earlier
 select

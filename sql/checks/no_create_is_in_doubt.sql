@@ -3,9 +3,9 @@
 -- table: ops_push_ledger
 -- asked: everything, because the tables that it reads are small
 -- description: The outcome of every create that was sent is known.
--- wrong: It is not known whether {count} [create|creates] took effect
+-- wrong: It is unknown whether {count} [create|creates] took effect
 -- named: {kind} {key}
--- notes: push the file again; for products that stay in doubt look in the service, then use --resend if they are not there
+-- notes: push the file again; for products that stay in doubt check the service, then use --resend if they are not there
 select
     push_ledger.kind,
     push_ledger.key,

@@ -4,9 +4,9 @@
 -- asked: the rows of shipments, orders, retailers
 -- from: ops_quarantine
 -- description: No shipment, order or retailer is outdated because a newer version of it had an unreadable updated_at.
--- wrong: {count} newer [version|versions] with an unreadable updated_at did not replace what is stored
+-- wrong: {count} newer [version|versions] with an unreadable updated_at did not replace the stored [version|versions]
 -- named: {object} {object_id}
--- notes: such a version is ranked ten minutes before it was read, so the stored one has an updated_at after that time; an audit or a backfill repairs it
+-- notes: such a version is ranked ten minutes before it was read, so the stored version has an updated_at after that time; an audit or a backfill repairs this
 with stored as (
     select
         'Shipment' as object,

@@ -1,9 +1,9 @@
 -- severity: warn
 -- blocking: no
 -- table: ops_schema_drift
--- asked: everything, because it looks at the latest load by itself
--- description: The pages of the latest load contain no key that the types do not know, and no value that had to be cast.
--- wrong: {count} [key|keys] of the latest load [is|are] unknown to the types, or had values that were cast
+-- asked: everything, because it reads only the latest load
+-- description: The pages of the latest load contain no unknown key, and no value that had to be cast.
+-- wrong: {count} [key|keys] of the latest load [is|are] unknown, or had values that were cast
 -- named: {path}
 with latest as (
     select window_id

@@ -1,7 +1,7 @@
 -- severity: warn
 -- blocking: no
 -- table: ops_quarantine
--- asked: everything, because it looks at the latest load by itself
+-- asked: everything, because it reads only the latest load
 -- description: Every value on the pages of the latest load fits its type.
 -- wrong: {count} [value or record|values or records] of the latest load did not fit [its type|their types]
 -- named: {object} {path}
@@ -21,7 +21,7 @@ select
 from ops.quarantine
 semi join latest
     on quarantine._window_id = latest.window_id
--- what a sync and the audit of its run both read counts once, as in inbox/counted_once.sql
+-- a value that both a sync and the audit of its run read counts once, as in inbox/counted_once.sql
 qualify row_number() over (
     partition by
         quarantine.object,

@@ -5,7 +5,7 @@
 -- description: No order was created or changed more than a day after it was read.
 -- wrong: {count} [order was|orders were] created or changed more than a day after [it was|they were] read
 -- named: {id}
--- notes: in microseconds, since adding an interval to a time with a zone asks for the zone in each row
+-- notes: in microseconds, because adding an interval to a time with a zone looks up the zone for each row
 select
     id,
     created_at,

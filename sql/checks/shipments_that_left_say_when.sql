@@ -2,10 +2,10 @@
 -- blocking: no
 -- table: shipments
 -- asked: the rows of shipments, orders
--- description: For every shipment that left, its order or its packing says when; marts know of no other neither the day nor whether it was late.
--- wrong: {count} [shipment|shipments] left and nothing says when, so marts know neither the day nor whether [it was|they were] late
+-- description: Every shipment that left has a time of leaving, from its order or its packing. Without it, marts know neither the day nor whether it was late.
+-- wrong: {count} [shipment|shipments] left at an unknown time, so marts know neither the day nor whether [it was|they were] late
 -- named: {shipment_id}
--- notes: these are the shipments of which marts.shipment_timeline has left_at_source unknown; asked of the mart itself, it would be asked of all shipments
+-- notes: these are the shipments with left_at_source unknown in marts.shipment_timeline; a query of the mart itself would read all shipments
 with left_unpacked as (
     select
         id,

@@ -1,12 +1,12 @@
 -- severity: warn
 -- blocking: no
 -- table: shipments
--- asked: everything, because it looks at the latest load by itself
+-- asked: everything, because it reads only the latest load
 -- from: ops_omitted
--- description: The service accepts each name of field selection and sends the objects that rows refer to. What it omits is not updated.
+-- description: The service accepts each name of field selection and sends the objects that rows refer to. Data that it omits is not updated.
 -- wrong: The service omits the data of {count} [name|names] of field selection, which is not updated
 -- named: {name} ({data}, {reason})
--- notes: the latest load alone; a few rows that refer to an object that did not come are normal
+-- notes: only the latest load; a few references to objects that were not sent are normal
 with latest as (
     select window_id
     from ops.loads

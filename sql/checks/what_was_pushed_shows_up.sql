@@ -5,7 +5,7 @@
 -- description: Every retailer and product that a push created more than 30 days ago has appeared on a page of the service.
 -- wrong: {count} [retailer or product|retailers or products] that a push created more than 30 days ago [has|have] not appeared on a page of the service
 -- named: {kind} {key}
--- notes: pages show only what shipments refer to, so an unused retailer or product is not an error
+-- notes: pages contain only objects that shipments refer to, so an unused retailer or product is not an error
 select
     push_ledger.kind,
     push_ledger.key,

@@ -1,4 +1,4 @@
--- grain: one row per time in which the shipment was missing from the service, oldest first
+-- grain: one row per period in which the shipment was missing from the service, oldest first
 -- source: ops.missing_shipments, ops.loads and ops.quarantine, as published
 select
     missing.window_id,

@@ -1,4 +1,4 @@
--- grain: one row: how many shipment records were quarantined whole for an unusable id, plus pages that could not be read
+-- grain: one row: the number of shipment records quarantined whole for an unusable id, plus unreadable pages
 -- source: ops.quarantine, as published
 select count(*) as records
 from ops.quarantine

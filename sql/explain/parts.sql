@@ -1,4 +1,4 @@
--- grain: one row per part of a shipment, or object it refers to, and page that its rows came from; window_id is null if there are no rows
+-- grain: one row per part of a shipment, or object that it refers to, and source page; window_id is null if there are no rows
 -- source: the tables as published
 with shipment as (
     select *

@@ -3,7 +3,7 @@
 -- needs: order
 -- completed: OrderItem
 -- source: Order.items, merged with included.OrderItem if present (spec 2.5)
--- notes: an order item does not refer to its order; the order's list of items gives order_id
+-- notes: an order item has no reference to its order; the order's list of items gives order_id
 with stated as (
     select
         _page,

@@ -1,7 +1,7 @@
 -- grain: one row per order
 -- keys: id
 -- needs: order
--- source: included.Order (spec 2.5), and its shipping address in part, merged with included.OrderAddress if present
+-- source: included.Order (spec 2.5), and parts of its shipping address, merged with included.OrderAddress if present
 with included as (
     select *
     from page."OrderAddress"

@@ -3,7 +3,7 @@
 -- needs: order
 -- completed: OrderAddress
 -- source: Order.shipping_address and Order.original_address, merged with included.OrderAddress if present (spec 2.5)
--- notes: an address of which nothing but country, region and classification is known has no row
+-- notes: an address with only country, region and classification has no row
 with stated as (
     select
         _page,

@@ -1,4 +1,4 @@
--- grain: one row: how many rows of a table hold personal data of forgotten orders
+-- grain: one row: the number of rows of a table that hold personal data of forgotten orders
 -- source: a table that belongs to orders, and forgotten
 -- notes: {key} is the table's column with the order's id, {personal} the condition for personal data; names in braces are identifiers from the catalogue
 select count(*)

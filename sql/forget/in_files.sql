@@ -1,4 +1,4 @@
--- grain: one row per order of $ids that a Parquet file has
+-- grain: one row per order of $ids in a Parquet file
 -- keys: id
 -- source: the Parquet files of orders
 select distinct id

@@ -1,4 +1,4 @@
--- grain: one row per window, with its rows and whether one of them names an order of $ids
+-- grain: one row per window, with its number of rows and whether a row refers to an order of $ids
 -- keys: window_id
 -- source: the Parquet files of shipments or orders
 -- notes: {key} is the table's column with the order's id

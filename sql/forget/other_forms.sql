@@ -1,7 +1,7 @@
--- grain: one row per window in which values had another form than their type
+-- grain: one row per window with values in another form than their type
 -- keys: _window_id
 -- source: the Parquet files of ops.schema_drift
--- notes: $unknown is the reason of rows on keys that no type knows; older files have no reasons
+-- notes: $unknown is the reason for unknown keys; older files have no reasons
 with drift as (
     from read_parquet($files, union_by_name = true)
     union all by name

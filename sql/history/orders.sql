@@ -1,15 +1,15 @@
--- grain: one row per version of an order that was seen
+-- grain: one row per received version of an order
 -- keys: id, version
 -- source: the Parquet files of orders, in the transaction that merges them
--- notes: versions are in the order of merging; readings in a row that agree in all tracked columns (state to delivered_at) are one version; as of a moment t the row with valid_from <= t and (valid_to > t or valid_to is null); what an order was between two readings is not known
+-- notes: versions are in the order of merging; adjacent readings that agree in all tracked columns (state to delivered_at) are one version; the version at a moment t is the row with valid_from <= t and (valid_to > t or valid_to is null); changes between two readings are unknown
 create table history.orders (
     id bigint not null, -- The order; joins orders.id.
     version integer not null, -- Number of the version, from 1, in the order of merging.
-    valid_from timestamptz not null, -- From when this version counts, inclusive (UTC): its updated_at; seen_at if it has none, a later one, or one that is not after that of the versions before.
-    valid_to timestamptz, -- Until when it counts, exclusive (UTC): valid_from of the next version; null while it counts.
-    is_current boolean not null, -- Whether it is the latest version, which orders holds.
+    valid_from timestamptz not null, -- Start of validity, inclusive (UTC): updated_at; seen_at if updated_at is missing, later than seen_at, or not after that of earlier versions.
+    valid_to timestamptz, -- End of validity, exclusive (UTC): valid_from of the next version; null while it is valid.
+    is_current boolean not null, -- Whether it is the latest version, the one in orders.
     seen_at timestamptz not null, -- When a page first contained this version (UTC).
-    last_seen_at timestamptz not null, -- When a page last contained it before another version took its place (UTC).
+    last_seen_at timestamptz not null, -- When a page last contained it before another version replaced it (UTC).
     updated_at timestamptz, -- updated_at of the order when this version was first seen (UTC).
     state varchar, -- State, an open set; values seen: new, processing, complete, canceled, holded. Source: Order.state
     status varchar, -- Status, an open set; finer than state. Source: Order.status
@@ -24,7 +24,7 @@ create table history.orders (
     can_fulfill boolean, -- Whether the order can be fulfilled. Source: Order.can_fulfill
     can_fulfill_at timestamptz, -- Time from which the order can be fulfilled (UTC). Source: Order.can_fulfill_at
     hold_until_time timestamptz, -- Time until which the order is held (UTC). Source: Order.hold_until_time
-    backorder_policy varchar, -- What happens if stock is insufficient. Source: Order.backorder_policy
+    backorder_policy varchar, -- Policy if stock is insufficient. Source: Order.backorder_policy
     is_address_modified boolean, -- Whether the address was changed. Source: Order.is_address_modified
     total_item_count decimal(18, 4), -- Total quantity of items, in pieces. Source: Order.total_item_count
     completed_at timestamptz, -- Time of completion (UTC). Source: Order.completed_at

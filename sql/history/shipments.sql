@@ -1,15 +1,15 @@
--- grain: one row per version of a shipment that was seen
+-- grain: one row per received version of a shipment
 -- keys: id, version
 -- source: the Parquet files of shipments, in the transaction that merges them
--- notes: versions are in the order of merging; readings in a row that agree in all tracked columns (status to carrier_shipping_cost) are one version; as of a moment t the row with valid_from <= t and (valid_to > t or valid_to is null); what a shipment was between two readings is not known
+-- notes: versions are in the order of merging; adjacent readings that agree in all tracked columns (status to carrier_shipping_cost) are one version; the version at a moment t is the row with valid_from <= t and (valid_to > t or valid_to is null); changes between two readings are unknown
 create table history.shipments (
     id bigint not null, -- The shipment; joins shipments.id.
     version integer not null, -- Number of the version, from 1, in the order of merging.
-    valid_from timestamptz not null, -- From when this version counts, inclusive (UTC): its updated_at; seen_at if it has none, a later one, or one that is not after that of the versions before.
-    valid_to timestamptz, -- Until when it counts, exclusive (UTC): valid_from of the next version, or the time since which the service does not have the shipment; null while it counts.
-    is_current boolean not null, -- Whether it is the latest version, which shipments holds.
+    valid_from timestamptz not null, -- Start of validity, inclusive (UTC): updated_at; seen_at if updated_at is missing, later than seen_at, or not after that of earlier versions.
+    valid_to timestamptz, -- End of validity, exclusive (UTC): valid_from of the next version, or the time since which the service does not have the shipment; null while it is valid.
+    is_current boolean not null, -- Whether it is the latest version, the one in shipments.
     seen_at timestamptz not null, -- When a page first contained this version (UTC).
-    last_seen_at timestamptz not null, -- When a page last contained it before another version took its place (UTC).
+    last_seen_at timestamptz not null, -- When a page last contained it before another version replaced it (UTC).
     updated_at timestamptz, -- updated_at of the shipment when this version was first seen (UTC).
     status varchar, -- Status, an open set; values seen: new, picking, picked, packing, packed, shipped, canceled, voided. Source: Shipment.status
     warehouse_id bigint, -- The warehouse it leaves from; joins warehouses.id. Source: Shipment.warehouse.id

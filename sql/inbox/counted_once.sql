@@ -1,6 +1,6 @@
--- grain: one row: how many values and records of some windows are in quarantine
+-- grain: one row: the number of quarantined values and records of some windows
 -- source: ops.quarantine
--- notes: what a sync and the audit of its run both read counts once, if its object has an id to know it by
+-- notes: a value that both a sync and the audit of its run read counts once, if its object has an id
 select count(
     distinct (
         object,

@@ -1,4 +1,4 @@
--- grain: one row per key that no type knows, or whose values were cast, and how
+-- grain: one row per unknown key, or key whose values were cast, and reason
 -- keys: what, why
 -- source: ops.schema_drift
 select

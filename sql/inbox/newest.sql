@@ -1,4 +1,4 @@
--- grain: one row per quarantined object of a kind: when its stored version was read
+-- grain: one row per quarantined object of a kind: the time when its stored version was read
 -- keys: object, id
 -- source: the table of the kind
 -- notes: names in braces are identifiers from the catalogue

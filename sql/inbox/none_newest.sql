@@ -1,4 +1,4 @@
--- grain: no row, where no quarantined object has a table of its own
+-- grain: no row, for the case that no quarantined object has its own table
 -- keys: object, id
 -- source: nothing
 select

@@ -1,4 +1,4 @@
--- grain: one row per page with a key, the newest first
+-- grain: one row per page with a key, newest first
 -- keys: window_id, page
 -- source: ops.schema_drift
 select

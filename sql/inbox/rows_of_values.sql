@@ -1,4 +1,4 @@
--- grain: one row per value at a place that did not fit for a reason, the newest first
+-- grain: one row per misfit at a place for a reason, newest first
 -- keys: window_id, page, path
 -- source: ops.quarantine
 select

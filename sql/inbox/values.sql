@@ -1,7 +1,7 @@
--- grain: one row per place, reason and window with values that did not fit, with how many of them are open
+-- grain: one row per place, reason and window with misfits, with the number of open ones
 -- keys: what, why, window_id
--- source: ops.quarantine, and the tables for when the stored version of each object was read
--- notes: newest is the query for these times. A value is open until a later version of its object is stored
+-- source: ops.quarantine, and the tables for the time when the stored version of each object was read
+-- notes: newest is the query for these times. A misfit is open until a later version of its object is stored
 with newest as (
     {newest}
 )

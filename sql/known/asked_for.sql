@@ -1,4 +1,4 @@
--- grain: one row per thing in the tables whose key is in $keys
+-- grain: one row per object in the tables whose key is in $keys
 -- keys: key, id
 -- source: one of the queries in sql/shown
 select

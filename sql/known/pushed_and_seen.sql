@@ -1,8 +1,8 @@
--- grain: one row per create in the ledger that the tables show for the first time
+-- grain: one row per create in the ledger whose object appears in the tables for the first time
 -- keys: kind, key
 -- source: ops.push_ledger, and all queries in sql/shown
--- notes: matches by id, or by natural key if no answer gave the id. A key that is not unique proves a thing only if
---     exactly one with that key was created since the create was sent
+-- notes: matches by id, or by natural key if no answer gave the id. A key that is not unique proves a create only if
+--     exactly one object with that key was created since the create was sent
 with shown as ({shown}),
 
 unseen as (

@@ -1,5 +1,5 @@
 -- source: WMS_WAREHOUSE_TIMEZONES
--- notes: changes nothing where the warehouse has the time zone already
+-- notes: changes no row if the warehouse has the time zone already
 update warehouses
 set timezone = wanted.timezone
 from (

@@ -1,4 +1,4 @@
--- grain: one row: where the files of the lake are
+-- grain: one row: the path of the lake's files
 -- source: the lake's catalogue in PostgreSQL
 select value as data_path
 from lake.ducklake_metadata

@@ -1,7 +1,7 @@
 -- grain: one row: the source of the function that refuses late writers, null if there is none, and of the tables that
 --     have its trigger
 -- source: PostgreSQL's catalogue
--- notes: as text, a regclass has its schema only if the search path lacks it
+-- notes: the text of a regclass has its schema only if the search path lacks it
 select
     (
         select prosrc

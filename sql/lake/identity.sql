@@ -1,4 +1,4 @@
--- grain: one row: the number that the lake was given when it was made, and which a copy of its catalogue has too
+-- grain: one row: the id that the lake got when it was created, which a copy of its catalogue shares
 -- source: the lake's catalogue in PostgreSQL
 select schema_uuid::varchar as identity
 from lake.ducklake_schema

@@ -1,6 +1,6 @@
 -- grain: one row, about the newest snapshot of the lake with the bytes of its files; none before the first load
 -- source: the lake's catalogue in PostgreSQL
--- notes: the snapshot 0 is that of the empty lake
+-- notes: snapshot 0 is the empty lake
 select
     snapshot_id as id,
     snapshot_time as at,

@@ -1,7 +1,7 @@
--- grain: one row per table of the lake with what its newest snapshot has of it: data files, their bytes, and files of deleted rows
+-- grain: one row per table of the lake in its newest snapshot: its data files, their bytes, and its delete files
 -- keys: schema_name, table_name
 -- source: the lake's catalogue in PostgreSQL
--- notes: a file of deleted rows stays in the catalogue when its data file has ended
+-- notes: a delete file stays in the catalogue after its data file has ended
 select
     holding.schema_name,
     held.table_name,

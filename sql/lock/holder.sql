@@ -1,6 +1,6 @@
 -- grain: one row per session that holds the lock
 -- source: PostgreSQL's advisory locks and sessions
--- notes: statement is what the session ran last, which says who it is
+-- notes: statement is the session's last statement, which names the holder
 select activity.query as statement
 from pg_locks as held
 inner join pg_stat_activity as activity using (pid)

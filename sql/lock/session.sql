@@ -1,6 +1,6 @@
--- grain: one row per setting that the session has and that was set
+-- grain: one row per setting that was set
 -- source: PostgreSQL's settings
--- notes: the session is idle for as long as a run takes, and ends within a minute once its machine is gone
+-- notes: the session is idle for the length of a run, and ends within a minute after its machine is gone
 select set_config(name, wanted.setting, false)
 from pg_settings
 inner join (

@@ -1,6 +1,6 @@
 -- grain: one row: whether the lock is ours now
 -- source: PostgreSQL's advisory locks
--- notes: who is for those who wait, and read it in pg_stat_activity
+-- notes: waiting processes read who in pg_stat_activity
 select
     pg_try_advisory_lock(hashtext('wms-sync lock'), hashtext(coalesce(current_schema(), '') || ' ' || {what})),
     {who} as who

@@ -1,8 +1,8 @@
--- grain: one row per value of a column with a set of values, with what it means
+-- grain: one row per value of a column with a set of values, with its meaning
 -- keys: column_name, value
 -- source: the vendor's documentation (spec 10), and the tables for values that it does not name
--- notes: the sets of the service are open. A value that is not known has is_known false and no meaning; until it is known, marts
---     count it neither as open nor as closed. Values are compared in lower case, except kinds of products and goods
+-- notes: the sets of the service are open. An unknown value has is_known false and no meaning; marts count it neither
+--     as open nor as closed. Values are compared in lower case, except kinds of products and goods
 create or replace view ops.code_values as
 with known (column_name, sort, "value", is_open, meaning) as (
     values
@@ -10,30 +10,30 @@ with known (column_name, sort, "value", is_open, meaning) as (
     ('shipments.status', 2, 'picking', true, 'Its items are being collected'),
     ('shipments.status', 3, 'picked', true, 'Its items are collected'),
     ('shipments.status', 4, 'packing', true, 'It is being packed'),
-    ('shipments.status', 5, 'packed', true, 'It is packed and has not left'),
+    ('shipments.status', 5, 'packed', true, 'It is packed but has not left'),
     ('shipments.status', 6, 'shipped', false, 'It has left the warehouse'),
-    ('shipments.status', 7, 'canceled', false, 'It was given up: its items will not leave with it'),
-    ('shipments.status', 8, 'voided', false, 'It was undone after its label was made: what follows is another shipment'),
+    ('shipments.status', 7, 'canceled', false, 'It was canceled: its items will not leave with it'),
+    ('shipments.status', 8, 'voided', false, 'It was undone after its label was created: another shipment replaces it'),
     ('orders.state', 1, 'new', true, 'Accepted; nothing was done yet'),
     ('orders.state', 2, 'processing', true, 'Being fulfilled'),
     ('orders.state', 3, 'holded', true, 'Held back'),
-    ('orders.state', 4, 'complete', false, 'Everything that will be done was done'),
+    ('orders.state', 4, 'complete', false, 'Everything is done'),
     ('orders.state', 5, 'canceled', false, 'Canceled'),
-    ('orders.status', 1, 'new', true, 'As the state'),
-    ('orders.status', 2, 'processing', true, 'As the state'),
+    ('orders.status', 1, 'new', true, 'Same as the state'),
+    ('orders.status', 2, 'processing', true, 'Same as the state'),
     ('orders.status', 3, 'partial_backorder', true, 'Some items wait for stock'),
     ('orders.status', 4, 'backordered', true, 'All items wait for stock'),
-    ('orders.status', 5, 'delayed_shipment', true, 'The shipment is put off'),
-    ('orders.status', 6, 'unresolved', true, 'Something has to be decided before it goes on'),
+    ('orders.status', 5, 'delayed_shipment', true, 'The shipment is delayed'),
+    ('orders.status', 6, 'unresolved', true, 'It waits for a decision'),
     ('orders.status', 7, 'invalid_address', true, 'The address was not accepted'),
     ('orders.status', 8, 'unable_to_process', true, 'It could not be processed'),
-    ('orders.status', 9, 'holded', true, 'As the state'),
-    ('orders.status', 10, 'complete', false, 'As the state'),
-    ('orders.status', 11, 'canceled', false, 'As the state'),
+    ('orders.status', 9, 'holded', true, 'Same as the state'),
+    ('orders.status', 10, 'complete', false, 'Same as the state'),
+    ('orders.status', 11, 'canceled', false, 'Same as the state'),
     ('retailers.status', 1, 'active', null, 'In use'),
     ('retailers.status', 2, 'archived', null, 'Hidden from lists; cannot be assigned to new orders'),
-    ('retailers.fulfillment_model', 1, 'wholesale', null, 'The retailer is shipped to'),
-    ('retailers.fulfillment_model', 2, 'drop_ship', null, 'The customers of the retailer are shipped to'),
+    ('retailers.fulfillment_model', 1, 'wholesale', null, 'Goods are shipped to the retailer'),
+    ('retailers.fulfillment_model', 2, 'drop_ship', null, 'Goods are shipped to the retailer''s customers'),
     ('retailers.fulfillment_model', 3, 'mixed', null, 'Both occur'),
     ('retailers.default_duties_payor', 1, 'shipper', null, 'The sender pays duties'),
     ('retailers.default_duties_payor', 2, 'recipient', null, 'The receiver pays duties'),
@@ -42,15 +42,15 @@ with known (column_name, sort, "value", is_open, meaning) as (
     ('retailer_ship_to_locations.status', 2, 'inactive', null, 'Not in use'),
     ('retailer_ship_to_locations.location_type', 1, 'dc', null, 'Distribution center'),
     ('retailer_ship_to_locations.location_type', 2, 'store', null, 'Store'),
-    ('retailer_ship_to_locations.location_type', 3, 'mark_for', null, 'Where goods go on to from another location'),
+    ('retailer_ship_to_locations.location_type', 3, 'mark_for', null, 'Final destination of goods shipped to another location'),
     ('retailer_ship_to_locations.location_type', 4, 'drop_ship', null, 'A customer of the retailer'),
     ('retailer_ship_to_locations.location_type', 5, 'other', null, 'Anything else'),
     ('products.type', 1, 'Product', null, 'Something that is sold'),
     ('products.type', 2, 'PackagingContainer', null, 'A box, envelope or other container'),
     ('products.type', 3, 'PackagingSupplies', null, 'Something that is used up while packing, such as a label'),
-    ('products.type', 4, 'PackagingInfill', null, 'What fills the empty part of a container'),
+    ('products.type', 4, 'PackagingInfill', null, 'Material that fills the empty part of a container'),
     ('products.type', 5, 'PackagingDataCollection', null, 'Asks the packer for a value, such as a serial number'),
-    ('products.type', 6, 'PackagingInstruction', null, 'Tells the packer what to do'),
+    ('products.type', 6, 'PackagingInstruction', null, 'An instruction for the packer'),
     ('products.goods_type', 1, 'NORMAL', null, 'No hazardous goods'),
     ('products.goods_type', 2, 'LIMITED_QUANTITIES_COMMODITIES', null, 'Hazardous goods in quantities with fewer rules'),
     ('products.goods_type', 3, 'ORM_D', null, 'Other regulated materials, domestic'),
@@ -61,12 +61,12 @@ with known (column_name, sort, "value", is_open, meaning) as (
     ('products.inventory_virtual_inventory', 4, 'pessimistic', null, 'Named by the service without a meaning'),
     ('shipment_timeline.left_at_source', 1, 'order', null, 'The time at which the order was shipped'),
     ('shipment_timeline.left_at_source', 2, 'packed', null, 'The time at which the shipment was packed'),
-    ('shipment_timeline.left_at_source', 3, 'unknown', null, 'It has left, and no time says when'),
+    ('shipment_timeline.left_at_source', 3, 'unknown', null, 'It left at an unknown time'),
     ('shipment_timeline.verdict', 1, 'on_time', null, 'It left on its target day or before'),
     ('shipment_timeline.verdict', 2, 'late', null, 'It left after its target day'),
-    ('shipment_timeline.verdict', 3, 'open', null, 'It has not left; days_after_target says whether its target day is over'),
+    ('shipment_timeline.verdict', 3, 'open', null, 'It has not left; its target day is over if days_after_target is above 0'),
     ('shipment_timeline.verdict', 4, 'none', null, 'It has no target day, or it was canceled, voided or deleted'),
-    ('shipment_timeline.verdict', 5, 'unknown', null, 'Its status is not known, or it is not known when it left')
+    ('shipment_timeline.verdict', 5, 'unknown', null, 'Its status is unknown, or the time when it left')
 ),
 
 present as (
@@ -152,8 +152,8 @@ listed as (
 select
     column_name, -- Table and column, such as shipments.status; for columns of marts, the mart
     "value", -- The value
-    is_known, -- Whether its meaning is known; false for values that stand in the tables and that nobody has described yet
-    is_open, -- Whether what has it is still to be done; null where that is no question of this column, or not known
-    sort, -- Place of the value in the usual order of its column, from 1; null if it is not known
-    meaning -- What it means; null if it is not known
+    is_known, -- Whether its meaning is known; false for values in the tables without a description
+    is_open, -- Whether a shipment or order with it is still to be done; null for other columns and unknown values
+    sort, -- Place of the value in the usual order of its column, from 1; null if it is unknown
+    meaning -- Its meaning; null if it is unknown
 from listed

@@ -1,7 +1,7 @@
--- grain: one row per local day, warehouse, merchant and carrier with a shipment that was promised for that day
+-- grain: one row per local day, warehouse, merchant and carrier with a shipment promised for that day
 -- keys: day, warehouse_id, merchant_id, shipping_carrier_code
 -- source: marts.shipment_timeline, shipments, orders, warehouses, merchants
--- notes: rates are of what was due, not of what left. Shipments without a target day are in no row. Keys may be null
+-- notes: rates are shares of due shipments, not of shipments that left. Shipments without a target day are in no row. Keys may be null
 create or replace view marts.due_per_day as
 with promised as (
     select
@@ -51,10 +51,10 @@ select
     counted.due, -- Number of shipments that were to leave: the sum of on_time, late and still_open
     counted.on_time, -- Number of shipments that left on the day or before
     counted.late, -- Number of shipments that left after the day
-    counted.still_open, -- Number of shipments that have not left; if is_over they are late as well
+    counted.still_open, -- Number of shipments that have not left; if is_over they are late too
     counted.canceled, -- Number of shipments that were canceled or voided
     counted.deleted, -- Number of shipments that did not leave and that the service no longer has
-    counted.unknown, -- Number of shipments whose status is not known, or that left and nothing says when
+    counted.unknown, -- Number of shipments with an unknown status, or that left at an unknown time
     case when counted.is_over then counted.on_time / nullif(counted.due, 0) end as share_on_time -- on_time divided by due, 0 to 1; null until the day is over, or if nothing was due
 from counted
 left join main.warehouses

@@ -1,11 +1,11 @@
--- grain: one row: how far the data reaches
+-- grain: one row: the time that the data covers
 -- keys: data_until
 -- source: ops.latest_load, ops.windows, shipments
 -- notes: has no row until the first load
 create or replace view marts.freshness as
 select
-    latest_load.data_until, -- Sync cursor: everything that the service changed before this time is here (UTC); null while nothing was read
-    latest_load.loaded_at, -- When the tables were last loaded (UTC, by the clock of the machine that loads)
+    latest_load.data_until, -- Sync cursor: every change in the service before this time is here (UTC); null until the first read
+    latest_load.loaded_at, -- When the tables were last loaded (UTC, by the clock of the loading machine)
     (
         epoch_us(latest_load.loaded_at) - epoch_us(latest_load.data_until)
     ) / 3600000000 as hours_behind, -- Hours from data_until to loaded_at
@@ -14,7 +14,7 @@ select
     (
         select min(windows.from_at) from ops.windows
         where windows.state = 'loaded' and windows.reason in ('sync', 'backfill')
-    ) as data_from, -- Start of the earliest time that was read (UTC); shipments last changed before it are not here
+    ) as data_from, -- Start of the covered time (UTC); shipments last changed before it are not here
     (select max(shipments.updated_at) from main.shipments) as newest_change, -- Time of the newest change of a shipment (UTC)
     (select count(*) from main.shipments) as shipments -- Number of shipments
 from ops.latest_load

@@ -1,7 +1,7 @@
--- grain: one row per merchant and local month in which shipments of the merchant left: what a 3PL bills
+-- grain: one row per merchant and local month in which shipments of the merchant left, for the billing of a 3PL
 -- keys: merchant_id, month
 -- source: marts.shipment_timeline, shipments, shipment_items, packages, orders, merchants
--- notes: by the local month in which a shipment left; voided shipments are not in it. An order of which shipments left in two months counts in both
+-- notes: by the local month in which a shipment left; excludes voided shipments. An order whose shipments left in two months counts in both
 create or replace view marts.merchant_per_month as
 with item_totals as (
     select
@@ -51,14 +51,14 @@ select
     merchants.code as merchant_code, -- Code of the merchant
     merchants."name" as merchant_name, -- Name of the merchant
     counted.month, -- First day of the local month in which the shipments left
-    counted.orders, -- Number of orders of which a shipment left
+    counted.orders, -- Number of orders with a shipment that left
     counted.shipments, -- Number of shipments that left
     counted.packages, -- Number of packages that left
     counted.lines, -- Number of shipment items that left
-    counted.units, -- Quantity that left, in pieces; null if no item says
-    counted.lines_without_quantity, -- Number of lines without a quantity; units leave them out
+    counted.units, -- Quantity that left, in pieces; null if no item has a quantity
+    counted.lines_without_quantity, -- Number of lines without a quantity; units excludes them
     counted.carrier_shipping_cost, -- Amount charged by the carriers; the service sends no currency
-    counted.shipments_without_cost -- Number of shipments without a cost; carrier_shipping_cost leaves them out
+    counted.shipments_without_cost -- Number of shipments without a cost; carrier_shipping_cost excludes them
 from counted
 left join main.merchants
     on counted.merchant_id = merchants.id

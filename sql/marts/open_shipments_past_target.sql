@@ -18,7 +18,7 @@ select
     merchant_name, -- Name of the merchant
     retailer_id, -- The retailer; joins retailers.id
     retailer_name, -- Name of the retailer
-    quantity, -- Quantity that is planned to leave, over all items, in pieces
+    quantity, -- Quantity planned to leave, over all items, in pieces
     updated_at -- Time of the shipment's last change (UTC)
 from marts.shipment_overview
 where is_open and days_after_target > 0

@@ -1,8 +1,8 @@
 -- grain: one row per order
 -- keys: order_id
 -- source: orders, order_items, merchants, retailers, marts.shipment_timeline
--- notes: live shipments are those that left, are open or have a status that is not known. A sum is null if no item has the quantity; items without it are
---     counted. Canceled units are not owed. What cannot be decided yet, or for want of a quantity, a target day or a known status, is null
+-- notes: live shipments are those that left, are open or have an unknown status. A sum is null if no item has the quantity; items without it are
+--     counted. Canceled units are not owed. A verdict is null if it is still open, or if a quantity, a target day or a known status is missing
 create or replace view marts.order_fulfillment as
 with items as (
     select
@@ -72,8 +72,8 @@ select
     decided.id as order_id, -- The order; joins orders.id
     decided.unique_id as order_unique_id, -- Human-readable number of the order
     decided.order_ref, -- The merchant's own reference for the order
-    decided.state, -- State of the order; ops.code_values says what each means
-    decided.status, -- Status of the order; ops.code_values says what each means
+    decided.state, -- State of the order; ops.code_values has the meanings
+    decided.status, -- Status of the order; ops.code_values has the meanings
     decided.merchant_id, -- The merchant; joins merchants.id
     merchants."name" as merchant_name, -- Name of the merchant
     decided.retailer_id, -- The retailer; joins retailers.id
@@ -93,14 +93,14 @@ select
     decided.units_shipped, -- Quantity shipped, in pieces
     decided.units_backordered, -- Quantity that waits for stock, in pieces
     decided.units_canceled, -- Quantity canceled, in pieces
-    coalesce(decided.items_without_quantity, 0) as items_without_quantity, -- Number of items without quantity ordered or shipped; the sums leave out what they lack
-    coalesce(decided.shipments, 0) as shipments, -- Number of shipments in this data, of whatever status
+    coalesce(decided.items_without_quantity, 0) as items_without_quantity, -- Number of items without quantity ordered or shipped; the sums exclude missing quantities
+    coalesce(decided.shipments, 0) as shipments, -- Number of shipments in this data, with any status
     coalesce(decided.live_shipments, 0) as live_shipments, -- Number of shipments that were not canceled, voided or deleted
     coalesce(decided.open_shipments, 0) as open_shipments, -- Number of shipments that are still to leave
     coalesce(decided.shipments_left, 0) as shipments_left, -- Number of shipments that left
     coalesce(decided.live_shipments > 1, false) as is_split, -- Whether it has more than one live shipment
-    decided.in_full, -- Whether every piece that was ordered and not canceled was shipped; null while a shipment is open, if a quantity is missing, or if nothing is owed
-    decided.on_time, -- Whether every live shipment left by its target day; false as soon as one did not; null if that cannot be said
+    decided.in_full, -- Whether every piece that was ordered and not canceled was shipped; null while a shipment is open, if a quantity is missing, or if no piece is owed
+    decided.on_time, -- Whether every live shipment left by its target day; false as soon as one did not; null if that is unknown
     case
         when not decided.on_time or not decided.in_full then false
         when decided.on_time and decided.in_full then true

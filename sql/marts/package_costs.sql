@@ -1,8 +1,8 @@
--- grain: one row per package of a shipment, with its part of the carrier's cost, its weights and its box; and one per shipment whose cost its packages cannot share
+-- grain: one row per package of a shipment, with its part of the carrier's cost, its weights and its box; and one per shipment whose cost cannot be divided among packages
 -- keys: shipment_id, package_position
 -- source: packages, package_items, products, shipments, orders, warehouses, merchants, marts.shipment_timeline
 -- notes: the service sends one cost per shipment and no currency. A package's part is by billable weight. If there is no package, or one of several
---     has no such weight, the whole cost is in a row without a package: so the sum of cost is that of carrier_shipping_cost. Weights are converted from lb, oz, g and kg; null in other units. The weight of a package item is taken as that of one piece
+--     has no such weight, the whole cost is in a row without a package, so cost adds up to carrier_shipping_cost. Weights are converted from lb, oz, g and kg; null in other units. The weight of a package item is assumed to be that of one piece
 create or replace view marts.package_costs as
 with unit (unit, kilograms) as (
     values ('lb', 0.45359237::double), ('oz', 0.028349523125::double), ('g', 0.001::double), ('kg', 1::double)
@@ -90,7 +90,7 @@ select
     parts.shipment_id, -- The shipment; joins shipments.id
     parts.position as package_position, -- The package; joins packages.position. Null for a cost that cannot be divided among packages
     parts.tracking_ref, -- Tracking number
-    timeline.has_left, -- Whether the shipment left; voided shipments have costs as well
+    timeline.has_left, -- Whether the shipment left; voided shipments have costs too
     timeline.left_day, -- Local day on which the shipment left
     timeline.warehouse_id, -- The warehouse; joins warehouses.id
     warehouses."name" as warehouse_name, -- Name of the warehouse
@@ -103,17 +103,17 @@ select
     orders.ship_to_classification, -- Kind of place, such as residential or commercial
     shipments.is_international, -- Whether it crosses a border
     parts.packages_of_shipment, -- Number of packages of the shipment
-    parts.cost, -- Part of the shipment's carrier_shipping_cost: all parts of a shipment together are its cost. Null if the shipment has none, or the row without a package has it; the service sends no currency
+    parts.cost, -- Part of the shipment's carrier_shipping_cost; the parts of a shipment add up to it. Null if the shipment has no cost, or if the row without a package has it; the service sends no currency
     parts.billable_kg, -- Weight that the carrier bills, in kg
     parts.billable_kg / 0.45359237::double as billable_lb, -- Weight that the carrier bills, in lb
     parts.dimensional_kg, -- Weight computed from the dimensions, in kg
     parts.dimensional_kg / 0.45359237::double as dimensional_lb, -- Weight computed from the dimensions, in lb
-    parts.item_kg, -- Weight of the items inside, in kg; null if one has no weight or quantity
+    parts.item_kg, -- Weight of the items inside, in kg; null if an item has no weight or quantity
     parts.item_kg / 0.45359237::double as item_lb, -- Weight of the items inside, in lb
     case
         when parts.billable_kg > parts.item_kg then parts.billable_kg - parts.item_kg
         when parts.billable_kg <= parts.item_kg then 0
-    end as excess_kg, -- Billed weight beyond that of the items, in kg; 0 if there is none, null if either is not known
+    end as excess_kg, -- Billed weight beyond that of the items, in kg; 0 if there is none, null if either weight is unknown
     case
         when parts.billable_kg > parts.item_kg then (parts.billable_kg - parts.item_kg) / 0.45359237::double
         when parts.billable_kg <= parts.item_kg then 0

@@ -1,8 +1,8 @@
 -- grain: one row per merchant, packaging item, way of use and local month in which packages with it were packed
 -- keys: merchant_id, packaging_id, used_as, month
 -- source: packages, package_packaging, products, orders, merchants, marts.shipment_timeline
--- notes: leaves out shipments that were canceled, voided or deleted, and those without a time of packing. A packaging item that a package names as its
---     container or infill is not counted a second time among its other packaging
+-- notes: excludes shipments that were canceled, voided or deleted, and those without a time of packing. A packaging item that is the container or infill of
+--     a package is not counted again in its other packaging
 create or replace view marts.packaging_per_month as
 with used as (
     select
@@ -60,10 +60,10 @@ select
     products.sku as packaging_sku, -- Stock keeping unit of the packaging item
     products."name" as packaging_name, -- Name of the packaging item
     products."type" as packaging_type, -- Kind of the packaging item, such as PackagingContainer
-    counted.used_as, -- container (the box of a package), infill, or other (supplies and what else the package lists)
+    counted.used_as, -- container (the box of a package), infill, or other (supplies and other packaging of the package)
     counted.month, -- First day of the local month in which the packages were packed
-    counted.uses, -- Number of times that a package names it
-    counted.quantity -- Quantity used, in pieces; a container or infill counts as one a package. Null if no package says
+    counted.uses, -- Number of times that a package lists it
+    counted.quantity -- Quantity used, in pieces; a container or infill counts as one per package. Null if no package has a quantity
 from counted
 left join main.merchants
     on counted.merchant_id = merchants.id

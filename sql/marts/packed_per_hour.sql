@@ -1,7 +1,7 @@
--- grain: one row per warehouse, local day and local hour in which something was packed
+-- grain: one row per warehouse, local day and local hour with a packed shipment
 -- keys: warehouse_id, day, hour
 -- source: marts.shipment_timeline, shipment_items, packages, warehouses
--- notes: counts what was packed, also what was voided afterwards. The hour that comes twice when summer time ends is one row
+-- notes: counts packed shipments, including those voided afterwards. The hour that occurs twice when summer time ends is one row
 create or replace view marts.packed_per_hour as
 with item_totals as (
     select
@@ -43,7 +43,7 @@ select
     counted.hour, -- Local hour of packing, 0 to 23
     counted.shipments, -- Number of shipments packed in the hour
     counted.packages, -- Number of packages of these shipments
-    counted.units -- Quantity of these shipments, in pieces; null if no item says
+    counted.units -- Quantity of these shipments, in pieces; null if no item has a quantity
 from counted
 left join main.warehouses
     on counted.warehouse_id = warehouses.id

@@ -1,7 +1,7 @@
 -- grain: one row per shipment with a retailer
 -- keys: shipment_id
 -- source: marts.shipment_timeline, shipments, retailers, orders, packages
--- notes: null means that it cannot be said
+-- notes: null means unknown
 create or replace view marts.retailer_compliance as
 with labels as (
     select
@@ -56,7 +56,7 @@ select
     retailer_name, -- Name of the retailer
     warehouse_id, -- The warehouse; joins warehouses.id
     status, -- Status of the shipment
-    is_live, -- Whether it left, is open, or its status is not known; not if it was canceled, voided or deleted
+    is_live, -- Whether it left, is open, or has an unknown status; false if it was canceled, voided or deleted
     target_ship_date, -- Local day by which it should leave
     left_day, -- Local day on which it left
     verdict, -- on_time, late, open, none or unknown, as in marts.shipment_timeline
@@ -65,16 +65,16 @@ select
         when verdict in ('on_time', 'open') then false
     end as is_late, -- Whether it left after its target day, or is open past it; null without a verdict
     shipping_carrier_code, -- Code of the carrier
-    shipping_method, -- Code of the shipping method that is used
-    order_shipping_method, -- Code of the shipping method that the order asked for
-    is_method_allowed, -- Whether the retailer allows the method that is used; null if the retailer names none or no method is set
+    shipping_method, -- Code of the shipping method used
+    order_shipping_method, -- Code of the shipping method requested by the order
+    is_method_allowed, -- Whether the retailer allows the method used; null if the retailer lists none or no method is set
     packages, -- Number of packages
     packages_without_sscc, -- Number of packages without a Serial Shipping Container Code (SSCC)
-    is_sscc_required, -- Whether the order asks for an SSCC, of cartons or pallets; null if the order did not come or does not say
+    is_sscc_required, -- Whether the order requires an SSCC, for cartons or pallets; null if the order is missing or does not specify it
     case
         when packages > 0 and is_sscc_required then packages_without_sscc > 0
         when packages > 0 and not is_sscc_required then false
-    end as is_sscc_missing, -- Whether one is required and a package has none; null without packages
+    end as is_sscc_missing, -- Whether an SSCC is required but a package has none; null without packages
     is_documents_required, -- Whether documents are required
     is_electronic_customs -- Whether customs declarations are electronic
 from judged

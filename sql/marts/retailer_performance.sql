@@ -1,8 +1,8 @@
 -- grain: one row per retailer, with the volume and lateness of its shipments
 -- keys: retailer_id
 -- source: main.retailers, marts.shipment_overview
--- notes: late means that a shipment left, or is still open, after its target day. Rates are of what was due by data_until: left on time, left late, or open past the
---     target day; what has no target day or is not known is in no rate. Shipments that were canceled or voided, or deleted before they left, are not counted.
+-- notes: late means that a shipment left, or is still open, after its target day. Rates are shares of shipments due by data_until: left on time, left late, or open past the
+--     target day; shipments without a target day or with an unknown status are in no rate. Shipments that were canceled or voided, or deleted before they left, are not counted.
 --     Retailers without shipments are included
 create or replace view marts.retailer_performance as
 with totals as (
@@ -30,7 +30,7 @@ select
     retailers.code as retailer_code, -- Code of the retailer; null if the service did not send the retailer
     retailers."name" as retailer_name, -- Name of the retailer
     retailers.status as retailer_status, -- active or archived
-    coalesce(totals.shipments, 0) as shipments, -- Number of shipments that left, are open, or have a status that is not known
+    coalesce(totals.shipments, 0) as shipments, -- Number of shipments that left, are open, or have an unknown status
     coalesce(totals.shipments_open, 0) as shipments_open, -- Number of shipments that are open: still to leave
     coalesce(totals.shipments_shipped, 0) as shipments_shipped, -- Number of shipments that left
     coalesce(totals.shipped_late, 0) as shipped_late, -- Number of shipments that left after their target day
@@ -41,7 +41,7 @@ select
     totals.average_days_late, -- Average delay in days of the shipments that left late
     coalesce(totals.open_late, 0) as open_late, -- Number of open shipments whose target day has passed
     totals.packages, -- Number of packages of these shipments
-    totals.quantity, -- Quantity that is planned to leave with these shipments, in pieces
+    totals.quantity, -- Quantity planned to leave with these shipments, in pieces
     totals.last_shipped_at -- When a shipment of the retailer last left (UTC)
 from main.retailers
 full join totals

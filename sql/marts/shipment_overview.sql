@@ -1,8 +1,8 @@
 -- grain: one row per shipment, with its order, retailer, warehouse and the totals of its items and packages
 -- keys: shipment_id
 -- source: marts.shipment_timeline, shipments, orders, warehouses, merchants, retailers, retailer_ship_to_locations, shipment_items, products, packages
--- notes: marts.shipment_timeline decides what is open, when a shipment left and how late; shipped_at is its left_at. Days are local days of
---     the warehouse. A shipment that the service no longer has is not open, and still counts as shipped if it left
+-- notes: marts.shipment_timeline determines whether a shipment is open, when it left and how late; shipped_at is its left_at. Days are local days of
+--     the warehouse. A shipment that the service no longer has is not open, but still counts as shipped if it left
 create or replace view marts.shipment_overview as
 with item_totals as (
     select
@@ -72,22 +72,22 @@ select
     shipment.unique_id, -- Human-readable number of the shipment
     shipment.status, -- Status of the shipment, an open set
     shipment.is_open, -- Whether it is still to leave: its status is known to be open, and the service has it
-    shipment.is_live, -- Whether it left, is open, or its status is not known; not if it was canceled, voided or deleted
-    shipment._missing_since as missing_since, -- When an audit proved that the service no longer has it, or a page showed it as deleted (UTC); null while the service has it
+    shipment.is_live, -- Whether it left, is open, or has an unknown status; false if it was canceled, voided or deleted
+    shipment._missing_since as missing_since, -- When an audit proved that the service no longer has it, or a page marked it as deleted (UTC); null while the service has it
     shipment.created_at, -- Time of creation (UTC)
     shipment.updated_at, -- Time of the last change (UTC)
     shipment.packed_at, -- Time of packing (UTC)
-    shipment.left_at as shipped_at, -- When it left (UTC); null if it did not leave or nothing says when
-    shipment.left_at_source as shipped_at_source, -- Where shipped_at comes from: order, packed or unknown; null if it did not leave
+    shipment.left_at as shipped_at, -- When it left (UTC); null if it did not leave or the time is unknown
+    shipment.left_at_source as shipped_at_source, -- Source of shipped_at: order, packed or unknown; null if it did not leave
     shipment.left_day as shipped_day, -- Local day on which it left
     shipment.timezone, -- Time zone of the local days; joins ops.timezones.timezone
     shipment.target_ship_date, -- Local day by which it should leave
-    shipment.verdict, -- on_time, late, open (has not left), none (no target day; or canceled, voided or deleted) or unknown (status not known, or not known when it left)
+    shipment.verdict, -- on_time, late, open (has not left), none (no target day; or canceled, voided or deleted) or unknown (unknown status or time of leaving)
     shipment.was_due, -- Whether target_ship_date was over at data_until, by the local day
-    shipment.days_after_target, -- Days from target_ship_date to the local day it left, or to that of data_until while it is open; negative before it
+    shipment.days_after_target, -- Days from target_ship_date to the local day on which it left, or to that of data_until while it is open; negative before the target day
     shipment.shipping_carrier_code, -- Code of the carrier
     shipment.shipping_method, -- Code of the shipping method
-    shipment.order_shipping_method, -- Code of the shipping method that the order asked for
+    shipment.order_shipping_method, -- Code of the shipping method requested by the order
     shipment.shipping_service_name, -- Name of the carrier's service
     shipment.is_international, -- Whether it crosses a border
     shipment.carrier_shipping_cost, -- Amount charged by the carrier; the service sends no currency
@@ -115,9 +115,9 @@ select
     ship_to.city as ship_to_city, -- City of the ship-to location
     ship_to.country_id as ship_to_country_id, -- Country of the ship-to location
     coalesce(item_totals.items, 0) as items, -- Number of shipment items
-    item_totals.quantity, -- Quantity that is planned to leave, over all items, in pieces
+    item_totals.quantity, -- Quantity planned to leave, over all items, in pieces
     item_totals.qty_shipped, -- Quantity that left, over all items, in pieces
-    goods.goods_types, -- Kinds of goods of its products, such as HAZMAT; ops.code_values says what each means; null if no product says
+    goods.goods_types, -- Kinds of goods of its products, such as HAZMAT; ops.code_values has the meanings; null if no product has a kind
     coalesce(package_totals.packages, 0) as packages, -- Number of packages
     case when package_totals.weight_units = 1 then package_totals.billable_weight_value end as billable_weight_value, -- Weight that the carrier bills, over all packages, in billable_weight_unit; null if they have different units: marts.package_costs converts them
     case when package_totals.weight_units = 1 then package_totals.billable_weight_unit end as billable_weight_unit, -- Unit of billable_weight_value

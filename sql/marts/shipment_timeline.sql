@@ -1,9 +1,9 @@
--- grain: one row per shipment, with its times, its local days, when it left, and whether that was on time
+-- grain: one row per shipment, with its times, its local days, the time when it left, and whether that was on time
 -- keys: shipment_id
 -- source: shipments, orders, warehouses, ops.timezones, ops.code_values, ops.latest_load
--- notes: whether and when a shipment left is decided here and nowhere else. It has left if its status is shipped. The service says when
---     an order was shipped, not when a shipment was: left_at is the order's shipped_at; packed_at if that is
---     later, if the order has no such time, or if several of its shipments left, as its time is that of one of them; null if nothing says when.
+-- notes: only this mart determines whether and when a shipment left. It has left if its status is shipped. The service sends the time when
+--     an order was shipped, but not for a shipment: left_at is the order's shipped_at; packed_at if that is
+--     later, if the order has no such time, or if several of its shipments left, because the order's time belongs to one of them; null if there is no time.
 --     Days are local days of the warehouse; 'now' is data_until of ops.latest_load. Orders without a shipment are not in this data
 create or replace view marts.shipment_timeline as
 with left_per_order as (
@@ -120,10 +120,10 @@ select
     order_id, -- The order it fulfills; joins orders.id
     warehouse_id, -- The warehouse it leaves from; joins warehouses.id
     timezone, -- Time zone of the local times and days; joins ops.timezones.timezone
-    status, -- Status of the shipment; ops.code_values says what each means
+    status, -- Status of the shipment; ops.code_values has the meanings
     coalesce(has_left, false) as has_left, -- Whether it left: its status is shipped
     coalesce(is_open, false) as is_open, -- Whether it is still to leave: its status is known to be open, and the service has it
-    coalesce(has_left, false) or (_missing_since is null and (is_unknown or is_open)) as is_live, -- Whether it left, is open, or its status is not known; not if it was canceled, voided or deleted
+    coalesce(has_left, false) or (_missing_since is null and (is_unknown or is_open)) as is_live, -- Whether it left, is open, or has an unknown status; false if it was canceled, voided or deleted
     case
         when target_ship_date is null then 'none'
         when is_unknown then 'unknown'
@@ -132,10 +132,10 @@ select
         when has_left then 'on_time'
         when is_open then 'open'
         else 'none'
-    end as verdict, -- on_time, late, open (has not left), none (no target day; or canceled, voided or deleted) or unknown (status not known, or not known when it left)
-    today, -- Local day of data_until at the warehouse; null while nothing was read
+    end as verdict, -- on_time, late, open (has not left), none (no target day; or canceled, voided or deleted) or unknown (unknown status or time of leaving)
+    today, -- Local day of data_until at the warehouse; null until the first read
     target_ship_date, -- Promised day: the local day by which it should leave; null if none was promised
-    days_after_target, -- Days from target_ship_date to the local day it left, or to that of data_until while it is open; negative before it; null if there is no verdict
+    days_after_target, -- Days from target_ship_date to the local day on which it left, or to that of data_until while it is open; negative before the target day; null if there is no verdict
     coalesce(target_ship_date < today, false) as was_due, -- Whether target_ship_date was over at data_until, by the local day
     order_created_at, -- When the order was created (UTC)
     order_created_local, -- The same in local time
@@ -144,18 +144,18 @@ select
     created_local, -- The same in local time
     packed_at, -- When it was packed (UTC)
     packed_local, -- The same in local time
-    left_at, -- When it left (UTC); null if it did not leave or nothing says when
+    left_at, -- When it left (UTC); null if it did not leave or the time is unknown
     left_local, -- The same in local time
-    left_at_source, -- Where left_at comes from: order (its shipped_at), packed (packed_at) or unknown; null if it did not leave
-    delivered_at, -- When its order was delivered (UTC); of an order with several shipments it is not said which
+    left_at_source, -- Source of left_at: order (its shipped_at), packed (packed_at) or unknown; null if it did not leave
+    delivered_at, -- When its order was delivered (UTC); the service does not state for which of several shipments
     order_created_local::date as order_created_day, -- Local day on which the order was created
     created_local::date as created_day, -- Local day on which the shipment was created
     packed_local::date as packed_day, -- Local day on which it was packed
     left_local::date as left_day, -- Local day on which it left
     (epoch_us(created_at) - epoch_us(order_created_at)) / 3600000000 as hours_order_to_created, -- Hours from the order's creation to the shipment's
     (epoch_us(packed_at) - epoch_us(created_at)) / 3600000000 as hours_created_to_packed, -- Hours from the shipment's creation to packing
-    (epoch_us(left_at) - epoch_us(packed_at)) / 3600000000 as hours_packed_to_left, -- Hours from packing until it left; 0 where left_at is packed_at
+    (epoch_us(left_at) - epoch_us(packed_at)) / 3600000000 as hours_packed_to_left, -- Hours from packing until it left; 0 if left_at is packed_at
     (epoch_us(left_at) - epoch_us(order_created_at)) / 3600000000 as hours_order_to_left, -- Hours from the order's creation until it left
     (epoch_us(delivered_at) - epoch_us(left_at)) / 3600000000 as hours_left_to_delivered, -- Hours from leaving to the delivery of the order
-    _missing_since as missing_since -- When an audit proved that the service no longer has it, or a page showed it as deleted (UTC); null while the service has it
+    _missing_since as missing_since -- When an audit proved that the service no longer has it, or a page marked it as deleted (UTC); null while the service has it
 from judged

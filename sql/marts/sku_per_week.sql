@@ -1,8 +1,8 @@
--- grain: one row per merchant, sku and local week in which something of the sku left, or in which an order that waits for stock was created
+-- grain: one row per merchant, sku and local week in which pieces of the sku left, or in which an order that waits for stock was created
 -- keys: merchant_id, sku, week
 -- source: marts.shipment_timeline, shipment_items, orders, order_items, merchants, ops.code_values
--- notes: lines, orders, units and short are of shipments that left in the week. Backordered is what waits for stock now, by the week in which the order was
---     created, in the zone of its first shipment's warehouse; an order whose state or status is known to be closed waits for nothing. Products of a merchant with the same sku are one row
+-- notes: lines, orders, units and units_short count shipments that left in the week. units_backordered counts pieces that wait for stock now, by the week in which the order was
+--     created, in the zone of its first shipment's warehouse; it excludes orders whose state or status is known to be closed. Products of a merchant with the same sku are one row
 create or replace view marts.sku_per_week as
 with left_items as (
     select
@@ -86,10 +86,10 @@ select
     summed.sku, -- Stock keeping unit
     summed.week, -- Monday of the local week; null if an order has no time of creation
     summed.lines, -- Number of shipment items that left in the week
-    summed.orders, -- Number of orders of which something left in the week
-    summed.units, -- Quantity that left in the week, in pieces; null if no item says
-    summed.units_short, -- Quantity that was to leave with these items, was not canceled and did not leave, in pieces; null if no item says
-    summed.units_backordered -- Quantity of orders created in the week that waits for stock now, in pieces; none of orders that are complete or canceled
+    summed.orders, -- Number of orders with an item that left in the week
+    summed.units, -- Quantity that left in the week, in pieces; null if no item has a quantity
+    summed.units_short, -- Quantity that should have left with these items, was not canceled and did not leave, in pieces; null if no item has the quantities
+    summed.units_backordered -- Quantity of orders created in the week that waits for stock now, in pieces; excludes complete and canceled orders
 from summed
 left join main.merchants
     on summed.merchant_id = merchants.id

@@ -1,7 +1,7 @@
--- grain: one row per time that a shipment or an order took a status, as far as it was seen
+-- grain: one row per observed status change of a shipment or an order
 -- keys: object, id, version
 -- source: history.shipments and history.orders
--- notes: a status that came and went between two readings is not here; the first status that was seen of an object may have begun before changed_at, which then is the last change before it was first read
+-- notes: a status that lasted only between two readings is not here; the first observed status of an object may have begun before changed_at, which is then the last change before the first reading
 create or replace view history.status_changes as
 with versions as (
     select
@@ -50,14 +50,14 @@ changes as (
 )
 
 select
-    object, -- What took the status: shipment or order
+    object, -- Kind of the object: shipment or order
     id, -- The shipment or order; joins shipments.id or orders.id
-    version, -- The version with which it took the status; joins history.shipments.version or history.orders.version
-    status, -- The status that it took, an open set
-    previous_status, -- The status before; null for the first one that was seen
-    valid_from as changed_at, -- When it took the status, valid_from of that version (UTC)
-    left_at, -- When it took another one, or was missing from the service (UTC); null while it has the status
+    version, -- The first version with the status; joins history.shipments.version or history.orders.version
+    status, -- The new status, an open set
+    previous_status, -- The previous status; null for the first observed one
+    valid_from as changed_at, -- When the status began, valid_from of that version (UTC)
+    left_at, -- When the status ended, or the object was missing from the service (UTC); null while it has the status
     date_diff('second', valid_from, left_at) / 3600 as hours, -- Hours from changed_at to left_at; null while it has the status
-    is_latest, -- Whether it is the last status that was seen
+    is_latest, -- Whether it is the last observed status
     seen_at -- When a page first contained it with this status (UTC)
 from changes

@@ -1,4 +1,4 @@
--- grain: one row per row of the versions that are chosen
+-- grain: one row per row of the chosen versions
 -- source: the table's Parquet files, and winners or late
 -- notes: names in braces are identifiers from the catalogue; incoming is the query for the rows in the files
 select {columns}

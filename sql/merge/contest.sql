@@ -1,13 +1,13 @@
 -- grain: one row per object of the batch: its best version in the batch, and the outcome against the stored version
 -- keys: root, key
--- source: the Parquet files of every root in the batch, the stored tables, and ops.loads for why each window was read
+-- source: the Parquet files of every root in the batch, the stored tables, and ops.loads for the reason of each window
 -- notes: the names in braces are queries for the occurrences in the files (occurrences.sql) and for the stored versions
 --     of these objects (stored.sql); window and page identify a version.
---     A version without updated_at is ranked by ten minutes before it was read.
---     Versions read before the latest audit or backfill that read the object are void (sql/explain/versions.sql
---     explains this in words). outcome is doubtful if earlier versions are needed to decide: the order of reading
---     differs from the order of updated_at, and either an earlier audit or backfill may have voided the incoming
---     version, or this one voids the stored version, so that a version that lost to it may now win
+--     A version without updated_at is ranked at ten minutes before it was read.
+--     Versions read before the latest audit or backfill of the object are void (sql/explain/versions.sql explains
+--     this in words). outcome is doubtful if it depends on earlier versions: the order of reading differs from the
+--     order of updated_at, and either an earlier audit or backfill may have voided the incoming version, or the
+--     incoming version voids the stored one, so that a version that lost to the stored one may now win
 create or replace temp table contest as
 with occurrences as (
     {occurrences}

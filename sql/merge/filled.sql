@@ -1,6 +1,6 @@
--- grain: an expression: a tracked column, with the value of the version before where a window omits it
+-- grain: an expression: a tracked column, with the value of the previous version if the window omits it
 -- source: placed of versions.sql
--- notes: names in braces are identifiers from the catalogue, omitting is the parameter with the windows
+-- notes: names in braces are identifiers from the catalogue; omitting is the parameter with the windows
 coalesce({column}, last_value(
     case when known_version is not null or {column} is not null or _window_id not in (select unnest({omitting})) then {{'value': {column}}} end
     ignore nulls

@@ -1,9 +1,9 @@
--- grain: one row per version, of each object that was observed once: its latest one and, if the occurrence differs, the next
+-- grain: one row per version of each object that was observed once: its latest version and, if the occurrence differs, the next
 -- keys: id, version
 -- source: latest and observed
--- notes: names in braces are identifiers from the catalogue. This is what versions.sql makes of a single occurrence that
---     brought every column, without sorting: most objects of a night. The latest version ends where the next begins, or
---     was seen once more
+-- notes: names in braces are identifiers from the catalogue. For a single occurrence with every column, which most
+--     objects of a night have, this gives the result of versions.sql without sorting. The latest version ends when the
+--     next begins, or was seen once more
 insert into {history} by name
 with once as (
     select *

@@ -1,4 +1,4 @@
--- grain: one row per object of the batch whose stored version is newer, but of a window that omits data: its newest occurrence
+-- grain: one row per object of the batch whose stored version is newer but from a window that omits data: its newest occurrence
 -- keys: key
 -- source: the root's Parquet files of the batch, and the stored table
 -- notes: names in braces are identifiers from the catalogue

@@ -1,4 +1,4 @@
--- grain: one row per observed object with history: its latest version, the latest time that any version said, and when it was last seen
+-- grain: one row per observed object with history: its latest version, the latest updated_at of any version, and the time when it was last seen
 -- keys: id
 -- source: the table with the history of objects, and observed
 -- notes: names in braces are identifiers from the catalogue

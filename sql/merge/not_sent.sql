@@ -1,7 +1,7 @@
--- grain: one row per window and kind of object that its rows refer to and of which none came with it
+-- grain: one row per window and kind of object that its rows refer to but of which it received none
 -- keys: window_id, parameter
 -- source: the Parquet files of the referring tables and of the referenced kinds
--- notes: names in braces are a list of texts from the catalogue, and a query for who refers to what and what came. One table of groups for all kinds: each takes 2 MiB, however few its rows are
+-- notes: names in braces are a list of texts from the catalogue, and a query for references and received objects. One aggregation serves all kinds, because each takes 2 MiB, however few its rows are
 with object as (
     select
         _window_id,

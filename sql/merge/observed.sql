@@ -1,8 +1,8 @@
--- grain: one row per occurrence of an object on a page: the tracked columns, and what orders versions
+-- grain: one row per occurrence of an object on a page: the tracked columns, and the columns that order versions
 -- keys: id, _window_id, _page
--- source: the root's Parquet files, or the stored table; ops.loads for why each window was read
+-- source: the root's Parquet files, or the stored table; ops.loads for the reason of each window
 -- notes: names in braces are identifiers from the catalogue; incoming is the query for the rows, and only
---     the condition for the objects that are asked for
+--     is the condition for the wanted objects
 select
     incoming.{key} as id,
     {columns},

@@ -1,4 +1,4 @@
--- grain: one row per root table of the batch: how many versions win, and what is known of the objects in doubt
+-- grain: one row per root table of the batch: the number of winners, and facts about the objects in doubt
 -- keys: root
 -- source: contest
 select

@@ -1,4 +1,4 @@
--- grain: one row per doubtful object of which a version wins, from any window
+-- grain: one row per doubtful object with a winning version, from any window
 -- keys: key
 -- source: the root's Parquet files of every merged window, the stored table, and ops.loads
 -- notes: names in braces are identifiers from the catalogue; versions read before $first_read cannot win:

@@ -1,4 +1,4 @@
--- grain: one row per stored object of a root table that the batch has too
+-- grain: one row per stored object of a root table that is also in the batch
 -- source: the stored table, and occurrences of contest.sql
 -- notes: names in braces are identifiers from the catalogue
 select

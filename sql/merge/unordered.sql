@@ -1,9 +1,9 @@
--- grain: one row per observed object with history whose occurrences do not simply follow the versions that it has
+-- grain: one row per observed object with history whose occurrences do not simply follow its known versions
 -- keys: id
--- source: observed, latest, and the stored table, which holds the version that is last in the order
--- notes: names in braces are identifiers from the catalogue. An occurrence follows if it was read after all that were
---     seen before, and ranks after the last of them: by the order of merging (contest.sql), or since an audit or a
---     backfill of these windows read it first
+-- source: observed, latest, and the stored table, which has the last version in the order
+-- notes: names in braces are identifiers from the catalogue. An occurrence follows if it was read after all known ones
+--     and ranks after the last of them: by the order of merging (contest.sql), or because an audit or a backfill of
+--     these windows read it first
 create or replace temp table unordered as
 with bounded as (
     select

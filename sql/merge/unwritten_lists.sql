@@ -1,7 +1,7 @@
--- grain: one row per window that a list names which is not written yet
+-- grain: one row per window in a list that is not written yet
 -- keys: window_id
 -- source: ops.loads
--- notes: the oldest list of all begins anew, because every window in the tables is in it or in a later one
+-- notes: the oldest list starts over, because every window in the tables is in it or in a later list
 select
     window_id,
     reason,

@@ -1,11 +1,11 @@
--- grain: one row per version of an observed object, from the latest that was known
+-- grain: one row per version of an observed object, from the latest known version on
 -- keys: id, version
 -- source: latest and observed
--- notes: names in braces are identifiers from the catalogue; filled are the tracked columns, of which those that a
---     window omits keep the value of the version before. The order is that of merging (contest.sql), continued
---     to the versions that an audit or a backfill voids: they come before what it read. Occurrences in a row that
---     agree in all tracked columns are one version. It counts from its updated_at; if it has none, a later one than
---     the time of reading, or one that is not after that of the versions before, then from when it was read
+-- notes: names in braces are identifiers from the catalogue; filled are the tracked columns, which keep the value of
+--     the previous version if a window omits them. The order is that of merging (contest.sql), extended to versions
+--     that an audit or a backfill voids: they come before the version that it read. Adjacent occurrences that agree in
+--     all tracked columns are one version. It is valid from its updated_at, or from the time of reading if updated_at
+--     is missing, later than the time of reading, or not after that of earlier versions
 insert into {history} by name
 with entries as (
     select

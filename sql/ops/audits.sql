@@ -1,7 +1,7 @@
 -- grain: one row per slice of old shipments that was read again and compared with the tables before the merge
 -- keys: window_id
 -- source: the state store
--- notes: the merge repairs every difference except absent shipments, which stay and are marked when proven missing; counts are null until compared
+-- notes: the merge repairs every difference except absent shipments, which stay and are marked when proven missing; results are null until the slice is compared
 create table ops.audits (
     window_id varchar not null, -- Window of the slice; folder name under raw/shipments.
     run_id varchar not null, -- Run that read the slice (Dagster run id).
@@ -15,8 +15,8 @@ create table ops.audits (
     compared bigint, -- Number of shipments of the slice that the tables held in the same version.
     changed bigint, -- Number of compared shipments whose rows differed: the service changed them without changing updated_at.
     missed bigint, -- Number of shipments of the slice whose version, older than settled_at, was not in the tables.
-    absent bigint, -- Number of shipments in the tables, not yet marked missing, that the slice should contain but does not, or shows as stubs that say deleted.
-    missing bigint not null, -- Number of absent shipments that the service did not have when asked for them by id, or that the slice shows as stubs that say deleted; marked _missing_since.
+    absent bigint, -- Number of shipments in the tables, not yet marked missing, that the slice should contain but does not, or has only as stubs of deleted shipments.
+    missing bigint not null, -- Number of absent shipments that the service did not return when requested by id, or that the slice has as stubs of deleted shipments; marked _missing_since.
     orders_changed bigint, -- Number of orders of the slice with the same updated_at but different rows.
     settled_in_tables bigint, -- Number of shipments in the tables last changed before settled_at and not marked missing.
     total_in_tables bigint, -- Number of shipments in the tables up to total_to_id, changed since the start date and not marked missing.

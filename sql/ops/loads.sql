@@ -1,7 +1,7 @@
 -- grain: one row per window merged into the tables: its receipt, written in the transaction that merged it
 -- keys: window_id
 -- source: the load step
--- notes: after a crash the receipt decides whether a window is in the tables
+-- notes: after a crash the receipt shows whether a window is in the tables
 create table ops.loads (
     window_id varchar not null, -- Window whose rows were merged; folder name under raw/shipments.
     from_at timestamptz not null, -- Start of the window of Shipment.updated_at, inclusive (UTC).
@@ -12,7 +12,7 @@ create table ops.loads (
     pages integer not null, -- Number of pages in the window.
     records bigint not null, -- Number of shipments on those pages.
     quarantined bigint not null, -- Number of values and records of the window that did not fit their type, and of stubs; see ops.quarantine.
-    rows_flattened bigint not null, -- Number of rows that the pages were flattened into, over all tables.
+    rows_flattened bigint not null, -- Number of rows that the pages were flattened into, in all tables.
     loaded_at timestamptz not null, -- When the window was merged (UTC, by this machine's clock).
-    listed_at timestamptz -- Which list of batches below parquet/_loads names the window (UTC), for a data warehouse that loads the Parquet files; null before.
+    listed_at timestamptz -- Time of the list in parquet/_loads that names the window (UTC), for a data warehouse that loads the Parquet files; null until then.
 )

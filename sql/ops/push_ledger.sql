@@ -3,10 +3,10 @@
 -- source: the state store
 -- notes: state intended means that a push is running or was killed; it counts as in doubt
 create table ops.push_ledger (
-    service varchar not null, -- Address of the instance that the create was sent to.
+    service varchar not null, -- Address of the instance to which the create was sent.
     kind varchar not null, -- Kind of master data, as in wms-sync push KIND, such as products.
     key varchar not null, -- Natural key: name, code or sku.
-    state varchar not null, -- intended, created, exists (was there before), refused, undone (the service failed and created nothing), doubt (no answer came) or unproven (no answer came, and the service refused the second attempt without a reason).
+    state varchar not null, -- intended, created, exists (existed already), refused, undone (the service failed and created nothing), doubt (no answer) or unproven (no answer, and the service refused the second attempt without a reason).
     body json not null, -- Fields from the CSV file; references by natural key.
     body_sha256 varchar not null, -- SHA-256 of body, hexadecimal.
     remote_id bigint, -- Id in the service; null if no answer gave it and no page has shown it.

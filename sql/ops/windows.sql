@@ -1,7 +1,7 @@
 -- grain: one row per window whose reading was started, as recorded in the state store when the file was published
 -- keys: id
 -- source: the state store
--- notes: the windows in state loaded form the coverage, except those of the reasons undated and audit, which are not read by time
+-- notes: the windows in state loaded form the coverage, except those with reason undated or audit, which are not read by time
 create table ops.windows (
     id varchar not null, -- Window; folder name under raw/shipments.
     from_at timestamptz not null, -- Start of the window of Shipment.updated_at, inclusive (UTC).
@@ -9,7 +9,7 @@ create table ops.windows (
     state varchar not null, -- reading, landed (all pages on disk), loaded (in the tables) or abandoned.
     reason varchar not null, -- Why the window was read: sync, backfill, undated (shipments without updated_at) or audit.
     run_id varchar not null, -- Run that started the window (Dagster run id).
-    count_reported bigint, -- Number of shipments in the window, counted by the service with the first page; before that page, as it was counted for cutting.
+    count_reported bigint, -- Number of shipments in the window, counted by the service with the first page; until that page, the count used for cutting.
     pages integer not null, -- Number of pages landed.
     records bigint not null, -- Number of shipments landed.
     bytes bigint not null, -- Number of bytes landed, compressed.

@@ -1,4 +1,4 @@
--- grain: Pushed master data, and whether shipments already refer to it
+-- grain: Pushed master data, and whether shipments refer to it yet
 -- source: ops.push_ledger
 select
     push_ledger.kind,

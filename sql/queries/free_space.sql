@@ -1,4 +1,4 @@
--- grain: one row: the size of a block of the open file in bytes, all and free blocks, and the rows of tables with deleted ones
+-- grain: one row: the block size of the open file in bytes, the number of all and of free blocks, and of stored rows including deleted ones
 -- source: DuckDB; blocks as of the file's last checkpoint
 select
     block_size,

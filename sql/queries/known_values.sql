@@ -1,4 +1,4 @@
--- grain: one row per value that is known, in the usual order
+-- grain: one row per known value, in the usual order
 -- keys: column_name, value
 -- source: ops.code_values
 select

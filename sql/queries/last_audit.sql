@@ -1,7 +1,7 @@
--- grain: one row: the newest audit that was compared, and the progress of its round
+-- grain: one row: the newest compared audit, and the progress of its round
 -- source: ops.audits, shipments
 -- notes: a round ends with the slice that reaches the largest BIGINT.
---     Each number is counted by itself: DuckDB knows how many rows there are, and skips blocks that are behind the round
+--     Each number is counted separately: DuckDB knows the number of rows, and skips blocks that the round has passed
 with newest as (
     select *
     from ops.audits

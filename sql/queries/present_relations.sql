@@ -1,4 +1,4 @@
--- grain: one row a table or view of the open database
+-- grain: one row per table or view of the open database
 -- keys: schema_name, name
 -- source: DuckDB's catalogue
 -- notes: definition is empty for a table

@@ -1,7 +1,7 @@
 -- grain: one row per day of updated_at (UTC) and page
 -- keys: updated_on, window_id, page
 -- source: the Parquet files of shipments of some windows
--- notes: a shipment that several pages show in one day counts on the page that was read last
+-- notes: a shipment on several pages of one day counts on the page that was read last
 with shown as (
     select
         id,

@@ -1,4 +1,4 @@
--- grain: one row per window that is in the tables, with all that the published file records about it
+-- grain: one row per window in the tables, with everything that the published file records about it
 -- source: ops.loads, ops.windows
 -- notes: the receipt proves the window; the columns from ops.windows are as of publishing
 select

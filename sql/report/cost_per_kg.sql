@@ -1,4 +1,4 @@
--- grain: one row per carrier whose packages of the last eight weeks have a cost and a weight, the ten with most packages
+-- grain: one row per carrier whose packages of the last eight weeks have a cost and a weight, the ten with the most packages
 -- keys: carrier
 -- source: marts.package_costs, marts.shipment_timeline
 -- notes: the service sends no currency

@@ -1,7 +1,7 @@
--- grain: one row per warehouse and week of the eight whole ones before this week, with what became of the shipments promised for its days
+-- grain: one row per warehouse and week of the eight whole weeks before this week, with the outcome of the shipments promised for its days
 -- keys: warehouse, week
 -- source: marts.due_per_day, marts.shipment_timeline
--- notes: the six warehouses with most shipments, with their ids where names are equal; a week begins on Monday. Weeks and days are local ones of the warehouse
+-- notes: the six warehouses with the most shipments, with their ids if names are equal; a week begins on Monday. Weeks and days are local to the warehouse
 with today as (
     select
         warehouse_id,

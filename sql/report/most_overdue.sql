@@ -1,4 +1,4 @@
--- grain: one row per open shipment whose target day is over, the twenty that are most overdue
+-- grain: one row per open shipment whose target day is over, the twenty most overdue
 -- keys: shipment_id
 -- source: marts.open_shipments_past_target
 select

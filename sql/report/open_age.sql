@@ -1,7 +1,7 @@
 -- grain: one row per status and age of open shipments
 -- keys: status, age
 -- source: marts.shipment_timeline, ops.latest_load, ops.code_values
--- notes: the age is that of the shipment at data_until, in days
+-- notes: the age of the shipment at data_until, in days
 with aged as (
     select
         timeline.status,

@@ -1,8 +1,8 @@
--- grain: one row per retailer with shipments due in the last four weeks, the ten with most late ones
+-- grain: one row per retailer with shipments due in the last four weeks, the ten with the most late shipments
 -- keys: retailer
 -- source: marts.retailer_compliance, marts.shipment_timeline
--- notes: the four weeks end with the local day before today's. late is late of what was due: left after its day, or open past it. before is the share of the four weeks before.
---     Equal names have the id beside them
+-- notes: the four weeks end with the day before the local today. late counts only shipments that were due: left after their day, or open past it. before is the share of the preceding four weeks.
+--     Equal names are shown with their ids
 with due as (
     select
         compliance.retailer_id,

@@ -1,7 +1,7 @@
--- grain: one row per box of the last eight weeks, the ten that were used most
+-- grain: one row per box of the last eight weeks, the ten most used
 -- keys: box
 -- source: marts.package_costs, marts.shipment_timeline
--- notes: equal names have the id beside them
+-- notes: equal names are shown with their ids
 with boxes as (
     select
         costs.container_id,

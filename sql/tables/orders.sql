@@ -3,7 +3,7 @@
 -- root: orders by id
 -- newer: updated_at
 -- source: included.Order (spec 2.5)
--- notes: state and status are open sets; of the shipping address only country, region and classification are here, the rest is in schema pii. Orders without a shipment are not in this data
+-- notes: state and status are open sets; only country, region and classification of the shipping address are here, the other fields are in schema pii. Orders without a shipment are not in this data
 create table orders (
     id bigint, -- The order. Source: Order.id
     unique_id varchar, -- Human-readable number of the order. Source: Order.unique_id
@@ -37,10 +37,10 @@ create table orders (
     custom_fields json, -- Custom fields by code, as received. Source: Order.custom_fields
     weight_value double, -- Weight of the order, in weight_unit. Source: Order.weight.value
     weight_unit varchar, -- Unit of weight_value; the service uses lb. Source: Order.weight.unit
-    total_item_count decimal(18, 4), -- Total quantity of items, in pieces; null if the service did not say, which is not 0. Source: Order.total_item_count
+    total_item_count decimal(18, 4), -- Total quantity of items, in pieces; null if the service sent none, which does not mean 0. Source: Order.total_item_count
     submitted_by varchar, -- User or system that submitted the order. Source: Order.submitted_by
     submitted_by_type varchar, -- Kind of user or system that submitted the order. Source: Order.submitted_by_type
-    backorder_policy varchar, -- What happens if stock is insufficient. Source: Order.backorder_policy
+    backorder_policy varchar, -- Policy if stock is insufficient. Source: Order.backorder_policy
     "source" varchar, -- Origin of the order. Source: Order.source
     customer_note varchar, -- Note from the customer. Source: Order.customer_note
     batch_tag varchar, -- Tag that groups orders into batches. Source: Order.batch_tag
@@ -57,7 +57,7 @@ create table orders (
     customs_value_amount decimal(18, 4), -- Customs value, in customs_value_currency. Source: Order.customs_value.amount
     customs_value_currency varchar, -- Currency of customs_value_amount, three letters. Source: Order.customs_value.currency
     reason_for_export varchar, -- Reason for export. Source: Order.reason_for_export
-    generate_sscc varchar[], -- What Serial Shipping Container Codes (SSCC) are generated for. Source: Order.generate_sscc
+    generate_sscc varchar[], -- Units for which Serial Shipping Container Codes (SSCC) are generated. Source: Order.generate_sscc
     shipped_at timestamptz, -- When it was shipped (UTC). Source: Order.shipped_at
     delivered_at timestamptz, -- When it was delivered (UTC). Source: Order.delivered_at
     shipping_description varchar, -- Description of the shipping method. Source: Order.shipping_description

@@ -12,7 +12,7 @@ create table package_items (
     id bigint, -- Id of the package item, if the service sends one. Source: ShipmentPackageItem.id
     sku varchar, -- Stock keeping unit. Source: ShipmentPackageItem.sku
     "name" varchar, -- Name of the product. Source: ShipmentPackageItem.name
-    quantity decimal(18, 4), -- Quantity in the package, in pieces; null if the service did not say, which is not 0. Source: ShipmentPackageItem.quantity
+    quantity decimal(18, 4), -- Quantity in the package, in pieces; null if the service sent none, which does not mean 0. Source: ShipmentPackageItem.quantity
     weight_value double, -- Weight, in weight_unit. Source: ShipmentPackageItem.weight.value
     weight_unit varchar, -- Unit of weight_value; the service uses lb. Source: ShipmentPackageItem.weight.unit
     hazmat_unit_weight_value double, -- Weight of the hazardous material in one piece, in hazmat_unit_weight_unit. Source: ShipmentPackageItem.hazmat_unit_weight.value
@@ -23,7 +23,7 @@ create table package_items (
     total_customs_value_currency varchar, -- Currency of total_customs_value_amount, three letters. Source: ShipmentPackageItem.total_customs_value.currency
     order_item_id bigint, -- The order item; joins order_items.id. Source: ShipmentPackageItem.order_item_id
     order_item_sku varchar, -- Stock keeping unit of the order item. Source: ShipmentPackageItem.order_item_sku
-    order_item_quantity decimal(18, 4), -- Quantity of the order item, in pieces; null if the service did not say, which is not 0. Source: ShipmentPackageItem.order_item_quantity, or order_item_qty
+    order_item_quantity decimal(18, 4), -- Quantity of the order item, in pieces; null if the service sent none, which does not mean 0. Source: ShipmentPackageItem.order_item_quantity, or order_item_qty
     shipment_item_id bigint, -- The shipment item; joins shipment_items.id. Source: ShipmentPackageItem.shipment_item_id
     _window_id varchar, -- Window in which this row was read. Source: wms-sync
     _page integer, -- Number of the page in that window. Source: wms-sync

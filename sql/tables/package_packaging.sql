@@ -10,7 +10,7 @@ create table package_packaging (
     position integer, -- Position in the list, from 1. Source: order of ShipmentPackage.packaging
     product_id bigint, -- The packaging item; joins products.id. Source: ShipmentPackage.packaging[].product.id
     product_type varchar, -- Kind of the object that product_id refers to: Product or a packaging kind. Source: ShipmentPackage.packaging[].product.type
-    quantity decimal(18, 4), -- Quantity used, in pieces; null if the service did not say, which is not 0. Source: ShipmentPackage.packaging[].quantity
+    quantity decimal(18, 4), -- Quantity used, in pieces; null if the service sent none, which does not mean 0. Source: ShipmentPackage.packaging[].quantity
     _window_id varchar, -- Window in which this row was read. Source: wms-sync
     _page integer, -- Number of the page in that window. Source: wms-sync
     _extracted_at timestamptz -- When that page was received (UTC). Source: wms-sync

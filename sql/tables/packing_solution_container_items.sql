@@ -11,10 +11,10 @@ create table packing_solution_container_items (
     id bigint, -- Id of the item, if the service sends one. Source: ShipmentPackingSolution.containers[].items[].id
     "type" varchar, -- Kind of object, as the service names it. Source: ShipmentPackingSolution.containers[].items[].type
     sku varchar, -- Stock keeping unit. Source: ShipmentPackingSolution.containers[].items[].sku
-    quantity decimal(18, 4), -- Quantity in the container, in pieces; null if the service did not say, which is not 0. Source: ShipmentPackingSolution.containers[].items[].quantity
+    quantity decimal(18, 4), -- Quantity in the container, in pieces; null if the service sent none, which does not mean 0. Source: ShipmentPackingSolution.containers[].items[].quantity
     order_item_id bigint, -- The order item; joins order_items.id. Source: ShipmentPackingSolution.containers[].items[].order_item_id
     order_item_sku varchar, -- Stock keeping unit of the order item. Source: ShipmentPackingSolution.containers[].items[].order_item_sku
-    order_item_quantity decimal(18, 4), -- Quantity of the order item, in pieces; null if the service did not say, which is not 0. Source: ShipmentPackingSolution.containers[].items[].order_item_qty
+    order_item_quantity decimal(18, 4), -- Quantity of the order item, in pieces; null if the service sent none, which does not mean 0. Source: ShipmentPackingSolution.containers[].items[].order_item_qty
     shipment_item_id bigint, -- The shipment item; joins shipment_items.id. Source: ShipmentPackingSolution.containers[].items[].shipment_item_id
     weight_value double, -- Weight, in weight_unit. Source: ShipmentPackingSolution.containers[].items[].weight.value
     weight_unit varchar, -- Unit of weight_value; the service uses lb. Source: ShipmentPackingSolution.containers[].items[].weight.unit

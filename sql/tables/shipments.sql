@@ -47,7 +47,7 @@ create table shipments (
     created_at timestamptz, -- Time of creation (UTC). Source: Shipment.created_at
     updated_at timestamptz, -- Time of the last change (UTC). Source: Shipment.updated_at
     packed_at timestamptz, -- Time of packing (UTC). Source: Shipment.packed_at
-    _missing_since timestamptz, -- When an audit proved, by asking for the id, that the service no longer has the shipment, or a page first showed it as a stub that says deleted (UTC); null while the service has it. Source: wms-sync
+    _missing_since timestamptz, -- When an audit proved, by a request for the id, that the service no longer has the shipment, or a page first had it as a stub of a deleted shipment (UTC); null while the service has it. Source: wms-sync
     _window_id varchar, -- Window in which this row was read. Source: wms-sync
     _page integer, -- Number of the page in that window. Source: wms-sync
     _extracted_at timestamptz -- When that page was received (UTC). Source: wms-sync

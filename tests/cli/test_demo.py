@@ -17,7 +17,7 @@ def test_the_demo_ends_with_every_sample_created_and_seen_again(tmp_path, capfd,
     shown = capfd.readouterr().out
     assert "11 rows of products.csv as products: 11 create\n" in shown
     assert "warn" not in shown  # an alert that is always on is no alert
-    assert "Pushed master data, and whether shipments already refer to it" in shown
+    assert "Pushed master data, and whether shipments refer to it yet" in shown
     with PushLedger(f"sqlite:///{folder / 'state.db'}") as ledger:
         assert {entry.state for entry in ledger.all()} == {State.CREATED}
         assert len(ledger.all()) == 17

@@ -88,8 +88,8 @@ FAULTS = (
         "the horizon follows the service's clock, however far ahead that is",
         (FETCHED,),
         "src/wms_sync/service/headers.py",
-        "trusted=min(heard.trusted, date, mine + tolerance)",
-        "trusted=min(heard.trusted, date)",
+        "trusted=min(readings.trusted, date, mine + tolerance)",
+        "trusted=min(readings.trusted, date)",
         (
             "tests/shipments/read/test_clocks.py::test_a_service_that_is_ahead_is_read_as_far_as_this_machine_vouches_for",
         ),
@@ -163,7 +163,8 @@ FAULTS = (
         "a half-read window is resumed though other fields are requested now",
         (FETCHED,),
         "src/wms_sync/shipments/read/reader.py",
-        "window.started_at >= since and self._listing.requests_the_same(window.signature)\n            )",
+        "window.started_at >= since\n                and self._listing.requests_the_same(window.signature)"
+        "\n            )",
         "window.started_at >= since\n            )",
         ("tests/shipments/read/test_reader.py::test_a_half_read_window_is_read_anew_when_other_fields_are_asked_for",),
     ),

@@ -209,7 +209,7 @@ def test_an_operator_starts_a_backfill_by_clicks_and_reads_why_a_run_failed(
         run_id = dagster.launch_run("nightly_sync")
         dagster.finished_runs(before + 4)
         operator.opens(f"/runs/{run_id}")
-        operator.sees("look at WMS_API_TOKEN")
+        operator.sees("check WMS_API_TOKEN")
         operator.keeps_picture("dagster-failed-run")
 
 

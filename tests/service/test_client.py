@@ -214,7 +214,7 @@ def test_what_answers_in_the_place_of_a_list_is_shown_and_asked_again(sandbox, a
     answer_first(sandbox, 99, lambda: Response(body, headers={"Retry-After": "3600"}))
     with pytest.raises(ServiceFailed, match=f"answered 200 with {len(body)} bytes that are not a list") as error:
         listing(api).count(START, None)
-    assert (f"It says: {said} If this lasts" in str(error.value)) == bool(said)
+    assert (f"It says: {said} If this persists" in str(error.value)) == bool(said)
     assert "Erika" not in str(error.value)
     assert (error.value.status, error.value.retry_after) == (200, 3600)
     assert mends_by_waiting(type(error.value).__name__)
@@ -238,7 +238,7 @@ def test_a_403_of_something_in_front_is_named_and_asked_again(sandbox, api, body
     with pytest.raises(ServiceFailed, match="firewall") as error:
         listing(api).count(START, None)
     assert "refused the request (server: shield/2 (edge))." in str(error.value)
-    assert said is None or f"It says: {said} If this lasts" in str(error.value)
+    assert said is None or f"It says: {said} If this persists" in str(error.value)
     assert ("WMS_API_TOKEN" in str(error.value)) == (not body.startswith(b"<"))
     assert (error.value.retry_after, error.value.is_from_service) == (3600, False)
     assert mends_by_waiting(type(error.value).__name__)

@@ -203,7 +203,7 @@ IN_OTHER_FORMS: list[tuple[Response, list[str], str]] = [
     ),
     *((Response("<html>", status), [], "no reason given.") for status in (400, 413, 422)),
     *(
-        (Response("<html>", status), [], "no reason given. Is WMS_BASE_URL the address of the instance?")
+        (Response("<html>", status), [], "no reason given. Check that WMS_BASE_URL is the address of the instance.")
         for status in (404, 405)
     ),
 ]
@@ -226,7 +226,7 @@ DOUBTFUL: list[tuple[str, Response, str]] = [
     ("nobody", Disconnect(), "sent and not answered"),
     ("nobody, though it was done", AnswerLost(), "sent and not answered"),
     *(
-        (f"a proxy with {status}, though it was done", ProxyAnswer(status), f"answered {status}.*may have done it")
+        (f"a proxy with {status}, though it was done", ProxyAnswer(status), f"answered {status}.*may have been done")
         for status in (304, 408, 500, 502, 503, 504)
     ),
     # a 403 of a firewall counted as a wrong token, so that nothing had been done

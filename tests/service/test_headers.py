@@ -44,17 +44,17 @@ def heard(bench) -> list[str]:
 @pytest.mark.parametrize(
     ("name", "value", "says"),
     [
-        ("Deprecation", "@1688169599", "Deprecation: @1688169599. What wms-sync requests there will not work for ever"),
-        ("Deprecation", "true", "Deprecation: true. What wms-sync requests there will not work for ever"),
+        ("Deprecation", "@1688169599", "Deprecation: @1688169599. This interface, which wms-sync uses, will"),
+        ("Deprecation", "true", "Deprecation: true. This interface, which wms-sync uses, will be withdrawn"),
         (
             "Sunset",
             "Sat, 31 Dec 2026 23:59:59 GMT",
-            "Sunset: Sat, 31 Dec 2026 23:59:59 GMT. What wms-sync requests there stops working then",
+            "Sunset: Sat, 31 Dec 2026 23:59:59 GMT. This interface, which wms-sync uses, stops working then",
         ),
         (
             "Warning",
             '110 proxy "Response is stale"',
-            'Warning: 110 proxy "Response is stale". If it has a code from 110',
+            'Warning: 110 proxy "Response is stale". If the code is 110',
         ),
         ("Warning", '299 - "Use v2\x85 of <b>this</b>"', 'Warning: 299 - "Use v2 of this ".'),
         ("Warning", "odd", "Warning: odd."),

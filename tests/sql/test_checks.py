@@ -140,7 +140,7 @@ def test_a_finding_names_rows_by_their_keys_and_says_null_where_there_is_none(da
 def test_an_audit_says_its_numbers(database):
     audited(database, 1, LAST_ID, changed=1, orders_changed=2, voided=None, absent=3, missing=1, total_in_tables=104)
     assert finding(database, "audits_find_no_change_that_the_sync_missed") == (
-        "The latest audit found what the sync had missed: 1 shipment and 2 orders that changed without a new "
+        "The latest audit found changes that the sync had missed: 1 shipment and 2 orders that changed without a new "
         "updated_at, 0 shipments that were not in the tables, and 0 objects whose updated_at moved back."
     )
     assert finding(database, "the_service_has_the_shipments_that_the_tables_have") == (

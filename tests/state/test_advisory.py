@@ -134,7 +134,7 @@ def pool(postgres_url, tmp_path, request) -> Iterator[str]:
 
 @pytest.mark.parametrize("pool", ["transaction"], indirect=True)
 def test_a_pooler_that_shares_sessions_is_refused(pool):
-    with pytest.raises(StateError, match="pool_mode is session"), PostgresLock(pool).hold("night"):
+    with pytest.raises(StateError, match="pool with pool_mode session"), PostgresLock(pool).hold("night"):
         pass
 
 

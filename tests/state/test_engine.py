@@ -57,7 +57,7 @@ def test_a_damaged_state_store_is_named_with_what_to_do_whatever_is_asked(tmp_pa
     StateStore(url).close()
     content = path.read_bytes()
     path.write_bytes(content[: kept * PAGE_BYTES] + b"\xa5" * (len(content) - kept * PAGE_BYTES))
-    with pytest.raises(StateDamaged, match=f"{path} is damaged .*Move it away, with state.db-wal"):
+    with pytest.raises(StateDamaged, match=f"{path} is damaged .*Move it to another folder, with state.db-wal"):
         turn_at(url, tmp_path)
 
 
@@ -203,7 +203,7 @@ def test_a_postgresql_that_takes_no_writes_is_named_with_what_to_do_and_found_by
     assert found() == []
     made_read_only = f"alter database {name_of(database)} set default_transaction_read_only = on"
     Lakes(postgres_url).execute(postgres_url, made_read_only)
-    said = r"refuses \(cannot execute .* in a read-only transaction\)\. It is a standby.* lead to the primary"
+    said = r"refuses \(cannot execute .* in a read-only transaction\)\. It is a standby.* to the primary"
     with pytest.raises(StateRefused, match=said):
         turn_at(database, tmp_path)
     [told] = found()
@@ -216,9 +216,7 @@ def test_a_role_without_rights_is_named_with_what_to_do(postgres_url, tmp_path, 
     lakes = Lakes(postgres_url)
     lakes.execute(postgres_url, f"create role {role} login")
     try:
-        with pytest.raises(
-            StateRefused, match=r"refuses \(permission denied for table .*\)\. Let WMS_STATE_URL name the role"
-        ):
+        with pytest.raises(StateRefused, match=r"refuses \(permission denied for table .*\)\. Use the role"):
             StateStore(database.replace("wms@", f"{role}@"))
     finally:
         lakes.execute(postgres_url, f"drop role {role}")
@@ -245,7 +243,7 @@ def test_a_postgresql_that_ends_a_session_is_named_and_a_defect_is_not(database)
         (("host=", "host=/nowhere/"), r"does not answer \(connection .*\)\. Run again once it does"),
         (
             ("wms@", "nobody@"),
-            r"could not be opened \(.*FATAL: +role \"nobody\" does not exist\)\. Look at WMS_STATE_URL",
+            r"could not be opened \(.*FATAL: +role \"nobody\" does not exist\)\. Check WMS_STATE_URL",
         ),
     ],
 )

@@ -196,7 +196,7 @@ def test_a_sync_reads_nothing_where_only_obstore_finds_the_keys_and_doctor_says_
     lake_url = Lakes(postgres_url).new()
     settings = settings_for(sandbox, **(in_bucket | {"analytics": "ducklake", "state_url": lake_url}))
     found = {(one.name, one.severity): one.text for one in examine(settings)}
-    assert found["files", "note"].endswith("puts nothing over what is there")
+    assert found["files", "note"].endswith("overwrites no object")
     assert "set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION" in found["files", "error"]
     sandbox.sandbox.requests.clear()
     with pytest.raises(LakeUnreachable, match=rf"DuckDB cannot .* {settings.files_url}/lake/ \(HTTPException: .*403"):

@@ -158,7 +158,7 @@ def test_other_content_under_the_name_is_not_overwritten(in_bucket, tmp_path, tu
     files = opened(in_bucket, tmp_path)
     key = f"{str(in_bucket['files_url']).removeprefix('s3://wms/')}/{files.named(PAGE, b'page')}"
     client_of(s3).put_object(Bucket="wms", Key=key, Body=b"of somebody else")
-    with pytest.raises(NameTaken, match="prefix of its own"):
+    with pytest.raises(NameTaken, match="its own prefix"):
         files.put(turn, PAGE, b"page")
 
 
@@ -191,7 +191,7 @@ def test_the_place_is_examined(in_bucket, tmp_path, turn, s3):
         Bucket=once, Key="p/Enabled", CopySource=f"{once}/p/Enabled", Metadata={"a": "b"}, MetadataDirective="REPLACE"
     )
     suspended.refuse_versions()
-    with pytest.raises(FilesRefused, match="bucket exists") as caught:
+    with pytest.raises(FilesRefused, match="the bucket and its region") as caught:
         bucket_files("s3://nowhere/p", s3.address, tmp_path).examined()
     assert "open-sesame" not in str(caught.value)
 
@@ -212,7 +212,7 @@ def test_credentials_with_a_line_break_are_named_before_obstore_panics(name, tmp
         (tmp_path / "token").write_text(value)
         value = f"{tmp_path}/token"
     monkeypatch.setenv(name, value)
-    with pytest.raises(SettingsError, match=f"WMS_FILES_URL: .*{name}.* has a line break") as caught:
+    with pytest.raises(SettingsError, match=f"WMS_FILES_URL: .*{name}.* contains a line break") as caught:
         Settings.load(_env_file=None, files_url=LINE_BREAKS[name])
     assert "open-sesame" not in str(caught.value)
     Settings.load(_env_file=None, files_url=f"file://{tmp_path}")

@@ -107,7 +107,7 @@ def test_another_machine_goes_on_where_an_outage_stopped_the_first(service, sett
             s3.cut()
 
     service.sandbox.intercept = cut
-    with pytest.raises(FilesUnavailable, match="goes on there"):
+    with pytest.raises(FilesUnavailable, match="continues from there"):
         sync(settings)
     service.sandbox.intercept = None
     s3.mend()
@@ -160,7 +160,7 @@ def test_an_installation_moves_by_a_backup_and_a_restore(service, settings_for, 
     found = verify(there)
     assert (found.damaged, found.examined["page"] >= PAGES) == ((), True)
     assert [one.text for one in examine(there) if one.name == "files"] == [
-        f"{there.files_url} can be written, read, listed and deleted in, and puts nothing over what is there"
+        f"{there.files_url} supports write, read, list and delete, and overwrites no object"
     ]
     with StateStore(there.database_url) as store:
         assert status(there, store).files_in == there.files_url

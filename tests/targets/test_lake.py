@@ -99,7 +99,7 @@ def synced_once(settings: Settings, service: InProcess) -> None:
     """After a first sync."""
     with closing(opened_store(settings)) as store:
         assert not target_of(settings).is_published
-        assert target_of(settings).examined() == "not made yet"
+        assert target_of(settings).examined() == "not created yet"
         with pytest.raises(DatabaseOpenError), target_of(settings).published():
             pass
         _, refreshed = synced(Bench(settings, store, service))
@@ -188,7 +188,7 @@ def test_a_load_that_is_refused_leaves_nothing_and_the_next_one_brings_all_to_th
     before = target.version
     refused = refresh(lake.run)
     assert [result.check.name for result in refused.refused_by] == ["orders_have_unique_keys"]
-    assert refused.refusal.startswith("Nothing was published: the lake is as it was before.")
+    assert refused.refusal.startswith("Nothing was published: the lake is unchanged.")
     assert target.version == before
     assert {window.state for window in lake.store.windows()} == {"landed", "loaded"}
 

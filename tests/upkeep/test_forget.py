@@ -317,7 +317,7 @@ def test_orders_are_forgotten_although_files_are_damaged(stored):
     page.write_bytes(page.read_bytes()[:100])
     file = next((stored.layout.parquet / "orders").glob(f"{unread}*"))
     file.write_bytes(file.read_bytes()[:-100])
-    with pytest.raises(AnalyticsError, match="`wms-sync verify` names what is damaged"):
+    with pytest.raises(AnalyticsError, match="`wms-sync verify` lists the damage"):
         plan_forget(stored.settings, stored.store, [other])
     forgotten(stored, other)
     assert not page.exists()

@@ -93,8 +93,8 @@ def test_old_pages_are_dropped_and_a_rebuild_loses_nothing(aged, settings_for, s
     with logged() as said:
         report = rebuild(aged.run)
     assert report.published
-    kept = count_of(len(old), "window comes", "windows come")
-    assert f"{kept} from Parquet files: the raw pages were dropped" in said
+    kept = count_of(len(old), "window is", "windows are")
+    assert f"{kept} loaded from Parquet files: the raw pages were dropped" in said
     assert shipments(aged) == before
 
     found = status(aged.settings, aged.store)

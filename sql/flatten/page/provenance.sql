@@ -1,6 +1,6 @@
 -- grain: the rows of a table
 -- source: a query from sql/flatten, in braces
--- notes: adds where the row came from, besides its page number: the window, and when the page was received
+-- notes: adds the source of the row besides its page number: the window, and the time when the page was received
 select
     * exclude (_page),
     $window_id as _window_id,

@@ -1,7 +1,7 @@
--- grain: no rows: makes the least and the greatest text of each column those of the files that the newest snapshot has
+-- grain: no rows: narrows the least and greatest text of each column to the files of the newest snapshot
 -- source: the lake's catalogue in PostgreSQL
--- notes: PostgreSQL's, not DuckDB's. DuckLake widens them with each file and never narrows them, so a text that was
---     removed would stay. Where a file does not tell, nothing is known
+-- notes: PostgreSQL's, not DuckDB's. DuckLake widens them with each file and never narrows them, so a removed text
+--     would stay. They become null if a file has no statistics
 update lake.ducklake_table_column_stats as known
 set
     min_value = found.least,

@@ -1,7 +1,7 @@
--- grain: no rows: has PostgreSQL keep no values of these columns in its own statistics, and remove those that it has
+-- grain: no rows: stops PostgreSQL from sampling values of these columns, and removes the sampled ones
 -- source: a table of the lake's catalogue with values of columns
--- notes: PostgreSQL's, not DuckDB's. A changed type removes what was kept, and the same type rewrites nothing. table is
---     the name of the table
+-- notes: PostgreSQL's, not DuckDB's. Setting the type removes sampled values, and the same type rewrites no row. table
+--     is the name of the table
 alter table lake.{table}
 alter column min_value set data type varchar,
 alter column min_value set statistics 0,

@@ -1,4 +1,4 @@
--- grain: one row per table of the catalogue with values of columns, of which PostgreSQL may keep values itself
+-- grain: one row per table of the catalogue with values of columns that PostgreSQL may sample
 -- keys: relname
 -- source: PostgreSQL's catalogue
 select sampled.relname

@@ -1,4 +1,4 @@
--- question: What share of what was due left on time, by warehouse and week?
+-- question: What share of due shipments left on time, by warehouse and week?
 -- grain: one row per warehouse and local week of the due day, for days that are over
 -- source: marts.due_per_day
 select

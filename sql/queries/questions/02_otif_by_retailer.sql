@@ -1,5 +1,5 @@
 -- question: What share of orders was on time and in full, by retailer?
--- grain: one row per retailer; the share is of orders of which it can be said
+-- grain: one row per retailer; the share counts only orders for which it is known
 -- source: marts.order_fulfillment
 select
     retailer_code,

@@ -1,5 +1,5 @@
 -- question: What share of the ordered pieces was shipped, by merchant?
--- grain: one row per merchant; canceled pieces and orders without quantities are left out
+-- grain: one row per merchant, without canceled pieces and orders without quantities
 -- source: marts.order_fulfillment
 select
     merchant_name,

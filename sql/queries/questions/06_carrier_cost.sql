@@ -1,6 +1,6 @@
 -- question: What does a package, and a kilogram, cost with each carrier?
--- grain: one row per carrier for the packages that left and have a cost, and one for the cost that packages cannot share; per kg those that have a billed
---     weight too
+-- grain: one row per carrier for packages that left and have a cost, and one for costs that cannot be divided among packages; the cost per kg counts
+--     packages with a billed weight
 -- source: marts.package_costs
 select
     shipping_carrier_code,

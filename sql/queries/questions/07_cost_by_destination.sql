@@ -1,5 +1,5 @@
 -- question: What does shipping cost by country and region?
--- grain: one row per country and region of the shipping address, of shipments that left; the cost includes what packages cannot share
+-- grain: one row per country and region of the shipping address, of shipments that left; includes costs that cannot be divided among packages
 -- source: marts.package_costs
 select
     ship_to_country,

@@ -1,5 +1,5 @@
 -- question: What customs value left, by country and currency?
--- grain: one row per country and currency; orders of which a shipment left. Currencies are never added up
+-- grain: one row per country and currency; orders with a shipment that left. Different currencies are not added up
 -- source: marts.order_fulfillment
 select
     ship_to_country,

@@ -1,4 +1,4 @@
--- question: When in the day is packed?
+-- question: At which hours are shipments packed?
 -- grain: one row per warehouse and local hour, over all days
 -- source: marts.packed_per_hour
 select

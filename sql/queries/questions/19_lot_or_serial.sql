@@ -1,5 +1,5 @@
 -- question: Which shipments hold lot or serial number X?
--- grain: one row per package in which the value was collected; lot is the value looked for
+-- grain: one row per package in which the value was collected; lot is the value to search for
 -- source: marts.shipment_overview, package_collected_data
 select
     overview.shipment_id,

@@ -1,4 +1,4 @@
--- question: Of what was less picked than was to be shipped?
+-- question: Which items were picked short?
 -- grain: one row per item of a packed shipment; units are pieces
 -- source: marts.shipment_timeline, shipment_items
 select

@@ -1,5 +1,5 @@
--- question: Which shipping method was asked for, and which is used?
--- grain: one row per method asked for and method used, of shipments that left
+-- question: Which shipping method was requested, and which is used?
+-- grain: one row per requested method and used method, of shipments that left
 -- source: marts.shipment_overview
 select
     order_shipping_method,

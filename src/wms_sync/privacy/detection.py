@@ -1,12 +1,12 @@
-"""Detect personal data in a page at little cost: by a strict decoder and a search.
+"""Detect personal data in a page cheaply: with a strict decoder and a search.
 
-A page's envelope is decoded anyway, skipping the records. The decoder made here skips them too, but fails if the known
+A page's envelope is decoded anyway, skipping the records. The decoder built here skips them too, but fails if the known
 places of addresses, candidates and ship-to locations have any personal field. Persons in other places are found by
 their keys, except in custom fields; the decoder returns those as raw bytes, so that their keys can be subtracted.
 
-Each page is searched, so the search uses the Rust regex engine inside pydantic: a string validator with a pattern, 0.7
-ms for a page of 7.5 MB against 38 ms for ``re``. The validator also rejects text that is not UTF-8; only its error
-tells this apart from text without a match. `make bench BENCH=persons` measures detection.
+Every page is searched, so the search uses the Rust regex engine inside pydantic, through a string validator with a
+pattern: 0.7 ms for a page of 7.5 MB, against 38 ms for ``re``. The validator also rejects text that is not UTF-8; only
+its error distinguishes this from text without a match. `make bench BENCH=persons` measures detection.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from wms_sync.privacy.fields import CANDIDATE, COMPANYS_OWN, KEPT, KEPT_AS_TEXT,
 # A key of ASCII letters needs no escapes, so a key with escapes is suspicious.
 _PERSON = re.compile(rb'"(?:%s)"|\\u00[4-7]' % "|".join(sorted(PERSON)).encode())
 _ESCAPED = r"\\u00(?:5[fF]|6[1-9a-fA-F]|7[0-9aA])"
-"""A lower-case letter or underscore written as an escape. JSON never needs that, and a key could hide behind it."""
+"""A lower-case letter or underscore written as an escape. JSON never needs that, and it could hide a key."""
 _NOTHING: Any = Raw()
 _REQUIRED = ("collection", "has_more")
 
@@ -70,7 +70,7 @@ _HOLDERS = {kind: _ORDER if kind == "Order" else _struct(kind, _own()) for kind 
 def page_decoder(*, watched: bool, **envelope: Any) -> msgspec.json.Decoder[Any]:  # noqa: ANN401 - types by key
     """Return a decoder for the keys of ``envelope`` and the ``id`` of each record.
 
-    If ``watched``, it fails for personal data in a known place; ``mentions_no_person`` checks all other places.
+    If ``watched``, it fails on personal data in a known place; ``mentions_no_person`` checks all other places.
     """
     shipment: Any = _struct("Shipment", {"id": int, **(_shipment() if watched else {})}, required=("id",))
     included = _struct("Included", {kind: _many(struct) for kind, struct in {**_HOLDERS, **_KINDS}.items()})

@@ -1,4 +1,4 @@
-"""The table of personal fields: what schema ``pii`` holds, and nothing else does.
+"""The table of personal fields: only schema ``pii`` holds them.
 
 For the kinds listed here, every field except the named ones is personal, including fields that the service adds later.
 Any other object with one of the ``PERSON`` keys is personal as a whole, except the fields that its type has: an order
@@ -65,10 +65,10 @@ KEPT: dict[str, frozenset[str]] = {
 """The fields that are not personal, for each kind with personal fields."""
 
 KEPT_AS_TEXT: dict[str, tuple[str, ...]] = {ADDRESS: ADDRESS_KEPT}
-"""Of these fields only texts are kept, because an object or a list could hold anything."""
+"""Only texts of these fields are kept, because an object or a list could hold anything."""
 
 STRICTLY_KEPT = KEPT | {ADDRESS: frozenset(REFERENCE)}
-"""What stays of a forgotten order, and what findings may show: of an address only what it is called."""
+"""The fields that stay of a forgotten order, and that findings may show: only the reference of an address."""
 
 OF_ADDRESSES = frozenset({*fields_of("order_address"), *fields_of("order_address_candidate")}) - KEPT[CANDIDATE]
 """Fields by which an address or candidate is recognised if it does not state its kind."""
@@ -93,7 +93,7 @@ Kept = Mapping[str, frozenset[str]]
 
 
 def place_of(key: str) -> str | None:
-    """Return the kind of objects with personal fields that stand under this key, None if any may."""
+    """Return the kind of the objects with personal fields under this key; None if the key implies none."""
     return PLACES.get(key) or (key if key in KEPT else None)
 
 

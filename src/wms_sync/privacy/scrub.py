@@ -1,9 +1,9 @@
 """Remove personal data from pages and values.
 
-A text that has some is parsed, walked and written again, so spaces and escapes may change but values do not: numbers
+A text with personal data is parsed, edited and serialized again. Spaces and escapes may change, values do not: numbers
 keep every digit. Invalid JSON (``NaN``, broken UTF-8, very deep nesting) is read as leniently as flattening reads it.
 
-PHP writes a list as an object where its numbers have gaps, or are ids; both forms are walked.
+PHP writes a list as an object if its indexes have gaps or are ids; both forms are handled.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def without_persons(content: bytes) -> bytes | None:
 
 
 def _hides_values(content: bytes) -> bool:
-    """Return whether a page has values that no parsed page shows: before a repetition of their key, or too deep."""
+    """Return whether a page has values that parsing drops: under a key that is repeated later, or too deep."""
     shallow = cut_to_depth(content)
     repeated: list[str] = []
 
@@ -89,8 +89,8 @@ def scrubbed(text: str) -> str:
 def scrub(value: Any, kind: str | None = None, table: Kept = KEPT) -> bool:  # noqa: ANN401 - any JSON
     """Remove personal data from a parsed value, in place. Return whether there was any.
 
-    ``kind`` is the kind implied by the key of the value, used if the value does not state its own; ``table`` says by
-    kind what stays.
+    ``kind`` is the kind implied by the key of the value, used if the value does not state its own; ``table`` lists the
+    fields that stay, by kind.
     """
     if (listed := as_list(value)) is not None:
         found = [scrub(element, kind, table) for element in listed]
@@ -144,7 +144,7 @@ def _forget(page: Any, forgotten: Collection[int]) -> bool:  # noqa: ANN401 - an
 
 
 def _is_theirs(key: str, value: dict[str, Any], forgotten: Collection[int]) -> bool:
-    """Return whether an object is one of these orders, or refers to one as its order, as a shipment does."""
+    """Return whether an object is one of these orders, or belongs to one, as a shipment does."""
     named = [value.get("order_id"), value.get("order")]
     if "Order" in (key, value.get("type")):
         named.append(value)
@@ -154,7 +154,7 @@ def _is_theirs(key: str, value: dict[str, Any], forgotten: Collection[int]) -> b
 
 
 def _objects(value: Any, leaving: Collection[int] = ()) -> Iterator[tuple[str, dict[str, Any]]]:  # noqa: ANN401 - any JSON
-    """Yield every object with its key, or that of the list that contains it; skip those with id() in ``leaving``."""
+    """Yield every object with its key, or the key of the list that contains it; skip those with id() in ``leaving``."""
     left = [("", value)]
     while left:
         key, value = left.pop()
@@ -170,7 +170,7 @@ _Name = tuple[Any, int | None]
 
 
 def _references(value: Any, leaving: Collection[int] = ()) -> Iterator[_Name]:  # noqa: ANN401 - any JSON
-    """Yield kind and id of every object and reference in a value, the value itself included."""
+    """Yield kind and id of every object and reference in a value, including the value itself."""
     for key, record in _objects(value, leaving):
         id_ = whole(record.get("id"))
         if id_ is not None:
@@ -220,12 +220,12 @@ def _reencoded(content: bytes, edit: Callable[[Any], bool]) -> bytes | None:
 
 
 def as_list(value: Any) -> list[Any] | None:  # noqa: ANN401 - any JSON
-    """Return a list, also one of objects that is written as an object by number; None for anything else."""
+    """Return a list, also from an object whose keys are numbers and whose values are objects; None for other values."""
     if isinstance(value, dict) and value and all(_is_numbered(key, element) for key, element in value.items()):
         return list(value.values())
     return value if isinstance(value, list) else None
 
 
 def _is_numbered(key: str, value: Any) -> bool:  # noqa: ANN401 - any JSON
-    """Return whether a member of an object may be one of a list."""
+    """Return whether a member of an object may be an element of a list."""
     return isinstance(value, dict) and key.isascii() and key.isdigit()

@@ -1,6 +1,6 @@
-"""Read the body of an answer within its limits, and decode the JSON of one that is no page.
+"""Read the body of an answer within size limits, and decode the JSON of bodies that are not pages.
 
-A body is read compressed as it came, up to a limit of its size before and after. Pages have their own reader
+A body is read in its compressed form; its size is limited before and after decompression. Pages have their own reader
 (``envelope``), which keeps them as received.
 """
 
@@ -29,7 +29,7 @@ _SUFFIXES = {"gzip": "json.gz", "x-gzip": "json.gz", "zstd": "json.zst"}
 
 
 class Body(Struct, frozen=True):
-    """``landed`` is what goes to disk under ``suffix``; ``content`` is the JSON text in it."""
+    """``landed`` are the bytes that go to disk under ``suffix``; ``content`` is the JSON text in them."""
 
     landed: bytes
     suffix: str
@@ -53,7 +53,7 @@ def receive(response: httpx.Response, *, deadline: float, largest: int = MAX_BYT
 def unpacked(landed: bytes, suffix: str, *, largest: int = MAX_BYTES) -> bytes:
     """Decompress a body in the form it has on disk.
 
-    Raises ``Unreachable`` if it is incomplete or damaged, ``ProtocolError`` if it exceeds ``largest`` bytes.
+    Raise ``Unreachable`` if it is incomplete or damaged, ``ProtocolError`` if it exceeds ``largest`` bytes.
     """
     try:
         return decompress(landed, suffix, largest=largest)
@@ -94,7 +94,7 @@ T = TypeVar("T")
 
 
 def decoded(content: bytes, shape: type[T]) -> T:
-    """Return what the content says as a ``shape``. Raises ``msgspec.DecodeError`` or ``UnicodeDecodeError``."""
+    """Return the content decoded as a ``shape``. Raise ``msgspec.DecodeError`` or ``UnicodeDecodeError``."""
     plain = content.removeprefix(codecs.BOM_UTF8)
     try:
         return msgspec.json.decode(plain, type=shape)

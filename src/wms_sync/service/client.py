@@ -31,8 +31,8 @@ from wms_sync.settings import TOLERANCE, Settings
 ROOT = "/api/global"
 STATUS = f"{ROOT}/v1/system/status"
 CREDENTIALS = (
-    "the token ({status}). It is wrong, expired or lacks permission: look at WMS_API_TOKEN (Custom Global Integration "
-    "of that instance) and at WMS_BASE_URL."
+    "the token ({status}). It is wrong, expired or lacks permission: check WMS_API_TOKEN (Custom Global Integration "
+    "of that instance) and WMS_BASE_URL."
 )
 
 logger = logging.getLogger(__name__)
@@ -40,9 +40,9 @@ T = TypeVar("T")
 
 
 class Answer(Struct, Generic[T], frozen=True):
-    """A 2xx answer to a read, and what was ``read`` from it.
+    """A 2xx answer to a read; ``read`` is the result of the reader that ``get`` was given.
 
-    ``served_at`` is its ``Date``, as far as the service's clock is trusted (``clock``).
+    ``served_at`` is its ``Date``, limited to trusted times (``ServiceClock``).
     """
 
     body: Body
@@ -60,7 +60,7 @@ class Reply(Struct, frozen=True):
 
 
 class GlobalApi:
-    """A thread-safe client; make one per run. Close it, or use it as a context manager."""
+    """A thread-safe client; create one per run. Close it, or use it as a context manager."""
 
     def __init__(
         self,
@@ -102,7 +102,7 @@ class GlobalApi:
         warn: Warn = logger.warning,
         transport: httpx.BaseTransport | None = None,
     ) -> Self:
-        """Make a client for the configured instance. Raises ``SettingsError`` if the address or token is not set.
+        """Create a client for the configured instance. Raise ``SettingsError`` if the address or token is not set.
 
         ``allowed``, ``warn`` and ``transport`` are those of ``Connection``.
         """
@@ -130,7 +130,7 @@ class GlobalApi:
 
     @property
     def requests(self) -> int:
-        """Return the number of requests sent, retries included."""
+        """Return the number of requests sent, including retries."""
         return self._connection.requests
 
     @property
@@ -154,17 +154,17 @@ class GlobalApi:
         self._connection.close()
 
     def get(self, path: str, params: Params = (), *, read: Callable[[bytes], T]) -> Answer[T]:
-        """GET a path with retries. Raises a leaf of ``ApiError``.
+        """GET a path with retries. Raise a leaf of ``ApiError``.
 
-        ``read`` makes something of the body. An answer for which it raises ``NotAList`` is asked for again.
+        ``read`` parses the body. If it raises ``NotAList``, the request is retried.
         """
         request = Request("GET", self._connection.url(path), self._headers(), params)
         return self._connection.send(request, partial(self._answered, read))
 
     def post(self, path: str, body: object, *, attempts: int | None = None) -> Reply:
-        """POST a JSON body. Retries only if the service itself says that nothing was done; else raises ``InDoubt``.
+        """POST a JSON body. Retry only if the service itself says that nothing was done; else raise ``InDoubt``.
 
-        ``attempts`` limits the number of attempts further than the retry policy does.
+        ``attempts`` lowers the retry policy's number of attempts.
         """
         headers = {**self._headers(), "Content-Type": "application/json"}
         content, url = msgspec.json.encode(body), self._connection.url(path)
@@ -172,7 +172,7 @@ class GlobalApi:
         return self._connection.send(request, _replied)
 
     def rest(self, attempt: int, asked: float | None) -> None:
-        """Wait before sending a create in doubt again, which only the caller knows to be harmless."""
+        """Wait before a create in doubt is repeated; only the caller knows that repeating it is harmless."""
         self._connection.rest(attempt, asked)
 
     def _answered(self, read: Callable[[bytes], T], response: httpx.Response, deadline: float) -> Answer[T]:
@@ -190,7 +190,7 @@ class GlobalApi:
         if not token or not token.isascii() or not token.isprintable() or " " in token:
             # httpx would show the token in its error
             raise Unauthorized(
-                "WMS_API_TOKEN is empty or has spaces, line breaks or characters that no token has.", status=0
+                "WMS_API_TOKEN is empty, or contains spaces, line breaks or characters that no token has.", status=0
             )
         return {"Authorization": f"Bearer {token}"}
 

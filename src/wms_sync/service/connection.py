@@ -2,7 +2,7 @@
 
 Uses keep-alive connections, gzip or zstd, and time limits for connecting, for each read and for a whole request
 (``lane``). Redirects are refused, and no cookie is kept. The callers (``client``, ``merchant``) pass credentials with
-each request, so that these cannot reach another origin.
+each request, so credentials cannot reach another origin.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class TimeLimits(Struct, frozen=True):
 class Request(Struct, frozen=True):
     """One request. ``repeatable``: sending it twice is harmless, as for a read.
 
-    ``attempts`` limits the number of attempts further than the retry policy does.
+    ``attempts`` lowers the retry policy's number of attempts.
     """
 
     method: str
@@ -59,7 +59,7 @@ class Request(Struct, frozen=True):
     attempts: int | None = None
 
     def __repr__(self) -> str:
-        return f"Request({self.method} {self.url})"  # without the token, and without what is sent
+        return f"Request({self.method} {self.url})"  # without the token and the body
 
 
 def always() -> None:
@@ -68,9 +68,9 @@ def always() -> None:
 
 @contextmanager
 def _refusing_environment() -> Iterator[None]:
-    """Raise ``SettingsError`` for proxies and authorities of the environment that cannot be used.
+    """Raise ``SettingsError`` for proxies and certificate authorities of the environment that cannot be used.
 
-    An address is not shown, since it may have a password.
+    The message omits the address, which may contain a password.
     """
     try:
         yield
@@ -85,9 +85,9 @@ def _refusing_environment() -> Iterator[None]:
 class Connection:
     """A thread-safe connection. ``requests`` counts the requests sent, ``throttle`` limits parallel requests.
 
-    ``allowed`` is called before each request, retries included, and may raise to prevent it. ``warn`` is called with
-    what headers announce. Requests go through ``transport``, such as a service in this process, instead of a socket;
-    what ends a slow answer cuts sockets alone.
+    ``allowed`` is called before each request, including retries, and may raise to prevent it. ``warn`` is called with
+    announcements in headers. Requests go through ``transport`` instead of a socket if it is given, such as a service in
+    this process; the time limit of a whole answer works only on sockets.
     """
 
     def __init__(
@@ -125,13 +125,13 @@ class Connection:
             lane.close()
 
     def abort(self) -> None:
-        """Start no further request, and end those under way."""
+        """Start no further request, and end those in progress."""
         self.throttle.close()
         for lane in self._lanes:
             lane.cut()
 
     def send(self, request: Request, take: Take[T]) -> T:
-        """Send a request, retry it if the error allows, and read the answer. Raises a leaf of ``ApiError``."""
+        """Send a request, retry it if the error allows, and read the answer. Raise a leaf of ``ApiError``."""
         started, attempt, policy = monotonic(), 0, self._policy
         if request.attempts is not None:
             policy = replace(policy, attempts=min(policy.attempts, request.attempts))
@@ -160,7 +160,7 @@ class Connection:
                 self.throttle.sleep(wait)
 
     def rest(self, attempt: int, asked: float | None) -> None:
-        """Wait after attempt ``attempt``, at most the policy's longest wait. Raises ``NotSent`` if closed meanwhile."""
+        """Wait after attempt ``attempt``, at most the policy's longest wait. Raise ``NotSent`` if closed meanwhile."""
         policy = self._policy
         self.throttle.sleep(backoff(attempt, policy) if asked is None else min(asked, policy.longest_wait))
 
@@ -216,8 +216,8 @@ class Connection:
 
     def _too_slow(self) -> str:
         return (
-            f"The answer of {self.base_url} had not ended after {self._limits.answer:.0f} s, or the run was "
-            "interrupted: the connection was cut."
+            f"The answer of {self.base_url} was not complete after {self._limits.answer:.0f} s, or the run was "
+            "interrupted: the connection was closed."
         )
 
 
@@ -237,7 +237,7 @@ def _or_in_doubt(error: ApiError, request: Request) -> ApiError:
         return error
     if isinstance(error, ServiceFailed) and not error.is_from_service:
         return InDoubt(
-            f"{error} The service itself did not say that nothing was done, so it may have done it.",
+            f"{error} The service itself did not state that nothing was done, so the create may have been done.",
             retry_after=error.retry_after,
         )
     if isinstance(error, RedirectRefused) and error.may_be_done:
@@ -258,7 +258,7 @@ def _no_answer(base_url: str, error: httpx.HTTPError) -> str:
 
 
 def _untrusted(error: BaseException | None) -> ssl.SSLCertVerificationError | None:
-    """Return the refusal of the service's certificate that caused an error, if one did."""
+    """Return the refusal of the service's certificate that caused an error; None if there was another cause."""
     while error is not None:
         if isinstance(error, ssl.SSLCertVerificationError):
             return error

@@ -5,9 +5,9 @@ The answer to a create::
     {"resource": {"type": "Retailer", "id": 901, "warnings": ["..."]}, "meta": {"processing_time": 0.02}}
 
 201, or 200 with JSON, means that the create was done, even if the body is truncated or has no id. A 200 that is not
-JSON does not come from the service (a login page, a proxy), and a 200 that speaks of something else than the resource
-(errors, a message) contradicts itself: both leave the create in doubt. So does a 202 that names no id: what was
-accepted may still be refused. Whether a body is JSON is seen by its resource too: PHP calls what it sends HTML.
+JSON does not come from the service (a login page, a proxy), and a 200 without the resource but with errors or a message
+contradicts itself: both leave the create in doubt. So does a 202 without an id: an accepted create may still be
+refused. A body with a resource counts as JSON whatever its Content-Type, because PHP's default is HTML.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from wms_sync.service.reasons import as_sentence, without_credentials, words_in
 Resource = Mapping[str, Any]
 
 BRIEFLY = 2
-"""Attempts per create once the service was still too busy for an earlier create after all its retries."""
+"""Attempts per create after an earlier create failed with all its retries because the service was too busy."""
 
 _NOT = r"(?<!not )(?<!n.t )(?<!longer )"
 _IN_USE = re.compile(rf"\b(?:already|{_NOT}in use|{_NOT}exists?|taken|duplicate|unique)\b", re.IGNORECASE)
@@ -62,38 +62,38 @@ class _Envelope(Struct):
 
 
 class Creates:
-    """Sends creates through one client; each call is one create with its retries. Raises a leaf of ``ApiError``."""
+    """Sends creates through one client; each call is one create with its retries. Raise a leaf of ``ApiError``."""
 
     def __init__(self, api: GlobalApi) -> None:
         self._api = api
         self._attempts: int | None = None
 
     def be_brief(self) -> None:
-        """Retry less from now on: the service was too busy for a create even after all its retries."""
+        """Retry less from now on, because the service was too busy for a create even after all its retries."""
         self._attempts = BRIEFLY
 
     def create(self, endpoint: str, body: Resource, *, wrapped_in: str | None = None) -> Created:
-        """Post a body to an endpoint such as ``/v1/shipping/retailers``, as it is or under the key ``wrapped_in``."""
+        """Post a body to an endpoint such as ``/v1/shipping/retailers``, under the key ``wrapped_in`` if given."""
         sent = {wrapped_in: body} if wrapped_in else body
         return _created(self._api.post(f"{ROOT}{endpoint}", sent, attempts=self._attempts))
 
     def rest(self, attempt: int, asked: float | None) -> None:
-        """Wait before a create in doubt is sent again."""
+        """Wait before a create in doubt is repeated."""
         self._api.rest(attempt, asked)
 
 
 def already_in_use(refusal: Rejected, key: str, value: str) -> bool:
     """Return whether the service refuses because the value of ``key`` (``name`` or ``code``) is already in use.
 
-    This is inferred, here only: the specification shows neither the status nor the wording (7.2). A detail must name
-    this key, and its reason must say that the value is taken, not, for example, that it is too long. Details are
-    optional (7.1): a message without them must say plainly that something is taken, and name the key or its value.
+    Only this function infers it: the specification shows neither the status nor the wording (7.2). A detail must name
+    this key, and its reason must be that the value is taken, not, for example, that it is too long. Details are
+    optional (7.1): a message without them must state plainly that something is taken, and name the key or its value.
     """
     return any(_is_taken(problem, key, value) for problem in refusal.problems)
 
 
 def speaks_of_use(refusal: Rejected) -> bool:
-    """Return whether the service refuses because anything at all is already in use."""
+    """Return whether the service refuses because any value is already in use."""
     return any(_IN_USE.search(problem.message) for problem in refusal.problems)
 
 
@@ -119,16 +119,17 @@ def _names_value(sentence: str, value: str) -> bool:
 
 def _created(reply: Reply) -> Created:
     made = _made(reply)
-    id_ = identity(made.id) or None  # PHP makes 0 of an id that there is none of
+    id_ = identity(made.id) or None  # PHP turns a missing id into 0
     if id_ is None and not reply.is_json and reply.status != _CREATED:
         raise InDoubt(
             f"The create was answered {reply.status} with something that is not JSON, so the answer may not be the "
-            f"service's. It says: {_said(reply)} If this lasts, check WMS_BASE_URL and what is in front of the service."
+            f"service's. It says: {_said(reply)} If this persists, check WMS_BASE_URL and any proxy in front of the "
+            "service."
         )
     if reply.status == _ACCEPTED and id_ is None:
         raise InDoubt(
-            "The create was answered 202, so it was accepted and may be done later, or be refused: the answer names no "
-            "id. If this repeats, ask the service how a create is answered."
+            "The create was answered 202 without an id: it was accepted, and may be done later or be refused. If this "
+            "repeats, ask the operator of the service how creates are answered."
         )
     return Created(
         id=id_,
@@ -148,9 +149,9 @@ def _made(reply: Reply) -> _Made:
 
 
 def _refuse_denial(reply: Reply) -> None:
-    """Raise ``InDoubt`` for a success that has no resource, and errors or anything else in its place.
+    """Raise ``InDoubt`` for a success that has errors or something else in place of the resource.
 
-    A 201 alone means that something was created, so only errors contradict it.
+    A 201 by itself means that something was created, so only errors contradict it.
     """
     try:
         denial = decoded(reply.content or b"", object)
@@ -164,8 +165,8 @@ def _refuse_denial(reply: Reply) -> None:
         )
     if denial and reply.status not in {_CREATED, _ACCEPTED} and fields.get("resource") is None and "id" not in fields:
         raise InDoubt(
-            f"The create was answered {reply.status}, which can mean done, but with no resource: {_said(reply)} If "
-            "this repeats, ask the service how a create is answered."
+            f"The create was answered {reply.status}, which can mean done, but without a resource: {_said(reply)} If "
+            "this repeats, ask the operator of the service how creates are answered."
         )
 
 

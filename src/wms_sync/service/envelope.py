@@ -1,10 +1,10 @@
 """Read the list envelope of a page (specification 2.6) without decoding the records.
 
-msgspec skips what is not declared here, so a page of 5 MB takes a few milliseconds; DuckDB decodes the records later,
-once. Of the records only ``updated_at`` is ever read here.
+msgspec skips undeclared fields, so a page of 5 MB takes a few milliseconds; DuckDB decodes the records later. Only the
+ids and ``updated_at`` of the records are read here.
 
-Of ``next`` only the page cursor is used (4.6). ``next`` is an absolute URL, perhaps with another scheme or host behind
-a proxy, or a path with or without its root, or a query. It is never used as an address: the next page is requested from
+Only the page cursor of ``next`` is used (4.6). ``next`` is an absolute URL (behind a proxy perhaps with another scheme
+or host), a path with or without its root, or a query. It is never used as an address: the next page is requested from
 the configured base URL with ``cursor_start``, an integer (4.4). If ``next`` has no cursor, ``meta.cursor_start`` is
 used.
 """
@@ -33,11 +33,11 @@ class _Meta(Struct):
 
 
 class Envelope(Struct, frozen=True):
-    """What paging needs from a page: the ids in the order served (without unreadable ones) and the next page cursor.
+    """The values that paging needs: the readable ids in the order served, and the next page cursor.
 
-    ``next`` is that page cursor; ``host`` is the host that the service gave with it, if any. ``has_more`` is true too
-    where the service says no and yet gives a next page that leads on: believing it could lose the rest. ``suspect``:
-    the page was checked for personal data and may contain some.
+    ``next`` is that page cursor; ``host`` is the host that the service gave with it, if any. ``has_more`` is also true
+    if the service states false but gives a next page with higher ids, because records could be lost otherwise.
+    ``suspect``: the page was checked for personal data and may contain some.
     """
 
     records: int
@@ -58,8 +58,8 @@ def read_envelope(content: bytes, *, watched: bool = False) -> Envelope:
     """Decode a page's envelope and, if ``watched``, check the page for personal data at the same time.
 
     Invalid JSON (``NaN``, broken UTF-8) and records without a usable id do not stop the read: such a page is landed as
-    received, and flattening reports what does not fit. Raises ``NotAList`` for anything but a JSON object with a
-    collection, and for errors beside an empty one; ``ProtocolError`` if the rest of the envelope cannot be read.
+    received, and flattening reports invalid values. Raise ``NotAList`` for anything but a JSON object with a
+    collection, and for errors with an empty collection; ``ProtocolError`` if the rest of the envelope is unreadable.
     """
     try:
         page = (_WATCHING if watched else _PLAIN).decode(content)
@@ -74,7 +74,7 @@ def _envelope(page: Any, *, suspect: bool) -> Envelope:  # noqa: ANN401 - a gene
     _refuse_failed(page.collection, page.errors)
     ids = tuple(record.id for record in page.collection)
     if ids and (max(ids) not in INT64 or min(ids) not in INT64):
-        ids = tuple(id_ for id_ in ids if id_ in INT64)  # a record with another one goes to quarantine
+        ids = tuple(id_ for id_ in ids if id_ in INT64)  # records with other ids go to quarantine
     count, cursor_start = (page.meta.count, page.meta.cursor_start) if page.meta else (None, None)
     following = _following(page.next, cursor_start)
     has_more = page.has_more or _leads_on(page.next, ids)
@@ -136,13 +136,13 @@ def _list_response(content: bytes) -> dict[str, Any]:
 
 
 def _refuse_failed(records: Sequence[object], errors: object) -> None:
-    """Raise ``NotAList`` for an empty list with errors beside it: it does not say that there are no records."""
+    """Raise ``NotAList`` for an empty list that comes with errors: it does not mean that there are no records."""
     if errors and not records:
         raise NotAList("The service sent a page without records and with errors.")
 
 
 def _flag(value: object) -> bool:
-    """Return a flag that may be written as a number or as text. Raises ``TypeError``."""
+    """Return a flag that may be written as a number or as text. Raise ``TypeError``."""
     flags = {True: True, False: False, "1": True, "0": False, "true": True, "false": False}
     if not isinstance(value, int | str) or value not in flags:
         raise TypeError("has_more")
@@ -187,7 +187,7 @@ class _Page(Struct):
 
 
 def change_times(content: bytes) -> Mapping[int, object]:
-    """Return the ``updated_at`` of each record by id, as it came; None for one that is null, empty or absent.
+    """Return the ``updated_at`` of each record by id, as received; None if it is null, empty or absent.
 
     Records without a usable id are left out; a page that cannot be decoded has none.
     """
@@ -200,9 +200,9 @@ def change_times(content: bytes) -> Mapping[int, object]:
 
 
 def change_time(updated_at: object) -> datetime | None:
-    """Return an ``updated_at`` in UTC, None if it cannot be read; a time without a zone is UTC.
+    """Return an ``updated_at`` in UTC; None if it is unreadable. A time without a zone is UTC.
 
-    Nor can one be read at an end of the calendar, where a day earlier or later may be no date.
+    Times at either end of the calendar count as unreadable, because a day earlier or later may be no valid date.
     """
     try:
         changed = datetime.fromisoformat(str(updated_at))
@@ -213,6 +213,6 @@ def change_time(updated_at: object) -> datetime | None:
 
 
 def changed_before(updated_at: object, moment: datetime) -> bool:
-    """Return whether an ``updated_at`` can be read and is earlier than a moment."""
+    """Return whether an ``updated_at`` is readable and earlier than a moment."""
     changed = change_time(updated_at)
     return changed is not None and changed < moment

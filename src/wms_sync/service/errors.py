@@ -8,19 +8,19 @@ ApiError
 │   ├── Unauthorized     401, and 403 with the service's own error body: final
 │   ├── Rejected         400, 404, 422 and other 4xx: final, the request must change
 │   ├── Busy             409, 429: retried
-│   ├── ServiceFailed    408, 5xx, and what is not the service's answer (403, or 200 to a read): retried; a create
-│   │                    only if the service itself says that nothing was done
+│   ├── ServiceFailed    408, 5xx, and answers that are not the service's (403, or 200 to a read): retried; a create
+│   │                    only if the service itself states that nothing was done
 │   └── RedirectRefused  3xx: credentials go to the configured origin only
 ├── CallFailed           the Merchant API answered with a JSON-RPC error (code, message)
 │   ├── AccessDenied     2, -32002: wrong username or key
 │   └── SessionExpired   -32005: log in again
 └── ProtocolError        an answer of the service that violates the interface
-    ├── NotAList         an answer without a collection: where it answers a request, it becomes ``ServiceFailed``
+    ├── NotAList         an answer without a collection; the client turns it into ``ServiceFailed``
     ├── PagingBroken     ids out of order, a page cursor that repeats or is absent
-    ├── FilterIgnored    records that the filter of the request excludes
-    └── FilterMisses     records that the filter of the request should find do not come
+    ├── FilterIgnored    the answer has records that the request's filter excludes
+    └── FilterMisses     the answer lacks records that the request's filter should find
 
-Messages never contain a token; of a body they show what ``reasons`` makes of it.
+Messages never contain a token; they show a body only as ``reasons`` cleans it.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ from wms_sync.errors import WmsSyncError
 
 
 class ApiError(WmsSyncError):
-    """Talking to the service failed."""
+    """Communication with the service failed."""
 
 
 class Unreachable(ApiError):
-    """No complete answer came."""
+    """No complete answer arrived."""
 
 
 class NotSent(Unreachable):
-    """No connection could be made, so the service saw nothing of the request."""
+    """No connection could be made, so the service never received the request."""
 
 
 class InDoubt(Unreachable):
     """A create was sent, but the service's answer was lost, or a proxy answered in its place.
 
-    Whether it was done is found by looking it up, or by sending it again if its key is unique. ``retry_after`` is the
-    wait that a proxy asked for, in seconds.
+    To find out whether it was done, look the record up, or send the create again if its key is unique. ``retry_after``
+    is the wait that a proxy requested, in seconds.
     """
 
     def __init__(self, message: str, *, retry_after: float | None = None) -> None:
@@ -67,7 +67,7 @@ class Problem(Struct, frozen=True):
 
 
 class StatusError(ApiError):
-    """The service answered with another status than success; ``problems`` are its reasons, if it gave any."""
+    """The service answered with an error status; ``problems`` are its reasons, if it gave any."""
 
     def __init__(
         self, message: str, *, status: int, retry_after: float | None = None, problems: tuple[Problem, ...] = ()
@@ -89,7 +89,7 @@ class Rejected(StatusError):
 
 
 class Busy(StatusError):
-    """There were too many requests, or too many at once."""
+    """The service refused because of too many requests, in total or at once."""
 
 
 class ServiceFailed(StatusError):
@@ -107,7 +107,7 @@ class ServiceFailed(StatusError):
 
 
 class RedirectRefused(StatusError):
-    """The service redirects to another address; ``may_be_done``: perhaps to what the request has created."""
+    """The service redirects to another address; ``may_be_done``: perhaps to the record that the request created."""
 
     def __init__(self, message: str, *, status: int, may_be_done: bool = False) -> None:
         super().__init__(message, status=status)
@@ -115,7 +115,7 @@ class RedirectRefused(StatusError):
 
 
 class CallFailed(ApiError):
-    """A method of the Merchant API failed; ``code`` is the one that the vendor documents (2, not -32002)."""
+    """A method of the Merchant API failed; ``code`` is the documented one (2, not -32002)."""
 
     def __init__(self, message: str, *, code: int) -> None:
         super().__init__(message)
@@ -145,8 +145,8 @@ class PagingBroken(ProtocolError):
 
 
 class FilterIgnored(ProtocolError):
-    """The service sent records that the filter of the request excludes, so its answer proves nothing."""
+    """The service sent records that the request's filter excludes, so its answer proves nothing."""
 
 
 class FilterMisses(ProtocolError):
-    """A filter on ``updated_at`` does not find shipments by it, so a read by dates would lose changes."""
+    """The filter on ``updated_at`` does not find shipments by that time, so a read by dates would lose changes."""

@@ -1,11 +1,11 @@
-"""Read the headers that stand on every answer: the service's clock, and what it announces.
+"""Read two kinds of headers on every answer: the service's clock and its announcements.
 
 Neither the service's clock (``Date``) nor this machine's is trusted alone: one of the service's servers may be hours
-ahead, and so may this machine. A time is trusted only if both clocks have reached it, this machine's with a tolerance
+ahead, and so may this machine's. A time is trusted only if both clocks have reached it, this machine's with a tolerance
 (``WMS_CLOCK_TOLERANCE_SECONDS``).
 
-``Deprecation`` (RFC 9745) and ``Sunset`` (RFC 8594) announce the end of what is requested. A ``Warning`` (RFC 7234,
-5.5) is a code, an agent, a text and perhaps a time; the codes 110 to 112 are those of a cache that may be stale.
+``Deprecation`` (RFC 9745) and ``Sunset`` (RFC 8594) announce the end of an interface. A ``Warning`` (RFC 7234, 5.5)
+consists of a code, an agent, a text and an optional time; codes 110 to 112 come from a cache that may be stale.
 """
 
 from __future__ import annotations
@@ -26,11 +26,12 @@ LATEST = datetime.max.replace(tzinfo=UTC)
 
 
 class Readings(Struct, frozen=True):
-    """What the answers so far say about the service's clock.
+    """The readings of the service's clock in the answers so far.
 
     ``trusted`` is the lowest trusted time of all answers; for an answer without ``Date`` that is this machine's clock
     minus the tolerance. ``latest`` is the highest ``Date``. ``least`` and ``most`` are the smallest and the largest
-    difference to this machine's clock; negative means behind it. All three are None if no answer had a ``Date``.
+    difference to this machine's clock, negative if the service's is slow. All three are None if no answer had a
+    ``Date``.
     """
 
     trusted: datetime = LATEST
@@ -50,19 +51,19 @@ class ServiceClock:
 
     @property
     def readings(self) -> Readings:
-        """Return what was heard since ``listen``."""
+        """Return the readings since ``listen``."""
         with self._lock:
             return self._heard
 
     def listen(self) -> None:
-        """Forget what was heard so far."""
+        """Discard the readings so far."""
         with self._lock:
             self._heard = Readings()
 
     def not_before(self, moment: datetime) -> None:
         """Set the earliest time that ``take`` returns from now on.
 
-        Of two versions the one extracted later wins, so this order must hold even if a clock goes back between them.
+        Of two versions the one extracted later wins, so extraction times must not go back, even if a clock does.
         """
         self._floor = moment
 
@@ -95,21 +96,21 @@ def dated(response: httpx.Response) -> datetime | None:
 
 
 Warn = Callable[[str], object]
-"""Is called with a sentence, possibly from several threads."""
+"""A function that is called with a sentence, possibly from several threads."""
 MOST = 20
-"""The most texts that are reported of one connection: one with a counter or a time differs in each answer."""
+"""The most texts reported per connection: a text with a counter or a time differs in each answer."""
 MEANINGS = {
-    "Deprecation": "What wms-sync requests there will not work for ever: look for a newer release of wms-sync, and ask "
+    "Deprecation": "This interface, which wms-sync uses, will be withdrawn: check for a newer release of wms-sync, and "
+    "ask the operator of the service.",
+    "Sunset": "This interface, which wms-sync uses, stops working then: check for a newer release of wms-sync, and ask "
     "the operator of the service.",
-    "Sunset": "What wms-sync requests there stops working then: look for a newer release of wms-sync, and ask the "
-    "operator of the service.",
-    "Warning": "If it has a code from 110 to 112, a cache answers in place of the service, so changes can be missed: "
-    "let it store nothing of the service, then read the days again (`wms-sync backfill`).",
+    "Warning": "If the code is 110 to 112, a cache answers in place of the service, so changes can be missed: turn "
+    "caching off for the service, then read the days again (`wms-sync backfill`).",
 }
 
 
 class Notices:
-    """What the answers of one connection have announced. Thread-safe."""
+    """The announcements in the answers of one connection. Thread-safe."""
 
     def __init__(self, base_url: str, warn: Warn) -> None:
         self._base_url = base_url
@@ -118,7 +119,7 @@ class Notices:
         self._heard: set[tuple[str, str]] = set()
 
     def hear(self, response: httpx.Response) -> None:
-        """Report what is new in the headers of an answer."""
+        """Report new announcements in the headers of an answer."""
         for name, meaning in MEANINGS.items():
             for value in response.headers.get_list(name):
                 self._report(name, in_one_line(value, response.request), meaning)

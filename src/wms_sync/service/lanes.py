@@ -1,9 +1,9 @@
 """Limit parallel requests, and cut one that takes too long.
 
-The time limits of httpx are for single reads: an answer that sends a byte each second never reaches one, be it a
-header, an interim answer (1xx), the size of a chunk or a trailer. So each request has a deadline of its own, enforced
-outside the parser: another thread shuts the socket down. httpx passes the socket of each new connection to its request
-extension ``trace``. A lane has one connection at a time, so that is the one in use.
+The time limits of httpx apply to single reads: an answer that sends a byte each second never reaches them, be it in a
+header, an interim answer (1xx), a chunk size or a trailer. So each request has its own deadline, enforced outside the
+parser: another thread shuts the socket down. httpx passes the socket of each new connection to its request extension
+``trace``. A lane has one connection at a time, so that socket is the one in use.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Throttle:
 
     @contextmanager
     def slot(self) -> Iterator[None]:
-        """Hold one of the parallel slots, after the current pause. Raises ``NotSent`` once closed."""
+        """Hold one of the parallel slots, after the current pause. Raise ``NotSent`` once closed."""
         with self._slots:
             while (wait := self._paused_until - monotonic()) > 0:
                 self.sleep(wait)
@@ -44,7 +44,7 @@ class Throttle:
             self._paused_until = max(self._paused_until, monotonic() + seconds)
 
     def sleep(self, seconds: float) -> None:
-        """Wait. Raises ``NotSent`` if the client is closed meanwhile."""
+        """Wait. Raise ``NotSent`` if the client is closed meanwhile."""
         self._closed.wait(seconds)
         self._raise_if_closed()
 
@@ -68,13 +68,13 @@ class Lane:
         self._request: object = None
 
     def send(self, request: httpx.Request) -> httpx.Response:
-        """Send a request; the answer is streamed. Raises ``httpx.HTTPError``."""
+        """Send a request; the answer is streamed. Raise ``httpx.HTTPError``."""
         request.extensions["trace"] = self._traced
         return self.http.send(request, stream=True)
 
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:
-        """Cut the connection if the block takes longer; ``is_cut`` then says so."""
+        """Cut the connection if the block takes longer; ``is_cut`` is true then."""
         request = object()
         with self._lock:
             self._request, self.is_cut = request, False
@@ -89,7 +89,7 @@ class Lane:
                 self._request = None
 
     def cut(self) -> None:
-        """End the request under way, if there is one, from another thread."""
+        """End the request in progress, if there is one, from another thread."""
         with self._lock:
             if self._request is not None:
                 self._shut_down()
@@ -115,7 +115,7 @@ class Lane:
             return
         with self._lock:
             self._forget()
-            self._socket = info["return_value"].get_extra_info("socket").dup()  # TLS takes the socket itself over
+            self._socket = info["return_value"].get_extra_info("socket").dup()  # TLS takes over the socket itself
             if self.is_cut:
                 self._shut_down()
 

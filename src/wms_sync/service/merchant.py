@@ -32,14 +32,14 @@ from wms_sync.service.statuses import not_the_answer
 from wms_sync.settings import Settings
 
 PATH = "/api/jsonrpc"
-CREDENTIALS = "username or API key ({status}): look at WMS_MERCHANT_USERNAME and WMS_MERCHANT_API_KEY."
+CREDENTIALS = "username or API key ({status}): check WMS_MERCHANT_USERNAME and WMS_MERCHANT_API_KEY."
 READS = frozenset({"search", "info", "list"})
-"""Last parts of the names of methods that only read, so that a call without an answer can be retried."""
+"""The last parts of the names of methods that only read: such a call can be retried if no answer arrives."""
 PARALLEL = 5
 """The number of simultaneous calls that the service accepts (facts)."""
 ACCESS_DENIED, SESSION_EXPIRED = 2, 5
 INVALID_REQUEST = -32600
-"""The envelope is refused, so nothing was called."""
+"""The envelope was refused, so no method was called."""
 AS_TEXT, AS_NUMBER = "2.0", 2.0
 
 _VERSIONS = (2, 2.0, "2.0", "2")
@@ -57,7 +57,7 @@ class _Envelope(msgspec.Struct):
 
 
 class MerchantApi:
-    """A thread-safe client; make one per run. Use it as a context manager."""
+    """A thread-safe client; create one per run. Use it as a context manager."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class MerchantApi:
         policy: RetryPolicy | None = None,
         transport: httpx.BaseTransport | None = None,
     ) -> Self:
-        """Make a client for the configured instance. Raises ``SettingsError`` if a setting is not set."""
+        """Create a client for the configured instance. Raise ``SettingsError`` if a setting is missing."""
         base_url, username, api_key = settings.require_merchant()
         return cls(
             base_url,
@@ -111,13 +111,13 @@ class MerchantApi:
 
     @property
     def requests(self) -> int:
-        """Return the number of requests sent, retries included."""
+        """Return the number of requests sent, including retries."""
         return self._connection.requests
 
     def call(self, method: str, arguments: Sequence[object] = ()) -> Any:  # noqa: ANN401 - whatever the method returns
-        """Call a method such as ``retailer.list``. Raises a leaf of ``ApiError``.
+        """Call a method such as ``retailer.list``. Raise a leaf of ``ApiError``.
 
-        If no answer comes, a method that may change something is not retried and raises ``InDoubt``.
+        If no answer arrives, a method that may change something is not retried and raises ``InDoubt``.
         """
         repeatable = method.rpartition(".")[2] in READS
         if not self._login:
@@ -140,7 +140,7 @@ class MerchantApi:
             return self._session
 
     def _send(self, method: str, params: list[object], *, repeatable: bool, basic: bool = False) -> Any:  # noqa: ANN401
-        """Send a request. If the version is refused as text, send it as a number, as specification 4.7 shows it."""
+        """Send a request. If the version is refused as text, send it as a number, as in specification 4.7."""
         try:
             return self._sent(self._version, method, params, repeatable=repeatable, basic=basic)
         except (CallFailed, Rejected) as refusal:
@@ -202,7 +202,7 @@ def _failed(error: _Error, called: str, request: httpx.Request) -> CallFailed:
 
 
 def documented(code: int) -> int:
-    """Return the code as the vendor documents it: 2 may arrive as 2 or -32002; JSON-RPC's own codes stay as they are.
+    """Return the code that the vendor documents: 2 may arrive as 2 or -32002; JSON-RPC's own codes are unchanged.
 
     >>> documented(-32002), documented(2), documented(-32601)
     (2, 2, -32601)

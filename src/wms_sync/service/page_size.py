@@ -2,7 +2,7 @@
 
 A service may refuse a ``limit`` that the specification allows (4.4: 1 to 1000). Each refusal halves it; the first
 accepted size is kept for the rest of the run. A refusal is attributed to the limit until a page of that size has been
-served, because the request before it, for one record, was accepted.
+served, because the preceding request for one record was accepted.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class PageSize:
             self._found(size)
 
     def refused(self, size: int, refusal: Rejected) -> bool:
-        """Halve the size after a refusal. Return whether to retry: not if such a page was served, nor at size 1."""
+        """Halve the size after a refusal. Return whether to retry: not at size 1, nor if such a page was served."""
         with self._lock:
             if refusal.status not in _OF_PARAMETERS or size <= self._largest_taken:
                 return False

@@ -1,8 +1,8 @@
 """One query of list shipments (specification 4.4, 4.6): its pages, its ids, single records, and the rest of its list.
 
-A search backend may end every list and every count at a number of matches (5,000 or 10,000, say) without a word:
-``has_more`` is false and the count agrees. So the end of a list proves nothing by itself. The ``rest`` is requested
-then: the same filters, with ids above the last one. Only an empty answer ends a query.
+A search backend may silently cut every list and every count off at a number of matches (such as 5,000 or 10,000):
+``has_more`` is false and the count agrees. So the end of a list proves nothing by itself. Then the ``rest`` is
+requested: the same filters, with ids above the last one. Only an empty answer ends a query.
 
 Filters are ``field{op:value,op:value}``. Ranges use only ``gt`` and ``lt``, the operators that both interfaces of the
 service confirm. Both bounds are exclusive, and the service's timestamps may have fractions of a second, so the low end
@@ -43,7 +43,7 @@ def updated_within(start: datetime | None, end: datetime | None) -> str:
 
 
 def timestamp(moment: datetime) -> str:
-    """Return the time as RFC 3339 in UTC and whole seconds, as the service writes it (specification 2.0)."""
+    """Return the time as RFC 3339 in UTC and whole seconds, the service's form (specification 2.0)."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -66,7 +66,7 @@ def ids_among(ids: Iterable[int]) -> str:
 
 
 MOST_EMPTY = 1000
-"""The most empty pages in a row that are followed, each with a page cursor; more would never end."""
+"""The most consecutive empty pages to follow, each with a page cursor; more would never end."""
 
 
 class Page(Struct, frozen=True):
@@ -78,11 +78,11 @@ class Page(Struct, frozen=True):
 
 
 class Pager:
-    """The position in a listing; refuses to go on if records could be lost or the listing would never end.
+    """The position in a listing; refuses to continue if records could be lost or the listing would never end.
 
     ``next`` is the page cursor to request (None at the end), ``last_id`` the highest id so far. Both come from the
     state store when a half-read window is resumed. A page cursor is the id at which the next page starts (facts,
-    paging); the last id of this page is accepted too, since an overlap would be detected.
+    paging); the last id of this page is accepted too, because an overlap would be detected.
     """
 
     def __init__(self, next_cursor: int | None = None, last_id: int | None = None) -> None:
@@ -91,7 +91,7 @@ class Pager:
         self._empty = 0
 
     def accept(self, page: Page) -> None:
-        """Advance past a page. Raises ``PagingBroken`` if ids do not rise, or the page cursor is absent or stuck."""
+        """Advance past a page. Raise ``PagingBroken`` if ids do not ascend, or the page cursor is absent or stuck."""
         last_id = self.last_id
         for record_id in page.envelope.ids:
             if last_id is not None and record_id <= last_id:
@@ -103,26 +103,26 @@ class Pager:
         following = page.envelope.next if page.envelope.has_more else None
         if page.envelope.has_more and following is None:
             raise PagingBroken(
-                "The service says has_more but gives no next page (no cursor_start in next, none in meta): the rest of "
-                "the window is unknown."
+                "The service sent has_more but no next page (no cursor_start in next or meta): the rest of the window "
+                "is unknown."
             )
         if following is not None and following < max((last_id or 0), (self.next or 0) + 1):
-            raise PagingBroken("The service's next page was read already: reading on would never end.")
+            raise PagingBroken("The service's next page was read already: reading would never end.")
         self._empty = 0 if page.envelope.records else self._empty + 1
         if following is not None and self._empty > MOST_EMPTY:
-            raise PagingBroken(f"{self._empty} pages in a row are empty, and the service says that more follow.")
+            raise PagingBroken(f"{self._empty} consecutive pages are empty, but the service says that more follow.")
         self.next, self.last_id = following, last_id
 
 
 class Ask(Protocol):
-    """Requests one page of the records that match the filters, in the order of their ids."""
+    """Requests one page of the records that match the filters, ordered by id."""
 
     def __call__(self, filters: Sequence[str], page_cursor: int | None, *, counted: bool = True) -> Page:
         """Return the page at a page cursor, or the first one, with ``meta.count`` if ``counted``."""
 
 
 class Query:
-    """The records that match ``filters`` with ids in ``(after_id, to_id]``; a side that is None is open.
+    """The records that match ``filters`` with ids in ``(after_id, to_id]``; None leaves a side open.
 
     ``page`` requests pages with everything selected, ``bare_page`` without field selection. At most ``per_request``
     records are requested by id at a time.
@@ -157,8 +157,8 @@ class Query:
     def rest(self, last_id: int) -> Page | None:
         """Return the first page of ids above the last one; None if there are none. ``at`` then follows it.
 
-        Raises ``FilterIgnored`` or ``Rejected`` if the service ignores or refuses the filter on ids; nothing is asked a
-        second time then.
+        Raise ``FilterIgnored`` or ``Rejected`` if the service ignores or refuses the filter on ids; the rest is not
+        requested again then.
         """
         if not self._shows_rest:
             return None
@@ -167,15 +167,15 @@ class Query:
         if page.envelope.ids and min(page.envelope.ids) <= last_id:
             raise FilterIgnored(f"The service was asked for ids above {last_id} and sent {min(page.envelope.ids)}.")
         self._shows_rest = True
-        if not page.envelope.ids:  # what has no usable id was on the pages before, and goes to quarantine
+        if not page.envelope.ids:  # records without a usable id were on earlier pages and go to quarantine
             return None
         self._followed_from = last_id
         return page
 
     def listed(self) -> Iterator[Page]:
-        """Yield each page without field selection, to the end of the rest. Raises ``PagingBroken``.
+        """Yield each page without field selection, to the end of the rest. Raise ``PagingBroken``.
 
-        Only the pages of the query itself have a ``count``: that of a rest is a part of it.
+        Only the pages of the query itself have a ``count``: the count of a rest is a part of it.
         """
         pager, filters, is_rest = Pager(), self._filters(self._after_id), False
         while True:
@@ -188,11 +188,11 @@ class Query:
                 filters, is_rest = self._filters(pager.last_id), True
 
     def these(self, ids: Sequence[int]) -> Page:
-        """Return a page with those of these records that match."""
+        """Return a page with the requested records that match."""
         return self._page((*self._by, ids_among(ids)), None)
 
     def which(self, ids: Sequence[int]) -> frozenset[int]:
-        """Return the ids of those that match."""
+        """Return the requested ids that match."""
         return frozenset(self._bare_page((*self._by, ids_among(ids)), None).envelope.ids) & frozenset(ids)
 
     def _filters(self, after_id: int | None) -> Sequence[str]:

@@ -1,15 +1,15 @@
-r"""Read what the body of a refusal or a failure says, as clean words for people.
+r"""Extract the reasons from the body of a refusal or a failure, as clean text for people.
 
 The service's own form (specification 7.1)::
 
     {"errors": [{"type": "parameters", "message": "...", "details": [{"key": "name", "message": "is too long"}]}]}
 
-Other forms, of services that differ and of proxies in front of them: problem+json, ``{"message", "parameters"}``,
-``{"errors": {"sku": ["is taken"]}}``, texts, HTML. Belongs here: finding the words, and cleaning them.
-``statuses`` decides what follows from an answer.
+Other services, and proxies in front of them, use other forms: problem+json, ``{"message", "parameters"}``,
+``{"errors": {"sku": ["is taken"]}}``, text, HTML. Belongs here: finding the reasons and cleaning them. Keep out: the
+consequence of an answer (``statuses``).
 
-A service may repeat in a message what it was sent, so the credentials of the request are removed. A text is searched
-after it was decoded, since JSON may escape a secret (PHP writes ``/`` as ``\/``).
+A service may repeat the request in a message, so the credentials of the request are removed. A text is searched after
+decoding, because JSON may escape a secret (PHP writes ``/`` as ``\/``).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 LONGEST = 300
-"""Characters that are shown of a body in another form than the service's."""
+"""The most characters shown of a body that is not in the service's own form."""
 _MOST_READ = 64 * 1024
 _MOST_REASONS = 20
 _SENTENCES = ("title", "message", "msg", "detail", "description", "error_description", "reason")
@@ -75,18 +75,18 @@ def problems_in(content: bytes, request: httpx.Request) -> tuple[Problem, ...]:
 
 
 def are_own(problems: tuple[Problem, ...]) -> bool:
-    """Return whether the reasons have the service's own form, which nothing in front of it would send."""
+    """Return whether the reasons have the service's own form, which no proxy in front of it would send."""
     return bool(problems) and all(problem.type for problem in problems)
 
 
 def in_words(problems: tuple[Problem, ...]) -> str:
-    """Return the reasons as one line for people; ``LONGEST`` characters of it if the form is not the service's."""
+    """Return the reasons as one line; at most ``LONGEST`` characters if the form is not the service's."""
     said = "; ".join(f"{problem.key}: {problem.message}" if problem.key else problem.message for problem in problems)
     return said if are_own(problems) else _shortened(said)
 
 
 def words_in(content: bytes, request: httpx.Request) -> str:
-    """Return what an error body says, whatever its form; empty if it says nothing that can be read."""
+    """Return the readable text of an error body in any form; empty if there is none."""
     if said := in_words(problems_in(content, request)):
         return said
     body = _json(content)
@@ -95,7 +95,7 @@ def words_in(content: bytes, request: httpx.Request) -> str:
 
 
 def words_in_page(content: bytes, request: httpx.Request) -> str:
-    """Return what a body in the place of a page says. Of unknown keys only the names: values may be personal."""
+    """Return the readable text of a body that is not a page. Unknown keys without values, which may be personal."""
     body = _json(content)
     if body is msgspec.UNSET:
         return in_one_line(_text(content), request)
@@ -116,12 +116,12 @@ def clean(text: str, request: httpx.Request) -> str:
 
 
 def in_one_line(text: str, request: httpx.Request) -> str:
-    """Return a text clean, at most ``LONGEST`` characters of it."""
+    """Return a cleaned text, at most ``LONGEST`` characters."""
     return _shortened(clean(text, request))
 
 
 def as_sentence(said: str) -> str:
-    """Return what was said with an end, so that another sentence can follow."""
+    """Return a text with a full stop, so that another sentence can follow."""
     return said if said.endswith((".", "!", "?", "…")) else f"{said}."
 
 
@@ -145,9 +145,9 @@ def _own(content: bytes) -> tuple[Problem, ...]:
 
 
 def _foreign(said: object, key: str = "", *, inside: bool = False) -> Iterator[Problem]:
-    """Yield the sentences of a body in another form, each with the key that it is about.
+    """Yield the sentences of a body in another form, each with the key that it concerns.
 
-    ``inside`` a group of errors, an object without a sentence of its own has them by key: ``{"sku": ["is taken"]}``.
+    ``inside`` a group of errors, an object without its own sentence maps keys to sentences: ``{"sku": ["is taken"]}``.
     """
     if isinstance(said, str):
         yield Problem("", key, said)
@@ -173,7 +173,7 @@ def _below(key: str, name: str) -> str:
 
 
 def _filled(sentence: str, parameters: object) -> str:
-    """Fill in the parameters of a sentence, ``%name`` or ``%1``; those that it does not name follow in brackets."""
+    """Fill in the parameters of a sentence, ``%name`` or ``%1``; append unused parameters in brackets."""
     if isinstance(parameters, list):
         parameters = {str(number): value for number, value in enumerate(parameters, 1)}
     if not isinstance(parameters, Mapping):
@@ -197,7 +197,7 @@ def _values(body: object, key: str = "") -> Iterator[str]:
 
 
 def _json(content: bytes) -> Any:  # noqa: ANN401 - any JSON
-    """Return the JSON of a body; ``UNSET`` if it is something else."""
+    """Return the JSON of a body; ``UNSET`` if it is not JSON."""
     try:
         return shallow(decoded(content, object))
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -205,7 +205,7 @@ def _json(content: bytes) -> Any:  # noqa: ANN401 - any JSON
 
 
 def _text(content: bytes) -> str:
-    """Return the text of a body that is not JSON, to the first brace: what follows is data, perhaps of a person."""
+    """Return the text of a body that is not JSON, up to the first brace: data after it may be personal."""
     text = content[:_MOST_READ].decode("utf-8-sig", errors="replace")
     shown = _without_markup(text) if _MARKUP.search(text) else text
     return shown.partition("{")[0].rstrip(" [")

@@ -2,7 +2,7 @@
 
 The form of the path to the offending key is not specified, so ``fields:order.brand``, ``query.fields:order.brand`` and
 ``fields[order.brand]`` are treated alike; without details the service's message is searched. A message may also list
-what is allowed, so each name is tried alone before it is left out. If the service names no parameter, the refused ones
+allowed names, so each name is tried alone before it is left out. If the service names no parameter, the refused ones
 are found by bisection, with requests for one record.
 """
 
@@ -20,10 +20,10 @@ from wms_sync.service.reasons import in_words
 from wms_sync.service.selection import ALL, SHIPMENT, Selection, parameter
 
 ABOUT_WHAT_WAS_SENT = frozenset({400, 403, 404, 413, 414, 422, 431})
-"""Statuses of refusals that field selection may cause; a missing permission and a URL that is too long are included."""
+"""Statuses of refusals that field selection may cause, including a missing permission and a URL that is too long."""
 MOST_REQUESTS = 400
 ROOM = 100
-"""Characters by which a page's URL is longer than the first request's: a filter with an end, and a page cursor."""
+"""The characters by which a page's URL exceeds the first request's: the end of the filter, and a page cursor."""
 _PARTS = re.compile(r"[^a-z0-9_]+")
 _IN_SENTENCE = re.compile(r"\bfields(?::[\w.]*\w|\[[\w.]+\])")
 _QUOTED = re.compile(r"""['"`‘“](\w+)['"`’”]""")  # noqa: RUF001 - quotes as people write them
@@ -35,7 +35,7 @@ Ask = Callable[[Selection], T]
 
 
 class Agreement(Struct, Generic[T], frozen=True):
-    """The selection that the service accepts, its answer, and by parameter its reason for refusing more."""
+    """The selection that the service accepts, its answer, and its reasons for refusing more, by parameter."""
 
     selection: Selection
     answer: T
@@ -51,7 +51,7 @@ class _Offence(Struct, frozen=True):
 
 
 def agree(ask: Ask[T], wanted: Selection) -> Agreement[T]:
-    """Reduce the selection until the service accepts it. Raises a refusal that field selection did not cause."""
+    """Reduce the selection until the service accepts it. Raise a refusal that field selection did not cause."""
     search = _Search(ask)
     agreed, said = wanted, dict[str, str]()
     while True:
@@ -92,7 +92,7 @@ class _Search(Generic[T]):
         return True
 
     def offence(self, selection: Selection, refusal: StatusError) -> _Offence:
-        """Return the first refused parameter. Raises the refusal if no parameter caused it."""
+        """Return the first refused parameter. Raise the refusal if no parameter caused it."""
         if refusal.status not in ABOUT_WHAT_WAS_SENT or self._left <= 0 or not self.takes(selection.until(0)):
             raise refusal
         count = self._first_refused(len(selection.asked), lambda count: selection.until(count))
@@ -127,7 +127,7 @@ class _Search(Generic[T]):
 
 
 def _without(selection: Selection, offence: _Offence, search: _Search[T], said: dict[str, str]) -> Selection:
-    """Return the selection without what is refused, and add the reasons to ``said``."""
+    """Return the selection without the refused parameter or value, and add the reasons to ``said``."""
     smaller = _smaller(selection, offence, search)
     gone = {name for name, _ in selection.asked} - {name for name, _ in smaller.asked}
     said |= dict.fromkeys(gone | {offence.name}, offence.said)
@@ -135,7 +135,7 @@ def _without(selection: Selection, offence: _Offence, search: _Search[T], said: 
 
 
 def _smaller(selection: Selection, offence: _Offence, search: _Search[T]) -> Selection:
-    """Return the selection without the refused value, with the names of 4.5 for ``all``, or without the parameter."""
+    """Return the selection without the refused value, with the names of 4.5 in place of ``all``, or without both."""
     values = selection.values(offence.name)
     if not search.is_refused_alone(selection, offence.name):
         search.is_too_much = True
@@ -158,7 +158,7 @@ def _named(refusal: StatusError, selection: Selection) -> Iterator[_Offence]:
 
 
 def _with_room(selection: Selection, said: dict[str, str]) -> Selection:
-    """Shorten a selection refused for its length, because the requests for pages are a little longer."""
+    """Shorten a selection refused for its length further, because the requests for pages are a little longer."""
     shorter, why = selection, next(reversed(said.values()))
     while shorter.asked and len(urlencode(selection.params)) - len(urlencode(shorter.params)) < ROOM:
         last, _ = shorter.asked[-1]
@@ -173,7 +173,7 @@ def _alone(selection: Selection, name: str) -> Selection:
 
 
 def _said(refusal: StatusError) -> str:
-    """Return the reason; for 403 without the advice about the token, since only a name lacks permission."""
+    """Return the reason; for 403 without the advice about the token, because only one name lacks permission."""
     if isinstance(refusal, Unauthorized):
         return f"{refusal.status}: {in_words(refusal.problems) or 'no reason given.'}"
     return str(refusal)
@@ -189,7 +189,7 @@ def _names_in(problem: Problem, selection: Selection) -> Iterator[str]:
 
 
 def _endings(key: str) -> Iterator[str]:
-    """Yield the key from each ``fields`` on: ``fields.order`` for ``query.fields.order``."""
+    """Yield the part of the key from each ``fields`` on: ``fields.order`` for ``query.fields.order``."""
     parts = key.split(".")
     yield from (".".join(parts[at:]) for at, part in enumerate(parts) if part == SHIPMENT)
 

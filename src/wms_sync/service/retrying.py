@@ -1,9 +1,9 @@
 """Decide whether to retry a request, and when: the only module that does so.
 
 409 and 429, and a 5xx or 408 with the service's own error body, mean that nothing was done: any request may be retried.
-The same holds if no connection was made. After no answer at all, and after one that may not be the service's (a 5xx,
-408 or 403 with another body, a 200 that is not what was asked for: work may have been done all the same), a request is
-retried only if that is harmless (a read). Retries are limited in number and in time.
+The same holds if no connection was made. If no answer arrives, or the answer may not be the service's (a 5xx, 408 or
+403 with another body, a 200 with an unexpected body), the request may have been done: it is retried only if that is
+harmless (a read). Retries are limited in number and in time.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ def wait_before_retry(
 ) -> float | None:
     """Return the seconds to wait before attempt ``attempt + 1``, or None if the error is final.
 
-    ``attempt`` counts from 1. A ``Retry-After`` is followed, unless it exceeds the time limit. One that asks for less
-    than the usual wait (0, or a date that has passed) does not shorten it: the attempts would be over at once.
+    ``attempt`` counts from 1. A ``Retry-After`` is followed, unless it exceeds the time limit. One below the usual wait
+    (0, or a date in the past) does not shorten it, because all attempts would be used up at once.
     """
     if not _may_repeat(error, idempotent=idempotent) or attempt >= policy.attempts:
         return None
@@ -45,7 +45,7 @@ def wait_before_retry(
 def retry_after_seconds(value: str | None, *, now: datetime | None = None) -> float | None:
     """Return a ``Retry-After`` header (a number or an HTTP date) in seconds; None if it is absent or unreadable.
 
-    ``now`` is by the clock of who wrote it, which may be hours from this machine's; None if that is not known.
+    ``now`` is the sender's clock, which may differ from this machine's by hours; None if it is unknown.
     """
     if value is None:
         return None
@@ -60,7 +60,7 @@ def retry_after_seconds(value: str | None, *, now: datetime | None = None) -> fl
 
 
 def http_date(value: str) -> datetime:
-    """Parse an HTTP date as UTC, even without a zone or with ``-0000``. Raises ``ValueError`` if it is invalid."""
+    """Parse an HTTP date as UTC, even without a zone or with ``-0000``. Raise ``ValueError`` if it is invalid."""
     try:
         moment = parsedate_to_datetime(value)
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
@@ -77,6 +77,6 @@ def _may_repeat(error: ApiError, *, idempotent: bool) -> bool:
 
 
 def backoff(attempt: int, policy: RetryPolicy) -> float:
-    """Return the seconds to wait after attempt ``attempt`` (from 1) if the service did not ask for a wait."""
+    """Return the seconds to wait after attempt ``attempt`` (from 1) if the service requested no wait."""
     wait = min(policy.longest_wait, policy.first_wait * 2.0 ** (attempt - 1))
     return wait * (1 - policy.jitter * random.random())  # noqa: S311 - spreading clients out needs no secrecy

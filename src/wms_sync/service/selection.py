@@ -1,4 +1,4 @@
-"""Field selection: which fields and related objects are requested with shipments, as one table of parameters.
+"""Field selection: the fields and related objects to request with shipments, as one table of parameters.
 
 The parameter names follow the vendor's rule ``fields:<path>`` (the dot between levels is inferred, so edit only this
 module for an instance that differs). ``all`` is not recursive: each level has its own parameter, and ``all`` is used
@@ -26,14 +26,14 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 class Kind(Struct, frozen=True):
-    """A kind of object and what can be requested of it. ``type`` is its type in ``sql/types``, with all its fields.
+    """A kind of object and the values that can be requested. ``type`` is its type in ``sql/types`` with all fields.
 
-    ``listed`` are the values that 4.5 lists besides ``all``; it is empty if 4.5 does not list the kind, and then the
-    fields of the type are requested. ``brings`` maps a listed value to the fields it brings under other names;
+    ``listed`` are the values that 4.5 lists besides ``all``; if 4.5 does not list the kind, it is empty and the fields
+    of the type are requested. ``brings`` maps a listed value to the fields that it brings under other names;
     ``always`` are fields that come without being requested. ``personal`` values are requested only with addresses.
 
     ``table`` holds its rows; ``parts`` maps a value that is a list to its tables. A ``shared`` kind comes only if it is
-    requested; the others are inside their owner, as a reference or in part, even if they are not requested.
+    requested; other kinds come inside their owner, as a reference or in part, even if they are not requested.
     """
 
     type: str
@@ -278,7 +278,7 @@ _BY_NAME = {parameter.name: parameter for parameter in parameters(include_addres
 
 
 class Selection(Struct, frozen=True):
-    """The requested values by parameter, in the order of the table; ``said`` is why the service refuses more of one."""
+    """The requested values by parameter, in the order of the table; ``said``: the service's reasons to refuse more."""
 
     asked: tuple[tuple[str, tuple[str, ...]], ...]
     include_addresses: bool
@@ -286,7 +286,7 @@ class Selection(Struct, frozen=True):
 
     @classmethod
     def whole(cls, *, include_addresses: bool) -> Selection:
-        """Return the selection of everything that has a place in the tables."""
+        """Return the selection of everything that the tables have columns for."""
         return cls(
             tuple((parameter.name, parameter.first) for parameter in parameters(include_addresses=include_addresses)),
             include_addresses,
@@ -327,10 +327,10 @@ class Selection(Struct, frozen=True):
 
     @property
     def omitted(self) -> dict[str, str]:
-        """Return the names of the data that has a place in the tables and is not requested, with the refusal of each.
+        """Return the names of the data that the tables have columns for but is not requested, with the refusal of each.
 
         ``fields:order.brand``: no such object is requested; ``fields:order=carrier``: one field is not requested. The
-        refusal is empty where the settings leave the name out.
+        refusal is empty if the settings leave the name out.
         """
         return {name: self.said.get(name.partition("=")[0], "") for name in self._omitted()}
 
@@ -351,7 +351,7 @@ def fields_wanted(parameter: Parameter) -> tuple[str, ...]:
 
 
 def expanded(omitted: Iterable[str]) -> frozenset[str]:
-    """Return names of omitted data, and for each parameter that is left out also the name of each of its fields."""
+    """Return the names of omitted data, with the names of all fields of each omitted parameter."""
     found = set(omitted)
     for name in found & _BY_NAME.keys():
         found.update(f"{name}={value}" for value in fields_wanted(_BY_NAME[name]))
@@ -365,7 +365,7 @@ def data_of(names: Iterable[str]) -> str:
         path, _, value = name.partition("=")
         kind = _BY_NAME[path].kind
         if not value:
-            return f"the rows of {kind.table}" if kind.shared else f"what {kind.table} holds"
+            return f"the rows of {kind.table}" if kind.shared else f"the data of {kind.table}"
         fields.append(value)
     if not fields:
         return ""

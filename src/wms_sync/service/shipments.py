@@ -6,7 +6,7 @@ A page as served::
      "has_more": true, "next": "/api/global/v1/shipping/shipments?...&cursor_start=8", "previous": null,
      "meta": {"processing_time": 0.1, "cursor_start": 8, "cursor_end": 7, "count": 1234}}
 
-Cursors work only with ``sort=id``, so ``updated_at`` filters but never orders. Of ``next`` only the page cursor is used
+Cursors work only with ``sort=id``, so ``updated_at`` filters but never orders. Only the page cursor of ``next`` is used
 (``page_cursor``); each page is requested with the listing's own parameters.
 """
 
@@ -36,9 +36,9 @@ PATH = f"{ROOT}/v1/shipping/shipments"
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC), datetime(2000, 1, 2, tzinfo=UTC)
 """A day on which no shipment of any instance was last changed."""
 IDS_PER_REQUEST = 200
-"""With ids of ten digits, the encoded URL has about 3 KB; no limit is published, and 4 KB is a common one."""
+"""With ids of ten digits, the encoded URL is about 3 KB long; no limit is published, and 4 KB is a common one."""
 EMPTY = b'{"collection":[],"included":{},"has_more":false,"next":null,"meta":{"count":0}}'
-"""An empty list, in the place of an answer 404 or 204 that means one."""
+"""An empty list, which replaces an answer 404 or 204 with that meaning."""
 
 
 class ShipmentListing:
@@ -86,16 +86,16 @@ class ShipmentListing:
     def count(
         self, start: datetime | None, end: datetime | None, *, selecting: Selection | None = None
     ) -> tuple[int | None, datetime]:
-        """Return the number of matching shipments (None if the service does not count) and its clock. One request.
+        """Return the number of matching shipments (None if the service does not count) and the time. One request.
 
-        With ``selecting``, one record is requested with this selection, which shows whether the service accepts it.
+        With ``selecting``, one record is requested with this selection, to test whether the service accepts it.
         """
         asked = selecting.params if selecting is not None else ()
         envelope, served_at = self._counted(updated_within(start, end), selecting=asked)
         return envelope.count, served_at
 
     def changed_within(self, start: datetime, end: datetime) -> Query:
-        """Return the query for shipments whose ``updated_at`` lies in ``[start, end)``, or near its ends."""
+        """Return the query for shipments whose ``updated_at`` lies in ``[start, end)``, plus ``widening``."""
         return self._query(updated_within(start - self.widening, end + self.widening))
 
     def undated(self) -> Query:
@@ -113,14 +113,14 @@ class ShipmentListing:
         return min(envelope.ids, default=None)
 
     def first_change_times(self) -> Mapping[int, object]:
-        """Return the ``updated_at`` of the shipments with the lowest ids, as it came. One request."""
+        """Return the ``updated_at`` of the shipments with the lowest ids, as received. One request."""
         return change_times(self._get((("sort", "id"),)).body.content)
 
     def first_ids(self, start: datetime, end: datetime) -> tuple[int, ...]:
         """Return the lowest ids of shipments that the filter finds in ``[start, end)``. One request.
 
-        The page has the service's default size, as that of ``first_change_times``. So a shipment of that page is on
-        this one too, if the filter finds it.
+        The page has the service's default size, like that of ``first_change_times``. So a shipment of that page is also
+        on this page, if the filter finds it.
         """
         return self._get((("filter", updated_within(start, end)), ("sort", "id"))).read.ids
 
@@ -133,7 +133,7 @@ class ShipmentListing:
         return envelope.count
 
     def count_undated(self) -> int | None:
-        """Return the number of shipments whose ``updated_at`` is null, at least 1 where the service does not count.
+        """Return the number of shipments whose ``updated_at`` is null; at least 1 if the service does not count.
 
         Return None if the service refuses the filter, or sends a shipment that has a date. One request.
         """
@@ -146,13 +146,13 @@ class ShipmentListing:
         if any(updated_at is not None for updated_at in change_times(answer.body.content).values()):
             return None
         if not envelope.records and not envelope.has_more:
-            return 0  # whatever is counted: counts may ignore the filter
+            return 0  # whatever the count is: counts may ignore the filter
         return envelope.count or 1
 
     def which_of(self, ids: Sequence[int]) -> tuple[frozenset[int], datetime]:
-        """Return which of at most ``IDS_PER_REQUEST`` shipments the service has, and its clock, without other filters.
+        """Return the requested ids (at most ``IDS_PER_REQUEST``) that the service has, and the time.
 
-        Raises ``ProtocolError`` if the answer is no proof, because it is not a complete list of what was requested.
+        Raise ``ProtocolError`` if the answer is not a complete list of the requested ids, so that it proves nothing.
         """
         params = (("filter", ids_among(ids)), ("sort", "id"), ("limit", str(len(ids))), ("count", "1"))
         answer = self._get(params)
@@ -160,9 +160,9 @@ class ShipmentListing:
         found = frozenset(envelope.ids)
         if envelope.has_more or not found <= set(ids) or not len(found) == envelope.records == envelope.count:
             raise ProtocolError(
-                f"The service was asked which of {count_of(len(ids), 'shipment')} it has and answered with "
+                f"A request for {count_of(len(ids), 'shipment')} by id was answered with "
                 f"{count_of(envelope.records, 'record')}, {count_of(len(found), 'id')} and a count of "
-                f"{envelope.count}: that proves of none that it is gone."
+                f"{envelope.count}: this does not prove that any shipment is gone."
             )
         return found, answer.served_at
 
@@ -185,7 +185,7 @@ class ShipmentListing:
         return self._taken(filters, page_cursor, common, watched=self._watched)
 
     def _bare_page(self, filters: Sequence[str], page_cursor: int | None, *, counted: bool = True) -> Page:
-        """Request a page without field selection: the service sends little and has nothing to refuse."""
+        """Request a page without field selection, of which the service sends little and refuses nothing."""
         common = (("count", "1"), ("sort", "id")) if counted else (("sort", "id"),)
         return self._taken(filters, page_cursor, common, watched=False)
 
@@ -211,9 +211,9 @@ class ShipmentListing:
                 return answer
 
     def _get(self, params: Params, read: Callable[[bytes], Envelope] = read_envelope) -> Answer[Envelope]:
-        """Request a list. A 404 or 204 is an empty one if the service answers so for a day without shipments.
+        """Request a list. A 404 or 204 is an empty list if the service answers the same for a day without shipments.
 
-        A path that is gone for a moment answers 404 too. So a list without any filter must come right after.
+        A path that is briefly gone answers 404 too, so a request without filters must return a list right afterwards.
         """
         try:
             return self._api.get(PATH, params, read=read)
@@ -225,9 +225,9 @@ class ShipmentListing:
         return Answer(packed(EMPTY), anything.served_at, read(EMPTY))
 
     def status_of_empty_list(self) -> int:
-        """Return the status with which the service answers for a day without shipments: 200, 404 or 204. One request.
+        """Return the service's status for a day without shipments: 200, 404 or 204. At most one request.
 
-        It is requested once; raises other errors of the request.
+        The status is cached. Other errors of the request are raised.
         """
         if self._empty_is is None:
             params = (("filter", updated_within(*LONG_AGO)), ("sort", "id"), ("limit", "1"))
@@ -242,15 +242,15 @@ class ShipmentListing:
 
     def _look_at_host(self, host: str | None) -> None:
         if host is not None and host != urlsplit(self._api.base_url).hostname:
-            self._remark(  # without the host, which could repeat something secret that was sent
-                f"The service says that its next pages are at another host than {self._api.base_url}. Nothing is sent "
-                "there: they are requested from this address. The key next in the raw pages shows the host; if it is "
-                "the instance's address, set WMS_BASE_URL to it."
+            self._remark(  # without the host, which could repeat a secret of the request
+                f"The service gives another host than {self._api.base_url} for its next pages. Nothing is sent there: "
+                "pages are requested from the configured address. The key `next` in the raw pages shows the host; if "
+                "it is the instance's address, set WMS_BASE_URL to it."
             )
 
 
 def _status_of_empty(refusal: NotAList | Rejected) -> int | None:
-    """Return the status of an answer that can mean an empty list, else None; only a 204 is not a list for ``get``."""
+    """Return the status of an answer that can mean an empty list, else None. ``NotAList`` only comes with 204."""
     if isinstance(refusal, NotAList):
         return HTTPStatus.NO_CONTENT
     return HTTPStatus.NOT_FOUND if refusal.status == HTTPStatus.NOT_FOUND else None

@@ -1,6 +1,6 @@
 """Map an HTTP status to an error of the tree (specification 7; facts, "Errors, retries, limits").
 
-A success that is not what was asked for is mapped here too: what answers in the service's place often says 200.
+A success with an unexpected body is mapped here too: a proxy that answers in the service's place often sends 200.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from wms_sync.service.reasons import are_own, as_sentence, clean, problems_in, w
 from wms_sync.service.retrying import retry_after_seconds
 
 NO_SUCH_PATH = frozenset({404, 405})
-"""Statuses that refuse the address, not what was sent."""
+"""Statuses that refuse the address, not the content of the request."""
 UNAUTHORIZED, FORBIDDEN, REQUEST_TIMEOUT, CONFLICT, TOO_MANY = 401, 403, 408, 409, 429
 SEE_OTHER, NOT_MODIFIED = 303, 304
 MOVED = frozenset({301, 302})
-"""Redirects after which many send another GET, so that some services answer a POST so once it is done."""
+"""Redirects that many clients follow with a GET, so some services send them for a POST that was done."""
 _LARGEST_ERROR_BODY = 1024 * 1024
 _ERROR_BODY_SECONDS = 30.0
 _LONGEST_SERVER = 60
@@ -35,7 +35,7 @@ _PASSING = re.compile(
 def raise_for(response: httpx.Response, base_url: str, credentials: str) -> None:
     """Return for 2xx; otherwise raise the error for the status.
 
-    ``credentials`` completes the sentence ``... refused`` and says which settings to check; it may have ``{status}``.
+    ``credentials`` completes the sentence ``... refused`` and names the settings to check; it may have ``{status}``.
     """
     status = response.status_code
     if 200 <= status < 300:
@@ -59,7 +59,7 @@ def raise_for(response: httpx.Response, base_url: str, credentials: str) -> None
         raise ServiceFailed(message, status=status, retry_after=wait, is_from_service=is_own)
     if 300 <= status < 400:
         raise RedirectRefused(
-            f"{answered}, a redirect. It is not followed, since the request has credentials. Set WMS_BASE_URL to the "
+            f"{answered}, a redirect. It is not followed, because the request has credentials. Set WMS_BASE_URL to the "
             "instance's final address.",
             status=status,
             may_be_done=status == SEE_OTHER or (status in MOVED and _leads_below(response)),
@@ -67,21 +67,21 @@ def raise_for(response: httpx.Response, base_url: str, credentials: str) -> None
     if status == TOO_MANY or (status == CONFLICT and _is_busy(response, problems, wait)):
         message = f"{answered}: {as_sentence(said or 'too many requests')}{_asked(wait)}"
         raise Busy(message, status=status, retry_after=wait)
-    at_all = " Is WMS_BASE_URL the address of the instance?" if status in NO_SUCH_PATH else ""
+    at_all = " Check that WMS_BASE_URL is the address of the instance." if status in NO_SUCH_PATH else ""
     message = f"{answered}: {as_sentence(said or 'no reason given')}{at_all}"
     raise Rejected(message, status=status, problems=problems)
 
 
 def not_the_answer(response: httpx.Response, content: bytes, base_url: str, *, wanted: str) -> ServiceFailed:
-    """Return the error for a success whose body is not what was ``wanted``, so that it is probably not the service's.
+    """Return the error for a success whose body is not ``wanted``, so it is probably not the service's.
 
-    A login page, a maintenance page or a firewall answers so for a while.
+    A login page, a maintenance page or a firewall may answer like this for a while.
     """
     wait, said = _wait(response), words_in_page(content, response.request)
     answered = f"{_where(response, base_url)} answered {response.status_code}"
     return ServiceFailed(
         f"{answered} with {len(content):,} bytes that are not {wanted}, so it may not be the service"
-        f"{_server(response)}.{_it_says(said)} If this lasts, check WMS_BASE_URL and what is in front of the service."
+        f"{_server(response)}.{_it_says(said)} If this persists, check WMS_BASE_URL and any proxy before the service."
         f"{_asked(wait)}",
         status=response.status_code,
         retry_after=wait,
@@ -89,7 +89,7 @@ def not_the_answer(response: httpx.Response, content: bytes, base_url: str, *, w
 
 
 def body_of_error(response: httpx.Response) -> bytes:
-    """Return the body of an answer other than success; nothing if it does not arrive or is too large."""
+    """Return the body of an error answer; empty if it does not arrive or is too large."""
     try:
         deadline = monotonic() + _ERROR_BODY_SECONDS
         return receive(response, deadline=deadline, largest=_LARGEST_ERROR_BODY).content
@@ -98,10 +98,10 @@ def body_of_error(response: httpx.Response) -> bytes:
 
 
 def _by_a_firewall(response: httpx.Response, said: str, otherwise: str) -> str:
-    """Return who probably refused, and what to do; ``otherwise`` is the case if nothing is in front of the service."""
+    """Return the probable source of a refusal, with advice; ``otherwise`` applies if the service has no proxy."""
     return (
-        "in words that are not the service's: something in front of it, such as a firewall or a bot filter, refused "
-        f"the request{_server(response)}.{_it_says(said)} If this lasts, have it let this machine through."
+        "in a form that is not the service's: something in front of it, such as a firewall or a bot filter, refused "
+        f"the request{_server(response)}.{_it_says(said)} If this persists, allow this machine there."
         + (f" If nothing is in front of the service, {otherwise}" if otherwise else "")
     )
 
@@ -115,7 +115,7 @@ def _wait(response: httpx.Response) -> float | None:
 
 
 def _asked(wait: float | None) -> str:
-    return f" It asks for {wait:,.0f} s of waiting (Retry-After)." if wait else ""
+    return f" It requests a wait of {wait:,.0f} s (Retry-After)." if wait else ""
 
 
 def _it_says(said: str) -> str:
@@ -123,13 +123,13 @@ def _it_says(said: str) -> str:
 
 
 def _server(response: httpx.Response) -> str:
-    """Return in brackets the name by which whatever answered calls itself."""
+    """Return the ``Server`` header of the answer, in brackets."""
     name = clean(response.headers.get("server", ""), response.request)[:_LONGEST_SERVER]
     return f" (server: {name})" if name else ""
 
 
 def _leads_below(response: httpx.Response) -> bool:
-    """Return whether a redirect leads to something below the address that was asked, as to what was just created."""
+    """Return whether a redirect leads below the requested address, as to a record that was just created."""
     asked = response.request.url
     try:
         target = asked.join(response.headers.get("location", ""))
@@ -139,9 +139,9 @@ def _leads_below(response: httpx.Response) -> bool:
 
 
 def _is_busy(response: httpx.Response, problems: tuple[Problem, ...], wait: float | None) -> bool:
-    """Return whether a 409 means too many requests at once (facts), and not that the object exists already.
+    """Return whether a 409 means too many requests at once (facts), rather than that the object exists already.
 
-    The refusal of a create names what is wrong with it. Without a reason, or if the reason is about load, it is busy.
+    The refusal of a create names the offending key. Without a reason, or with a reason about load, it means busy.
     """
     if any(problem.key for problem in problems):
         return False

@@ -1,10 +1,10 @@
-"""Shipments from the service to the tables, in the order in which one reads it.
+"""Shipments on their way from the service to the tables, in reading order.
 
     read      windows of time -> raw pages
     flatten   raw pages -> Parquet
     load      Parquet -> tables, checked and published
     audit     a slice of old shipments -> raw pages, compared by the next load
-    sync      read, load and audit, in their order
+    sync      read, load and audit, in order
 
-Each step imports only those before it.
+Each step imports only earlier steps.
 """

@@ -1,16 +1,16 @@
 """Read one slice of old shipments, by id, each night, and get the service's counts.
 
 Slices follow each other by id. After some nights every shipment has been read again, and the next round begins. A slice
-finds changes that ``updated_at`` does not show. It lands as a window of its own kind, is flattened and merged like any
-other, and covers no time. ``compare`` compares it with the tables before it is merged.
+finds changes that ``updated_at`` does not show. It lands as a window with reason ``audit``, is flattened and merged
+like any other, and covers no time. ``compare`` compares it with the tables before it is merged.
 
-A slice is listed by id alone and leaves out what is dated before the start date. So it also finds what a filter on
-``updated_at`` does not show.
+A slice is listed by id alone, so it also finds shipments that a filter on ``updated_at`` hides. It leaves out shipments
+dated before the start date.
 
-A shipment that the tables have and a complete slice does not is *absent*. It may only have moved: to an ``updated_at``
-before the start date, or while the pages were read. So each absent shipment is requested once more, by its id and no
-other filter; one that still does not come is *missing*. The answer is valid only if it also has a witness, a shipment
-that the slice has just shown.
+A shipment that is in the tables but not in a complete slice is *absent*. It may only have moved: to an ``updated_at``
+before the start date, or while the pages were read. So each absent shipment is requested once more, only by its id; if
+the answer lacks it again, it is *missing*. The answer is valid only if it also has a witness, a shipment from the
+slice.
 """
 
 from __future__ import annotations
@@ -47,18 +47,18 @@ from wms_sync.state.store import Window
 logger = logging.getLogger(__name__)
 
 SLICE_EVERY = timedelta(hours=20)
-"""One slice a night, however often a sync runs."""
+"""The interval between slices: one slice a night, however often a sync runs."""
 MOST_ABSENT = 100
-"""Up to so many absent shipments are always requested again; more only if they are at most half of the slice."""
+"""Up to this many absent shipments are always requested again; more only if they are at most half of the slice."""
 
 Stored = Callable[[int, int], AbstractSet[int]]
-"""Returns the ids in the tables that a slice of ``(after, to]`` should hold."""
+"""Returns the ids in the tables that a slice of ``(after, to]`` should contain."""
 
 
 class SliceReader:
     """Reads one slice through one client. The caller holds the writer's lock.
 
-    ``stored`` returns what the tables have. ``landed`` is called with the window's id once the slice is on disk.
+    ``stored`` returns the ids in the tables. ``landed`` is called with the window's id once the slice is on disk.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class SliceReader:
         self._counts = Counts(self._listing, self._warnings)
 
     def read(self, horizon: datetime) -> Audit | None:
-        """Read the next slice if one is due. An error is reported and affects nothing but the audit.
+        """Read the next slice if one is due. An error is reported and affects only the audit.
 
         ``horizon`` is the end of the sync that has just been read.
         """
@@ -108,7 +108,7 @@ class SliceReader:
         return audit
 
     def _before_first(self) -> int:
-        """Return an id below all that a round reads again: years of older shipments may have lower ones."""
+        """Return an id just below the first that a round reads again: years of older shipments may have lower ids."""
         older = self._store.observation(BEFORE_START)
         if older is not None and not older.value:
             return 0
@@ -116,7 +116,7 @@ class SliceReader:
         return 0 if lowest is None else min((lowest, *self._stored(0, lowest - 1))) - 1
 
     def _is_due(self, last: Audit | None, settled: datetime) -> bool:
-        """Return whether a slice is due. After a first sync none is: its shipments have just been read."""
+        """Return whether a slice is due. None is due after a first sync, which has just read the shipments."""
         if not self._settings.audit_pages or not self._store.windows("loaded") or settled <= self._settings.start:
             return False
         return last is None or not is_recent(SLICE_EVERY, last.read_at)
@@ -137,10 +137,10 @@ class SliceReader:
                 reader = WindowReader(self._store, layout, ahead, Tally(), cleaned, self._counts, self._warnings)
                 reader.read(window, piece)
             missing = tuple(self._prove_missing(window.id, piece, known_missing))
-            # count last, so that the counts do not include what was just proven missing
+            # count last, so that the counts exclude shipments that were just proven missing
             everything = _counted(self._listing.count_ids(0, highest))
             before_start = _counted(self._listing.count_ids(0, highest, None, self._settings.start))
-            # fewer than there are, where the filter is not exact: more would be reported as never read
+            # too few if the filter is not exact: too many would be reported as never read
             margin = self._listing.widening
             settled_counted = _counted(self._listing.count(self._settings.start + margin, settled - margin)[0])
         except (ApiError, WindowIncomplete):
@@ -160,14 +160,14 @@ class SliceReader:
         return audit, missing
 
     def _prove_missing(self, window_id: str, piece: _Slice, known: AbstractSet[int]) -> Iterator[MissingShipment]:
-        """Request the absent shipments by id, except those known to be missing; yield the ones that do not come."""
+        """Request the absent shipments by id, except those known to be missing; yield those not in the answer."""
         stored = self._stored(piece.after, piece.to_id)
         absent = sorted(stored - piece.ids - known)
         if absent and (not piece.ids or len(absent) > max(MOST_ABSENT, len(stored) // 2)):
             logger.warning(
-                "The audit found only %(found)d of %(stored)s that the tables have. That so many disappeared "
-                "at once is unlikely, so none is marked missing: check whether the token may see all shipments. If "
-                "they are gone, raise WMS_AUDIT_PAGES, so that a slice includes more shipments that still exist.",
+                "The audit found only %(found)d of %(stored)s in the tables. It is unlikely that so many disappeared "
+                "at once, so none is marked missing: check whether the token may see all shipments. If they are gone, "
+                "raise WMS_AUDIT_PAGES, so that a slice includes more shipments that still exist.",
                 {"found": len(stored) - len(absent), "stored": count_of(len(stored), "shipment")},
             )
             return
@@ -184,15 +184,15 @@ class SliceReader:
             yield from (MissingShipment(missing, window_id, asked_at) for missing in part if missing not in there)
 
     def _repeat(self, ids: Sequence[int], *, witness: int) -> tuple[AbstractSet[int], datetime]:
-        """Return which of these ids the service has, and when it was asked.
+        """Return the requested ids that the service has, and the time of the request.
 
-        Raise ``ProtocolError`` if it does not find the witness: then a search by id proves nothing.
+        Raise ``ProtocolError`` if the service does not find the witness: then a search by id proves nothing.
         """
         there, asked_at = self._listing.which_of([*ids, witness])
         if witness not in there:
             raise ProtocolError(
-                f"The service showed shipment {witness} a moment ago but does not find it by its id. So it proves "
-                f"nothing that it does not find {count_of(len(ids), 'other')} either."
+                f"The service listed shipment {witness} a moment ago but does not find it by its id. So its failure to "
+                f"find {count_of(len(ids), 'other')} proves nothing."
             )
         return there, asked_at
 
@@ -213,9 +213,9 @@ class SliceReader:
 class _Slice:
     """At most ``pages`` pages of shipments with ids above ``after``, without those dated before ``start``.
 
-    They are listed without a filter on ``updated_at``, so a filter that hides shipments does not hide them here.
-    ``to_id`` is how far the pages reach, ``ids`` are the ids on them. ``highest`` is the highest id that was read
-    before: the last slice is verified only up to there, or up to its own highest id.
+    They are listed without a filter on ``updated_at``, which may hide shipments. ``to_id`` is the id up to which the
+    pages reach, ``ids`` are the ids on them. ``highest`` is the highest id of earlier reads: the last slice is verified
+    only up to there, or up to its own highest id.
     """
 
     def __init__(self, listing: ShipmentListing, start: datetime, after: int, highest: int, pages: int) -> None:
@@ -242,7 +242,7 @@ class _Slice:
         return part or self._taken(self._query.at(page_cursor, counted=counted))
 
     def rest(self, last_id: int) -> Page | None:
-        """Return the first page after the end of the list, if the slice may have more pages and there is one."""
+        """Return the first page after the end of the list; None if there is none or the slice is full."""
         if not self._has_ended or self.to_id == LARGEST_ID:
             return None
         page = self._query.rest(self._reached)
@@ -251,18 +251,18 @@ class _Slice:
         return None if page is None or self._left <= 0 else self._taken(page)
 
     def listed(self) -> Iterator[Page]:
-        """Yield pages with the ids that the service has between the ends of the slice, except old ones."""
+        """Yield pages with the service's ids between the ends of the slice, except old ones."""
         to_id = min(self.to_id, max((self._highest, *self.ids)))
         for page in self._listing.between(self.after, to_id).listed():
             ids = tuple(shipment for shipment in page.envelope.ids if shipment not in self._old)
             yield replace(page, envelope=replace(page.envelope, ids=ids))
 
     def these(self, ids: Sequence[int]) -> Page:
-        """Return a page with those of these records that the service has."""
+        """Return a page with the requested records that the service has."""
         return self._query.these(ids)
 
     def which(self, ids: Sequence[int]) -> frozenset[int]:
-        """Return the ids of those of these records that the service has."""
+        """Return the requested ids that the service has."""
         return self._query.which(ids)
 
     def _taken(self, page: Page) -> Page:
@@ -281,7 +281,7 @@ class _Slice:
         return self._without_old(kept, begins, envelope) if old else replace(page, envelope=envelope)
 
     def _without_old(self, kept: Sequence[int], begins: int, envelope: Envelope) -> Page:
-        """Request what is kept of a page by id, as the first of some pages that end as the page does."""
+        """Request the kept records of a page by id, as one or more pages; return the first."""
         starts = range(0, len(kept), self.per_request)
         pages = [self.these(kept[start : start + self.per_request]) for start in starts]
         if not pages:  # an empty page, as received

@@ -1,6 +1,6 @@
-"""Read what changed, or whole days; flatten each window while the next is read; read a slice of an audit last.
+"""Read changes or whole days; flatten each window while the next is read; read the slice of an audit last.
 
-Whoever calls ``load.refresh`` next loads what this landed. The only module that knows this order.
+``load.refresh`` loads the landed windows afterwards. Only this module defines this order.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from wms_sync.targets.target import target_of
 def read_changes(
     run: Run, read: Callable[[ReadReport], object], watcher: Watcher | None, transport: httpx.BaseTransport | None
 ) -> ReadReport:
-    """Read what changed since the sync cursor, then the slice of an audit. Return the report of the former.
+    """Read the changes since the sync cursor, then the slice of an audit. Return the report of the changes.
 
     ``read`` gets it before the audit, so that a failed audit loses no counts.
     """
@@ -46,9 +46,9 @@ def read_days(run: Run, days: Interval, watcher: Watcher | None, transport: http
 def _reading(
     run: Run, watcher: Watcher | None, transport: httpx.BaseTransport | None
 ) -> Iterator[tuple[Reading, SliceReader]]:
-    """Yield the readers. Each window that lands is flattened meanwhile, and all of them by the end of the block.
+    """Yield the readers. Each landed window is flattened in parallel, and all of them by the end of the block.
 
-    Raise before the first request where no load could take what is read.
+    Raise before the first request if no load could use the pages.
     """
     target_of(run.settings).try_files()
     settings, warnings = run.settings, Warnings()

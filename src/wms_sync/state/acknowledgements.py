@@ -1,7 +1,7 @@
-"""What a person has seen and will not be told again: items by name, each with the facts that it had then.
+"""Acknowledged items, which are not reported again: by name, each with its facts at that time.
 
-An acknowledgement ends when the facts change or the item is gone. It changes nothing but what is shown, so writing one
-needs no turn.
+An acknowledgement ends when the facts change or the item is gone. It affects only the display, so writing one needs no
+turn.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ class Acknowledgements(Opened):
     """The store of acknowledgements."""
 
     def all(self) -> dict[tuple[str, str], datetime]:
-        """Return when what was acknowledged, by item and fingerprint of its facts."""
+        """Return the times of acknowledgement, by item and fingerprint of its facts."""
         with self._reading() as connection:
             rows = connection.execute(select(acknowledgements))
             return {(row.item, row.facts): row.acknowledged_at for row in rows}
 
     def add(self, items: Mapping[str, str]) -> None:
-        """Record that somebody has seen these items, given with the fingerprints of their facts."""
+        """Acknowledge these items, given with the fingerprints of their facts."""
         now = datetime.now(UTC)
         rows: list[dict[str, Any]] = [
             {"item": item, "facts": facts, "acknowledged_at": now} for item, facts in items.items()
@@ -44,7 +44,7 @@ class Acknowledgements(Opened):
                 connection.execute(acknowledgements.insert(), rows)
 
     def keep(self, present: Collection[tuple[str, str]]) -> None:
-        """Delete the acknowledgements of all other items and facts: they have ended."""
+        """Delete the acknowledgements of all other items and facts, which have ended."""
         ended = [item for item, facts in self.all() if (item, facts) not in present]
         if ended:
             with self._engine.begin() as connection:

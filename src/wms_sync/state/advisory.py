@@ -1,11 +1,11 @@
-"""The lock where the state is in PostgreSQL: an advisory lock there, between processes on any machines.
+"""The lock if the state is in PostgreSQL: an advisory lock there, between processes on any machines.
 
-Each lock has a session of its own, which does nothing else. PostgreSQL frees it when the session ends: at once after a
-kill, and within a minute after a machine has gone. The statement that took a lock names its holder, and
-``pg_stat_activity`` shows that statement to those who wait.
+Each lock has its own session, which does nothing else. PostgreSQL releases the lock when the session ends: at once
+after a kill, and within a minute after a machine is gone. The statement that took a lock names its holder, and
+``pg_stat_activity`` shows that statement to waiting processes.
 
 Some poolers (PgBouncer with ``pool_mode = transaction``) give a session to another client between two transactions.
-Such a pooler is refused: nobody would hold the lock.
+Such a pooler is refused, because no process would hold the lock.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class PostgresLock:
 
     @contextmanager
     def hold(self, purpose: str, *, what: str = WRITER, run_id: str | None = None) -> Iterator[Held]:
-        """Hold the lock on ``what`` inside the block. While another process holds it, log who that is."""
+        """Hold the lock on ``what`` inside the block. While another process holds it, log that holder."""
         with _connected(self._url) as connection:
             connection.execute(_statement("lock/session.sql"))
             _refuse_shared_sessions(self._url, connection)
@@ -43,18 +43,18 @@ class PostgresLock:
             try:
                 yield Held(what, me)
             finally:
-                with suppress(psycopg.Error):  # a session that is lost has locked nothing
+                with suppress(psycopg.Error):  # a lost session holds no lock
                     connection.execute("select pg_advisory_unlock_all()")
 
     def holder(self, *, what: str = WRITER) -> Holder | None:
-        """Return who holds the lock on ``what``, None if nobody does. It never waits."""
+        """Return the holder of the lock on ``what``, None if it is free. Never waits."""
         with _connected(self._url) as connection:
             return _holder(connection, what)
 
 
 @contextmanager
 def _connected(url: str) -> Iterator[psycopg.Connection[Any]]:
-    """Open a session of its own. Raise ``StateError``, which shows no password."""
+    """Open a separate session. Raise ``StateError``, which shows no password."""
     with usable_url():
         refuse_torn_password(make_url(url))
         dialect = make_url(url).set(drivername="postgresql+psycopg").get_dialect()()
@@ -67,16 +67,16 @@ def _connected(url: str) -> Iterator[psycopg.Connection[Any]]:
         if not str(error).startswith("invalid connection option"):
             raise
         raise StateUrlError(
-            f"WMS_STATE_URL cannot be used ({str(error).strip()}): PostgreSQL knows no such option."
+            f"WMS_STATE_URL cannot be used ({str(error).strip()}): PostgreSQL has no such option."
         ) from None
     except psycopg.OperationalError as error:
         raise silence(str(error)) from None
 
 
 def _refuse_shared_sessions(url: str, connection: psycopg.Connection[Any]) -> None:
-    """Raise ``StateError`` if a pooler gives this session's place in PostgreSQL to others.
+    """Raise ``StateError`` if a pooler shares this session's connection to PostgreSQL.
 
-    PostgreSQL reports the id of its own process to whoever connects, and a pooler another number.
+    PostgreSQL reports the id of its own process to the client; a pooler reports another number.
     """
     first = _server(connection)
     if first == connection.info.backend_pid:
@@ -86,8 +86,8 @@ def _refuse_shared_sessions(url: str, connection: psycopg.Connection[Any]) -> No
     if shared:
         raise StateError(
             "The lock cannot be taken: WMS_STATE_URL leads to a pooler that shares sessions (PgBouncer with pool_mode "
-            "transaction or statement), and a lock would be nobody's. Let it lead to PostgreSQL itself, or to a pool "
-            "whose pool_mode is session; then run again. Nothing was read or written."
+            "transaction or statement), so no process would hold it. Nothing was read or written. Point WMS_STATE_URL "
+            "to PostgreSQL itself, or to a pool with pool_mode session; then run again."
         )
 
 
@@ -96,7 +96,7 @@ def _server(connection: psycopg.Connection[Any]) -> int:
 
 
 def _taken(connection: psycopg.Connection[Any], what: str, purpose: str, run_id: str | None) -> Holder | None:
-    """Take the lock if it is free, and return this process; None if another session has it."""
+    """Take the lock if it is free and return this process; None if another session has it."""
     me = Holder.now(purpose, run_id)
     take = _statement("lock/take.sql").format(what=Literal(what), who=Literal(me.signature.decode()))
     return me if _value(connection, take) else None

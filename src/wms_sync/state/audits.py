@@ -1,7 +1,7 @@
-"""Audits in the state store: which slice of ids was read again, what the service counted, what the comparison found.
+"""Audits in the state store: the slice of ids that was read again, the service's counts, the result of the comparison.
 
 An audit is recorded when its slice is on disk, together with the shipments that it proved missing. The result of the
-comparison is added once; a rebuild does not compare again. A shipment is missing until a page shows it again.
+comparison is added once; a rebuild does not compare again. A shipment is missing until a page contains it again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from wms_sync.state.turns import Guarded
 
 
 class AuditResult(Struct, frozen=True):
-    """What the comparison of a slice with the tables found. ``examples`` are ids, as text."""
+    """The result of comparing a slice with the tables. ``examples`` are ids, as text."""
 
     compared: int
     changed: int
@@ -32,7 +32,7 @@ class AuditResult(Struct, frozen=True):
 
 
 class Audit(Struct, frozen=True):
-    """One row of ``audits``: shipments with ids in ``(after_id, to_id]`` were read again in a window of their own.
+    """One row of ``audits``: shipments with ids in ``(after_id, to_id]`` were read again in a separate window.
 
     Every change before ``settled_at`` must be in the tables. ``settled_counted`` is the service's count of shipments
     changed between the start date and ``settled_at``; ``total_counted`` its count of those with ids up to
@@ -60,16 +60,16 @@ class Audit(Struct, frozen=True):
 
     @property
     def differing(self) -> int:
-        """Return how many differences the comparison found that the sync had missed."""
+        """Return the number of differences that the sync had missed."""
         return sum(found or 0 for found in (self.changed, self.orders_changed, self.missed, self.voided))
 
 
 class MissingShipment(Struct, frozen=True):
-    """One row of ``missing_shipments``: by a window, the service no longer has a shipment.
+    """One row of ``missing_shipments``: a window proved that the service no longer has a shipment.
 
-    The window is the slice of an audit that proved it, or its pages show a stub that says that the shipment is deleted.
-    ``missing_since`` is when the service was asked for it by id and did not have it, or served the stub;
-    ``returned_at`` is when a page showed it again. Both are by the service's clock.
+    The window is the slice of an audit, or its pages contain a stub that marks the shipment as deleted.
+    ``missing_since`` is the time of the request by id that did not find it, or of the stub; ``returned_at`` is the time
+    when a page contained it again. Both are by the service's clock.
     """
 
     shipment_id: int
@@ -92,20 +92,20 @@ class Audits(Guarded):
         return next(reversed(self.all()), None)
 
     def all_missing(self) -> tuple[MissingShipment, ...]:
-        """Return everything that was ever proven missing, including what has returned, oldest first."""
+        """Return every shipment that was ever proven missing, including those that returned, oldest first."""
         by_age = select(missing_shipments).order_by(missing_shipments.c.missing_since, *missing_shipments.primary_key)
         with self._reading() as connection:
             return tuple(MissingShipment(**row._mapping) for row in connection.execute(by_age))
 
     def missing(self) -> dict[int, MissingShipment]:
-        """Return what is missing now, by shipment."""
+        """Return the shipments that are missing now, by id."""
         return {shipment.shipment_id: shipment for shipment in self.all_missing() if shipment.returned_at is None}
 
     def begin(self, audit: Audit, missing: Iterable[MissingShipment] = ()) -> None:
         """Record an audit whose slice is on disk, and the shipments that it proved missing.
 
-        Audits that are dated later were dated by a clock that was ahead. They get the service's time, so that this one
-        is the newest: else the round would not go on until that date.
+        Audits with a later date got it from a clock that was ahead. They get the service's time, so that this audit is
+        the newest: otherwise the round would not continue until that date.
         """
         with self._transaction() as connection:
             later = update(audits).where(audits.c.read_at > audit.read_at)
@@ -114,12 +114,12 @@ class Audits(Guarded):
             _insert(connection, missing_shipments, missing)
 
     def complete(self, window_id: str, result: AuditResult) -> None:
-        """Record what the comparison found."""
+        """Record the result of the comparison."""
         with self._transaction() as connection:
             connection.execute(update(audits).where(audits.c.window_id == window_id).values(**asdict(result)))
 
     def mark_deleted(self, found: Iterable[MissingShipment]) -> None:
-        """Record shipments that pages show as deleted, oldest first, except those known to be missing at that time."""
+        """Record shipments that pages mark as deleted, oldest first, except those known to be missing at that time."""
         known: dict[int, list[MissingShipment]] = {}
         for missing in self.all_missing():
             known.setdefault(missing.shipment_id, []).append(missing)
@@ -129,7 +129,7 @@ class Audits(Guarded):
                 _insert(connection, missing_shipments, new)
 
     def mark_returned(self, seen: Mapping[int, datetime]) -> None:
-        """Record when pages showed missing shipments again, by shipment."""
+        """Record the times when pages contained missing shipments again, by shipment."""
         with self._transaction() as connection:
             for shipment_id, moment in seen.items():
                 back = update(missing_shipments).where(
@@ -138,7 +138,7 @@ class Audits(Guarded):
                 connection.execute(back.values(returned_at=moment))
 
     def take_in(self, known: Iterable[Audit], proven: Iterable[MissingShipment]) -> None:
-        """Record rows that were found in the published file, in place of those of the same windows."""
+        """Record rows found in the published file; they replace those of the same windows."""
         known, proven = tuple(known), tuple(proven)
         windows = {shipment.window_id for shipment in known} | {shipment.window_id for shipment in proven}
         with self._transaction() as connection:

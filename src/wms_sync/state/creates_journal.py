@@ -1,11 +1,11 @@
-"""``creates.jsonl``: the creates that only the state store knows as yet, for the day on which it is lost.
+"""``creates.jsonl``: a copy of the creates that only the state store knows so far, in case it is lost.
 
-The published tables have a copy of the ledger, but a push does not publish. Until the next load has published, a lost
-state store would take what was created since with it, and the next push would create it twice. So a push also appends
-each row of the ledger to this file, an intent before its request: one line of JSON a row, synced to disk. A push begins
-by dropping the rows that the published tables have by now.
+The published tables have a copy of the ledger, but a push does not publish. If the state store were lost before the
+next load, the ledger's newest rows would be lost too, and the next push would create the same things twice. So a push
+also appends each row of the ledger to this file, an intent before its request: one line of JSON per row, synced to
+disk. A push starts by dropping the rows that the published tables already have.
 
-Only what the service would take twice is written here, which is products: nothing of a person.
+Only kinds that the service would accept twice are written here, which are products: no personal data.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ logger = logging.getLogger(__name__)
 
 
 class CreatesJournal:
-    """The file of creates. Only who has the turn of pushing products may write; everybody may read."""
+    """The file of creates. Only the process with the turn of pushing products may write; any process may read."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def entries(self) -> list[Entry]:
-        """Return the newest version of each row. A last line that a kill cut short announced no request."""
+        """Return the newest version of each row. A last line that a kill truncated had no request yet."""
         try:
             with accessing(self._path):
                 content = self._path.read_bytes()
@@ -44,8 +44,8 @@ class CreatesJournal:
                 entry = msgspec.json.decode(line, type=Entry)
             except (msgspec.MsgspecError, UnicodeDecodeError):
                 logger.warning(
-                    "line %(line)d of %(file)s is damaged and is left out. It matters only if the state store was lost "
-                    "too: then look whether the service has a product that the ledger lacks, before you push it",
+                    "line %(line)d of %(file)s is damaged and is skipped. This matters only if the state store was "
+                    "lost too: then check whether the service has a product that the ledger lacks before you push it",
                     {"line": number, "file": self._path},
                 )
                 continue
@@ -54,7 +54,7 @@ class CreatesJournal:
         return list(newest.values())
 
     def begin(self, published: Iterable[Entry]) -> None:
-        """Drop the rows of which the published tables have this version or a newer one."""
+        """Drop the rows that the published tables have in this version or a newer one."""
         versions = {entry.name: entry.version for entry in published}
         left = [entry for entry in self.entries() if entry.name not in versions or entry.version > versions[entry.name]]
         with accessing(self._path):
@@ -69,14 +69,14 @@ class CreatesJournal:
 
 
 class JournaledLedger(PushLedger):
-    """A ledger whose rows are in the journal too when ``record`` returns."""
+    """A ledger whose rows are also in the journal when ``record`` returns."""
 
     def __init__(self, url: str, turn: Turn, journal: CreatesJournal) -> None:
         super().__init__(url, turn)
         self.journal = journal
 
     def record(self, written: Sequence[Entry]) -> None:
-        """Write whole rows in one transaction, which fails if another has the turn; then append them to the journal."""
+        """Write rows in one transaction, which fails if another process has the turn; then append to the journal."""
         super().record(written)
         if written:
             self.journal.append(written)

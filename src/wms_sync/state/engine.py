@@ -24,7 +24,7 @@ from wms_sync.state.schema import METADATA, migrate, unknown
 from wms_sync.storage.durable import Inaccessible, is_full, make_private, make_private_file, unusable
 
 BUSY_SECONDS = 30
-"""How long SQLite waits for another process that is in the middle of a write."""
+"""The time that SQLite waits for a write by another process."""
 DAMAGED, READ_ONLY, BUSY = ("SQLITE_CORRUPT", "SQLITE_NOTADB"), "SQLITE_READONLY", ("SQLITE_BUSY", "SQLITE_LOCKED")
 REFUSED = ("SQLITE_CANTOPEN", "SQLITE_FULL", "SQLITE_IOERR")
 Durable = Literal["normal", "full"]
@@ -32,7 +32,7 @@ Durable = Literal["normal", "full"]
 
 
 class Opened:
-    """Base of what reads or writes tables of the state store. Close it, or use ``with``."""
+    """Base of the classes that read or write tables of the state store. Close it, or use ``with``."""
 
     def __init__(self, url: str, durable: Durable = "normal") -> None:
         self._url = url
@@ -75,7 +75,7 @@ def open_engine(url: str, durable: Durable = "normal") -> Engine:
 
 
 def try_writing(url: str) -> None:
-    """Delete no row of each table, which shows whether rows can be written. Raise ``StateError`` if not."""
+    """Delete zero rows of each table, which tests that rows can be written. Raise ``StateError`` if not."""
     engine = open_engine(url)
     try:
         with engine.begin() as connection:
@@ -88,7 +88,7 @@ def try_writing(url: str) -> None:
 
 
 def refuse_older(url: str) -> None:
-    """Raise ``StateOlder`` if an older release wrote the state store; if there is none, none is made."""
+    """Raise ``StateOlder`` if an older release wrote the state store. Create none if there is none."""
     with usable_url():
         parsed = make_url(url)
     if parsed.get_backend_name() != "sqlite" or Path(parsed.database or "").exists():
@@ -96,7 +96,7 @@ def refuse_older(url: str) -> None:
 
 
 def refuse_newer(url: str) -> None:
-    """Raise ``StateNewer`` if a newer release has migrated the state store: what it keeps there is not known here."""
+    """Raise ``StateNewer`` if a newer release has migrated the state store, whose content is unknown here."""
     engine = open_engine(url)
     try:
         with engine.connect() as connection:
@@ -107,10 +107,10 @@ def refuse_newer(url: str) -> None:
 
 
 def insert_of(engine: Engine, table: Table) -> Any:  # noqa: ANN401 - an insert of either dialect
-    """Return an insert that can say what to do on a conflict, in the dialect of the database."""
+    """Return an insert that supports ``on conflict``, in the dialect of the database."""
     if engine.dialect.name == "sqlite":
         from sqlalchemy.dialects.sqlite import insert
-    else:  # whose drivers take long to import
+    else:  # its drivers take long to import
         from sqlalchemy.dialects.postgresql import insert  # type: ignore[assignment]
     return insert(table)
 
@@ -142,7 +142,7 @@ def usable_url() -> Iterator[None]:
     try:
         yield
     except (ArgumentError, NoSuchModuleError, ModuleNotFoundError, ValueError) as error:
-        # The driver's message is left out: what it calls a port or host may be part of the password.
+        # The driver's message is left out: the port or host in it may be part of the password.
         raise StateUrlError(
             f"WMS_STATE_URL cannot be used ({type(error).__name__}). It should look like sqlite:///path/state.db or "
             "postgresql+psycopg://user:password@host/database, with @, : and / of a password written %40, %3A and %2F."
@@ -150,13 +150,13 @@ def usable_url() -> Iterator[None]:
 
 
 def refuse_torn_password(url: URL) -> None:
-    """Raise ``ValueError`` for an unescaped @ in the password: drivers would show the rest of it as the host."""
+    """Raise ``ValueError`` for an unescaped @ in the password: drivers would show the rest of the password as host."""
     if "@" in (url.host or ""):
         raise ValueError
 
 
 def _refusals_of(path: Path) -> Any:  # noqa: ANN401 - a listener of SQLAlchemy
-    """Raise ``StateDamaged``, ``StateBusy`` or ``Inaccessible`` for what SQLite says of its file."""
+    """Raise ``StateDamaged``, ``StateBusy`` or ``Inaccessible`` for SQLite's errors of its file."""
 
     def refuse(context: ExceptionContext) -> None:
         reason = context.original_exception
@@ -172,12 +172,12 @@ def _refusals_of(path: Path) -> Any:  # noqa: ANN401 - a listener of SQLAlchemy
 
 
 def refused(path: Path, reason: str) -> Inaccessible:
-    """Return what there is to say where SQLite does not open or write a file, for which a full disk has many names."""
+    """Return the error for a file that SQLite cannot open or write; SQLite reports a full disk in many ways."""
     return Inaccessible(path, reason, is_full=is_full(path))
 
 
 def silent(error: Exception) -> StateError | None:
-    """Return the error to raise if PostgreSQL or the network has ended the session; None for any other error."""
+    """Return the error to raise if PostgreSQL or the network ended the session; None for any other error."""
     if not isinstance(error, OperationalError | InterfaceError) or isinstance(error.orig, sqlite3.Error):
         return None
     return silence(str(error.orig))
@@ -188,7 +188,7 @@ def _unopened(error: DBAPIError) -> StateError:
 
 
 def _refuse_as_postgresql_does(context: ExceptionContext) -> None:
-    """Raise ``StateRefused`` for what only somebody in charge of the database can mend."""
+    """Raise ``StateRefused`` for errors that only the database's administrator can fix."""
     reason = context.original_exception
     code = str(getattr(reason, "sqlstate", None) or getattr(reason, "pgcode", None))  # of psycopg, and of psycopg2
     if code in StateRefused.MENDED_BY:
@@ -196,9 +196,9 @@ def _refuse_as_postgresql_does(context: ExceptionContext) -> None:
 
 
 def _connecting(path: Path, durable: Durable) -> Any:  # noqa: ANN401 - a listener of SQLAlchemy
-    """Open a file for reading only where its disk is full or read-only, so that SQLite can make no log beside it.
+    """Open a file read-only if its disk is full or read-only, so that SQLite cannot create its log.
 
-    SQLite calls that immutable, and reads nothing but the file: so not if a kill has left a log with transactions.
+    SQLite calls this mode immutable and reads only the file, so it is not used if a kill left a log with transactions.
     """
 
     def connect(dialect: Dialect, _: object, arguments: Any, options: Any) -> Any:  # noqa: ANN401 - of the DBAPI

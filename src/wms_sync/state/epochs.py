@@ -1,8 +1,8 @@
 """Epochs (fencing tokens): each new writer increments the epoch, and a writer with an old epoch can write nothing more.
 
-The state store has one row for each lock, in SQLite and PostgreSQL alike. A lock makes processes wait for each other.
-It cannot stop a process that was suspended while its lock file was deleted, whose file system or session lost the lock,
-or that shares the state store but uses another data folder. The epoch can: every transaction that writes to the state
+The state store has one row for each lock, in both SQLite and PostgreSQL. A lock makes processes wait for each other. It
+cannot stop a process that was suspended while its lock file was deleted, whose file system or session lost the lock, or
+that shares the state store but uses another data folder. The epoch can: every transaction that writes to the state
 store first reads the epoch under a row lock, and the next writer must wait for that lock. So the epoch cannot change
 between that read and the commit.
 """
@@ -23,11 +23,11 @@ from wms_sync.state.lock import WRITER, Held, Holder
 from wms_sync.state.schema import turns
 
 PATIENCE_SECONDS = 30
-"""How long a new writer waits for the previous writer's transaction to end; SQLite waits as long (``engine``)."""
+"""The time that a new writer waits for the previous writer's transaction; SQLite waits as long (``engine``)."""
 
 
 class EpochRow(Holder, frozen=True, kw_only=True):
-    """One row of ``turns``: which process took the lock on ``what`` last, with which epoch, since when."""
+    """One row of ``turns``: the process that took the lock on ``what`` last, its epoch, and the time."""
 
     what: str
     epoch: int
@@ -42,7 +42,7 @@ class Epoch:
 
     @classmethod
     def begin(cls, url: str, held: Held) -> Self:
-        """Increment the epoch of the lock that is held, which ends the previous writer's.
+        """Increment the epoch of the held lock, which ends the previous writer's epoch.
 
         Raise ``StateError`` if a transaction of the previous writer does not end within ``PATIENCE_SECONDS``.
         """
@@ -55,9 +55,8 @@ class Epoch:
                 raise
             reason = error.reason if isinstance(error, StateBusy) else error.orig
             raise StateError(
-                f"The epoch cannot be raised ({reason}). Most likely another process, suspended or on "
-                "another machine, is in the middle of a write to the state store: let it continue, or end it; then "
-                "run again."
+                f"The epoch cannot be raised ({reason}). Most likely another process, suspended or on another machine, "
+                "is in the middle of a write to the state store: let it continue, or end it; then run again."
             ) from None
 
     def close(self) -> None:
@@ -74,7 +73,7 @@ class Epoch:
         self._compare(connection, _query(self.row.what).with_for_update(read=True))
 
     def check(self) -> None:
-        """Check the epoch before a step outside the state store. Raise ``TakenOver`` if it is not ours any more."""
+        """Check the epoch before a step outside the state store. Raise ``TakenOver`` if it is no longer ours."""
         with self._engine.connect() as connection:
             self._compare(connection, _query(self.row.what))
 
@@ -82,16 +81,16 @@ class Epoch:
         row = connection.execute(query).one_or_none()
         found = None if row is None else EpochRow(**row._mapping)
         if found != self.row:
-            who = f"{found} has taken over" if found else "The state store was created anew, and no run has the turn"
+            who = f"{found} has taken over" if found else "The state store was recreated, and no run has the turn"
             raise TakenOver(
                 f"{who}. Since then this run, {self.row}, has written nothing: no state, no file, no table and no "
-                "create. What it did before stays valid. This happens when a run is suspended and its lock file below "
-                "work/ is deleted or lost, or when two data folders share one state store. Run again: the new run "
-                "continues from there."
+                "create. Its earlier work stays valid. This happens when a run is suspended and its lock file in work/ "
+                "is deleted or lost, or when two data folders share one state store. Run again: the new run continues "
+                "from there."
             )
 
     def explain(self, error: Exception) -> None:
-        """Raise ``TakenOver`` if that caused the error, such as a missing file, or what PostgreSQL says."""
+        """Raise ``TakenOver`` if that caused an error such as a missing file, or the error of a lost session."""
         try:
             self.check()
         except TakenOver as ended:
@@ -103,7 +102,7 @@ class Epoch:
 
 
 def newest_epoch(url: str, what: str = WRITER) -> EpochRow | None:
-    """Return the row of the newest epoch, whose writer may have ended; None if nobody ever wrote."""
+    """Return the row of the newest epoch, whose writer may have ended; None if there has been no writer."""
     engine = open_engine(url)
     with engine.connect() as connection:
         row = connection.execute(_query(what)).one_or_none()

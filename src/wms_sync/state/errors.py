@@ -10,7 +10,7 @@ from typing import ClassVar
 from wms_sync.errors import SettingsError, WmsSyncError
 
 _LATER = re.compile(r"start(?:ing|ed) up|shutting down|terminat|recovery|too many|slots|not accepting", re.IGNORECASE)
-"""What PostgreSQL says when it refuses a connection only now."""
+"""PostgreSQL's texts for temporary refusals of a connection."""
 
 
 class StateError(WmsSyncError):
@@ -18,14 +18,13 @@ class StateError(WmsSyncError):
 
 
 class StateBusy(StateError):
-    """Another process is in the middle of a write, and does not end it."""
+    """Another process is in the middle of a write and does not finish it."""
 
     def __init__(self, path: Path, reason: str) -> None:
         self.reason = reason
         super().__init__(
-            f"The state store {path} cannot be used ({reason}). Another process is in the middle of a write to it: one "
-            "that is suspended or on another machine, or a program that shows databases. Let it continue, or end it; "
-            "then run again."
+            f"The state store {path} cannot be used ({reason}). Another process is in the middle of a write to it: a "
+            "suspended one, one on another machine, or a database browser. Let it continue, or end it; then run again."
         )
 
 
@@ -34,36 +33,36 @@ class StateDamaged(StateError):
 
     def __init__(self, path: Path, reason: str) -> None:
         super().__init__(
-            f"The state store {path} is damaged ({reason}). Move it away, with {path.name}-wal and {path.name}-shm if "
-            "they are there, and run again: the next run restores what was read from raw pages, and the ledger of "
-            "creates from its copies. Or put a backup back (`wms-sync restore`)."
+            f"The state store {path} is damaged ({reason}). Move it to another folder, with {path.name}-wal and "
+            f"{path.name}-shm if they exist, and run again: the next run restores the windows from raw pages, and the "
+            "ledger of creates from its copies. Or restore a backup (`wms-sync restore`)."
         )
 
 
 class StateSilent(StateError):
-    """PostgreSQL cannot be reached, or has ended the session."""
+    """PostgreSQL cannot be reached, or ended the session."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(f"The state store does not answer ({' '.join(reason.split())}). Run again once it does.")
 
 
 def silence(reason: str) -> StateError:
-    """Return the error for what PostgreSQL's client says of a connection: whether it refuses, or may answer later."""
+    """Return the error for a text of PostgreSQL's client: a final refusal, or no answer for now."""
     if "FATAL" in reason and not _LATER.search(reason):  # a wrong password, an unknown database
-        return StateError(f"The state store could not be opened ({' '.join(reason.split())}). Look at WMS_STATE_URL.")
+        return StateError(f"The state store could not be opened ({' '.join(reason.split())}). Check WMS_STATE_URL.")
     return StateSilent(reason)
 
 
 class StateRefused(StateError):
-    """PostgreSQL is there, and lets nobody write, or not this role."""
+    """PostgreSQL answers but does not allow writing, at all or for this role."""
 
     MENDED_BY: ClassVar[Mapping[str, str]] = {
-        "25006": "It is a standby, or the database was set read-only, as some providers do when its disk is full. Let "
-        "WMS_STATE_URL lead to the primary, or free space and allow writing",
-        "42501": "Let WMS_STATE_URL name the role that made the tables, or grant its role all rights on them",
+        "25006": "It is a standby, or the database was set read-only, as some providers do when its disk is full. "
+        "Point WMS_STATE_URL to the primary, or free space and allow writing",
+        "42501": "Use the role that created the tables in WMS_STATE_URL, or grant its role all rights on them",
         "53100": "Free space on its disk",
     }
-    """By PostgreSQL's code of the error."""
+    """Advice by PostgreSQL's error code."""
 
     def __init__(self, code: str, reason: str) -> None:
         first_line = reason.partition("\n")[0]
@@ -85,9 +84,9 @@ class StateOlder(StateError):
 
     def __init__(self) -> None:
         super().__init__(
-            "The data was written by an older release of wms-sync, which this release cannot read, and nothing was "
-            "changed: move the data folder away or set another WMS_DATA_DIR, set WMS_STATE_URL and WMS_FILES_URL to "
-            "empty places too if you use them, and run again."
+            "The data was written by an older release of wms-sync, which this release cannot read. Nothing was "
+            "changed. Move the data folder to another place or set another WMS_DATA_DIR, set WMS_STATE_URL and "
+            "WMS_FILES_URL to empty places too if you use them, and run again."
         )
 
 
@@ -106,8 +105,8 @@ class CopyOlder(StateError):
 
     def __init__(self) -> None:
         super().__init__(
-            "The copy was made by an older release of wms-sync, which this release cannot read, and nothing was "
-            "changed: restore it with the release that made it."
+            "The copy was made by an older release of wms-sync, which this release cannot read. Nothing was changed. "
+            "Restore it with the release that made it."
         )
 
 
@@ -122,10 +121,10 @@ class MigrationsUnknown(StateError):
 
 
 class RestoreUnfinished(StateError):
-    """A restore into this data folder was interrupted, so what it holds is not whole."""
+    """A restore into this data folder was interrupted, so its content is incomplete."""
 
     def __init__(self, folder: str) -> None:
         super().__init__(
-            f"A restore from {folder} into this data folder was interrupted, so what it holds is not whole. Nothing "
-            f"was read, loaded or sent. Run `wms-sync restore {folder}` again: it begins anew."
+            f"A restore from {folder} into this data folder was interrupted, so its content is incomplete. Nothing "
+            f"was read, loaded or sent. Run `wms-sync restore {folder}` again: it starts over."
         )

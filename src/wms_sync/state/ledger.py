@@ -1,16 +1,16 @@
-"""The ledger of creates: what was about to be sent, and what became of it.
+"""The ledger of creates: each intended create and its outcome.
 
-One row per thing (service, kind, natural key). The intent is committed before the request is sent, its outcome after::
+One row per thing (service, kind, natural key). The intent is committed before the request, its outcome afterwards::
 
     intended ──► created    the service created it (``remote_id`` is unknown if the answer was lost)
-             ├─► exists     it existed before: the service refuses a second one of this name
+             ├─► exists     it existed already: the service refuses a second one of this name
              ├─► refused    nothing was created: the row must be corrected
-             ├─► undone     nothing was created: the service failed or was not reached
+             ├─► undone     nothing was created: the service failed or could not be reached
              ├─► doubt      the service did not answer
              └─► unproven   the service did not answer, and refused a second attempt with a message that proves nothing
 
-A killed process leaves ``intended`` rows, which mean the same as ``doubt``. Each transaction is synced to disk before
-the request that it announces, so that it survives a power failure: a lost intent could lead to a second product.
+A killed process leaves ``intended`` rows, which mean the same as ``doubt``. Each intent is synced to disk before its
+request, so that it survives a power failure: a lost intent could lead to a duplicate product.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ ROWS_PER_STATEMENT = 500
 """Keys or rows per statement: SQLite accepts at most 32,766 parameters in one."""
 
 LEDGER_LACKS = "ledger_lacks_creates_since"
-"""Name of an observation: the ledger was restored, and may lack creates that were sent after that many seconds since
-1970 and before the observation was made."""
+"""The name of an observation: the ledger was restored, and may lack creates that were sent between its value (seconds
+since 1970) and the time of the observation."""
 
 T = TypeVar("T")
 
@@ -56,8 +56,8 @@ UNSURE = frozenset({State.INTENDED, State.DOUBT, State.UNPROVEN})
 """The service may have the thing."""
 
 CLOCKS_DIFFER = timedelta(minutes=10)
-"""How far this machine's clock may be ahead of the service's when a product is matched with a create: a product of the
-same sku that is older than the create by more than this belongs to another merchant, or existed before."""
+"""The tolerated lead of this machine's clock over the service's when a product is matched with a create: a product of
+the same sku that is older than the create by more than this belongs to another merchant, or existed already."""
 
 
 class Entry(Struct, frozen=True):
@@ -84,7 +84,7 @@ class Entry(Struct, frozen=True):
 
     @property
     def version(self) -> tuple[int, datetime, bool]:
-        """Return what orders two copies of a row: the greater one is newer.
+        """Return a sort key for copies of a row: the greater one is newer.
 
         Attempts come first, because a clock may have been set back.
         """
@@ -126,14 +126,14 @@ class PushLedger(Guarded):
             return tuple(_entry(row._mapping) for row in connection.execute(query))
 
     def unsure(self) -> tuple[Entry, ...]:
-        """Return what was sent without an answer that settles it, oldest first."""
+        """Return the creates that were sent without a conclusive answer, oldest first."""
         unsure = push_ledger.c.state.in_(UNSURE)
         query = select(push_ledger).where(unsure).order_by(push_ledger.c.intended_at, push_ledger.c.key)
         with self._reading() as connection:
             return tuple(_entry(row._mapping) for row in connection.execute(query))
 
     def unseen(self, kinds: Iterable[str]) -> int:
-        """Return how many created things of these kinds no page has shown yet."""
+        """Return the number of created things of these kinds that no page has shown yet."""
         there = and_(push_ledger.c.state == State.CREATED, push_ledger.c.seen_at.is_(None))
         query = select(func.count()).where(there, push_ledger.c.kind.in_(tuple(kinds)))
         with self._reading() as connection:
@@ -156,10 +156,10 @@ class PushLedger(Guarded):
                     connection.execute(self._upsert(), [asdict(entry) for entry in part])
 
     def take_in(self, copied: Iterable[Entry]) -> int:
-        """Insert the rows of a copy that are absent here or newer there; return how many.
+        """Insert the rows of a copy that are missing here or newer there; return their number.
 
-        This needs no turn, because a plan does it too: the statement itself compares versions, so a late writer changes
-        nothing. The rows are also compared before writing, because usually nothing is new and then no lock is taken.
+        This needs no turn, because plans do it too: the statement itself compares versions, so a late writer changes
+        nothing. The rows are also compared before writing: usually there is nothing new, and then no lock is taken.
         """
         known = {entry.name: entry.version for entry in self.all()}
         newer = [entry for entry in copied if entry.name not in known or entry.version > known[entry.name]]
@@ -170,7 +170,7 @@ class PushLedger(Guarded):
         return len(newer)
 
     def record_sightings(self, sightings: Sequence[Sighting]) -> None:
-        """Record things that the service's data show for the first time. This settles those that were in doubt."""
+        """Record things that appear in the service's data for the first time. This settles creates in doubt."""
         with self._transaction() as connection:
             for sighting in sightings:
                 _remember(connection, sighting)

@@ -1,12 +1,12 @@
-"""The lock on what only one process at a time may do: write the tables (``writer``), or push one kind of master data.
+"""The lock on work that only one process may do at a time: writing the tables (``writer``), pushing a kind of data.
 
-Where the state is in SQLite, all processes are on one machine, and a lock is the kernel's, on the file
-``work/<what>.lock``. Where it is in PostgreSQL they may be on any machine, and a lock is PostgreSQL's (``advisory``).
-Either is free as soon as its process ends, so a kill leaves nothing to clean up. Whoever waits repeats its attempt and
-logs who holds the lock; the order is not promised.
+If the state is in SQLite, all processes are on one machine, and a lock is the kernel's, on the file
+``work/<what>.lock``. If it is in PostgreSQL, they may be on any machine, and a lock is PostgreSQL's (``advisory``).
+Either is released as soon as its process ends, so a kill leaves nothing to clean up. A waiting process repeats its
+attempt and logs the holder; the order of waiting processes is not guaranteed.
 
 A lock makes processes wait for each other. It does not stop a process that was suspended while its lock was deleted or
-lost: the epoch (``epochs``) refuses what such a process writes late.
+lost: the epoch (``epochs``) refuses late writes of such a process.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ REMIND_SECONDS = 60.0
 
 
 class Holder(Struct, frozen=True):
-    """A process that holds a lock. ``purpose`` is for people: ``backfill 2026-01-01 to 2026-01-03``."""
+    """A process that holds a lock. ``purpose`` is for messages: ``backfill 2026-01-01 to 2026-01-03``."""
 
     purpose: str
     run_id: str | None
@@ -58,7 +58,7 @@ class Holder(Struct, frozen=True):
 
     @property
     def signature(self) -> bytes:
-        """Return what ``signed_by`` reads."""
+        """Return the holder encoded for ``signed_by``."""
         return msgspec.json.encode(self)
 
 
@@ -66,7 +66,7 @@ UNKNOWN = Holder("a process that has just begun", None, 0, socket.gethostname(),
 
 
 def signed_by(signature: str | bytes) -> Holder:
-    """Return who signed; ``UNKNOWN`` if that cannot be read."""
+    """Return the holder of a signature; ``UNKNOWN`` if it is unreadable."""
     try:
         return msgspec.json.decode(signature, type=Holder)
     except msgspec.DecodeError:
@@ -123,14 +123,14 @@ def lock_of(url: str, layout: Layout) -> Lock:
     if not url.startswith("postgresql"):
         return FileLock(layout)
     with usable_url():
-        from wms_sync.state.advisory import PostgresLock  # which needs the driver
+        from wms_sync.state.advisory import PostgresLock  # needs the driver
     return PostgresLock(url)
 
 
 def repeated(attempt: Callable[[], T | None], holder: Callable[[], Holder | None]) -> T:
     """Repeat ``attempt`` until it returns something.
 
-    Meanwhile log who holds the lock: at once, when it is another process, and every ``REMIND_SECONDS``.
+    Meanwhile log the holder of the lock: at once, when it changes, and every ``REMIND_SECONDS``.
     """
     logged, logged_at = None, 0.0
     while (taken := attempt()) is None:
@@ -143,9 +143,9 @@ def repeated(attempt: Callable[[], T | None], holder: Callable[[], Holder | None
 
 
 def _taken(path: Path) -> IO[bytes] | None:
-    """Return the locked file; None if another process has it. It has no buffer, which a full disk would fail twice.
+    """Return the locked file; None if another process has it. It is unbuffered, so a full disk fails only once.
 
-    Each attempt opens it again, because whoever takes a run for dead may have deleted it.
+    Each attempt opens it again, because someone who believes that a run is dead may have deleted it.
     """
     with accessing(path):
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, PRIVATE_FILE)

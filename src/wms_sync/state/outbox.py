@@ -1,9 +1,9 @@
-"""The outbox of alerts: which facts were told, and what is still to be delivered to which channel.
+"""The outbox of alerts: the facts that were reported, and the alerts still to be delivered to each channel.
 
-A fact has a key, and a fingerprint of what is so. It is told once: in one transaction its row is written and an alert
-per channel is put into the outbox, unless another process did so first. An alert is deleted when its channel has taken
-it. Before each attempt the next one is planned, so a process that dies while it sends leaves the alert due again: each
-is delivered at least once. Nobody needs a turn for it.
+A fact has a key and a fingerprint of its content. It is reported once: one transaction writes its row and puts an alert
+per channel into the outbox, unless another process did so first. An alert is deleted when its channel has accepted it.
+Before each attempt the next one is planned, so if a process dies while sending, the alert becomes due again: each is
+delivered at least once. This needs no turn.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from wms_sync.state.engine import Opened, insert_of
 from wms_sync.state.schema import alerts, sent_alerts
 
 PAUSES = tuple(timedelta(minutes=minutes) for minutes in (1, 2, 5, 15, 60))
-"""Between the attempts to deliver an alert; the last one repeats."""
+"""The pauses between attempts to deliver an alert; the last one repeats."""
 GIVEN_UP_AFTER = 24
-"""Attempts: with one command a day they take most of a month."""
+"""The number of attempts; with one command a day they take most of a month."""
 
 Body = Mapping[str, Any]
-"""What is delivered, as JSON: ids, counts and sentences."""
+"""The content of an alert, as JSON: ids, counts and sentences."""
 
 
 class SentAlert(Struct, frozen=True):
-    """One row of ``sent_alerts``: a fact that was told and is still so."""
+    """One row of ``sent_alerts``: a reported fact that still holds."""
 
     key: str
     event: str
@@ -39,7 +39,7 @@ class SentAlert(Struct, frozen=True):
 
 
 class Waiting(Struct, frozen=True):
-    """One row of ``alerts``: what a channel has not taken yet. ``refusal`` says why the last attempt failed."""
+    """One row of ``alerts``: an alert that a channel has not accepted yet. ``refusal``: why the last attempt failed."""
 
     id: str
     channel: str
@@ -50,22 +50,22 @@ class Waiting(Struct, frozen=True):
     refusal: str | None
 
     def is_due(self, moment: datetime) -> bool:
-        """Return whether to deliver it now; what is due later than any pause was planned by a clock that was ahead."""
+        """Return whether to deliver it now. A time beyond the longest pause came from a clock that was ahead."""
         return self.due_at <= moment or self.due_at > moment + PAUSES[-1]
 
 
 class Outbox(Opened):
-    """The store of told facts and of alerts to deliver; any process may use it at any time."""
+    """The store of reported facts and alerts to deliver; any process may use it at any time."""
 
     def sent(self) -> dict[str, SentAlert]:
-        """Return the facts that were told and have not ended, by key."""
+        """Return the reported facts that have not ended, by key."""
         with self._reading() as connection:
             return {row.key: SentAlert(**row._mapping) for row in connection.execute(select(sent_alerts))}
 
     def add(self, fact: SentAlert, body: Body, channels: Collection[str], *, newest_only: bool = False) -> bool:
-        """Put an alert into the outbox, unless the fact was told with this fingerprint; return whether it was put.
+        """Put an alert into the outbox unless the fact was reported with this fingerprint; return whether it was put.
 
-        With ``newest_only`` it replaces what still waits for these channels.
+        With ``newest_only`` it replaces alerts that still wait for these channels.
         """
         with self._engine.begin() as connection:
             if not self._is_new(connection, fact):
@@ -76,7 +76,7 @@ class Outbox(Opened):
         return True
 
     def end(self, fact: SentAlert, body: Body | None, channels: Collection[str], now: datetime) -> bool:
-        """Record that a fact is over and put the alert that says so, if any; False if another process did so first."""
+        """Record that a fact has ended and put the alert about it, if any; False if another process did so first."""
         same = sent_alerts.c.key == fact.key, sent_alerts.c.fingerprint == fact.fingerprint
         with self._engine.begin() as connection:
             ended = connection.execute(sent_alerts.delete().where(*same)).rowcount == 1
@@ -85,13 +85,13 @@ class Outbox(Opened):
         return ended
 
     def waiting(self) -> tuple[Waiting, ...]:
-        """Return what is not delivered yet, oldest first."""
+        """Return the undelivered alerts, oldest first."""
         query = select(alerts).order_by(alerts.c.created_at, alerts.c.id, alerts.c.channel)
         with self._reading() as connection:
             return tuple(_waiting(row._mapping) for row in connection.execute(query))
 
     def claim(self, alert: Waiting, now: datetime) -> bool:
-        """Plan the attempt after the one that now begins; False if another process has begun it."""
+        """Claim the attempt that begins now and plan the next one; False if another process has claimed it."""
         pause = PAUSES[min(alert.attempts, len(PAUSES) - 1)]
         unchanged = alerts.c.attempts == alert.attempts
         with self._engine.begin() as connection:
@@ -99,7 +99,7 @@ class Outbox(Opened):
             return connection.execute(planned.values(attempts=alert.attempts + 1, due_at=now + pause)).rowcount == 1
 
     def delivered(self, alert: Waiting) -> None:
-        """Delete an alert that its channel has taken."""
+        """Delete an alert that its channel has accepted."""
         with self._engine.begin() as connection:
             connection.execute(alerts.delete().where(_this(alert)))
 
@@ -109,11 +109,11 @@ class Outbox(Opened):
             connection.execute(update(alerts).where(_this(alert)).values(refusal=why))
 
     def prune(self, channels: Collection[str], kept_until: Mapping[str, datetime], before: datetime) -> int:
-        """Delete alerts for channels that are not set any more, and those that were put too long ago.
+        """Delete alerts for channels that are no longer configured, and alerts that are too old.
 
-        What was put before ``before`` must also have been tried ``GIVEN_UP_AFTER`` times: a clock that is weeks ahead
-        for a night makes no alert old. ``kept_until`` has channels with a limit of their own, which is by time alone.
-        Return how many were deleted.
+        An alert from before ``before`` must also have been tried ``GIVEN_UP_AFTER`` times, so that a clock that is
+        weeks ahead for a night deletes none. ``kept_until`` has channels with their own limit, which is by time alone.
+        Return the number of deleted alerts.
         """
         too_long = and_(alerts.c.created_at < before, alerts.c.attempts >= GIVEN_UP_AFTER)
         old = [too_long, alerts.c.channel.not_in(channels)]

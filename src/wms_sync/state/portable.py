@@ -1,8 +1,8 @@
-"""The state store as text that any database can take back: every row of every table, read at one moment.
+"""The state store as text that any database can restore: every row of every table, read at one moment.
 
-A copy of ``state.db`` would need SQLite, and a copy of PostgreSQL its own tools. The table ``turns`` says which process
-writes here now, so it is no part of a copy. ``MigrationsUnknown`` refuses a copy that a newer release made,
-``CopyOlder`` one that an older release made.
+A copy of ``state.db`` would need SQLite, and a copy of PostgreSQL its own tools. The table ``turns`` records the
+process that writes here now, so it is not copied. ``MigrationsUnknown`` refuses a copy of a newer release,
+``CopyOlder`` one of an older release.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Row = dict[str, Any]
 
 
 class Snapshot(Struct, frozen=True):
-    """Every row by table and column, and the migrations that had made the tables, in order."""
+    """Every row by table and column, and the migrations of the store, in order."""
 
     migrations: tuple[str, ...]
     tables: Mapping[str, tuple[Row, ...]]
@@ -42,7 +42,7 @@ class Snapshot(Struct, frozen=True):
 
 
 def read_snapshot(url: str) -> Snapshot:
-    """Read the whole state store as it is at one moment, also while another process writes. Raise ``StateError``."""
+    """Read the whole state store as of one moment, even while another process writes. Raise ``StateError``."""
     engine = open_engine(url)
     try:
         with engine.connect() as connection:
@@ -56,7 +56,7 @@ def read_snapshot(url: str) -> Snapshot:
 
 
 def put_back(url: str, snapshot: Snapshot) -> None:
-    """Replace every row of the state store by those of the snapshot, in one transaction. Raise ``StateError``."""
+    """Replace every row of the state store with those of the snapshot, in one transaction. Raise ``StateError``."""
     _refuse_others(snapshot)
     engine = open_engine(url, "full")
     try:
@@ -86,9 +86,9 @@ def encoded(snapshot: Snapshot) -> bytes:
 
 
 def decoded(content: bytes) -> Snapshot:
-    """Read what ``encoded`` wrote.
+    """Decode a snapshot from ``encoded``.
 
-    Raise ``MigrationsUnknown`` or ``CopyOlder`` for another release's, and ``ValueError`` for what no release wrote.
+    Raise ``MigrationsUnknown`` or ``CopyOlder`` for another release's snapshot, ``ValueError`` for anything else.
     """
     snapshot = msgspec.json.decode(content, type=Snapshot)
     _refuse_others(snapshot)
@@ -104,7 +104,7 @@ def _decoded_rows(table: Table, rows: tuple[Row, ...]) -> tuple[Row, ...]:
 
 
 def _value(column: Column[Any], value: object) -> object:
-    """Return the value of a column as it was before it was encoded. Raise ``ValueError`` if it cannot have been."""
+    """Return the decoded value of a column. Raise ``ValueError`` if it cannot be a value of this column."""
     if value is None and column.nullable:
         return None
     kind = column.type.python_type
@@ -121,7 +121,7 @@ def _moment(text: str) -> datetime:
     try:
         return datetime.fromisoformat(text).astimezone(UTC)
     except OverflowError:
-        raise ValueError(f"{text} is before or after all times") from None
+        raise ValueError(f"{text} is outside the range of times") from None
 
 
 def _refuse_others(snapshot: Snapshot) -> None:
@@ -133,7 +133,7 @@ def _refuse_others(snapshot: Snapshot) -> None:
 
 
 def _copied() -> list[Table]:
-    """Return the tables of a copy, each after those that it refers to."""
+    """Return the tables of a copy, each after the tables that it refers to."""
     return [table for table in METADATA.sorted_tables if table is not turns]
 
 

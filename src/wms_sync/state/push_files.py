@@ -1,8 +1,8 @@
-"""The files that were pushed: how many of their rows the last push left unsent or waiting.
+"""The pushed files: the number of rows that the last push left unsent or waiting.
 
-One row per file (service, kind, path). It is written with the plan, as if nothing had been sent, and again when the
-push has ended, so the rows that a killed push left are known too. The ledger records what was sent; this table records
-what was not.
+One row per file (service, kind, path). It is written with the plan, as if nothing had been sent, and again at the end
+of the push, so the rows that a killed push left are known too. The ledger records rows that were sent; this table
+counts the others.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from wms_sync.state.turns import Guarded
 class PushedFile(Struct, frozen=True):
     """One row of ``push_files``: the state of a file after its last push.
 
-    ``unsent`` counts rows that a later push will send or settle by itself, and ``reason`` says why they were not sent.
-    ``waits`` counts rows that refer to something whose id is not known. ``ended_at`` is None while the push runs, and
-    if it was killed.
+    ``unsent`` counts rows that a later push will send or settle by itself; ``reason`` is why they were not sent.
+    ``waits`` counts rows that refer to something whose id is unknown. ``ended_at`` is None while the push runs, and if
+    it was killed.
     """
 
     service: str
@@ -56,7 +56,7 @@ class PushFiles(Guarded):
             return tuple(PushedFile(**row._mapping) for row in connection.execute(query))
 
     def record(self, file: PushedFile) -> None:
-        """Record the state of a file's push, in place of its previous row."""
+        """Record the state of a file's push; it replaces the previous row."""
         keys = [column.name for column in push_files.primary_key]
         values: dict[str, Any] = asdict(file)
         changed = {name: value for name, value in values.items() if name not in keys}

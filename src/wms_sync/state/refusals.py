@@ -1,7 +1,7 @@
-"""Parameters of field selection that a service refuses, and what is requested instead.
+"""Parameters of field selection that a service refuses, and the values requested instead.
 
-A refusal is stored by service and version of its interface, so that the next run does not begin with the refused
-request. ``tried_at`` decides when to try the full request again.
+A refusal is stored by service and version of its interface, so that the next run does not start with the refused
+request. ``tried_at`` determines when to try the full request again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Refusal(Struct, frozen=True):
-    """One row of ``refusals``: a parameter of which the service refuses values.
+    """One row of ``refusals``: a parameter with values that the service refuses.
 
     ``asked`` are the values that it accepts, comma-separated; empty if it accepts none. ``said`` is the text of its
     refusal.
@@ -45,12 +45,12 @@ class Refusals(Guarded):
             return tuple(Refusal(**row._mapping) for row in connection.execute(query))
 
     def try_again(self, service: str, api_version: str) -> None:
-        """Let the next read try the full request again. Needs no turn: it only changes when that is tried."""
+        """Make the next read try the full request again. Needs no turn: it only changes the time of that trial."""
         with self._engine.begin() as connection:
             connection.execute(update(refusals).where(_of(service, api_version)).values(tried_at=LONG_AGO))
 
     def replace(self, service: str, api_version: str, found: Iterable[Refusal]) -> None:
-        """Replace the refusals of a service by these."""
+        """Replace the refusals of a service with these."""
         rows = [asdict(refusal) for refusal in found]
         with self._transaction() as connection:
             connection.execute(refusals.delete().where(_of(service, api_version)))

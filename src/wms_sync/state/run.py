@@ -1,4 +1,4 @@
-"""What the parts of one run share."""
+"""The context that the parts of one run share."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from wms_sync.state.turns import Turn
 
 
 class Run(Struct, frozen=True):
-    """One run that writes: its settings, the state store that it writes in its turn, and its id.
+    """One run that writes: its settings, the state store opened in its turn, and its id.
 
-    The id is Dagster's where Dagster runs it, also from the command line.
+    The id is Dagster's if Dagster runs it, also from the command line.
     """
 
     settings: Settings

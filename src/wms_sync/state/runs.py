@@ -1,8 +1,8 @@
-"""The runs that wrote or pushed: who started each, how long its phases took, what came of it, and why it failed.
+"""The runs that wrote or pushed: the starter of each, the duration of its phases, its outcome and its error.
 
-One row per run, written by the run itself while it holds its lock. So a row that says ``running`` while nobody holds
-that lock, or another run does, is of a process that was killed. A run that ends before it has the lock is recorded
-then. A run changes only its own row, and only the newest rows are kept.
+One row per run, written by the run itself while it holds its lock. So if a row is ``running`` while that lock is free,
+or another run holds it, the process was killed. A run that ends before it has the lock is recorded at its end. A run
+changes only its own row, and only the newest rows are kept.
 """
 
 from __future__ import annotations
@@ -24,30 +24,30 @@ from wms_sync.state.schema import migrations_table, runs
 Outcome = Literal["running", "succeeded", "failed", "interrupted"]
 KEPT = 400
 SYNC, LOADING, MAINTENANCE = "sync", "loading the tables", "maintenance"
-"""What a run is for, in its record; a backfill and a push also say of what."""
+"""The purposes in records of runs; a backfill appends its days, a push its kind."""
 LOADS_TABLES = frozenset({SYNC, "backfill", "rebuild", "loading"})
-"""Groups whose success does what a load alone should have done."""
+"""Groups that include a load, so their success makes up for a failed load."""
 DASHES = str.maketrans(" _", "--")
 KILLED_KIND = "Killed"
 NOT_PUBLISHED = "NotPublished"
 """The kind of the error of a run whose blocking checks failed."""
 KILLED = (
-    "The process of this run is gone: it was killed, or its machine went down. What it had landed is kept; the next "
-    "run continues from there."
+    "The process of this run is gone: it was killed, or its machine went down. Landed pages are kept; the next run "
+    "continues from there."
 )
 
 NEWEST_FIRST = (runs.c.number.desc().nulls_last(), runs.c.started_at.desc(), runs.c.run_id)
-"""By number, because a clock may have been wrong: a run that is dated weeks ahead would be the newest for so long, and
-what came of the runs after it would be told to nobody."""
+"""By number, because a clock may have been wrong: a run dated weeks ahead would stay the newest for weeks, and outcomes
+of later runs would not be reported."""
 
 
 class RunRecord(Struct, frozen=True):
     """One row of ``runs``.
 
-    ``purpose`` is what the run was for (``backfill 2026-03-01 to 2026-03-08``), ``source`` who started it
-    (``schedule``, ``sensor``, ``ui`` or ``command line``). ``phases`` are seconds by phase, also of the one that
-    failed; ``counts`` are by name. ``error_kind`` is the name of the error's class. ``data_as_of`` is the sync cursor
-    of the tables when the run ended.
+    ``purpose`` is such as ``backfill 2026-03-01 to 2026-03-08``; ``source`` is what started the run (``schedule``,
+    ``sensor``, ``ui`` or ``command line``). ``phases`` are seconds by phase, including the one that failed; ``counts``
+    are by name. ``error_kind`` is the name of the error's class. ``data_as_of`` is the sync cursor of the tables at the
+    end of the run.
     """
 
     run_id: str
@@ -64,12 +64,12 @@ class RunRecord(Struct, frozen=True):
 
     @property
     def group(self) -> str:
-        """Return what the run was for, without its days: ``sync``, ``backfill``, ``loading``, ``push retailers``."""
+        """Return the purpose without its days: ``sync``, ``backfill``, ``loading``, ``push retailers``."""
         return self.purpose if self.purpose.startswith("push ") else self.purpose.split(" ", 1)[0]
 
     @property
     def seconds(self) -> float | None:
-        """Return how long the run took; None while it runs."""
+        """Return the duration of the run; None while it runs."""
         return None if self.ended_at is None else (self.ended_at - self.started_at).total_seconds()
 
 
@@ -88,7 +88,7 @@ class RunRecords(Opened):
             return _of(connection, run_id)
 
     def kept_since(self) -> datetime:
-        """Return since when there are records: runs from before a state store was lost have none."""
+        """Return the time since which there are records: runs from before the loss of a state store have none."""
         with self._reading() as connection:
             since: datetime = connection.execute(select(func.min(migrations_table.c.applied_at))).scalar_one()
         return since
@@ -96,7 +96,7 @@ class RunRecords(Opened):
     def started(self, run_id: str, purpose: str, source: str) -> None:
         """Record that a run has started, and delete the oldest records beyond ``KEPT``.
 
-        A run that has released its lock between two steps, and has a record already, goes on with that.
+        A run that has a record already, because it released its lock between two steps, continues with that record.
         """
         with self._engine.begin() as connection:
             if (before := _of(connection, run_id)) is not None:
@@ -108,7 +108,7 @@ class RunRecords(Opened):
             connection.execute(runs.delete().where(runs.c.number <= oldest.scalar_subquery()))
 
     def phase_ended(self, run_id: str, phase: str, seconds: float, counts: Mapping[str, int]) -> None:
-        """Add a phase and its counts to the record; seconds of a phase that came before are added up."""
+        """Add a phase and its counts to the record; the seconds of a repeated phase are added up."""
         with self._engine.begin() as connection:
             if (before := _of(connection, run_id)) is not None:
                 phases = {**before.phases, phase: round(before.phases.get(phase, 0.0) + seconds, 2)}
@@ -123,24 +123,24 @@ class RunRecords(Opened):
         error_kind: str | None = None,
         data_as_of: datetime | None = None,
     ) -> None:
-        """Record what came of a run."""
+        """Record the outcome of a run."""
         with self._engine.begin() as connection:
             if (before := _of(connection, run_id)) is not None:
                 end = replace(before, ended_at=datetime.now(UTC), outcome=outcome, error=error, error_kind=error_kind)
                 _update(connection, replace(end, data_as_of=data_as_of))
 
     def explain(self, run_id: str, error: str, error_kind: str) -> None:
-        """Record what ended a run that was taken for killed, once somebody knows."""
+        """Record the error of a run that was recorded as killed, once it is known."""
         known = {"error": error, "error_kind": error_kind}
         with self._engine.begin() as connection:
             connection.execute(update(runs).where(runs.c.run_id == run_id).values(known))
 
     def as_they_are(self, layout: Layout) -> tuple[RunRecord, ...]:
-        """Return all runs that are kept, the newest first; those of this installation that were killed as failed."""
+        """Return all kept runs, newest first; killed runs of this installation count as failed."""
         return tuple(self.as_it_is(layout, record) for record in self.newest(KEPT))
 
     def mark_killed(self, layout: Layout) -> tuple[RunRecord, ...]:
-        """Record the runs whose process is gone as failed, as of now; return them, oldest first."""
+        """Record the runs whose process is gone as failed now; return them, oldest first."""
         query = select(runs).where(runs.c.outcome == "running").order_by(runs.c.number)
         with self._reading() as connection:
             unfinished = tuple(_record(row) for row in connection.execute(query))
@@ -152,9 +152,9 @@ class RunRecords(Opened):
         return killed
 
     def as_it_is(self, layout: Layout, record: RunRecord) -> RunRecord:
-        """Return the record; one that says ``running`` while its run does not hold its lock as the failure that it is.
+        """Return the record; as failed if it is ``running`` but its run does not hold its lock.
 
-        A run closes its record before it releases the lock. So the record counts as it is after the look at the lock:
+        A run closes its record before it releases the lock. So the record is read again after the check of the lock:
         the run may have ended in between, or released the lock and taken it again.
         """
         while record.outcome == "running" and not self._is_held(layout, record):

@@ -36,7 +36,7 @@ class UtcDateTime(TypeDecorator[datetime]):
 
     @property
     def python_type(self) -> type[datetime]:
-        """Return the type of its values."""
+        """Return the type of the values."""
         return datetime
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> Any:  # noqa: ANN401
@@ -264,13 +264,13 @@ migrations_table = Table(
 Migration = tuple[str, Callable[[Connection], object]]
 
 MIGRATIONS: tuple[Migration, ...] = (("0001_tables", METADATA.create_all),)
-"""In order. Never edit a released migration: append another, which leaves alone what the first made in a new store."""
+"""In order. Never edit a released migration: append another, which must accept the tables of a new store."""
 
 
 def migrate(connection: Connection, migrations: Sequence[Migration] = MIGRATIONS) -> None:
-    """Apply and record the migrations that were not applied yet, in the caller's transaction.
+    """Apply and record the pending migrations, in the caller's transaction.
 
-    Raise ``StateOlder`` if others were applied, and not the first of them.
+    Raise ``StateOlder`` if migrations were applied, but not the first of these.
     """
     applied = _applied(connection)
     if applied and migrations[0][0] not in applied:
@@ -282,11 +282,11 @@ def migrate(connection: Connection, migrations: Sequence[Migration] = MIGRATIONS
 
 
 def unknown(connection: Connection) -> tuple[str, ...]:
-    """Return the migrations that were applied and that only a newer release knows."""
+    """Return the applied migrations that only a newer release knows."""
     return tuple(sorted(_applied(connection) - {name for name, _ in MIGRATIONS}))
 
 
 def _applied(connection: Connection) -> set[str]:
-    """Return the migrations that were applied; create the table of them if there is none."""
+    """Return the applied migrations; create their table if there is none."""
     migrations_table.create(connection, checkfirst=True)
     return set(connection.scalars(select(migrations_table.c.name)))

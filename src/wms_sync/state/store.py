@@ -1,7 +1,7 @@
 """The state store of windows and their pages.
 
-A window goes through the states ``reading -> landed -> loaded``; one that is given up is ``abandoned``. Each method is
-one transaction, so a kill leaves either the old or the new state. Writing needs a turn.
+A window goes through the states ``reading -> landed -> loaded``; a window that is given up becomes ``abandoned``. Each
+method is one transaction, so a kill leaves either the old or the new state. Writing needs a turn.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from wms_sync.state.turns import Guarded
 Reason = Literal["sync", "backfill", "undated", "audit"]
 """``undated`` reads the shipments without ``updated_at``, ``audit`` a slice of ids: neither covers time."""
 COVERING: tuple[Reason, ...] = ("sync", "backfill")
-"""The reasons of windows whose ``from_at`` and ``to_at`` are times that they cover."""
+"""The reasons of windows that cover the time from ``from_at`` to ``to_at``."""
 COMPLETE_STATES = ("landed", "loaded")
-"""The states of a window of which every page was read."""
+"""The states of a window whose pages have all been read."""
 COVERAGE_WITHDRAWN = "coverage_given_back_from"
 
 
 class Window(Struct, frozen=True):
     """One row of ``windows``: an interval of ``updated_at`` of one service, and its state.
 
-    ``service`` is the base URL; None if the window is known from its receipt in the tables alone. ``omitted`` is what
-    its requests left out, as in ``Selection.omitted``.
+    ``service`` is the base URL; None if the window is known only from its receipt in the tables. ``omitted`` are the
+    names that its requests left out, as in ``Selection.omitted``.
     """
 
     id: str
@@ -68,7 +68,7 @@ class Window(Struct, frozen=True):
         omitted: Mapping[str, str] = {},
         expected: int | None = None,
     ) -> Self:
-        """Return a new window, of which nothing has been read; ``expected`` is what the service counted beforehand."""
+        """Return a new window without pages; ``expected`` is the service's count beforehand."""
         return cls(
             id=window_id,
             from_at=whole.start,
@@ -91,7 +91,7 @@ class Window(Struct, frozen=True):
 
     @property
     def covers_time(self) -> bool:
-        """Return whether everything that was changed between ``from_at`` and ``to_at`` is in the window."""
+        """Return whether the window has every change between ``from_at`` and ``to_at``."""
         return self.reason in COVERING
 
     @property
@@ -101,7 +101,7 @@ class Window(Struct, frozen=True):
 
 
 class Observation(Struct, frozen=True):
-    """One row of ``observations``: a number that a run saw or decided, and when."""
+    """One row of ``observations``: a number that a run observed or decided, and the time."""
 
     name: str
     value: int
@@ -110,7 +110,7 @@ class Observation(Struct, frozen=True):
 
     @classmethod
     def of_now(cls, name: str, value: int, about: str) -> Self:
-        """Return an observation that is made now."""
+        """Return an observation with the current time."""
         return cls(name, value, about, datetime.now(UTC))
 
 
@@ -133,7 +133,7 @@ class LandedPage(Struct, frozen=True):
 
 
 class ForgottenOrder(Struct, frozen=True):
-    """One row of ``forgotten_orders``: asked for at a moment, and done when no personal data of it was left."""
+    """One row of ``forgotten_orders``: the time of the request, and the time when no personal data was left."""
 
     order_id: int
     asked_at: datetime
@@ -141,12 +141,12 @@ class ForgottenOrder(Struct, frozen=True):
 
 
 class StateStore(Guarded):
-    """The store of windows, pages and what belongs to reads. Open it once per process; it is thread-safe."""
+    """The store of windows, pages and other data of reads. Open it once per process; it is thread-safe."""
 
     # --- reading ---
 
     def windows(self, *states: str) -> tuple[Window, ...]:
-        """Return the windows in these states, or all if none is named, in the order in which they began."""
+        """Return the windows in these states, or all if none is named, ordered by their start."""
         query = select(windows).order_by(windows.c.started_at, windows.c.id)
         if states:
             query = query.where(windows.c.state.in_(states))
@@ -171,10 +171,10 @@ class StateStore(Guarded):
         *,
         without: Collection[str] = (),
     ) -> tuple[Interval, ...]:
-        """Return what windows in these states cover, ``without`` some, as disjoint intervals.
+        """Return the time that windows in these states cover, ``without`` some, as disjoint intervals.
 
-        No window covers time whose coverage was withdrawn after the window began. A window that was abandoned after it
-        had landed (a page was damaged) held the newest data of its interval, so the windows that began earlier do not
+        No window covers time whose coverage was withdrawn after the window began. A window that was abandoned after
+        landing (because of a damaged page) held the newest data of its interval, so windows that began earlier do not
         cover that interval either.
         """
         withdrawn = self.observation(COVERAGE_WITHDRAWN)
@@ -203,32 +203,32 @@ class StateStore(Guarded):
             return connection.scalar(query.where(windows.c.state.in_(COMPLETE_STATES))) or 0
 
     def latest_served(self) -> datetime | None:
-        """Return when the newest page was served."""
+        """Return the time when the newest page was served."""
         with self._reading() as connection:
             served: datetime | None = connection.scalar(select(func.max(pages.c.served_at)))
         return served
 
     def longest_read(self, since: datetime) -> timedelta:
-        """Return the longest time that reading one window has taken since that moment."""
+        """Return the longest time that reading a window has taken since that moment."""
         query = select(func.max(windows.c.read_seconds)).where(windows.c.landed_at >= since)
         with self._reading() as connection:
             return timedelta(seconds=connection.scalar(query) or 0)
 
     def landed_so_far(self) -> tuple[int, int]:
-        """Return how many records were ever landed, and their size on disk in bytes."""
+        """Return the number of records ever landed, and their size on disk in bytes."""
         query = select(func.sum(windows.c.records), func.sum(windows.c.bytes))
         with self._reading() as connection:
             records, size = connection.execute(query).one()
         return int(records or 0), int(size or 0)
 
     def observation(self, name: str) -> Observation | None:
-        """Return what was recorded under this name; None if nothing was."""
+        """Return the observation of this name; None if there is none."""
         with self._reading() as connection:
             row = connection.execute(select(observations).where(observations.c.name == name)).one_or_none()
         return None if row is None else Observation(**row._mapping)
 
     def warnings(self) -> dict[str, datetime]:
-        """Return the warnings of the last sync and of the reads after it, each with when it was given."""
+        """Return the warnings of the last sync and of the reads after it, each with its time."""
         query = select(read_warnings).order_by(read_warnings.c.warned_at, read_warnings.c.warning)
         with self._reading() as connection:
             return {row.warning: row.warned_at for row in connection.execute(query)}
@@ -245,7 +245,7 @@ class StateStore(Guarded):
             return frozenset(connection.scalars(query))
 
     def forgotten_list(self) -> tuple[ForgottenOrder, ...]:
-        """Return every forgotten order, in the order in which they were asked for."""
+        """Return every forgotten order, ordered by the time of the request."""
         query = select(forgotten_orders).order_by(forgotten_orders.c.asked_at, forgotten_orders.c.order_id)
         with self._reading() as connection:
             return tuple(ForgottenOrder(**row._mapping) for row in connection.execute(query))
@@ -260,7 +260,7 @@ class StateStore(Guarded):
                 connection.execute(windows.insert(), rows)
 
     def adopt(self, window: Window, landed: Sequence[LandedPage] = ()) -> None:
-        """Record a window that was found in its manifest or in its receipt in the tables, whatever it was before."""
+        """Record a window found in its manifest or in its receipt in the tables; it replaces any earlier record."""
         with self._transaction() as connection:
             connection.execute(pages.delete().where(pages.c.window_id == window.id))
             connection.execute(windows.delete().where(windows.c.id == window.id))
@@ -269,7 +269,7 @@ class StateStore(Guarded):
                 connection.execute(pages.insert(), [asdict(page) for page in landed])
 
     def record_page(self, page: LandedPage) -> None:
-        """Record that a page is on disk: reading continues with the page after it."""
+        """Record that a page is on disk: reading continues with the next page."""
         with self._transaction() as connection:
             connection.execute(pages.insert().values(**asdict(page)))
             connection.execute(
@@ -283,7 +283,7 @@ class StateStore(Guarded):
             )
 
     def set_count(self, window_id: str, count: int | None) -> None:
-        """Record the service's count for this window, which came with its first page, or did not."""
+        """Record the service's count from the first page of this window; None if there was none."""
         self._update(window_id, count_reported=count)
 
     def mark_landed(self, window_id: str, *, read_seconds: float) -> None:
@@ -300,15 +300,15 @@ class StateStore(Guarded):
             )
 
     def abandon(self, window_id: str) -> None:
-        """Give the window up: its interval is no longer covered and is read again in another window."""
+        """Give up the window: its interval is no longer covered and is read again in another window."""
         self._update(window_id, state="abandoned")
 
     def observe(self, name: str, value: int, about: str) -> None:
-        """Record a number as of now, in place of the previous one of that name."""
+        """Record a number as of now; it replaces the previous one of that name."""
         self.record((Observation.of_now(name, value, about),))
 
     def record(self, seen: Iterable[Observation]) -> None:
-        """Record observations, each in place of the previous one of its name."""
+        """Record observations; each replaces the previous one of its name."""
         with self._transaction() as connection:
             for observation in seen:
                 connection.execute(observations.delete().where(observations.c.name == observation.name))
@@ -320,7 +320,7 @@ class StateStore(Guarded):
             connection.execute(observations.delete().where(observations.c.name == name))
 
     def record_warnings(self, run_id: str, warnings: Sequence[str], *, from_scratch: bool) -> None:
-        """Record the warnings of a read: in place of all earlier ones (``anew``), or in addition to them."""
+        """Record the warnings of a read, in addition to the earlier ones or, ``from_scratch``, in place of them."""
         if not warnings and not (from_scratch and self.warnings()):
             return
         now = datetime.now(UTC)
@@ -351,7 +351,7 @@ class StateStore(Guarded):
                 connection.execute(forgotten_orders.insert(), rows)
 
     def take_off_forgotten(self, order_ids: Iterable[int]) -> None:
-        """Delete orders from the list: what comes of them from now on is stored as of any other order."""
+        """Remove orders from the list: their data is stored from now on like that of any other order."""
         with self._transaction() as connection:
             connection.execute(forgotten_orders.delete().where(forgotten_orders.c.order_id.in_(list(order_ids))))
 

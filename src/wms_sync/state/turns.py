@@ -1,9 +1,9 @@
 """A turn: the right of one process to write under a lock, with the methods that change files.
 
 A file is written in the turn's own folder and put in place by one rename, after a check of the epoch. Deleting is a
-rename into that folder. Whoever takes the lock raises the epoch, then renames the folders of earlier turns away. So if
-a process is suspended between its check and its rename, what it would rename, or where to, is gone when it resumes; and
-it cannot make that again, because a turn's folder is created only once, when the turn begins.
+rename into that folder. A new holder of the lock raises the epoch, then renames the folders of earlier turns. So if a
+process is suspended between its check and its rename, the source or the target of the rename is gone when it resumes;
+and it cannot recreate that, because a turn's folder is created only once, at the start of the turn.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Turn:
 
     @classmethod
     def taken(cls, url: str, layout: Layout, held: Held) -> Self:
-        """Begin a turn under the lock that is held, which ends the previous one."""
+        """Begin a turn under the held lock, which ends the previous turn."""
         return cls(Epoch.begin(url, held), layout)
 
     def close(self) -> None:
@@ -59,14 +59,14 @@ class Turn:
         return self.folder / f"{secrets.token_hex(4)}-{name}"
 
     def write_whole(self, path: Path, content: bytes) -> None:
-        """Write a file atomically: it has all of ``content``, or stays as it was."""
+        """Write a file atomically: it has all of ``content`` or is unchanged."""
         temporary = self.temporary(path.name)
         with accessing(path):
             write_synced(temporary, content)
             self.put_in_place(temporary, path)
 
     def put_in_place(self, temporary: Path, path: Path) -> None:
-        """Rename a synced file of the turn's folder to ``path``."""
+        """Move a synced file from the turn's folder to ``path``."""
         self.epoch.check()
         put_in_place(temporary, path)
 
@@ -98,9 +98,9 @@ def taking_turn(
     run_id: str | None = None,
     held: Held | None = None,
 ) -> Iterator[Turn]:
-    """Hold the turn inside the block, under the lock on ``what``: the one that the caller has ``held``, or wait for it.
+    """Hold the turn inside the block, under the lock on ``what``: the caller's ``held`` lock, or wait for it.
 
-    Raise ``RestoreUnfinished``, or ``StateNewer``: only a restore of an older backup writes what a newer release wrote.
+    Raise ``RestoreUnfinished``, or ``StateNewer``: only a restore of an older backup may replace newer data.
     """
     lock = lock_of(url, layout).hold(purpose, what=what, run_id=run_id) if held is None else nullcontext(held)
     with lock as mine:
@@ -126,7 +126,7 @@ def refuse_unfinished_restore(layout: Layout) -> None:
 
 
 class Guarded(Opened):
-    """Base of the stores: anyone may read; only the process that has the turn may write. Close it, or use ``with``."""
+    """Base of the stores: any process may read, only the one with the turn may write. Close it, or use ``with``."""
 
     def __init__(self, url: str, turn: Turn | None = None, *, durable: Durable = "normal") -> None:
         super().__init__(url, durable)
@@ -140,7 +140,7 @@ class Guarded(Opened):
 
     @contextmanager
     def _transaction(self) -> Iterator[Connection]:
-        """Open a write transaction; raise ``TakenOver`` if the turn is not ours any more."""
+        """Open a write transaction. Raise ``TakenOver`` if the turn is no longer ours."""
         with self._engine.begin() as connection:
             self.turn.epoch.verify(connection)
             yield connection

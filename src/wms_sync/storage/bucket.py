@@ -1,9 +1,9 @@
 """Files in object storage (S3, Google Cloud Storage, Azure), through obstore.
 
-The name of a file carries the first digits of its content's SHA-256 (``page-00005-1f3a9c04.json.gz``) and is put only
-if nobody has it, so a writer that was taken over overwrites nothing, and what it deletes is not what was put since. A
-record (a manifest) keeps its name. It is replaced only as it was seen before the turn was checked: a writer that slept
-meanwhile is refused by the store.
+The name of a file carries the first digits of its content's SHA-256 (``page-00005-1f3a9c04.json.gz``), and an object is
+put only if its name is free. So a writer that was taken over overwrites nothing and deletes no object of its successor.
+A record (a manifest) keeps its name. It is replaced only if it has not changed since the turn was checked: the store
+refuses a writer that was suspended in between.
 """
 
 from __future__ import annotations
@@ -39,25 +39,25 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 AT_ONCE = 8
-"""Requests side by side: a batch has a file for each table."""
+"""Concurrent requests: a batch has a file for each table."""
 REPLACED_AT_MOST = 5
 NO_VERSION = "null"
-"""What S3 calls the version of an object that was put while the bucket kept none."""
+"""S3's version of an object that was put while versioning was off."""
 
 
 class Probe(Struct, frozen=True):
-    """What a store was found to do: refuse a second object of one name, and keep versions of what is deleted."""
+    """Properties of a store: it refuses a second object of the same name; it keeps versions of deleted objects."""
 
     refuses_a_second: bool
     keeps_versions: bool
 
 
 class BucketFiles:
-    """``Files`` below a prefix of a bucket; one for each process and place.
+    """``Files`` below a prefix of a bucket; one instance for each process and place.
 
-    ``url`` names the place for people, ``parent`` is the folder for copies while the process has no turn.
-    ``is_conditional``: the store can replace an object as it was seen; ``numbers_versions``: it gives each object a
-    version, whether it keeps earlier ones or not.
+    ``url`` names the place in messages; ``parent`` is the folder for copies while the process has no turn.
+    ``is_conditional``: the store can replace an object only if it is unchanged. ``numbers_versions``: it gives each
+    object a version, even if it keeps no earlier ones.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class BucketFiles:
 
     @contextmanager
     def in_turn(self, writer: Writer) -> Iterator[None]:
-        """Look at the store anew, and use the turn's own folder; nobody else changes anything inside the block."""
+        """Drop what was listed and use the turn's own folder; no other process changes anything inside the block."""
         before, self._scratch = self._scratch, Scratch(writer.folder / "files")
         self._listing.forget(is_ours=True)
         try:
@@ -87,7 +87,7 @@ class BucketFiles:
         return marked(key, content)
 
     def put(self, writer: Writer, key: str, content: bytes) -> str:
-        """Put an object, unless it is there. Raise ``NameTaken`` if other content has its name."""
+        """Put an object unless it exists. Raise ``NameTaken`` if its name has other content."""
         key = self.named(key, content)
         writer.check()
         try:
@@ -109,11 +109,11 @@ class BucketFiles:
         return self._scratch.folder
 
     def keep(self, writer: Writer, keys: Sequence[str]) -> list[str]:
-        """Put files of the folder of copies, several at once; they are copies then."""
+        """Put files of the folder of copies, several at once; they stay there as copies."""
         return _at_once(lambda key: self._keep(writer, key), keys)
 
     def replace(self, writer: Writer, key: str, content: bytes) -> None:
-        """Put a record if it is still as it was before the turn was checked."""
+        """Put a record if it has not changed since the turn was checked."""
         for _ in range(REPLACED_AT_MOST):
             seen = self._version(key)
             writer.check()
@@ -126,7 +126,7 @@ class BucketFiles:
         raise NameTaken(self.where(key))
 
     def delete(self, writer: Writer, key: str) -> None:
-        """Delete an object, or all below a folder."""
+        """Delete an object, or all objects below a folder."""
         there = self._listing.keys(key)
         if not there:
             return
@@ -141,21 +141,21 @@ class BucketFiles:
         return bytes(self._asked("read", key, lambda: obstore.get(self._store, key).bytes()))
 
     def size(self, key: str) -> int | None:
-        """Return the size as it was listed."""
+        """Return the listed size."""
         return self._listing.size(key)
 
     def names(self, folder: str) -> list[str]:
-        """Return the names as they were listed."""
+        """Return the listed names."""
         return self._listing.names(folder)
 
     def local(self, keys: Sequence[str]) -> list[str]:
-        """Fetch what is not there yet, several objects at once."""
+        """Fetch the missing objects, several at once."""
         missing = [key for key in dict.fromkeys(keys) if not self._scratch.holds(key)]
         _at_once(self._fetch, missing)
         return [str(self._scratch.path(key)) for key in keys]
 
     def release(self, key: str) -> None:
-        """Let the copies go when there are too many."""
+        """Allow the copies to be deleted when there are too many."""
         self._scratch.release(key)
 
     def where(self, key: str) -> str:
@@ -163,7 +163,7 @@ class BucketFiles:
         return f"{self.url}/{key}".rstrip("/")
 
     def refuse_versions(self) -> None:
-        """Raise ``VersionsKept`` if the bucket is seen to keep what is deleted, or did when something was put."""
+        """Raise ``VersionsKept`` if the bucket keeps deleted objects, or did when an object was put."""
         if self.probe(f"probe-{secrets.token_hex(8)}").keeps_versions or self._has_versions():
             raise VersionsKept(self.url)
 
@@ -173,14 +173,14 @@ class BucketFiles:
         if not found.refuses_a_second:
             return (
                 "error",
-                f"{self.url} puts a second object over the first of the same name: it has no conditional put",
+                f"{self.url} overwrites an object of the same name: it does not support conditional put",
             )
         if found.keeps_versions:
-            return "warning", f"{self.url} keeps old versions: what is dropped stays, and `wms-sync forget` is refused"
-        return "note", f"{self.url} can be written, read, listed and deleted in, and puts nothing over what is there"
+            return "warning", f"{self.url} keeps old versions: deleted data stays, and `wms-sync forget` is refused"
+        return "note", f"{self.url} supports write, read, list and delete, and overwrites no object"
 
     def probe(self, key: str) -> Probe:
-        """Try every kind of request on an object of this name, which is deleted then. Raise ``FilesUnavailable``."""
+        """Try every kind of request on an object of this name, then delete it. Raise ``FilesUnavailable``."""
         put = self._asked("written", key, lambda: obstore.put(self._store, key, b"1", mode="create"))
         try:
             self._asked("read", key, lambda: obstore.get(self._store, key).bytes())
@@ -196,7 +196,7 @@ class BucketFiles:
         return Probe(refuses, not self._numbers_versions and put["version"] not in (None, NO_VERSION))
 
     def _has_versions(self) -> bool:
-        """Return whether an object has a version, which outlives it. The first one of each day is asked for."""
+        """Return whether an object has a version, which outlives it. Checks the first object of each day."""
         if self._numbers_versions:
             return False
         first: dict[date, ObjectMeta] = {}
@@ -227,7 +227,7 @@ class BucketFiles:
             return
 
     def _version(self, key: str) -> Any:  # noqa: ANN401 - obstore's mode
-        """Return how to put an object only if it is as it is now."""
+        """Return the mode that puts an object only if it does not change from now on."""
         try:
             found = self._asked("read", key, lambda: obstore.head(self._store, key))
         except FileNotFoundError:
@@ -243,7 +243,7 @@ class BucketFiles:
                 yield found["path"], found["size"]
 
     def _asked(self, what: str, key: str, request: Callable[[], T]) -> T:
-        """Return what the store answers. An absent object and an unmet condition are answers of their own."""
+        """Return the store's answer. Let the errors of an absent object and of an unmet condition pass."""
         try:
             return request()
         except (AlreadyExistsError, PreconditionError):
@@ -261,7 +261,7 @@ class BucketFiles:
 
 
 def _at_once(do: Callable[[str], T], keys: Sequence[str]) -> list[T]:
-    """Do something for each key, several at a time; return the results in order."""
+    """Call ``do`` for each key, several at a time; return the results in order."""
     if len(keys) < 2:
         return [do(key) for key in keys]
     with ThreadPoolExecutor(min(AT_ONCE, len(keys)), "files") as pool:

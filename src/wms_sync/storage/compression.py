@@ -12,7 +12,7 @@ GZIP_WINDOW_BITS = 31
 """Tells zlib to expect a gzip header."""
 _GZIP_MAGIC = b"\x1f\x8b"
 _GZIP_STEP = 4096
-"""A decoder keeps a copy of what follows the end of a member: all of the rest each time, without steps."""
+"""A decoder copies the input that follows the end of a member: without steps, the whole rest for each member."""
 NO_LIMIT = 2**62
 _ZSTD_WINDOW = 8 * 1024 * 1024
 """The largest window that a sender of zstd over HTTP may require of a receiver (RFC 9659)."""

@@ -16,7 +16,7 @@ from wms_sync.errors import WmsSyncError
 
 PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
 SMALL = 64 * 1024
-"""SQLite's log and the index of it take as much, at the least."""
+"""SQLite's log and its index take at least this much."""
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 _READ_ONLY = 0o400
 _OTHERS = 0o077
@@ -40,7 +40,7 @@ class Inaccessible(WmsSyncError, OSError):
 
     @classmethod
     def by(cls, path: Path, error: OSError) -> Self:
-        """Return what the system says of this path."""
+        """Return the error with the system's reason."""
         return cls(path, error.strerror, is_full=error.errno in _NO_SPACE)
 
 
@@ -63,9 +63,9 @@ def _user(number: int) -> str:
 
 @contextmanager
 def accessing(path: Path) -> Iterator[None]:
-    """Turn an ``OSError`` inside the block into ``Inaccessible`` for this path, except that there is no such file.
+    """Turn an ``OSError`` inside the block into ``Inaccessible`` for this path.
 
-    That the system has no memory left says nothing of the file either.
+    Let ``FileNotFoundError`` pass, and a lack of memory, which is no fault of the file.
     """
     try:
         yield
@@ -78,7 +78,7 @@ def accessing(path: Path) -> Iterator[None]:
 
 
 def unusable(error: Exception) -> Inaccessible | None:
-    """Return what there is to say if the system refused a file that is there; None for any other error."""
+    """Return ``Inaccessible`` if the system refused an existing file; None for any other error."""
     if not isinstance(error, OSError) or isinstance(error, FileNotFoundError) or not isinstance(error.filename, str):
         return None
     return Inaccessible.by(Path(error.filename), error)
@@ -133,7 +133,7 @@ def share_with_group(folder: Path, path: Path) -> None:
 
 
 def kept_from_group(folder: Path, path: Path) -> str | None:
-    """Return the group that the folder is set up for if it cannot read the file; None if all is as it should be."""
+    """Return the group that the folder is set up for if it cannot read the file; None if it can."""
     opened, shared = folder.stat(), path.stat()
     if opened.st_mode & _GROUPS_OWN != _GROUPS_OWN:
         return None
@@ -147,7 +147,7 @@ def kept_from_group(folder: Path, path: Path) -> str | None:
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file under a temporary name, sync it, and rename it into place. Raise ``Inaccessible``.
 
-    Where there is no room for it, nothing of it is left.
+    If the disk is full, the temporary file is deleted.
     """
     temporary = path.with_name(f".{path.name}.tmp")
     with accessing(path):
@@ -161,7 +161,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def write_synced(path: Path, content: bytes) -> None:
-    """Write a file and sync it. It is not renamed into place yet."""
+    """Write a file and sync it, without renaming it into place."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, PRIVATE_FILE)
     with open(descriptor, "wb") as file:  # noqa: PTH123 - from a descriptor, for the mode
         file.write(content)

@@ -13,12 +13,12 @@ from wms_sync.storage.interface import Writer
 
 
 class FolderFiles(Struct, frozen=True):
-    """``Files`` below a folder, whose names are what they were called; fenced by the turn's own folder."""
+    """``Files`` below a folder, each under the key that was given; fenced by the turn's own folder."""
 
     root: Path
 
     def in_turn(self, writer: Writer) -> AbstractContextManager[None]:
-        """Return an empty block: a folder is looked at each time."""
+        """Return an empty block: folders are read each time."""
         return nullcontext()
 
     def named(self, key: str, content: bytes) -> str:
@@ -33,12 +33,12 @@ class FolderFiles(Struct, frozen=True):
         return key
 
     def put_file(self, writer: Writer, key: str, made: Path) -> str:
-        """Rename a file of the turn's folder."""
+        """Move a file out of the turn's folder."""
         writer.put_in_place(made, self.root / key)
         return key
 
     def workplace(self, writer: Writer) -> Path:
-        """Return the folder itself: what is made there is in its place."""
+        """Return the folder itself: a file created there is already in place."""
         return self.root
 
     def keep(self, writer: Writer, keys: Sequence[str]) -> list[str]:
@@ -46,7 +46,7 @@ class FolderFiles(Struct, frozen=True):
         return list(keys)
 
     def replace(self, writer: Writer, key: str, content: bytes) -> None:
-        """Write a file in place of another."""
+        """Overwrite a file."""
         path = self.root / key
         make_private(path.parent)
         writer.write_whole(path, content)
@@ -56,13 +56,13 @@ class FolderFiles(Struct, frozen=True):
         writer.take_away(self.root / key)
 
     def get(self, key: str) -> bytes:
-        """Read a file. Raise ``Inaccessible`` if that fails though it is there."""
+        """Read a file. Raise ``Inaccessible`` if it exists but cannot be read."""
         path = self.root / key
         with accessing(path):
             return path.read_bytes()
 
     def size(self, key: str) -> int | None:
-        """Look at a file. Raise ``Inaccessible`` if that fails though it is there."""
+        """Return the size of a file. Raise ``Inaccessible`` if it exists but cannot be examined."""
         path = self.root / key
         with accessing(path), suppress(FileNotFoundError, NotADirectoryError):
             return path.stat().st_size
@@ -82,10 +82,10 @@ class FolderFiles(Struct, frozen=True):
         """Do nothing."""
 
     def refuse_versions(self) -> None:
-        """Do nothing: what is deleted is gone."""
+        """Do nothing: deleted files are gone."""
 
     def examined(self) -> None:
-        """Do nothing: folders are looked at with the disk."""
+        """Do nothing: the check of the disk covers folders."""
 
     def where(self, key: str) -> str:
         """Return the path."""

@@ -1,4 +1,4 @@
-"""The protocol of files: keys, what can be done with a file, and who may change it.
+"""The protocol of files: their keys, the operations on them, and the right to change them.
 
 A name carries the first digits of its content's hash: ``page-00005.json.gz`` becomes ``page-00005-1f3a9c04.json.gz``.
 """
@@ -14,12 +14,12 @@ from typing import Literal, Protocol
 
 
 class Writer(Protocol):
-    """The right to write: a turn. Its methods raise ``TakenOver`` once another writer has it."""
+    """The right to write: a turn. Its methods raise ``TakenOver`` once another writer has taken it."""
 
     folder: Path
 
     def check(self) -> None:
-        """Look whether the turn is still ours."""
+        """Check that the turn is still ours."""
 
     def temporary(self, name: str) -> Path:
         """Return a unique path in the turn's folder."""
@@ -28,39 +28,39 @@ class Writer(Protocol):
         """Write a file atomically."""
 
     def put_in_place(self, temporary: Path, path: Path) -> None:
-        """Rename a synced file of the turn's folder."""
+        """Move a synced file from the turn's folder to ``path``."""
 
     def take_away(self, path: Path) -> None:
         """Delete a file, or a folder with its content."""
 
 
 class Files(Protocol):
-    """Files by key. A file that is put is durable when the method returns, and exists either whole or not at all.
+    """Files by key. A put file is durable when the method returns, and exists either completely or not at all.
 
-    Where a file is put again, the place may give it another key, which is returned: whoever names files, as the state
-    store and the manifests do, names the key that was returned.
+    The implementation may change the key of a file that it puts, and returns the key that it used: the state store and
+    the manifests record that one.
     """
 
     def in_turn(self, writer: Writer) -> AbstractContextManager[None]:
-        """Return a block in which this process has the turn, and nobody else changes anything."""
+        """Return a block in which this process has the turn, and no other process changes anything."""
 
     def named(self, key: str, content: bytes) -> str:
         """Return the key that ``put`` gives this content."""
 
     def put(self, writer: Writer, key: str, content: bytes) -> str:
-        """Put a file that is never changed. Return its key."""
+        """Put an immutable file. Return its key."""
 
     def put_file(self, writer: Writer, key: str, made: Path) -> str:
-        """Do the same with a synced file of the turn's folder, which is gone then."""
+        """Do the same with a synced file of the turn's folder, which is removed from there."""
 
     def workplace(self, writer: Writer) -> Path:
-        """Return the folder below which files may be made durably under their keys, for ``keep``."""
+        """Return the folder in which to create durable files under their keys, for ``keep``."""
 
     def keep(self, writer: Writer, keys: Sequence[str]) -> list[str]:
-        """Put files that were made in the workplace. Return their keys."""
+        """Put files that were created in the workplace. Return their keys."""
 
     def replace(self, writer: Writer, key: str, content: bytes) -> None:
-        """Put a record, in place of the one that the key has."""
+        """Put a record; it replaces the one under that key."""
 
     def delete(self, writer: Writer, key: str) -> None:
         """Delete a file, or a folder with its content; do nothing if it does not exist."""
@@ -75,22 +75,22 @@ class Files(Protocol):
         """Return the names of the files and folders in a folder, in order; none if it does not exist."""
 
     def local(self, keys: Sequence[str]) -> list[str]:
-        """Return paths on this machine with the content of these files, for DuckDB.
+        """Return local paths with the content of these files, for DuckDB.
 
-        A file that does not exist may have a path all the same.
+        The path of a missing file may be returned too.
         """
 
     def release(self, key: str) -> None:
-        """Note that nobody reads the paths any more that ``local`` gave for a file, or for all below a folder."""
+        """Note that the paths from ``local`` of a file, or of all files below a folder, are no longer in use."""
 
     def refuse_versions(self) -> None:
-        """Raise ``VersionsKept`` if what is deleted stays somewhere."""
+        """Raise ``VersionsKept`` if deleted files stay somewhere."""
 
     def examined(self) -> tuple[Literal["note", "warning", "error"], str] | None:
-        """Try the place out, and say how it is; None if there is nothing to try. Raise ``FilesUnavailable``."""
+        """Try every operation and return a finding; None if there is nothing to try. Raise ``FilesUnavailable``."""
 
     def where(self, key: str) -> str:
-        """Return where a file lies, for a person who looks for it."""
+        """Return the location of a file, for messages."""
 
 
 _DIGITS = 8
@@ -98,12 +98,12 @@ _MARK = re.compile(rf"-[0-9a-f]{{{_DIGITS}}}(?=\.)")
 
 
 def marked(key: str, content: bytes) -> str:
-    """Return the key with the first digits of the content's SHA-256, in place of those that it may have."""
+    """Return the key with the first digits of the content's SHA-256, which replace any that it has."""
     folder, _, name = key.rpartition("/")
     stem, _, suffix = unmarked(name).partition(".")
     return f"{folder}/{stem}-{hashlib.sha256(content).hexdigest()[:_DIGITS]}.{suffix}"
 
 
 def unmarked(name: str) -> str:
-    """Return the name without such digits."""
+    """Return the name without the digits of a hash."""
     return _MARK.sub("", name)

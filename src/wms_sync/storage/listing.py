@@ -1,4 +1,4 @@
-"""What a store holds, as it was listed: a request for each thousand objects, instead of one for each question."""
+"""A cached listing of a store: one request for each thousand objects, instead of one for each lookup."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 from time import monotonic
 
 FRESH_SECONDS = 10.0
-"""A process that only reads looks again after this time; the one that has the turn knows of every change."""
+"""A process that only reads lists again after this time; the process that has the turn knows every change."""
 _LEVELS = 2
-"""Folders are listed with all that is in them from this level on: ``raw/shipments``, ``parquet/orders``."""
+"""Folders of this level are listed with everything below them: ``raw/shipments``, ``parquet/orders``."""
 
 Listed = Iterable[tuple[str, int]]
 
@@ -17,7 +17,7 @@ Listed = Iterable[tuple[str, int]]
 class Listing:
     """The keys and sizes of a store, by folder. Thread-safe.
 
-    ``look`` lists what lies in a folder, at any depth.
+    ``look`` lists the objects below a folder, at any depth.
     """
 
     def __init__(self, look: Callable[[str], Listed]) -> None:
@@ -28,7 +28,7 @@ class Listing:
         self.is_ours = False
 
     def forget(self, *, is_ours: bool) -> None:
-        """Look at everything again when it is asked for. ``is_ours``: nobody else changes anything from now on."""
+        """Drop every listing. ``is_ours``: no other process changes anything from now on."""
         with self._lock:
             self.is_ours = is_ours
             self._seen.clear()
@@ -40,7 +40,7 @@ class Listing:
         return self._in(folder).get(name)
 
     def names(self, folder: str) -> list[str]:
-        """Return the names of what lies in a folder, in order."""
+        """Return the names in a folder, in order."""
         return sorted(self._in(folder))
 
     def keys(self, key: str) -> list[str]:
@@ -57,7 +57,7 @@ class Listing:
                 self._add(key, size)
 
     def remove(self, key: str) -> None:
-        """Note an object that was deleted, and that folders exist only as long as they hold something."""
+        """Note an object that was deleted, and drop folders that are now empty."""
         with self._lock:
             while key:
                 folder, _, name = key.rpartition("/")
@@ -88,7 +88,7 @@ class Listing:
             folder, _, name = key.rpartition("/")
             there = self._folders.setdefault(folder, {})
             if name in there and there[name] is None:
-                break  # a folder, and all above it are known; some tools put an empty object of its name
+                break  # a folder, known with its parents; some tools put an empty object under its name
             there[name] = size
             key, size = folder, None
 

@@ -1,4 +1,4 @@
-"""Open the place that ``WMS_FILES_URL`` names; obstore is imported where one is named."""
+"""Open the place that ``WMS_FILES_URL`` names; obstore is imported only then."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from wms_sync.storage.interface import Files
 
 SCHEMES = ("s3", "gs", "az", "file")
 RETRIES = 6
-"""With pauses of 0.1 s that double up to 5 s: a store that is away for some seconds fails no run."""
+"""Pauses start at 0.1 s and double up to 5 s: a store that is down for some seconds fails no run."""
 SENT = {"s3": "AWS_", "az": "AZURE_"}
-"""How the variables begin whose values obstore puts into headers as they are."""
+"""The prefix of the variables whose values obstore puts into headers unchanged."""
 TOKEN_FILE = "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"  # noqa: S105 - the name of a variable
-"""The variable that names a file whose content obstore puts into a header as it is."""
+"""The variable that names a file whose content obstore puts into a header unchanged."""
 CONNECT_SECONDS, REQUEST_SECONDS = 5, 120
 
 
@@ -29,17 +29,17 @@ def checked_place(value: str) -> str:
     if url.scheme not in SCHEMES or not (url.netloc or (url.scheme == "file" and url.path.strip("/"))):
         raise ValueError("must look like s3://bucket/prefix, gs://bucket/prefix, az://container/prefix or file:///path")
     if url.username or url.password or url.query or url.fragment:
-        raise ValueError("must be a bucket and a prefix, without credentials or query: the environment has those")
+        raise ValueError("must be a bucket and a prefix, without query or credentials, which the environment has")
     _refuse_line_breaks(url.scheme)
     return value.strip().rstrip("/")
 
 
 @cache
 def bucket_files(url: str, endpoint: str | None, parent: Path) -> Files:
-    """Return the files of a place: the same object each time, since it knows what it has seen.
+    """Return the files of a place: the same object each time, because it caches the listing.
 
-    ``parent`` is the folder for copies. Credentials and region are what obstore finds: ``AWS_*``, ``GOOGLE_*`` and
-    ``AZURE_*`` of the environment, or the machine's role. Raise ``SettingsError`` if they do not make sense.
+    ``parent`` is the folder for copies. obstore takes credentials and region from ``AWS_*``, ``GOOGLE_*`` and
+    ``AZURE_*`` in the environment, or from the machine's role. Raise ``SettingsError`` if they are invalid.
     """
     from obstore.exceptions import BaseError
     from obstore.store import from_url
@@ -55,20 +55,20 @@ def bucket_files(url: str, endpoint: str | None, parent: Path) -> Files:
 
 
 def _refuse_line_breaks(scheme: str) -> None:
-    """Raise ``ValueError`` if credentials have a line break, as a secret made with ``echo`` has.
+    """Raise ``ValueError`` if credentials contain a line break, such as a secret written with ``echo``.
 
-    obstore would end in a panic: an error that is no ``Exception``, after a page of Rust's stack.
+    obstore would panic: an error that is no ``Exception``, after a page of Rust's stack.
     """
     if (prefix := SENT.get(scheme)) is None:
         return
     for name, value in os.environ.items():
         if name.startswith(prefix) and _has_line_break(value.encode(errors="surrogateescape")):
-            raise ValueError(f"{name} has a line break, which no request can carry: set it without one")
+            raise ValueError(f"{name} contains a line break, which no request can carry: set it without one")
     path = os.environ.get(TOKEN_FILE)
-    with suppress(OSError):  # obstore names a file that cannot be read
+    with suppress(OSError):  # obstore reports a file that cannot be read
         if scheme == "s3" and path and _has_line_break(Path(path).read_bytes()):
             raise ValueError(
-                f"{path}, the file of {TOKEN_FILE}, has a line break, which no request can carry: write "
+                f"{path}, the file of {TOKEN_FILE}, contains a line break, which no request can carry: write "
                 "it without one (`printf %s`, not `echo`)"
             )
 

@@ -1,4 +1,4 @@
-"""Copies of objects on this machine's disk, under their keys: DuckDB reads files. They may vanish at any time."""
+"""Copies of objects on the local disk, under their keys, for DuckDB, which reads files. They may vanish at any time."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pathlib import Path
 from wms_sync.storage.durable import make_private
 
 MOST_BYTES = 1_000_000_000
-"""Copies that nobody reads are kept up to this size: what was flattened is merged, and what was merged is checked."""
+"""Unused copies are kept up to this size, because the next step often reads the files of the last one."""
 
 
 class Scratch:
-    """A folder of copies. Thread-safe. What is in use is never deleted; of what is released, the oldest goes first."""
+    """A folder of copies. Thread-safe. Copies in use are never deleted; released copies are, the oldest first."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -25,24 +25,24 @@ class Scratch:
 
     @classmethod
     def of_reader(cls, parent: Path) -> Scratch:
-        """Return a scratch of a process that has no turn; it is deleted when the process ends."""
+        """Return a scratch folder for a process that has no turn; it is deleted when the process ends."""
         folder = parent / secrets.token_hex(4)
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         return cls(folder)
 
     def path(self, key: str) -> Path:
-        """Return where the copy of an object is, or would be."""
+        """Return the path of an object's copy, which may not exist."""
         return self.folder / key
 
     def holds(self, key: str) -> bool:
-        """Return whether there is a copy; it is in use then."""
+        """Return whether a copy exists; mark it as in use."""
         with self._lock:
             if key in self._released:
                 self._in_use[key] = self._released.pop(key)
             return key in self._in_use and self.path(key).exists()
 
     def write(self, key: str, content: bytes) -> None:
-        """Make a copy, which is in use."""
+        """Write a copy and mark it as in use."""
         path = self.path(key)
         temporary = make_private(path.parent) / f".{secrets.token_hex(4)}"
         temporary.write_bytes(content)
@@ -51,7 +51,7 @@ class Scratch:
             self._in_use[key] = len(content)
 
     def take(self, made: Path, key: str) -> None:
-        """Take a file of this folder as a copy, which nobody uses yet."""
+        """Turn a file of this folder into a released copy."""
         made.replace(self.path(key))
         with self._lock:
             self._in_use.pop(key, None)
@@ -59,7 +59,7 @@ class Scratch:
             self._make_room()
 
     def release(self, key: str) -> None:
-        """Note that an object, or all below a folder, is not used any more."""
+        """Mark an object, or all objects below a folder, as no longer in use."""
         with self._lock:
             for used in [used for used in self._in_use if used == key or used.startswith(f"{key}/")]:
                 self._released[used] = self._in_use.pop(used)

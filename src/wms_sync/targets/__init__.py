@@ -1,5 +1,5 @@
-"""Where the tables are kept: a DuckDB file, or a lake (``ducklake``, an extra).
+"""The place of the tables: a DuckDB file, or a lake (``ducklake``, an extra).
 
 ``target`` is the protocol of both. Belongs here: opening the tables, loading them as a private copy, publishing it,
-erasing from it. Keep out: which rows a load merges and checks (``shipments.load``).
+erasing data from it. Keep out: which rows a load merges and checks (``shipments.load``).
 """

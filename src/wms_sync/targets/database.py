@@ -1,7 +1,7 @@
-"""Open DuckDB files, and bring tables, views and comments to what ``sql/`` defines.
+"""Open DuckDB files, and bring tables, views and comments to the definitions in ``sql/``.
 
-A load compares the tables that it continues from with their definitions, unless the last load had the same ones. So an
-added column, table, mart or comment needs no migration. Another type, and an unknown column, is a newer release's, and
+A load compares the existing tables with their definitions, unless the last load had the same definitions. So an added
+column, table, mart or comment needs no migration. A changed type or an unknown column comes from a newer release and is
 refused. If a table of schema ``history`` has other columns, the load rebuilds all tables.
 """
 
@@ -67,16 +67,17 @@ THREADS = max(1, (os.cpu_count() or 1) // 2)
 
 
 WITHOUT_LOG = {"checkpoint_threshold": "0b", "auto_checkpoint_skip_wal_threshold": "0"}
-"""Settings that make each commit go straight into the file. DuckDB 1.5.5 takes a question mark in a path as the start
-of options: it cuts the log's path off there, so that the log's folder does not exist."""
+"""Settings that make each commit go straight into the file. DuckDB 1.5.5 reads a question mark in a path as the start
+of options: it cuts off the log's path there, so the log's folder does not exist."""
 BLOCK = "65536"
-"""Bytes of a block of a new file, DuckDB's default being 262144: each column that a load writes to takes a block, in
-memory and of the processor's time. A night's statements cost a quarter less, the file is 7 % larger, and with smaller
-blocks twice as large. Existing files have theirs until they are compacted or rebuilt; DuckDB 1.1 reads both."""
+"""The block size of a new file in bytes; DuckDB's default is 262144. Each column that a load writes costs a block, in
+memory and processor time. With this size the statements of a night cost a quarter less and the file is 7 % larger;
+with smaller blocks it is twice as large. Existing files keep their block size until they are compacted or rebuilt;
+DuckDB 1.1 reads both."""
 
 
 class Session:
-    """The tables of a load, open for writing. Each step of the load is a transaction, unless the load is one."""
+    """The tables of a load, open for writing. Each step is a transaction, unless the whole load is one."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, *, is_one_transaction: bool = False) -> None:
         self.connection = connection
@@ -84,7 +85,7 @@ class Session:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Commit at the end, and roll back after an error. A commit fails only if there is too little memory for it."""
+        """Commit at the end, and roll back after an error. A commit fails only for lack of memory."""
         if self._is_one_transaction:
             yield
             return
@@ -96,7 +97,7 @@ class Session:
             raise
         try:
             self.connection.commit()
-        except duckdb.TransactionException as error:  # rolled back; nobody else writes, so there are no conflicts
+        except duckdb.TransactionException as error:  # rolled back; a single writer has no conflicts
             raise duckdb.OutOfMemoryException(str(error)) from error
 
 
@@ -104,7 +105,7 @@ class Session:
 def open_for_writing(
     path: Path, *, memory_limit: str, called: Path | None = None
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open the database at ``path``, create what it lacks, and checkpoint and close it at the end.
+    """Open the database at ``path``, create missing objects, and checkpoint and close it at the end.
 
     ``called`` is the path to show in errors if the file is a copy. Raise ``DatabaseOpenError`` or ``TablesNewer``.
     """
@@ -134,7 +135,7 @@ def settings_of(path: Path, memory_limit: str) -> dict[str, str]:
         "checkpoint_threshold": "64MB",  # a commit of this size goes straight into the file, without the log
         "default_block_size": BLOCK,
         "autoinstall_known_extensions": "false",
-        "python_enable_replacements": "false",  # no variable is a table; to look imports numpy
+        "python_enable_replacements": "false",  # the lookup of variables as tables imports numpy
         **(WITHOUT_LOG if "?" in str(path) else {}),
     }
 
@@ -145,10 +146,10 @@ def open_for_reading(
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open a database of ours, which must exist, for reading; times are UTC. Raise ``DatabaseOpenError``.
 
-    With ``memory_limit``, queries take no more than that and spill into the writer's folder, as those of a load do.
+    With ``memory_limit``, queries take no more than that and spill into the writer's folder, like those of a load.
 
-    An analyst who has the published file open for writing (as root) locks all others out: then a copy is read. A
-    foreign log beside the published file is renamed first.
+    An analyst who has the published file open for writing (as root) locks everyone else out; then a copy is read. A
+    foreign log next to the published file is renamed first.
     """
     if path == layout.published:
         keep_foreign_log(layout)
@@ -156,7 +157,7 @@ def open_for_reading(
         with _connected(layout, path, memory_limit) as connection:
             connection.execute("set timezone = 'UTC'")
             yield connection
-    except duckdb.IOException as error:  # damage may show only in a query
+    except duckdb.IOException as error:  # damage may appear only in a query
         raise _unreadable(path, str(error)) from None
 
 
@@ -169,7 +170,7 @@ def _connected(layout: Layout, path: Path, memory_limit: str | None) -> duckdb.D
         _refuse_newer(path, path)
         copy = make_private_file(make_private(layout.work) / f"reading-{secrets.token_hex(4)}.duckdb")
     try:
-        shutil.copyfile(path, copy)  # as of the last checkpoint: newer changes are in the log beside the file
+        shutil.copyfile(path, copy)  # as of the last checkpoint: newer changes are in the log next to the file
         return duckdb.connect(copy, read_only=True, config=config)  # type: ignore[arg-type]
     except (duckdb.IOException, OSError) as error:
         raise _unreadable(path, _error_text(error, copy, path)) from None
@@ -183,13 +184,13 @@ def _refuse_forbidden(path: Path) -> None:
         path.open("rb").close()
     except PermissionError as error:
         raise DatabaseForbidden(str(Inaccessible.by(path, error))) from None
-    except OSError:  # named with what is to be done about it when the file is copied
+    except OSError:  # copying the file reports it with advice
         return
 
 
 def _refuse_newer(path: Path, shown: Path) -> None:
-    """Raise ``DatabaseNewer`` for a file of a later storage version than this DuckDB writes at the latest."""
-    with suppress(duckdb.Error, OSError), TemporaryDirectory() as folder:  # such as where that has no room either
+    """Raise ``DatabaseNewer`` if the file's storage version is later than the latest that this DuckDB writes."""
+    with suppress(duckdb.Error, OSError), TemporaryDirectory() as folder:  # such as a full temporary folder
         latest = Path(folder) / "latest.duckdb"
         duckdb.connect(latest, config={"storage_compatibility_version": "latest"}).close()
         if (_storage_version(path) or 0) > (_storage_version(latest) or 0):
@@ -197,7 +198,7 @@ def _refuse_newer(path: Path, shown: Path) -> None:
 
 
 def _storage_version(path: Path) -> int | None:
-    """Return the number that DuckDB's documentation of its storage puts behind the magic bytes; None if none is."""
+    """Return the number after the magic bytes (DuckDB's documentation of its storage); None if there is none."""
     with suppress(OSError, struct.error), path.open("rb") as file:
         magic, version = _HEADER.unpack(file.read(_HEADER.size))
         return int(version) if magic == b"DUCK" else None
@@ -207,7 +208,7 @@ def _storage_version(path: Path) -> int | None:
 def _unreadable(path: Path, reason: str) -> DatabaseOpenError:
     return DatabaseOpenError(
         f"{path} cannot be read ({reason}). If another program is changing it, close that program and try again. If it "
-        "is damaged, move it away and run `wms-sync sync`, which publishes the tables again."
+        "is damaged, move it to another folder and run `wms-sync sync`, which publishes the tables again."
     )
 
 
@@ -234,10 +235,10 @@ def replace_rows(
     present: Iterable[object],
     stored: Iterable[tuple[object, ...]] | None = None,
 ) -> None:
-    """Make the rows of the ``ops`` table ``name`` those of objects with its columns as attributes, in a transaction.
+    """Replace the rows of the ``ops`` table ``name`` by objects with its columns as attributes, in a transaction.
 
-    Only rows that differ are written: each column of a table that is written costs the commit a block of memory.
-    ``stored`` are the rows that there are, if they were read already.
+    Only rows that differ are written: each written column costs the commit a block of memory. ``stored``: the existing
+    rows, if the caller has read them.
     """
     of = table(f"ops_{name}")
     stored = set(stored_rows(connection, name) if stored is None else stored)
@@ -254,7 +255,7 @@ def replace_rows(
 
 
 def _given(of: Table, columns: Collection[str]) -> str:
-    """Return a query for rows of a table that are bound as one value: a value each takes seven times as long."""
+    """Return a query for rows that are bound as one parameter: one parameter per value takes seven times as long."""
     types = {
         column.name: "varchar" if column.type == "json" else column.type
         for column in of.columns
@@ -272,10 +273,10 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def row_counts(connection: duckdb.DuckDBPyConnection, of: Iterable[Table] | None = None) -> dict[str, int]:
-    """Return the number of rows of each table, by ``Table.slug``; by default of those that ``flatten`` fills.
+    """Return the number of rows of each table, by ``Table.slug``; by default of the tables that ``flatten`` fills.
 
-    A table that there is not yet, because no load was made since it was defined, has none. Where there is none of them,
-    the database is not ours: then DuckDB's ``CatalogException`` is raised.
+    A table that no load has created yet counts as empty. If none of them exists, the database is not ours: DuckDB's
+    ``CatalogException`` is raised.
     """
     asked = tuple(of or tables())
     try:
@@ -292,7 +293,7 @@ def _counted(connection: duckdb.DuckDBPyConnection, of: Iterable[Table]) -> dict
 
 
 def create_empty(connection: duckdb.DuckDBPyConnection) -> None:
-    """Create every schema, table and mart of ``sql/`` in a database that has none of them."""
+    """Create every schema, table and mart of ``sql/`` in an empty database."""
     _create_schemas(connection)
     for relation in relations():
         connection.execute(relation.create)
@@ -304,9 +305,9 @@ def _create_schemas(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _complete(connection: duckdb.DuckDBPyConnection) -> None:
-    """Create or adapt schemas, tables, views and comments, as ``sql/`` defines them.
+    """Create or adapt schemas, tables, views and comments to the definitions in ``sql/``.
 
-    This is one transaction: hundreds of statements that each commit alone take ten times as long.
+    This is one transaction: hundreds of statements with a commit each take ten times as long.
     """
     connection.begin()
     complete(connection)
@@ -314,10 +315,10 @@ def _complete(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def complete(connection: duckdb.DuckDBPyConnection, *, comments_on_views: bool = True) -> None:
-    """Do the same in the caller's transaction; without ``comments_on_views``, not for comments on columns of views."""
+    """Do the same in the caller's transaction; without ``comments_on_views``, skip comments on columns of views."""
     _create_schemas(connection)
     present = relations_in(connection)
-    wanted = defined() if present else {}  # which takes 0.1 s
+    wanted = defined() if present else {}  # takes 0.1 s
     for defined_table in (*tables(), *ops_tables()):
         if (place := defined_table.place) in present:
             _adapt_columns(connection, defined_table, present[place].columns, wanted[place].columns)
@@ -331,7 +332,7 @@ def complete(connection: duckdb.DuckDBPyConnection, *, comments_on_views: bool =
             connection.execute(mart.create)
             present.pop(mart.place, None)  # replacing a view deletes its comments
     if changed := [*_changed_comments(present, on_views=comments_on_views)]:
-        # there is nothing to optimize in a thousand comments, and DuckDB takes as long to find that out as for the rest
+        # a thousand comments have nothing to optimize, and the optimizer would double the time
         connection.execute(";\n".join(("pragma disable_optimizer", *changed, "pragma enable_optimizer")))
 
 
@@ -360,7 +361,7 @@ def definitions() -> str:
 
 
 def is_as_defined(connection: duckdb.DuckDBPyConnection) -> bool:
-    """Return whether the last load had the definitions of this release: comparing everything takes 0.1 s."""
+    """Return whether the last load had the definitions of this release. Comparing everything would take 0.1 s."""
     try:
         return connection.execute("select definitions from ops.latest_load").fetchall() == [(definitions(),)]
     except (duckdb.CatalogException, duckdb.BinderException):
@@ -390,8 +391,8 @@ def relations_in(connection: duckdb.DuckDBPyConnection) -> Relations:
 def _is_same_view(present: PresentRelation, wanted: PresentRelation) -> bool:
     """Return whether a view has the wanted query and the wanted columns and types.
 
-    Quotes are ignored: until the file is opened again, DuckDB quotes some names that it does not quote afterwards. So
-    is the schema of the view, which DuckLake leaves out.
+    Quotes are ignored, because DuckDB quotes some names until the file is opened again. The schema of the view is
+    ignored too, because DuckLake omits it.
     """
     mine, other = (
         (_VIEW.sub("", relation.definition.replace('"', "")), _types(relation)) for relation in (present, wanted)
@@ -420,7 +421,7 @@ def _adapt_columns(
 
 
 def _changed_comments(present: Relations, *, on_views: bool) -> Iterator[str]:
-    """Yield the statements that bring the comments of tables, marts and columns to those of the catalogue."""
+    """Yield the statements that bring the comments of tables, marts and columns to the catalogue's."""
     for kind, of_kind in (("table", stored_tables()), ("view", marts())):
         for relation in of_kind:
             there = present.get(relation.place, PresentRelation("", None, {}))

@@ -9,15 +9,15 @@ from pathlib import Path
 from wms_sync.errors import SettingsError, WmsSyncError
 from wms_sync.grammar import count_of
 
-REBUILT_IF_LOST = " If files of a lake are lost, `wms-sync rebuild` makes it anew."
+REBUILT_IF_LOST = " If files of a lake are lost, `wms-sync rebuild` rebuilds it."
 STATEMENT = re.compile(r'(Failed to (?:execute query|prepare COPY)) ".*', re.DOTALL)
 SAYS = re.compile(r"^.*?ERROR:\s+(.*)$", re.MULTILINE)
 
 
 def without_statement(error: Exception) -> str:
-    """Return what DuckDB says of an error, without the statement that it sent to PostgreSQL.
+    """Return DuckDB's text of an error without the statement that it sent to PostgreSQL.
 
-    The statement of a commit has the least and the greatest values of columns, which may name persons.
+    The statement of a commit contains the least and greatest values of columns, which may be personal data.
     """
     text = str(error)
     said = SAYS.findall(text)
@@ -33,7 +33,7 @@ class CountsDisagreeError(AnalyticsError):
 
 
 class RawPagesDamagedError(AnalyticsError):
-    """Raw pages on disk are not as they were received; their windows count as unread from now on."""
+    """Raw pages on disk differ from those received; their windows count as unread from now on."""
 
     def __init__(self, reasons: Sequence[str]) -> None:
         self.reasons = tuple(reasons)
@@ -41,12 +41,12 @@ class RawPagesDamagedError(AnalyticsError):
         super().__init__(
             f"{count_of(len(reasons), 'window has', 'windows have')} a damaged raw page; nothing was merged or "
             "published. That time now counts as unread: run `wms-sync sync`, which reads it again, then repeat what "
-            f"you wanted to do.\n{shown}"
+            f"your command.\n{shown}"
         )
 
 
 class TablesNewer(AnalyticsError):
-    """The tables have what neither this nor an earlier release defines."""
+    """The tables contain something that neither this nor an earlier release defines."""
 
     def __init__(self, found: str) -> None:
         super().__init__(
@@ -60,11 +60,11 @@ class DatabaseOpenError(AnalyticsError):
 
 
 class NothingCheckedError(AnalyticsError):
-    """No load has published yet what the checks are to be asked of, or what they found."""
+    """No load has published yet, so there are no tables to check and no findings."""
 
 
 class UnknownShipmentError(AnalyticsError):
-    """No page that was read holds the shipment that is to be explained."""
+    """No page that was read contains the shipment to be explained."""
 
 
 class UnknownOrderError(AnalyticsError):
@@ -74,71 +74,71 @@ class UnknownOrderError(AnalyticsError):
 
 
 class ForgottenOrdersLostError(AnalyticsError):
-    """Neither the file nor the state store is sure to know all forgotten orders."""
+    """Neither the file nor the state store has a list of forgotten orders that is certain to be complete."""
 
     def __init__(self, path: Path, damage: str) -> None:
         super().__init__(
-            f"{path} {damage}, and the state store is new or an old copy: which orders were forgotten is not known any "
-            "more, and their personal data would be stored again. Nothing was read or loaded. Restore a copy of this "
-            "file or of the state store, or write the file yourself: a JSON list of the ids of all forgotten orders, "
-            "such as [4711, 4712], or [] if there are none."
+            f"{path} {damage}, and the state store is new or an old copy: the list of forgotten orders is lost, so "
+            "their personal data would be stored again. Nothing was read or loaded. Restore a copy of this file or of "
+            "the state store, or write the file yourself: a JSON list of the ids of all forgotten orders, such as "
+            "[4711, 4712], or [] if there are none."
         )
 
 
 class NotCommitted(AnalyticsError):
-    """A load of a lake was made and could not be committed."""
+    """A finished load of a lake could not be committed."""
 
     def __init__(self, cause: Exception) -> None:
         super().__init__(
-            f"The load could not be committed ({type(cause).__name__}: {without_statement(cause)}). Nothing of it was "
-            "published, and what is landed is not read again. Look whether PostgreSQL answers: `wms-sync doctor`. Then "
-            "run again."
+            f"The load could not be committed ({type(cause).__name__}: {without_statement(cause)}). Nothing was "
+            "published; landed pages are kept and not read again. Check that PostgreSQL answers (`wms-sync doctor`), "
+            "then run again."
         )
 
 
 class MaintenanceError(AnalyticsError):
-    """Maintenance of a lake stopped half way. ``may_lack_files``: a rebuild may be needed before it can go on."""
+    """Maintenance of a lake stopped halfway. ``may_lack_files``: a rebuild may be needed before it can continue."""
 
     def __init__(self, cause: Exception, *, may_lack_files: bool) -> None:
         self.may_lack_files = may_lack_files
         lost = REBUILT_IF_LOST if may_lack_files else ""
         super().__init__(
-            f"Maintenance of the lake stopped ({type(cause).__name__}: {without_statement(cause)}). The tables are as "
-            "they were, and what was put together stays so. Look whether PostgreSQL and the files answer: `wms-sync "
-            "doctor`. If memory was short, raise WMS_MEMORY_LIMIT. Then run `wms-sync maintain`, which continues."
+            f"Maintenance of the lake stopped ({type(cause).__name__}: {without_statement(cause)}). The tables are "
+            "unchanged, and merged files stay merged. Check that PostgreSQL and the file store answer (`wms-sync "
+            "doctor`). If memory was short, raise WMS_MEMORY_LIMIT. Then run `wms-sync maintain`, which continues."
             f"{lost}"
         )
 
 
 class ReadersInTheWay(AnalyticsError):
-    """PostgreSQL cannot write the statistics of a lake anew while somebody reads them."""
+    """PostgreSQL cannot rewrite the statistics of a lake while another session reads them."""
 
     def __init__(self, sessions: Sequence[int]) -> None:
         ended = ", ".join(f"pg_terminate_backend({session})" for session in sessions) or "pg_terminate_backend(...)"
         super().__init__(
-            "The persons are gone from every table, file and snapshot of the lake, but not yet from what PostgreSQL "
-            "keeps of deleted statistics: readers keep a transaction open. Every run tries again, and so does "
+            "The personal data is gone from every table, file and snapshot of the lake, but not yet from PostgreSQL's "
+            "deleted statistics: readers keep a transaction open. Every run tries again, and so does "
             f"`wms-sync forget`. Let them commit, or end their sessions: select {ended}"
         )
 
 
 class FormerLake(AnalyticsError):
-    """A lake is left that the settings do not name any more, and that has persons too."""
+    """A lake that the settings no longer name still holds personal data."""
 
     def __init__(self, place: str) -> None:
         super().__init__(
-            f"The database of WMS_STATE_URL still has a lake, whose files in {place} hold persons too. Nothing was "
-            "changed. If nobody needs it, run `drop schema lake cascade` in PostgreSQL and delete these files; then "
-            "run again. If it is in use, set WMS_ANALYTICS=ducklake."
+            f"The database of WMS_STATE_URL still has a lake, whose files in {place} also hold personal data. Nothing "
+            "was changed. If nobody needs the lake, run `drop schema lake cascade` in PostgreSQL and delete these "
+            "files; then run again. If it is in use, set WMS_ANALYTICS=ducklake."
         )
 
 
 class DatabaseForbidden(DatabaseOpenError):
-    """This process may not read the file, of which nothing else is wrong."""
+    """This process has no permission to read the file, which is otherwise in order."""
 
 
 class DatabaseNewer(DatabaseOpenError):
-    """A newer DuckDB than ours has written the file."""
+    """The file was written by a newer DuckDB than ours."""
 
     def __init__(self, path: Path, version: str) -> None:
         super().__init__(
@@ -152,35 +152,35 @@ class LakeElsewhere(DatabaseOpenError):
 
     def __init__(self, recorded: str, named: str) -> None:
         super().__init__(
-            f"The lake of this database has its files in {recorded}, and the settings name {named}: a lake stays "
-            "where it is. Nothing was published. Set WMS_DATA_DIR or WMS_FILES_URL as they were. Or, once the raw "
-            "pages and Parquet files are in the new place, let the next load make a new lake there: run `drop schema "
-            "lake cascade` in PostgreSQL and delete the old files."
+            f"The lake of this database has its files in {recorded}, but the settings name {named}: a lake cannot be "
+            "moved. Nothing was published. Set WMS_DATA_DIR or WMS_FILES_URL back. Or, once the raw pages and Parquet "
+            "files are in the new place, let the next load create a new lake there: run `drop schema lake cascade` in "
+            "PostgreSQL and delete the old files."
         )
 
 
 class LakeUnreachable(AnalyticsError):
-    """DuckDB cannot do in the bucket of a lake what a load and maintenance do there."""
+    """DuckDB cannot do an operation in a lake's bucket that loads and maintenance need."""
 
     def __init__(self, what: str, place: str, cause: Exception) -> None:
         super().__init__(
             f"DuckDB cannot {what} {place} ({type(cause).__name__}: {str(cause).partition(chr(10))[0]}), so no load "
-            "can succeed. DuckDB takes keys from the environment alone, and neither from a role of the machine or the "
-            "container nor from a token file: set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION, and "
-            "AWS_SESSION_TOKEN where keys are lent. They must be allowed to put, get, list and delete there. "
-            "`wms-sync doctor` tries each."
+            "can succeed. DuckDB takes keys only from the environment, not from a role of the machine or the container "
+            "or from a token file: set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION, and AWS_SESSION_TOKEN "
+            "for temporary keys. The keys need permission to put, get, list and delete there. `wms-sync doctor` tries "
+            "each."
         )
 
 
 class LakeReplaced(AnalyticsError):
-    """Another lake was made in the place of this one."""
+    """Another lake was created in the place of this one."""
 
     def __init__(self, place: str, owner: str) -> None:
         super().__init__(
-            f"Another lake was made in the place of this one: {owner} ({place}). Each would delete the other's files, "
-            "so nothing was changed. If another installation uses the place by mistake, set its WMS_FILES_URL or "
-            "WMS_DATA_DIR to a place of its own and delete that file; then run `wms-sync rebuild` here. If the other "
-            "lake is the right one, this installation has an old WMS_STATE_URL."
+            f"Another lake was created in the place of this one: {owner} ({place}). Each would delete the other's "
+            "files, so nothing was changed. If another installation uses the place by mistake, set its WMS_FILES_URL "
+            "or WMS_DATA_DIR to a place of its own and delete that file; then run `wms-sync rebuild` here. If the "
+            "other lake is the right one, this installation has an old WMS_STATE_URL."
         )
 
 

@@ -1,17 +1,16 @@
 """The tables in a file: a load changes a private copy of ``analytics.duckdb``, which then replaces it by a rename.
 
-The copy lies in the turn's folder, so nobody sees it before, and the next run deletes what a kill leaves. Whatever goes
-wrong, the published file stays as it was, and its receipts say what the next load has to merge. Readers that have the
-old file open keep it, new connections see the new one, and there is always a file.
+The copy is in the turn's folder, so no reader sees it until then, and the next run deletes what a kill leaves. Whatever
+goes wrong, the published file stays as it was, and its receipts record what the next load has to merge. Readers that
+have the old file open keep it, new connections see the new one, and there is always a file.
 
-The published file has no write permission, because a writer that had the old file open would leave a log beside the new
-file, to which it does not belong. Only root can write to it anyway.
+The published file has no write permission, because a writer that had the old file open would leave a log next to the
+new file, to which it does not belong. Only root can write to it nevertheless.
 
-Where much of the file is free space, and where orders are forgotten, the copy is made table by table. DuckDB reuses the
-blocks that a load frees, and never gives them back: a checkpoint writes the new blocks before the old ones are free.
-Rows that are deleted keep their space until so many of a row group's neighbours are deleted too that fewer row groups
-hold the rest. So a file grows with its nights, and what was deleted from it can still be read there. The copy has every
-table, view and comment.
+If much of the file is free space, or orders are forgotten, the file is copied table by table. DuckDB reuses the blocks
+that a load frees but never returns them, and a checkpoint writes new blocks before the old ones are free. Deleted rows
+keep their space until the rest fits into fewer row groups. So the file grows every night, and deleted values stay
+readable in it. The copy has every table, view and comment.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ class FileTarget:
 
     @property
     def title(self) -> str:
-        """Return what messages call the published file."""
+        """Return the name of the published file in messages."""
         return "the published file"
 
     @property
@@ -71,7 +70,7 @@ class FileTarget:
 
     @property
     def version(self) -> int:
-        """Return when the file was published, in nanoseconds."""
+        """Return the time when the file was published, in nanoseconds."""
         return self._layout.published.stat().st_mtime_ns
 
     @property
@@ -84,9 +83,9 @@ class FileTarget:
         return database.open_for_reading(self._layout, self._layout.published, memory_limit=memory_limit)
 
     def examined(self) -> str:
-        """Compare the definitions that the latest load had with those of this release."""
+        """Compare the definitions of the latest load with those of this release."""
         if not self.is_published:
-            return "not made yet"
+            return "not created yet"
         with self.published() as connection:
             same = database.is_as_defined(connection)
         return "the file has the tables that sql/ defines" if same else "the next load brings the file to this release"
@@ -95,7 +94,7 @@ class FileTarget:
         """Do nothing: the file is in the data folder, which is this installation's own."""
 
     def try_files(self) -> None:
-        """Do nothing: the data folder is examined as such."""
+        """Do nothing: the data folder is examined separately."""
 
     def readers_in_the_way(self) -> tuple[int, ...]:
         """Return none: readers keep the file that they have open."""
@@ -103,7 +102,7 @@ class FileTarget:
 
     @contextmanager
     def load(self, turn: Turn, *, from_scratch: bool = False) -> Iterator[FileLoad]:
-        """Begin a load for the length of the block, on a copy of the published file, or ``anew`` on an empty one."""
+        """Begin a load for the length of the block, on a copy of the published file or, ``from_scratch``, on none."""
         report_foreign_log(self._layout)
         with self._private_file(turn) as private:
             if self.is_published and not from_scratch:
@@ -112,14 +111,14 @@ class FileTarget:
 
     @property
     def loads_gathered(self) -> int:
-        """Return 0: a load compacts the file when there is much to gain."""
+        """Return 0: a load itself compacts the file when that is worth it."""
         return 0
 
     def maintain(self, turn: Turn, keep: timedelta) -> None:
         """Do nothing, for the same reason."""
 
     def erase(self, turn: Turn, order_ids: Collection[int], *, anyway: bool) -> int:
-        """Replace the published file by a copy without the personal data of these orders.
+        """Replace the published file with a copy without the personal data of these orders.
 
         The file is copied table by table, because DuckDB leaves deleted rows in it.
         """
@@ -138,7 +137,7 @@ class FileTarget:
 
     @contextmanager
     def _private_file(self, turn: Turn) -> Iterator[Path]:
-        """Yield a path in the turn's folder. What is left there is deleted, so that a full disk has room again."""
+        """Yield a path in the turn's folder. Delete the file at the end, so that a full disk has room again."""
         private = turn.temporary(self._layout.published.name)
         try:
             yield private
@@ -147,11 +146,11 @@ class FileTarget:
                 left.unlink(missing_ok=True)
 
     def _copy_to(self, private: Path) -> None:
-        """Copy the published file; table by table if much of it is free space. One that must be rebuilt is left out."""
+        """Copy the published file, table by table if much of it is free space. Skip one that must be rebuilt."""
         with self.published() as connection:
             is_outdated, has_free_space = database.has_other_history(connection), is_bloated(connection)
         if is_outdated:
-            logger.info("this release has another history: every table is rebuilt from Parquet files")
+            logger.info("this release defines other history tables: every table is rebuilt from Parquet files")
         elif has_free_space:
             copy_tables(self._layout.published, private, memory_limit=self._memory_limit)
         else:
@@ -171,13 +170,13 @@ class FileLoad:
 
     @contextmanager
     def session(self) -> Iterator[Session]:
-        """Open the private file, and close it at the end, which frees DuckDB's memory."""
+        """Open the private file. Close it at the end, which frees DuckDB's memory."""
         shown = self._layout.published
         with database.open_for_writing(self._private, memory_limit=self._memory_limit, called=shown) as connection:
             yield Session(connection)
 
     def publish(self) -> int:
-        """Rename the private file to ``analytics.duckdb``, once it is on the disk and can be opened."""
+        """Rename the private file to ``analytics.duckdb`` once it is synced and can be opened."""
         share_with_group(self._layout.root, self._private)
         sync(self._private)
         with duckdb.connect(self._private, read_only=True) as connection:
@@ -189,11 +188,11 @@ class FileLoad:
 
 FREE_SHARE = 1 / 3
 WORTH_IT = 16 * 1024 * 1024
-"""Bytes of free space below which nobody would notice."""
+"""The bytes of free space from which a compaction is worth it."""
 
 
 def is_bloated(connection: duckdb.DuckDBPyConnection) -> bool:
-    """Return whether so much of the open file is free or deleted that a copy without it is worth it."""
+    """Return whether so much of the open file is free or deleted that compaction is worth it."""
     [[block, total, free, stored]] = connection.execute(sql_files.read("queries/free_space.sql")).fetchall()
     rows = sum(row_counts(connection, (*tables(), *ops_tables())).values())
     in_use = (total - free) * min(1.0, rows / stored) if stored else total
@@ -211,13 +210,13 @@ def copy_tables(source: Path, fresh: Path, *, memory_limit: str, without: Collec
         present = _relations(connection, "old")
         if present != _relations(connection, "fresh"):
             raise duckdb.IntegrityError(
-                "the tables and views of the copy differ; this is a defect of wms-sync or DuckDB"
+                "the tables and views of the copy differ from the original; this is a bug in wms-sync or DuckDB"
             )
         cleaned = {table.place: table for table in concerned_tables()} if without else {}
         for (schema, name), relation in present.items():
             if relation.definition:  # a view
                 continue
-            connection.execute(f"use fresh; detach old; {attach_old}")  # frees what DuckDB keeps of deleted rows
+            connection.execute(f"use fresh; detach old; {attach_old}")  # frees DuckDB's memory of deleted rows
             stored = f"{quote(schema)}.{quote(name)}"
             if (table := cleaned.get((schema, name))) is None:
                 connection.execute(f"insert into fresh.{stored} from old.{stored}")
@@ -233,10 +232,10 @@ def copy_tables(source: Path, fresh: Path, *, memory_limit: str, without: Collec
 def _refuse_other_count(connection: duckdb.DuckDBPyConnection, name: str) -> None:
     counts = connection.execute(f"select count(*) from old.{name} union all select count(*) from fresh.{name}")
     if len(set(counts.fetchall())) != 1:
-        raise duckdb.IntegrityError(f"the rows of {name} in the copy differ; this is a defect of wms-sync or DuckDB")
+        raise duckdb.IntegrityError(f"the row count of {name} differs in the copy; this is a bug in wms-sync or DuckDB")
 
 
 def _relations(connection: duckdb.DuckDBPyConnection, database: str) -> Relations:
-    """Return what a database has: tables, views, columns and comments."""
+    """Return the tables and views of a database, with columns and comments."""
     connection.execute(f"use {database}")
     return relations_in(connection)

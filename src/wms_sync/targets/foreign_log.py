@@ -1,8 +1,8 @@
-"""A foreign log beside the published file: someone had an earlier published file open and wrote to it.
+"""A foreign log next to the published file: someone had an earlier published file open and wrote to it.
 
 wms-sync always checkpoints the file before publishing, so such a log is never ours. DuckDB replays a log into the file
-beside it without checking that they belong together: readers then see rows that no load wrote, or an internal error. So
-the log is renamed before anything is read. It is not deleted, because it may be someone's work.
+next to it without checking that they belong together: readers then see rows that no load wrote, or an internal error.
+So the log is renamed before anything is read. It is not deleted, because it may be someone's work.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from wms_sync.storage.durable import accessing
 
 logger = logging.getLogger(__name__)
 
-HOW_TO_WRITE = "connect with read_only=True; to write, write into a copy"
+HOW_TO_WRITE = "connect with read_only=True; to write, use a copy"
 
 
 def keep_foreign_log(layout: Layout) -> Path | None:
-    """Rename the log beside the published file; return its new path, None if there was none.
+    """Rename the log next to the published file; return its new path, None if there was none.
 
     Raise ``Inaccessible`` if it cannot be renamed.
     """
@@ -36,10 +36,10 @@ def keep_foreign_log(layout: Layout) -> Path | None:
 
 
 def log_notice(kept: Path, published: Path) -> str:
-    """Return a message: what the renamed log means, and what to do."""
+    """Return a message that explains the renamed log and gives advice."""
     return (
-        f"Somebody wrote into {published.name}, which only a load replaces. What they wrote was set aside in {kept} "
-        f"and is in no table. To whoever did: {HOW_TO_WRITE}. Delete the log if nobody needs it."
+        f"Someone wrote to {published.name}, which only a load replaces. The changes were set aside in {kept} and are "
+        f"in no table. Advice for the writer: {HOW_TO_WRITE}. Delete the log if nobody needs it."
     )
 
 

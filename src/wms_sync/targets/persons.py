@@ -1,4 +1,4 @@
-"""Which rows and values of the tables are or hold personal data of orders, and what stays without it.
+"""The rows and values of the tables that are or hold personal data of orders, and the SQL that removes it.
 
 The temporary table ``forgotten`` lists the orders (``prepare``).
 """
@@ -28,23 +28,23 @@ def is_personal(table: Table) -> bool:
 
 
 def _free_form(table: Table) -> list[str]:
-    """Return the columns with free-form values of the service, which may name persons."""
+    """Return the columns with free-form values of the service, which may contain personal data."""
     return [column.name for column in table.columns if column.type == "json" and column.name not in COMPANYS_OWN]
 
 
 def _emptied(table: Table) -> list[str]:
-    """Return the columns that say where an order was sent."""
+    """Return the columns with the destination of an order."""
     return [column for column in table.column_names if table.name == "orders" and column in SHIP_TO]
 
 
 def prepare(connection: duckdb.DuckDBPyConnection, order_ids: Collection[int]) -> None:
-    """Make the list of the orders, and the function that takes persons out of a value."""
+    """Create the table of the orders, and the function that removes personal data from a value."""
     connection.execute("create temp table forgotten as select unnest($1::bigint[]) as order_id", [sorted(order_ids)])
     connection.create_function("scrubbed", scrubbed, ["VARCHAR"], "VARCHAR")
 
 
 def persons(table: Table, there: Collection[str]) -> str:
-    """Return the SQL condition that a row of an order is or holds personal data; ``there`` are the existing columns."""
+    """Return the SQL condition for a row that is or holds personal data; ``there`` are the existing columns."""
     values = [f"held.{quote(column)}" for column in _free_form(table) if column in there]
     found = [f"{value}::varchar <> scrubbed({value})" for value in values]
     found += [f"held.{quote(column)} is not null" for column in _emptied(table) if column in there]
@@ -52,7 +52,7 @@ def persons(table: Table, there: Collection[str]) -> str:
 
 
 def kept_rows(table: Table, there: Collection[str], source: str) -> str:
-    """Return the query of the rows and values that stay."""
+    """Return the query for the rows and values that stay."""
     columns = [column for column in table.column_names if column in there]
     return sql_files.read("forget/kept.sql").format(
         columns=", ".join(f"{_cleaned(table, column)} as {quote(column)}" for column in columns),
@@ -72,7 +72,7 @@ def _cleaned(table: Table, column: str) -> str:
 
 
 def _changed(table: Table, column: str) -> str:
-    """Return what becomes of a value of a forgotten order."""
+    """Return the new value of a column for a forgotten order, as SQL."""
     return "null" if column in _emptied(table) else f"scrubbed(held.{quote(column)})::json"
 
 
@@ -85,14 +85,14 @@ def _count(connection: duckdb.DuckDBPyConnection, table: Table, there: Collectio
 
 
 def held_rows(connection: duckdb.DuckDBPyConnection, order_ids: Collection[int]) -> dict[str, int]:
-    """Return how many rows are or hold personal data of these orders, by table that has any; prepare for more."""
+    """Return the number of rows that are or hold personal data of these orders, by table with any. Call ``prepare``."""
     prepare(connection, order_ids)
     counted = {table.slug: _count(connection, table, there) for table, there in present_tables(connection)}
     return {slug: count for slug, count in counted.items() if count}
 
 
 def present_tables(connection: duckdb.DuckDBPyConnection) -> list[tuple[Table, set[str]]]:
-    """Return the tables that may hold personal data of an order and are there, each with its columns."""
+    """Return the existing tables that may hold personal data of an order, each with its columns."""
     present = present_columns(connection, "current_database()")
     return [(table, there) for table in concerned_tables() if (there := present.get((table.schema, table.name)))]
 
@@ -122,6 +122,6 @@ def write_forgotten(connection: duckdb.DuckDBPyConnection, order_ids: Collection
 
 
 def forgotten_in(connection: duckdb.DuckDBPyConnection) -> frozenset[int]:
-    """Return the orders of which the tables have no personal data any more."""
+    """Return the orders whose personal data was removed from the tables."""
     rows = connection.execute("select order_id from ops.forgotten_orders").fetchall()
     return frozenset(order_id for (order_id,) in rows)

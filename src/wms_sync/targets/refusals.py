@@ -1,4 +1,4 @@
-"""Explain what the system, the disk or DuckDB refuses: memory, a thread, a file, a statement."""
+"""Explain refusals by the system, the disk or DuckDB: of memory, a thread, a file, a statement."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from wms_sync.targets.ducklake.place import may_lack_files
 from wms_sync.targets.errors import REBUILT_IF_LOST, AnalyticsError, without_statement
 
 NO_THREAD = "can't start new thread"
-"""All that Python says of it."""
+"""Python's only text for this error."""
 TOO_MANY_FILES = os.strerror(errno.EMFILE)
 
 
 @contextmanager
 def reported_refusals() -> Iterator[None]:
-    """Raise what the system refuses inside the block as ``OutOfMemory``, ``NoThread`` or ``TooManyFiles``."""
+    """Raise the system's refusals inside the block as ``OutOfMemory``, ``NoThread`` or ``TooManyFiles``."""
     try:
         yield
     except MemoryError as error:
@@ -41,11 +41,11 @@ def reported_refusals() -> Iterator[None]:
 def refusals_explained(failed: str, kept: str) -> Iterator[None]:
     """Raise errors of DuckDB and the disk inside the block as ``AnalyticsError``.
 
-    ``failed`` and ``kept`` are clauses: what could not be done, and what is as it was.
+    ``failed`` and ``kept`` are clauses: the step that failed, and the data that is unchanged.
     """
     try:
         yield
-    except WmsSyncError:  # says what to do, also one that is an ``OSError``
+    except WmsSyncError:  # has advice already, even if it is an ``OSError``
         raise
     except duckdb.OutOfMemoryException as error:
         raise AnalyticsError(

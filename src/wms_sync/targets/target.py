@@ -1,7 +1,7 @@
-"""Where the tables are kept: what a load, a report or a repair needs to know of it, and no more.
+"""The protocol for the place of the tables: what loads, reports and repairs need.
 
-``target_of`` returns the target that the settings name. Everybody who reads or writes the tables goes through it, so
-that nothing else depends on whether they are in a file.
+``target_of`` returns the target that the settings name. All code that reads or writes the tables goes through it, so
+nothing else depends on whether they are in a file.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from wms_sync.targets.database import Session
 from wms_sync.targets.errors import FormerLake
 
 PUBLISHED = "published"
-"""The name of what the state store keeps of the last load that published: the bytes, and the name of the target."""
+"""The observation in the state store of the last load that published: the bytes, and the name of the target."""
 Opened = AbstractContextManager[duckdb.DuckDBPyConnection]
 """An open connection for the length of a block; times are UTC."""
 
 
 class Maintained(Struct, frozen=True):
-    """What maintenance did: the tables that it wrote anew, the files of all tables, and how many it deleted."""
+    """The result of maintenance: the number of rewritten tables, of files before and after, and of deleted files."""
 
     tables: int
     files_before: int
@@ -41,52 +41,52 @@ class Maintained(Struct, frozen=True):
 
 
 class Loading(Protocol):
-    """One load of the tables, which analysts see only once it is published. The end of the block discards the rest.
+    """One load of the tables. Analysts see only what is published; the end of the block discards the rest.
 
-    ``most`` is how many shipments a load takes at once, None if there is no limit.
+    ``most`` is the number of shipments that a load takes at once; None for no limit.
     """
 
     most: int | None
 
     def session(self) -> AbstractContextManager[Session]:
-        """Open the tables for writing, as often as needed: that frees the memory of what was done before.
+        """Open the tables for writing. May be called several times: each call frees the memory of the last session.
 
         Raise ``DatabaseOpenError`` or ``TablesNewer``.
         """
 
     def publish(self) -> int:
-        """Replace what analysts read. Return its size in bytes."""
+        """Replace the published tables. Return their size in bytes."""
 
 
 class Target(Protocol):
-    """Where the tables are kept."""
+    """The place of the tables."""
 
     @property
     def name(self) -> str:
-        """Return the name of what analysts open."""
+        """Return the name of the file or lake that analysts open."""
 
     @property
     def title(self) -> str:
-        """Return what messages call it."""
+        """Return its name in messages."""
 
     shares_state_database: bool
-    """Whether the tables are in the database of the state, so that an old copy of it is one of both."""
+    """Whether the tables are in the database of the state, so that restoring a copy of it restores both."""
 
     @property
     def is_published(self) -> bool:
-        """Return whether there is anything to read."""
+        """Return whether tables are published."""
 
     @property
     def published_at(self) -> datetime:
-        """Return when the tables that are published were. There must be some."""
+        """Return the time when the tables were published. Something must be published."""
 
     @property
     def version(self) -> int:
-        """Return a number that each publishing changes. Something must be published."""
+        """Return a number that changes with each publication. Something must be published."""
 
     @property
     def size(self) -> int:
-        """Return the bytes of what is published."""
+        """Return the size of the published tables in bytes."""
 
     def published(self, *, memory_limit: str | None = None) -> Opened:
         """Open the published tables for reading; something must be published. Raise ``DatabaseOpenError``.
@@ -98,39 +98,39 @@ class Target(Protocol):
         """Compare the definitions of the tables with those of this release, and return a sentence on them."""
 
     def refuse_others(self) -> None:
-        """Raise what a load would raise because the tables lie elsewhere, or another installation has their place."""
+        """Raise the error of a load if the tables are elsewhere, or if another installation has taken their place."""
 
     def try_files(self) -> str | None:
-        """Do with a file what a load does where the tables lie, and return a sentence; None if nothing needs a trial.
+        """Try a load's file operations in the place of the tables; return a sentence, None if no trial is needed.
 
-        Raise what a load would raise at its end.
+        Raise the error that a load would raise at its end.
         """
 
     def readers_in_the_way(self) -> tuple[int, ...]:
-        """Return the sessions of readers for which the last step of forgetting would wait now."""
+        """Return the reader sessions that would block the last step of forgetting now."""
 
     def load(self, turn: Turn, *, from_scratch: bool = False) -> AbstractContextManager[Loading]:
-        """Begin a load for the length of the block: from the published tables, or ``anew`` from empty ones."""
+        """Begin a load for the length of the block, from the published tables; ``from_scratch``: from empty ones."""
 
     @property
     def loads_gathered(self) -> int:
-        """Return how many loads have left files that maintenance would put together."""
+        """Return the number of loads whose files maintenance would merge."""
 
     def maintain(self, turn: Turn, keep: timedelta) -> Maintained | None:
-        """Put together what loads have left, and delete what was replaced longer ago than ``keep``.
+        """Merge the files of loads, and delete files that were replaced longer ago than ``keep``.
 
-        Return None where loads leave nothing. Raise ``MaintenanceError``.
+        Return None if the target needs no maintenance. Raise ``MaintenanceError``.
         """
 
     def erase(self, turn: Turn, order_ids: Collection[int], *, anyway: bool) -> int:
-        """Remove the personal data of these orders, and record that; return how many rows were or held some.
+        """Remove the personal data of these orders, and record that; return the number of affected rows.
 
-        ``anyway``: do so even if no row has any, because what is no row any more may still be there.
+        ``anyway``: do so even if no row has any, because deleted rows may still be stored.
         """
 
 
 def former_target(settings: Settings) -> Target | None:
-    """Return where the tables were before ``WMS_ANALYTICS`` named another place; None if nothing is left there.
+    """Return the target in use before ``WMS_ANALYTICS`` was changed; None if nothing is left there.
 
     Raise ``FormerLake`` if a lake is left: its files may be anywhere.
     """
@@ -164,6 +164,6 @@ def note_published(store: StateStore, target: Target, size: int) -> None:
 
 
 def is_gone(store: StateStore, target: Target) -> bool:
-    """Return whether the target was published and was deleted since."""
+    """Return whether the target was published and has been deleted since."""
     noted = store.observation(PUBLISHED)
     return noted is not None and noted.about == target.name and not target.is_published

@@ -53,7 +53,7 @@ def misfit(place: str, number: int) -> str:
 
 
 def unknown(path: str) -> str:
-    return f"insert into ops.schema_drift values ('w/1', '{path}', '\"Jane\"', 3, 'no type knows the key', {FOUND})"
+    return f"insert into ops.schema_drift values ('w/1', '{path}', '\"Jane\"', 3, 'the key is in no type', {FOUND})"
 
 
 def test_a_place_that_does_not_fit_is_told_once_and_never_a_value(hooked, receiver, empty):

@@ -134,7 +134,7 @@ def has_a_damaged_published_file(bench: Bench) -> None:
     """Which fails the run until it is moved away."""
     bench.layout.published.chmod(0o600)
     bench.layout.published.write_bytes(b"damaged" * 1000)
-    with pytest.raises(DatabaseOpenError, match="move it away"):
+    with pytest.raises(DatabaseOpenError, match="move it to another folder"):
         refresh(bench.run)
     bench.layout.published.rename(bench.layout.root / "damaged.duckdb")
 

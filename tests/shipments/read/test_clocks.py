@@ -130,8 +130,8 @@ def damaged_file(bench: Bench) -> None:
     ("lose", "said"),
     [
         (lost, []),
-        (lost_state, ["restored in the state store what clocks.json says", "restored 2 windows"]),
-        (old_state, ["restored in the state store what clocks.json says", "restored 1 window "]),
+        (lost_state, ["restored the readings of the service's clock from clocks.json", "restored 2 windows"]),
+        (old_state, ["restored the readings of the service's clock from clocks.json", "restored 1 window "]),
         (lost_file, []),
         (damaged_file, ["clocks.json is damaged"]),
     ],

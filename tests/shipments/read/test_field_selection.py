@@ -55,7 +55,7 @@ def test_a_refused_name_is_left_out_and_warned_of(bench, sandbox, told):
     assert {tuple(window.omitted) for window in windows} == {OMITTED}
     assert read_manifest(bench.layout, windows[0].id).window.omitted.keys() == set(OMITTED)
     assert "fields:packages.gallery.items" in " ".join(report.warnings)
-    assert "what gallery_items holds" in " ".join(report.warnings)
+    assert "the data of gallery_items" in " ".join(report.warnings)
     assert "carrier of orders" in " ".join(report.warnings)
 
     sandbox.sandbox.advance(seconds=3600, changed=5)
@@ -70,7 +70,7 @@ def test_a_refused_name_is_left_out_and_warned_of(bench, sandbox, told):
 def test_what_cannot_be_left_out_by_hand_is_not_advised_to_be(bench, sandbox):
     refuse(sandbox, "fields")
     [warning] = read(bench).warnings
-    assert "what shipments holds" in warning
+    assert "the data of shipments" in warning
     assert "WMS_OMIT_FIELDS" not in warning
 
 

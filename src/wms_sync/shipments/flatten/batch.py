@@ -1,7 +1,7 @@
 """Flatten a batch of pages to one Parquet file per table: the entry point of this package.
 
 Memory use grows with the pages of the batch (their shipments and orders are held in memory), not with the window. A
-flattener uses one processor: several flatteners side by side cost two thirds of one flattener with several threads.
+flattener uses one processor: several flatteners in parallel cost two thirds of one flattener with several threads.
 
 A page becomes files of objects: unchanged if it passes the gate, else repaired value by value.
 """
@@ -68,7 +68,7 @@ class PageReader:
         self._seen: Seen = {}
 
     def read(self, pages: Sequence[RawPage], window_id: str, *, repairing_all: bool = False) -> Findings:
-        """Replace the current batch with these pages, and repair those that need it or ``repairing_all``.
+        """Replace the current batch with these pages; repair those that need it or, ``repairing_all``, all.
 
         Of identical objects of a shared kind only the first is written, so the newest page is read first.
         """
@@ -77,7 +77,7 @@ class PageReader:
 
     @property
     def kinds(self) -> Kinds:
-        """Return what statements read of the current batch."""
+        """Return the kinds of the current batch, for statements."""
         return self._batch.kinds
 
     def clear(self) -> None:
@@ -107,11 +107,11 @@ class PageReader:
     def _all_records(self, page: RawPage, repaired: Repaired) -> tuple[list[Misfit], int]:
         """Return a misfit for each record of a page that the service sent twice, and their number.
 
-        Raises ``PageUnreadableError`` if the page was not yet read a second time.
+        Raise ``PageUnreadableError`` if the page has been read only once.
         """
         if not page.is_retry:
             raise PageUnreadableError(page.path, repaired.misfits[-1].why)
-        why = "nothing can be read of the page, though it was asked for twice"
+        why = "the page is unreadable, although it was requested twice"
         records = [Misfit("Shipment", None, f"$.collection[{index}]", "", why) for index in range(page.records)]
         return [*repaired.misfits, *records], page.records
 
@@ -170,7 +170,7 @@ class Flattened(Struct, frozen=True):
 class Flattener:
     """An in-memory DuckDB with the service's types, kept between batches.
 
-    Flattens one batch at a time, from any thread. While it is open, nothing else may use ``work_dir``.
+    It flattens one batch at a time, from any thread. While it is open, nothing else may use ``work_dir``.
     """
 
     def __init__(self, *, work_dir: Path, memory_limit: str = "1GB") -> None:
@@ -181,7 +181,7 @@ class Flattener:
                 "temp_directory": str(spill(make_private(work_dir))),
                 "preserve_insertion_order": "false",
                 "autoinstall_known_extensions": "false",
-                "python_enable_replacements": "false",  # no variable is a table; to look imports numpy
+                "python_enable_replacements": "false",  # the lookup of variables as tables imports numpy
             }
         )
         self._connection.execute("set timezone = 'UTC'")
@@ -207,7 +207,7 @@ class Flattener:
     def flatten(self, pages: Sequence[RawPage], *, window_id: str, part: int, parquet_dir: Path) -> Flattened:
         """Write ``<parquet_dir>/<slug>/<window>-<part>.parquet`` for each table that has rows.
 
-        Raises ``PageDamagedError``, ``PageUnreadableError`` and ``RecordsLostError``.
+        Raise ``PageDamagedError``, ``PageUnreadableError`` and ``RecordsLostError``.
         """
         started = time.monotonic()
         batch = Batch(pages, window_id, parquet_dir, parquet_name(window_id, part), self._work_dir)
@@ -238,7 +238,7 @@ class Flattener:
         return found, *write_tables(self._connection, batch, kinds, filled)
 
     def _reconcile(self, batch: Batch, shipments: Path | None, removed: Mapping[int, int]) -> None:
-        """Check that each record counted when its page was received is now a row or quarantined whole."""
+        """Check that each record counted at the receipt of its page is now a row or quarantined whole."""
         statement = sql_files.read("flatten/page/rows.sql")
         files = {"file": str(shipments)}
         rows = dict(self._connection.execute(statement, files).fetchall()) if shipments else {}

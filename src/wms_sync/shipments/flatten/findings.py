@@ -1,6 +1,6 @@
 """Findings on a page that does not fit the types: rows of ``ops.quarantine`` and ``ops.schema_drift``.
 
-Personal data may only be in schema ``pii`` and in raw pages, so a finding shows none.
+Personal data may be only in schema ``pii`` and in raw pages, so a finding shows none.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ class Misfit(Struct, frozen=True):
     why: str
 
 
-UNKNOWN_KEY = "no type knows the key"
+UNKNOWN_KEY = "the key is in no type"
 
 
 class Drift(Struct):
     """A difference between the service and ``sql/types``: a row of ``ops.schema_drift``.
 
-    Either the type ``holder`` does not have the key, or values of a known key were cast to another form. A holder is
-    ``Order``, ``Order.weight``, ``included``...
+    Either the type ``holder`` does not have the key, or values of a known key were cast to another form. Examples of
+    a holder: ``Order``, ``Order.weight``, ``included``.
     """
 
     holder: str
@@ -97,7 +97,7 @@ def _without_persons(value: Any) -> str:  # noqa: ANN401 - any JSON
 
 
 def pairs_as_text(pairs: list[tuple[str, Any]]) -> str:
-    """Return an object that has a key twice as a truncated JSON list of pairs, or ``WITHHELD`` if it is personal."""
+    """Return an object with a repeated key as a truncated JSON list of pairs, or ``WITHHELD`` if it is personal."""
     found = dict(pairs)
     if found.get("type") in tuple(STRICTLY_KEPT) or not (PERSON | OF_ADDRESSES).isdisjoint(found):
         return WITHHELD

@@ -1,16 +1,16 @@
-"""The gate: check whether a page fits the types exactly, and contains no id twice in a list.
+"""The gate: check that a page fits the types exactly, and that no list contains an id twice.
 
 DuckDB's typed read fails on a word in a number, but silently ignores an unknown key, rounds 1.5 to an integer, reads 5
 as true, ``epoch`` as a time and 1_000 as a decimal, rounds surplus decimals, cuts the time off a date and writes an
 object into a text. So msgspec decodes each page a second time, with the same types and no other keys. For a page that
-passes, DuckDB reads the same values as ``values`` would give. The gate is looser than DuckDB only where DuckDB fails
-with an error, which also leads to repair. Two things msgspec cannot express: whether DECIMAL(18,4) holds a fraction
-exactly, and whether a day exists that may be followed by midnight. ``loses_nothing`` answers both for a decoded value.
+passes, DuckDB reads the same values as ``values`` would give. The gate is looser than DuckDB only if DuckDB fails with
+an error, which also leads to repair. msgspec cannot express two rules: DECIMAL(18,4) holds the fraction exactly, and
+the day of a date exists. ``loses_nothing`` checks both for a decoded value.
 
 Only the first occurrence of an object in a list may become a row. The lists are those whose elements' ids are keys:
 ``items`` of a shipment, an order and a gallery, and every kind under ``included``, where the six kinds of products
 count as one. Most ids occur once, so the ids of all lists on one route are checked together, with iterators that run in
-C; only if an id repeats is each list checked by itself.
+C; only if an id repeats is each list checked separately.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from wms_sync.shipments.flatten.values import DECIMAL_LIMIT, EXACT_FLOAT, is_exa
 from wms_sync.shipments.flatten.write import ObjectBytes
 
 DECIMAL, DATE = "DECIMAL(18,4)", "DATE"
-# A date followed by midnight loses nothing when its time is cut off.
+# Cutting the time off a date with midnight loses nothing.
 _DATE = r"\A(?!0000)[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ]00:00:00(?:\.0+)?(?:Z|\+00:?00)?)?\Z"
 _DAY_LENGTH = len("2024-01-31")
 _DOUBLE = r"\A-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,15})?\Z"
@@ -52,7 +52,7 @@ _INT64 = Meta(ge=INT64[0], le=INT64[-1])
 _WHOLE_DECIMAL = Meta(gt=-DECIMAL_LIMIT, lt=DECIMAL_LIMIT)
 _FRACTION = Meta(gt=-EXACT_FLOAT, lt=EXACT_FLOAT)
 _VALUES: dict[str, Any] = {
-    # PHP sometimes writes a number as text; a whole number loses nothing.
+    # PHP sometimes writes a number as text; reading it as a whole number loses nothing.
     "BIGINT": Annotated[int, _INT64] | Annotated[str, Meta(pattern=r"\A-?[0-9]+\Z")],
     "BOOLEAN": bool | Annotated[int, Meta(ge=0, le=1)],
     DECIMAL: Annotated[int, _WHOLE_DECIMAL] | Annotated[float, _FRACTION] | Annotated[str, Meta(pattern=_DECIMAL)],
@@ -65,7 +65,7 @@ _VALUES: dict[str, Any] = {
 
 
 def decoder(node: Node) -> msgspec.json.Decoder[Any]:
-    """Return a decoder of a list of such values."""
+    """Return a decoder of a list of values with this shape."""
     return msgspec.json.Decoder(list[_type_of(node)])  # type: ignore[misc]
 
 
@@ -78,7 +78,7 @@ def struct_of(thing: ObjectNode, other: Mapping[str, Any] | None = None) -> Any:
         else (name, *_optional(given[name] if name in given else _type_of(node)))
         for name, node in thing.fields.items()
     ]
-    # in the order of sql/types, in which keys are found at once if the service writes them so
+    # in the order of sql/types: msgspec finds keys fastest in the order in which they arrive
     return msgspec.defstruct("ObjectNode", fields, forbid_unknown_fields=True, gc=False, kw_only=True)
 
 
@@ -93,7 +93,7 @@ def loses_nothing(value: object, duckdb_type: str) -> bool:
 
 
 def _optional(found: Any) -> tuple[Any, Any]:  # noqa: ANN401 - a type expression
-    """Return the type of a field that may be null or left out, and its default."""
+    """Return the type of an optional field that may be null, and its default."""
     return (Raw, Raw()) if found is Raw else (found | None, None)
 
 
@@ -107,7 +107,7 @@ def _type_of(node: Node) -> Any:  # noqa: ANN401 - a type expression
 
 
 Ids = Sequence[Any]
-"""Ids as they are on the page: numbers, or numbers as text."""
+"""Ids as on the page: numbers, or numbers as text."""
 id_of = attrgetter("id")
 
 
@@ -125,7 +125,7 @@ class Duplicates:
 
 
 def kinds_repeat(ids: Mapping[str, Ids]) -> bool:
-    """Return whether a kind under ``included``, or the kinds of products together, have an id twice on a page.
+    """Return whether a page has an id twice in a kind under ``included``, or in the kinds of products together.
 
     Shipments are left out: the pager checks their order.
     """
@@ -155,16 +155,16 @@ def _repeat(ids: Iterable[Any], count: int) -> bool:
 
 
 AT_ONCE = 32
-"""How many objects are decoded at a time: their values then stay in the processor's cache, and take little memory."""
+"""The number of objects decoded at a time: few, so that their values stay in the processor's cache."""
 Seen = dict[str, dict[bytes, Any]]
 """The objects of shared kinds on earlier pages of a batch: their ids by kind and bytes."""
 
 
 class Examined(Struct, frozen=True):
-    """Whether DuckDB can read the page as it is.
+    """The result of the gate: ``fits`` if DuckDB can read the page unchanged.
 
-    ``objects`` are those of the page that were not ``seen`` before, and ``shared`` those of them that may come again;
-    none has a line break.
+    ``objects`` are the page's objects that were not ``seen`` before, and ``shared`` those that later pages may repeat.
+    None has a line break.
     """
 
     fits: bool
@@ -173,10 +173,10 @@ class Examined(Struct, frozen=True):
 
 
 class Gate:
-    """Checks pages against the types; for one thread at a time, with types of its own.
+    """Checks pages against the types; for one thread at a time, with its own types.
 
-    msgspec notes at a type what it knows of it before it knows all: a decoder that another thread makes of the same
-    type meanwhile ends the process by a segmentation fault.
+    msgspec caches its analysis of a type on the type before it is complete: if another thread builds a decoder of the
+    same type meanwhile, the process ends with a segmentation fault.
     """
 
     def __init__(self, shape: Shape) -> None:
@@ -196,7 +196,7 @@ class Gate:
     def examine(self, content: bytes, seen: Seen | None = None) -> Examined:
         """Check one page by decoding it; the decoded values are discarded.
 
-        An object that was ``seen``, and so was checked with another page, is not decoded again.
+        An object that was ``seen`` was checked with another page and is not decoded again.
         """
         try:
             return self._examined(content, seen or {})
@@ -223,13 +223,13 @@ class Gate:
     def _ids_of_shared(
         self, kind: str, objects: Sequence[bytes], seen: Mapping[bytes, Any]
     ) -> tuple[list[Any], dict[bytes, Any]]:
-        """Return the ids of all objects, and those of the objects that were not seen."""
+        """Return the ids of all objects, and the ids of the unseen objects by their bytes."""
         unseen = [content for content in objects if content not in seen]
         new = dict(zip(unseen, self._ids(kind, unseen), strict=True))
         return [new[content] if content in new else seen[content] for content in objects], new
 
     def _ids(self, kind: str, objects: Sequence[Any]) -> list[Any]:
-        """Return the ids of objects; raise ``ValueError`` or an error of msgspec if one does not fit."""
+        """Return the ids of objects. Raise ``ValueError`` or an error of msgspec if one does not fit."""
         ids: list[Any] = []
         for start in range(0, len(objects), AT_ONCE):
             decoded = self._decoders[kind].decode(b"[" + b",".join(objects[start : start + AT_ONCE]) + b"]")

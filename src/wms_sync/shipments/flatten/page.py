@@ -1,7 +1,7 @@
 """A raw page, and the errors on its way to Parquet.
 
     FlattenError
-    ├── PageDamagedError    a raw file differs from what was received
+    ├── PageDamagedError    a raw file differs from the received page
     │   └── PageUnreadableError     a raw file is intact, but no record can be read from it
     ├── RecordDamagedError  the record of a window's Parquet files cannot be read
     └── RecordsLostError    the number of shipments on a page differs from the number accounted for
@@ -50,12 +50,12 @@ class PageUnreadableError(PageDamagedError):
 
 
 class RecordDamagedError(FlattenError):
-    """The record of which Parquet files a window has cannot be read; flattening the window again makes it again."""
+    """The record of a window's Parquet files cannot be read; flattening the window again rewrites it."""
 
     def __init__(self, key: str) -> None:
         super().__init__(
-            f"{key} is damaged: it says which Parquet files the window has. Nothing of it was loaded. "
-            "`wms-sync rebuild` makes it again."
+            f"{key}, the record of the window's Parquet files, is damaged. The window was not loaded. `wms-sync "
+            "rebuild` rewrites the file."
         )
 
 
@@ -67,8 +67,8 @@ class RecordsLostError(FlattenError):
         super().__init__(
             f"Window {window_id}: page {page} has {count_of(expected, 'shipment')}, but flattening gave "
             f"{count_of(rows, 'row')} and "
-            f"{count_of(removed, 'quarantined record')}. Nothing was loaded. This is a defect of wms-sync: keep the "
-            "raw pages and report it."
+            f"{count_of(removed, 'quarantined record')}. Nothing was loaded. This is a bug in wms-sync: keep the raw "
+            "pages and report it."
         )
 
 
@@ -81,15 +81,15 @@ class RawPage(Struct, frozen=True):
     extracted_at: datetime
     uncompressed_bytes: int
     is_retry: bool = False
-    """The page was requested a second time because nothing on it could be read the first time."""
+    """The page was requested a second time because it was unreadable the first time."""
 
     def content(self) -> bytes:
-        """Return the response, decompressed. Raises ``PageDamagedError``."""
+        """Return the response, decompressed. Raise ``PageDamagedError``."""
         return unpacked_page(self.path.read_bytes(), self.path, self.uncompressed_bytes)
 
 
 def unpacked_page(stored: bytes, path: Path, largest: int = NO_LIMIT) -> bytes:
-    """Return the response in the content of a raw file of this name, decompressed. Raises ``PageDamagedError``."""
+    """Return the decompressed response from the content of a raw file of this name. Raise ``PageDamagedError``."""
     suffix = suffix_of(path.name)
     if suffix == "json":
         return stored

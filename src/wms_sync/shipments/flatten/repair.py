@@ -1,4 +1,4 @@
-"""Repair a page that did not pass the gate: find every misfit and every unknown key, and keep the rest.
+"""Repair a page that did not pass the gate: find every misfit and every unknown key, and keep all other values.
 
 Python parses the page and walks it along its shape, value by value. A value that does not fit becomes null and a
 ``Misfit``; an unusable record or a stub is removed and becomes a ``Misfit`` as a whole; an unknown key is counted. The
@@ -7,8 +7,8 @@ list contains an object twice, the first occurrence stays and the others become 
 ``included``.
 
 Accepted without a finding, because nothing is lost: whole numbers and flags written as text, ``12.0``, numbers and
-booleans where text is expected, ``[]`` for an object (PHP's empty object), a date followed by midnight, and other ways
-to write null (an empty text where no text is expected, MySQL's day zero). Cast and counted as drift: a number without
+booleans where text is expected, ``[]`` for an object (PHP's empty object), a date with midnight, and other forms of
+null (an empty text where no text is expected, MySQL's day zero). Cast and counted as drift: a number without
 its unit, a time instead of a date, surplus decimals, and an object instead of a list of records or of objects under
 ``included`` (PHP, after gaps).
 """
@@ -41,7 +41,7 @@ from wms_sync.shipments.flatten.write import ObjectBytes
 
 
 class Repaired(Struct, frozen=True):
-    """A repaired page; ``objects`` is None if nothing on it can be read. Each ``removed`` record is a misfit."""
+    """A repaired page; ``objects`` is None if the page is unreadable. Each ``removed`` record is a misfit."""
 
     misfits: list[Misfit]
     drift: list[Drift]
@@ -96,7 +96,7 @@ class _Walk(Struct):
             self._cast("Page.collection", records, _GAPS)
             records = list(records.values())
         if not isinstance(records, list):
-            self._misfit(_PAGE, _ROOT, document, "the page is no object with a list under collection")
+            self._misfit(_PAGE, _ROOT, document, "the page is not an object with a list under collection")
             return None
         for key in sorted(document.keys() - ENVELOPE):
             self._unknown("Page", key, document[key])
@@ -172,7 +172,7 @@ class _Walk(Struct):
         if node.is_kind:
             owner = _Owner(node.name, whole(value.get("id")) if value else None)
         if node.keyed and owner.id is None:
-            self._misfit(owner, path, value, "its id is no whole number: the object was removed")
+            self._misfit(owner, path, value, "its id is not a whole number: the object was removed")
             return _MISFIT
         if node.name == SHIPMENT and (why := why_stub(value)) is not None:
             self._misfit(owner, path, value, why)
@@ -219,14 +219,14 @@ class _Walk(Struct):
 
 
 def _same_again(value: Any, first: Any, values: list[Any]) -> bool:  # noqa: ANN401 - any JSON
-    """Return whether ``first`` is an equal object from the same list, and not one of another kind of product."""
+    """Return whether ``first`` is an equal object from the same list, rather than of another kind of product."""
     return value == first and any(flag is first for flag in values)
 
 
 _NO_OBJECT = "an object was expected"
-_NO_UNIT = "a number where one with its unit was expected: taken without a unit"
+_NO_UNIT = "a number without its unit: the unit is null"
 _GAPS = "an object where a list was expected: its values were taken"
-_TWICE = "its id stands a second time: the first was kept"
+_TWICE = "its id is repeated: the first was kept"
 
 
 def _key(path: _Path) -> str:

@@ -1,7 +1,7 @@
 """The shape of a page: the types of ``sql/types`` as a tree that the gate and the repair walk.
 
 The types are read back from DuckDB, so that they are written only once. A node is a value, a list or an object. An
-object node knows its kind (``Order``) if it is one of those under ``included``, and whether its row needs an id.
+object node has its kind (``Order``) if it is one of those under ``included``, and whether its row needs an id.
 """
 
 from __future__ import annotations
@@ -71,18 +71,18 @@ class ObjectNode(Struct, frozen=True):
 
     @property
     def is_measure(self) -> bool:
-        """Return whether it is a number with its unit; the number alone is accepted too."""
+        """Return whether it is a number with its unit; a bare number is accepted too."""
         return self.fields.keys() == {"value", "unit"}
 
     @property
     def is_kind(self) -> bool:
-        """Return whether it is an object with a kind of its own, and not a part of another object."""
+        """Return whether it is an object with its own kind, rather than a part of another object."""
         return "." not in self.name
 
 
 Node = ValueNode | ListNode | ObjectNode
 Route = tuple[tuple[str, bool], ...]
-"""Fields to follow from an object, and of each whether it is a list."""
+"""Fields to follow from an object, each with whether it is a list."""
 
 
 class Shape(Struct, frozen=True):
@@ -101,7 +101,7 @@ class Shape(Struct, frozen=True):
 
 
 def routes(node: Node, before: Route = ()) -> Iterator[tuple[Route, Node]]:
-    """Yield everything inside an object, with the route to it: of a list its element."""
+    """Yield every node inside an object with the route to it; for a list, the element's node."""
     for name, child in node.fields.items() if isinstance(node, ObjectNode) else ():
         is_list = isinstance(child, ListNode)
         inner = child.element if isinstance(child, ListNode) else child
@@ -111,7 +111,7 @@ def routes(node: Node, before: Route = ()) -> Iterator[tuple[Route, Node]]:
 
 
 def at_end(objects: Sequence[Any], route: Route) -> Iterable[Any]:
-    """Return what the field at the end of the route holds, of each object that has one; it may be None."""
+    """Return the value of the field at the end of the route for each object that has one; it may be None."""
     holders: Iterable[Any] = objects
     for name, is_list in route[:-1]:
         holders = filter(None, map(attrgetter(name), holders))

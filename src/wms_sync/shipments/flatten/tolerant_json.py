@@ -1,4 +1,4 @@
-"""Parse JSON leniently: record what is wrong with it instead of refusing it.
+"""Parse JSON leniently: record its errors instead of refusing it.
 
 Bytes that are not UTF-8 are replaced, a byte order mark is dropped, the last of duplicate keys wins, NaN and numbers
 too large for a DOUBLE become a ``NonFiniteNumber``. Control characters stay in texts. Nesting that is too deep is cut.
@@ -35,7 +35,7 @@ class Parsed(Struct):
         try:
             self.document = self._parsed(text)
         except RecursionError:
-            why = f"nested too deep: what stood below {DEPTH} levels is null"
+            why = f"nested too deep: values below {DEPTH} levels are null"
             self.misfits = [Misfit("Page", None, "$", "", why)]
             self.document = self._parsed(cut_to_depth(text.encode()).decode())
         except ValueError as error:
@@ -70,6 +70,6 @@ class Parsed(Struct):
     def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) < len(pairs):
-            why = "a key stands twice in one object: the last was kept"
+            why = "a key is repeated in one object: the last was kept"
             self.misfits.append(Misfit("Page", None, "$", pairs_as_text(pairs), why))
         return found

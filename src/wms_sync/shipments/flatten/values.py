@@ -1,18 +1,18 @@
 """Convert a JSON value to a value of a DuckDB type, with one function per type, for ``repair``.
 
-The result is canonical: JSON that DuckDB reads as exactly this value, whatever its own casts make of texts. So this
-module alone decides which texts are numbers and times; the gate passes nothing that would be read differently here.
+The result is canonical: JSON that DuckDB reads as exactly this value, whatever DuckDB's own casts do with texts. So
+this module alone decides which texts are numbers and times; the gate passes no value that would be read differently
+here.
 
-A *stub* is a record of the list that stands for a shipment without describing it.
+A *stub* is a record of the list that represents a shipment without describing it.
 
 Some services keep a deleted shipment in the list as ``{type, id, updated_at, is_deleted: true}``, or as an object with
-nothing but type, id and updated_at. Merged like any record, it would empty the stored row. So it is quarantined whole,
-and replaces and inserts nothing. If it says that the shipment is deleted, the stored shipment is marked as missing
-(``load.audits``).
+only type, id and updated_at. Merged like any record, it would empty the stored row. So it is quarantined whole and
+changes no row. If it states that the shipment is deleted, the stored shipment is marked as missing (``load.audits``).
 
-Each record is judged by itself. The other records of its page cannot decide: a night in which one shipment was deleted
-has a page with that stub alone. A key that is left out means the same as null, so a service that leaves out null keys
-is read like any other: its shipments have a status, an order or items.
+Each record is judged by itself, not by the other records of its page: after a night in which one shipment was deleted,
+the stub may be alone on its page. A missing key means the same as null, so a service that omits null keys is read like
+any other: its shipments have a status, an order or items.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ EXACT_FLOAT = 1e11
 """Below this, a float with at most four decimals times ten thousand is exactly a whole number."""
 _SCALE = Decimal("0.0001")
 _NOISE = 2.0**-48
-"""Relative error left by float arithmetic: 0.1 + 0.2 is written as 0.30000000000000004."""
+"""The relative error of float arithmetic: 0.1 + 0.2 is written as 0.30000000000000004."""
 _NUMBER = re.compile(r"[ \t]*(?P<number>[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)[ \t]*", re.ASCII)
 _LONGEST_NUMBER = 400
 _TIME = re.compile(
@@ -54,7 +54,7 @@ _EXPECTED = {
     "VARCHAR": "text",
 }
 ROUNDED = "more than four decimals: rounded"
-DAY_KEPT = "a time where a date was expected: its date, as written, was taken"
+DAY_KEPT = "a time where a date was expected: its date as written was kept"
 _FLAGS = {"0": False, "1": True, "false": False, "true": True}
 _ZERO_DAY = "0000-00-00"
 _ZEROS = "0-:. TZ"
@@ -101,14 +101,14 @@ def why_unwritable(value: Any) -> str | None:  # noqa: ANN401 - any JSON
     try:
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except UnicodeEncodeError:
-        return "it holds half of a Unicode pair"
+        return "it contains half of a surrogate pair"
     except (TypeError, ValueError, RecursionError):
-        return "it holds what JSON does not have"
+        return "it contains a value that JSON cannot represent"
     return None
 
 
 def means_null(value: Any, duckdb_type: str) -> bool:  # noqa: ANN401 - any JSON
-    """Return whether PHP or MySQL mean null by it: an empty text where no text is expected, or the day 0000-00-00."""
+    """Return whether it is a null of PHP or MySQL: an empty text where no text is expected, or the day 0000-00-00."""
     if not isinstance(value, str) or duckdb_type in {"VARCHAR", "JSON"}:
         return False
     return not value.strip(" ") or (duckdb_type in _OF_DAYS and value.startswith(_ZERO_DAY) and not value.strip(_ZEROS))
@@ -182,7 +182,7 @@ def _time(value: Any) -> str | None:  # noqa: ANN401 - any JSON
 
 
 def _moment(value: Any) -> tuple[re.Match[str], datetime] | None:  # noqa: ANN401 - any JSON
-    """Parse a time: return the match and the local time in the zone that is written, or None.
+    """Parse a time: return the match and the local time in the written zone, or None.
 
     24:00:00 is the following midnight, and a leap second (23:59:60) the following second, as in POSIX.
     """
@@ -218,7 +218,7 @@ _CONVERSIONS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-SAYS_DELETED = "a stub: it says that the shipment is deleted"
+SAYS_DELETED = "a stub: it states that the shipment is deleted"
 SAYS_NOTHING = "a stub: it has neither a status nor an order nor items"
 _DELETED = "deleted"
 _DELETED_FLAGS = ("is_deleted", "deleted")
@@ -235,7 +235,7 @@ def why_stub(record: Mapping[str, Any]) -> str | None:
 
 
 def may_be_stub(record: Any) -> bool:  # noqa: ANN401 - a generated struct
-    """Return whether a decoded record may be a stub. It has no key that ``sql/types`` does not have."""
+    """Return whether a decoded record may be a stub. It has only keys of ``sql/types``."""
     return _is_deleted_status(record.status) or (not record.status and record.order is None and not record.items)
 
 

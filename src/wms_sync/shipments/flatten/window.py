@@ -1,7 +1,7 @@
-"""Flatten a window to Parquet files, and record how many rows each file holds.
+"""Flatten a window to Parquet files, and record the files and the number of rows by table.
 
 ``parquet/_windows/<window>.json`` is written after the last file of the window; a window without it is flattened
-(again). A window is flattened in batches of a bounded number of pages, so memory use does not grow with the window.
+(again). A window is flattened in batches with a limited number of pages, so memory use does not grow with the window.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def reflatten(turn: Turn, layout: Layout, window_id: str) -> None:
 
 
 def delete_unnamed(turn: Turn, layout: Layout, window_ids: Collection[str]) -> None:
-    """Delete what a killed run or an earlier flattening of these windows left: files that their records do not name."""
+    """Delete files of these windows that their records do not name: those of a killed run or an earlier flattening."""
     flattened = [flattened_window(layout, window) for window in window_ids if is_flattened(layout, window)]
     named = {key for window in flattened for table in window.parts for key in window.keys(table)}
     for table in tables():
@@ -97,9 +97,9 @@ def delete_unnamed(turn: Turn, layout: Layout, window_ids: Collection[str]) -> N
 def flatten_window(
     layout: Layout, store: StateStore, flattener: Flattener, window_id: str, *, batch_bytes: int
 ) -> None:
-    """Flatten a window's raw pages, replacing any earlier Parquet files. Raises ``PageDamagedError``.
+    """Flatten a window's raw pages, replacing any earlier Parquet files. Raise ``PageDamagedError``.
 
-    A batch has ``batch_bytes`` of JSON at most, but at least a page; it is halved if the memory is not enough.
+    A batch has at most ``batch_bytes`` of JSON, but at least one page; it is halved if memory runs out.
     """
     landed = store.pages(window_id)
     if len(landed) != store.window(window_id).pages:
@@ -116,7 +116,7 @@ def flatten_window(
 def _flatten_all(
     layout: Layout, store: StateStore, flattener: Flattener, window_id: str, left: deque[list[RawPage]]
 ) -> FlattenedWindow:
-    """Flatten the batches that are left, one after the other."""
+    """Flatten the remaining batches, one after the other."""
     rows: dict[str, int] = {}
     parts: dict[str, list[str]] = {}
     quarantined = drift = removed = 0
@@ -145,7 +145,7 @@ def _flatten_all(
 def _flatten(
     layout: Layout, store: StateStore, flattener: Flattener, pages: Sequence[RawPage], window_id: str, part: int
 ) -> Flattened:
-    """Flatten one batch. Raise ``PageUnreadableError`` the first time nothing can be read from one of its pages.
+    """Flatten one batch. Raise ``PageUnreadableError`` the first time that one of its pages is unreadable.
 
     The window is then read again. If the page is still unreadable, its records go to quarantine one by one.
     """
@@ -170,7 +170,7 @@ def _share(left: Window, right: Window) -> bool:
 
 
 def write_flattened(turn: Turn, layout: Layout, window_id: str, flattened: FlattenedWindow) -> None:
-    """Record what a window's Parquet files hold, once all have been written."""
+    """Record a window's Parquet files, once all have been written."""
     layout.files.replace(turn, flattened_key(window_id), msgspec.json.encode(flattened))
 
 
@@ -180,7 +180,7 @@ def flattened_windows(layout: Layout) -> tuple[str, ...]:
 
 
 def refuse_damaged(layout: Layout, landed: Sequence[LandedPage]) -> None:
-    """Raise ``PageDamagedError`` for the first page whose file differs from what was received."""
+    """Raise ``PageDamagedError`` for the first page whose file differs from the received page."""
     for page in landed:
         if (reason := damage(layout, page)) is not None:
             raise _damaged(page, reason)
@@ -191,7 +191,7 @@ def _damaged(page: LandedPage, reason: str) -> PageDamagedError:
 
 
 def _at_hand(layout: Layout, landed: Sequence[LandedPage]) -> list[str]:
-    """Return paths on this machine of pages as they were received. Raise ``PageDamagedError``."""
+    """Return local paths of undamaged pages. Raise ``PageDamagedError``."""
     for page in landed:
         if (reason := size_differs(layout, page)) is not None:
             raise _damaged(page, reason)
@@ -209,7 +209,7 @@ def _kept(layout: Layout, store: StateStore, done: Flattened) -> list[str]:
 
 
 def _batches(pages: Sequence[RawPage], most_bytes: int) -> Iterator[list[RawPage]]:
-    """Yield batches of about the same size, since a batch costs something for each table, however few its pages are."""
+    """Yield batches of about the same size, because a batch has a cost for each table, however few its pages are."""
     all_bytes = sum(page.uncompressed_bytes for page in pages)
     number = max(-(-len(pages) // PAGES_PER_BATCH), -(-all_bytes // most_bytes))
     share = all_bytes / max(1, number)

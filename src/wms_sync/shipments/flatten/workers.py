@@ -1,6 +1,6 @@
 """Flatten windows in parallel threads: as they land, while others are still being read, and the rest afterwards.
 
-A flattener uses one processor, so there are as many as processors, within limits; they share ``WMS_MEMORY_LIMIT``.
+A flattener uses one processor, so there is one per processor, within limits; they share ``WMS_MEMORY_LIMIT``.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from wms_sync.storage.durable import PRIVATE_FOLDER
 logger = logging.getLogger(__name__)
 
 MOST_WORKERS = 4
-"""The gate is Python, so that more threads would wait for one another."""
+"""The gate is Python, so more threads would wait for each other."""
 MEMORY_EACH = 95_000_000
 """The least memory of a flattener."""
 BATCH_SHARE = 2 / 3
-"""The bytes of JSON in a batch, as a share of the flattener's memory. 84 MB in 150 MB leave some of it unused."""
+"""The bytes of JSON in a batch, as a share of the flattener's memory: 84 MB of 150 MB were measured to fit."""
 
 
 def _silent(_: str) -> None:
@@ -40,8 +40,8 @@ def _silent(_: str) -> None:
 class Flattening:
     """Threads that flatten each window added; leaving the block waits for all windows that were added.
 
-    An error in one thread stops all; it is then in ``trouble``, and the remaining windows can be flattened later. A
-    window with a damaged page is skipped; its error is then in ``damaged``. The threads call ``done`` for each window.
+    An error in one thread stops all; ``trouble`` then has the error, and the remaining windows can be flattened later.
+    A window with a damaged page is skipped; ``damaged`` then has its error. The threads call ``done`` for each window.
     """
 
     def __init__(self, settings: Settings, store: StateStore, done: Callable[[str], object] = _silent) -> None:
@@ -75,7 +75,7 @@ class Flattening:
         try:
             for thread in self._threads:
                 thread.join()
-        except BaseException:  # an interrupt: windows already started are finished, no other is started
+        except BaseException:  # an interrupt: windows in progress are finished, no other is started
             self._stopped = True
             raise
 
@@ -107,7 +107,7 @@ class Flattening:
 
 
 def flatten_landed(settings: Settings, store: StateStore, *, from_scratch: bool) -> Mapping[str, PageDamagedError]:
-    """Flatten every complete window that has no Parquet files; ``anew``, every window that has raw pages.
+    """Flatten every complete window without Parquet files; ``from_scratch``, every window with raw pages.
 
     Return the error of each window with a damaged page.
     """
@@ -121,8 +121,8 @@ def flatten_landed(settings: Settings, store: StateStore, *, from_scratch: bool)
     windows = [window.id for window in known if window.id not in kept]
     if from_scratch and kept:
         logger.info(
-            "%(windows)s from Parquet files: the raw pages were dropped",
-            {"windows": count_of(len(kept), "window comes", "windows come")},
+            "%(windows)s loaded from Parquet files: the raw pages were dropped",
+            {"windows": count_of(len(kept), "window is", "windows are")},
         )
     done = itertools.count(1)
 
@@ -144,5 +144,5 @@ def flatten_landed(settings: Settings, store: StateStore, *, from_scratch: bool)
 
 
 def workers_for(memory: int) -> int:
-    """Return how many flatteners work side by side within this many bytes of memory."""
+    """Return the number of flatteners that can work in parallel within this many bytes of memory."""
     return max(1, min(os.cpu_count() or 1, MOST_WORKERS, memory // MEMORY_EACH))

@@ -1,19 +1,19 @@
-"""Write the objects of a batch to one Parquet file per table, by a COPY of ``sql/flatten/<table>.sql``.
+"""Write the objects of a batch to one Parquet file per table, with a COPY of ``sql/flatten/<table>.sql``.
 
 A file is written under a temporary name, synced and renamed; a table without rows has no file. The files of a batch are
-synced side by side, because the disk then does it at once: one after the other takes eight times as long.
+synced in parallel, because the disk then syncs them together: one after the other takes eight times as long.
 
 DuckDB reads the objects of a batch as JSON lines, one file per kind and one line per object.
 
-A line is ``{"_page":3,...}``: the number of the page before the object's own keys, with the bytes that the service
-sent. So the object's fields are columns, of which a statement reads those that it needs; as fields of one struct, they
-are planned and copied together, at twice the cost. Letting DuckDB read whole pages would take twice the time and three
+A line is ``{"_page":3,...}``: the number of the page, then the object's own keys in the bytes that the service sent. So
+the object's fields are columns, and a statement reads only those that it needs; as fields of one struct, they would be
+planned and copied together, at twice the cost. Reading whole pages with DuckDB would take twice the time and three
 times the memory: DuckDB processes 2,048 rows at a time, and a page would be one row whose lists it holds twice. An
-object that has a key ``_page`` itself fails to be read, as any object that has a key twice.
+object that has its own key ``_page`` cannot be read, like any object with a repeated key.
 
-A statement reads nothing that has no rows in the batch: to plan a query costs more than to run it on a few rows. So
-``from page."Order"`` becomes the read of the kind's file at once, without a view; what ``completed`` says is only
-joined, and a part of a union only kept, where there are objects.
+A statement reads only kinds and stages with rows in the batch, because planning a query costs more than running it on a
+few rows. So ``from page."Order"`` becomes the read of the kind's file directly, without a view; the kind of the header
+``completed`` is joined, and a part of a union is kept, only if there are objects.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _UNION = "\nunion all\n"
 
 
 class Kinds(Struct, frozen=True):
-    """Of each kind how its objects are read, by SQL after ``from``, and its fields; and the kinds that have objects."""
+    """By kind, the SQL after ``from`` that reads its objects, and its fields; and the kinds that have objects."""
 
     reads: Mapping[str, str]
     fields: Mapping[str, Collection[str]]
@@ -49,8 +49,8 @@ class Kinds(Struct, frozen=True):
 def statement(path: str, kinds: Kinds) -> str:
     """Return the statement of a file for these objects.
 
-    With the header ``completed: OrderItem``, fields are taken from included objects of that kind, and from what is
-    ``stated`` only where these have none.
+    With the header ``completed: OrderItem``, fields are taken from included objects of that kind, or from ``stated``
+    if those have none.
     """
     text = _without_empty_parts(sql_files.read(path), kinds)
     kind = sql_files.headers(text).get("completed", "")
@@ -69,7 +69,7 @@ def select_of(table: Table, kinds: Kinds) -> str:
 
 @cache
 def needs(table: Table) -> frozenset[str]:
-    """Return the kinds and stages of which at least one has rows wherever the table has (header ``needs``)."""
+    """Return the kinds and stages of the header ``needs``: the table has rows only if at least one of them has."""
     if table.schema == "ops":
         return frozenset({table.slug})
     return frozenset(sql_files.headers(sql_files.read(f"flatten/{table.slug}.sql"))["needs"].split(", "))
@@ -83,13 +83,13 @@ def _completed(text: str, kind: str, fields: Collection[str]) -> str:
 
 
 def _without_empty_parts(text: str, kinds: Kinds) -> str:
-    """Leave out the parts of the outermost union that read a kind without objects, but one."""
+    """Drop the parts of the outermost union that read only kinds without objects, but keep at least one part."""
     parts = text.split(_UNION)
     filled = [part for part in parts if any((quoted or bare) in kinds.filled for quoted, bare in _KIND.findall(part))]
     return text if len(parts) == 1 else _UNION.join(filled or parts[:1])
 
 
-# What DuckDB raises for the content of a file; running out of memory or disk is not among them.
+# DuckDB's errors for the content of a file; they do not include running out of memory or disk.
 # Its message quotes the file, cut anywhere: if it cuts a character in half, Python cannot decode the message.
 CONTENT_ERRORS = (duckdb.InvalidInputException, duckdb.DataError, UnicodeDecodeError)
 _MEBIBYTE = 1024 * 1024
@@ -103,7 +103,7 @@ ObjectBytes = Mapping[str, Sequence[Any]]
 
 
 class Objects:
-    """Files of objects in ``folder``, which DuckDB reads as rows of _page and the object's fields."""
+    """Files of objects in ``folder``, which DuckDB reads as rows with ``_page`` and the object's fields."""
 
     def __init__(self, folder: Path, columns: Columns) -> None:
         make_private(folder)
@@ -121,7 +121,7 @@ class Objects:
             path.chmod(PRIVATE_FILE)
 
     def add(self, page: int, objects: ObjectBytes) -> None:
-        """Append the objects of a page that are known to be valid JSON of the right shape, without line breaks."""
+        """Append objects of a page, which must be valid JSON of the right shape without line breaks."""
         for kind, some in objects.items():
             if not some:
                 continue
@@ -132,7 +132,7 @@ class Objects:
 
     @property
     def kinds(self) -> Kinds:
-        """Return what statements read."""
+        """Return the kinds, for statements."""
         return Kinds({kind: self._read(kind) for kind in self._paths}, self._columns, frozenset(self._filled))
 
     def _read(self, kind: str) -> str:
@@ -140,7 +140,7 @@ class Objects:
 
 
 def read_of(file: Path, columns: Mapping[str, str], largest: int) -> str:
-    """Return the SQL that reads a kind's file, of which no line is larger than ``largest`` bytes."""
+    """Return the SQL that reads a kind's file, whose lines have at most ``largest`` bytes."""
     types = {_PAGE: "integer", **columns}
     named = ", ".join(f"{literal(name)}: {literal(type_)}" for name, type_ in types.items())
     return sql_files.body("flatten/page/kind.sql").format(file=literal(str(file)), columns=named, largest=largest)
@@ -159,7 +159,7 @@ _SYNCED_AT_ONCE = 8
 
 
 class Batch(Struct, frozen=True):
-    """Pages of one window and where their Parquet files go: ``<parquet_dir>/<table>/<name>``, made in ``work_dir``."""
+    """Pages of one window; their Parquet files ``<parquet_dir>/<table>/<name>`` are first written in ``work_dir``."""
 
     pages: Sequence[RawPage]
     window_id: str
@@ -186,7 +186,7 @@ class Batch(Struct, frozen=True):
 
 
 def create_stages(connection: duckdb.DuckDBPyConnection, kinds: Kinds) -> set[str]:
-    """Create the views that several tables select from; as tables if that saves time (header ``kept: yes``).
+    """Create the views that several tables select from, or tables if that saves time (header ``kept: yes``).
 
     Return the names of those tables that have rows.
     """
@@ -218,7 +218,7 @@ def write_tables(
 ) -> tuple[dict[str, int], dict[str, Path]]:
     """Write every table; return rows and files by ``Table.slug``.
 
-    A table that ``needs`` what is not ``filled`` is not asked: to plan its query costs more than a few rows do.
+    A table whose ``needs`` are not ``filled`` is skipped, because planning its query costs more than a few rows do.
     """
     rows = {
         table.slug: 0 if needs(table).isdisjoint(filled) else _write(connection, batch, table, kinds)

@@ -1,17 +1,17 @@
-"""Compare a slice that was read again with the tables, before it is merged; mark shipments that are missing.
+"""Compare a slice that was read again with the tables, before it is merged; mark missing shipments.
 
 A shipment of the slice is *changed* if its rows differ although ``updated_at`` is the same, *missed* if the tables lack
 a version that they should have, and *absent* if the tables have it and the slice does not. A shipment that changed
-after the sync's horizon counts as none of these: the next sync reads it. Nor does one that the slice shows as a stub
-that says nothing, or with a value that did not fit its type: it is reported as quarantined. An object of any kind is
-*voided* if the tables have it with a later ``updated_at`` than the slice, which was read later: the merge takes the
-slice's version.
+after the sync's horizon counts as none of these: the next sync reads it. Neither does a stub without content, nor a
+shipment with a value that did not fit its type: these are reported as quarantined. An object of any kind is *voided* if
+the tables have it with a later ``updated_at`` than the slice, which was read later: the merge takes the slice's
+version.
 
-A shipment is *missing* if an audit proved that the service no longer has it, or if a page shows it as a stub that says
-that it is deleted. The proofs are in the state store. Every load marks the tables from them at its end
-(``shipments._missing_since`` and ``ops.missing_shipments``), so a rebuild or a load that follows a killed one ends in
-the same marks. A shipment whose rows are replaced loses its mark with them. A later page may also show a shipment
-without replacing its rows, if its ``updated_at`` went back; it is then found on that page. If no shipment was ever
+A shipment is *missing* if an audit proved that the service no longer has it, or if a page has a stub that marks it as
+deleted. The proofs are in the state store. Every load marks the tables from them at its end
+(``shipments._missing_since`` and ``ops.missing_shipments``), so a rebuild or a load after a killed one produces the
+same marks. A shipment whose rows are replaced loses its mark with them. A later page may also contain a shipment
+without replacing its rows, if its ``updated_at`` moved back; so that page is searched for it. If no shipment was ever
 proven missing, nothing is searched and no table is changed.
 """
 
@@ -46,20 +46,21 @@ _MORE_NUMBERS = ("absent", "missing", "orders_changed", "settled_in_tables", "to
 
 
 def stored_shipments(settings: Settings, after_id: int, to_id: int) -> frozenset[int]:
-    """Return the ids that a slice of ``(after_id, to_id]`` should hold. The caller holds the writer's lock."""
+    """Return the ids that a slice of ``(after_id, to_id]`` should contain. The caller holds the writer's lock."""
     bounds = {"after_id": after_id, "to_id": to_id, "start": settings.start}
     try:
         with target_of(settings).published(memory_limit=settings.memory_limit) as connection:
             found = connection.execute(sql_files.read("audit/stored.sql"), bounds).fetchall()
     except (duckdb.Error, DatabaseOpenError):
-        return frozenset()  # nothing is proven then; the load that follows reports what is wrong with the file
+        return frozenset()  # proves nothing missing; the next load reports the error of the file
     return frozenset(shipment for (shipment,) in found)
 
 
 class Comparison:
     """Compares one slice with one open database.
 
-    ``missing`` is what is known to be missing, also by this slice, and ``omitted`` the data that its window omits.
+    ``missing`` are the known missing shipments, including those of this slice; ``omitted`` is the data that its window
+    omits.
     """
 
     def __init__(
@@ -79,7 +80,7 @@ class Comparison:
         self._omitted = omitted
 
     def result(self, start: datetime) -> AuditResult:
-        """Return where the tables differ from the service, for shipments changed at ``start`` or later."""
+        """Return the differences between tables and service, for shipments changed at ``start`` or later."""
         self._find_versions(start)
         compared, missed, absent = (self._ids(verdict) for verdict in (None, "missed", "absent"))
         changed, orders = self._differing("shipments", "audit_shipments"), self._differing("orders", "audit_orders")
@@ -174,9 +175,9 @@ def compare(
     *,
     start: datetime,
 ) -> Sequence[str]:
-    """Compare the slices that have landed in a group of windows, before it is merged; return their windows.
+    """Compare the slices in a group of windows with the tables, before the group is merged; return their windows.
 
-    The results are recorded in the state store; a load that is repeated after a kill records the same.
+    The results are recorded in the state store; a load that is repeated after a kill records the same results.
     """
     compared = []
     known = {audit.window_id: audit for audit in audits.all()}
@@ -191,12 +192,12 @@ def compare(
 
 
 def is_new_slice(window: Window) -> bool:
-    """Return whether the window is a slice that was in no published tables yet."""
+    """Return whether the window is a slice that no load has published yet."""
     return window.reason == "audit" and window.state == "landed"
 
 
 def write_audits(connection: duckdb.DuckDBPyConnection, audits: Audits) -> None:
-    """Replace ``ops.audits`` by the audits of the state store."""
+    """Replace ``ops.audits`` with the audits of the state store."""
     missing = Counter(proven.window_id for proven in audits.all_missing())
     known = [SimpleNamespace(**asdict(audit), missing=missing[audit.window_id]) for audit in audits.all()]
     replace_rows(connection, "audits", known)
@@ -213,10 +214,10 @@ def restore_audits(target: Target, audits: Audits) -> None:
 
 
 def record_shown(connection: duckdb.DuckDBPyConnection, layout: Layout, audits: Audits, group: WindowGroup) -> None:
-    """Record in the state store what the pages of a group say of missing shipments: which returned, which are stubs.
+    """Record returned and deleted shipments on the pages of a group in the state store.
 
-    Call this before the group is merged: after a kill in between, the group is merged and searched again, but a group
-    that was merged is never searched again.
+    Call this before the group is merged. After a kill in between, the group is searched and merged again, but a merged
+    group is never searched again.
     """
     _record_returned(connection, layout, audits, group)
     _record_stubs(connection, layout, audits, group)

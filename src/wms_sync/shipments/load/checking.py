@@ -1,14 +1,12 @@
-"""When checks are asked of what, and what is remembered of it: a load asks about what it merged.
+"""Run the checks on the rows that a load changed or on whole tables, and record the results.
 
-A check that found nothing in the whole tables can only find something in rows that were changed since. So a load asks
-of the rows whose shipment, order or other root object is on a page that it merged.
+A check that found nothing in the whole tables can find something only in rows that changed since. So a load checks only
+the rows whose shipment, order or other root object is on a page that it merged.
+Whole tables are checked
+- by a check that found something in its last run, or that has changed;
+- by every check at a rebuild, at the end of an audit round, and when the load is so large that this costs less.
 
-Whole tables are asked
-
-- by a check that found something when it was last asked, or that has changed;
-- by every check at a rebuild, at the end of an audit round, and when the load is so large that it costs less.
-
-``ops.checks`` holds what each check found, in the same file as the rows.
+``ops.checks`` holds the result of each check, in the same file as the rows.
 """
 
 from __future__ import annotations
@@ -30,14 +28,14 @@ from wms_sync.targets.errors import AnalyticsError
 
 SAMPLE_ROWS = 5
 LARGE = 4
-"""A load that brings more than this fraction of all shipments, one in four, asks whole tables."""
+"""A load with more than one in this number of all shipments checks whole tables."""
 WHOLE = "whole tables"
 OF_LOAD = "the rows of this load"
 RELATIONS = (*tables(), *ops_tables())
 
 
 class Sample(Struct, frozen=True):
-    """The first offending rows of a check, as texts; none if it passed."""
+    """The first offending rows of a check, as text; none if it passed."""
 
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
@@ -61,9 +59,9 @@ NO_ROWS = Sample()
 
 
 class CheckResult(Struct, frozen=True):
-    """What a check found. ``sample`` has the first offending rows.
+    """The result of a check. ``sample`` has the first offending rows.
 
-    ``rows`` is the number of rows of the check's table that were looked at, ``asked`` says which.
+    ``rows`` is the number of checked rows of its table; ``asked`` describes these rows.
     """
 
     check: Check
@@ -79,14 +77,14 @@ class CheckResult(Struct, frozen=True):
 
     @property
     def finding(self) -> str | None:
-        """Return what is wrong, with a few values; None if the check passed."""
+        """Return the finding with a few values; None if the check passed."""
         if self.passed:
             return None
         return sentence(self.check.wrong, self.check.named, self.offending, list(self.sample.records))
 
     @property
     def blocks_publishing(self) -> bool:
-        """Return whether the check failed and is a blocking one."""
+        """Return whether the check failed and is blocking."""
         return self.check.blocking and not self.passed
 
 
@@ -107,7 +105,7 @@ class _Found(Struct, frozen=True):
 
 
 class Checked(Struct, frozen=True):
-    """What every check found, by name, and the numbers of rows by table."""
+    """The results of all checks, by name, and the number of rows by table."""
 
     results: tuple[CheckResult, ...]
     rows: Mapping[str, int]
@@ -125,9 +123,9 @@ def ask_after_load(
     *,
     everything: bool,
 ) -> Checked:
-    """Ask every check about tables into which a load has merged these ``windows``, and record what was found.
+    """Run every check on tables into which a load has merged these ``windows``, and record the results.
 
-    Whole tables are asked if ``everything`` was merged anew, or for the reasons above.
+    Whole tables are checked if ``everything`` was merged again, or for the reasons above.
     """
     rows = row_counts(connection, RELATIONS)
     found = records(connection.execute("from ops.checks where release = ?", [release()]))
@@ -148,7 +146,7 @@ def ask_after_load(
 def ask_whole_tables(
     connection: duckdb.DuckDBPyConnection, asked: Sequence[Check] | None = None
 ) -> tuple[CheckResult, ...]:
-    """Ask these checks, by default all, of whole tables, and record nothing."""
+    """Run these checks, by default all, on whole tables, without recording the results."""
     return tuple(_of_whole_tables(connection, asked or checks(), row_counts(connection, RELATIONS)))
 
 
@@ -157,7 +155,7 @@ def _are_whole(merged: Sequence[tuple[str, int, bool]], stored: int) -> bool:
 
 
 class _OfLoad:
-    """Asks checks that passed before about the rows that a load may have changed."""
+    """Runs checks that passed before on the rows that a load may have changed."""
 
     def __init__(
         self,
@@ -174,7 +172,7 @@ class _OfLoad:
         self._before = before
 
     def ask(self, passed: Sequence[Check]) -> list[CheckResult]:
-        """Return the results of these checks, asked in one statement."""
+        """Return the results of these checks, run in one statement."""
         files = self._files()
         _fill_load_keys(self._connection, files)
         changed = {
@@ -193,9 +191,9 @@ class _OfLoad:
         return [self._result(check, common, found) for check in passed]
 
     def _may_find(self, check: Check, changed: Container[str]) -> bool:
-        """Return whether a check may find something now that found nothing before: not in a table without rows.
+        """Return whether a check that found nothing before may find something now: not in a table without rows.
 
-        One that is asked of everything and is about shipments reads small tables about windows.
+        A check of shipments with scope ``everything`` also reads small tables of windows.
         """
         if check.comes_from is not None and not self._rows[check.comes_from]:
             return False
@@ -227,7 +225,7 @@ def _of_whole_tables(
     connection: duckdb.DuckDBPyConnection, asked: Sequence[Check], rows: Mapping[str, int]
 ) -> list[CheckResult]:
     found: dict[str, int] = {}
-    for check in asked:  # one at a time, because each takes memory of its own
+    for check in asked:  # one at a time, because each takes its own memory
         found |= _counted(connection, [_offending(check.name, check.query)])
     return [
         CheckResult(
@@ -260,7 +258,7 @@ def _row(result: CheckResult, rows: Mapping[str, int], before: Mapping[str, _Fou
 
 
 def _fill_load_keys(connection: duckdb.DuckDBPyConnection, files: Mapping[str, Sequence[str]]) -> None:
-    """Fill the temporary table ``load_keys`` with the keys that these files show, by root table."""
+    """Fill the temporary table ``load_keys`` with the keys in these files, by root table."""
     keys = [
         f"union all select {literal(root)}, {quote(key)} from read_parquet(${root})"
         for root, key in ((table.name, table.root_key) for table in tables() if files.get(table.name))
@@ -287,7 +285,7 @@ def _counted(connection: duckdb.DuckDBPyConnection, counts: Sequence[str], commo
 
 
 def _sample(connection: duckdb.DuckDBPyConnection, query: str, common: str = "") -> Sample:
-    """Return the first rows of a query in their own order: the same rows are always shown in the same way."""
+    """Return the first rows of a query, sorted by all columns so that the sample is always the same."""
     relation = connection.execute(f"{common}\nselect * from (\n{query}\n) order by all limit {SAMPLE_ROWS}")
     columns = tuple(str(column[0]) for column in relation.description or ())
     return Sample(columns, tuple(tuple(map(_as_text, row)) for row in relation.fetchall()))

@@ -1,24 +1,22 @@
-"""What the checks are: queries that return the offending rows; blocking ones gate publishing.
+"""The checks: queries that return the offending rows. A failed blocking check prevents publishing.
 
-The checks that keys are unique and that children have parents are derived from the headers ``keys``, ``root`` and
-``parent`` of ``sql/tables``. Every other check is a file in ``sql/checks``, which declares ``-- severity: error|warn``,
-``-- blocking: yes|no``, ``-- table:``, ``-- description:`` (what is right), ``-- wrong:`` and ``-- named:``
-(see ``sentence``) and ``-- asked:``, one of
+The checks for unique keys and for the parents of children are derived from the headers ``keys``, ``root`` and
+``parent`` of ``sql/tables``. Every other check is a file in ``sql/checks`` that declares ``-- severity: error|warn``,
+``-- blocking: yes|no``, ``-- table:``, ``-- description:`` (the rule), ``-- wrong:`` and ``-- named:`` (see
+``sentence``) and ``-- asked:``, one of
+- ``the rows of shipments, orders``: after a load, the query reads only the rows of these tables that the load may have
+  changed. It names them without a schema; ``main.orders`` is always the whole table.
+- ``everything, because ...``: each load checks everything, which must be cheap.
+- ``whole tables, because ...``: cannot be limited to the rows of a load, so it runs only when whole tables are checked.
+With ``-- from:`` each offending row comes from a row of that table, so a load skips the check while the table is empty.
+With ``-- mart:`` the check concerns that mart, and a catalogue shows it there.
 
-- ``the rows of shipments, orders``: asked of a load, the query reads only the rows of these tables that the load may
-  have changed. It names them without a schema; ``main.orders`` is always the whole table.
-- ``everything, because ...``: asked of everything at each load, which must be cheap.
-- ``whole tables, because ...``: cannot be asked of the rows of a load, so only asked when whole tables are.
+Belongs here: the queries and their sentences. Keep out: running checks and recording results (``checking``).
 
-With ``-- from:`` each offending row comes from a row of that table, so a load asks nothing while the table is empty.
-With ``-- mart:`` the check speaks of that mart, and a catalogue shows it there.
-
-Belongs here: what is asked. When it is asked of what, and what is remembered, is the matter of ``checking``.
-
-A finding is a sentence with a few values: ``3 statuses are unknown: teleported (shipments.status), …``. ``wrong`` says
-what is wrong: ``{count}`` is the number of offending rows, any other name in braces a numeric column of the first, and
-``[status is|statuses are]`` agrees with the number that precedes it. ``named`` says what to call each offending row, by
-columns without personal data and without free text.
+A finding is a sentence with a few values: ``3 statuses are unknown: teleported (shipments.status), …``. ``wrong`` is
+its first part: ``{count}`` is the number of offending rows, any other name in braces is a numeric column of the first
+row, and ``[status is|statuses are]`` agrees with the preceding number. ``named`` is the name of each offending row,
+made of columns without personal data and without free text.
 """
 
 from __future__ import annotations
@@ -39,12 +37,12 @@ from wms_sync.targets.errors import AnalyticsError
 
 SHOWN = 3
 LONGEST = 60
-"""Characters of a value: a code may be any text that the service sent."""
+"""The most characters of a value: a code may be any text that the service sent."""
 _PART = re.compile(r"\{(?P<number>\w+)\}|\[(?P<one>[^|\]]*)\|(?P<many>[^|\]]*)\]")
 
 
 def sentence(wrong: str, named: str, offending: int, rows: Sequence[Mapping[str, str]]) -> str:
-    """Return what is wrong; ``rows`` are the first offending ones, as texts by column."""
+    """Return the finding; ``rows`` are the first offending ones, as texts by column."""
     text = _with_numbers(wrong, {**(rows[0] if rows else {}), "count": str(offending)})
     names = list(dict.fromkeys(named.format_map({key: _cut(cell) for key, cell in row.items()}) for row in rows))
     if not named or not names:
@@ -77,12 +75,12 @@ _OF_LOAD = "_of_load"
 
 
 class Check(Struct, frozen=True):
-    """A check; ``table`` is the table that it is about, ``mart`` the mart that it speaks of, if any.
+    """A check; ``table`` is the table that it concerns, ``mart`` the mart, if any.
 
-    ``description`` says what is right; ``wrong`` and ``named`` say what is not, see ``finding``.
-    ``query`` asks whole tables. ``limited`` asks the rows of a load; it needs the common table expressions of
-    ``expressions``. Both are the same for a check that is not asked of ``rows``. ``reads`` are the tables that the
-    load's rows are taken from. Without rows of ``comes_from`` it finds nothing.
+    ``description`` is the rule; ``wrong`` and ``named`` make the finding, see ``sentence``. ``query`` reads whole
+    tables. ``limited`` reads the rows of a load; it needs the common table expressions of ``expressions``. Both are the
+    same for a check whose scope is not ``rows``. ``reads`` are the tables from which the load's rows are taken. The
+    check finds nothing while ``comes_from`` has no rows.
     """
 
     name: str
@@ -109,7 +107,7 @@ def checks() -> tuple[Check, ...]:
 
 @cache
 def release() -> str:
-    """Return the release of wms-sync and a digest of its checks, which tells one set of checks from another."""
+    """Return the release of wms-sync with a digest of its checks, which distinguishes sets of checks."""
     asked = "".join(f"{check.name}{check.query}{check.limited}" for check in checks())
     return f"{version('wms-sync')} {hashlib.sha256(asked.encode()).hexdigest()[:12]}"
 
@@ -122,8 +120,8 @@ def counted_rows(slug: str) -> str:
 def expressions(slugs: Sequence[str]) -> str:
     """Return the common table expressions for the rows of these tables that a load may have changed.
 
-    ``<slug>_of_load`` has the keys and is computed once. A table in schema ``main`` is also there by its own name with
-    every column, for the checks that read more than the keys: it hides the whole table. Its rows are those of
+    ``<slug>_of_load`` has the keys and is computed once. A table in schema ``main`` also has an expression of its own
+    name with every column, for checks that read more than the keys: it hides the whole table. Its rows come from
     ``copies``.
     """
     parts: list[str] = []
@@ -143,9 +141,9 @@ def expressions(slugs: Sequence[str]) -> str:
 
 
 def copies(slugs: Sequence[str]) -> Iterator[str]:
-    """Yield the statements that copy the rows that a load may have changed, of tables that checks read more of.
+    """Yield the statements that copy the possibly changed rows of tables of which checks read more than the keys.
 
-    The checks name these tables dozens of times, and each time would search a whole table.
+    The checks use these tables dozens of times, and each use would search a whole table.
     """
     for slug in dict.fromkeys(slugs):
         if slug in _read_whole():
@@ -169,7 +167,7 @@ def _rows_of_load(of: Table, columns: str) -> str:
 
 @cache
 def _read_whole() -> frozenset[str]:
-    """Return the tables of which a check reads more than the keys."""
+    """Return the tables with columns other than keys that a check reads."""
     by_files = (slug for path in sql_files.listed("checks") for slug in _declared(path).reads)
     return frozenset((*by_files, *(history.name for history in history_tables())))
 
@@ -187,7 +185,7 @@ def _unique_keys(of: Table) -> Check:
     keys = ", ".join(map(quote, of.keys))
     return _blocking(
         f"{of.slug}_have_unique_keys",
-        f"No two rows have the same {', '.join(of.keys)}, and none lacks any of them.",
+        f"Every row has a unique key ({', '.join(of.keys)}) without nulls.",
         f"{{count}} [key|keys] of {of.title} [is|are] repeated or incomplete",
         f"select {keys}, count(*) as occurrences from {{0}} group by all having count(*) > 1 or {_lacking(of)}",
         of,
@@ -240,7 +238,7 @@ def _ends_in_the_table(history: Table) -> Check:
 
 
 def _blocking(name: str, description: str, wrong: str, query: str, *reads: Table) -> Check:
-    """Return a check of the first of these tables; the query has a place for each of them."""
+    """Return a check of the first of these tables; the query has a placeholder for each of them."""
     return Check(
         name=name,
         table=reads[0].slug,

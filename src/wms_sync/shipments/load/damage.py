@@ -1,4 +1,4 @@
-"""Find raw pages and Parquet files that are not as they were written, so that they are read or flattened again.
+"""Find raw pages and Parquet files that are missing or altered, so that they are read or flattened again.
 
 Raw pages are checked before they are used. A Parquet file that cannot be read is deleted.
 """
@@ -32,15 +32,15 @@ def give_up_window(layout: Layout, store: StateStore, window_id: str) -> None:
 
 
 def mend_manifests(layout: Layout, store: StateStore) -> None:
-    """Make the manifests of complete windows again that are missing, damaged or of other pages."""
+    """Rewrite the manifests of complete windows that are missing, damaged or list other pages."""
     for window in store.windows(*COMPLETE_STATES):
         landed = store.pages(window.id)
         if landed and mend_manifest(store.turn, layout, window, landed):
-            logger.warning("the manifest of window %(window)s was damaged and is made again", {"window": window.id})
+            logger.warning("the manifest of window %(window)s was damaged and was rewritten", {"window": window.id})
 
 
 def damaged_pages(layout: Layout, store: StateStore) -> dict[str, str]:
-    """Return what is wrong with each damaged page, by ``<window>/<file>``.
+    """Return the damage of each damaged page, by ``<window>/<file>``.
 
     Pages that are still to be flattened are checked by hash, others by size. Pages that were dropped on purpose do not
     count as damaged.
@@ -61,20 +61,20 @@ _AGAIN = "%(file)s was damaged (%(reason)s) and is deleted: its window is flatte
 
 @contextmanager
 def reading_parquet() -> Iterator[None]:
-    """Turn DuckDB's errors into ``AnalyticsError``, which says what to do."""
+    """Turn DuckDB's errors into ``AnalyticsError`` with advice."""
     try:
         yield
     except duckdb.Error as error:
         raise AnalyticsError(
             f"A Parquet file cannot be read ({type(error).__name__}: {str(error).partition(chr(10))[0]}). Nothing was "
-            "changed. `wms-sync verify` names what is damaged and what mends it; then run again."
+            "changed. `wms-sync verify` lists the damage and its repair; then run again."
         ) from None
 
 
 def take_away_damaged(layout: Layout, store: StateStore) -> int:
-    """Delete the Parquet files whose content cannot be read; return how many. Raise ``OSError`` if the disk fails.
+    """Delete the Parquet files whose content cannot be read; return their number. Raise ``OSError`` if the disk fails.
 
-    Their windows are flattened again by the next load, or read again where the raw pages were dropped.
+    The next load flattens their windows again; if the raw pages were dropped, the next sync reads them again.
     """
     damaged = 0
     with duckdb.connect() as connection:
@@ -96,7 +96,7 @@ def take_away_damaged_records(layout: Layout, store: StateStore) -> None:
 
 
 def take_away_record(layout: Layout, store: StateStore, window_id: str) -> None:
-    """Do the same with one that is known to be damaged."""
+    """Delete a record that is known to be damaged, for the same purpose."""
     _rebuild_file(layout, store, window_id)
     logger.warning(_AGAIN, {"file": flattened_key(window_id), "reason": "it cannot be read"})
 
@@ -108,7 +108,7 @@ def _damage(connection: duckdb.DuckDBPyConnection, layout: Layout, key: str) -> 
     except duckdb.OutOfMemoryException:
         raise
     except duckdb.Error as error:
-        Path(file).read_bytes()  # if the disk does not give it, nobody knows whether it is damaged
+        Path(file).read_bytes()  # a read error of the disk does not prove that the file is damaged
         return str(error).partition("\n")[0]
     finally:
         layout.files.release(key)

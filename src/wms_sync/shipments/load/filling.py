@@ -1,10 +1,10 @@
-"""Keep stored values that a window omits: its columns keep their values, and child rows stay.
+"""Keep stored values that a window omits: omitted columns keep their values, and omitted child rows stay.
 
-Merging replaces whole rows and sets of children. If a window omits data, the stored rows are first copied aside. After
-the merge, the omitted values are filled in from these copies, by key. The reverse case is handled too: an older version
-that arrives late may fill what the window of the stored, newer version omits.
+Merging replaces whole rows and sets of children. If a window omits data, the stored rows are first copied. After the
+merge, the omitted values are filled in from these copies, by key. The reverse case is handled too: an older version
+that arrives late may fill in values that the window of the stored, newer version omits.
 
-Some keys are only a position in a list, which does not prove that two rows are the same thing. For these, ``SAME``
+Some keys are only a position in a list, which does not prove that two rows are the same object. For these, ``SAME``
 names columns that must not contradict each other.
 """
 
@@ -40,7 +40,7 @@ SETS = {"pii_order_addresses": ("order_id", "role")}
 
 
 class Filling:
-    """Fills what did not come for one root table and its children, from copies of rows.
+    """Fills omitted values of one root table and its children from copies of rows.
 
     Used inside the merge's transaction.
     """
@@ -62,7 +62,7 @@ class Filling:
         self._won: list[tuple[str, ...]] = []
 
     def keep_stored(self) -> None:
-        """Copy aside the rows that the winners are about to replace, if the window of any of them omits data."""
+        """Copy the rows that the winners are about to replace, if the window of any winner omits data."""
         if not self._windows:
             return
         rows = self._connection.execute("select distinct _window_id from winners").fetchall()
@@ -73,7 +73,7 @@ class Filling:
                 self._execute("kept_rows", member)
 
     def fill_winners(self) -> None:
-        """Fill what the windows of the winners, which are stored by now, omit from the copied rows."""
+        """Fill the omitted values of the winners, which are stored now, from the copied rows."""
         for names in self._won:
             self._choose("winners", self._windows[names])
             self._fill(omitted_data(names))
@@ -81,7 +81,7 @@ class Filling:
             self._drop_kept()
 
     def fill_from_late(self, files: Files, late: OmittedData) -> None:
-        """Fill stored versions from older ones that arrived after them, in windows that omit less (``late``)."""
+        """Fill stored versions from older ones that arrived later, in windows that omit less (``late``)."""
         for names, windows in self._windows.items():
             fuller = omitted_data(names).beyond(late)
             if fuller.touches(self._family) and self._keep_late(files, windows):
@@ -90,7 +90,7 @@ class Filling:
                 self._drop_kept()
 
     def _keep_late(self, files: Files, windows: Sequence[str]) -> bool:
-        """Copy aside the late rows of objects whose stored version is of these windows; return whether any exist."""
+        """Copy the late rows of objects whose stored version is from these windows; return whether any exist."""
         given = {"files": files[self._root.slug], "omitting": windows}
         found = self._execute("late", self._root, given, version=self._root.version).fetchone()
         if not found or not found[0]:
@@ -155,7 +155,7 @@ class Filling:
 
 
 def _below(member: Table) -> str:
-    """Return a join that requires the parent row to exist and to be still the same thing; the root always is."""
+    """Return a join that requires the parent row to exist and to be the same object; the root always is."""
     if member.parent in {None, member.root}:
         return ""
     parent = table(member.parent)

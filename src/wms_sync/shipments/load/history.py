@@ -1,8 +1,8 @@
-"""Keep schema ``history``: every version of shipments and orders that was seen, in the transaction that merges them.
+"""Keep schema ``history``: every received version of shipments and orders, in the transaction that merges them.
 
-Versions are in the order of merging (``merge``), which does not depend on the order in which windows arrive. Usually
-what is read follows what was read before, and is appended. The history of an object whose occurrences do not follow is
-rebuilt from the Parquet files of all merged windows.
+Versions have the order of ``merge``, which does not depend on the order in which windows arrive. Usually new
+occurrences follow the known ones and are appended. If they do not, the history of the object is rebuilt from the
+Parquet files of all merged windows.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ UNOBSERVED = OF_UNORDERED + (
     " and not exists (select 1 from observed where observed.id = incoming.{key}"
     " and observed._window_id = incoming._window_id and observed._page = incoming._page)"
 )
-"""Of unordered objects, the stored version if it stands in no file any more."""
+"""The stored version of an unordered object, if no file contains it any more."""
 
 
 class Keeper:
     """Keeps the history of one root table, inside the caller's transaction.
 
-    A tracked column that the window omits keeps the value of the version before.
+    A tracked column that the window omits keeps the value of the previous version.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Keeper:
         }
 
     def take_in(self, files: Sequence[str]) -> None:
-        """Take in what these Parquet files show. The stored rows must not be replaced yet; receipts must be written."""
+        """Add the versions in these Parquet files. Call it after writing receipts and before replacing stored rows."""
         self._observe("create or replace temp table observed as", OF_ALL, files)
         self._execute("", "latest_versions")
         self._execute("", "unordered")
@@ -67,7 +67,7 @@ class Keeper:
         self._write()
 
     def _observe(self, before: str, only: str, files: Sequence[str] | None = None) -> None:
-        """Observe what stands in these files, or in the stored table."""
+        """Collect the occurrences in these files, or in the stored table."""
         stored = f"from {self._root.qualified}"
         in_files = rows_in_files(self._root) if files else f"{stored} limit 0"
         incoming = stored if files is None else in_files
@@ -75,14 +75,14 @@ class Keeper:
         self._execute(before, "observed", {"files": files} if files else {}, only=only, incoming=incoming)
 
     def _observe_all(self) -> None:
-        """Replace what is known of unordered objects by what the files of all merged windows show, and the table."""
+        """Replace the history of unordered objects with the occurrences in all merged windows' files and the table."""
         self._observe("insert into observed by name", OF_UNORDERED, self._files())
         self._observe("insert into observed by name", UNOBSERVED)
         statement = f"delete from {self.history.qualified} where id in (select unordered.id from unordered)"
         self._connection.execute(statement)
 
     def _write(self) -> None:
-        """Replace the latest versions by what was observed: in one step where an object was observed only once."""
+        """Write the observed versions, in one step for objects with a single occurrence."""
         known = "select latest.id from latest"
         self._connection.execute(f"delete from {self.history.qualified} where is_current and id in ({known})")
         if not self._omitting:
@@ -99,13 +99,13 @@ class Keeper:
         return ", ".join(f"{side}.{quote(column)}" for column in self._tracked)
 
     def _files(self) -> list[str]:
-        """Return the Parquet files of all merged windows, as far as they are kept: nothing else needs the old ones."""
+        """Return the Parquet files of all merged windows that still exist; only this step needs the old ones."""
         windows = merged_windows(self._connection, self._layout)
         files, keys = self._layout.files, [key for window in windows for key in window.keys(self._root.slug)]
         return files.local([key for key in keys if files.size(key) is not None])
 
     def _filled(self, column: str) -> str:
-        """Return the expression for a tracked column as the version has it, where a window omits it."""
+        """Return the expression for a tracked column, filled in for windows that omit it."""
         name = quote(column)
         if column not in self._omitting:
             return f"{name} as {name}"

@@ -1,9 +1,9 @@
-"""List the Parquet files that each load brought, for data warehouses that load them: ``parquet/_loads/<time>.json``.
+"""List the Parquet files of each load, for data warehouses that load them: ``parquet/_loads/<time>.json``.
 
-``docs/how-to/load-elsewhere.md`` is the contract. A list is written once its load is published. What it names follows
-from ``ops.loads.listed_at``, which is published with the load, so the load after a kill writes what is missing. Where
-no list is on disk, the next one begins anew and names every window: at first, and after a restore or a ``forget``. So
-does the list of a rebuild.
+``docs/how-to/load-elsewhere.md`` is the contract. A list is written after its load is published. Its content follows
+from ``ops.loads.listed_at``, which is published with the load, so the load after a kill writes missing lists. If no
+list is on disk, at first and after a restore or a ``forget``, the next one starts over and names every window. So does
+the list of a rebuild.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ ONE = timedelta(microseconds=1)
 class ListedWindow(Struct, frozen=True):
     """A window: ``files`` by table, names below the table's folder, and ``rows`` by table.
 
-    ``omitted`` are the columns by table that it omits, and ``omitted_sets`` the tables of which it may omit rows of an
-    object.
+    ``omitted`` are the omitted columns by table, and ``omitted_sets`` the tables whose rows of an object may be
+    omitted.
     """
 
     window_id: str
@@ -55,9 +55,9 @@ class ListedWindow(Struct, frozen=True):
 
 
 class ListedTable(Struct, frozen=True):
-    """What a loader must know of a table: the headers of its file in ``sql/tables``, and DuckDB's types of its columns.
+    """The facts that a loader needs of a table: the headers of its file in ``sql/tables``, and its columns' types.
 
-    ``set_keys`` and ``same`` are for windows that omit something, as in ``filling``.
+    ``set_keys`` and ``same`` are for windows that omit data, as in ``filling``.
     """
 
     keys: Sequence[str]
@@ -79,7 +79,7 @@ class Missing(Struct, frozen=True):
 
 
 class About(Struct, frozen=True):
-    """What does not change with each load; left out of a list while it is as the list before says."""
+    """Facts that rarely change; a list omits them if they are the same as in the previous list."""
 
     tables: Mapping[str, ListedTable]
     missing_shipments: Sequence[Missing]
@@ -97,14 +97,14 @@ class LoadList(Struct, frozen=True):
 
 
 class _Newest(Struct):
-    """What the next list needs of the newest one."""
+    """The fields of the newest list that the next one needs."""
 
     listed_at: datetime
     about_digest: str
 
 
 class LoadLists:
-    """The lists that a load leaves: ``note`` them in its last transaction, and ``write`` them once it is published."""
+    """The lists of a load: ``note`` them in its last transaction, and ``write`` them once it is published."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
@@ -112,7 +112,7 @@ class LoadLists:
         self._noted: list[LoadList] = []
 
     def note(self, connection: duckdb.DuckDBPyConnection, audits: Audits) -> None:
-        """Name every window that is merged and in no list yet."""
+        """Note every merged window that is in no list yet."""
         newest = self._newest()
         since = newest.listed_at if newest else None
         listed_at = max(datetime.now(UTC), since + ONE) if since else datetime.now(UTC)
@@ -131,12 +131,12 @@ class LoadLists:
             self._noted[-1] = replace(self._noted[-1], about=about)
 
     def write(self) -> None:
-        """Write what was noted, oldest first, so that a kill leaves out only the newest."""
+        """Write the noted lists, oldest first, so that after a kill only the newest are missing."""
         for noted in self._noted:
             self._layout.files.put(self._run.turn, load_list_key(noted.listed_at), msgspec.json.encode(noted))
 
     def _newest(self) -> _Newest | None:
-        """Return the newest list. If it is damaged all are deleted, as by a ``forget``: the next one begins anew."""
+        """Return the newest list. If it is damaged, all are deleted, as by ``forget``, and the next one starts over."""
         files = self._layout.files
         names = files.names(LOADS)
         if not names:
@@ -146,7 +146,7 @@ class LoadLists:
             return msgspec.json.decode(files.get(key), type=_Newest)
         except ValueError:
             files.delete(self._run.turn, LOADS)
-            logger.warning("%(file)s was damaged: the next list of a load begins anew", {"file": key})
+            logger.warning("%(file)s was damaged: the next list of a load starts over", {"file": key})
             return None
 
     def _listed(self, receipts: Iterable[Mapping[str, Any]], omitted: Omitted) -> Iterator[ListedWindow]:

@@ -1,13 +1,13 @@
 """Merge flattened windows into the tables: newer wins, children as sets, a receipt in the same transaction.
 
 The versions of an object have one total order, which does not depend on the order in which windows arrive. Versions
-that were read before an audit or a backfill last read the object are void, which repairs an ``updated_at`` that moved
-back. Among the rest the newer one (by ``updated_at``, then ``_extracted_at``) takes effect. A version without
-``updated_at`` ranks by when it was read. An object's children are replaced with it. The rows are counted at each step;
-if the counts differ, the transaction is rolled back.
+from before the last audit or backfill of the object are void, which repairs an ``updated_at`` that moved back. Among
+the others the newest (by ``updated_at``, then ``_extracted_at``) takes effect. A version without ``updated_at`` ranks
+by the time when it was read. An object's children are replaced with it. The rows are counted at each step; if the
+counts differ, the transaction is rolled back.
 
-Usually an object that is read later is not older, and comparing it with the stored version is enough. If it is older,
-versions that lost before may win again: these few objects are looked up in the Parquet files of all merged windows.
+Usually an object that is read later is not older, and a comparison with the stored version is enough. If it is older,
+earlier losers may win: these few objects are looked up in the Parquet files of all merged windows.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ OPERATIONS = "ops"
 
 
 class _Outcome(Struct, frozen=True):
-    """Of one root table: how many versions win, when the objects in doubt were first read, how many went back."""
+    """For one root table: the number of winners, the first read of the objects in doubt, the number that moved back."""
 
     winners: int
     first_read: datetime | None
@@ -47,8 +47,8 @@ class _Outcome(Struct, frozen=True):
 class Merger:
     """Merges windows in one session of a load.
 
-    ``omitted`` is what each window omits. ``voided`` counts by table the objects that went back to an earlier
-    ``updated_at``, because an audit or a backfill showed it.
+    ``omitted`` is the data that each window omits. ``voided`` counts, by table, the objects that moved back to an
+    earlier ``updated_at`` in an audit or a backfill.
     """
 
     def __init__(
@@ -78,14 +78,14 @@ class Merger:
         self._by_window = [table for table in stored if table.schema == OPERATIONS]
 
     def merge(self, group: WindowGroup) -> dict[str, int]:
-        """Merge windows in one transaction, with a receipt each; return how many rows went into each table.
+        """Merge windows in one transaction, with a receipt each; return the number of rows written by table.
 
-        All windows of a group must omit the same. Raise ``CountsDisagreeError`` if rows do not add up; then nothing
-        of the group is merged.
+        All windows of a group must omit the same data. Raise ``CountsDisagreeError`` if the counts of rows differ; then
+        no window of the group is merged.
         """
         rows: dict[str, int] = {}
         with self._session.transaction():
-            for window, flattened in group:  # receipts first: the queries below need to know why a window was read
+            for window, flattened in group:  # receipts first: the queries below need the reason of each window
                 _refuse_loss(window, flattened)
                 self._write_receipt(window, flattened)
             self._count_parquet(group)
@@ -118,7 +118,7 @@ class Merger:
         if outcome is None:
             orphans = [slug for slug in files if files[slug]]
             if orphans:
-                raise CountsDisagreeError(f"Rows of {', '.join(orphans)} came without any row of {root.name}.")
+                raise CountsDisagreeError(f"There are rows of {', '.join(orphans)}, but no row of {root.name}.")
             return {}
         winners, earlier = self._find_winners(root, outcome, group)
         filling = Filling(self._connection, root, family, self._omitted)
@@ -133,8 +133,8 @@ class Merger:
         filling.fill_from_late(files, omitted_data(self._omitted.get(group[0][0].id, ())))
         if rows[root.slug] != winners:
             raise CountsDisagreeError(
-                f"{count_of(winners, 'row')} of {root.name} should take effect and {rows[root.slug]} would: one is "
-                "duplicated. Nothing was merged; this is a defect of wms-sync: keep the raw pages and report it."
+                f"{count_of(winners, 'row')} of {root.name} should take effect, but {rows[root.slug]} would: one is "
+                "duplicated. Nothing was merged. This is a bug in wms-sync: keep the raw pages and report it."
             )
         return rows
 
@@ -143,8 +143,8 @@ class Merger:
     ) -> tuple[int, Sequence[FlattenedWindow]]:
         """Fill the temporary table ``winners`` with the versions that take effect.
 
-        A row names the page and window of the version. Return how many there are, and the earlier windows of which a
-        version wins again.
+        A row has the page and window of the version. Return the number of rows, and the earlier windows with a version
+        that wins again.
         """
         self._connection.execute(_about(root, "winners"))
         if outcome.first_read is None:
@@ -156,7 +156,7 @@ class Merger:
         return outcome.winners + _changed(settled), self._earlier_windows(group)
 
     def _earlier_windows(self, group: WindowGroup) -> list[FlattenedWindow]:
-        """Return the earlier windows of which a version wins again."""
+        """Return the earlier windows with a version that wins again."""
         query = "select distinct _window_id from winners where _window_id not in (select unnest(?)) order by all"
         rows = self._connection.execute(query, [[window.id for window, _ in group]]).fetchall()
         return [flattened_window(self._layout, window_id) for (window_id,) in rows]
@@ -184,7 +184,7 @@ class Merger:
         )
 
     def _count_parquet(self, group: WindowGroup) -> None:
-        """Check that the files hold as many rows of each window as were flattened; raise ``CountsDisagreeError``."""
+        """Raise ``CountsDisagreeError`` if the files have another number of rows of a window than were flattened."""
         files = {table.slug: files for table in self._stored if (files := files_of(group, self._layout, table.slug))}
         counts = (
             f"select {literal(slug)}, _window_id, count(*) from read_parquet(${slug}) group by all" for slug in files
@@ -198,12 +198,12 @@ class Merger:
                 held, expected = counted.get((table.slug, window.id), 0), flattened.rows.get(table.slug, 0)
                 if held != expected:
                     raise CountsDisagreeError(
-                        f"The Parquet files of {table.slug} hold {count_of(held, 'row')} of window {window.id} where "
-                        f"{expected} were flattened. Nothing was merged; run `wms-sync rebuild` to write them again."
+                        f"The Parquet files of {table.slug} have {count_of(held, 'row')} of window {window.id}, but "
+                        f"{expected} were flattened. Nothing was merged; run `wms-sync rebuild` to rewrite them."
                     )
 
     def _write_receipt(self, window: Window, flattened: FlattenedWindow) -> None:
-        """Write the window's receipt, in place of one from before it was flattened again."""
+        """Write the window's receipt; it replaces an earlier one."""
         self._connection.execute("delete from ops.loads where window_id = ?", [window.id])
         receipt = {
             "window_id": window.id,
@@ -224,7 +224,7 @@ class Merger:
 def _refuse_loss(window: Window, flattened: FlattenedWindow) -> None:
     if flattened.records != window.records:
         raise CountsDisagreeError(
-            f"The pages of window {window.id} hold {count_of(window.records, 'shipment')}, and flattening produced "
+            f"The pages of window {window.id} have {count_of(window.records, 'shipment')}, but flattening produced "
             f"{flattened.records}. Nothing was merged; run `wms-sync rebuild` to flatten them again."
         )
 

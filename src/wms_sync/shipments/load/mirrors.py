@@ -1,8 +1,8 @@
-"""What each load writes into ``ops`` anew: the ledger of creates, the time zones of warehouses, and the load itself.
+"""Rewrite tables of ``ops`` in each load: the ledger of creates, the time zones of warehouses, and the load itself.
 
-``ops.push_ledger`` is the ledger for analysts, updated by what the tables prove about it. When a page shows a created
-thing, the create has made the round trip. The ledger then records when, records the id if the answer that should have
-brought it was lost, and settles the create if it was in doubt.
+``ops.push_ledger`` is the ledger for analysts, updated with the proofs in the tables. When a created thing appears on a
+page, its create has made the round trip. The ledger then records the time, records the id if the answer to the create
+was lost, and settles the create if it was in doubt.
 
 The marts need the zone of each warehouse, the offsets of these zones, and 'now'. A changed setting takes effect with
 the next load.
@@ -32,9 +32,9 @@ from wms_sync.timezones import WarehouseTimezones, offsets
 
 
 def write_push_ledger(connection: duckdb.DuckDBPyConnection, ledger: PushLedger, service: str | None) -> int:
-    """Record in the ledger what the tables show of ``service``, and replace ``ops.push_ledger`` by the ledger.
+    """Record in the ledger the things of ``service`` that the tables contain, and rewrite ``ops.push_ledger``.
 
-    Return how many things were seen for the first time.
+    Return the number of things that appear for the first time.
     """
     stored, names = stored_rows(connection, "push_ledger"), table("ops_push_ledger").column_names
     ledger.take_in(_entries(dict(zip(names, row, strict=True)) for row in stored))  # they may be the only copy
@@ -52,10 +52,10 @@ def write_push_ledger(connection: duckdb.DuckDBPyConnection, ledger: PushLedger,
 
 
 def restore_push_ledger(copies: Target, journal: CreatesJournal, ledger: PushLedger) -> int:
-    """Copy into the ledger the creates that only the published tables or the journal know; return how many.
+    """Copy creates that are only in the published tables or the journal into the ledger; return their number.
 
-    This repairs a state store that was deleted or restored from an old copy. The journal knows the products that were
-    sent after the tables were written; a second retailer or location tag is refused by the service.
+    This repairs a state store that was deleted or restored from an old copy. The journal has the products that were
+    sent after the tables were written; the service refuses a second retailer or location tag.
     """
     return ledger.take_in(published_push_ledger(copies)) + ledger.take_in(journal.entries())
 
@@ -68,7 +68,7 @@ def published_push_ledger(copies: Target) -> list[Entry]:
         with copies.published() as connection:
             return _entries(records(connection.execute("from ops.push_ledger")))
     except (duckdb.Error, DatabaseOpenError):
-        return []  # the step that needs them reports what is wrong with them
+        return []  # the step that needs the tables reports the error
 
 
 def _entries(rows: Iterable[Mapping[str, Any]]) -> list[Entry]:
@@ -76,7 +76,7 @@ def _entries(rows: Iterable[Mapping[str, Any]]) -> list[Entry]:
 
 
 def write_timezones(connection: duckdb.DuckDBPyConnection, zones: WarehouseTimezones) -> None:
-    """Set ``warehouses.timezone``, and replace ``ops.timezones`` by the offsets of every zone in use."""
+    """Set ``warehouses.timezone``, and fill ``ops.timezones`` with the offsets of every zone in use."""
     wanted = {
         warehouse["id"]: zones.of(warehouse["name"], warehouse["abbreviation"]) or zones.default
         for warehouse in records(connection.execute(sql_files.read("queries/warehouses.sql")))
@@ -94,7 +94,7 @@ def write_latest_load(
     run_id: str,
     later: Collection[str] = (),
 ) -> None:
-    """Replace ``ops.latest_load`` by what this load knows; windows that are merged ``later`` cover nothing yet."""
+    """Fill ``ops.latest_load`` with the facts of this load; windows to be merged ``later`` cover nothing yet."""
     covered = store.covered(without=later)
     row = SimpleNamespace(
         data_until=sync_cursor(settings.start, covered) if covered else None,

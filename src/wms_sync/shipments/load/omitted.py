@@ -1,10 +1,10 @@
-"""The data that a window omits: what it is, and ``ops.omitted``, which holds it by window.
+"""The data that a window omits, and ``ops.omitted``, which lists it by window.
 
-A window omits data that was not asked for, because ``WMS_OMIT_FIELDS`` leaves it out or the service refuses it; reading
-records that with the window. It also omits objects that were asked for and not sent. A service that ignores field
-selection, or leaves ``included`` out, answers as if nothing were wrong: so the objects that the rows of a window refer
-to are compared with those that came, in the window's own Parquet files. Data that a window omits is not updated by it
-(``filling``, ``history``).
+A window omits data that was not requested, because ``WMS_OMIT_FIELDS`` leaves it out or the service refuses it; the
+read records this with the window. It also omits objects that were requested but not sent: a service that ignores field
+selection, or leaves ``included`` out, reports no error. So the references in the rows of a window are compared with the
+received objects, in the window's own Parquet files. A window does not update data that it omits (``filling``,
+``history``).
 
 Data is named as in ``Selection.omitted``.
 """
@@ -32,20 +32,20 @@ Omitted = Mapping[str, tuple[str, ...]]
 CHECK = "the_service_sent_what_was_asked_for"
 NOT_SENT = "not sent"
 ALSO = {"order_address_candidates": ("pii_order_address_candidates",)}
-"""Tables that hold further columns of the same rows."""
+"""Tables with further columns of the same rows."""
 ADDRESS = "fields:order.shipping_address"
 SHIPPING = frozenset({"fields:order", "fields:order=shipping_address", ADDRESS})
-"""Without any of these, nothing of a shipping address comes."""
+"""If any of these is omitted, no field of a shipping address arrives."""
 
 
 class OmittedData(Struct, frozen=True):
-    """Omitted ``columns`` by table, and ``sets``: the tables of which an object may have rows that did not come."""
+    """Omitted ``columns`` by table, and ``sets``: the tables in which an object may have rows that were not sent."""
 
     columns: Mapping[str, frozenset[str]]
     sets: frozenset[str]
 
     def touches(self, family: Iterable[Table]) -> bool:
-        """Return whether it is data of any of these tables."""
+        """Return whether any of these tables is affected."""
         return any(member.slug in self.columns or member.slug in self.sets for member in family)
 
     def beyond(self, other: OmittedData) -> OmittedData:
@@ -91,7 +91,7 @@ def _ship_to(omitted: frozenset[str]) -> frozenset[str]:
 def _omitted_fields(places: Sequence[Parameter], omitted: frozenset[str]) -> frozenset[str]:
     """Return the omitted fields of a kind.
 
-    Objects of a shared kind come only from the places that ask for them; objects of other kinds always come in part.
+    Objects of a shared kind come only from parameters that request them; objects of other kinds always come in part.
     """
     asked = [place for place in places if place.name not in omitted]
     bringing = asked if places[0].kind.shared and asked else places
@@ -106,7 +106,7 @@ def _omitted_fields(places: Sequence[Parameter], omitted: frozenset[str]) -> fro
 def _columns(of: Table, kind: Kind, fields: frozenset[str]) -> Iterator[str]:
     """Yield the columns that hold these fields or parts of them.
 
-    The column that ranks versions is left out: taken from another version it would rank this one wrongly.
+    The column that ranks versions is left out: a value from another version would rank this one wrongly.
     """
     for name in of.column_names:
         owners = [field for field in kind.fields if name == field or name.startswith(f"{field}_")]
@@ -126,7 +126,7 @@ class OmittedName(Struct, frozen=True):
 
 
 class _Objects(Struct, frozen=True):
-    """Objects that are asked for at ``path``, and the column that refers to them.
+    """Objects that are requested at ``path``, and the column that refers to them.
 
     ``proof`` is a column that only the whole object fills.
     """
@@ -158,7 +158,7 @@ OBJECTS = (
 
 
 def record_omitted(connection: duckdb.DuckDBPyConnection, layout: Layout, group: WindowGroup) -> None:
-    """Write what these windows omit into ``ops.omitted``."""
+    """Record the omitted data of these windows in ``ops.omitted``."""
     found = {(row.window_id, row.name): row for window, _ in group for row in _not_requested(window)}
     for row in _not_sent(connection, layout, group):
         found.setdefault((row.window_id, row.name), row)
@@ -168,7 +168,7 @@ def record_omitted(connection: duckdb.DuckDBPyConnection, layout: Layout, group:
 
 
 def omitted_by_window(connection: duckdb.DuckDBPyConnection) -> dict[str, tuple[str, ...]]:
-    """Return what each window in ``ops.omitted`` omits."""
+    """Return the names of the omitted data of each window in ``ops.omitted``."""
     query = "select window_id, list(name order by name) from ops.omitted group by window_id"
     return {window: tuple(names) for window, names in connection.execute(query).fetchall()}
 
@@ -179,9 +179,9 @@ def _not_requested(window: Window) -> Iterator[OmittedName]:
 
 
 def _not_sent(connection: duckdb.DuckDBPyConnection, layout: Layout, group: WindowGroup) -> Iterator[OmittedName]:
-    """Yield the objects that each window asked for and refers to, and of which none came.
+    """Yield the kinds of objects that a window requested and refers to, but of which it received none.
 
-    If none of any kind came, nothing that was asked for came.
+    If it received none of any kind, it received nothing that was requested.
     """
     queries: list[str] = []
     files: dict[str, Sequence[str]] = {}
@@ -208,7 +208,7 @@ def _not_sent(connection: duckdb.DuckDBPyConnection, layout: Layout, group: Wind
 
 
 def _referring(number: int, objects: _Objects) -> str:
-    """Return the query for the objects that rows refer to; a part of an object says itself whether it came."""
+    """Return the query for the objects that rows refer to; for parts, the row itself proves whether they came."""
     came = f"{quote(objects.proof)} is not null" if objects.are_parts else "false"
     return (
         f"select _window_id, {number} as kind, {quote(objects.reference)} as id, true as refers, {came} as is_there "
@@ -226,11 +226,11 @@ def _came(number: int, objects: _Objects) -> str:
 
 
 def not_sent_lately(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
-    """Return a sentence for each name that the latest load's windows asked for and whose objects were not sent."""
+    """Return a sentence for each name that the latest load's windows requested and whose objects were not sent."""
     return tuple(
-        f"{row['name']} was asked for, and none of the objects came to which "
-        f"{count_of(row['referring'], 'row refers', 'rows refer')} that the latest load brought: does the service "
-        "ignore field selection, or leave `included` out? If it never has them, do not ask: "
+        f"{row['name']} was requested, but the service sent none of its objects, to which "
+        f"{count_of(row['referring'], 'row of the latest load refers', 'rows of the latest load refer')}. Check "
+        "whether the service ignores field selection or leaves out `included`. If it never has these objects, set "
         f"WMS_OMIT_FIELDS={row['name'].removeprefix(PREFIX)}."
         for row in records(connection.execute(sql_files.read(f"checks/{CHECK}.sql")))
         if row["reason"] == NOT_SENT

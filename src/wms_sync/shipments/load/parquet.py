@@ -49,7 +49,7 @@ def chosen_rows(table: Table, chosen: str) -> str:
 
 
 def rows_of(table: Table, files: Sequence[str]) -> str:
-    """Return what to select from for the rows in these files of one load; without files it is empty."""
+    """Return the from clause for the rows in these files of one load; it has no rows if there are no files."""
     if not files:
         return f"(from {table.qualified} limit 0)"
     return f"read_parquet([{', '.join(map(literal, files))}])"

@@ -1,4 +1,4 @@
-"""Merge the windows that are flattened and not in the tables, batch by batch."""
+"""Merge the flattened windows that are not in the tables, batch by batch."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ RECORDS_PER_TRANSACTION = 100_000
 
 
 class PendingWindows:
-    """Merges the windows without a receipt and those to merge ``again``, in batches of one transaction each.
+    """Merges the windows without a receipt and those to merge ``again``, in batches.
 
-    Call ``merge_next`` until ``is_complete``, each time in a new session. Then ``merged`` are the windows that were
-    merged, ``rows`` what they brought, without slices that were ``compared`` just now. ``landed`` are the windows that
-    the state store may record as loaded, and ``lists`` are to be written, once the tables are published. With ``most``,
-    only the first windows with that number of records are merged; ``later`` are the rest.
+    Call ``merge_next`` until ``is_complete``, each time in a new session. Then ``merged`` are the merged windows, and
+    ``rows`` counts their rows by table, except those of the slices in ``compared``. Once the tables are published,
+    ``landed`` are the windows that the state store may record as loaded, and ``lists`` are to be written. With
+    ``most``, only the first windows up to that number of records are merged; ``later`` are the others.
     """
 
     def __init__(self, run: Run, again: Collection[str] = (), most: int | None = None) -> None:
@@ -79,7 +79,7 @@ class PendingWindows:
         return _batches(pending)
 
     def _merge_batch(self, session: Session, batch: Sequence[Window], audits: Audits) -> None:
-        """Record what the windows of a batch omit, and merge those that follow each other and omit the same."""
+        """Record the omitted data of a batch, and merge adjacent windows that omit the same data together."""
         files = self._layout.files
         windows = [(window, flattened_window(self._layout, window.id)) for window in batch]
         files.local([key for _, flattened in windows for table in flattened.parts for key in flattened.keys(table)])
@@ -107,12 +107,12 @@ class PendingWindows:
         self._note(group, merger.merge(group), compared)
         for table, count in merger.voided.items():
             logger.info(
-                "%(rows)s of %(table)s went back to an earlier updated_at, as an audit or a backfill has read them",
+                "%(rows)s of %(table)s moved back to an earlier updated_at, which an audit or a backfill has read",
                 {"rows": count_of(count, "row"), "table": table},
             )
 
     def mirror(self, connection: duckdb.DuckDBPyConnection, audits: Audits) -> None:
-        """Write what the tables say of themselves: windows, audits, creates, time zones, how far they reach."""
+        """Write the tables' metadata: windows, audits, creates, time zones, the sync cursor."""
         settings, store = self._run.settings, self._run.store
         write_audits(connection, audits)
         mark_missing(connection, audits)
@@ -125,7 +125,7 @@ class PendingWindows:
         self.lists.note(connection, audits)
 
     def audits_of(self, audits: Audits) -> tuple[Audit, ...]:
-        """Return what was found in the slices that were compared."""
+        """Return the audits of the compared slices, with their results."""
         return tuple(audit for audit in audits.all() if audit.window_id in self.compared)
 
     def _windows_as_published(self) -> Iterator[Window]:
@@ -134,7 +134,7 @@ class PendingWindows:
             yield replace(window, state="loaded", loaded_at=now) if window.id in self.landed else window
 
     def _note(self, group: WindowGroup, rows: Mapping[str, int], compared: Sequence[str]) -> None:
-        """Note what was merged. A slice that was ``compared`` just now is a batch of its own; its rows do not count."""
+        """Note merged windows. A slice in ``compared`` is its own batch; its rows do not count."""
         self.compared += compared
         for window, flattened in group:
             self.merged[window.id] = flattened
@@ -145,7 +145,7 @@ class PendingWindows:
 
 
 def _beyond(pending: Sequence[Window], most: int) -> Sequence[Window]:
-    """Return the windows after the first ones that have ``most`` records; never all."""
+    """Return the windows after the first ones with ``most`` records; never all."""
     counted = itertools.accumulate(window.records for window in pending)
     return pending[max(1, sum(records <= most for records in counted)) :]
 
@@ -153,7 +153,7 @@ def _beyond(pending: Sequence[Window], most: int) -> Sequence[Window]:
 def _batches(pending: Sequence[Window]) -> Iterator[list[Window]]:
     """Split windows into batches: a commit costs much more than merging more rows in it.
 
-    A slice that is to be compared with the tables has a batch of its own.
+    A slice to be compared with the tables has its own batch.
     """
     batch: list[Window] = []
     for window in pending:

@@ -1,8 +1,8 @@
-"""The tables' step: flatten every window that is landed, merge those that are not in the tables, check and publish.
+"""One load: flatten every landed window, merge those that are not in the tables, check and publish.
 
-A load is there or not: it changes a private copy of the tables, which replaces them at the end. The receipts in the
-published tables decide which windows are still to be merged, whichever run landed them and whatever was killed before.
-What a load writes to the state store before it publishes is the same when it is written again.
+A load is all or nothing: it changes a private copy of the tables, which replaces them at the end. The receipts in the
+published tables determine the windows still to be merged, whichever run landed them and whatever was killed before. The
+state that a load writes before it publishes is idempotent.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ from wms_sync.targets.target import note_published, target_of
 
 logger = logging.getLogger(__name__)
 UNKNOWN_KEYS = "no_unknown_key_came_in_the_latest_load"
-"""The check that counts them."""
-REFUSED = ("The tables could not be refreshed", "nothing was published, and what is landed is not read again")
+"""The check that counts unknown keys."""
+REFUSED = ("The tables could not be refreshed", "nothing was published, and landed pages are not read again")
 AUDITED = {
     "compared": (),
     "changed": (),
@@ -52,20 +52,20 @@ AUDITED = {
     "absent": ("absent", "absent"),
     "voided": ("updated_at moved back", "updated_at moved back"),
 }
-"""What is said of an audit; what has words of its own is left out where it is zero."""
+"""The numbers of an audit that are reported; those with words are omitted if they are zero."""
 
 
 class RefreshReport(Struct, frozen=True):
-    """What a refresh did. ``rows`` counts all rows by table, ``merged`` those that this run merged, without ``audits``.
+    """The result of a refresh. ``rows`` counts all rows by table, ``merged`` the rows of this run without ``audits``.
 
-    ``audits`` are the slices of old shipments that this run compared with the tables, and merged.
+    ``audits`` are the slices of old shipments that this run compared with the tables and merged. ``quarantined`` counts
+    values and records, once even if a sync and its audit both read them; ``drift`` counts each key once, on however
+    many pages.
 
-    ``quarantined`` counts values and records, once also if a sync and its audit read them; ``drift`` counts keys, each
-    once, however many pages have it.
-    ``ops_rows`` counts those of schema ``ops``. ``data_as_of`` is the sync cursor of the tables. ``is_news`` is
-    whether what is published has more than before. ``phases`` are seconds: flatten, merge, check, publish.
-    With ``warnings`` the exit code is 3. ``target`` is what analysts open.
-    ``has_more``: windows are left for another load, since one does not take all.
+    ``ops_rows`` counts the rows of schema ``ops``. ``data_as_of`` is the sync cursor of the tables. ``is_news``: the
+    published tables have new data. ``phases`` are seconds: flatten, merge, check, publish. With ``warnings`` the exit
+    code is 3. ``target`` is the name of the file or lake that analysts open. ``has_more``: windows are left for another
+    load, because one load does not take all.
     """
 
     windows: tuple[str, ...]
@@ -88,7 +88,7 @@ class RefreshReport(Struct, frozen=True):
 
     @property
     def audited(self) -> str | None:
-        """Return what audits compared and found: ``1,000 shipments compared, 0 changed``; None without an audit."""
+        """Return the result of audits: ``1,000 shipments compared, 0 changed``; None without an audit."""
         if not self.audits:
             return None
         found = {name: sum(getattr(audit, name) or 0 for audit in self.audits) for name in AUDITED}
@@ -104,19 +104,19 @@ class RefreshReport(Struct, frozen=True):
 
     @property
     def refusal(self) -> str:
-        """Return why nothing was published: a line for each blocking check that failed."""
+        """Return the reason why nothing was published: a line for each blocking check that failed."""
         lines = [f"- {result.check.name}: {result.finding}" for result in self.refused_by]
-        heading = f"Nothing was published: {self.target} is as it was before. Blocking checks failed:"
+        heading = f"Nothing was published: {self.target} is unchanged. Blocking checks failed:"
         return "\n".join([heading, *lines])
 
     def followed_by(self, last: Self) -> Self:
-        """Return what both loads did, the last of which says what is published now."""
+        """Return the report of both loads; ``last`` describes the published tables."""
         return replace(
             last,
             windows=(*self.windows, *last.windows),
             merged=Counter(self.merged) + Counter(last.merged),
             quarantined=self.quarantined + last.quarantined,
-            drift=max(self.drift, last.drift),  # the last one has counted the keys of both
+            drift=max(self.drift, last.drift),  # the last load has counted the keys of both
             seconds=self.seconds + last.seconds,
             warnings=tuple(dict.fromkeys((*self.warnings, *last.warnings))),
             is_news=self.is_news or last.is_news,
@@ -140,7 +140,7 @@ class RefreshReport(Struct, frozen=True):
 
 
 class Refresh:
-    """One load: of what is not in the tables yet and of windows ``again``, or ``anew`` of everything."""
+    """One load: of new windows and of windows ``again`` or, ``from_scratch``, of everything."""
 
     def __init__(self, run: Run, again: Collection[str] = (), *, from_scratch: bool = False) -> None:
         self._run = run
@@ -162,7 +162,7 @@ class Refresh:
             self._target.load(self._run.turn, from_scratch=self._from_scratch) as loading,
             Audits(self._settings.database_url, self._store.turn) as audits,
         ):
-            # a rebuild merges all at once: nobody should see a part of what there was
+            # a rebuild merges everything at once, so that no reader sees a part of the old data
             pending = PendingWindows(self._run, self._again, None if self._from_scratch else loading.most)
             with self._phase("merge"):
                 while not pending.is_complete:
@@ -209,7 +209,7 @@ class Refresh:
         if not self._settings.include_addresses and self._holds_persons():
             logger.info(
                 "schema %(schema)s is left empty, because WMS_INCLUDE_ADDRESSES is off; raw pages and Parquet files "
-                "keep the personal data that they hold",
+                "keep their personal data",
                 {"schema": PERSONAL},
             )
 
@@ -217,7 +217,7 @@ class Refresh:
         return any(self._layout.parquet_files(table.slug) for table in tables() if table.schema == PERSONAL)
 
     def _flatten(self) -> None:
-        """Flatten what is to be merged, before the tables are opened, because either step may use all the memory."""
+        """Flatten windows before the tables are opened, because either step may use all the memory."""
         with self._phase("flatten"):
             damaged = flatten_landed(self._settings, self._store, from_scratch=self._from_scratch)
         if damaged:
@@ -240,25 +240,25 @@ class Refresh:
 
 
 def refresh(run: Run, again: Collection[str] = ()) -> RefreshReport:
-    """Load what is landed, and windows ``again`` that are in the tables; check and publish. Needs the writer's lock."""
+    """Load landed windows, and loaded windows ``again``; check and publish. The caller holds the writer's lock."""
     logger.info("refreshing the tables (run %(run)s)", {"run": run.id})
     with refusals_explained(*REFUSED):
         report = Refresh(run, again).run()
         while report.published and report.has_more:
-            logger.info("published a part: more is still to be merged than one load takes")
+            logger.info("published a part: another load merges the remaining windows")
             report = report.followed_by(Refresh(run, set(again).difference(report.windows)).run())
         return report
 
 
 def rebuild(run: Run) -> RefreshReport:
-    """Rebuild every table from the raw pages, without a call to the service. The caller holds the writer's lock."""
+    """Rebuild every table from the raw pages, without requests to the service. The caller holds the writer's lock."""
     logger.info("rebuilding every table from raw pages (run %(run)s)", {"run": run.id})
     with refusals_explained(*REFUSED):
         return Refresh(run, from_scratch=True).run()
 
 
 class Replayed(Struct, frozen=True):
-    """The windows that were loaded again, those whose raw pages are not kept any more, and what the load did."""
+    """The windows that were loaded again, those whose raw pages were dropped, and the report of the load."""
 
     windows: tuple[str, ...]
     dropped: tuple[str, ...]
@@ -266,12 +266,11 @@ class Replayed(Struct, frozen=True):
 
 
 def replay(run: Run, window_ids: Collection[str]) -> Replayed:
-    """Load these windows again from raw pages, after ``sql/types`` learned to read what did not fit.
+    """Load these windows again from raw pages, after ``sql/types`` was extended for values that did not fit.
 
-    Each window is flattened anew and merged once more. That changes only what the pages show differently now: merging
-    has one total order of versions, in which a window takes the place it had. If a replay is killed, the next load
-    flattens the windows, and the next replay merges them, since the tables still list what did not fit. The caller
-    holds the writer's lock.
+    Each window is flattened and merged again. This changes only values that are flattened differently now: versions
+    have one total order, in which a window keeps its place. If a replay is killed, the next load flattens the windows,
+    and the next replay merges them, because the tables still list the misfits. The caller holds the writer's lock.
     """
     layout = run.layout
     complete = sorted({window.id for window in run.store.windows(*COMPLETE_STATES)} & set(window_ids))
@@ -284,12 +283,12 @@ def replay(run: Run, window_ids: Collection[str]) -> Replayed:
 
 
 def _quarantined(connection: duckdb.DuckDBPyConnection, windows: Collection[str]) -> int:
-    """Return how many values and records of these windows are in quarantine: each once, though an audit read it too."""
+    """Return the number of quarantined values and records of these windows, each once even if an audit read it too."""
     query = sql_files.read("inbox/counted_once.sql")
     row = connection.execute(query, {"windows": list(windows)}).fetchone()
     return int(row[0]) if row else 0
 
 
 def _unknown_keys(results: Iterable[CheckResult]) -> int:
-    """Return how many keys of this run's pages are unknown, or had values that were cast."""
+    """Return the number of keys on this run's pages that are unknown or had values that were cast."""
     return next(result.offending for result in results if result.check.name == UNKNOWN_KEYS)

@@ -1,9 +1,9 @@
 """Drop raw pages of old windows (``WMS_RAW_RETENTION_DAYS``) and of abandoned windows.
 
 The pages of a window are dropped only if it is in the tables and has its Parquet files, which a rebuild then uses. A
-key that is added to ``sql/types`` later stays null for such a window.
+key that is added to ``sql/types`` afterwards stays null for such a window.
 
-They are old only if they are so by the service's clock too: what a wrong clock of this machine deletes is gone.
+Pages must be old by the service's clock too, so that a wrong clock of this machine deletes none.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from wms_sync.state.store import StateStore, Window
 logger = logging.getLogger(__name__)
 
 ABANDONED_FOR = timedelta(days=1)
-"""The pages of an abandoned window are kept that long, so that someone can find out what went wrong."""
+"""The pages of an abandoned window are kept for this long, for an investigation of the error."""
 
 
 def drop_old_pages(run: Run) -> None:

@@ -1,9 +1,8 @@
-"""Decide how far a read may go, by two clocks: the service's, as its answers show it, and this machine's.
+"""Determine the horizon of a read by two clocks: the service's, as its answers show it, and this machine's.
 
-The horizon is the lowest time that any answer allows, so coverage never exceeds what both clocks have reached. If that
-keeps something from being read, or the service's clock went back, the read warns. The difference between the clocks is
-remembered for ``status``, the check and the next sync: in the state store, and in ``clocks.json`` for the day on which
-the state store is lost.
+The horizon is the lowest time that any answer allows, so coverage never exceeds the time that both clocks have reached.
+The read warns if this limits it, or if the service's clock went back. The difference between the clocks is remembered
+for ``status``, the check and the next sync: in the state store, and in ``clocks.json`` in case the state store is lost.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ UNDATED = "no Date"
 
 
 class Clocks(Struct, frozen=True):
-    """The clocks as ``heard`` before the first page. ``newest`` is the end of coverage, or else the start date.
+    """The ``readings`` before the first page. ``newest`` is the end of coverage, or else the start date.
 
-    ``before`` is how far the service's clock was ahead of this machine's at the last sync; None if that is not known.
+    ``before`` is the lead of the service's clock over this machine's at the last sync; None if it is unknown.
     """
 
     readings: Readings
@@ -45,7 +44,7 @@ class Clocks(Struct, frozen=True):
 
     @property
     def went_back(self) -> timedelta:
-        """Return how far the service's clock has gone back since the last sync; zero up to the tolerance.
+        """Return the time by which the service's clock went back since the last sync; zero up to the tolerance.
 
         Times ahead of this machine by more than the tolerance were never covered, so going back from there loses
         nothing.
@@ -65,12 +64,12 @@ class Clocks(Struct, frozen=True):
 
     @property
     def is_stuck(self) -> bool:
-        """Return whether the horizon is so far behind coverage that nothing can be read."""
+        """Return whether the horizon is so far before the end of coverage that nothing can be read."""
         return self.newest - self.horizon > self.tolerance
 
     @property
     def is_in_doubt(self) -> bool:
-        """Return whether to hear more answers: one of several servers may have a wrong clock."""
+        """Return whether to get more answers: one of several servers may have a wrong clock."""
         ahead = self.readings.most is not None and self.readings.most > MARGIN
         return ahead or self.is_stuck or bool(self.went_back)
 
@@ -80,26 +79,26 @@ class Clocks(Struct, frozen=True):
         nothing = f" Nothing can be read from {_moment(self.newest)} on." if self.is_stuck else ""
         if least is not None and least > self.tolerance:
             yield (
-                f"The service's clock is {apart(least)} this machine's, and one of them is wrong. Data is read up to "
-                f"{_moment(self.horizon)}, which this machine's clock and WMS_CLOCK_TOLERANCE_SECONDS "
+                f"The service's clock is {apart(least)} this machine's, so one of them is wrong. Data is read up to "
+                f"{_moment(self.horizon)}, as this machine's clock and WMS_CLOCK_TOLERANCE_SECONDS "
                 f"({self.tolerance.total_seconds():.0f}) allow; later changes wait.{nothing} Correct the wrong clock."
             )
         elif self.went_back:
             yield (
                 f"The service's clock has gone back by {_length(self.went_back)} since the last sync (or this "
-                "machine's has jumped ahead). Changes since then may have times that are covered already, so the "
-                f"overlap reaches back further by as much this time.{nothing}"
+                "machine's has jumped ahead). Changes since then may have times that are covered already, so this "
+                f"sync extends the overlap by the same length.{nothing}"
             )
         elif nothing:
             yield (
                 f"An answer of the service is dated so far back that only changes before {_moment(self.horizon)} "
-                f"could be read.{nothing} If this repeats, one of its servers has a wrong clock: report it to the "
-                "service."
+                f"could be read.{nothing} If this repeats, one of the service's servers has a wrong clock: report it "
+                "to the operator of the service."
             )
 
 
 def served_later(api: GlobalApi, store: StateStore) -> None:
-    """Make pages from now on count as extracted after all landed pages, whatever the clocks say."""
+    """Date new pages after all landed pages, whatever the clocks show."""
     latest = store.latest_served()
     if latest is not None:
         api.clock.not_before(latest + timedelta(seconds=1))
@@ -120,13 +119,13 @@ def remember(layout: Layout, store: StateStore, clocks: Clocks) -> None:
     if clocks.repeated_from is not None:
         since = int(clocks.repeated_from.timestamp())
         seen.append(Observation.of_now(COVERAGE_WITHDRAWN, since, "seconds since 1970"))
-    # the file first: a kill between the two must not leave what only the state store knows
+    # the file first: after a kill in between, the state store must not know more than the file
     _write(store, layout, _by_name(store) | {observation.name: observation for observation in seen})
     store.record(seen)
 
 
 def reconcile(layout: Layout, store: StateStore) -> None:
-    """Bring the state store and ``clocks.json`` to the newer of what they have. The caller holds the writer's lock."""
+    """Update the state store and ``clocks.json`` to the newer of both. The caller holds the writer's lock."""
     known = _by_name(store)
     try:
         listed = {
@@ -137,7 +136,7 @@ def reconcile(layout: Layout, store: StateStore) -> None:
         listed = {}
     except (msgspec.MsgspecError, UnicodeDecodeError):
         listed = {}
-        logger.warning("%(file)s is damaged: written again from the state store", {"file": layout.clocks})
+        logger.warning("%(file)s is damaged: it is rewritten from the state store", {"file": layout.clocks})
     newest = {
         observation.name: observation
         for observation in sorted((*listed.values(), *known.values()), key=lambda observation: observation.observed_at)
@@ -145,15 +144,13 @@ def reconcile(layout: Layout, store: StateStore) -> None:
     newer = [observation for observation in newest.values() if observation != known.get(observation.name)]
     if newer:
         store.record(newer)
-        logger.info(
-            "restored in the state store what %(file)s says of the service's clock", {"file": layout.clocks.name}
-        )
+        logger.info("restored the readings of the service's clock from %(file)s", {"file": layout.clocks.name})
     if newest != listed:
         _write(store, layout, newest)
 
 
 def remembered(store: StateStore) -> timedelta | None:
-    """Return how far the service's clock was ahead at the last sync, by the answer with the largest difference."""
+    """Return the lead of the service's clock at the last sync, by the answer with the largest difference."""
     seen = store.observation(OBSERVED)
     return None if seen is None or seen.about == UNDATED else timedelta(seconds=seen.value)
 
@@ -165,11 +162,11 @@ def clock_warning(store: StateStore, tolerance: timedelta) -> str | None:
         return None
     when = f"At the sync of {_moment(seen.observed_at)}"
     if seen.about == UNDATED:
-        return f"{when} the service's answers had no Date: only this machine's clock limits how far data is read."
+        return f"{when} the service's answers had no Date header: only this machine's clock limits the read."
     furthest = max((timedelta(seconds=seen.value), timedelta(seconds=int(seen.about))), key=abs)
     if abs(furthest) <= tolerance:
         return None
-    return f"{when} the service's clock was {apart(furthest)} this machine's: one of them is wrong. Correct it."
+    return f"{when} the service's clock was {apart(furthest)} this machine's: correct the one that is wrong."
 
 
 def _by_name(store: StateStore) -> dict[str, Observation]:

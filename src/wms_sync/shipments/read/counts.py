@@ -1,10 +1,10 @@
 """Check whether the service's counts are reliable, and cut an interval into windows by them.
 
-The specification does not rule out a count that ignores the filter, although none was ever seen. Each part of an
-interval would then have the count of the whole, and cutting would continue down to single seconds.
+The specification does not rule out a count that ignores the filter, although none has been observed. Then each part of
+an interval would have the count of the whole, and cutting would continue down to single seconds.
 
-A window that ends just after a page is full costs a request for a page that is nearly empty, and a window that is read
-last, alone, leaves lanes idle. So windows hold nearly full pages, and the last ones are smaller: at least one for each
+A window with a few records more than full pages costs a request for a nearly empty page, and a window that is read last
+and alone leaves lanes idle. So windows have nearly full pages, and the last windows are smaller: at least one for each
 lane.
 """
 
@@ -22,21 +22,21 @@ from wms_sync.service.shipments import ShipmentListing
 from wms_sync.shipments.read.progress import Warnings
 
 UNKNOWN = 0
-"""The expected number of records if counts are not reliable: progress and disk space are then not estimated."""
+"""The expected number of records if counts are unreliable; progress and disk space are not estimated then."""
 INSTEAD = (
-    "Instead, windows are proved complete by listing their ids again, and are not cut into parts; the amount left to "
-    "read is not known."
+    "Instead, each window is proved complete by listing its ids again, and is not cut into parts; the remaining amount "
+    "is unknown."
 )
 PAGES_PER_WINDOW = 10
 COARSE = 1.5
 """A slice with more records than this many windows is counted in parts."""
 LEAST_PARTS, MOST_PARTS = 3, 64
 FAR_MORE = 2
-"""If the parts add up to this many times the whole, the counts are wrong: changes meanwhile cannot explain it."""
+"""If the parts add up to this multiple of the whole, the counts are wrong: concurrent changes cannot explain it."""
 
 
 class Counts:
-    """Knows whether the counts of one run are reliable; asks the service at most once."""
+    """Determines whether the counts of one run are reliable, with at most one request."""
 
     def __init__(self, listing: ShipmentListing, warnings: Warnings) -> None:
         self._listing = listing
@@ -60,20 +60,20 @@ class Counts:
         self._warn()
 
     def warn_of_none(self) -> None:
-        """Warn that the service was asked to count and did not."""
+        """Warn that the service did not count although a count was requested."""
         self._warnings.warn(f"The service gives no counts (meta.count), although count=1 was requested. {INSTEAD}")
 
     def _warn(self) -> None:
         self._warnings.warn(
-            "The service's counts (meta.count) do not add up: they ignore the filter, or end at a number that its "
-            f"lists pass. {INSTEAD}"
+            "The service's counts (meta.count) do not add up: they ignore the filter, or are cut off at a number that "
+            f"its lists exceed. {INSTEAD}"
         )
 
 
 class IntervalCutter:
     """Cuts intervals into windows of about ``PAGES_PER_WINDOW`` full pages, by counts.
 
-    ``lanes`` is how many windows are read, and how many counts requested, at a time.
+    ``lanes`` is the number of windows to read, and of counts to request, at a time.
     """
 
     def __init__(self, listing: ShipmentListing, counts: Counts, *, page_size: int, lanes: int) -> None:
@@ -84,7 +84,7 @@ class IntervalCutter:
         self._coarse = int(COARSE * PAGES_PER_WINDOW * page_size)
 
     def cut(self, whole: Interval, count: int | None) -> list[Slice]:
-        """Return the windows of an interval with the records expected in each. ``count``: of the whole, if known."""
+        """Return the windows of an interval, each with its expected records. ``count``: of the whole, if known."""
         if count is None:
             count, _ = self._listing.count(whole.start, whole.end)
         if count is None:
@@ -104,7 +104,7 @@ class IntervalCutter:
         )
 
     def _counted(self, whole: Interval, count: int) -> list[Slice] | None:
-        """Return slices with few records each, or None if the counts contradict each other or stop coming."""
+        """Return slices with few records each; None if counts contradict each other or are missing."""
         counted, most = [(whole, count)], 0  # at least one part has to be counted
         with ThreadPoolExecutor(self._lanes, "count") as pool, self._listing.cut_by_interrupts():
             while large := {
@@ -127,13 +127,13 @@ class IntervalCutter:
         return counted
 
     def _parts(self, whole: Interval, count: int) -> tuple[Interval, ...]:
-        """Return the parts in which to count a slice; one if it is as short as a filter can tell apart."""
+        """Return the parts in which to count a slice; one part if a filter cannot distinguish shorter ones."""
         most = whole.length // max(self._listing.widening, timedelta(seconds=1))
         return slices(whole, min(most, MOST_PARTS, max(LEAST_PARTS, -(-count // self._coarse))))
 
 
 def _leaves(whole: Slice, parts: Sequence[Interval], within: Mapping[Interval, int]) -> list[Slice]:
-    """Return the parts with their counts; the last has what the others leave, and is not asked for."""
+    """Return the parts with their counts; the count of the last is computed from the others, without a request."""
     if not parts:
         return [whole]
     leaves = [(part, within[part]) for part in parts[:-1]]
@@ -143,17 +143,17 @@ def _leaves(whole: Slice, parts: Sequence[Interval], within: Mapping[Interval, i
 Slice = tuple[Interval, int]
 """An interval and the number of records in it."""
 SLACK = 0.15
-"""The share of a page that stays free in each window, since what lies between two counts is estimated."""
+"""The share of a page that stays free in each window, because positions between two counts are estimated."""
 
 
 def even_windows(
     counted: Sequence[Slice], *, page_size: int, pages: int, lanes: int, shortest: timedelta = timedelta(0)
 ) -> list[Slice]:
-    """Return windows of about ``pages`` full pages, in order of time, with the number of records expected in each.
+    """Return windows of about ``pages`` full pages, ordered by time, each with its expected number of records.
 
-    ``counted`` are adjacent slices; inside a slice its records are taken to be spread evenly. The smaller windows have
-    the newest records, which are the most likely to change while they are read. None but the last is shorter than
-    ``shortest``: each is read wider by about as much.
+    ``counted`` are adjacent slices, whose records are assumed to be spread evenly. The smaller windows have the newest
+    records, which are the most likely to change during the read. Only the last may be shorter than ``shortest``: each
+    is read wider by about as much.
     """
     total = sum(count for _, count in counted)
     if total <= pages * page_size:
@@ -171,7 +171,7 @@ def even_windows(
 
 
 def _sizes(total: int, page_size: int, pages: int, lanes: int) -> list[int]:
-    """Return how many records each window shall hold, large ones before smaller ones; the last takes what is left."""
+    """Return the number of records for each window but the last, which takes the rest; large ones come first."""
     slack = int(SLACK * page_size)
     large = max(1, pages * page_size - slack)
     rounds = _up(total, large * lanes) - 1

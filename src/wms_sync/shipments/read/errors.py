@@ -13,11 +13,11 @@ class ExtractError(WmsSyncError):
 
 
 class WindowIncomplete(ExtractError):
-    """A window was read to its end, but records that the service has for it were not landed."""
+    """A window was read to its end, but some of the service's records for it were not landed."""
 
 
 class ManifestDamaged(ExtractError):
-    """A manifest cannot be read, or is that of another window: as after a folder was copied by hand."""
+    """A manifest cannot be read, or belongs to another window, such as after copying a folder by hand."""
 
     def __init__(self, key: str, reason: str) -> None:
         self.reason = reason
@@ -25,14 +25,14 @@ class ManifestDamaged(ExtractError):
 
 
 class NotEnoughRoom(ExtractError):
-    """The disk cannot hold what is to be read; nothing was requested."""
+    """The disk has no room for the read; nothing was requested."""
 
     def __init__(self, *, records: int, needed: int, free: int, folder: Path) -> None:
         from rich.filesize import decimal  # only needed here
 
         self.records, self.needed, self.free = records, needed, free
         super().__init__(
-            f"{count_of(records, 'shipment needs', 'shipments need')} about {decimal(needed)} on disk, tables and "
-            f"their copies included, but only {decimal(free)} are free in {folder}. Nothing was read. Free disk space, "
-            "move WMS_DATA_DIR, or read less: set a later WMS_START_DATE, or backfill fewer days."
+            f"{count_of(records, 'shipment needs', 'shipments need')} about {decimal(needed)} on disk, including "
+            f"tables and their copies, but only {decimal(free)} are free in {folder}. Nothing was read. Free disk "
+            "space, move WMS_DATA_DIR, or read less: set a later WMS_START_DATE, or backfill fewer days."
         )

@@ -1,8 +1,8 @@
-"""Choose the field selection of a read: everything except what ``WMS_OMIT_FIELDS`` or the service excludes.
+"""Choose the field selection of a read: everything except names that ``WMS_OMIT_FIELDS`` or the service excludes.
 
 The first request of each read tries the selection with one record. If the service refuses it, the smaller selection
-that it accepts is remembered and used, and the data that is omitted is reported as a warning. Once a day everything is
-tried again, so that a name returns as soon as the service accepts it.
+that it accepts is remembered and used, and a warning reports the omitted data. Once a day everything is tried again, so
+that a name returns soon after the service accepts it.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from wms_sync.state.refusals import Refusal, Refusals
 from wms_sync.state.store import StateStore
 
 TRIED_EVERY = timedelta(hours=20)
-"""Once a night, however often a sync runs."""
+"""The interval between trials of everything: once a night, however often a sync runs."""
 Counted = tuple[int | None, datetime]
-"""The service's count, and its clock then."""
+"""The service's count and the time."""
 
 
 class FieldSelection:
@@ -62,7 +62,7 @@ class FieldSelection:
     def _report(self, known: Iterable[Refusal], found: Iterable[Refusal], selection: Selection) -> None:
         before, now = ({refusal.parameter: refusal for refusal in refusals} for refusals in (known, found))
         for name in sorted(before.keys() - now.keys()):
-            self._warnings.remark(f"The service accepts {name} again: what was read without it is read again.")
+            self._warnings.remark(f"The service accepts {name} again: windows read without it are read again.")
         old = []
         for name, refusal in now.items():
             if not (data := omitted_data_of(name, selection)):
@@ -76,8 +76,8 @@ class FieldSelection:
         if old:
             self._warnings.warn(
                 f"The service refuses {count_of(len(old), 'field selection parameter')}, left out: "
-                f"{', '.join(old)}. ops.omitted shows the data that is omitted; WMS_OMIT_FIELDS leaves it out without "
-                "a warning."
+                f"{', '.join(old)}. ops.omitted shows the omitted data; WMS_OMIT_FIELDS leaves it out without a "
+                "warning."
             )
 
 
@@ -92,7 +92,7 @@ def taken_again(settings: Settings, agreed: Selection) -> tuple[str, ...]:
 
 
 def wanted(settings: Settings) -> Selection:
-    """Return the selection of everything except ``WMS_OMIT_FIELDS``. Raises ``SettingsError`` for an unknown name."""
+    """Return the selection of everything except ``WMS_OMIT_FIELDS``. Raise ``SettingsError`` for an unknown name."""
     selection = Selection.whole(include_addresses=settings.include_addresses)
     for name in settings.omitted_fields:
         if name not in parameter_names():
@@ -105,12 +105,12 @@ def wanted(settings: Settings) -> Selection:
 
 
 def omitted_data_of(parameter: str, selection: Selection) -> str:
-    """Describe the data that a selection omits of a parameter: tables, or columns of one; empty if nothing."""
+    """Describe the data of a parameter that a selection omits: tables, or columns of one; empty if none."""
     return data_of(name for name in selection.omitted if name.partition("=")[0] == parameter)
 
 
 def _refusals(settings: Settings, agreement: Agreement[Counted], known: Iterable[Refusal]) -> Iterator[Refusal]:
-    """Yield the parameters of which the service accepts less than is wanted; known ones keep their ``since``."""
+    """Yield the parameters that the service does not accept in full; known ones keep their ``since``."""
     before, now = {refusal.parameter: refusal for refusal in known}, datetime.now(UTC)
     service, version = _whose(settings)
     for name, values in wanted(settings).asked:
@@ -133,7 +133,7 @@ def _warning(refusal: Refusal, data: str) -> str:
         by_hand += f" (WMS_OMIT_FIELDS={path} does so without a warning)"
     return (
         f"The service refuses {refusal.parameter} ({refusal.said}). It is {'shortened' if refusal.asked else by_hand}, "
-        f"so that it does not bring {data}; stored values stay as they are. It is tried again once a day."
+        f"so {data} will not be updated; stored values stay as they are. It is tried again once a day."
     )
 
 

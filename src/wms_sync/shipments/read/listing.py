@@ -1,6 +1,6 @@
-"""How a run lists shipments: the page size, how much wider the filter must be than a window, what is removed.
+"""The parameters of a run's listing: the page size, the widening of the filter, the removal of personal data.
 
-The page size is the setting, or the largest that the service accepts; how exactly its filter finds a shipment is tried
+The page size is the setting, or the largest that the service accepts; the precision of the service's filter is measured
 before the first read. Both are remembered, and tried again after a while.
 """
 
@@ -26,15 +26,15 @@ from wms_sync.state.store import StateStore
 def is_recent(span: timedelta, moment: datetime, now: datetime | None = None) -> bool:
     """Return whether ``moment`` is less than ``span`` ago.
 
-    A moment that is still to come is not: the clock was ahead when it was noted, and what waits for it to be over would
-    wait as long as the clock was ahead.
+    A moment in the future is not recent: it comes from a clock that was ahead, and work that depends on it would wait
+    until that moment.
     """
     return timedelta(0) <= (now or datetime.now(UTC)) - moment < span
 
 
 LARGEST_PAGE = "largest_page"
 ASKED_AGAIN = timedelta(hours=20)
-"""After this the setting is tried again: once a night, however often a sync runs."""
+"""The time after which the setting is tried again: once a night, however often a sync runs."""
 
 
 def page_size(settings: Settings, store: StateStore, warnings: Warnings) -> PageSize:
@@ -45,7 +45,7 @@ def page_size(settings: Settings, store: StateStore, warnings: Warnings) -> Page
         if size != known:
             store.observe(LARGEST_PAGE, size, str(wanted))
         warnings.warn(
-            f"The service refuses pages of {wanted} shipments (WMS_PAGE_SIZE) and accepts {size}, so pages of {size} "
+            f"The service refuses pages of {wanted} shipments (WMS_PAGE_SIZE) but accepts {size}, so pages of {size} "
             f"are read. Set WMS_PAGE_SIZE={size}."
         )
 
@@ -65,9 +65,9 @@ TRIED_AGAIN = timedelta(days=7)
 
 
 def settle_widening(listing: ShipmentListing, store: StateStore, service: str) -> timedelta:
-    """Set the listing's widening and return it. Raises ``FilterMisses`` if no widening helps.
+    """Set the listing's widening and return it. Raise ``FilterMisses`` if no widening helps.
 
-    ``service`` is the instance's address: another one is tried anew.
+    ``service`` is the instance's address: another instance is measured again.
     """
     seen = store.observation(WIDENING)
     if seen is None or seen.about != service or not is_recent(TRIED_AGAIN, seen.observed_at):
@@ -79,7 +79,7 @@ def settle_widening(listing: ShipmentListing, store: StateStore, service: str) -
 
 
 def known_widening(store: StateStore) -> timedelta:
-    """Return the widening that was found last; none if there was no shipment to try."""
+    """Return the last measured widening; zero if there was no shipment to try."""
     seen = store.observation(WIDENING)
     return timedelta(0) if seen is None else timedelta(seconds=seen.value)
 
@@ -97,7 +97,7 @@ class Cleaner:
         self._include_addresses = include_addresses
 
     def __call__(self, page: Page) -> Page:
-        """Return the page without what must not be stored."""
+        """Return the page without data that must not be stored."""
         clean = self._clean(page)
         return page if clean is None else replace(page, body=packed(clean))
 

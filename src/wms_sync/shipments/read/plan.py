@@ -1,10 +1,10 @@
 """Choose the intervals to read, from coverage, horizon, start and overlap.
 
-The sync cursor is not stored. It is the end of the gapless coverage from the start date, so it cannot disagree with the
-data.
+The sync cursor is not stored. It is computed as the end of the gapless coverage from the start date, so it cannot
+disagree with the data.
 
 An unfinished backfill is remembered by its range until its last window has landed, so that the same command resumes it.
-A backfill that has read everything is never resumed: the same command reads the days again.
+A backfill that has read everything is not resumed: the same command reads the days again.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore, Window
 
 MARGIN = timedelta(seconds=2)
-"""How far the horizon stays behind the service's clock: ``Date`` has whole seconds, and other servers of the service
-may be slightly behind the one that answered."""
+"""The lag of the horizon behind the service's clock: ``Date`` has whole seconds, and other servers of the service may
+be slightly behind the one that answered."""
 
 
 NO_TIME = timedelta(0)
 
 
 def horizon(trusted: datetime) -> datetime:
-    """Return the time up to which data is settled and can be read, in whole seconds."""
+    """Return the time up to which data is complete and can be read, in whole seconds."""
     return (trusted - MARGIN).replace(microsecond=0)
 
 
@@ -42,13 +42,13 @@ def sync_cursor(start: datetime, covered: Iterable[Interval]) -> datetime:
 
 
 def data_as_of(settings: Settings, store: StateStore) -> datetime | None:
-    """Return the sync cursor of what is in the tables; None before the first sync."""
+    """Return the sync cursor of the tables; None before the first sync."""
     covered = store.covered(("loaded",))
     return sync_cursor(settings.start, covered) if covered else None
 
 
 def late_after(settings: Settings, now: datetime) -> timedelta:
-    """Return how old the sync cursor may be, by the schedule: one rule for status, checks, alerts and the report."""
+    """Return the greatest age of a sync cursor that is not late; status, checks, alerts and the report all use it."""
     return cron.late_after(settings.schedule_cron, settings.schedule_timezone, now)
 
 
@@ -58,7 +58,7 @@ def find_gaps(start: datetime, end: datetime, covered: Iterable[Interval]) -> tu
 
 
 def gaps_so_far(start: datetime, covered: Sequence[Interval]) -> tuple[datetime, tuple[Interval, ...]]:
-    """Return the newest moment that was read, ``start`` if there is none, and the gaps of coverage before it."""
+    """Return the end of coverage (``start`` if there is none), and the gaps before it."""
     newest = max((part.end for part in covered), default=start)
     return newest, find_gaps(start, newest, covered)
 
@@ -68,7 +68,7 @@ def sync_intervals(
 ) -> tuple[Interval, ...]:
     """Return the intervals that a sync reads: every gap, and again the ``overlap`` before each gap.
 
-    The overlap catches records that were committed late, with an ``updated_at`` before the horizon of the sync before.
+    The overlap catches records that were committed late, with an ``updated_at`` before the previous sync's horizon.
     If the service's clock has gone ``back``, changes since then may have times that much earlier: the overlap before
     the end of coverage grows by it, and is read even if there is no gap.
     """
@@ -84,9 +84,9 @@ def sync_intervals(
 
 
 def omitting(windows: Iterable[Window], omitted: Iterable[str]) -> tuple[Interval, ...]:
-    """Return the intervals whose latest window omits data that is requested now (that is not ``omitted``).
+    """Return the intervals whose latest window omits data that is requested now (not in ``omitted``).
 
-    Pass ``windows`` in the order in which they were started.
+    Pass ``windows`` ordered by their start.
     """
     omitted_now = expanded(omitted)
     found: tuple[Interval, ...] = ()
@@ -105,7 +105,7 @@ def _before(gap: Interval, start: datetime, overlap: timedelta) -> tuple[Interva
 
 
 RESUME_WITHIN = timedelta(hours=24)
-"""A read started longer ago is not resumed but started over: its first pages may be stale."""
+"""An older read is started over instead of resumed: its first pages may be stale."""
 
 
 class UnfinishedBackfill(Struct, frozen=True):

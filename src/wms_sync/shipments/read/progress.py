@@ -1,4 +1,4 @@
-"""What a read reports while it runs: its progress, and warnings.
+"""The reports of a running read: progress and warnings.
 
 A warning is kept for the report of the run, which then ends with exit code 3, and for ``wms-sync status``. A remark is
 only logged. Each sentence is logged once per run, immediately.
@@ -62,7 +62,7 @@ class Warnings:
             return tuple(self._kept)
 
     def warn(self, text: str) -> None:
-        """Keep and log a warning: something is omitted, or less certain than it should be."""
+        """Keep and log a warning: data is omitted, or less certain than it should be."""
         if self._is_new(text):
             with self._lock:
                 self._kept.append(text)

@@ -1,10 +1,10 @@
-"""Prove that a window is complete: by counts if nothing changed during the read, else by ids.
+"""Prove that a window is complete: by counts if no record changed during the read, else by ids.
 
-A record that changes during the read leaves the window (its ``updated_at`` moves on) and belongs to the next one. So
-fewer records than were counted at first can be right, but each such record could hide one that was left off a page.
-The window's ids are therefore listed again, without other fields, and every listed id must have been landed.
+A record that changes during the read leaves the window (its ``updated_at`` grows) and belongs to the next one. So fewer
+records than the first count can be right, but each such record could hide one that is missing from the pages. Therefore
+the window's ids are listed again, without other fields, and every listed id must have been landed.
 
-``Source`` is what a window is read from: pages, the ids that must have landed, and single records.
+``Source`` provides the pages of a window, the ids that must have landed, and single records.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Source(Protocol):
 
     @property
     def per_request(self) -> int:
-        """Return the most records that ``these`` may be asked for."""
+        """Return the most records that ``these`` accepts."""
 
     def first(self) -> Page:
         """Return the first page."""
@@ -42,20 +42,21 @@ class Source(Protocol):
         """Return a later page, with the service's count of the whole window if ``counted``."""
 
     def rest(self, last_id: int) -> Page | None:
-        """Return the first page of what the service has above the last id that landed; None if there is nothing."""
+        """Return the first page of the service's records above the last landed id; None if there are none."""
 
     def listed(self) -> Iterator[Page]:
         """Yield pages with the ids that must have been landed."""
 
     def these(self, ids: Sequence[int]) -> Page:
-        """Return a page with those of these records that the service has."""
+        """Return a page with the requested records that the service has."""
 
     def which(self, ids: Sequence[int]) -> frozenset[int]:
-        """Return the ids of those of these records that the service has."""
+        """Return the requested ids that the service has."""
 
 
 ADVICE = (
-    "The window is not complete. If this repeats, the service loses records while paging: report it to the service."
+    "The window is not complete. If this repeats, the service loses records in paging: report it to the operator of "
+    "the service."
 )
 
 
@@ -67,27 +68,27 @@ def agrees(window: Window, counted_last: int | None) -> bool:
 def not_landed(window: Window, layout: Layout, pages: Iterable[LandedPage], there: Source, counts: Counts) -> list[int]:
     """Return the ids that the service lists but that are on no landed page.
 
-    Raises ``WindowIncomplete`` if the listing contradicts the service's counts, or a landed page is damaged.
+    Raise ``WindowIncomplete`` if the listing contradicts the service's counts, or a landed page is damaged.
     """
     listed = list(_numbered(there.listed()))
     held, counted = sum(records for _, records, _ in listed), [count for _, _, count in listed if count is not None]
     if counted and held < min(counted[0], counted[-1]) and counts.are_reliable():
         raise WindowIncomplete(
             f"Window {window.id}: the service counts {count_of(counted[-1], 'record')} ({counted[0]:,} at first), but "
-            f"its pages had {window.records:,}, and listing the ids again gave {held:,}. {ADVICE}"
+            f"its pages had {window.records:,}, and the second listing of ids had {held:,}. {ADVICE}"
         )
     landed = array("q", sorted(chain.from_iterable(_landed(window, layout, pages))))
     return sorted({record_id for ids, _, _ in listed for record_id in ids if not _is_among(landed, record_id)})
 
 
 def fetched(window: Window, unlanded: list[int], there: Source) -> Iterator[Page]:
-    """Yield pages with the records that were not landed, except those that left the window meanwhile.
+    """Yield pages with the records that were not landed, except those that have left the window.
 
-    Raises ``WindowIncomplete`` if the service does not send them.
+    Raise ``WindowIncomplete`` if the service does not send them.
     """
     shown = ", ".join(map(str, unlanded[:5])) + (" ..." if len(unlanded) > 5 else "")
     had = count_of(window.records, "record")
-    left_off = f"Window {window.id}: its pages had {had} and left off {len(unlanded):,} ({shown})"
+    left_off = f"Window {window.id}: its pages had {had} and lacked {len(unlanded):,} ({shown})"
     if len(unlanded) > IDS_PER_REQUEST:
         raise WindowIncomplete(f"{left_off}, too many to request by id. {ADVICE}")
     for at in range(0, len(unlanded), there.per_request):
@@ -98,13 +99,13 @@ def fetched(window: Window, unlanded: list[int], there: Source) -> Iterator[Page
         except Rejected as refusal:
             raise WindowIncomplete(f"{left_off}; requesting them by id failed: {refusal} {ADVICE}") from None
         if lost:
-            raise WindowIncomplete(f"{left_off}; they do not come when requested by id either. {ADVICE}")
+            raise WindowIncomplete(f"{left_off}; requests by id do not return them either. {ADVICE}")
         if page.envelope.records:
             yield page
 
 
 def _lost(asked: list[int], envelope: Envelope, there: Source) -> bool:
-    """Return whether an answer leaves off records that the service has, or has records that were not requested."""
+    """Return whether an answer lacks records that the service has, or has records that were not requested."""
     absent = set(asked) - set(envelope.ids)
     if envelope.has_more or not set(envelope.ids) <= set(asked):
         return True

@@ -1,10 +1,10 @@
-"""Complete windows that the state store does not know and whose manifest cannot be read: neither used nor deleted.
+"""Complete windows that are not in the state store and whose manifest cannot be read: neither used nor deleted.
 
-Their pages may be all that is left of what the service has deleted since, so a person decides. Such a window is
-recorded as abandoned: its time is read again, ``forget`` searches its pages, and they go with all other raw pages after
-``WMS_RAW_RETENTION_DAYS``. Once its manifest can be read, the window counts again.
+Their pages may have the last copy of records that the service has deleted since, so a person has to decide. Such a
+window is recorded as abandoned: its time is read again, ``forget`` searches its pages, and they are dropped like all
+other raw pages after ``WMS_RAW_RETENTION_DAYS``. Once its manifest can be read, the window counts again.
 
-A window is named after its time, so that folders sort and say what they are.
+A window is named after its time, so that folders sort and describe themselves.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from wms_sync.state.store import Reason, StateStore, Window
 logger = logging.getLogger(__name__)
 
 _SIGNATURE = "set aside"
-"""In the place of what the requests of such a window asked for, which nobody knows."""
+"""The signature of such a window, whose requests are unknown."""
 
 
 class SetAside(Struct, frozen=True):
-    """A window's folder that is set aside, and why."""
+    """A window's folder that is set aside, and the reason."""
 
     window_id: str
     folder: str
@@ -42,22 +42,22 @@ class SetAside(Struct, frozen=True):
     def __str__(self) -> str:
         again = "" if time_named(self.window_id) is None else "; its time is read again"
         return (
-            f"{self.folder} is set aside: the state store does not know the window, and its {MANIFEST} cannot be used "
-            f"({self.reason}). Nothing of it was deleted{again}. {self.what_to_do}."
+            f"{self.folder} is set aside: the window is not in the state store, and its {MANIFEST} cannot be used "
+            f"({self.reason}). No file of it was deleted{again}. {self.what_to_do}."
         )
 
     @property
     def what_to_do(self) -> str:
-        """Return what a person can do about it."""
+        """Return advice."""
         return (
-            f"Put {MANIFEST} back from a backup, and the next run takes the window in; or delete the folder, if nobody "
-            "misses what the service may have deleted since"
+            f"Restore {MANIFEST} from a backup, and the next run uses the window; or delete the folder, if nobody "
+            "needs records that the service may have deleted since"
         )
 
 
 def quarantine_window(run: Run, window_id: str) -> None:
-    """Record a window that nobody knows as abandoned now, so that its time is read again."""
-    if len(window_id) > LONGEST_ID:  # no name of a window, and no state store takes it
+    """Record an unknown window as abandoned now, so that its time is read again."""
+    if len(window_id) > LONGEST_ID:  # not a window's name, and too long for the state store
         return
     now = datetime.now(UTC)
     time = time_named(window_id)
@@ -74,7 +74,7 @@ def quarantine_window(run: Run, window_id: str) -> None:
 
 
 def take_back(layout: Layout, store: StateStore) -> int:
-    """Adopt the windows that were set aside and whose manifest can be read now; return how many."""
+    """Adopt the windows that were set aside and whose manifest can be read now; return their number."""
     taken = 0
     for window in store.windows("abandoned"):
         if is_quarantined(layout, window) and not _reason(layout, window.id):
@@ -85,12 +85,12 @@ def take_back(layout: Layout, store: StateStore) -> int:
 
 
 def is_quarantined(layout: Layout, window: Window) -> bool:
-    """Return whether a window is abandoned because its manifest could not be read, and its folder is still there."""
+    """Return whether a window is abandoned because its manifest could not be read, and its folder still exists."""
     return window.signature == _SIGNATURE and is_complete(layout, window.id)
 
 
 def quarantined_folders(layout: Layout, store: StateStore) -> Iterator[SetAside]:
-    """Yield the folders whose manifest cannot be used, of windows that the state store does not count."""
+    """Yield the folders with an unusable manifest, of windows that are not in the state store or were set aside."""
     known = {window.id for window in store.windows() if window.signature != _SIGNATURE}
     for window_id in layout.windows():
         if window_id not in known and is_complete(layout, window_id) and (reason := _reason(layout, window_id)):
@@ -116,17 +116,17 @@ _NAME = re.compile(r"(\d{8}T\d{6}Z)-(\d{8}T\d{6}Z)-[0-9a-f]{6}")
 
 
 def new_name(part: Interval) -> str:
-    """Return a name that no other window has."""
+    """Return a unique name for a window."""
     return f"{part.start:{_STAMP}}-{part.end:{_STAMP}}-{secrets.token_hex(3)}"
 
 
 def new_name_without_time(reason: Reason, moment: datetime) -> str:
-    """Return a name that no other window has, for one that covers no time."""
+    """Return a unique name for a window that covers no time."""
     return f"{reason}-{moment:{_STAMP}}-{secrets.token_hex(3)}"
 
 
 def time_named(window_id: str) -> Interval | None:
-    """Return the time that a window of this name covers; None if it covers none, or if this is no window's name."""
+    """Return the time that a window of this name covers; None if it covers none, or if it is not a window's name."""
     match = _NAME.fullmatch(window_id)
     if match is None:
         return None

@@ -1,8 +1,8 @@
 """Raw pages: ``raw/shipments/<window>/page-00001.json.gz`` and ``manifest.json``.
 
 A page is written once, as received, and recorded in the state store once it is durable. The manifest is written when
-the window is complete. It contains all that the state store knows about the window, so that either can be rebuilt from
-the other.
+the window is complete. It contains everything that the state store records about the window, so that either can be
+rebuilt from the other.
 
 Before the first page of a read, ``refuse_without_room`` checks that the disk can hold it. The need is estimated from
 the average size of a shipment so far, or a typical size. Measured on 12,000 shipments, bytes per shipment: 1,020 in raw
@@ -29,7 +29,7 @@ from wms_sync.state.store import COMPLETE_STATES, LandedPage, StateStore, Window
 from wms_sync.state.turns import Turn
 
 FORMAT = 1
-"""Of manifests. Those that an older release wrote have none."""
+"""The format of manifests; those of older releases have none."""
 
 
 class Manifest(Struct, frozen=True):
@@ -62,7 +62,7 @@ def land(turn: Turn, layout: Layout, window_id: str, number: int, page: Page, ne
 
 
 def damage(layout: Layout, page: LandedPage) -> str | None:
-    """Describe how a stored page differs from what was received; return None if it does not."""
+    """Describe how a stored page differs from the received page; return None if it does not."""
     if (reason := size_differs(layout, page)) is not None:
         return reason
     return content_differs(layout.files.get(key_of(page)), page)
@@ -73,7 +73,7 @@ def size_differs(layout: Layout, page: LandedPage) -> str | None:
     size = layout.files.size(key_of(page))
     if size is None:
         return "it is missing"
-    return None if size == page.bytes else f"it has {size} bytes and had {page.bytes} when it was received"
+    return None if size == page.bytes else f"it has {size} bytes instead of the {page.bytes} received"
 
 
 def content_differs(stored: bytes, page: LandedPage) -> str | None:
@@ -95,9 +95,9 @@ def write_manifest(turn: Turn, layout: Layout, manifest: Manifest) -> None:
 
 
 def read_manifest(layout: Layout, window_id: str) -> Manifest:
-    """Read a manifest that ``write_manifest`` wrote.
+    """Read a manifest.
 
-    Raise ``FileNotFoundError`` or ``ManifestDamaged``, and ``StateOlder`` for what an older release wrote.
+    Raise ``FileNotFoundError``, ``ManifestDamaged``, or ``StateOlder`` for the manifest of an older release.
     """
     key = raw_key(window_id, MANIFEST)
     content = layout.files.get(key)
@@ -114,7 +114,7 @@ def read_manifest(layout: Layout, window_id: str) -> Manifest:
 
 
 def delete_unrecorded(turn: Turn, layout: Layout, window_id: str, pages: Iterable[LandedPage]) -> None:
-    """Delete the pages of a window that a killed run wrote and did not record."""
+    """Delete the pages of a window that a killed run wrote but did not record."""
     recorded = {page.file for page in pages}
     for name in layout.pages(window_id):
         if name not in recorded:
@@ -122,7 +122,7 @@ def delete_unrecorded(turn: Turn, layout: Layout, window_id: str, pages: Iterabl
 
 
 def is_complete(layout: Layout, window_id: str) -> bool:
-    """Return whether a window has a manifest: it is complete, whether the state store knows it or not."""
+    """Return whether a window has a manifest: then it is complete, whether or not it is in the state store."""
     return layout.files.size(raw_key(window_id, MANIFEST)) is not None
 
 
@@ -132,9 +132,9 @@ def reopen(turn: Turn, layout: Layout, window_id: str) -> None:
 
 
 def rewrite_manifest(turn: Turn, layout: Layout, window: Window, pages: tuple[LandedPage, ...]) -> None:
-    """Update the manifest of a window after its pages were rewritten; a window that is not complete has none.
+    """Update the manifest of a window after its pages were rewritten; an incomplete window has none.
 
-    One that is damaged is made again: the state store knows what it said.
+    A damaged manifest is rewritten from the state store.
     """
     if window.state not in COMPLETE_STATES:
         return
@@ -151,7 +151,7 @@ def rewrite_manifest(turn: Turn, layout: Layout, window: Window, pages: tuple[La
 
 
 def mend_manifest(turn: Turn, layout: Layout, window: Window, pages: tuple[LandedPage, ...]) -> bool:
-    """Make the manifest of a complete window again if it is missing, damaged or of other pages; return whether."""
+    """Rewrite the manifest of a complete window if it is missing, damaged or lists other pages; return whether."""
     with suppress(FileNotFoundError, ManifestDamaged):
         if read_manifest(layout, window.id).pages == pages:
             return False
@@ -160,7 +160,7 @@ def mend_manifest(turn: Turn, layout: Layout, window: Window, pages: tuple[Lande
 
 
 def _recorded(window: Window, pages: tuple[LandedPage, ...]) -> Manifest:
-    """Return the manifest that the state store knows: written when the window had landed."""
+    """Return the manifest from the state store, as written when the window landed."""
     return Manifest(replace(window, state="landed", loaded_at=None), pages)
 
 
@@ -177,14 +177,14 @@ def drop_pages(turn: Turn, layout: Layout, window_id: str, when: datetime) -> in
 
 
 def is_dropped(layout: Layout, window_id: str) -> bool:
-    """Return whether the pages of a window were deleted deliberately; otherwise an absent page is damage."""
+    """Return whether the pages of a window were deleted deliberately; otherwise a missing page is damage."""
     return layout.files.size(raw_key(window_id, PAGES_DROPPED)) is not None
 
 
 RAW_BYTES = 1100
-"""Size of a shipment in raw pages, used while none has been read."""
+"""The size of a shipment in raw pages, used until one has been read."""
 ALL_OF_IT = 6
-"""Bytes that a shipment needs in total, for each byte in raw pages."""
+"""The bytes that a shipment needs in total, for each byte in raw pages."""
 
 
 def refuse_without_room(layout: Layout, store: StateStore, records: int) -> None:

@@ -1,7 +1,7 @@
-"""Read what is needed, windows in parallel: ``sync`` reads what is not covered, ``backfill`` the days it is given.
+"""Read windows in parallel: ``sync`` reads the time that is not covered, ``backfill`` reads the given days.
 
 The horizon is taken from the service's clock before the first page. Intervals are cut by the service's counts into
-windows of about ten full pages, so that they can be read in parallel, flattened in bounded memory and checkpointed; the
+windows of about ten full pages, so that they can be read in parallel, flattened in limited memory and checkpointed; the
 longest are read first.
 """
 
@@ -41,11 +41,11 @@ ATTEMPTS = 3
 ASKED_AGAIN = 2
 BEFORE_START = "records_before_start"
 UNDATED_BY_ID = "undated_shipments_found_by_id"
-"""Remembered once the filter missed some: from then on a count of zero by it is not believed."""
+"""Recorded once the filter has missed some: from then on its count of zero is not trusted."""
 
 
 class ReadReport(Struct, frozen=True):
-    """The result of a read. ``horizon`` is how far it could read, by the service's clock. ``warnings`` cause exit 3."""
+    """The result of a read. ``horizon`` is the time up to which it could read. ``warnings`` cause exit code 3."""
 
     horizon: datetime
     intervals: tuple[Interval, ...]
@@ -71,7 +71,7 @@ class ReadReport(Struct, frozen=True):
 
 
 class Reading:
-    """One read through one client; make a new one for the next.
+    """One read through one client; create a new object for the next read.
 
     The reading threads call ``watcher`` for each page and ``landed`` for each window that is complete on disk.
     """
@@ -143,13 +143,13 @@ class Reading:
         return report
 
     def _widen(self) -> None:
-        """Find out how exact the filter on dates is, before anything counts as covered."""
+        """Measure the precision of the filter on dates before anything counts as covered."""
         found = settle_widening(self._listing, self._store, self._api.base_url)
         if found:
             self._notes.append(probe.describe(found))
 
     def _gone_on_with(self, asked: Interval, needed: Sequence[Interval]) -> UnfinishedBackfill | None:
-        """Return the unfinished backfill of the same days if part of it is unread; note what is resumed or loaded."""
+        """Return the unfinished backfill of the same days if a part is unread; note windows resumed or loaded."""
         before = plan.unfinished_backfill(self._store, asked)
         landed = self._landed_before(needed, before.began_at if before else EARLIEST)
         if before is not None and not before.has_all_landed(landed):
@@ -166,7 +166,7 @@ class Reading:
         return None
 
     def _clocks(self, newest: datetime, before: timedelta | None, since: datetime) -> Clocks:
-        """Return the clocks before the first page, after hearing more answers if they are in doubt; warn if needed."""
+        """Return the clocks before the first page, after more answers if they are in doubt; warn if needed."""
         clock = self._api.clock
         clocks = Clocks(clock.readings, newest, before, clock.tolerance)
         if clocks.is_in_doubt:
@@ -183,7 +183,8 @@ class Reading:
         again = intersect(interval(start, end), omitting)
         if again:
             self._warnings.remark(
-                "Fields that were left out before are requested again: what was read without them is read again."
+                "Fields that were left out before are requested again: windows that were read without them are read "
+                "again."
             )
         return again
 
@@ -200,7 +201,7 @@ class Reading:
                 self._store.observe(BEFORE_START, before, about)
 
     def _undated_window(self, horizon: datetime, *, is_first: bool) -> tuple[Window, ...]:
-        """Return the window of the shipments without ``updated_at``: a half-read one, a new one, or none."""
+        """Return the window for shipments without ``updated_at``: a half-read one, a new one, or none."""
         known = self._store.observation(UNDATED_BY_ID)
         count = self._undated.count(in_doubt=is_first or known is not None)
         if self._undated.is_by_id and known is None:
@@ -280,7 +281,7 @@ class Reading:
         return datetime.now(UTC) - window.started_at <= RESUME_WITHIN
 
     def _landed_before(self, needed: Sequence[Interval], since: datetime) -> tuple[Window, ...]:
-        """Return the windows of these days that backfills started at ``since`` or later landed but nobody loaded."""
+        """Return the landed, not yet loaded windows of these days from backfills started at ``since`` or later."""
         return tuple(
             window
             for window in self._store.windows("landed")
@@ -299,7 +300,7 @@ class Reading:
         return interval(max(window.from_at, reaches), window.to_at)
 
     def _begin(self, reason: Reason, part: Interval, expected: int = UNKNOWN) -> Window:
-        """Return a new window, with what is expected in it: a run that goes on with it knows how much is left."""
+        """Return a new window with its expected records, so that a run that resumes it knows the remaining number."""
         return Window.begun(
             new_name(part) if reason in COVERING else new_name_without_time(reason, part.end),
             part,
@@ -329,7 +330,7 @@ class Reading:
                 if failures:
                     raise failures[0]
                 return tuple(future.result() for future in futures)
-            except BaseException:  # pages in flight are finished, except in an interrupt; no new request starts
+            except BaseException:  # pages in progress are finished, except in an interrupt; no new request starts
                 reader.stop()
                 self._api.throttle.close()
                 for future in futures:
@@ -337,7 +338,7 @@ class Reading:
                 raise
 
     def _read_window(self, reader: WindowReader, window: Window) -> str:
-        """Read a window. Return the id of the one that landed, which is a new one if it was read again.
+        """Read a window. Return the id of the window that landed, a new one if it was read again.
 
         An incomplete window is read at most ``ATTEMPTS`` times; a window whose paging broke, perhaps because of page
         cursors stored by an earlier run, at most twice.
@@ -352,7 +353,7 @@ class Reading:
             except PagingBroken:
                 if attempt > 1:
                     raise
-            except Rejected:  # without a landed page, it was not a page cursor that was refused
+            except Rejected:  # without a landed page, the refusal did not concern a page cursor
                 if attempt > 1 or not self._store.window(window.id).pages:
                     raise
             window = self._begin(window.reason, window.interval)

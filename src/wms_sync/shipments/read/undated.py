@@ -1,10 +1,9 @@
-"""Find the shipments that match no range of times: their ``updated_at`` is null, as before the first change, say.
+"""Find the shipments that match no range of times: their ``updated_at`` is null, such as before the first change.
 
-The filter ``updated_at{null:true}`` finds them. Where the service refuses or ignores it, its count of all shipments
-minus its count over all dates says how many there are, and ranges of ids are counted both ways to find them.
+The filter ``updated_at{null:true}`` finds them. If the service refuses or ignores it, their number is the count of all
+shipments minus the count over all dates, and ranges of ids are counted both ways to find them.
 
-They are read again by every sync, in a window of their own that covers no time: without a date, nothing says which of
-them are new.
+Every sync reads them again, in a separate window that covers no time: without a date, new ones cannot be distinguished.
 """
 
 from __future__ import annotations
@@ -21,13 +20,13 @@ from wms_sync.shipments.read.progress import Warnings
 from wms_sync.shipments.read.proof import Source
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-"""Every date that a shipment can have is later."""
+"""A time before every date that a shipment can have."""
 FIRST_RANGE, GROWTH = 1024, 8
 """The search for the highest id starts with ids up to the first number, and multiplies by the second."""
 
 
 class Undated:
-    """The shipments without ``updated_at`` of one read. ``page_size`` is how many ids are listed at a time."""
+    """The shipments without ``updated_at`` of one read. ``page_size`` is the number of ids to list at a time."""
 
     def __init__(self, listing: ShipmentListing, warnings: Warnings, *, page_size: int) -> None:
         self._listing = listing
@@ -37,11 +36,11 @@ class Undated:
 
     @property
     def is_by_id(self) -> bool:
-        """Return whether the filter did not find them, so that they were found by counting ranges of ids."""
+        """Return whether they were found by counting ranges of ids, because the filter did not find them."""
         return self._ids is not None
 
     def count(self, *, in_doubt: bool) -> int:
-        """Return how many there are. If the filter finds none, that is believed unless it is ``in_doubt``."""
+        """Return their number. A result of zero by the filter is trusted unless it is ``in_doubt``."""
         found = self._listing.count_undated()
         if found is not None and (found or not in_doubt):
             return found
@@ -49,7 +48,7 @@ class Undated:
         if everything is None or dated is None:
             if found is None:
                 self._warnings.warn(
-                    "Whether shipments without updated_at exist cannot be seen: the service refuses or ignores the "
+                    "It is unknown whether shipments without updated_at exist: the service refuses or ignores the "
                     "filter updated_at{null:true} and gives no counts (meta.count). Such shipments are not read."
                 )
             return 0
@@ -57,14 +56,14 @@ class Undated:
             return 0
         self._warnings.warn(
             f"{count_of(everything - dated, 'shipment matches', 'shipments match')} no filter on updated_at, not even "
-            "updated_at{null:true}. What no filter finds is read by id, which takes more requests. If it has no "
-            "updated_at, ask the service for that filter."
+            "updated_at{null:true}. Such shipments are read by id, which takes more requests. If they have no "
+            "updated_at, ask the operator of the service to support that filter."
         )
         self._ids = tuple(self._search())
         return len(self._ids)
 
     def source(self) -> Source:
-        """Return what the window of these shipments is read from."""
+        """Return the source of the window for these shipments."""
         return self._listing.undated() if self._ids is None else _ByIds(self._listing.between(0), self._ids)
 
     def _search(self) -> Iterator[int]:
@@ -96,7 +95,7 @@ class Undated:
 
 
 class _ByIds:
-    """A source of these shipments, some hundred ids a page."""
+    """A source of these shipments, with about a hundred ids per page."""
 
     def __init__(self, query: Query, ids: Sequence[int]) -> None:
         self.per_request = query.per_request
@@ -113,20 +112,20 @@ class _ByIds:
         return self._from(sum(record_id < page_cursor for record_id in self._ids))
 
     def rest(self, last_id: int) -> Page | None:
-        """Return None: there is nothing but the ids."""
+        """Return None: the list of ids is complete."""
         return None
 
     def listed(self) -> Iterator[Page]:
-        """Yield pages of those that the service still has."""
+        """Yield pages with the shipments that the service still has."""
         for start in range(0, len(self._ids), self.per_request):
             yield self._query.these(self._ids[start : start + self.per_request])
 
     def these(self, ids: Sequence[int]) -> Page:
-        """Return a page with those of these records that the service has."""
+        """Return a page with the requested records that the service has."""
         return self._query.these(ids)
 
     def which(self, ids: Sequence[int]) -> frozenset[int]:
-        """Return the ids of those that the service has."""
+        """Return the requested ids that the service has."""
         return self._query.which(ids)
 
     def _from(self, start: int) -> Page:

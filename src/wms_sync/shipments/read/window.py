@@ -1,8 +1,8 @@
 """Read one window to its end, page by page, each page a checkpoint; then prove that the window is complete.
 
 The next page is fetched while a page is written. After a kill the window resumes at its last recorded page cursor. If a
-listing cannot be followed the window is abandoned, because a page cursor that led astray, or that the service refuses,
-must not be requested again.
+listing cannot be followed, the window is abandoned, because a page cursor that is wrong or refused must not be
+requested again.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from wms_sync.state.store import StateStore, Window
 
 
 class Stopped(Exception):
-    """Reading stopped before the window was complete, because the run ends."""
+    """Reading stopped before the window was complete, because the run is ending."""
 
 
 class WindowReader:
@@ -60,7 +60,7 @@ class WindowReader:
     def read(self, window: Window, source: Source) -> None:
         """Read the rest of a window and mark it landed.
 
-        Raises leaves of ``ApiError``, ``WindowIncomplete``, and ``Stopped``.
+        Raise leaves of ``ApiError``, ``WindowIncomplete``, and ``Stopped``.
         """
         started = monotonic()
         landed = self._store.pages(window.id)
@@ -87,10 +87,10 @@ class WindowReader:
         self._tally.add(windows_done=1)
 
     def _read_on(self, window: Window, source: Source, pager: Pager, page: Page) -> int | None:
-        """Land this page and those that follow it. Return the service's count with the last page, or None.
+        """Land this page and the following pages. Return the service's count with the last page, or None.
 
-        A count is requested only with the first page and with the one that should be the last, since counting costs
-        the service time (specification 4.4).
+        A count is requested only with the first page and the expected last page, because counting costs the service
+        time (specification 4.4).
         """
         landed = self._store.window(window.id)
         number, read = landed.pages, landed.records
@@ -108,7 +108,7 @@ class WindowReader:
             page = following()
 
     def _read_rest(self, window: Window, source: Source) -> None:
-        """Read what lies behind the end of the list, which may have ended early without a word."""
+        """Read the records after the end of the list, which the service may have cut off silently."""
         last_id: int | None = None
         while (reached := self._highest_id(window)) is not None and reached != last_id:
             last_id = reached
@@ -116,14 +116,14 @@ class WindowReader:
                 page = source.rest(last_id)
             except (FilterIgnored, Rejected) as error:
                 self._warnings.warn(
-                    "Whether the service's lists end before their last record cannot be seen, because its filters on "
-                    f"id cannot be used: {error}"
+                    "It is unknown whether the service cuts its lists off, because its filters on id cannot be used: "
+                    f"{error}"
                 )
                 return
             if page is None:
                 return
             self._warnings.remark(
-                f"The service has records after id {last_id}, where its list had ended: they are requested too."
+                f"The service has records after id {last_id}, where its list ended: they are requested too."
             )
             self._read_on(window, source, Pager(last_id=last_id), page)
 
@@ -147,7 +147,7 @@ class WindowReader:
         self._tally.add(pages=1, records=landed.records, bytes=landed.bytes)
 
     def _complete(self, window: Window, source: Source, counted_last: int | None) -> None:
-        """Prove the window complete; land records that were left off as extra pages. Raises ``WindowIncomplete``."""
+        """Prove the window complete; land missing records as extra pages. Raise ``WindowIncomplete``."""
         if proof.agrees(window, counted_last):
             return
         unlanded = proof.not_landed(window, self._layout, self._store.pages(window.id), source, self._counts)

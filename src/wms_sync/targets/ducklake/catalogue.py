@@ -1,4 +1,4 @@
-"""The lake's catalogue, read from PostgreSQL itself, which takes no extension of DuckDB."""
+"""The lake's catalogue, read directly from PostgreSQL, which needs no extension of DuckDB."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from wms_sync.state.turns import Turn
 from wms_sync.targets.errors import ReadersInTheWay
 
 STATISTICS = ("ducklake_file_column_stats", "ducklake_table_column_stats")
-"""Tables of the catalogue with values of columns."""
+"""Tables of the catalogue that contain values of columns."""
 READERS_WAIT_SECONDS = 3
-"""Whoever begins to read waits as long behind a lock that an earlier reader holds up."""
+"""New readers wait this long while our lock request waits for an earlier reader."""
 NOT_LOCKED = "55P03"
-"""What PostgreSQL calls a lock that was not had in this time."""
+"""PostgreSQL's code for a lock that was not granted in this time."""
 
 
 class Snapshot(Struct, frozen=True):
-    """The newest snapshot of the lake, and the bytes of the files that it names."""
+    """The newest snapshot of the lake, and the size in bytes of the files that it references."""
 
     id: int
     at: datetime
@@ -31,7 +31,7 @@ class Snapshot(Struct, frozen=True):
 
 
 class StoredTable(Struct, frozen=True):
-    """What the newest snapshot has of a table: files with rows, and files that say which of these are deleted."""
+    """The files of a table in the newest snapshot: data files, and delete files that list deleted rows."""
 
     schema_name: str
     table_name: str
@@ -41,7 +41,7 @@ class StoredTable(Struct, frozen=True):
 
     @property
     def files(self) -> int:
-        """Return how many files a reader opens."""
+        """Return the number of files that a reader opens."""
         return self.data_files + self.delete_files
 
 
@@ -49,7 +49,7 @@ class LakeCatalogue(Opened):
     """Reads the catalogue."""
 
     def newest_snapshot(self) -> Snapshot | None:
-        """Return the newest snapshot; None before the first load, which the empty lake's own snapshot precedes."""
+        """Return the newest snapshot; None before the first load, although an empty lake has a snapshot of its own."""
         with self._reading() as connection:
             if not _is_there(connection):
                 return None
@@ -65,38 +65,38 @@ class LakeCatalogue(Opened):
             return tuple(StoredTable(**row._mapping) for row in rows)
 
     def data_path(self) -> str | None:
-        """Return where the files are, as the catalogue has it; None if there is no lake."""
+        """Return the path of the files that the catalogue records; None if there is no lake."""
         with self._reading() as connection:
             if not _is_there(connection):
                 return None
             return connection.execute(text(sql_files.read("lake/data_path.sql"))).scalar()
 
     def identity(self) -> str:
-        """Return what tells this lake from every other one; there must be one."""
+        """Return the id that distinguishes this lake from every other one. The lake must exist."""
         with self._reading() as connection:
             return str(connection.execute(text(sql_files.read("lake/identity.sql"))).scalar_one())
 
     def drop(self) -> None:
-        """Forget the lake; the next load makes it anew from Parquet files."""
+        """Drop the lake's catalogue; the next load rebuilds the lake from Parquet files."""
         with self._engine.begin() as connection:
             connection.execute(text(sql_files.read("lake/dropped.sql")))
 
     def keep_samples_out(self, turn: Turn) -> None:
-        """Let PostgreSQL keep no values of columns in its own statistics, which it never clears of what was deleted."""
+        """Keep PostgreSQL from sampling values of columns into its own statistics, which keep deleted values."""
         with self._engine.begin() as connection:
             turn.epoch.verify(connection)
             for name in connection.execute(text(sql_files.read("lake/statistics/sampled.sql"))).scalars().all():
                 connection.exec_driver_sql(sql_files.read("lake/statistics/not_sampled.sql").format(table=name))
 
     def narrow_statistics(self, turn: Turn) -> None:
-        """Forget the texts that no file has any more, also in the deleted rows that PostgreSQL keeps.
+        """Remove texts that no file contains any more, also from the dead rows that PostgreSQL keeps.
 
-        Raise ``ReadersInTheWay`` if somebody keeps a transaction open that has read them.
+        Raise ``ReadersInTheWay`` if a session that has read them keeps its transaction open.
         """
         with self._engine.begin() as connection:
             turn.epoch.verify(connection)
             connection.exec_driver_sql(sql_files.read("lake/statistics/narrowed.sql"))
-        with self._reading() as connection:  # without a transaction, in which PostgreSQL writes no table anew
+        with self._reading() as connection:  # without a transaction, in which PostgreSQL rewrites no table
             connection.exec_driver_sql(f"set lock_timeout = '{READERS_WAIT_SECONDS}s'")
             try:
                 connection.exec_driver_sql(sql_files.read("lake/statistics/written_anew.sql"))
@@ -108,12 +108,12 @@ class LakeCatalogue(Opened):
                 connection.exec_driver_sql("reset lock_timeout")  # others use the session afterwards
 
     def readers(self) -> tuple[int, ...]:
-        """Return the sessions that keep a transaction open in which they have read the statistics."""
+        """Return the sessions that have read the statistics in a transaction that is still open."""
         with self._reading() as connection:
             return _readers(connection) if _is_there(connection) else ()
 
     def loads_gathered(self) -> int:
-        """Return how many loads have added files since these were last put together: each adds one to ``ops.loads``."""
+        """Return the number of loads since files were last merged: each load adds one file to ``ops.loads``."""
         place = table("ops_loads").place
         found = (table.data_files for table in self.tables() if (table.schema_name, table.table_name) == place)
         return max(0, next(found, 0) - 1)

@@ -1,7 +1,7 @@
-"""Which lake a place belongs to: each of two lakes in one place would delete the other's files as left-overs.
+"""The lake that owns a place: of two lakes in one place, each would delete the other's files as orphans.
 
-``lake.json`` beside the files names the lake by the number that its catalogue was given when it was made. A new lake
-takes the place, as after the database was lost. A lake that others have taken the place of changes nothing any more.
+``lake.json`` next to the files names the lake by the id that its catalogue got when it was created. A new lake takes
+over the place, such as after the loss of the database. A lake whose place was taken over changes nothing any more.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from wms_sync.targets.errors import LakeReplaced
 
 
 class Owner(Struct, frozen=True):
-    """A lake, and for people the database of its catalogue and since when the place is its."""
+    """The lake that owns a place. For messages: the database of its catalogue, and when it took the place."""
 
     lake: str
     database: str
@@ -46,7 +46,7 @@ def claim(settings: Settings, turn: Turn) -> None:
 
 
 def refuse_replaced(settings: Settings) -> None:
-    """Raise ``LakeReplaced`` if a newer lake has the place, for those who only look."""
+    """Raise ``LakeReplaced`` if a newer lake has the place. For commands that only read."""
     files = settings.layout.files
     with LakeCatalogue(settings.database_url) as catalogue:
         if catalogue.newest_snapshot() is None:
@@ -61,7 +61,7 @@ def _replaced_by(owner: Owner, files: Files) -> LakeReplaced:
 
 
 def _owner(files: Files) -> Owner | None:
-    """Return whose the place is; None if nobody knows."""
+    """Return the owner of the place; None if it is unknown."""
     try:
         return msgspec.json.decode(files.get(LAKE_OWNER), type=Owner)
     except (FileNotFoundError, ValueError):

@@ -1,4 +1,4 @@
-"""Where a lake is: its catalogue in PostgreSQL, its files in a folder or a bucket, and how DuckDB gets there.
+"""The place of a lake: its catalogue in PostgreSQL, its files in a folder or a bucket, and DuckDB's access to both.
 
 DuckDB's extensions come from the wheels of the extra ``lake``: a run downloads nothing.
 """
@@ -22,14 +22,14 @@ from wms_sync.targets.errors import LakeUnreachable
 
 OF_LAKE = ("ducklake", "postgres_scanner")
 OF_BUCKET = "httpfs"
-"""If its files are in S3."""
+"""Needed if the files are in S3."""
 ONLY_FROM_WHEELS = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "allow_unsigned_extensions": "true",
 }
-"""DuckDB's settings, by which an extension that is not loaded is an error. pip has compared the wheels with their
-hashes, as it has all code that runs here; DuckDB would hash them again, 0.2 s of a processor for each connection."""
+"""DuckDB's settings that make a missing extension an error. pip has verified the hashes of the wheels, as of all code
+that runs here; DuckDB would hash them again, which takes 0.2 s of processor time for each connection."""
 
 
 class ExtensionMissing(SettingsError):
@@ -59,7 +59,7 @@ def path_of(name: str) -> Path:
 
 
 NAME = "lake"
-"""Of the attached database, of the schema of its catalogue in PostgreSQL, and of the folder of its files."""
+"""The name of the attached database, of the schema of its catalogue in PostgreSQL, and of the folder of its files."""
 
 
 TRIAL = {
@@ -75,18 +75,18 @@ TRIAL = {
     ),
     "list": ("from glob({path} || '**')",),
 }
-"""Statements that do in a folder what a load and maintenance do, with a catalogue in memory."""
+"""Statements that do the operations of a load and of maintenance in a folder, with a catalogue in memory."""
 
 
 def data_path(settings: Settings) -> str:
-    """Return where the files are, with a slash at its end, as DuckDB names it."""
+    """Return the path of the files in DuckDB's form, with a slash at the end."""
     if settings.files_url is None:
         return f"{settings.layout.lake}/"
     return f"{settings.files_url.removeprefix('file://')}/{NAME}/"
 
 
 def may_lack_files(error: Exception) -> bool:
-    """Return whether a file may be gone that the catalogue of a lake names: only a rebuild reads past it."""
+    """Return whether a file in the lake's catalogue may be missing, which only a rebuild repairs."""
     return isinstance(error, duckdb.IOException) and f"/{NAME}/" in str(error)
 
 
@@ -96,7 +96,7 @@ def extensions(settings: Settings) -> tuple[str, ...]:
 
 
 def store_statements(settings: Settings) -> tuple[str, ...]:
-    """Return the settings of DuckDB for another provider of S3; keys and region it takes from the environment.
+    """Return DuckDB's settings for another provider of S3. DuckDB takes keys and region from the environment.
 
     They are global: DuckLake looks for orphans on a connection of its own.
     """
@@ -111,10 +111,10 @@ def store_statements(settings: Settings) -> tuple[str, ...]:
 
 
 def try_bucket(settings: Settings) -> str | None:
-    """Have DuckDB write, read, delete and list a file below the lake's; return a sentence, None without a bucket.
+    """Have DuckDB write, read, delete and list a file in the lake's folder; return a sentence, None without a bucket.
 
-    obstore finds keys where DuckDB does not look, so that it can read and land what no load can take. A file that
-    could be written and not deleted is one that no snapshot names: maintenance deletes it. Raise ``LakeUnreachable``.
+    obstore finds keys in places that DuckDB ignores, so a sync may land files that no load can read. If the file cannot
+    be deleted, maintenance deletes it later as an orphan. Raise ``LakeUnreachable``.
     """
     if not _is_bucket(settings):
         return None
@@ -133,9 +133,9 @@ def try_bucket(settings: Settings) -> str | None:
 
 
 def parameters(settings: Settings, *, user: str | None = None, options: str | None = None) -> str:
-    """Return where PostgreSQL is, as libpq writes it and without passwords; for another ``user`` if one is named.
+    """Return libpq's connection string for PostgreSQL, without passwords; for another ``user`` if one is given.
 
-    ``options`` are those of the session, in addition to what the URL has.
+    ``options`` are options of the session, in addition to those of the URL.
     """
     url = make_url(settings.database_url)
     named = {"host": url.host, "port": url.port, "dbname": url.database, "user": user or url.username, **url.query}

@@ -1,8 +1,8 @@
 """Attach a lake with DuckDB: for reading, or for writing in a turn.
 
-PostgreSQL itself refuses what a session of an earlier epoch commits, expires or cleans up: a session says its epoch
-when it connects. Triggers compare it with the newest epoch, inside the transaction that commits. So it does not matter
-where a writer was suspended, or which of its connections was lost.
+PostgreSQL itself refuses commits, expirations and clean-ups by a session of an earlier epoch. A session states its
+epoch when it connects; triggers compare it with the newest epoch inside the committing transaction. So it does not
+matter where a writer was suspended, or which of its connections was lost.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from wms_sync.targets.ducklake.place import NAME, ONLY_FROM_WHEELS, load_extensi
 from wms_sync.targets.errors import DatabaseOpenError, LakeElsewhere, without_statement
 
 KEEPALIVES = {"tcp_keepalives_idle": 30, "tcp_keepalives_interval": 10, "tcp_keepalives_count": 3}
-"""With these PostgreSQL ends a session whose machine is gone within a minute, and frees what it has locked."""
+"""With these, PostgreSQL ends a session within a minute after its machine is gone, and releases its locks."""
 TRIGGERS = {
     "lake.ducklake_snapshot": "lake/fence/snapshots.sql",
     "lake.ducklake_files_scheduled_for_deletion": "lake/fence/deletions.sql",
@@ -36,23 +36,23 @@ TRIGGERS = {
 
 
 def session_options(turn: Turn) -> str:
-    """Return what a session that writes says when it connects, as libpq writes options."""
+    """Return the options with which a writing session connects, in libpq's form."""
     options = {"wms.epoch": turn.epoch.row.epoch, **KEEPALIVES}
     return " ".join(f"-c {name}={value}" for name, value in options.items())
 
 
 def sign(connection: duckdb.DuckDBPyConnection, turn: Turn) -> None:
-    """Say in the commit that follows whose it is, and check the turn once more, before PostgreSQL does."""
+    """Name the run in the next commit's message, and check the turn once more before PostgreSQL does."""
     row = turn.epoch.row
     connection.execute(f"call {NAME}.set_commit_message('wms-sync', {literal(f'{row.purpose} (run {row.run_id})')})")
     turn.check()
 
 
 class Fence(Opened):
-    """Puts the fence up, over the connection to the state store, which is in the same database."""
+    """Installs the fence over the connection to the state store, which is in the same database."""
 
     def put_up(self, turn: Turn) -> None:
-        """Make the function and its triggers, as far as they are not there. Raise ``TakenOver``."""
+        """Create the function and its triggers where they are missing. Raise ``TakenOver``."""
         function = sql_files.read("lake/fence/function.sql")
         with self._engine.begin() as connection:
             turn.epoch.verify(connection)
@@ -65,7 +65,7 @@ class Fence(Opened):
 
 
 LEAST_THREADS = 4
-"""A thread waits for each request to a catalogue or a store that is far away."""
+"""A thread waits for each request to a remote catalogue or store."""
 
 
 @contextmanager
@@ -75,12 +75,12 @@ def opened_for_reading(settings: Settings, *, memory_limit: str | None = None) -
     with closing(_attached(settings, config, "read_only")) as connection:
         try:
             yield connection
-        except duckdb.IOException as error:  # the catalogue or a file is away
+        except duckdb.IOException as error:  # the catalogue or a file is unreachable
             raise _unreadable(error) from None
 
 
 def opened_for_writing(settings: Settings, turn: Turn) -> duckdb.DuckDBPyConnection:
-    """Attach the lake for writing in this turn, and make it if there is none. Raise ``DatabaseOpenError``."""
+    """Attach the lake for writing in this turn; create it if there is none. Raise ``DatabaseOpenError``."""
     if settings.files_url is None:
         make_private(settings.layout.lake)
     path, options = place.data_path(settings), session_options(turn)
@@ -103,7 +103,7 @@ def opened_for_writing(settings: Settings, turn: Turn) -> duckdb.DuckDBPyConnect
 
 
 def refuse_another_place(settings: Settings) -> None:
-    """Raise ``LakeElsewhere`` if the lake was made with its files in another place than the settings name."""
+    """Raise ``LakeElsewhere`` if the lake's files are in another place than the settings name."""
     path = place.data_path(settings)
     with suppress(SQLAlchemyError), LakeCatalogue(settings.database_url) as catalogue:
         recorded = catalogue.data_path()
@@ -112,7 +112,7 @@ def refuse_another_place(settings: Settings) -> None:
 
 
 def threads(settings: Settings, memory_each: int = 1) -> int:
-    """Return how many threads work at a time if each takes so many bytes of ``WMS_MEMORY_LIMIT``."""
+    """Return the number of threads if each takes ``memory_each`` bytes of ``WMS_MEMORY_LIMIT``."""
     most = max(LEAST_THREADS, database.THREADS)
     return max(1, min(most, memory_bytes(settings.memory_limit) // memory_each))
 
@@ -140,7 +140,7 @@ def _attached(
 
 
 def _secrets(settings: Settings, path: str | None, session: str | None) -> Iterator[str]:
-    """Yield what tells DuckDB where the lake is: DuckDB shows a password in a secret to nobody."""
+    """Yield the secrets with the lake's place. DuckDB shows the password of a secret to nobody."""
     given = place.password(settings)
     password = f", password {literal(given)}" if given else ""
     yield f"create secret {NAME}_catalogue (type postgres{password})"
@@ -155,7 +155,7 @@ def _secrets(settings: Settings, path: str | None, session: str | None) -> Itera
 
 def _unreadable(error: duckdb.Error) -> DatabaseOpenError:
     return DatabaseOpenError(
-        f"The lake cannot be opened ({type(error).__name__}: {without_statement(error)}). Check that PostgreSQL and "
-        "the store of its files answer: `wms-sync doctor`. If files of it are lost, `wms-sync rebuild` rebuilds the "
-        "lake from raw pages and Parquet files. Else run again; nothing was published."
+        f"The lake cannot be opened ({type(error).__name__}: {without_statement(error)}). Nothing was published. Check "
+        "that PostgreSQL and the file store answer: `wms-sync doctor`. If files of the lake are lost, `wms-sync "
+        "rebuild` rebuilds it from raw pages and Parquet files. Otherwise run again."
     )

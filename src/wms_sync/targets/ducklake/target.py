@@ -1,8 +1,8 @@
 """The tables in a lake: DuckLake's catalogue in the PostgreSQL of the state store, Parquet files below the data path.
 
-A load is one transaction: what is merged, ``ops``, what the checks found and the message of the commit. Readers see
-nothing of it before its commit, and a load that is refused, fails or is killed leaves nothing but files that no
-snapshot names. A writer whose turn is over commits nothing (``lake_fence``).
+A load is one transaction: merged rows, ``ops``, findings of the checks and the commit message. Readers see a load only
+after its commit. A load that is refused, fails or is killed leaves only files that no snapshot references. A writer
+whose turn is over commits nothing (``session.Fence``).
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Lake:
 
     @property
     def size(self) -> int:
-        """Return the bytes of the files that the newest snapshot names."""
+        """Return the size in bytes of the files that the newest snapshot references."""
         return self._published_snapshot().size
 
     def published(self, *, memory_limit: str | None = None) -> Opened:
@@ -62,9 +62,9 @@ class Lake:
         return opened_for_reading(self._settings, memory_limit=memory_limit)
 
     def examined(self) -> str:
-        """Compare the definitions that the newest load had with those of this release."""
+        """Compare the definitions of the newest load with those of this release."""
         if not self.is_published:
-            return "not made yet"
+            return "not created yet"
         with self.published() as connection:
             same = database.is_as_defined(connection)
         return "the lake has the tables that sql/ defines" if same else "the next load brings the lake to this release"
@@ -79,13 +79,13 @@ class Lake:
         return place.try_bucket(self._settings)
 
     def readers_in_the_way(self) -> tuple[int, ...]:
-        """Return the sessions that have read the statistics and keep their transaction open."""
+        """Return the sessions that have read the statistics in a transaction that is still open."""
         with LakeCatalogue(self._settings.database_url) as catalogue:
             return catalogue.readers()
 
     @contextmanager
     def load(self, turn: Turn, *, from_scratch: bool = False) -> Iterator[LakeLoad]:
-        """Begin a load for the length of the block: a transaction, which begins ``anew`` with dropping everything."""
+        """Begin a load for the length of the block: one transaction, which with ``from_scratch`` drops everything."""
         connection = opened_for_writing(self._settings, turn)
         try:
             connection.begin()
@@ -96,29 +96,29 @@ class Lake:
                 _write_columns(connection)
             yield LakeLoad(self, turn, connection)
         finally:
-            # DuckDB ends the whole process if it finds while it closes a connection that the session of an open
-            # transaction in PostgreSQL was lost; the same loss met by a rollback is an error like any other
+            # if PostgreSQL's session of an open transaction is lost, closing the connection makes DuckDB end the whole
+            # process; a rollback raises an ordinary error instead
             with suppress(duckdb.Error):
                 connection.rollback()
             connection.close()
 
     @property
     def loads_gathered(self) -> int:
-        """Return how many loads have added files since the last maintenance."""
+        """Return the number of loads since the last maintenance."""
         with LakeCatalogue(self._settings.database_url) as catalogue:
             return catalogue.loads_gathered()
 
     def maintain(self, turn: Turn, keep: timedelta) -> Maintained:
-        """Put the files of each table together, and delete what was replaced longer ago than ``keep``."""
+        """Merge the files of each table, and delete files that were replaced longer ago than ``keep``."""
         return maintain(self._settings, turn, keep)
 
     def erase(self, turn: Turn, order_ids: Collection[int], *, anyway: bool) -> int:
-        """Remove the personal data of these orders from all that the lake keeps."""
+        """Remove the personal data of these orders from everything that the lake keeps."""
         return erase(self._settings, turn, order_ids, anyway=anyway) if self.is_published else 0
 
     def _published_snapshot(self) -> Snapshot:
         found = self._newest_snapshot()
-        assert found is not None, "nothing is published"  # noqa: S101 - callers look first
+        assert found is not None, "nothing is published"  # noqa: S101 - callers check first
         return found
 
     def _newest_snapshot(self) -> Snapshot | None:
@@ -147,7 +147,7 @@ class LakeLoad:
         try:
             self._connection.commit()
         except duckdb.Error as error:
-            raise NotCommitted(error) from None  # whose text has values of columns
+            raise NotCommitted(error) from None  # the text of ``error`` contains values of columns
         return self._lake.size
 
 

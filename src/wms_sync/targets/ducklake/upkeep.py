@@ -1,17 +1,17 @@
-"""Maintenance of a lake: few files a table again, and nothing kept that no reader needs.
+"""Maintenance of a lake: merge the files of each table, and delete files that no reader needs.
 
-Each load adds files to the tables that it changes, and files that say which rows are deleted; the catalogue names all
-of them, so each load takes longer than the one before (measured: 0.9 s, and 9.9 s after 80). Maintenance goes table by
-table, a transaction each step: all tables at once need more memory than a load has. First what is left of files with
-deleted rows is written anew, then small files are merged; DuckLake does not merge what the same transaction has
-written, nor a file with deleted rows. A large file of which hardly a row is deleted stays as it is: so maintenance
-costs what has changed, and a file of deleted rows beside it costs readers little. What is replaced stays as long as
-readers may still be reading it. Every step can be the last: the next maintenance continues.
+Each load adds data files and delete files to the tables that it changes. The catalogue lists all of them, so each load
+takes longer than the last (measured: 0.9 s at first, 9.9 s after 80 loads). Maintenance goes table by table with a
+transaction for each step: all tables at once need more memory than a load has. The first step rewrites files with
+deleted rows, the second merges small files; DuckLake merges neither files of the same transaction nor files with
+deleted rows. A large file with few deleted rows stays as it is, so the cost of maintenance depends on the changes; its
+delete file costs readers little. Replaced files stay as long as readers may be reading them. Maintenance can stop after
+any step: the next one continues.
 
-``erase`` removes the personal data of orders from tables, files, snapshots and statistics. What is deleted in a
-transaction stays in the files of earlier snapshots. So all files with deleted rows are written anew, all snapshots but
-the newest expire, and what no snapshot names is deleted at once, also what killed loads left. Readers whose query goes
-on may find that a file is gone.
+``erase`` removes the personal data of orders from tables, files, snapshots and statistics. Rows that a transaction
+deletes stay in the files of earlier snapshots. So all files with deleted rows are rewritten, all snapshots but the
+newest expire, and files that no snapshot references are deleted at once, including those of killed loads. A query that
+is still running may fail because a file is gone.
 """
 
 from __future__ import annotations
@@ -37,24 +37,24 @@ from wms_sync.targets.target import Maintained
 logger = logging.getLogger(__name__)
 
 AT_ONCE = timedelta(0)
-"""Keep nothing: readers are not spared."""
+"""Keep no replaced file, even if a reader still uses it."""
 REWRITE = "ducklake_rewrite_data_files({name}, {table}, schema => {schema}, delete_threshold => %s)"
 MERGE = "ducklake_merge_adjacent_files({name}, {table}, schema => {schema}, max_file_size => %d)"
 EVERYTHING = (REWRITE % 0, MERGE % (512 * 1024 * 1024))
-"""The steps for a table: each file with a deleted row, and files below the size that DuckLake aims at."""
+"""The steps for a table: rewrite each file with a deleted row, and merge files below DuckLake's target size."""
 WORTHWHILE = (REWRITE % 0.01, MERGE % (32 * 1024 * 1024))
-"""The steps for a large table: each file of which a hundredth is deleted, and files below 32 MiB."""
+"""The steps for a large table: rewrite each file with 1 % deleted rows, and merge files below 32 MiB."""
 LARGE = 16 * 1024 * 1024
-"""The bytes from which a table is large."""
+"""The size in bytes from which a table is large."""
 MANY_FILES = 20
-"""A large table that still has more files is put together like a small one."""
+"""A large table that still has more files is merged like a small one."""
 Steps = Callable[[StoredTable], Sequence[str]]
 MEMORY_EACH = 250_000_000
-"""The bytes with which a thread writes a file of the table with the most columns."""
+"""The bytes that a thread needs to write a file of the widest table."""
 
 
 def maintain(settings: Settings, turn: Turn, keep: timedelta) -> Maintained:
-    """Put files together, and delete what was replaced longer ago than ``keep``. Raise ``MaintenanceError``."""
+    """Merge files, and delete files that were replaced longer ago than ``keep``. Raise ``MaintenanceError``."""
     before = _tables(settings)
     with explained(), closing(opened_for_writing(settings, turn)) as connection:
         changed = put_together(settings, connection, turn, _worthwhile)
@@ -66,9 +66,9 @@ def maintain(settings: Settings, turn: Turn, keep: timedelta) -> Maintained:
 def put_together(
     settings: Settings, connection: duckdb.DuckDBPyConnection, turn: Turn, steps: Steps
 ) -> set[tuple[str, str]]:
-    """Take the steps for each table; return which tables were written anew.
+    """Run the steps for each table; return the tables that were rewritten.
 
-    From then on the connection has as many threads as there is memory for.
+    Afterwards the connection has as many threads as memory allows.
     """
     connection.execute(f"set threads = {threads(settings, MEMORY_EACH)}")
     changed = set()
@@ -79,7 +79,7 @@ def put_together(
 
 
 def everything(table: StoredTable) -> Sequence[str]:
-    """Return the steps after which no file has a deleted row."""
+    """Return the steps that leave no file with a deleted row."""
     return EVERYTHING if table.files > 1 else ()
 
 
@@ -92,10 +92,9 @@ def _still_too_many(table: StoredTable) -> Sequence[str]:
 
 
 def delete_replaced(connection: duckdb.DuckDBPyConnection, turn: Turn, keep: timedelta) -> int:
-    """Delete snapshots, and files that no snapshot names, all older than ``keep``; return how many files there were.
+    """Delete snapshots, and files that no snapshot references, if older than ``keep``; return the number of files.
 
-    A file that no transaction has committed is deleted too. Nobody reads it, since it was never part of a snapshot,
-    and no load takes as long as ``keep``.
+    Files that no transaction has committed are deleted too. Nobody reads them, and no load takes as long as ``keep``.
     """
     until = datetime.now(UTC) - keep
     with committed(connection, turn):
@@ -113,7 +112,7 @@ def delete_replaced(connection: duckdb.DuckDBPyConnection, turn: Turn, keep: tim
 
 
 def _all_but_the_newest(connection: duckdb.DuckDBPyConnection) -> list[int]:
-    """Return these snapshots by number: other clocks than ours tell when they were made."""
+    """Return all snapshots but the newest, ordered by number, because their times come from other clocks."""
     found = connection.execute(f"select snapshot_id from ducklake_snapshots({literal(NAME)}) order by snapshot_id")
     return [number for (number,) in found.fetchall()][:-1]
 
@@ -127,7 +126,7 @@ def _put_together(connection: duckdb.DuckDBPyConnection, turn: Turn, table: Stor
             written += len(connection.execute(f"call {step.format(**names)}").fetchall())
     if written:
         logger.info(
-            "put together %(files)s of %(schema)s.%(table)s",
+            "merged %(files)s of %(schema)s.%(table)s",
             {"files": count_of(table.files, "file"), "schema": table.schema_name, "table": table.table_name},
         )
     return written > 0
@@ -135,7 +134,7 @@ def _put_together(connection: duckdb.DuckDBPyConnection, turn: Turn, table: Stor
 
 @contextmanager
 def committed(connection: duckdb.DuckDBPyConnection, turn: Turn) -> Iterator[None]:
-    """Commit the block, as a load does; after an error roll it back, for the reason that ``Lake.load`` has."""
+    """Commit the block, as a load does. After an error roll it back, for the reason given in ``Lake.load``."""
     connection.begin()
     try:
         yield
@@ -158,18 +157,18 @@ def _files(tables: tuple[StoredTable, ...]) -> int:
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Turn errors of DuckDB into ``MaintenanceError``, which says what to do."""
+    """Turn errors of DuckDB into ``MaintenanceError``, which has advice."""
     try:
         yield
     except duckdb.Error as error:
-        # its text has values of columns
+        # its text contains values of columns
         raise MaintenanceError(error, may_lack_files=may_lack_files(error)) from None
 
 
 def erase(settings: Settings, turn: Turn, order_ids: Collection[int], *, anyway: bool) -> int:
-    """Remove the personal data of these orders; return how many rows were or held some.
+    """Remove the personal data of these orders; return the number of affected rows.
 
-    ``anyway``: look for what earlier snapshots have, also if no row has any. Raise ``MaintenanceError``.
+    ``anyway``: clear earlier snapshots even if no current row has any. Raise ``MaintenanceError``.
     """
     with explained(), closing(opened_for_writing(settings, turn)) as connection:
         held = sum(held_rows(connection, order_ids).values())
