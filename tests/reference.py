@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -28,22 +28,30 @@ EXIT_CODES = """\
 | 0 | Done. |
 | 1 | Failed. The message says what was tried, what came, and what to do. |
 | 2 | Wrong usage, settings or credentials. The message names them. |
-| 3 | Done, but something needs attention: values did not fit, unknown keys came, the read or the load warned, rows of a pushed file were rejected or are in doubt, or a backup left out what was damaged. `wms-sync status` repeats it. |
+| 3 | Done, with open findings, rejected or doubtful rows, or a backup without what was damaged. `wms-sync status` lists the findings. |
 | 130 | Interrupted with Ctrl-C or SIGTERM, between two pages or rows. |
 """  # noqa: E501 - a row of a table
 RULES = """\
-A reference `x` of the service is the column `x_id` (and `x_type` where several kinds can stand there), a weight or
-volume `x_value` and `x_unit`, dimensions `x_length`, `x_width`, `x_height` and `x_unit`, money `x_amount` and
-`x_currency`. A list of objects is a table of its own, with `position` from 1. Free-form objects are JSON. Times are
-UTC, money is `decimal(18, 4)`. `_window_id` and `_page` name the raw page of a row, `_extracted_at` its arrival.
+A reference `x` of the service is the column `x_id`, a weight or volume `x_value`, dimensions are `x_length`, `x_width`
+and `x_height`, money is `x_amount`. Not listed are the columns next to them: `x_type` where several kinds can stand
+there, `x_unit`, `x_currency`. `x_…` is a nested object with many fields. A list of objects is a table of its own, with
+`position` from 1. Free-form objects are JSON. Times are UTC, money is `decimal(18, 4)`. `_window_id` and `_page` name
+the raw page of a row, `_extracted_at` its arrival.
 """
+BESIDE = {"unit": ("value", "length"), "currency": ("amount",), "type": ("id",)}
+"""Ends of columns that are not listed, and the ends of those that they stand next to."""
+KEYS_ALONE = {"ops", "history"}
+COMMON = ("--json", "--force")
+"""Options that mean the same wherever they are, said on top of the page."""
+NESTED = ("regulated_goods_", "packaging_", "inventory_", "export_")
+"""Nested objects of a product, each shown as one name."""
 OWN = {"_window_id", "_page", "_extracted_at"}
 SCHEMAS = (
     ("main", "Tables that need no schema name. Each row also has `_window_id`, `_page` and `_extracted_at`."),
     ("pii", "Personal data, filled only with `WMS_INCLUDE_ADDRESSES`. Each row has the same three columns."),
-    ("marts", "Views for everyday questions; [Analyse](../explanation/data.md#what-the-marts-decide) explains them."),
-    ("history", "Every version that was read; [History](../how-to/history.md) says how to ask it."),
-    ("ops", "About the sync itself."),
+    ("marts", "Views for everyday questions: [What the marts decide](../explanation/data.md#what-the-marts-decide)."),
+    ("history", "Every version that was read: [Query history](../how-to/history.md). Of tables, only keys are listed."),
+    ("ops", "About the sync itself, listed likewise."),
 )  # fmt: skip
 
 
@@ -58,15 +66,15 @@ def rendered(lines: Iterable[str]) -> str:
 
 def commands() -> Iterator[str]:
     yield "# Commands\n"
-    yield f"{GENERATED} `wms-sync --help`, and `--help` of each command, say the same. Long commands show a bar on a"
-    yield "terminal; elsewhere they print a line at once and then one every ten seconds.\n"
+    yield f"{GENERATED} `--help` says the same. Long commands show a bar on a terminal, and elsewhere a line every ten"
+    yield "seconds. Where a command has them, `--json` prints JSON, and `--force` replaces a file of other origin.\n"
     for group, names in GROUPS.items():
         yield f"## {group}\n\n| command | does |\n| --- | --- |"
         for name in names:
             yield from _command_rows(name, main.commands[name])
         yield ""
     yield f"## Exit codes\n\n{EXIT_CODES}"
-    yield "After any failure, interrupt or kill, run the same command again. It continues where it stopped."
+    yield "After a failure, interrupt or kill, run the same command again: it continues where it stopped."
 
 
 def _command_rows(path: str, command: click.Command) -> Iterator[str]:
@@ -77,8 +85,10 @@ def _command_rows(path: str, command: click.Command) -> Iterator[str]:
     given = (parameter for parameter in command.params if isinstance(parameter, click.Argument))
     usage = " ".join(["wms-sync", path, *(parameter.make_metavar(_context(command)) for parameter in given)])
     text = " ".join((command.help or "").split())
-    options = [_option(option) for option in command.params if isinstance(option, click.Option)]
-    cell = "<br>".join([text, *options, f"Example: `{EXAMPLES[path]}`"])
+    given_options = (option for option in command.params if isinstance(option, click.Option))
+    options = [_option(option) for option in given_options if option.opts[0] not in COMMON]
+    example = [f"Example: `{EXAMPLES[path]}`"] if EXAMPLES[path] != f"wms-sync {path}" else []
+    cell = "<br>".join([text, *options, *example])
     yield f"| `{usage.replace('|', chr(92) + '|')}` | {cell.replace('|', chr(92) + '|')} |"
 
 
@@ -94,8 +104,8 @@ def _option(option: click.Option) -> str:
 
 def relations() -> Iterator[str]:
     yield "# Tables\n"
-    yield f"{GENERATED} What a column means is its comment: query `duckdb_columns()`, open a table in Dagster's"
-    yield "catalogue, or write the [data dictionary](../how-to/analyse.md#the-data-dictionary). Keys are in bold.\n"
+    yield f"{GENERATED} Each column has a comment: query `duckdb_columns()`, open a table in Dagster's catalogue, or"
+    yield "write the [data dictionary](../how-to/analyse.md#the-data-dictionary). Keys are in bold.\n"
     yield RULES
     found: tuple[Relation, ...] = (*tables(), *marts(), *history_tables(), *ops_tables())
     for schema, about in SCHEMAS:
@@ -107,11 +117,11 @@ def relations() -> Iterator[str]:
         yield ""
     yield "## Questions\n"
     yield "Queries that are tested, in `sql/queries/questions`. `$lot`, `$order_ref` and `$month` are parameters.\n"
-    yield "| | question | file |\n| --- | --- | --- |"
+    yield "| question | file |\n| --- | --- |"
     for name in sql_files.listed(QUESTIONS):
         question = sql_files.headers(sql_files.read(name))["question"]
         stem = Path(name).stem
-        yield f"| {int(stem[:2])} | {question} | `{stem}` |"
+        yield f"| {question} | `{stem}` |"
 
 
 def _grain(relation: Relation) -> str:
@@ -121,11 +131,23 @@ def _grain(relation: Relation) -> str:
 
 def _columns(relation: Relation) -> Iterator[str]:
     keys = relation.keys if isinstance(relation, Table) else ()
-    for column in relation.columns:
-        if column.name in OWN and relation.schema in {"main", "pii"}:
+    shown: dict[str, None] = {}
+    for name in relation.column_names:
+        if (
+            name in OWN
+            or (relation.schema in KEYS_ALONE and keys and name not in keys)
+            or (name not in keys and _goes_without_saying(name, relation.column_names))
+        ):
             continue
-        shown = f"**`{column.name}`**" if column.name in keys else f"`{column.name}`"
-        yield shown
+        nested = [prefix for prefix in NESTED if relation.slug == "products" and name.startswith(prefix)]
+        shown[f"{nested[0]}…" if nested else name] = None
+    yield from (f"**`{name}`**" if name in keys else f"`{name}`" for name in shown)
+
+
+def _goes_without_saying(name: str, names: Collection[str]) -> bool:
+    """Return whether a column belongs to another: a unit, a currency, the kind of a reference."""
+    of, _, suffix = name.rpartition("_")
+    return any(f"{of}_{first}" in names for first in BESIDE.get(suffix, ()))
 
 
 def metrics() -> Iterator[str]:

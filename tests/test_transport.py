@@ -48,9 +48,9 @@ SHIPMENTS, PAGE_SIZE = 60, 5
 AFTER = 5
 """So many pages are served as they should be."""
 LIMITS = TimeLimits(connect=2, read=0.5, answer=1)
-AGAIN = "asked again, and the sync ends right"
-GOES_ON = "the sync continues and ends right"
-ANEW = "the window is read anew, and the sync ends right"
+AGAIN = "retried"
+GOES_ON = "accepted"
+ANEW = "window read again"
 GIVEN_UP = {WindowIncomplete, PagingBroken, Rejected}
 """Of a window that ends so nothing counts, since its page cursors are not to be trusted."""
 
@@ -172,8 +172,8 @@ def lose(page: Page) -> None:
 
 def stops(name: str, error: type[WmsSyncError], says: str, answer: Answer) -> Case:
     """The sync ends with an error."""
-    then = "reads the window anew" if error in GIVEN_UP else "continues at the next page"
-    return Case(name, f"stops with `{error.__name__}`; the next sync {then}", answer, error, says, None)
+    then = "window" if error in GIVEN_UP else "page"
+    return Case(name, f"`{error.__name__}`, next {then}", answer, error, says, None)
 
 
 def soon() -> str:
@@ -193,28 +193,26 @@ CASES = [
     Case("403 of a firewall with `Retry-After`", AGAIN, instead(403, BLOCKED, Retry_After="0.1")),
     Case("200 with HTML", AGAIN, instead(200, "<html>maintenance</html>", Content_Type="text/html"), times=3),
     Case("200 with `errors` and no `collection`", AGAIN, instead(200, json.dumps(FAILED))),
-    Case("200 with `errors` beside an empty `collection`", AGAIN, edited(lambda page: fail(page))),
+    Case("200 with `errors` next to an empty `collection`", AGAIN, edited(lambda page: fail(page))),
     Case("200 with a status and no `collection`", AGAIN, instead(200, '{"status": "maintenance"}')),
     Case("200 with an empty body", AGAIN, instead(200)),
     Case("200 with a list", AGAIN, respelt(lambda page: b"[%s]" % page)),
     Case("200 with `null`", AGAIN, instead(200, "null")),
     Case("a page that ends early in a whole body", AGAIN, respelt(lambda page: page[:-1])),
-    Case("more behind the page", AGAIN, respelt(lambda page: page + b" and more")),
-    Case("a second page behind the page", AGAIN, respelt(lambda page: page + page)),
+    Case("more after the page", AGAIN, respelt(lambda page: page + b" and more")),
+    Case("a second page after the page", AGAIN, respelt(lambda page: page + page)),
     Case("the connection is reset instead of an answer", AGAIN, lambda _: Disconnect()),
     Case("the body ends before its `Content-Length`", AGAIN, lambda answer: Truncated(content_of(answer))),
     Case("gzip that ends early", AGAIN, cut),
     Case("gzip that is none", AGAIN, garbled),
-    Case("gzip with more behind its end", AGAIN, tailed),
+    Case("gzip with more after its end", AGAIN, tailed),
     Case("zstd that ends early", AGAIN, zstd_cut),
     Case("no byte within the time limit of a read", AGAIN, silent),
     Case("a slow drip beyond the time limit of an answer", AGAIN, dripping),
     Case("a page shorter than was asked for, with `has_more`", GOES_ON, edited(lambda page: shorten(page)), times=None),
     Case("`meta.count` larger than what is there", GOES_ON, edited(lambda page: count(page, +1)), times=None),
     Case("`meta.count` smaller than what is there", GOES_ON, edited(lambda page: count(page, -1)), times=None),
-    Case(
-        "a record that is missing from a page, once", "it is asked for by its id, and the sync ends right", edited(lose)
-    ),
+    Case("a record that is missing from a page, once", "requested by id", edited(lose)),
     stops("a record that is missing from a page, every time", WindowIncomplete, "lacked", edited(lose)),
     stops("429 for ever", Busy, "429", instead(429)),
     stops("503 for ever", ServiceFailed, "503", instead(503)),

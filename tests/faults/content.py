@@ -239,7 +239,7 @@ FAULTS = (
     ),
     Fault(
         "a date with midnight after it counts as another form",
-        ("a date with midnight behind it",),
+        ("a date with midnight after it",),
         "src/wms_sync/shipments/flatten/values.py",
         "return day if is_all else Cast(day, DAY_KEPT)",
         "return day if is_all and value == day else Cast(day, DAY_KEPT)",

@@ -94,8 +94,8 @@ FAULTS = (
             "200 with `errors` and no `collection`",
             "200 with a list",
             "a page that ends early in a whole body",
-            "more behind the page",
-            "a second page behind the page",
+            "more after the page",
+            "a second page after the page",
         ),
         "src/wms_sync/service/envelope.py",
         'raise NotAList(f"The service sent a page that is not a list response: {len(content):,} bytes.")',
@@ -104,7 +104,7 @@ FAULTS = (
     ),
     Fault(
         "an empty list with errors beside it counts as an empty page",
-        ("200 with `errors` beside an empty `collection`",),
+        ("200 with `errors` next to an empty `collection`",),
         "src/wms_sync/service/envelope.py",
         "if errors and not records:",
         "if False:",
@@ -128,7 +128,7 @@ FAULTS = (
     ),
     Fault(
         "what follows the end of a compressed body is ignored",
-        ("gzip with more behind its end",),
+        ("gzip with more after its end",),
         "src/wms_sync/storage/compression.py",
         "    if rest:\n",
         "    if False:\n",

@@ -11,6 +11,7 @@ from pipelines import definitions, jobs, tables
 from wms_sync.catalogue import history_tables, marts, ops_tables, relations
 from wms_sync.catalogue import tables as catalogue_tables
 from wms_sync.errors import SettingsError
+from wms_sync.master_data.kinds.table import KINDS
 from wms_sync.shipments.load.checks import checks
 
 CHANGES, DAYS = dg.AssetKey(["raw", "changed_shipments"]), dg.AssetKey(["raw", "shipment_days"])
@@ -35,7 +36,7 @@ def test_a_wrong_setting_is_named_when_the_code_location_loads(monkeypatch):
 def test_there_is_an_asset_for_what_is_read_for_each_table_and_mart_and_for_each_kind_of_master_data(settings, graph):
     made = (*catalogue_tables(), *ops_tables(), *history_tables(), *marts())
     wanted = {tables.key(settings, relation) for relation in made}
-    pushed = {dg.AssetKey(["master_data", kind]) for kind in ("location_tags", "retailers", "products")}
+    pushed = {dg.AssetKey(["master_data", kind.slug]) for kind in KINDS}
     assert set(graph.materializable_asset_keys) == wanted | pushed | {CHANGES, DAYS}
 
 
