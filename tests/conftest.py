@@ -65,7 +65,7 @@ MEMORY, PLENTY = Path("/dev/shm"), 8 * 1024**3
 """A file system in memory, and how much of it must be free. All tests together take up to 3 GiB."""
 QUICK = {"service", "shipments/flatten", "master_data", "sandbox", "sql", "state"}
 """Folders of thousands of small tests. They come last, so that no process ends with a long file while others wait."""
-LONG = {"sandbox/test_description.py", "state/test_lock.py"}
+LONG = {"state/test_lock.py"}
 """What is long in them."""
 PROOF_FOLDERS = {"benchmarks", "cli", "pipelines", "sandbox", "survival"}
 PROOF_FIXTURES = {"instance", "postgres_url", "s3", "server"}

@@ -30,7 +30,6 @@ PROCESSES.set_forkserver_preload(
         "wms_sync.cli.push_views",
         "wms_sync.cli.runs",
         "pipelines.reporting",
-        "tests.survival.commands",
         "tests.survival.installation",
     ]
 )

@@ -6,7 +6,7 @@ from tests.faults.fault import Fault
 
 FETCHED = "Each page is fetched at least once"
 KILLED = "`kill -9`, anywhere"
-MOVING = '`make soak SOAK="-k rests"`'
+MOVING = '`make soak SOAK="-k test_model"`'
 
 FAULTS = (
     Fault(
@@ -104,7 +104,7 @@ FAULTS = (
     ),
     Fault(
         "a window is complete whatever the service counts",
-        (FETCHED, '`make soak SOAK="-k rests"`'),
+        (FETCHED, '`make soak SOAK="-k test_model"`'),
         "src/wms_sync/shipments/read/proof.py",
         "return window.records == window.count_reported and counted_last in {None, window.records}",
         "return True",

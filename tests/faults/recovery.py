@@ -44,7 +44,7 @@ FAULTS = (
         "src/wms_sync/upkeep/recovery.py",
         "found = _from_manifests(store, unknown.values()) + take_back(layout, store)",
         "found = take_back(layout, store)",
-        ("tests/survival/test_damage.py::test_a_deleted_state_store_is_made_again_without_reading_anything_again",),
+        ("tests/survival/test_damage.py::test_a_deleted_state_store_is_restored_without_reading",),
     ),
     Fault(
         "windows do not come back from their receipts",
@@ -52,7 +52,7 @@ FAULTS = (
         "src/wms_sync/upkeep/recovery.py",
         "        found += _from_receipts(target, store)\n",
         "        pass\n",
-        ("tests/survival/test_damage.py::test_windows_whose_raw_pages_are_gone_come_back_from_their_receipts",),
+        ("tests/survival/test_damage.py::test_windows_without_raw_pages_come_back_from_receipts",),
     ),
     Fault(
         "the ledger does not come back from the published file",
@@ -60,7 +60,7 @@ FAULTS = (
         "src/wms_sync/upkeep/recovery.py",
         "            restored = restore_push_ledger(copies, CreatesJournal(layout.creates), ledger)\n",
         "            restored = 0\n",
-        ("tests/survival/test_damage.py::test_what_the_ledger_of_creates_knew_comes_back_too",),
+        ("tests/survival/test_damage.py::test_the_ledger_of_creates_comes_back",),
     ),
     Fault(
         "audits and their proofs do not come back from the published file",
@@ -84,9 +84,7 @@ FAULTS = (
         "src/wms_sync/upkeep/recovery.py",
         "if held and settings.base_url and not is_same_service(held, settings.base_url):",
         "if False:",
-        (
-            "tests/survival/test_damage.py::test_a_data_folder_belongs_to_one_service_also_after_its_state_store_is_lost",
-        ),
+        ("tests/survival/test_damage.py::test_a_data_folder_belongs_to_one_service",),
     ),
     Fault(
         "a read-only state store ends in a traceback",
@@ -182,9 +180,7 @@ FAULTS = (
         "src/wms_sync/shipments/flatten/window.py",
         "        if (reason := content_differs(Path(path).read_bytes(), page)) is not None:\n",
         "        if (reason := None) is not None:\n",
-        (
-            "tests/survival/test_damage.py::test_a_damaged_page_of_old_fails_a_rebuild_by_name_and_the_next_sync_reads_it_again",
-        ),
+        ("tests/survival/test_damage.py::test_a_damaged_loaded_page_fails_a_rebuild",),
     ),
     Fault(
         "a window with a damaged page stays covered",
@@ -192,7 +188,7 @@ FAULTS = (
         "src/wms_sync/shipments/load/damage.py",
         "    store.abandon(window_id)\n",
         "",
-        ("tests/survival/test_damage.py::test_a_damaged_page_that_is_not_in_the_tables_yet_is_asked_for_again",),
+        ("tests/survival/test_damage.py::test_a_damaged_landed_page_is_read_again",),
     ),
     Fault(
         "forget leaves a damaged page, which may be about the order",
@@ -200,9 +196,7 @@ FAULTS = (
         "src/wms_sync/upkeep/forget.py",
         "                layout.files.delete(store.turn, key)\n                logger",
         "                logger",
-        (
-            "tests/survival/test_damage.py::test_orders_are_forgotten_although_a_page_is_damaged_and_the_page_comes_back_without_them",
-        ),
+        ("tests/survival/test_damage.py::test_orders_are_forgotten_although_a_page_is_damaged",),
     ),
     Fault(
         "a page that forget rewrote is not recorded before it is written",
@@ -218,9 +212,7 @@ FAULTS = (
         "src/wms_sync/shipments/read/quarantined_windows.py",
         'run.store.adopt(replace(begun, state="abandoned", landed_at=now))',
         'run.store.adopt(replace(begun, state="landed", landed_at=now))',
-        (
-            "tests/survival/test_damage.py::test_a_window_that_only_a_damaged_manifest_knows_is_set_aside_until_somebody_decides",
-        ),
+        ("tests/survival/test_damage.py::test_a_damaged_manifest_sets_its_window_aside",),
     ),
     Fault(
         "a rebuild leaves damaged manifests as they are",
@@ -228,7 +220,7 @@ FAULTS = (
         "src/wms_sync/shipments/load/refresh.py",
         "        mend_manifests(self._layout, self._store)\n",
         "",
-        ("tests/survival/test_damage.py::test_a_damaged_manifest_of_a_known_window_is_made_again",),
+        ("tests/survival/test_damage.py::test_a_damaged_manifest_is_written_again",),
     ),
     Fault(
         "raw pages are dropped by this machine's clock alone",

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from wms_sandbox.app import SHIPMENTS, Sandbox
+from wms_sandbox.app import LOCATION_TAGS, RETAILERS, SHIPMENTS, Sandbox
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.kinds import PATHS
 from wms_sandbox.server import SandboxServer
@@ -63,46 +63,6 @@ class Service:
     def post(self, path: str, body: Any, **options: Any) -> httpx.Response:
         return self.client.post(path, json=body, **options)
 
-    def refusal(self, *parameters: tuple[str, Any]) -> str:
-        """The key that a 400 names, after a look at the whole body (specification 7.1)."""
-        response = self.get(*parameters)
-        assert response.status_code == 400, response.text
-        body = response.json()
-        assert list(body) == ["errors"]
-        (error,) = body["errors"]
-        assert error["type"] == "parameters"
-        assert error["message"] == "The supplied parameters are invalid."
-        (detail,) = error["details"]
-        assert sorted(detail) == ["key", "message"]
-        assert detail["message"]
-        return str(detail["key"])
-
-
-def offences(response: httpx.Response, status: int = 400, kind: str = "parameters") -> dict[str, str]:
-    """Keys and messages of a refusal, after a look at the whole body (specification 7.1)."""
-    assert response.status_code == status, response.text
-    body = response.json()
-    assert list(body) == ["errors"]
-    (error,) = body["errors"]
-    assert list(error) == ["type", "message", "details"]
-    assert error["type"] == kind
-    assert (
-        error["message"]
-        == {
-            "parameters": "The supplied parameters are invalid.",
-            "unable_to_process": "There was an error processing the request.",
-        }[kind]
-    )
-    for detail in error["details"]:
-        assert list(detail) == ["key", "message"]
-        assert detail["message"].endswith(".")
-    return {detail["key"]: detail["message"] for detail in error["details"]}
-
-
-def conflicts(response: httpx.Response) -> dict[str, str]:
-    """The same of a 422."""
-    return offences(response, 422, "unable_to_process")
-
 
 @pytest.fixture(scope="session")
 def start() -> Callable[..., Service]:
@@ -135,6 +95,28 @@ def service(start: Callable[..., Service]) -> Service:
     return start(shipments=600, families=400)
 
 
+@pytest.fixture
+def fresh(start: Callable[..., Service]) -> Service:
+    """Nothing was created in it, and there are no shipments."""
+    return start(shipments=0, families=20)
+
+
+@pytest.fixture(scope="session")
+def bare(start: Callable[..., Service]) -> Service:
+    """The same; nothing is ever created in it."""
+    return start(shipments=0, families=20)
+
+
+@pytest.fixture(scope="session")
+def used(start: Callable[..., Service]) -> Service:
+    """Has a tag and a retailer, and an archived one."""
+    service = start(shipments=0, families=20)
+    service.post(LOCATION_TAGS, {"name": "Cold", "color": "blue3"}).raise_for_status()
+    for body in ({"code": "ACME", "name": "Acme Stores"}, {"code": "OLD", "name": "Old", "status": "archived"}):
+        service.post(RETAILERS, body).raise_for_status()
+    return service
+
+
 @pytest.fixture(scope="session")
 def small(start: Callable[..., Service]) -> Service:
     """Few shipments, for tests with a selection of their own each: every selection compiles every family anew."""
@@ -160,3 +142,16 @@ def included(everything: list[dict[str, Any]]) -> dict[str, dict[int, dict[str, 
         for kind, things in page["included"].items():
             found.setdefault(kind, {}).update({thing["id"]: thing for thing in things})
     return found
+
+
+@pytest.fixture(scope="session")
+def objects(
+    shipments: list[dict[str, Any]], included: dict[str, dict[int, dict[str, Any]]]
+) -> dict[str, list[dict[str, Any]]]:
+    """Every object by kind, inline ones too."""
+    packages = [package for shipment in shipments for package in shipment["packages"]]
+    return {kind: list(things.values()) for kind, things in included.items()} | {
+        "Shipment": shipments,
+        "ShipmentPackage": packages,
+        "ShipmentPackageItem": [item for package in packages for item in package["items"]],
+    }

@@ -1,6 +1,5 @@
 """The data: as ugly as life, complete, and the same each time."""
 
-import json
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -27,21 +26,6 @@ def strings(value: Any) -> Iterator[str]:
     elif isinstance(value, list):
         for each in value:
             yield from strings(each)
-
-
-@pytest.fixture(scope="module")
-def packages(shipments: list[Thing]) -> list[Thing]:
-    return [package for shipment in shipments for package in shipment["packages"]]
-
-
-@pytest.fixture(scope="module")
-def objects(shipments: list[Thing], packages: list[Thing], included: Included) -> dict[str, list[Thing]]:
-    """Every object by kind, inline ones too."""
-    return {kind: list(things.values()) for kind, things in included.items()} | {
-        "Shipment": shipments,
-        "ShipmentPackage": packages,
-        "ShipmentPackageItem": [item for package in packages for item in package["items"]],
-    }
 
 
 def test_every_kind_occurs(objects: dict[str, list[Thing]]):
@@ -252,29 +236,6 @@ def test_what_is_true_of_the_data(data: Data, what: str):
     assert TRUE_OF_THE_DATA[what](data)
 
 
-def test_both_ways_of_writing_text_occur(service):
-    raw = service.get(("fields:order", "all"), ("limit", "600")).text
-    assert "\\u" in raw
-    assert "\\/" in raw
-    assert any(ord(char) > 0xFFFF for char in raw)
-
-
-def test_custom_fields_of_all_shapes(included: Included):
-    shapes: dict[str, set[Any]] = {}
-    for kind in ("Retailer", "Merchant", "Order"):
-        for thing in included[kind].values():
-            for value in (thing.get("custom_fields") or {}).values():
-                if isinstance(value, list):
-                    shapes.setdefault(kind, set()).add("[]" if not value else f"[{sorted(value[0])}]")
-                elif "value" in value:
-                    shapes.setdefault(kind, set()).add(type(value["value"]))
-                else:
-                    shapes.setdefault(kind, set()).add(str(sorted(value)))
-        assert {bool, str, int, "['id', 'label']", "[['id', 'label']]", "['amount', 'currency']"} <= shapes[kind]
-    products = [each for thing in included["Product"].values() for each in thing.get("custom_fields") or []]
-    assert {tuple(each) for each in products} == {("code", "value"), ("code", "value", "label")}
-
-
 def test_some_references_dangle(shipments: list[Thing], included: Included):
     retailers = {shipment["retailer"]["id"] for shipment in shipments if shipment.get("retailer")}
     missing = retailers - set(included["Retailer"])
@@ -298,19 +259,3 @@ def test_equal_seeds_give_equal_bytes(start: Callable[..., Any]):
     for sandbox in (one, two):
         sandbox.sandbox.advance(changed=50, new=10, orders=5, retailers=3)
     assert one.get(*asked).content == two.get(*asked).content
-
-
-def test_an_empty_sandbox(start: Callable[..., Any]):
-    empty = start(shipments=0, families=20)
-    assert empty.listing(("count", "1"))["meta"]["count"] == 0
-    assert empty.ids(("filter", "updated_at{gt:'2020-01-01'}")) == []
-    assert len(empty.sandbox.advance(new=3, changed=2).new) == 3
-    assert len(empty.ids()) == 3
-
-
-def test_json_has_no_repeated_keys(service):
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        assert len(dict(pairs)) == len(pairs)
-        return dict(pairs)
-
-    json.loads(service.get(("fields:packages", "all"), ("fields:order", "all")).text, object_pairs_hook=once)

@@ -17,8 +17,7 @@ from tests.conftest import CONFIG
 from tests.lakes import Lakes, on_lake
 from tests.oracle import Tables, expected_tables
 from tests.survival.counts import Count, Counts
-from tests.survival.installation import Installation
-from tests.survival.kills import ENDED
+from tests.survival.installation import ENDED, Installation
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
 

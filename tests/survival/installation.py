@@ -1,12 +1,17 @@
-"""An installation and its commands, each the real command line in a process of its own that can be killed."""
+"""An installation and its commands, each the real command line in a process of its own that can be killed.
+
+A kill comes at a moment by its name, at the n-th moment of all, or after some seconds.
+"""
 
 from __future__ import annotations
 
+import itertools
+import random
 import signal
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing.context import ForkServerProcess
@@ -20,7 +25,7 @@ from msgspec.structs import asdict
 from tests.conftest import asks_for_page
 from tests.oracle import Tables, differences
 from tests.processes import PROCESSES, enter
-from tests.survival.moments import Moment, Moments
+from tests.survival.moments import Moment, Moments, read_moments
 from wms_sandbox.server import SandboxServer
 from wms_sync.catalogue import quote
 from wms_sync.layout import Layout
@@ -34,6 +39,9 @@ from wms_sync.targets.target import Target, target_of
 PARALLEL = 2
 IN_FLIGHT = 2 * PARALLEL
 """Each window under way has a page that is being landed and one that is being fetched ahead."""
+ENDED = 0, 3
+"""Exit codes of a command that did its work; with 3 it names what needs attention, as the age of the data here."""
+KILLED = -9
 Rows = dict[str, list[tuple[object, ...]]]
 PROVENANCE = ("_window_id", "_page", "_extracted_at", "seen_at", "last_seen_at")
 
@@ -76,15 +84,18 @@ class Installation:
         }
 
     def start(
-        self, *command: str, kill: Moment | None = None, tell: Tell | None = None, listing: Path | None = None
+        self, *command: str, kill: Moment | int | None = None, tell: Tell | None = None, listing: Path | None = None
     ) -> ForkServerProcess:
-        """The command in a process that gets its signal at ``kill``, tells of one, or lists those that it came by."""
+        """The command in a process that gets its signal at ``kill``, tells of one, or lists those that it came by.
+
+        A number is the n-th moment of all.
+        """
         arguments = (command, self.environment, self.log, kill, tell, listing)
         process = PROCESSES.Process(target=_command, args=arguments, daemon=True)
         process.start()
         return process
 
-    def run(self, *command: str, kill: Moment | None = None, listing: Path | None = None) -> ForkServerProcess:
+    def run(self, *command: str, kill: Moment | int | None = None, listing: Path | None = None) -> ForkServerProcess:
         """The same, to its end."""
         process = self.start(*command, kill=kill, listing=listing)
         process.join()
@@ -206,6 +217,38 @@ def rows_in(connection: duckdb.DuckDBPyConnection, of: dict[str, list[str]] | No
     }
 
 
+def moments_of(command: Sequence[str], installation: Installation) -> list[Moment]:
+    """Every name that the command comes by, the first time, and the last where it comes by again."""
+    listing = installation.data.with_name(f"{installation.data.name}.moments")
+    process = installation.run(*command, listing=listing)
+    assert process.exitcode in ENDED, installation.log.read_text()
+    counted = sorted(read_moments(listing).items())
+    return [Moment(name, number) for name, times in counted for number in sorted({1, times})]
+
+
+def kill_at_each(title: str, kills: Sequence[Moment], survive: Callable[[int, Moment], bool]) -> None:
+    """``survive`` kills once, proves what is promised, and tells whether the command was killed before it ended."""
+    died = 0
+    for number, kill in enumerate(kills):
+        was_killed = survive(number, kill)
+        print(f"{title}: {'killed' if was_killed else 'ended before'} {kill}", flush=True)
+        died += was_killed
+    print(f"{title}: {died} kills by name survived", flush=True)
+    # which thread comes first differs between runs, so the last time of a name may not come again
+    assert died >= 0.9 * len(kills)
+
+
+def kill_at_random(seed: str, within: float, attempt: Callable[[int, float], int | None]) -> float:
+    """After how many seconds it was killed. What has ended by then is tried again, each time anew, with fewer."""
+    chance = random.Random(seed)
+    for number in itertools.count():
+        after = chance.uniform(0, within)
+        if attempt(number, after) == KILLED:
+            break
+        within = after
+    return after
+
+
 def wait_until(what: str, seconds: float, seen: Callable[[], bool]) -> None:
     """Poll for something that happens in another process."""
     end = time.monotonic() + seconds
@@ -218,7 +261,7 @@ def _command(
     command: tuple[str, ...],
     environment: dict[str, str],
     log: Path,
-    kill: Moment | None,
+    kill: Moment | int | None,
     tell: Tell | None,
     listing: Path | None,
 ) -> None:
@@ -236,9 +279,9 @@ def _command(
             moments.write(listing)
 
 
-def _do(kill: Moment | None, tell: Tell | None) -> None:
+def _do(kill: Moment | int | None, tell: Tell | None) -> None:
     if kill is not None:
         # to this thread: another one would take a signal to the process, and this one run on meanwhile
-        signal.pthread_kill(threading.get_ident(), kill.signal)
+        signal.pthread_kill(threading.get_ident(), kill.signal if isinstance(kill, Moment) else signal.SIGKILL)
     if tell is not None:
         tell.reached.set()

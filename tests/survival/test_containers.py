@@ -107,9 +107,7 @@ class Containers(DagsterDev):
         return self.wait(look, f"the run {run_id} to end", SECONDS)
 
 
-def test_runs_in_pods_fill_the_lake_and_one_that_is_killed_is_marked_and_followed(
-    request, lake_url, postgres_url, sandbox, tmp_path, monkeypatch
-):
+def test_runs_in_pods_and_a_killed_one(request, lake_url, postgres_url, sandbox, tmp_path, monkeypatch):
     if not request.config.getoption("--soak"):
         pytest.skip("only under --soak")
     for name, value in KEYS.items():

@@ -103,7 +103,7 @@ def a_page(bench: Bench, state: str) -> tuple[str, Path]:
     return window.id, bench.layout.window(window.id) / bench.store.pages(window.id)[-1].file
 
 
-def test_a_deleted_state_store_is_made_again_without_reading_anything_again(bench, sandbox):
+def test_a_deleted_state_store_is_restored_without_reading(bench, sandbox):
     begun(bench, sandbox, night)
     before = remembered(bench)
     sandbox.sandbox.requests.clear()
@@ -118,22 +118,7 @@ def test_a_deleted_state_store_is_made_again_without_reading_anything_again(benc
     bench.store.close()
 
 
-def test_a_state_store_from_an_older_backup_takes_in_what_it_does_not_know(bench, sandbox, tmp_path):
-    begun(bench, sandbox, night)
-    bench.store.close()
-    shutil.copy(bench.settings.data_dir / "state.db", tmp_path / "backup.db")
-    sandbox.sandbox.advance(seconds=7200, changed=60, new=10)
-    night(bench)
-    newer = remembered(bench)
-    sandbox.sandbox.requests.clear()
-    bench = without_state(bench, tmp_path / "backup.db")
-    assert read_again(bench)
-    assert pages_asked(sandbox) == 0
-    assert remembered(bench) == newer
-    bench.store.close()
-
-
-def test_windows_whose_raw_pages_are_gone_come_back_from_their_receipts(bench, sandbox):
+def test_windows_without_raw_pages_come_back_from_receipts(bench, sandbox):
     begun(bench, sandbox, night)
     covered = bench.store.covered()
     sandbox.sandbox.requests.clear()
@@ -153,7 +138,7 @@ def test_windows_whose_raw_pages_are_gone_come_back_from_their_receipts(bench, s
     bench.store.close()
 
 
-def test_what_the_ledger_of_creates_knew_comes_back_too(bench):
+def test_the_ledger_of_creates_comes_back(bench):
     entry = Entry(
         service=str(bench.settings.base_url),
         kind="products",
@@ -179,7 +164,7 @@ def test_what_the_ledger_of_creates_knew_comes_back_too(bench):
         assert ledger.all() == (entry,)
 
 
-def test_a_state_store_from_an_older_backup_creates_nothing_twice(bench, sandbox, tmp_path):
+def test_an_old_state_store_creates_nothing_twice(bench, sandbox, tmp_path):
     """The backup knows of one product and of a refusal; what was created since then is in the published file."""
     sandbox.sandbox = Sandbox(replace(CONFIG, shipments=20, families=20))
     path, backup = tmp_path / "products.csv", tmp_path / "backup.db"
@@ -208,7 +193,7 @@ async def _refuse(sku: bytes, request: Request) -> Response | None:
     return JSONResponse(refusal, 422) if sku in await request.body() else None
 
 
-def test_a_data_folder_belongs_to_one_service_also_after_its_state_store_is_lost(bench, settings_for, sandbox):
+def test_a_data_folder_belongs_to_one_service(bench, settings_for, sandbox):
     """Another service's time counts as covered by this one's windows, and its history would be passed over."""
     begun(bench, sandbox, night)
     half_read = bench.layout.window("20260401T000000Z-20260402T000000Z-abcdef") / "page-00001.json.gz"
@@ -236,7 +221,7 @@ def test_a_data_folder_belongs_to_one_service_also_after_its_state_store_is_lost
     bench.store.close()
 
 
-def test_a_damaged_page_that_is_not_in_the_tables_yet_is_asked_for_again(bench, sandbox):
+def test_a_damaged_landed_page_is_read_again(bench, sandbox):
     bench.read()
     window, page = a_page(bench, "landed")
     do_harm("altered", page)
@@ -264,7 +249,7 @@ def read_half(bench: Bench, sandbox: SandboxServer) -> None:
     sandbox.sandbox.intercept = None
 
 
-def test_pages_that_only_a_lost_state_store_knew_are_taken_away(bench, sandbox):
+def test_pages_of_a_lost_state_store_are_deleted(bench, sandbox):
     """Nobody goes on with them, and no retention would ever find them."""
     recover(bench.run)
     read_half(bench, sandbox)
@@ -275,7 +260,7 @@ def test_pages_that_only_a_lost_state_store_knew_are_taken_away(bench, sandbox):
     bench.store.close()
 
 
-def test_a_window_that_only_a_damaged_manifest_knows_is_set_aside_until_somebody_decides(bench, sandbox, tmp_path):
+def test_a_damaged_manifest_sets_its_window_aside(bench, sandbox, tmp_path):
     """Its pages may be all that is left of what the service has deleted since."""
     begun(bench, sandbox, night)
     bench.store.close()
@@ -320,7 +305,7 @@ def test_a_window_that_only_a_damaged_manifest_knows_is_set_aside_until_somebody
     bench.store.close()
 
 
-def test_a_folder_of_pages_that_somebody_copied_stops_no_run(bench, sandbox):
+def test_a_copied_folder_of_pages_stops_no_run(bench, sandbox):
     begun(bench, sandbox, night)
     folder = bench.layout.window(a_page(bench, "loaded")[0])
     names = [f"{folder.name}.bak", f"{folder.name}{'-again' * 9}"]
@@ -335,7 +320,7 @@ def test_a_folder_of_pages_that_somebody_copied_stops_no_run(bench, sandbox):
 
 
 @pytest.mark.parametrize("how", ["shortened", "deleted"])
-def test_a_damaged_manifest_of_a_known_window_is_made_again(how, bench, sandbox):
+def test_a_damaged_manifest_is_written_again(how, bench, sandbox):
     begun(bench, sandbox, night)
     before = remembered(bench)
     window, _ = a_page(bench, "loaded")
@@ -350,7 +335,7 @@ def test_a_damaged_manifest_of_a_known_window_is_made_again(how, bench, sandbox)
     bench.store.close()
 
 
-def test_a_damaged_page_of_a_half_read_window_is_asked_for_again(bench, sandbox):
+def test_a_damaged_page_of_a_half_read_window(bench, sandbox):
     read_half(bench, sandbox)
     [window] = [window for window in bench.store.windows("reading") if window.pages][:1]
     do_harm("altered", bench.layout.window(window.id) / bench.store.pages(window.id)[0].file)
@@ -358,7 +343,7 @@ def test_a_damaged_page_of_a_half_read_window_is_asked_for_again(bench, sandbox)
     assert_landed(bench, sandbox)
 
 
-def test_a_damaged_page_of_old_fails_a_rebuild_by_name_and_the_next_sync_reads_it_again(bench, sandbox):
+def test_a_damaged_loaded_page_fails_a_rebuild(bench, sandbox):
     begun(bench, sandbox, night)
     published = bench.layout.published.read_bytes()
     window, page = a_page(bench, "loaded")
@@ -412,9 +397,7 @@ HARMS: tuple[Callable[[Path], object], ...] = (
 )
 
 
-def test_orders_are_forgotten_although_a_page_is_damaged_and_the_page_comes_back_without_them(
-    bench, sandbox, settings_for
-):
+def test_orders_are_forgotten_although_a_page_is_damaged(bench, sandbox, settings_for):
     """Each window has a page that is damaged in a way of its own, and on it an order to forget."""
     bench.settings = settings_for(sandbox, include_addresses=True, page_size=5, audit_pages=0)
     begun(bench, sandbox, night)
@@ -446,7 +429,7 @@ def test_orders_are_forgotten_although_a_page_is_damaged_and_the_page_comes_back
     assert read_again(bench) == []
 
 
-def test_a_damaged_page_of_a_backfill_is_asked_for_again_though_others_cover_its_time(bench, sandbox):
+def test_a_damaged_page_of_a_backfill(bench, sandbox):
     begun(bench, sandbox, night)
     covered = bench.store.covered()
     with bench.api() as api:
@@ -460,7 +443,7 @@ def test_a_damaged_page_of_a_backfill_is_asked_for_again_though_others_cover_its
 
 
 @pytest.mark.parametrize("state", ["landed", "loaded"])
-def test_the_doctor_names_a_page_that_is_not_as_it_was_received(bench, sandbox, state):
+def test_the_doctor_names_a_damaged_page(bench, sandbox, state):
     begun(bench, sandbox, night if state == "loaded" else Bench.read)
     window, page = a_page(bench, state)
     assert not [one for one in examine(bench.settings) if one.name == "raw pages"]

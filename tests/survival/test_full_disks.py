@@ -17,7 +17,7 @@ IS_FULL = "Its disk is full: free space on it, then run again."
 
 @needs_a_disk
 @pytest.mark.seeds(FULL_DISKS)
-def test_a_full_disk_fails_with_what_to_do_and_the_next_run_goes_on(seed, install, expected, tmp_path):
+def test_a_full_disk_fails_a_run_with_advice(seed, install, expected, tmp_path):
     """The disk has so much room beside what a first sync left that something of a night fails, sooner or later."""
     installation: Installation = install("read")
     said = on_full_disk(
@@ -42,7 +42,7 @@ def test_a_full_disk_fails_with_what_to_do_and_the_next_run_goes_on(seed, instal
 
 
 @needs_a_disk
-def test_the_status_answers_on_a_full_disk_and_a_run_says_that_it_is_full(install, tmp_path):
+def test_the_status_answers_on_a_full_disk(install, tmp_path):
     said = on_full_disk(install("read"), tmp_path, 0, "run status\nrun sync\nfree_space\n")
     assert "status ended with 1" in said, said  # the data is old
     assert "240  shipments" in said
@@ -52,7 +52,7 @@ def test_the_status_answers_on_a_full_disk_and_a_run_says_that_it_is_full(instal
 
 @needs_a_disk
 @pytest.mark.parametrize("home", ["$1/home", "$result/home"], ids=["inside", "outside"])
-def test_a_full_disk_is_told_also_where_no_alert_can_be_stored(install, tmp_path, home):
+def test_an_alert_of_a_full_disk_is_sent(install, tmp_path, home):
     """With Dagster's home on the same disk, and on another one."""
     with receiving() as receiver:
         said = on_full_disk(
@@ -73,7 +73,7 @@ def test_a_full_disk_is_told_also_where_no_alert_can_be_stored(install, tmp_path
 
 
 @needs_a_disk
-def test_a_status_that_cannot_read_what_a_kill_left_says_that_the_disk_is_full(install, tmp_path):
+def test_status_after_a_kill_names_the_disk(install, tmp_path):
     """SQLite reads a log only with an index of it, for which there is no room."""
     said = on_full_disk(
         install("read"),
@@ -91,7 +91,7 @@ def test_a_status_that_cannot_read_what_a_kill_left_says_that_the_disk_is_full(i
 
 
 @needs_a_disk
-def test_the_status_answers_from_a_disk_that_is_mounted_read_only(install, tmp_path):
+def test_the_status_answers_on_a_read_only_disk(install, tmp_path):
     said = on_full_disk(install("read"), tmp_path, 2**20, "mount -o remount,ro $1\nrun status\nrun sync\n")
     assert "status ended with 1" in said, said  # the data is old
     assert "240  shipments" in said

@@ -10,8 +10,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 
-from tests.survival.installation import Installation, rows
-from tests.survival.kills import ENDED, KILLED, kill_at_each, moments_of
+from tests.survival.installation import ENDED, KILLED, Installation, kill_at_each, moments_of, rows
 from tests.survival.moments import Moment
 from wms_sync.upkeep.backups import Backups
 

@@ -17,8 +17,7 @@ import pytest
 from tests.survival.conftest import SMALL
 from tests.survival.counts import FULL_DISKS
 from tests.survival.full_disks import needs_a_disk, on_full_disk, room_of
-from tests.survival.installation import Installation, Rows, rows
-from tests.survival.kills import ENDED, KILLED, kill_at_each, moments_of
+from tests.survival.installation import ENDED, KILLED, Installation, Rows, kill_at_each, moments_of, rows
 from tests.survival.moments import Moment
 from tests.unpacked import files_holding
 from tests.upkeep.test_forget import MARK, marked
@@ -130,7 +129,7 @@ def prove_it_is_finished(read: Read, installation: Installation, again: str, bef
 
 @needs_a_disk
 @pytest.mark.seeds(FULL_DISKS)
-def test_a_forget_on_a_full_disk_fails_with_what_to_do_and_the_next_run_finishes_it(seed, read, tmp_path):
+def test_a_forget_on_a_full_disk_is_finished(seed, read, tmp_path):
     """The next run is one of ``AGAIN``; until there is space, a rebuild that finishes the forget fails as it did."""
     whole: Installation = read.copy(tmp_path / "whole")
     before = rows(whole.layout)

@@ -1,4 +1,4 @@
-"""Pushes killed anywhere: SIGKILL of the real command line, by name of the moment and at random, then one more push.
+"""Pushes killed anywhere: SIGKILL of the real command line, by name of the moment, then one more push.
 
 After each kill nothing is in the service twice, nothing is there that the ledger does not know, and what it calls
 created is there; one more push brings everything in, once, or names as doubtful what was under way, and writes the
@@ -19,13 +19,10 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import CONFIG
-from tests.survival.counts import RANDOM_KILLS_OF_PUSHES
-from tests.survival.installation import PARALLEL, Installation
-from tests.survival.kills import KILLED, kill_at_each, kill_at_random, moments_of
+from tests.survival.installation import KILLED, PARALLEL, Installation, kill_at_each, moments_of
 from tests.survival.moments import Moment
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
-from wms_sync.layout import Layout
 from wms_sync.master_data.apply import AHEAD_UNIQUE
 from wms_sync.state.ledger import State
 
@@ -45,13 +42,12 @@ SENT = "Connection.send > Connection._once > Connection._answered > Lane.send: a
 class Victim:
     """A kind that is pushed: its file, what the service has of it, how many may be in doubt after a kill.
 
-    ``share`` are the moments of the normal suite; a random kill comes within ``seconds`` of the first intents.
+    ``share`` are the moments of the normal suite.
     """
 
     lines: tuple[str, ...]
     made: Callable[[Sandbox], list[str]]
     under_way: int
-    seconds: float
     share: tuple[Moment, ...] = ()
 
 
@@ -64,14 +60,12 @@ VICTIMS = {
         ),
         lambda sandbox: [one["code"] for one in sandbox.retailers()],
         AHEAD_UNIQUE,
-        0.3,
         share=(Moment(INTENTS["retailers"], 3),),
     ),
     "products": Victim(
         ("type,sku,name", *(f"Product,P{at},Name {at}" for at in range(ROWS)), f"Product,{BAD},"),
         lambda sandbox: [one["sku"] for one in sandbox.products()],
         2 * PARALLEL,
-        0.4,
         share=(Moment(SENT, 40),),
     ),
 }
@@ -164,18 +158,3 @@ def test_a_push_killed_at_each_moment_by_name(title, desk, request):
         return died
 
     kill_at_each(f"push of {title}", kills, survive)
-
-
-@pytest.mark.seeds(RANDOM_KILLS_OF_PUSHES)
-def test_a_push_killed_at_a_random_moment(title, seed, desk, template):
-    attempts: list[Installation] = []
-
-    def attempt(number: int, after: float) -> int | None:
-        attempts.append(desk(f"data{number}"))
-        return attempts[-1].run_and_kill(*push(attempts[-1], title), after=after, since=Moment(INTENTS[title])).exitcode
-
-    after = kill_at_random(f"{title} {seed}", VICTIMS[title].seconds, attempt)
-    published = Layout(template).published.read_bytes()
-    loses_state = title == "products" and seed % 2 == 0
-    assert prove_what_is_promised(attempts[-1], title, KILLED, published, loses_state=loses_state)
-    print(f"push of {title}: killed {after:.3f} s after its first intents", flush=True)

@@ -16,8 +16,7 @@ import pytest
 from tests.changed_files import bloat
 from tests.oracle import Tables
 from tests.survival.counts import RANDOM_KILLS
-from tests.survival.installation import IN_FLIGHT, Installation
-from tests.survival.kills import ENDED, KILLED, kill_at_each, kill_at_random, moments_of
+from tests.survival.installation import ENDED, IN_FLIGHT, KILLED, Installation, kill_at_each, kill_at_random, moments_of
 from tests.survival.moments import Moment
 
 Install = Callable[..., Installation]

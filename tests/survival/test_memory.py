@@ -25,8 +25,7 @@ from tests.conftest import asks_for_page
 from tests.oracle import Tables, expected_tables
 from tests.processes import PROCESSES
 from tests.survival.conftest import SMALL
-from tests.survival.installation import Installation, _command
-from tests.survival.kills import ENDED
+from tests.survival.installation import ENDED, Installation, _command
 from tests.test_transport import content_of
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
@@ -106,7 +105,7 @@ def _kept(name: str) -> int:
     return int(lines[name].split()[0]) * 1024
 
 
-def test_a_bound_that_is_too_low_is_told_and_without_it_the_next_sync_goes_on(wordy, tmp_path):
+def test_too_little_memory_is_reported_and_mended(wordy, tmp_path):
     server, expected = wordy(FEW)
     installation = Installation(tmp_path / "data", server, SETTINGS)
     assert run_with(installation, data=TOO_LITTLE) == 1, installation.log.read_text()

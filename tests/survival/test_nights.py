@@ -227,7 +227,7 @@ def test_the_ui_is_stopped_over_two_ticks(house, table):
     table.append(Told("UI stopped over two ticks", "the last missed tick's run", told, house.equals_the_service()))
 
 
-def test_a_tick_comes_while_a_run_is_under_way(house, table):
+def test_a_tick_comes_during_a_run(house, table):
     goes_on = threading.Event()
 
     def waits(_: Request) -> None:
@@ -310,7 +310,7 @@ def test_the_disk_of_the_home_is_full_too(house, table):
     )
 
 
-def test_a_page_has_a_value_that_fits_no_type(house, table):
+def test_a_page_has_a_value_of_no_type(house, table):
     house.server.sandbox.rewrite = poison
     run = house.syncs()
     assert house.status(run) == "SUCCESS"
@@ -332,7 +332,7 @@ def test_a_page_has_a_value_that_fits_no_type(house, table):
     )
 
 
-def test_an_audit_reads_a_value_that_fits_no_type(house, table):
+def test_an_audit_reads_a_value_of_no_type(house, table):
     """The audit brings a shipment that the overlap does not read again, so its days are."""
     yesterday = datetime.now(UTC) - timedelta(days=1)
     house.server.sandbox.rewrite = partial(poison, until=yesterday.isoformat())

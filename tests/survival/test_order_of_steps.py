@@ -76,7 +76,7 @@ def assert_in_order(steps: Sequence[str], came: Sequence[str]) -> None:
             since.append(name)
 
 
-def test_each_step_of_a_sync_is_durable_before_the_next_relies_on_it(bench):
+def test_each_step_is_durable_before_the_next(bench):
     came: dict[int, list[str]] = {}
     with watched(lambda name: came.setdefault(threading.get_ident(), []).append(name)):
         synced(bench)
@@ -84,7 +84,7 @@ def test_each_step_of_a_sync_is_durable_before_the_next_relies_on_it(bench):
         assert_in_order(steps, [name for thread in came.values() for name in thread])
 
 
-def test_the_intent_of_a_product_is_synced_in_both_places_before_its_create_is_sent(bench, tmp_path):
+def test_an_intent_is_synced_before_its_create(bench, tmp_path):
     path = tmp_path / "products.csv"
     path.write_text("sku,name\nP1,One\n")
     came: list[str] = []

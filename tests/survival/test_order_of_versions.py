@@ -214,7 +214,7 @@ def assert_by_the_rule(connection: duckdb.DuckDBPyConnection, versions: Sequence
 
 
 @pytest.mark.seeds(ORDERS_OF_VERSIONS)
-def test_whatever_the_order_of_arrival_the_tables_hold_what_the_rule_says(seed, connection, tmp_path):
+def test_any_order_of_arrival_gives_the_same_tables(seed, connection, tmp_path):
     chance = random.Random(seed)
     layout = Layout(tmp_path)
     versions = played(chance, windows=6)
@@ -240,7 +240,7 @@ LATER = version("later", "sync", read=4, updated=6)
     [(FUTURE, AUDIT, LATER), (FUTURE, LATER, AUDIT), (AUDIT, LATER, FUTURE), (LATER, FUTURE, AUDIT)],
     ids=lambda order: "-".join(one.window for one in order),
 )
-def test_a_version_that_lost_to_a_void_one_comes_back_from_its_parquet(order, connection, tmp_path):
+def test_a_version_comes_back_from_its_parquet(order, connection, tmp_path):
     layout = Layout(tmp_path)
     windows = {window.id: window for window in landed(layout, order)}
     merged(connection, layout, [[windows[one.window]] for one in order])
@@ -250,7 +250,7 @@ def test_a_version_that_lost_to_a_void_one_comes_back_from_its_parquet(order, co
 @pytest.mark.parametrize(
     "order", list(permutations((FUTURE, AUDIT, LATER))), ids=lambda o: "-".join(one.window for one in o)
 )
-def test_history_has_what_was_read_before_an_audit_before_it_whatever_arrives_first(order, connection, tmp_path):
+def test_history_follows_the_reads_in_any_order(order, connection, tmp_path):
     layout = Layout(tmp_path)
     versions = [replace(one, status=one.window) for one in order]
     windows = {window.id: window for window in landed(layout, versions)}
@@ -267,7 +267,7 @@ def test_what_an_audit_or_backfill_voids_is_counted(connection, tmp_path):
         assert found(connection) == {("shipments", 1): ("again", 1)}
 
 
-def test_a_clock_that_goes_on_needs_no_look_at_what_is_merged(connection, tmp_path: Path):
+def test_rising_clocks_need_no_look_at_merged_files(connection, tmp_path: Path):
     """Then the files of the windows before may even be gone."""
     layout = Layout(tmp_path)
     versions = [version(f"w{at}", "audit" if at % 2 else "sync", read=at, updated=at) for at in range(6)]

@@ -20,8 +20,7 @@ import pytest
 from tests.oracle import differences
 from tests.postgres import end_sessions, plain
 from tests.storage.conftest import KEYS, s3_server
-from tests.survival.installation import Installation, wait_until
-from tests.survival.kills import ENDED
+from tests.survival.installation import ENDED, Installation, wait_until
 from tests.survival.moments import Moment
 from tests.survival.test_taking_over import goes_on, stands_still
 from wms_sandbox.server import SandboxServer
@@ -183,7 +182,7 @@ def test_a_pod_that_was_overtaken_writes_nothing_more(title, place, expected):
 
 @pytest.mark.parametrize("which", SESSIONS)
 @pytest.mark.parametrize("title", MOMENTS)
-def test_a_pod_whose_sessions_are_lost_ends_and_the_next_goes_on(title, which, place, expected, request):
+def test_a_pod_ends_when_its_sessions_are_lost(title, which, place, expected, request):
     if which != "all" and not request.config.getoption("--soak"):
         pytest.skip("only under --soak")
     pod, first = at(title, place)

@@ -85,7 +85,7 @@ def said(process: subprocess.Popen[str]) -> list[int]:
     return [int(word) for word in output[: output.rindex("\n")].splitlines()[-1].split()]
 
 
-def test_readers_see_every_published_state_and_never_an_error(bench, sandbox, request):
+def test_readers_see_published_states_without_errors(bench, sandbox, request):
     """Three open the file in a loop, one has it open from before the first publishing to after the last."""
     first_synced(bench, sandbox)
     publishings = PUBLISHINGS.of(soak=request.config.getoption("--soak"))
@@ -110,7 +110,7 @@ def test_readers_see_every_published_state_and_never_an_error(bench, sandbox, re
     assert rows_published(bench) == max(states)
 
 
-def test_at_each_moment_of_a_load_there_is_a_published_file_and_who_has_it_open_keeps_it(bench, sandbox):
+def test_a_published_file_exists_at_each_moment(bench, sandbox):
     """Those who open it again and again hardly ever hit the moment."""
     first_synced(bench, sandbox)
     sandbox.sandbox.advance(seconds=3600, new=NEW)
@@ -126,7 +126,7 @@ def test_at_each_moment_of_a_load_there_is_a_published_file_and_who_has_it_open_
     assert rows_published(bench) == SHIPMENTS + NEW
 
 
-def test_a_log_that_comes_while_a_load_is_published_is_set_aside(bench, sandbox):
+def test_a_log_during_a_publishing_is_set_aside(bench, sandbox):
     first_synced(bench, sandbox)
 
     def leave_a_log_when_the_copy_is_made(moment: str) -> None:
@@ -149,7 +149,7 @@ connection.close()
 """
 
 
-def test_a_log_left_by_an_analyst_who_opened_the_file_for_writing_does_no_harm(bench, sandbox):
+def test_an_analyst_s_log_does_no_harm(bench, sandbox):
     first_synced(bench, sandbox)
     bench.layout.published.chmod(0o600)  # as root, whom no permission stops
     command = [sys.executable, "-c", CARELESS, str(bench.layout.published)]
@@ -194,7 +194,7 @@ def log_of(bench: Bench) -> Path:
     return bench.layout.published.with_name("analytics.duckdb.wal")
 
 
-def test_a_log_that_came_behind_a_publishing_is_set_aside_and_told_by_status_doctor_and_every_run(bench, sandbox):
+def test_a_log_after_a_publishing_is_reported(bench, sandbox):
     first_synced(bench, sandbox)
     leave_a_log(bench, sandbox)
     found = status(bench.settings, bench.store)
@@ -260,9 +260,7 @@ for uses in (
 """
 
 
-def test_the_published_file_takes_no_writes_and_is_replaced_all_the_same_also_by_an_owner_who_is_not_root(
-    bench, sandbox
-):
+def test_the_published_file_is_read_only_and_replaced(bench, sandbox):
     first_synced(bench, sandbox)
     with tempfile.TemporaryDirectory() as folder:  # pytest's own folders are root's alone
         Path(folder).chmod(0o755)
@@ -298,7 +296,7 @@ def looked_at(bench: Bench, tmp_path: Path) -> tuple[dict[str, int], int, list[A
     return status(bench.settings, bench.store).rows, len(explained.versions), [step.action for step in plan.steps]
 
 
-def test_an_analyst_who_writes_into_the_published_file_hinders_nobody(bench, sandbox, tmp_path):
+def test_an_analyst_who_writes_hinders_nobody(bench, sandbox, tmp_path):
     first_synced(bench, sandbox)
     before = looked_at(bench, tmp_path)
     assert before[2] == [Action.ALREADY_THERE]
@@ -312,7 +310,7 @@ def test_an_analyst_who_writes_into_the_published_file_hinders_nobody(bench, san
     assert not list(bench.layout.work.glob("reading-*"))
 
 
-def test_the_doctor_goes_on_behind_what_nobody_thought_of(bench):
+def test_the_doctor_continues_after_an_unforeseen_error(bench):
     """Another database in the place of ours: it opens, and has no tables."""
     duckdb.connect(bench.layout.published).close()
     found = {one.name: one for one in examine(bench.settings)}
@@ -321,7 +319,7 @@ def test_the_doctor_goes_on_behind_what_nobody_thought_of(bench):
     assert found["master data"].severity == "note"
 
 
-def test_a_damaged_database_is_named_by_its_place_and_made_again(bench, sandbox):
+def test_a_damaged_database_is_named_and_rebuilt(bench, sandbox):
     first_synced(bench, sandbox)
     published = bench.layout.published
     published.chmod(0o600)

@@ -45,7 +45,7 @@ while True:
 
 
 @pytest.mark.targets("lake")
-def test_readers_see_every_load_whole_and_never_an_error(server, settings_for, lakes, request):
+def test_readers_of_a_lake_see_whole_loads(server, settings_for, lakes, request):
     """What a load says of itself is read in the same transaction as the rows; every table is counted against it."""
     server.sandbox = Sandbox(FEWER)
     settings = settings_for(server, analytics="ducklake", state_url=lakes.new())

@@ -16,8 +16,7 @@ import pytest
 
 from tests.conftest import CONFIG
 from tests.postgres import end_sessions
-from tests.survival.installation import Installation, wait_until
-from tests.survival.kills import ENDED
+from tests.survival.installation import ENDED, Installation, wait_until
 from tests.survival.moments import Moment
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
@@ -139,7 +138,7 @@ RECORDING = Moment(
 )
 
 
-def test_nobody_takes_over_in_the_middle_of_a_write_to_the_state_store(install, service, expected, request):
+def test_nobody_takes_over_during_a_state_write(install, service, expected, request):
     if not request.config.getoption("--soak"):
         pytest.skip("only under --soak: it waits for as long as the one who takes over does")
     installation = Installation(install().data, service, ONE_AT_A_TIME)

@@ -21,8 +21,7 @@ from tests.lakes import Lakes, on_lake, tables_of
 from tests.oracle import Tables
 from tests.storage.conftest import KEYS, Wire, in_bucket, keys, s3  # noqa: F401 - fixtures
 from tests.survival.counts import FRESH_DISKS, OUTAGES
-from tests.survival.installation import IN_FLIGHT, Installation
-from tests.survival.kills import ENDED, kill_at_random
+from tests.survival.installation import ENDED, IN_FLIGHT, Installation, kill_at_random
 from wms_sandbox.server import SandboxServer
 from wms_sync.targets.ducklake.target import Lake
 

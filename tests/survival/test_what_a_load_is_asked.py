@@ -94,7 +94,7 @@ class Tables:
 
 
 @pytest.mark.seeds(LOADS_WITH_DAMAGE)
-def test_asked_of_a_load_the_checks_find_what_they_find_in_whole_tables(seed, connection, tmp_path):
+def test_checks_of_a_load_find_all_offenders(seed, connection, tmp_path):
     for table in (*tables(), *ops_tables()):
         connection.execute(f"truncate {table.qualified}")
     there = Tables(connection, Layout(tmp_path), random.Random(seed))

@@ -96,7 +96,8 @@ class LakeCatalogue(Opened):
         with self._engine.begin() as connection:
             turn.epoch.verify(connection)
             connection.exec_driver_sql(sql_files.read("lake/statistics/narrowed.sql"))
-        with self._reading() as connection:  # without a transaction, in which PostgreSQL rewrites no table
+        # without a transaction, in which PostgreSQL rewrites no table
+        with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             connection.exec_driver_sql(f"set lock_timeout = '{READERS_WAIT_SECONDS}s'")
             try:
                 connection.exec_driver_sql(sql_files.read("lake/statistics/written_anew.sql"))

@@ -1,0 +1,140 @@
+"""A case of the interface: a line of the specification, a request, and the answer that it must give."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+
+from tests.sandbox.conftest import AUTHORISED, Service
+from wms_sandbox.app import MERCHANT_API, SHIPMENTS
+
+Answer = Callable[[httpx.Response, Service], object]
+"""Asserts what an answer must be; it also gets the service, to look at what that holds afterwards."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One request. ``section`` is of the specification; ``facts`` are the facts that fill its gaps.
+
+    ``on`` names the fixture of the service: ``service`` has shipments, ``used`` some creates, ``fresh`` nothing.
+    """
+
+    section: str
+    method: str
+    path: str
+    answer: Answer
+    params: tuple[tuple[str, str], ...] = ()
+    body: Any = None
+    headers: Mapping[str, str | None] = field(default_factory=dict)
+    on: str = "service"
+
+    def __str__(self) -> str:
+        query = "&".join("=".join(pair) for pair in self.params)
+        shown = str(self.body) if isinstance(self.body, bytes) else json.dumps(self.body)
+        return f"{self.section} {self.method} {self.path}?{query} {shown}"[:90]
+
+    def prove(self, service: Service) -> None:
+        """Send the request and look at the answer. A header of None is left out."""
+        content = self.body if isinstance(self.body, bytes | None) else json.dumps(self.body).encode()
+        headers = {**AUTHORISED, "Content-Type": "application/json", **self.headers}
+        given = {name: value for name, value in headers.items() if value is not None}
+        with service.stranger() as client:
+            answer = client.request(self.method, self.path, params=self.params, content=content, headers=given)
+        self.answer(answer, service)
+
+
+def listing(section: str, query: str, answer: Answer) -> Case:
+    """List shipments; ``query`` is written without percent-encoding, and an ``&`` parts the parameters."""
+    pairs = (pair.partition("=") for pair in query.split("&"))
+    return Case(section, "GET", SHIPMENTS, answer, tuple((name, value) for name, _, value in pairs))
+
+
+def rpc(section: str, method: str, params: Any, answer: Answer, **envelope: Any) -> Case:
+    """A request of the Merchant API, with Basic credentials of the sandbox."""
+    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params} | envelope
+    return Case(section, "POST", MERCHANT_API, answer, body=body, headers={"Authorization": BASIC})
+
+
+BASIC = "Basic " + base64.b64encode(b"sandbox-merchant:sandbox-api-key").decode()
+
+
+def has_status(status: int, **headers: str) -> Answer:
+    """Only the status, and these headers."""
+
+    def look(response: httpx.Response, _: Service) -> None:
+        assert response.status_code == status, response.text
+        assert {name: response.headers.get(name) for name in headers} == headers
+
+    return look
+
+
+def offences(response: httpx.Response, status: int = 400, kind: str = "parameters") -> dict[str, str]:
+    """Keys and messages of a refusal, after a look at the whole body (7.1)."""
+    message = {
+        "parameters": "The supplied parameters are invalid.",
+        "unable_to_process": "There was an error processing the request.",
+    }[kind]
+    assert response.status_code == status, response.text
+    body = response.json()
+    [error] = body["errors"]
+    assert (list(body), list(error)) == (["errors"], ["type", "message", "details"])
+    assert (error["type"], error["message"]) == (kind, message)
+    assert all(list(detail) == ["key", "message"] and detail["message"] for detail in error["details"])
+    return {detail["key"]: detail["message"] for detail in error["details"]}
+
+
+def refused(*keys: str) -> Answer:
+    """A 400 that names these keys."""
+
+    def look(response: httpx.Response, _: Service) -> None:
+        assert set(offences(response)) == set(keys)
+
+    return look
+
+
+def conflicts(*keys: str, says: str = "") -> Answer:
+    """A 422 that names these keys, with what it says of each; nothing is created."""
+
+    def look(response: httpx.Response, service: Service) -> None:
+        found = offences(response, 422, "unable_to_process")
+        assert set(found) == set(keys)
+        assert all(says in message for message in found.values())
+
+    return look
+
+
+def fails(code: int, message: str | None = None, identity: object = 1) -> Answer:
+    """An error of the Merchant API (7.3)."""
+
+    def look(response: httpx.Response, _: Service) -> None:
+        answer = response.json()
+        assert (response.status_code, list(answer)) == (200, ["jsonrpc", "id", "error"])
+        assert (answer["id"], answer["error"]["code"]) == (identity, code)
+        assert message in (None, answer["error"]["message"])
+
+    return look
+
+
+def gives(holds: Callable[[Any], bool]) -> Answer:
+    """A success whose body this is true of."""
+
+    def look(response: httpx.Response, _: Service) -> None:
+        assert response.status_code == 200, response.text
+        assert holds(response.json()), response.text[:500]
+
+    return look
+
+
+def has_ids(select: Callable[[list[int]], list[int]]) -> Answer:
+    """Of all ids in rising order, these."""
+
+    def look(response: httpx.Response, service: Service) -> None:
+        assert response.status_code == 200, response.text
+        assert [shipment["id"] for shipment in response.json()["collection"]] == select(service.ids())
+
+    return look

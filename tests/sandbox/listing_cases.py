@@ -1,0 +1,144 @@
+"""The cases of the listing (4.4 to 4.6, 5.1, 8) and of its filters (facts)."""
+
+from __future__ import annotations
+
+from tests.sandbox.case import Case, gives, has_ids, has_status, listing, refused
+from wms_sandbox.app import ADVANCE, SHIPMENTS, STATUS
+
+EMPTY = {"collection": [], "included": {}, "has_more": False, "next": None, "previous": None}
+LATER = "sort=id&limit=1000&filter="
+WRONG_TOKENS = (None, "", "Bearer", "Bearer wrong", "bearer a-token", "Bearer  a-token", "Basic a-token", "a-token")
+
+AUTH = [
+    *(
+        Case("5.1", "GET", path, has_status(401), headers={"Authorization": token})
+        for token in WRONG_TOKENS
+        for path in (SHIPMENTS, f"{SHIPMENTS}?limit=wrong", STATUS, ADVANCE, "/nowhere")
+    ),
+    Case("facts", "GET", STATUS, has_status(200)),
+    Case("4", "GET", "/api/global/v1/shipping/shipment", has_status(404)),
+    Case("4.4", "POST", SHIPMENTS, has_status(405)),
+]
+PARAMETERS = [
+    *(listing("8", f"limit={value}", refused("limit")) for value in ("0", "1001", "-1", "x", "", "1.5", "1e2")),
+    *(listing("8", f"count={value}", refused("count")) for value in ("2", "-1", "true", "")),
+    *(
+        listing("4.4", f"{name}={value}", refused(name))
+        for name in ("cursor_start", "cursor_end")
+        for value in ("x", "-5", "", "9" * 20)
+    ),
+    *(
+        listing("4.4", f"sort={value}", refused("sort"))
+        for value in ("", "status", "id,", "--id", "+id", "ID", "id,nothing", "target_ship_date")
+    ),
+    *(listing("4.4", f"{name}=2", refused(name)) for name in ("page", "field", "cursor")),
+    listing("4.4", "limit=5&limit=6", refused("limit")),
+    listing("4.4", "cursor_start=1&cursor_end=2", refused("cursor_end")),
+    *(
+        listing("facts", f"sort={sort}&{name}=5", refused(name))
+        for sort in ("updated_at", "-created_at", "id,updated_at", "merchant_id")
+        for name in ("cursor_start", "cursor_end")
+    ),
+    listing("4.5", "fields=nothing", refused("fields")),
+    *(
+        listing("4.5", f"fields:{path}=all", refused(f"fields:{path}"))
+        for path in ("", "orders", "order.shipments", "items.order_item", "order.items.product.merchant")
+    ),
+]
+PAGES = [
+    listing("4.4", "count=0", has_ids(lambda ids: ids[::-1][:100])),
+    listing("4.6", "sort=id&limit=5&cursor_start=1", has_ids(lambda ids: ids[:5])),
+    listing(
+        "4.4", "filter=id:1&count=1", gives(lambda page: EMPTY.items() <= page.items() and not page["meta"]["count"])
+    ),
+    listing("4.6", "count=1&limit=1", gives(lambda page: page["meta"]["count"] == 600)),
+    listing(
+        "4.6", "limit=1", gives(lambda page: sorted(page["meta"]) == ["cursor_end", "cursor_start", "processing_time"])
+    ),
+    listing("2.6", "limit=1", gives(lambda page: list(page) == [*EMPTY, "meta"])),
+    listing("facts", "sort=updated_at&limit=5", gives(lambda page: page["has_more"])),
+    listing("facts", "sort=updated_at&limit=1000", gives(lambda page: page["next"] is page["previous"] is None)),
+    listing(
+        "4.5",
+        "fields=status,order&limit=1",
+        gives(lambda page: list(page["collection"][0]) == ["type", "id", "status", "order"]),
+    ),
+    listing("4.5", "fields=id&limit=1", gives(lambda page: list(page["collection"][0]) == ["type", "id"])),
+    listing("4.5", "fields=status&fields:order=all", gives(lambda page: page["included"] == {})),
+    listing("4.5", "fields:order.items=all", gives(lambda page: page["included"] == {})),
+]
+FILTERS = [
+    *(
+        listing("facts", f"{LATER}{text}", has_ids(lambda ids: [key for key in ids if key > 101000]))
+        for text in (
+            "id{gt:101000}",
+            "id{'gt':101000}",
+            'id{"gt":101000}',
+            r"id{'\x67t':101000}",
+            "id{gt:'101000'}",
+            "id { gt : 101000 , }",
+            "id[{gt:101000}]",
+            "id[{gt:101000,},]",
+            "id{gt:101000,null:false}",
+            "id{\n\tgt: +101000}",
+        )
+    ),
+    listing(
+        "facts", f"{LATER}id{{gt:101000,lt:101500}}", has_ids(lambda ids: [key for key in ids if 101000 < key < 101500])
+    ),
+    listing(
+        "facts",
+        f"{LATER}id[{{lt:100500}},{{gt:101500}}]",
+        has_ids(lambda ids: [key for key in ids if not 100500 <= key <= 101500]),
+    ),
+    listing(
+        "facts",
+        f"{LATER}id{{gt:100500}}&filter=id{{lt:101000}}",
+        has_ids(lambda ids: [key for key in ids if 100500 < key < 101000]),
+    ),
+    *(
+        listing("4.4", f"filter={text}", refused(key))
+        for text, key in (
+            ("weight{gt:1}", "filter.weight"),
+            ("status:new", "filter.status"),
+            ("tracking_ref:1", "filter.tracking_ref"),
+            ("id{GT:1}", "filter.id.GT"),
+            ("id{gt:abc}", "filter.id"),
+            ("id{gt:1", "filter.id"),
+            ("id{gt 1}", "filter.id"),
+            ("id{gt:1}x", "filter.id"),
+            ("id{gt:'1}", "filter.id"),
+            (r"id{gt:'\u12'}", "filter.id"),
+            ("id{1:2}", "filter.id"),
+            ("id{gt:1 lt:2}", "filter.id"),
+            ("id[,]", "filter.id"),
+            ("id{}", "filter.id"),
+            ("id[]", "filter.id"),
+            ("id[1,2]", "filter.id"),
+            ("id{gt:{}}", "filter.id.gt"),
+            ("id{gt:null}", "filter.id.gt"),
+            ("id{gt:true}", "filter.id.gt"),
+            ("id{gt:1.5}", "filter.id.gt"),
+            ("id{in:1}", "filter.id.in"),
+            ("id{in:['x']}", "filter.id.in"),
+            ("id{null:1}", "filter.id.null"),
+            ("id:", "filter.id.eq"),
+            ("id:x", "filter.id.eq"),
+            ("retailer_id:null", "filter.retailer_id.eq"),
+            ("updated_at{gt:5}", "filter.updated_at.gt"),
+            ("updated_at{gt:'yesterday'}", "filter.updated_at.gt"),
+            ("updated_at{gt:'2025-13-01T00:00:00Z'}", "filter.updated_at.gt"),
+            ("unique_id{regex:'('}", "filter.unique_id.regex"),
+            ("unique_id{start:true}", "filter.unique_id.start"),
+            ("id", "filter"),
+            ("id=1", "filter"),
+            ("", "filter"),
+            ("{gt:1}", "filter"),
+        )
+    ),
+    *(
+        listing("facts", f"filter=id{{{operator}:1}}", refused(f"filter.id.{operator}"))
+        for operator in ("gteq", "lteq", "gte", "lte", "neq", "nin")
+    ),
+]
+CASES = [*AUTH, *PARAMETERS, *PAGES, *FILTERS]

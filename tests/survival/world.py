@@ -1,0 +1,437 @@
+"""A service, an installation of it, and a small model of what the published tables must hold.
+
+The installation is driven as an operator does: by commands, by files that are lost or damaged, and by what a failed
+command says. Nothing here knows how the product works, but for ``MACHINE_CLOCK``.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import shutil
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from datetime import timedelta
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from starlette.requests import Request
+
+from tests.conftest import CONFIG, NOW
+from tests.lakes import Lakes, on_lake
+from tests.oracle import SHARED, Tables, differences, expected_tables
+from tests.survival.installation import ENDED, KILLED, Installation, Rows
+from wms_sandbox.advance import Advance
+from wms_sandbox.app import Sandbox
+from wms_sandbox.slots import order_id
+from wms_sandbox.store import Store
+
+SMALL = replace(CONFIG, shipments=40, families=20)
+LATEST = 240
+START = (NOW - timedelta(days=40)).date()
+SETTINGS = {
+    "WMS_START_DATE": START.isoformat(),
+    "WMS_OVERLAP_SECONDS": str(LATEST + 60),
+    "WMS_INCLUDE_ADDRESSES": "true",
+    "WMS_AUDIT_PAGES": "2",
+}
+EVERYTHING = {"WMS_AUDIT_PAGES": "1000"}
+"""A slice of an audit then reaches to the last shipment, and the next one begins with the first."""
+TRIES = 3
+"""After damage a command may fail with what to do; the next ones mend it."""
+MOMENTS = 150
+"""A killed command dies at one of so many, or ends before."""
+TWO_DAYS = 2 * 86_400
+FAR_FUTURE = 32_472_144_000_000
+MACHINE_CLOCK = {
+    "windows": ("started_at", "landed_at", "loaded_at"),
+    "audits": ("read_at",),
+    "forgotten_orders": ("asked_at", "done_at"),
+}
+"""What this machine's clock wrote into the state store. No test can set that clock, so these move the other way."""
+IF_THERE = "do $$ begin if to_regclass('{}') is not null then {}; end if; end $$"
+PERSONS_OF = """
+select order_id from pii.order_addresses where order_id in (select unnest($orders::bigint[]))
+union all
+select id from main.orders where id in (select unnest($orders::bigint[]))
+and coalesce(ship_to_country, ship_to_region, ship_to_classification) is not null
+"""
+WHERE_IT_WENT = re.compile(r"orders \((?P<order>\d+),\) ship_to_\w+: None instead of ")
+OWNER = re.compile(r"Another lake was made in the place of this one: .* \((?P<file>/[^)]+)\)")
+BY_OTHER_KEYS = {*SHARED, "galleries", "gallery_items"}
+ODD_VALUES: Mapping[str, tuple[Any, ...]] = {
+    "packed_at": ("2026-01-01T00:00:00 EST", "infinity", 12, {}, "yesterday"),
+    "carrier_shipping_cost": ("12 EUR", "1_000", [], "NaN"),
+    "target_ship_date": ("2026-02-30", "epoch", 5),
+    "is_international": ("perhaps", 2),
+    "item_weight": ("heavy", {"value": "much", "unit": 3}),
+    "packages": ("none", [None, 5]),
+}
+Command = tuple[str, ...]
+
+
+class World:
+    """The service, the installation and the model. ``told`` are the steps that were taken."""
+
+    def __init__(self, seed: int, first: Installation, folder: Path, lakes: Lakes | None) -> None:
+        self.chance = random.Random(seed)
+        self.server = first.service
+        self.sandbox = self.server.sandbox = Sandbox(SMALL)
+        self.lakes = lakes
+        shutil.copytree(first.data, folder / "data")
+        place = {} if lakes is None else on_lake(lakes.copy(first.store_url, folder / "data"))
+        self.settings = {**SETTINGS, **place}
+        self.installation = Installation(folder / "data", self.server, self.settings)
+        self.copy: Path | str | None = None
+        self.unsure: set[int] = set()
+        self.deleted: set[int] = set()
+        self.forgotten: set[int] = set()
+        self.damaged = False
+        self.told: list[str] = []
+        self._asked: tuple[object, Tables] = (None, {})
+
+    # --- what happens to the service ---
+
+    def time_passes(self) -> None:
+        self._advance(self.chance.uniform(60, 7200))
+
+    def commits_late(self) -> None:
+        """With a time before the end of the last read, within the overlap."""
+        self._advance(5, late=self.chance.uniform(5, LATEST))
+
+    def changes_silently(self) -> None:
+        """Shipments or orders, without ``updated_at``."""
+        with self._store() as store:
+            shipments, of_orders = self._some(3), self._some(2)
+            store.step[shipments] += 1
+            store.order_step[store.order_first[of_orders]] += 1
+        self._doubt([*shipments, *of_orders])
+
+    def moves_back(self) -> None:
+        """Some go back in time with other content, as after a restore; the time of one becomes the year 2999."""
+        with self._store() as store:
+            back, ahead = self._some(2), self._some(1)
+            for index in back:
+                store.updated[index] -= self.chance.randrange(1000, 10 * 86_400_000, 1000)
+                store.step[index] += 1
+            store.updated[ahead] = FAR_FUTURE
+        self._doubt([*back, *ahead])
+
+    def comes_from_the_future(self) -> None:
+        """What was of the year 2999 is of now."""
+        with self._store() as store:
+            store.updated[store.updated == FAR_FUTURE] = self._now()
+
+    def deletes(self) -> None:
+        gone = [int(self.sandbox._store.ids[index]) for index in self._some(1)]
+        self.sandbox.delete_shipments(gone)
+        self.deleted.update(gone)
+
+    def sets_its_clock_back(self) -> None:
+        """The next sync notices; what changes before it may get a time that no later sync reads."""
+        self.sandbox.clock.advance(-self.chance.randrange(1000, 3_600_000, 1000))
+        if self.chance.random() < 0.5:
+            done = self._advance(self.chance.uniform(1, 600))
+            self._doubt(self._indexes({*done.changed, *done.new, *done.order_shipments}))
+        self.syncs()
+
+    def never_rests_during_a_sync(self) -> None:
+        """Between two answers records change, appear, get a time within the overlap, and are deleted."""
+        calm, self.chance = self.chance, random.Random(self.chance.random())  # how many answers there are is by chance
+
+        def move(_: Request) -> None:
+            if self.chance.random() < 0.5:
+                self._advance(self.chance.uniform(0, 20), late=self.chance.choice((0, self.chance.uniform(0, LATEST))))
+            if self.chance.random() < 0.1:
+                self.deletes()
+
+        self.sandbox.intercept = move
+        self._run("sync")
+        self.sandbox.intercept = None
+        self.commits_late()
+        self.sandbox.advance(seconds=10)
+        self.chance = calm
+        self.syncs()
+
+    def answers_with_a_wrong_clock(self) -> None:
+        """During one sync some answers are hours or a year off."""
+        off = timedelta(seconds=self.chance.choice((-86_400 * 365, -10_800, 10_800, 86_400 * 365)))
+        every, answers = self.chance.choice((1, 1, 3)), count(1)
+        self.sandbox.redate = lambda date: date if next(answers) % every else date + off
+        self._run("sync")
+        self.sandbox.redate = None
+        self.syncs()
+
+    def sends_an_odd_value(self) -> None:
+        """For one sync; then it is right again, without a sign."""
+        index, (key, values) = self._some(1)[0], self.chance.choice(list(ODD_VALUES.items()))
+        odd, where = self.chance.choice(values), int(self.sandbox._store.ids[index])
+
+        def rewrite(envelope: dict[str, Any]) -> dict[str, Any]:
+            for shipment in envelope["collection"]:
+                if shipment["id"] == where:
+                    shipment[key] = odd
+            return envelope
+
+        with self._store() as store:
+            store.updated[index] = max(self._now() - 3000, int(store.updated[index]) + 1)
+        self.sandbox.rewrite = rewrite
+        self._run("sync")
+        self.sandbox.rewrite = None
+        self._doubt([index])
+
+    # --- what an operator does ---
+
+    def syncs(self) -> None:
+        self._until_it_ends("sync")
+        self.assert_equal_where_sure()
+
+    def audits(self) -> None:
+        self._set_machine_clock(TWO_DAYS)
+        self.syncs()
+
+    def backfills(self) -> None:
+        self._until_it_ends(*self._backfill())
+
+    def rebuilds(self) -> None:
+        self._until_it_ends("rebuild", otherwise=("sync",))
+
+    def forgets(self) -> None:
+        order = self._order_of(self._some(1)[0])
+        self.forgotten.add(order)
+        self._until_it_ends(*_forget(order))
+
+    def pushes(self) -> None:
+        self._until_it_ends(*self._push(), otherwise=("sync",))
+
+    def is_killed(self) -> None:
+        """Anywhere in any command. What was to be forgotten may not be on the list yet, so it is repeated."""
+        order = self._order_of(self._some(1)[0])
+        forget = _forget(order)
+        commands: tuple[Command, ...] = (("sync",), ("sync",), self._backfill(), ("rebuild",), forget, self._push())
+        command = self.chance.choice(commands)
+        process = self.installation.run(*command, kill=self.chance.randrange(1, MOMENTS))
+        assert process.exitcode in {*ENDED, 1, KILLED}, self.story([])
+        if command is forget:
+            self.forgotten.add(order)
+            self._until_it_ends(*command)
+
+    # --- what happens to the installation ---
+
+    def loses_the_state_store(self) -> None:
+        """And with it the catalogue of a lake, which is in the same database."""
+        if self.lakes is not None:
+            self.lakes.replace(self.installation.store_url, None)
+            return
+        for path in self.installation.data.glob("state.db*"):
+            path.unlink()
+
+    def gets_an_old_state_store_back(self) -> None:
+        """The first time, or after one was put back, a copy is made."""
+        url, state = self.installation.store_url, self.installation.data / "state.db"
+        if self.lakes is not None:
+            if isinstance(self.copy, str):
+                self.lakes.replace(url, self.copy)
+            self.copy = None if self.copy else self.lakes.copy(url)
+        elif isinstance(self.copy, Path):
+            self.loses_the_state_store()
+            self.copy.rename(state)
+            self.copy = None
+        elif state.exists():
+            self.copy = self.installation.data.with_name("state-copy.db")
+            with closing(sqlite3.connect(state)) as connection:
+                connection.execute("vacuum into ?", [str(self.copy)])
+
+    def loses_the_published_file(self) -> None:
+        """Or the schema of the lake's catalogue."""
+        if self.lakes is not None:
+            self.lakes.execute(self.installation.store_url, "drop schema if exists lake cascade")
+            return
+        (self.installation.data / "analytics.duckdb").unlink(missing_ok=True)
+
+    def has_a_damaged_page(self) -> None:
+        pages = sorted((self.installation.data / "raw").rglob("page-*"))
+        if pages:
+            self.damaged = True
+            page = self.chance.choice(pages)
+            content = page.read_bytes()
+            page.chmod(0o600)
+            page.write_bytes(self.chance.choice((content[: len(content) // 2], b"", bytes(reversed(content)))))
+
+    def sets_its_own_clock(self) -> None:
+        self._set_machine_clock(self.chance.choice((-1, 1)) * self.chance.randrange(60, 90_000))
+
+    # --- what must be true ---
+
+    def settle(self) -> None:
+        """The service rests; a sync and an audit of everything follow."""
+        self.sandbox.advance(seconds=LATEST + 60)
+        self.settings |= EVERYTHING
+        for _ in range(2):  # the end of the round that is under way, and one from the first shipment to the last
+            self.audits()
+
+    def assert_equal_where_sure(self) -> None:
+        not_settled = np.nonzero(self.sandbox._store.updated > self.sandbox.clock.now() - 5000)[0].tolist()
+        unsure = self.unsure | self._of(not_settled)
+        found = [difference for difference in self.found() if not _speaks_of(unsure, difference)]
+        assert not found, self.story(found)
+        self.assert_nothing_is_created_twice()
+
+    def assert_equal(self) -> None:
+        found = self.found()
+        assert not found, self.story(found)
+        with self.installation.target.published() as connection:
+            marked = connection.execute("select id from main.shipments where _missing_since is not null").fetchall()
+            stored = connection.execute("select id from main.shipments").fetchall()
+            left = connection.execute(PERSONS_OF, {"orders": list(self.forgotten)}).fetchall()
+        assert {key for (key,) in marked} == {key for (key,) in stored} & self.deleted, self.story([])
+        assert left == [], self.story([])
+        self.assert_nothing_is_created_twice()
+
+    def assert_nothing_is_created_twice(self) -> None:
+        times = Counter(product["sku"] for product in self.sandbox.products())
+        assert set(times.values()) <= {1}, self.story([f"{sku} was created {times[sku]} times" for sku in times])
+
+    def found(self) -> list[str]:
+        """Where the published tables do not equal the service."""
+        orders = {self._order_of(index) for index in self._indexes(self.deleted)}
+        moment = self.sandbox._store.version, self.sandbox.clock.now()
+        if self._asked[0] != moment:
+            self._asked = moment, expected_tables(self.server)
+        with self.installation.target.published() as connection:
+            found = differences(connection, self._asked[1], self.deleted | orders)
+        return [difference for difference in found if not self._was_forgotten(difference)]
+
+    def rows(self) -> Rows:
+        """Every row that a rebuild has to give again.
+
+        A page that was damaged is given up and its time read again. So a rebuild lacks what only that page showed:
+        versions in the history, and objects that no shipment refers to any more.
+        """
+        rows = self.installation.rows()
+        if not self.damaged:
+            return rows
+        stays = {f"main.{table}" for table in BY_OTHER_KEYS}
+        return {
+            table: found for table, found in rows.items() if table not in stays and not table.startswith("history.")
+        }
+
+    def story(self, found: list[str]) -> str:
+        steps = ", ".join(self.told)
+        return f"{len(found)} differences, such as {sorted(set(found))[:8]}, after: {steps}\n{self._said()[-3000:]}"
+
+    def take(self, step: Callable[[World], None]) -> None:
+        self.told.append(step.__name__)
+        step(self)
+
+    # --- how ---
+
+    def _was_forgotten(self, difference: str) -> bool:
+        """Whether the difference is that a forgotten order has no place any more."""
+        named = WHERE_IT_WENT.match(difference)
+        return named is not None and int(named["order"]) in self.forgotten
+
+    @contextmanager
+    def _store(self) -> Iterator[Store]:
+        """The service's own data, to change without a trace."""
+        with self.sandbox._lock:
+            yield self.sandbox._store
+            self.sandbox._store.version += 1
+
+    def _now(self) -> int:
+        """The service's time in milliseconds, in whole seconds."""
+        return self.sandbox.clock.now() // 1000 * 1000
+
+    def _advance(self, seconds: float, *, late: float = 0) -> Advance:
+        return self.sandbox.advance(
+            seconds=seconds,
+            changed=self.chance.randrange(6),
+            new=self.chance.randrange(3),
+            packages_added=1,
+            packages_removed=1,
+            orders=self.chance.randrange(3),
+            late=late,
+        )
+
+    def _doubt(self, indexes: list[int]) -> None:
+        self.unsure |= self._of(indexes)
+
+    def _of(self, indexes: list[int]) -> set[int]:
+        """The ids of these shipments, and of their orders."""
+        return {int(self.sandbox._store.ids[index]) for index in indexes} | {self._order_of(at) for at in indexes}
+
+    def _some(self, most: int) -> list[int]:
+        living = self.sandbox._store.living().tolist()
+        return self.chance.sample(living, self.chance.randint(1, most))
+
+    def _indexes(self, ids: set[int]) -> list[int]:
+        return [index for index, key in enumerate(self.sandbox._store.ids.tolist()) if key in ids]
+
+    def _order_of(self, index: int) -> int:
+        return int(order_id(self.sandbox._store.order_first[[index]].astype(int))[0])
+
+    def _backfill(self) -> Command:
+        start = START + timedelta(days=self.chance.randrange(1, 40))
+        return "backfill", "--from", f"{start}", "--to", f"{start + timedelta(days=self.chance.randrange(1, 10))}"
+
+    def _push(self) -> Command:
+        """A file of products, of which earlier files have some."""
+        path = self.installation.data.with_name("products.csv")
+        skus = self.chance.sample(range(30), 6)
+        path.write_text("sku,name\n" + "".join(f"PUSHED-{sku},Product {sku}\n" for sku in skus))
+        return "push", "products", str(path)
+
+    def _set_machine_clock(self, seconds: int) -> None:
+        """As if this machine's clock had been set by so many seconds."""
+        columns = [(table, column) for table, columns in MACHINE_CLOCK.items() for column in columns]
+        if self.lakes is not None:
+            for table, column in columns:
+                moved = f"update {table} set {column} = {column} - interval '{seconds} seconds'"
+                self.lakes.execute(self.installation.store_url, IF_THERE.format(table, moved))
+        elif (path := self.installation.data / "state.db").exists():
+            with closing(sqlite3.connect(path)) as connection, connection:
+                for table, column in columns:
+                    moved = f"strftime('%Y-%m-%d %H:%M:%f000', {column}, '{-seconds} seconds')"
+                    connection.execute(f"update {table} set {column} = {moved}")
+
+    def _said(self) -> str:
+        return self.installation.log.read_text() if self.installation.log.exists() else ""
+
+    def _run(self, *command: str) -> str | None:
+        """What the command said if it failed."""
+        before = len(self._said())
+        exitcode = self.installation.run(*command).exitcode
+        said = self._said()[before:]
+        assert exitcode in {*ENDED, 1}, self.story([f"{' '.join(command)} ended with {exitcode}"])
+        assert "Traceback" not in said, self.story([])
+        return said if exitcode == 1 else None
+
+    def _until_it_ends(self, *command: str, otherwise: Command | None = None) -> None:
+        """Run it until it ends well, and between two attempts do what it says."""
+        for _ in range(TRIES):
+            said = self._run(*command)
+            if said is None:
+                return
+            if owned := OWNER.search(said):
+                Path(owned["file"]).unlink()
+            if "`wms-sync rebuild`" in said:
+                self._run("rebuild")
+            if otherwise is not None:
+                self._run(*otherwise)
+        raise AssertionError(self.story([f"{' '.join(command)} still fails: {said}"]))
+
+
+def _forget(order: int) -> Command:
+    return "forget", "--yes", "--unseen", str(order)
+
+
+def _speaks_of(unsure: set[int], difference: str) -> bool:
+    named = re.match(r"(\w+) \((\d+)", difference)
+    assert named is not None, difference
+    table, key = named.groups()
+    return int(key) in unsure or (table in BY_OTHER_KEYS and bool(unsure))
