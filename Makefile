@@ -32,8 +32,7 @@ proof: $(STAMP) browser dbt
 
 # the full counts of kills and seeds; each seed is in the name of its test, each kill is printed. SOAK="-k kills" chooses
 soak: $(STAMP)
-	$(BIN)/python -m pytest --soak -v -s -o faulthandler_timeout=0 --basetemp .soak tests/survival tests/shipments/flatten/test_mutations.py \
-		tests/shipments/flatten/test_odd_values.py $(SOAK)
+	$(BIN)/python -m pytest --soak -v -s -o faulthandler_timeout=0 --basetemp .soak tests/survival $(SOAK)
 
 # each promise broken in a copy of the source, to see its tests fail; FAULTS="-k receipt" chooses. Python's compiled files
 # are copied too, so that each copy compiles only what was changed

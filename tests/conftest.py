@@ -255,6 +255,11 @@ class Bench:
         with self.api() as api:
             return self.reading(api).sync()
 
+    def backfill(self, start: datetime, end: datetime) -> ReadReport:
+        """What a backfill of these days reads; nothing is loaded."""
+        with self.api() as api:
+            return self.reading(api).backfill(start, end)
+
     @property
     def needs(self) -> list[str]:
         """What is open, as a person reads it."""

@@ -139,8 +139,7 @@ def test_after_a_backfill_every_table_equals_the_service(bench, sandbox):
     """Pages read before a change and merged after it do not bring the old state back; nor does a clock put back."""
     first_synced(bench, sandbox)
     day = datetime(2026, 3, 25, tzinfo=UTC)
-    with bench.api() as api:
-        bench.reading(api).backfill(day, day + timedelta(days=2))
+    bench.backfill(day, day + timedelta(days=2))
     early = bench.store.windows("landed")
     sandbox.sandbox.advance(seconds=7200, changed=120, packages_removed=20, orders=40)
     sandbox.sandbox.advance(seconds=10)
@@ -153,8 +152,7 @@ def test_after_a_backfill_every_table_equals_the_service(bench, sandbox):
         sandbox.sandbox._store.step[100:120] += 1
         sandbox.sandbox._store.version += 1
     sandbox.sandbox.advance(seconds=10)
-    with bench.api() as api:
-        bench.reading(api).backfill(datetime(2026, 3, 11, tzinfo=UTC), NOW)
+    bench.backfill(datetime(2026, 3, 11, tzinfo=UTC), NOW)
     with logged() as said:
         refresh(bench.run)
     assert_equal(bench, sandbox)

@@ -5,23 +5,19 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import duckdb
-import httpx
 import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tests.conftest import FEWER, NOW, asks_for_page, logged
+from tests.conftest import NOW, asks_for_page, logged
 from tests.test_sync import load
 from tests.unpacked import files_holding
 from wms_sandbox.app import SHIPMENTS, Sandbox
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.transport import InProcess
-from wms_sync.privacy.scrub import without_persons
-from wms_sync.service.selection import selection
 from wms_sync.shipments.load.refresh import rebuild
 from wms_sync.shipments.read.raw import damage
 
@@ -133,18 +129,6 @@ def test_somebody_under_a_key_that_no_table_knows_is_found(bench, sandbox):
     assert len(altered) == EVERY * len(PLANTED) < len(pages)
     assert {page.last_id for page in pages if page.file.endswith(".zst")} == altered, "what was scrubbed is packed so"
     assert files_holding(bench.layout.root, NAME.encode(), STREET.encode()) == set()
-
-
-def test_pages_without_the_telephones_that_were_sent_unasked_are_those_of_a_service_that_sends_none(in_process):
-    pages = []
-    for telephones in (0, 3):
-        in_process.sandbox = Sandbox(replace(FEWER, unasked_telephones=telephones))
-        listing = f"{in_process.base_url}{SHIPMENTS}?{httpx.QueryParams(selection(include_addresses=False))}"
-        with httpx.Client(headers={"Authorization": f"Bearer {FEWER.token}"}, transport=in_process) as http:
-            pages.append(http.get(listing).content)
-        assert pages[-1].count(b'"telephone"') == 2 * telephones
-    assert without_persons(pages[0]) is None
-    assert json.loads(without_persons(pages[1]) or b"") == json.loads(pages[0])
 
 
 def test_with_addresses_persons_lie_in_schema_pii_and_nowhere_else(sandbox, bench, settings_for):

@@ -15,7 +15,6 @@ from wms_sandbox.config import SandboxConfig
 from wms_sync.privacy.fields import KEPT, PERSON, fields_of
 from wms_sync.privacy.scrub import without_orders, without_persons
 from wms_sync.service.envelope import read_envelope
-from wms_sync.service.errors import ProtocolError
 from wms_sync.service.selection import selection
 from wms_sync.shipments.flatten.shape import create_types, shape_of
 
@@ -159,82 +158,43 @@ def test_what_is_not_personal_stays():
     }
 
 
-@pytest.mark.parametrize(
-    "order",
-    [
-        {"customer_note": "call Jane, email her"},
-        {"gift_wrap": {"colour": "red"}},
-        {"custom_fields": {"email": {"value": "shop@example.test"}, "told": [{"last_name": "Shop", "email": "no"}]}},
-        {"notify_by": "email", "ways": ["telephone", "email"]},
-        {"customer_note": 'he wrote "email": and \x7f\u00e9'},
-        {"shipping_address": {"type": "OrderAddress", "id": 5}, "original_address": None},
-    ],
-)
-def test_a_page_that_speaks_of_nobody_is_left_as_it_came(order):
-    content = as_bytes(page(order, Zone=[{"id": 1}]))
-    assert not read_envelope(content, watched=True).suspect
-    assert without_persons(content) is None
-
-
 PRODUCT = {"id": 9, "custom_fields": [{"email": "shop@example.test"}]}
+OF_NOBODY = [
+    # the page, and whether it only looks as if it speaks of somebody
+    *(
+        (page(order, Zone=[{"id": 1}]), False)
+        for order in (
+            {"customer_note": "call Jane, email her"},
+            {"gift_wrap": {"colour": "red"}},
+            {"custom_fields": {"email": {"value": "a@b.test"}, "told": [{"last_name": "Shop", "email": "no"}]}},
+            {"notify_by": "email", "ways": ["telephone", "email"]},
+            {"customer_note": 'he wrote "email": and \x7f\u00e9'},
+            {"shipping_address": {"type": "OrderAddress", "id": 5}, "original_address": None},
+        )
+    ),
+    (page() | {"collection": [{"id": 1, "items": [{"id": 2, "product": PRODUCT}]}]}, True),
+    (page({"customer_note": r"it said \u0065mail"}), True),
+]
 
 
-@pytest.mark.parametrize(
-    "document",
-    [
-        page() | {"collection": [{"id": 1, "items": [{"id": 2, "product": PRODUCT}]}]},
-        page({"customer_note": r"it said \u0065mail"}),
-    ],
-    ids=["custom fields where none are expected", "a text that tells of an escape"],
-)
-def test_what_only_looks_like_somebody_is_left_as_it_came(document):
+@pytest.mark.parametrize(("document", "suspect"), OF_NOBODY)
+def test_a_page_that_speaks_of_nobody_is_left_as_it_came(document, suspect):
     content = as_bytes(document)
-    assert read_envelope(content, watched=True).suspect
+    assert read_envelope(content, watched=True).suspect == suspect
     assert without_persons(content) is None
 
 
-def test_numbers_keep_every_digit():
-    content = as_bytes(page(OrderAddress=[ADDRESS])).replace(b"0.125", b"12345678901234.56780")
-    clean = without_persons(content)
-    assert clean is not None
-    assert b"12345678901234.56780" in clean
-
-
-@pytest.mark.parametrize("odd", [b"NaN", b'"M\xfcller"', b'"\\ud83d"'])
-def test_a_page_that_is_no_strict_json_is_scrubbed_too(odd):
-    content = as_bytes(page(OrderAddress=[ADDRESS | {"first_name": "Jane"}])).replace(b"0.125", odd)
+@pytest.mark.parametrize(
+    "odd",
+    [b"NaN", b'"M\xfcller"', b'"\\ud83d"', *(b'{"a":[' * 20_000 + inmost + b"]}" * 20_000 for inmost in (b"", b"NaN"))],
+    ids=range(5),
+)
+def test_a_page_that_is_no_strict_json_or_nested_without_end_is_scrubbed_too(odd):
+    content = as_bytes(page(OrderAddress=[ADDRESS])).replace(b"0.125", odd)
     clean = without_persons(content)
     assert clean is not None
     assert b"Jane" not in clean
-    assert read_envelope(clean, watched=True).records == 1
-
-
-@pytest.mark.parametrize("inmost", [b"", b"NaN"])
-def test_a_page_that_is_nested_without_end_is_scrubbed_too(inmost):
-    deep = b'{"a":[' * 20_000 + inmost + b"]}" * 20_000
-    content = as_bytes(page(OrderAddress=[ADDRESS])).replace(b"0.125", deep)
-    clean = without_persons(content)
-    assert clean is not None
-    assert b"Jane" not in clean
-    assert without_orders(as_bytes(page()).replace(b"0.125", deep), {3}) is None
-
-
-def test_only_the_orders_that_are_forgotten_lose_their_addresses():
-    other = {"type": "Order", "id": 4, "shipping_address": {"type": "OrderAddress", "id": 50}}
-    document = page(
-        {"shipping_address": {"type": "OrderAddress", "id": 5}, "address_candidates": [CANDIDATE]},
-        OrderAddress=[ADDRESS, ADDRESS | {"id": 50, "first_name": "Joan"}],
-        RetailerShipToLocation=[LOCATION],
-    )
-    document["included"]["Order"].append(other)
-    clean = without_orders(as_bytes(document), {3})
-    assert clean is not None
-    included = json.loads(clean)["included"]
-    assert included["OrderAddress"] == [{"type": "OrderAddress", "id": 5}, ADDRESS | {"id": 50, "first_name": "Joan"}]
-    assert "street" not in included["Order"][0]["address_candidates"][0]
-    assert included["RetailerShipToLocation"] == [LOCATION]
-    assert without_orders(clean, {3}) is None
-    assert without_orders(as_bytes(document), {99}) is None
+    assert without_orders(as_bytes(page()).replace(b"0.125", odd), {3}) is None
 
 
 SHIPPING = {"shipping_address": {"type": "OrderAddress", "id": 5}}
@@ -245,6 +205,7 @@ FORGOTTEN: dict[str, tuple[str, dict[str, Any]]] = {
     "a reference is text": ("3", page({"shipping_address": {"id": "5"}}, OrderAddress=[ADDRESS])),
     "an included id is text": ("3", page(SHIPPING, OrderAddress=[ADDRESS | {"id": "5"}])),
     "a reference is a bare id": ("3", page({"shipping_address": 5}, OrderAddress=[ADDRESS])),
+    "a candidate inside the order": ("3", page({"address_candidates": [CANDIDATE | {"street": "Jane's Way"}]})),
     "an address that nobody refers to": ("3", page(OrderAddress=[ADDRESS])),
     "an address as a list of lines": ("3", page({"shipping_address": ["Jane", "1 Main St"]})),
     "an address under another key": ("3", page({"billing_address": ADDRESS})),
@@ -289,6 +250,7 @@ def test_a_forgotten_order_loses_its_persons_however_it_names_itself_and_them(ca
     assert b"Jane" not in clean
     assert clean.count(b"Joan") == content.count(b"Joan")
     assert without_orders(clean, {3}) is None
+    assert without_orders(content, {99}) is None
 
 
 def test_an_order_with_the_email_of_a_person_keeps_what_tables_know_of_it():
@@ -319,24 +281,11 @@ def test_nothing_personal_is_asked_for_without_addresses():
         assert not PERSON & set(asked[f"fields:{path}"].split(","))
 
 
-@pytest.mark.parametrize("missing", [("has_more", "next"), ("collection",)])
-def test_a_page_without_its_envelope_is_refused_watched_or_not(missing):
-    document = {key: value for key, value in page().items() if key not in missing}
-    with pytest.raises(ProtocolError):
-        read_envelope(as_bytes(document), watched=True)
-
-
-def test_a_record_without_an_id_is_counted_and_has_none():
-    document = page() | {"collection": [{"type": "Shipment"}, {"type": "Shipment", "id": 4}]}
-    envelope = read_envelope(as_bytes(document), watched=True)
-    assert (envelope.records, envelope.ids) == (2, (4,))
-
-
 def large_page() -> bytes:
     from wms_sandbox.query import read_query
 
-    sandbox = Sandbox(SandboxConfig(shipments=1000, now=datetime(2026, 3, 31, tzinfo=UTC), families=200))
-    query = read_query([("sort", "id"), ("limit", "1000"), *selection(include_addresses=False)])
+    sandbox = Sandbox(SandboxConfig(shipments=200, now=datetime(2026, 3, 31, tzinfo=UTC), families=60))
+    query = read_query([("sort", "id"), ("limit", "200"), *selection(include_addresses=False)])
     return b"".join(sandbox._pages.write("/api/global/v1/shipping/shipments", query))
 
 

@@ -117,35 +117,6 @@ except ProtocolError:
 """
 
 
-PLAIN = """
-import resource, time, httpx
-from wms_sync.service.body import receive
-from wms_sync.service.errors import ProtocolError
-
-class Page(httpx.SyncByteStream):
-    def __iter__(self):
-        yield b'{"collection": ['
-        for number in range(100 * 1024):
-            yield b'{"id": %1015d},' % number
-        yield b"{}]}"
-
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-try:
-    receive(httpx.Response(200, stream=Page()), deadline=time.monotonic() + 60)
-except ProtocolError as error:
-    print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024, error)
-"""
-
-
-@pytest.mark.proof
-def test_a_page_of_100_megabytes_is_read_no_further_than_the_limit_and_says_what_to_do():
-    told = subprocess.run([sys.executable, "-c", PLAIN], capture_output=True, text=True, check=True).stdout
-    grown, _, says = told.partition(" ")
-    assert "more than 64 MB" in says
-    assert "lower WMS_PAGE_SIZE" in says
-    assert int(grown) < 1.5 * MAX_BYTES
-
-
 @pytest.mark.proof
 @pytest.mark.parametrize("encoding", ["gzip", "zstd"])
 def test_half_a_gigabyte_in_a_small_body_is_refused_before_it_fills_memory(encoding):

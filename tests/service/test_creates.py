@@ -7,7 +7,6 @@ import socket
 
 import pytest
 from pydantic import SecretStr
-from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from tests.conftest import IMPATIENT
@@ -17,7 +16,7 @@ from wms_sandbox.faults import IN_ITS_PLACE, AnswerLost, Disconnect, ProxyAnswer
 from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.kinds.products import PRODUCTS
 from wms_sync.master_data.kinds.table import LOCATION_TAGS, RETAILERS
-from wms_sync.service.client import ROOT, GlobalApi
+from wms_sync.service.client import GlobalApi
 from wms_sync.service.creates import Created, Creates, Resource, already_in_use
 from wms_sync.service.errors import (
     ApiError,
@@ -293,13 +292,6 @@ def test_what_is_in_doubt_and_sent_once(sandbox, creates, what, answer, says):
     assert len(sandbox.sandbox.location_tags()) == what.endswith("it was done")
 
 
-def test_a_403_in_the_services_own_words_means_that_nothing_was_done(sandbox, creates):
-    answer_first(sandbox, 1, lambda: failed(403, "This token may not create tags."))
-    with pytest.raises(Unauthorized, match=r"WMS_API_TOKEN.*This token may not create tags\."):
-        creates.location_tag(TAG)
-    assert statuses(sandbox) == [403]
-
-
 @pytest.mark.parametrize(
     "answer",
     [
@@ -313,14 +305,6 @@ def test_what_was_not_done_is_sent_again(sandbox, creates, answer):
     assert creates.location_tag(TAG).id is not None
     assert statuses(sandbox) == [answer.status_code, answer.status_code, 201]
     assert len(sandbox.sandbox.location_tags()) == 1
-
-
-@pytest.mark.parametrize(("status", "kind"), [(409, Busy), (429, Busy), (500, ServiceFailed)])
-def test_lasting_trouble_ends_with_its_name(sandbox, creates, status, kind):
-    answer_first(sandbox, 99, lambda: failed(status))
-    with pytest.raises(kind, match="Please try again later"):
-        creates.location_tag(TAG)
-    assert len(sandbox.sandbox.requests) == IMPATIENT.attempts
 
 
 def test_no_answer_after_an_answered_failure_is_in_doubt(sandbox, creates):
@@ -346,17 +330,6 @@ def test_a_wrong_token_is_final_and_names_the_setting(sandbox):
         CreatesOfEachKind(api).location_tag(TAG)
     assert "planted-secret" not in str(error.value)
     assert statuses(sandbox) == [401]
-
-
-@pytest.mark.parametrize(
-    ("status", "leads_to"),
-    [(307, "http://127.0.0.2/"), (302, "/login?next=/api/global/v1/inventory/location-tags/7"), (302, "http://x[/y"),
-     (308, "/api/global/v1/inventory/location-tags/7"), (301, "https://127.0.0.1/api/global/v1/inventory/location-tags")],
-)  # fmt: skip
-def test_a_redirect_is_refused(sandbox, creates, status, leads_to):
-    answer_first(sandbox, 1, lambda: Response("", status, headers={"Location": leads_to}))
-    with pytest.raises(RedirectRefused):
-        creates.location_tag(TAG)
 
 
 def test_a_body_that_breaks_a_rule_is_refused_with_the_offending_keys(sandbox, creates):
@@ -419,109 +392,85 @@ def test_no_form_of_an_answer_shows_the_token(sandbox, creates, body, status):
     assert "sandbox-token" not in str(error.value)
 
 
-def test_a_name_in_use_is_recognised_in_another_form(sandbox, creates):
-    answer_first(sandbox, 1, lambda: JSONResponse({"errors": {"name": ["has already been taken"]}}, 422))
-    with pytest.raises(Rejected) as error:
-        creates.location_tag(TAG)
-    assert already_in_use(error.value, "name", "Fragile")
-    assert not already_in_use(error.value, "code", "Fragile")
-
-
 def test_a_name_in_use_is_recognised(creates):
-    creates.location_tag(TAG)
     creates.retailer({"code": "acme", "name": "ACME"})
-    with pytest.raises(Rejected) as tag:
-        creates.location_tag(TAG)
-    with pytest.raises(Rejected) as retailer:
-        creates.retailer({"code": "acme", "name": "Other"})
-    assert already_in_use(tag.value, "name", "Fragile")
-    assert already_in_use(retailer.value, "code", "acme")
-    assert not already_in_use(retailer.value, "name", "Other")
-
-
-@pytest.mark.parametrize(
-    ("key", "message", "in_use"),
-    [
-        ("name", "The name is already in use.", True),
-        ("name", "A location tag with this name exists.", True),
-        ("/name", "must be unique", True),
-        ("resource.name", "Duplicate value.", True),
-        ("name", "Has been taken.", True),
-        ("", "A live record with this name already exists.", True),
-        ("", "Duplicate entry 'Fragile' for key 'UNQ_TAG'", True),
-        ("", "A record like this already exists.", False),
-        ("", "Another request with this name is already being processed.", False),
-        ("name", "Does not exist.", False),
-        ("name", "A tag family of this name doesn't exist.", False),
-        ("name", "A tag family of this name doesn’t exist.", False),
-        ("name", "The family of this name no longer exists.", False),
-        ("name", "Must have at most 230 characters.", False),
-        ("color", "is already in use", False),
-        ("", "The name is already in use.", True),
-        ("", "There was an error processing the request.", False),
-        ("username", "is already in use", False),
-    ],
-)
-def test_in_use_is_said_of_the_key_itself(key, message, in_use):
-    refusal = Rejected("no", status=422, problems=(Problem("unable_to_process", key, message),))
-    assert already_in_use(refusal, "name", "Fragile") is in_use
-
-
-@pytest.mark.parametrize(
-    ("code", "message", "in_use"),
-    [
-        ("A", "A retailer with this name already exists.", False),
-        ("this", "A retailer with this name already exists.", False),
-        ("Retailer", "A retailer with this name already exists.", False),
-        ("A", "A retailer 'A' already exists.", True),
-        ("acme", "A retailer “ACME” already exists.", True),
-        ("ACME", "Retailer ACME already exists.", True),
-        ("acme-1", "Retailer acme-1 already exists.", True),
-        ("acme-1", "Retailer acme-12 already exists.", False),
-    ],
-)
-def test_a_sentence_names_a_value_only_where_that_could_be_no_word_of_it(code, message, in_use):
-    refusal = Rejected("no", status=422, problems=(Problem("unable_to_process", "", message),))
-    assert already_in_use(refusal, "code", code) is in_use
-
-
-def test_a_409_that_names_the_key_is_a_refusal_and_not_too_many_requests(sandbox, creates):
-    body = {"errors": [{"type": "conflict", "message": "no", "details": [{"key": "name", "message": "in use"}]}]}
-    answer_first(sandbox, 99, lambda: JSONResponse(body, 409))
     with pytest.raises(Rejected) as error:
-        creates.location_tag(TAG)
-    assert already_in_use(error.value, "name", "Fragile")
-    assert len(sandbox.sandbox.requests) == 1
+        creates.retailer({"code": "acme", "name": "Other"})
+    assert already_in_use(error.value, "code", "acme")
+    assert not already_in_use(error.value, "name", "Other")
 
 
 @pytest.mark.parametrize(
-    ("message", "headers", "kind"),
+    ("field", "value", "key", "message", "in_use"),
     [
-        ("A location tag with this name already exists.", {}, Rejected),
-        ("The request conflicts with the state of the resource.", {}, Rejected),
-        ("Too many concurrent requests.", {}, Busy),
-        ("The record is locked.", {}, Busy),
-        ("The name is already in use by a request that is in progress.", {}, Busy),
-        ("Conflict.", {"Retry_After": "0.01"}, Busy),
-        (None, {}, Busy),
+        ("name", "Fragile", "name", "The name is already in use.", True),
+        ("name", "Fragile", "name", "A location tag with this name exists.", True),
+        ("name", "Fragile", "/name", "must be unique", True),
+        ("name", "Fragile", "resource.name", "Duplicate value.", True),
+        ("name", "Fragile", "name", "Has been taken.", True),
+        ("name", "Fragile", "", "A live record with this name already exists.", True),
+        ("name", "Fragile", "", "Duplicate entry 'Fragile' for key 'UNQ_TAG'", True),
+        ("name", "Fragile", "", "The name is already in use.", True),
+        ("name", "Fragile", "", "A record like this already exists.", False),
+        ("name", "Fragile", "", "Another request with this name is already being processed.", False),
+        ("name", "Fragile", "", "There was an error processing the request.", False),
+        ("name", "Fragile", "name", "Does not exist.", False),
+        ("name", "Fragile", "name", "A tag family of this name doesn't exist.", False),
+        ("name", "Fragile", "name", "A tag family of this name doesn’t exist.", False),
+        ("name", "Fragile", "name", "The family of this name no longer exists.", False),
+        ("name", "Fragile", "name", "Must have at most 230 characters.", False),
+        ("name", "Fragile", "color", "is already in use", False),
+        ("name", "Fragile", "username", "is already in use", False),
+        # a sentence names a value only where that could be no word of it
+        ("code", "A", "", "A retailer with this name already exists.", False),
+        ("code", "this", "", "A retailer with this name already exists.", False),
+        ("code", "Retailer", "", "A retailer with this name already exists.", False),
+        ("code", "A", "", "A retailer 'A' already exists.", True),
+        ("code", "acme", "", "A retailer “ACME” already exists.", True),
+        ("code", "ACME", "", "Retailer ACME already exists.", True),
+        ("code", "acme-1", "", "Retailer acme-1 already exists.", True),
+        ("code", "acme-1", "", "Retailer acme-12 already exists.", False),
     ],
 )
-def test_a_409_is_busy_or_a_refusal_by_what_it_says(sandbox, creates, message, headers, kind):
-    answer_first(sandbox, 99, lambda: Response("", 409) if message is None else failed(409, message, **headers))
-    with pytest.raises(kind):
+def test_in_use_is_said_of_the_key_itself(field, value, key, message, in_use):
+    refusal = Rejected("no", status=422, problems=(Problem("unable_to_process", key, message),))
+    assert already_in_use(refusal, field, value) is in_use
+
+
+NAME = "/api/global/v1/inventory/location-tags"
+CONFLICT = {"errors": [{"type": "conflict", "message": "no", "details": [{"key": "name", "message": "in use"}]}]}
+FINAL: list[tuple[Response, type[ApiError], str]] = [
+    # what answers every request, the error, what it says
+    (failed(403, "Not for this token."), Unauthorized, r"WMS_API_TOKEN.*Not for this token\."),
+    *(
+        (Response("", status, headers={"Location": to}), RedirectRefused, "WMS_BASE_URL")
+        for status, to in (
+            (307, "http://127.0.0.2/"),
+            (302, f"/login?next={NAME}/7"),
+            (302, "http://x[/y"),
+            (308, f"{NAME}/7"),
+            (301, f"https://127.0.0.1{NAME}"),
+        )
+    ),
+    (failed(409), Busy, "Please try again later"),
+    (failed(429), Busy, "Please try again later"),
+    (failed(500), ServiceFailed, "Please try again later"),
+    # a 409 is too many requests, or a refusal by what it says
+    (JSONResponse(CONFLICT, 409), Rejected, "name: in use"),
+    (failed(409, "A location tag with this name already exists."), Rejected, "already exists"),
+    (failed(409, "The request conflicts with the state of the resource."), Rejected, "conflicts"),
+    (failed(409, "Too many concurrent requests."), Busy, "concurrent"),
+    (failed(409, "The record is locked."), Busy, "locked"),
+    (failed(409, "The name is already in use by a request that is in progress."), Busy, "in progress"),
+    (failed(409, "Conflict.", Retry_After="0.01"), Busy, "Conflict"),
+    (Response("", 409), Busy, "409"),
+]
+
+
+@pytest.mark.parametrize(("answer", "error", "says"), FINAL)
+def test_what_ends_a_create_of_which_nothing_was_done(sandbox, creates, answer, error, says):
+    answer_first(sandbox, 99, lambda: answer)
+    with pytest.raises(error, match=says):
         creates.location_tag(TAG)
-    assert len(sandbox.sandbox.requests) == (1 if kind is Rejected else IMPATIENT.attempts)
-
-
-def test_the_body_is_json_and_the_token_goes_along(sandbox, api):
-    seen: list[Request] = []
-
-    def look(request: Request) -> None:
-        seen.append(request)
-
-    sandbox.sandbox.intercept = look
-    api.post(f"{ROOT}{LOCATION_TAGS.endpoint}", TAG)
-    [request] = seen
-    assert request.headers["authorization"] == "Bearer sandbox-token"
-    assert request.headers["content-type"] == "application/json"
-    assert not request.query_params
+    again = issubclass(error, Busy | ServiceFailed)
+    assert statuses(sandbox) == [answer.status_code] * (IMPATIENT.attempts if again else 1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from wms_sync.service.errors import Rejected
 from wms_sync.service.page_size import PageSize
 
@@ -10,22 +12,25 @@ def refusal() -> Rejected:
     return Rejected("400", status=400)
 
 
-def lowered(wanted: int, largest: int) -> list[int]:
-    """The sizes that are asked for until one is taken."""
+@pytest.mark.parametrize(("wanted", "largest", "sizes"), [(1000, 100, [1000, 500, 250, 125, 62]), (100, 1000, [100])])
+def test_it_is_halved_until_it_is_taken_and_told_once_if_it_was_lowered(wanted, largest, sizes):
     found: list[int] = []
     size = PageSize(wanted, found=found.append)
     asked = [size.now]
     while asked[-1] > largest:
         assert size.refused(asked[-1], refusal())
         asked.append(size.now)
-    size.taken(asked[-1])
-    size.taken(asked[-1])
-    assert found == ([asked[-1]] if asked[-1] < wanted else [])
-    return asked
+    for _ in range(2):
+        size.taken(asked[-1])
+    assert asked == sizes
+    assert found == sizes[1:][-1:]
 
 
-def test_it_is_halved():
-    assert lowered(1000, 100) == [1000, 500, 250, 125, 62]
+@pytest.mark.parametrize(("wanted", "status"), [(100, 404), (1, 400)])
+def test_another_refusal_or_one_record_a_page_lowers_nothing(wanted, status):
+    size = PageSize(wanted)
+    assert not size.refused(wanted, Rejected(str(status), status=status))
+    assert size.now == wanted
 
 
 def test_a_refusal_is_one_of_the_limit_while_no_such_page_was_taken():
@@ -35,16 +40,6 @@ def test_a_refusal_is_one_of_the_limit_while_no_such_page_was_taken():
     size.taken(50)
     assert not size.refused(50, refusal())
     assert size.now == 50
-
-
-def test_a_status_that_is_not_about_parameters_lowers_nothing():
-    size = PageSize(100)
-    assert not size.refused(100, Rejected("404", status=404))
-    assert size.now == 100
-
-
-def test_one_record_a_page_is_the_least():
-    assert not PageSize(1).refused(1, refusal())
 
 
 def test_what_another_thread_has_lowered_is_not_lowered_twice():
@@ -60,7 +55,3 @@ def test_what_is_known_to_be_taken_is_asked_for_first_and_told_again():
     assert size.now == 250
     size.taken(250)
     assert found == [250]
-
-
-def test_a_size_as_wanted_is_not_worth_a_word():
-    assert lowered(100, 1000) == [100]

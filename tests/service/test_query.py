@@ -3,7 +3,6 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta, timezone
 
 from wms_sync.service.query import ids_among, updated_within
-from wms_sync.service.selection import selection
 
 MARCH, APRIL = datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 4, 1, tzinfo=UTC)
 
@@ -24,17 +23,3 @@ def test_other_time_zones_become_utc():
 
 def test_ids_are_asked_for_as_a_list():
     assert ids_among([15, 50]) == "id{in:[15,50]}"
-
-
-def test_without_addresses_nothing_personal_is_asked_for():
-    asked = dict(selection(include_addresses=False))
-    assert [name for name in asked if name.endswith("_address")] == ["fields:order.shipping_address"]
-    assert set(asked["fields:order.shipping_address"].split(",")) == {"country", "region", "classification"}
-    assert "street" not in asked["fields:order.address_candidates"]
-    assert "telephone" not in asked["fields:order.retailer_ship_to_location"]
-
-
-def test_with_addresses_they_are_asked_for():
-    asked = dict(selection(include_addresses=True))
-    assert asked["fields:order.shipping_address"] == asked["fields:order.original_address"] == "all"
-    assert asked["fields:order.address_candidates"] == asked["fields:mark_for_location"] == "all"

@@ -4,76 +4,50 @@ from datetime import UTC, datetime
 
 import pytest
 
-from wms_sync.service.errors import Busy, NotSent, ProtocolError, Rejected, ServiceFailed, Unauthorized, Unreachable
+from wms_sync.service.errors import (
+    ApiError,
+    Busy,
+    NotSent,
+    ProtocolError,
+    Rejected,
+    ServiceFailed,
+    Unauthorized,
+    Unreachable,
+)
 from wms_sync.service.retrying import RetryPolicy, retry_after_seconds, wait_before_retry
 
-POLICY = RetryPolicy(attempts=3, total_seconds=100, first_wait=1, longest_wait=10, jitter=0)
+POLICY = RetryPolicy(attempts=9, total_seconds=1000, first_wait=1, longest_wait=10, jitter=0)
 BUSY = Busy("busy", status=429)
 
 
-def wait(error, *, idempotent=True, attempt=1, elapsed=0.0):
-    return wait_before_retry(error, idempotent=idempotent, attempt=attempt, elapsed=elapsed, policy=POLICY)
+FAILURES = [ServiceFailed("failed", status=status) for status in (200, 403, 408, 500, 502, 503, 504)]
+SAID = [ServiceFailed("failed", status=error.status, is_from_service=True) for error in FAILURES]
+WAITS: list[tuple[ApiError, bool, int, float, float | None]] = [
+    # the error, whether asking again is harmless, the attempt, seconds so far, the wait (None: it is final)
+    *((error, True, 1, 0, None) for error in (Unauthorized("no", status=401), ProtocolError("odd"))),
+    *((Rejected("no", status=status), True, 1, 0, None) for status in (400, 404, 422)),
+    *((Busy("busy", status=status), harmless, 1, 0, 1) for status in (409, 429) for harmless in (True, False)),
+    *((error, True, 1, 0, 1) for error in FAILURES),
+    *((error, False, 1, 0, None) for error in FAILURES),
+    *((error, False, 1, 0, 1) for error in SAID),  # the service says that it did nothing
+    (Unreachable("reset"), True, 1, 0, 1),
+    (Unreachable("reset"), False, 1, 0, None),
+    *((NotSent("refused"), harmless, 1, 0, 1) for harmless in (True, False)),
+    *((BUSY, True, attempt, 0, seconds) for attempt, seconds in enumerate((1, 2, 4, 8, 10, 10), 1)),
+    (BUSY, True, POLICY.attempts, 0, None),
+    (BUSY, True, 1, 999.5, None),
+    (Busy("busy", status=429, retry_after=42), True, 1, 0, 42),
+    (ServiceFailed("down", status=503, retry_after=7), True, 1, 0, 7),
+    (Busy("busy", status=429, retry_after=1001), True, 1, 0, None),
+    # one that is over shortens no wait: all attempts would be made within a moment
+    *((Busy("busy", status=429, retry_after=asked), True, 2, 0, 2) for asked in (0.0, 0.1)),
+]
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
-        Unauthorized("no", status=401),
-        Rejected("no", status=400),
-        Rejected("no", status=404),
-        Rejected("no", status=422),
-        ProtocolError("odd"),
-    ],
-)
-def test_what_asking_again_cannot_change_is_final(error):
-    assert wait(error) is None
-
-
-@pytest.mark.parametrize("status", [409, 429])
-def test_too_many_requests_are_asked_again_whatever_the_method(status):
-    assert wait(Busy("busy", status=status), idempotent=False) == 1
-
-
-@pytest.mark.parametrize("status", [200, 403, 408, 500, 502, 503, 504])
-def test_a_failure_is_asked_again_where_that_is_harmless_or_the_service_says_that_it_did_nothing(status):
-    assert wait(ServiceFailed("failed", status=status), idempotent=True) == 1
-    assert wait(ServiceFailed("failed", status=status, is_from_service=True), idempotent=False) == 1
-    assert wait(ServiceFailed("failed", status=status), idempotent=False) is None
-
-
-def test_no_answer_is_asked_again_only_where_that_is_harmless():
-    assert wait(Unreachable("reset"), idempotent=True) == 1
-    assert wait(Unreachable("reset"), idempotent=False) is None
-
-
-@pytest.mark.parametrize("idempotent", [True, False])
-def test_what_never_left_is_sent_again_whatever_the_method(idempotent):
-    assert wait(NotSent("refused"), idempotent=idempotent) == 1
-
-
-def test_waits_grow_up_to_the_longest():
-    policy = RetryPolicy(attempts=9, total_seconds=1000, first_wait=1, longest_wait=10, jitter=0)
-    waits = [
-        wait_before_retry(BUSY, idempotent=True, attempt=number, elapsed=0, policy=policy) for number in range(1, 7)
-    ]
-    assert waits == [1, 2, 4, 8, 10, 10]
-
-
-def test_attempts_and_time_are_bounded():
-    assert wait(BUSY, attempt=3) is None
-    assert wait(BUSY, elapsed=99.5) is None
-
-
-def test_retry_after_is_honoured_unless_the_time_is_up():
-    assert wait(Busy("busy", status=429, retry_after=42)) == 42
-    assert wait(ServiceFailed("down", status=503, retry_after=7)) == 7
-    assert wait(Busy("busy", status=429, retry_after=101)) is None
-
-
-@pytest.mark.parametrize("asked", [0.0, 0.1])
-def test_a_retry_after_that_is_over_shortens_no_wait(asked):
-    """All attempts would be made within a moment, and a service that is busy for a second would fail the run."""
-    assert wait(Busy("busy", status=429, retry_after=asked), attempt=2) == 2
+@pytest.mark.parametrize(("error", "harmless", "attempt", "elapsed", "wait"), WAITS)
+def test_how_long_to_wait_before_asking_again(error, harmless, attempt, elapsed, wait):
+    found = wait_before_retry(error, idempotent=harmless, attempt=attempt, elapsed=elapsed, policy=POLICY)
+    assert found == wait
 
 
 def test_jitter_spreads_waits_below_the_full_one():

@@ -71,12 +71,6 @@ def test_a_shipment_stands_beside_its_order_retailer_warehouse_and_totals(databa
     assert ask(database, query) == [(4, None, None)]
 
 
-def test_a_shipment_whose_order_is_not_there_is_still_shown(database):
-    insert(database, "shipments", id=1, order_id=2)
-
-    assert ask(database, "select shipment_id, order_id, items, packages from marts.shipment_overview") == [(1, 2, 0, 0)]
-
-
 @pytest.mark.parametrize(
     ("status", "is_open", "verdict"),
     [

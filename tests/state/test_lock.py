@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import socket
 import subprocess
 import sys
@@ -87,15 +86,6 @@ def test_of_several_that_wait_one_at_a_time_has_the_lock(lock, url, tmp_path):
     steps = (tmp_path / "log").read_text().splitlines()[1:]
     assert sorted(steps[::2]) == ["in 1", "in 2", "in 3"]
     assert [step.replace("in", "out") for step in steps[::2]] == steps[1::2]
-
-
-def test_a_killed_writer_holds_nobody_up(lock, url, tmp_path):
-    with start(url, tmp_path, "doomed") as first:
-        assert line(first) == "mine"
-        first.send_signal(signal.SIGKILL)
-        first.wait()
-    with lock.hold("next"):
-        assert lock.holder() is not None
 
 
 def test_another_thing_is_done_at_the_same_time(lock, url, tmp_path):

@@ -39,6 +39,9 @@ from wms_sync.targets.persons import is_personal
 from wms_sync.targets.target import target_of
 from wms_sync.upkeep.recovery import begin
 
+IN_LAKE: dict[str, object] = {"analytics": "ducklake", "page_size": 1000}
+"""One window: each table of each window is a file."""
+
 
 def test_the_next_machine_goes_on_with_the_lake_and_an_analyst_needs_no_folder(
     sandbox, settings_for, in_bucket, keys, postgres_url, s3, tmp_path
@@ -46,7 +49,7 @@ def test_the_next_machine_goes_on_with_the_lake_and_an_analyst_needs_no_folder(
     lakes = Lakes(postgres_url)
     lake_url = lakes.new()
     sandbox.sandbox = Sandbox(FEWER)
-    settings = settings_for(sandbox, **(in_bucket | {"analytics": "ducklake", "state_url": lake_url}))
+    settings = settings_for(sandbox, **(in_bucket | IN_LAKE | {"state_url": lake_url}))
     Operation(settings, source="test").sync()
     dump = lakes.copy(lake_url)
     shutil.rmtree(settings.data_dir)
@@ -126,7 +129,7 @@ def test_with_the_policy_that_is_shown_an_analyst_reads_the_lake_and_can_delete_
     sandbox, settings_for, in_bucket, keys, postgres_url, s3, monkeypatch
 ):
     sandbox.sandbox = Sandbox(FEWER)
-    in_lake = {"analytics": "ducklake", "state_url": Lakes(postgres_url).new(), "include_addresses": True}
+    in_lake = IN_LAKE | {"state_url": Lakes(postgres_url).new(), "include_addresses": True}
     settings = settings_for(sandbox, **(in_bucket | in_lake))
     Operation(settings, source="test").sync()
     shown = "\n".join(reader_lines(settings))
@@ -194,7 +197,7 @@ def test_a_sync_reads_nothing_where_only_obstore_finds_the_keys_and_doctor_says_
     sandbox, settings_for, in_bucket, keys_of_a_container, keys, postgres_url
 ):
     lake_url = Lakes(postgres_url).new()
-    settings = settings_for(sandbox, **(in_bucket | {"analytics": "ducklake", "state_url": lake_url}))
+    settings = settings_for(sandbox, **(in_bucket | IN_LAKE | {"state_url": lake_url}))
     found = {(one.name, one.severity): one.text for one in examine(settings)}
     assert found["files", "note"].endswith("overwrites no object")
     assert "set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION" in found["files", "error"]

@@ -3,13 +3,14 @@
 ======================================================  =====  ====
 what                                                    suite  soak
 ======================================================  =====  ====
-kills at random moments, of all kinds of runs               1   170
+kills at random moments, of all kinds of runs               2   200
 kills by name of the moment                                 7   all
+seeds of a service that changes during every read           1   300
+orders of backfills and nights                              1    60
 orders of versions that the clocks belie                    2   500
 loads with damage, asked by themselves and as a whole        1   300
 sizes of a disk that gets full, each for two runs           1    20
-sequences of everything, against a model                   10  1000
-mutated pages                                              50  3000
+sequences of everything, against a model                   10   300
 publishings that readers go through                         2    50
 moments of a lake at which another machine takes over       1   all
 moments of a lake at which sessions are lost                1   all
@@ -18,7 +19,8 @@ kills of machines whose disks vanish                        0   200
 ======================================================  =====  ====
 
 Kills by name have no number here: in the suite each kind of run names its own few, and ``--soak`` takes every moment
-that the run comes through. Those of a lake are twelve, and two kinds of sessions are lost at each of them.
+that the run comes through. Those of a lake are twelve, and two kinds of sessions are lost at each of them. In the suite
+every third sequence of everything ends in a rebuild, under ``--soak`` each.
 ``make soak`` prints each seed and each kill.
 """
 
@@ -49,11 +51,13 @@ RANDOM_KILLS: Counts = {
     "rebuild": Count(0, 35),
     "publish": Count(0, 30),
 }
+RANDOM_KILLS_OF_PUSHES: Counts = {"retailers": Count(1, 15), "products": Count(0, 15)}
+MOVING_SERVICES = Count(1, 300)
+ORDERS_OF_READS = Count(1, 60)
 ORDERS_OF_VERSIONS = Count(2, 500)
 LOADS_WITH_DAMAGE = Count(1, 300)
 FULL_DISKS = Count(1, 20)
-SEQUENCES = Count(10, 1000)
-MUTATED_PAGES = Count(50, 3000)
+SEQUENCES = Count(10, 300)
 PUBLISHINGS = Count(2, 50)
 OUTAGES = Count(0, 20)
 FRESH_DISKS = Count(0, 200)

@@ -102,11 +102,3 @@ def test_rows_of_ops_are_written_only_where_they_differ(tmp_path):
         assert sorted(row[1:] for row in second) == [("a", "no"), ("b", "changed"), ("d", "new")]
         assert second[0] == first[0]
         assert kept() == []
-
-
-def test_a_folder_may_have_any_name(tmp_path):
-    (folder := tmp_path / "odd ?#%' name").mkdir()
-    with open_for_writing(empty_tables(folder / "working.duckdb"), memory_limit="300MB") as connection:
-        connection.execute("insert into main.brands (id) values (1)")
-    with open_for_writing(folder / "working.duckdb", memory_limit="300MB") as connection:
-        assert connection.execute("select count(*) from brands").fetchall() == [(1,)]

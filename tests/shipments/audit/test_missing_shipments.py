@@ -187,8 +187,7 @@ def test_what_only_moved_is_absent_and_not_missing(bench, sandbox, settings_for)
     first_synced(bench, sandbox)
     one_page(bench, sandbox, settings_for)
     sandbox.sandbox.advance(seconds=60)
-    with bench.api() as api:
-        bench.reading(api).backfill(bench.settings.start, bench.store.covered()[-1].end)
+    bench.backfill(bench.settings.start, bench.store.covered()[-1].end)
     gone = delete(sandbox, 3)
 
     def move(request):

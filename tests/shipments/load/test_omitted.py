@@ -12,7 +12,7 @@ import duckdb
 import pytest
 
 from tests.beginnings import empty_tables
-from tests.conftest import CONFIG, NOW, Bench, opened_store
+from tests.conftest import CONFIG, NOW, Bench, ending, opened_store
 from tests.landed import assert_landed
 from tests.oracle import differences, expected_tables
 from tests.shipments.read.test_field_selection import a_day_passes, refuse
@@ -167,12 +167,10 @@ def is_omitted(name: str, column: str, data) -> bool:
 
 def test_the_order_of_windows_that_omit_data_does_not_matter(bench, sandbox, tmp_path):
     """Nor whether each table is merged by itself, with the file opened anew before some or all."""
-    with bench.api() as api:
-        bench.reading(api).backfill(NOW - timedelta(days=9), NOW)
+    bench.backfill(NOW - timedelta(days=9), NOW)
     changed(sandbox)
     refuse(sandbox, *REFUSALS[0])
-    with bench.api() as api:
-        bench.reading(api).backfill(NOW - timedelta(days=9), NOW + timedelta(hours=2))
+    bench.backfill(NOW - timedelta(days=9), NOW + timedelta(hours=2))
     windows = bench.store.windows("landed")
     with Flattening(bench.settings, bench.store) as flattening:
         for window in windows:
@@ -202,6 +200,9 @@ def test_what_the_service_does_not_send_stays_as_it_is(bench, sandbox):
         sandbox.sandbox.advance(seconds=3600, changed=40, packages_added=0, packages_removed=0)
         sandbox.sandbox.advance(seconds=10)
         read, refreshed = synced(bench)
+        assert ending(bench.settings, read, refreshed) == 3
+        for name in ("fields:order", "fields:warehouse"):
+            assert f"{name} was asked for" in "\n".join(bench.needs)
         assert refreshed.merged["shipments"] >= 40
         with published(bench) as connection:
             omitted = names_by_window(connection)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Literal
 
 import pytest
 from msgspec.structs import replace
@@ -19,7 +18,6 @@ from wms_sync.shipments.read.raw import read_manifest
 from wms_sync.shipments.read.reader import Reading
 from wms_sync.state.refusals import Refusals
 
-Told = Literal["key", "message", "nothing"]
 WHOLE = Selection.whole(include_addresses=False)
 REFUSED = frozenset({"fields:packages.gallery.items", "fields:order=carrier"})
 OMITTED = ("fields:order=carrier", "fields:packages.gallery.items")
@@ -30,8 +28,8 @@ def read(bench, warnings: Warnings | None = None):
         return Reading(bench.run, api, warnings=warnings).sync()
 
 
-def refuse(sandbox, *refused: str, told: Told = "key") -> None:
-    sandbox.sandbox.field_treatment = FieldTreatment(frozenset(refused), told=told)
+def refuse(sandbox, *refused: str) -> None:
+    sandbox.sandbox.field_treatment = FieldTreatment(frozenset(refused))
 
 
 def a_day_passes(bench, days: int = 1) -> None:
@@ -46,16 +44,15 @@ def queries(sandbox, since: int) -> list[str]:
     return [one.query for one in list(sandbox.sandbox.requests)[since:]]
 
 
-@pytest.mark.parametrize("told", ["key", "message", "nothing"])
-def test_a_refused_name_is_left_out_and_warned_of(bench, sandbox, told):
-    refuse(sandbox, *REFUSED, told=told)
+def test_a_refused_name_is_left_out_and_warned_of(bench, sandbox):
+    refuse(sandbox, *REFUSED)
     report = read(bench)
     assert report.progress.records == SHIPMENTS
     windows = bench.store.windows("landed")
     assert {tuple(window.omitted) for window in windows} == {OMITTED}
     assert read_manifest(bench.layout, windows[0].id).window.omitted.keys() == set(OMITTED)
     assert "fields:packages.gallery.items" in " ".join(report.warnings)
-    assert "the data of gallery_items" in " ".join(report.warnings)
+    assert "what gallery_items holds" in " ".join(report.warnings)
     assert "carrier of orders" in " ".join(report.warnings)
 
     sandbox.sandbox.advance(seconds=3600, changed=5)
@@ -65,13 +62,6 @@ def test_a_refused_name_is_left_out_and_warned_of(bench, sandbox, told):
     assert statuses == {200}, "it is not asked for again that day"
     assert len(report.warnings) == 1
     assert "fields:order, fields:packages.gallery.items" in report.warnings[0]
-
-
-def test_what_cannot_be_left_out_by_hand_is_not_advised_to_be(bench, sandbox):
-    refuse(sandbox, "fields")
-    [warning] = read(bench).warnings
-    assert "the data of shipments" in warning
-    assert "WMS_OMIT_FIELDS" not in warning
 
 
 def test_what_was_omitted_is_read_again_once_the_name_is_back(bench, sandbox):

@@ -31,7 +31,7 @@ def asks_for_rest(request) -> bool:
     return "filter=id{gt" in query and "filter=updated_at" in query
 
 
-@pytest.mark.parametrize("most", [1, 2, 5, 9, 10, 11, 20, 21, 59, 60, 61])
+@pytest.mark.parametrize("most", [1, 9, 10, 11, 59, 60])
 def test_wherever_lists_and_counts_end_nothing_is_lost(bench, sandbox, settings_for, most):
     bench.settings = settings_for(sandbox, page_size=10)
     sandbox.sandbox.most_matches = most
@@ -63,8 +63,8 @@ def test_after_a_kill_at_the_end_of_a_list_its_rest_is_still_requested(bench, sa
     bench.settings = settings_for(sandbox, page_size=10, max_parallel_requests=1)
     sandbox.sandbox.most_matches = 25
     sandbox.sandbox.intercept = lambda request: Response("down", 500) if asks_for_rest(request) else None
-    with bench.api() as api, pytest.raises(ServiceFailed):
-        bench.reading(api).sync()
+    with pytest.raises(ServiceFailed):
+        bench.read()
     assert any(window.pages for window in bench.store.windows("reading"))
     sandbox.sandbox.intercept = None
     bench.read()

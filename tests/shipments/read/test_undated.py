@@ -79,10 +79,8 @@ def test_they_and_their_first_change_arrive(bench, sandbox):
 @pytest.mark.parametrize(
     ("teach", "undated", "page_size"),
     [
-        (refuse_null, range(30, 40), 50),
         (refuse_null, range(0, 40, 7), 3),
         (find_no_null, range(10), 1),
-        (find_no_null, range(40), 3),
     ],
 )
 def test_where_the_filter_does_not_find_them_they_are_named_and_read_by_id(
