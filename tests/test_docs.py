@@ -18,7 +18,6 @@ from markdown_it.token import Token
 
 from pipelines import definitions
 from tests.test_conventions import STEPS
-from wms_sync.catalogue import history_tables, marts, ops_tables, tables
 from wms_sync.cli.main import main
 from wms_sync.settings import PREFIX, Settings
 from wms_sync.shipments.load.checks import checks
@@ -222,15 +221,6 @@ def test_the_map_shows_the_packages_in_the_order_in_which_they_import():
         row[0].strip("`") for head, row in rows(DOCS / "explanation" / "architecture.md") if head[0] == "package"
     ]
     assert packages == STEPS
-
-
-def test_the_tables_of_the_reference_are_those_that_there_are():
-    described = [
-        row[0].strip("`") for head, row in rows(DOCS / "reference" / "tables.md") if head[0] in {"table", "view"}
-    ]
-    relations = [relation.name for relation in (*tables(), *ops_tables(), *history_tables(), *marts())]
-    assert set(relations) - set(described) == set()
-    assert set(described) - set(relations) == set()
 
 
 @cache

@@ -27,13 +27,13 @@ DELAY = 0.2
 
 
 def test_first_sync_of_every_contender_but_dlt(tmp_path):
-    command = [sys.executable, "-m", "benchmarks", "first-sync", "--shipments", "200", "--without-dlt"]
+    command = [sys.executable, "-m", "benchmarks", "first-sync", "--shipments", "60", "--without-dlt"]
     subprocess.run([*command, "--results", str(tmp_path)], check=True, capture_output=True)
 
     (results,) = tmp_path.glob("results-*.json")
     (section,) = json.loads(results.read_text())["sections"]
     contenders = {row["contender"]: row for row in section["rows"]}
-    assert {row["shipments"] for row in contenders.values()} == {200}
+    assert {row["shipments"] for row in contenders.values()} == {60}
     assert len({row["rows"] for name, row in contenders.items() if name != "floor"}) == 1
     figures = {figure["name"] for figure in section["figures"]}
     assert {"CPU, product / floor with outputs", "peak memory of the product"} <= figures

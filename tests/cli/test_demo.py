@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.test_extras import run
 from wms_sync.cli.demo import MARK, run_demo
 from wms_sync.cli.runs import DAGSTER_HOME
 from wms_sync.errors import SettingsError
@@ -9,15 +10,16 @@ from wms_sync.master_data.kinds.table import IN_SHIPMENTS
 from wms_sync.state.ledger import PushLedger, State
 
 
-def test_the_demo_ends_with_every_sample_created_and_seen_again(tmp_path, capfd, monkeypatch):
-    folder, home = tmp_path / "demo", tmp_path / "home of a production"
-    monkeypatch.setenv(DAGSTER_HOME, str(home))
-    assert run_demo(folder) == 0
+def test_the_demo_ends_with_every_sample_created_and_seen_again(tmp_path):
+    """Also where no extra is installed: it says what its report needs."""
+    folder, home = tmp_path / "data" / "demo", tmp_path / "home of a production"
+    ended = run(tmp_path, "demo", **{DAGSTER_HOME: str(home)})
+    assert ended.returncode == 0, ended.stderr
     assert not home.exists()
-    shown = capfd.readouterr().out
-    assert "11 rows of products.csv as products: 11 create\n" in shown
-    assert "warn" not in shown  # an alert that is always on is no alert
-    assert "Pushed master data, and whether shipments refer to it yet" in shown
+    assert "11 rows of products.csv as products: 11 create\n" in ended.stdout
+    assert "warn" not in ended.stdout  # an alert that is always on is no alert
+    assert "Pushed master data, and whether shipments already refer to it" in ended.stdout
+    assert "report     it needs the extra `report`" in ended.stdout
     with PushLedger(f"sqlite:///{folder / 'state.db'}") as ledger:
         assert {entry.state for entry in ledger.all()} == {State.CREATED}
         assert len(ledger.all()) == 17
@@ -26,7 +28,7 @@ def test_the_demo_ends_with_every_sample_created_and_seen_again(tmp_path, capfd,
 
 def test_a_folder_that_is_no_demo_is_left_alone(tmp_path):
     (tmp_path / "precious").touch()
-    with pytest.raises(SettingsError, match="is not empty, and no demo created it"):
+    with pytest.raises(SettingsError, match="is not empty and no earlier demo made it"):
         run_demo(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["precious"]
     assert not (tmp_path / MARK).exists()

@@ -27,7 +27,7 @@ def sync(settings, monkeypatch):
     return run
 
 
-def test_elsewhere_lines_have_times_and_come_at_once(sync):
+def test_a_bar_on_a_terminal_and_lines_with_times_elsewhere(sync, monkeypatch):
     done = sync()
     lines = done.stderr.splitlines()
     assert [line for line in lines if not re.match(r"\d\d:\d\d:\d\d UTC  ", line)] == []
@@ -36,13 +36,10 @@ def test_elsewhere_lines_have_times_and_come_at_once(sync):
     [took] = [line for line in done.stdout.splitlines() if line.startswith("took")]
     assert re.sub(r"[\d.]+", "1", took) == "took      read 1 s  flatten 1 s  merge 1 s  check 1 s  publish 1 s"
 
-
-def test_on_a_terminal_the_bar_knows_reading_and_merging(sync, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
-    done = sync()
-    assert "reading" in done.stderr
-    assert "merging" in done.stderr
-    assert "merged 1 of" not in done.stderr, "the bar shows it"
+    bar = sync().stderr
+    assert [word for word in ("reading", "merging") if word not in bar] == []
+    assert "merged 1 of" not in bar, "the bar shows it"
 
 
 def test_of_many_windows_the_first_and_the_last_are_told():

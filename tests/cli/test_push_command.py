@@ -1,12 +1,9 @@
-"""Master data from the command line: real processes against the sandbox on a socket."""
+"""Master data from the command line, as it is typed, against the sandbox on a socket."""
 
 from __future__ import annotations
 
 import json
-import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -14,12 +11,12 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from click.testing import Result as Ended
 from pydantic import SecretStr
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tests import processes
-from tests.processes import Command, Ended
+from tests.processes import Command
 from tests.running import run_push
 from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
@@ -27,23 +24,17 @@ from wms_sandbox.faults import AnswerLost
 from wms_sandbox.server import SandboxServer
 from wms_sync.cli.main import main
 from wms_sync.cli.push_views import plan_lines
-from wms_sync.cli.views import status_lines
 from wms_sync.logs import push_line
 from wms_sync.master_data.create import Applied, Outcome, PushProgress, Result
 from wms_sync.master_data.kinds.products import PRODUCTS
-from wms_sync.master_data.kinds.table import LOCATION_TAGS, NAMES, RETAILERS, kind_named
+from wms_sync.master_data.kinds.table import LOCATION_TAGS, RETAILERS
 from wms_sync.master_data.push import PushReport, plan_file
 from wms_sync.reports.doctor import examine
-from wms_sync.reports.finding import Finding
-from wms_sync.reports.findings import findings_of
-from wms_sync.reports.status import status
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import PushLedger, State
 from wms_sync.state.schema import MIGRATIONS
-from wms_sync.state.store import StateStore
 
 TOKEN, KEY, WRONG = "t0ken-that-nobody-may-see", "k3y-that-nobody-may-see", "wr0ng-s3cret"
-Run = Callable[..., Ended]
 
 
 @pytest.fixture
@@ -60,7 +51,7 @@ def settings(service, tmp_path) -> Settings:
 
 
 @pytest.fixture
-def environment(settings, tmp_path) -> dict[str, str]:
+def environment(settings) -> dict[str, str]:
     return {
         "WMS_BASE_URL": str(settings.base_url),
         "WMS_API_TOKEN": TOKEN,
@@ -70,55 +61,80 @@ def environment(settings, tmp_path) -> dict[str, str]:
 
 
 @pytest.fixture
-def run(environment, tmp_path) -> Run:
-    def start(*arguments: object, **changes: str) -> Ended:
-        ended = processes.run([*map(str, arguments)], environment | changes, tmp_path)
-        assert not [secret for secret in (TOKEN, KEY, WRONG) if secret in ended.stdout + ended.stderr]
-        assert "Traceback" not in ended.stderr
+def typed(environment, tmp_path, monkeypatch) -> Callable[..., Ended]:
+    """Types a command in a folder of files; nothing that it says shows a secret or a traceback."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str, **changes: str) -> Ended:
+        ended = CliRunner().invoke(main, arguments, env=environment | changes)
+        assert not [secret for secret in (TOKEN, KEY, WRONG) if secret in ended.output]
+        assert ended.exception is None or isinstance(ended.exception, SystemExit), ended.exc_info
         return ended
 
-    return start
+    return run
 
 
-@pytest.fixture
-def write(tmp_path: Path) -> Callable[..., Path]:
-    def write(name: str, *lines: str) -> Path:
-        path = tmp_path / name
-        path.write_text("".join(f"{line}\n" for line in lines))
-        return path
-
-    return write
+def write(name: str, *lines: str) -> Path:
+    path = Path(name)
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return path.absolute()
 
 
-MERCHANT = {"WMS_MERCHANT_USERNAME": "sandbox-merchant", "WMS_MERCHANT_API_KEY": KEY}
-
-
-def entries(settings: Settings) -> dict[str, State]:
+def states(settings: Settings) -> dict[str, State]:
     with PushLedger(settings.database_url) as ledger:
         return {entry.key: entry.state for entry in ledger.all()}
 
 
-@pytest.mark.parametrize(
-    ("kind", "lines", "made"),
-    [
-        ("retailers", ("code,name,parent_retailer_code", "c,C,p", "p,P,"), "retailers"),
-        ("products", ("sku,name,weight", "s1,S,1.5", "s2,S,"), "products"),
-        ("location-tags", ("name,color", "n1,red1", "n2,blue5"), "location_tags"),
-    ],
-)
-def test_each_kind_is_pushed(run, write, service, settings, kind, lines, made):
-    ended = run("push", kind, write("given.csv", *lines))
-    assert ended.returncode == 0, ended.stderr
-    assert ended.stdout.splitlines()[-1] == f"{kind_named(kind).many} of given.csv: 2 created"
-    assert len(getattr(service.sandbox, made)()) == 2
-    assert set(entries(settings).values()) == {State.CREATED}
+MERCHANT = {"WMS_MERCHANT_USERNAME": "sandbox-merchant", "WMS_MERCHANT_API_KEY": KEY}
+FILES = {
+    "retailers.csv": ("code,name,parent_retailer_code", "c,C,p", "p,P,"),
+    "products.csv": ("sku,name,weight", "s1,S,1.5", "s2,S,"),
+    "tags.csv": ("name,color", "n1,red1", "n2,blue5"),
+    "wrong.csv": ("name,colour", "n1,red1"),
+}
+COLUMNS = ("name  ", "description  ", "color  ", "sort_order  ", "resource_json  ")
+CASES: dict[str, tuple[str, int, tuple[str, ...], dict[str, str], int | None]] = {
+    # a command, its exit code, what is shown, other settings, how many entries the ledger has then if there is one
+    "retailers": ("push retailers retailers.csv", 0, ("retailers of retailers.csv: 2 created",), {}, 2),
+    "products": ("push products products.csv", 0, ("products of products.csv: 2 created",), {}, 2),
+    "location tags": ("push location-tags tags.csv", 0, ("location tags of tags.csv: 2 created",), {}, 2),
+    "a wrong header": ("push location-tags wrong.csv", 2, ("color",), {}, 0),
+    "more than the limit": ("push products products.csv", 2, ("WMS_PUSH_LIMIT=2",), {"WMS_PUSH_LIMIT": "1"}, 0),
+    "a wrong token": ("push products products.csv", 2, ("WMS_API_TOKEN",), {"WMS_API_TOKEN": WRONG}, 2),
+    "no file": ("push retailers nofile.csv", 2, ("nofile.csv",), {}, None),
+    "a folder for a file": ("push retailers .", 2, ("'.'",), {}, None),
+    "no argument": ("push location-tags", 2, ("FILE",), {}, None),
+    "columns without a service": ("push location-tags --columns", 0, COLUMNS, {"WMS_BASE_URL": ""}, None),
+    "a call": ("merchant call warehouse.list", 0, ('"name": "Springfield DC 0"',), MERCHANT, None),
+    "a call of nothing": ('merchant call product.info ["none"]', 1, ("refused product.info",), MERCHANT, None),
+    "a call with an object": ('merchant call warehouse.list {"a":1}', 2, ("must be an array",), MERCHANT, None),
+    "a call with half a list": ("merchant call warehouse.list [1", 2, ("is not JSON",), MERCHANT, None),
+    "half a character": ('merchant call warehouse.list ["\\ud800"]', 2, ("has half a character",), MERCHANT, None),
+    "a call without a key": ("merchant call warehouse.list", 2, ("WMS_MERCHANT_USERNAME",), {}, None),
+    "a call with a wrong key": (
+        "merchant call warehouse.list",
+        2,
+        ("WMS_MERCHANT_API_KEY",),
+        MERCHANT | {"WMS_MERCHANT_API_KEY": WRONG},
+        None,
+    ),
+}
 
 
-def test_a_dry_run_prints_the_plan_and_sends_nothing(run, write, service, settings):
+@pytest.mark.parametrize(("command", "code", "shown", "changes", "entries"), CASES.values(), ids=CASES)
+def test_a_command_of_master_data(typed, settings, command, code, shown, changes, entries):
+    for name, lines in FILES.items():
+        write(name, *lines)
+    ended = typed(*command.split(), **changes)
+    assert (ended.exit_code, [text for text in shown if text not in ended.output]) == (code, []), ended.output
+    assert (len(states(settings)) if settings.layout.state.exists() else None) == entries
+
+
+def test_a_dry_run_prints_the_plan_and_sends_nothing(typed, service, settings):
     run_push(settings, RETAILERS, write("first.csv", "code,name", "old,Old", "same,Same"))
     path = write("given.csv", "code,name,status", "new,New,", "same,Same,", "old,Newer,", "bad,,gone")
-    ended = run("push", "retailers", path, "--dry-run", "--all")
-    assert ended.returncode == 3, ended.stderr
+    ended = typed("push", "retailers", str(path), "--dry-run", "--all")
+    assert ended.exit_code == 3, ended.output
     assert [" ".join(line.split()) for line in ended.stdout.splitlines() if line.startswith("  ")] == [
         "line 2 new",
         *[line for line in (" ".join(one.split()) for one in ended.stdout.splitlines()) if line.startswith("line 3 ")],
@@ -129,10 +145,11 @@ def test_a_dry_run_prints_the_plan_and_sends_nothing(run, write, service, settin
     assert "4 rows of given.csv as retailers: 1 create, 1 already there, 1 changed, 1 rejected" in ended.stdout
     assert "A push would send 1." in ended.stdout
     assert len(service.sandbox.retailers()) == 2
-    assert set(entries(settings)) == {"old", "same"}
+    assert set(states(settings)) == {"old", "same"}
 
 
-def test_of_a_long_file_the_first_rows_of_each_action_are_printed_and_how_to_see_all(write, settings):
+def test_of_a_long_file_the_first_rows_of_each_action_are_printed_and_how_to_see_all(settings, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     rows = [f"n{at},{'red1' if at % 2 else 'pink'}" for at in range(240)]
     plan = plan_file(settings, LOCATION_TAGS, write("long.csv", "name,color", *rows))
     told = list(plan_lines(plan, limit=1000))
@@ -161,7 +178,7 @@ def test_of_a_long_file_the_first_rows_of_each_action_are_printed_and_how_to_see
     assert len(list(report.lines(most=None))) == 122
 
 
-def test_doubts_are_listed_until_somebody_settles_them(run, write, service, settings):
+def test_doubts_are_listed_until_somebody_settles_them(typed, service, settings):
     service.sandbox.intercept = lambda _: AnswerLost()
     path = write("given.csv", "sku,name", "p1,P")
     assert run_push(settings, PRODUCTS, path).exit_code == 3
@@ -170,22 +187,23 @@ def test_doubts_are_listed_until_somebody_settles_them(run, write, service, sett
     assert line.startswith("line 2: in doubt p1")
     assert "--resend" in line
     assert len(service.sandbox.products()) == 1, "not sent again by itself"
-    told = json.loads(run("status", "--json").stdout)
+    told = json.loads(typed("status", "--json").stdout)
     assert told["pushes"] == {"products": {"doubt": 1}}
     [doubt] = told["doubts"]
     assert (doubt["kind"], doubt["key"]) == ("products", "p1")
     assert "--resend" in doubt["what_to_do"]
     assert any("1 product may or may not exist" in finding["text"] for finding in told["findings"])
-    assert any(line.startswith("in doubt      products p1, sent ") for line in status_text(settings))
+    assert "in doubt      products p1, sent " in typed("status").output
     assert [one.severity for one in examine(settings) if one.name.startswith("doubts")] == ["warning"]
 
-    resent = run("push", "products", path, "--resend")
-    assert resent.returncode == 0, resent.stdout + resent.stderr
+    resent = typed("push", "products", str(path), "--resend")
+    assert resent.exit_code == 0, resent.output
     assert len(service.sandbox.products()) == 2, "the risk that a person took"
-    assert entries(settings) == {"p1": State.CREATED}
+    assert states(settings) == {"p1": State.CREATED}
 
 
-def test_a_polite_kill_finishes_what_is_under_way_and_reports_it(environment, write, service, settings, tmp_path):
+def test_a_polite_kill_finishes_what_is_under_way_and_reports_it(environment, service, settings, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     rows = 60
     path = write("given.csv", "sku,name", *(f"p{at},P" for at in range(rows)))
     begun = threading.Event()
@@ -205,7 +223,7 @@ def test_a_polite_kill_finishes_what_is_under_way_and_reports_it(environment, wr
     assert "Traceback" not in ended.stderr
     made = {one["sku"] for one in service.sandbox.products()}
     assert 0 < len(made) < rows
-    known = entries(settings)
+    known = states(settings)
     assert {key for key, state in known.items() if state is State.CREATED} == made
     assert State.DOUBT not in known.values()
     assert State.INTENDED not in known.values()
@@ -215,90 +233,10 @@ def test_a_polite_kill_finishes_what_is_under_way_and_reports_it(environment, wr
     assert sorted(one["sku"] for one in service.sandbox.products()) == sorted(f"p{at}" for at in range(rows))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "changes", "code", "shown"),
-    [
-        (("warehouse.list",), MERCHANT, 0, '"name": "Springfield DC 0"'),
-        (("product.info", '["no-such-sku"]'), MERCHANT, 1, "refused product.info"),
-        (("warehouse.list", '{"a": 1}'), MERCHANT, 2, "must be an array"),
-        (("warehouse.list", "[1"), MERCHANT, 2, "is not JSON"),
-        (("warehouse.list", '["\\ud800"]'), MERCHANT, 2, "has half a character"),
-        (("warehouse.list",), {}, 2, "WMS_MERCHANT_USERNAME"),
-        (("warehouse.list",), {**MERCHANT, "WMS_MERCHANT_API_KEY": WRONG}, 2, "WMS_MERCHANT_API_KEY"),
-    ],
-)
-def test_a_call_of_the_merchant_api(run, arguments, changes, code, shown):
-    ended = run("merchant", "call", *arguments, **changes)
-    assert ended.returncode == code, ended.stdout + ended.stderr
-    assert shown in ended.stdout + ended.stderr
-    if code == 0:
-        assert isinstance(json.loads(ended.stdout), list)
-
-
-def test_the_columns_of_a_kind_are_listed_without_a_service(run):
-    ended = run("push", "location-tags", "--columns", WMS_BASE_URL="")
-    assert ended.returncode == 0
-    assert [line.split()[0] for line in ended.stdout.splitlines()] == [
-        "name",
-        "description",
-        "color",
-        "sort_order",
-        "resource_json",
-    ]
-    assert run("push", "location-tags").returncode == 2
-
-
-@pytest.mark.parametrize("kind", NAMES)
-@pytest.mark.parametrize("name", ["nofile.csv", ""])
-def test_a_path_that_is_no_file_is_wrong_usage_and_no_failed_run(environment, tmp_path, kind, name):
-    path = str(tmp_path / name)
-    ended = CliRunner().invoke(main, ["push", kind, path], env=environment)
-    assert ended.exit_code == 2
-    assert path in ended.output
-    assert not (tmp_path / "data" / "state.db").exists()
-
-
-UNREADABLE = """
-import os, tempfile
-from pathlib import Path
-from wms_sync.cli.main import main
-
-with tempfile.TemporaryDirectory() as name:
-    Path(name).chmod(0o755)
-    file = Path(name) / "unreadable.csv"
-    file.touch(mode=0)
-    if os.geteuid() == 0:
-        os.setresuid(65534, 65534, 0)
-    try:
-        main(["push", "retailers", str(file)])
-    finally:
-        os.seteuid(os.getresuid()[2])
-"""
-
-
-def test_a_file_that_may_not_be_read_is_wrong_usage_too(environment, tmp_path):
-    command = [sys.executable, "-c", UNREADABLE]
-    ended = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=False)
-    assert ended.returncode == 2, ended.stderr
-    assert "unreadable.csv' is not readable" in ended.stderr
-    assert not (tmp_path / "data" / "state.db").exists()
-
-
-def status_text(settings: Settings) -> list[str]:
-    store = StateStore(settings.database_url)
-    lines = list(status_lines(status(settings, store), findings_of(settings)))
-    store.close()
-    return lines
-
-
 def test_progress_is_told_in_plain_lines_with_an_estimate():
     counts = {Outcome.CREATED: 99, Outcome.REJECTED: 1}
     now = PushProgress(total=1000, done=100, counts=counts, seconds=10.0)
     assert push_line(now) == "100 of 1,000 sent (10 %), 99 created, 1 rejected, about 90 s left"
-
-
-def examined(settings: Settings, subject: str) -> list[Finding]:
-    return [finding for finding in examine(settings) if finding.name == subject]
 
 
 def test_the_doctor_looks_at_what_a_push_needs(settings, service, tmp_path):

@@ -65,7 +65,7 @@ FAULTS = (
         "src/wms_sync/upkeep/backups.py",
         "[name for name in (*backup.files, *backup.damaged) if not is_restorable(name)]",
         "[name for name in backup.damaged if not is_restorable(name)]",
-        ("tests/upkeep/test_backup.py::test_no_name_in_a_record_leads_out",),
+        ("tests/upkeep/test_backup.py::test_a_wrong_record_is_refused",),
     ),
     Fault(
         "a hash in a record is followed as a path",
@@ -73,7 +73,7 @@ FAULTS = (
         "src/wms_sync/upkeep/backups.py",
         r'sha256: Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]',
         "sha256: str",
-        ("tests/upkeep/test_backup.py::test_no_hash_in_a_record_is_a_path",),
+        ("tests/upkeep/test_backup.py::test_a_wrong_record_is_refused",),
     ),
     Fault(
         "a command writes its file into the data folder",

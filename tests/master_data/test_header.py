@@ -1,60 +1,72 @@
 from __future__ import annotations
 
+import pytest
+
 from tests.master_data.files import checked, offences
 from wms_sync.master_data.check import check
 from wms_sync.master_data.csv_file import read_csv
+from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.kinds.products import PRODUCTS
 from wms_sync.master_data.kinds.table import LOCATION_TAGS, RETAILERS
 
+BY_THE_SERVICE = "Is set by the service and cannot be sent. Remove the column."
+UNITS = (
+    "Cannot be sent: a product is created without units and measured in the service's own, which its answers "
+    "show (lb, in, in^3). Convert the values where they differ, and remove the column."
+)
+HEADERS: dict[str, tuple[Kind, tuple[str, ...], list[tuple[int, str | None, str]]]] = {
+    # a file, and what is said of it
+    "all that is wrong at once": (
+        RETAILERS,
+        ("id,Codee,name,NAME ,created_at", "1,A,Alpha,Alpha,2026-01-01"),
+        [
+            (1, "id", BY_THE_SERVICE),
+            (1, "Codee", "Is no column of retailers. Did you mean code?"),
+            (1, "NAME", "Is the same column as name; keep one."),
+            (1, "created_at", BY_THE_SERVICE),
+            (1, "code", "The column is missing: retailers need it."),
+        ],
+    ),
+    "rows are checked too": (
+        LOCATION_TAGS,
+        ("name,color,id", "Cold,blue1,", "Hot,,"),
+        [(1, "id", BY_THE_SERVICE), (3, "color", "Must be filled.")],
+    ),
+    "a missing column, once": (
+        LOCATION_TAGS,
+        ("name", "Cold", "Hot"),
+        [(1, "color", "The column is missing: location tags need it.")],
+    ),
+    "the line of the file": (
+        LOCATION_TAGS,
+        ("", "name,id", "Cold,1"),
+        [(2, "id", BY_THE_SERVICE), (2, "color", "The column is missing: location tags need it.")],
+    ),
+    "units of the service": (
+        PRODUCTS,
+        ("sku,name,weight.value,weight.unit", "A,Alpha,1,kg"),
+        [(1, "weight.unit", UNITS)],
+    ),
+    "cells under no name": (
+        LOCATION_TAGS,
+        ("name,color,", "Cold,blue1,Zone A"),
+        [(1, "", "Column 3 has cells but no name. Name or remove it.")],
+    ),
+    "a vendor's column and ours": (
+        PRODUCTS,
+        ("sku,name,weight,weight.value", "A,Alpha,1,2"),
+        [(1, "weight.value", "Is the same column as weight; keep one.")],
+    ),
+    "case, blanks and columns without name": (LOCATION_TAGS, (" Name ,COLOR,,", "Cold,blue1,, "), []),
+    "no rows": (LOCATION_TAGS, ("name,color",), []),
+}
 
-def test_everything_that_is_wrong_with_a_header_is_named_at_once(tmp_path):
-    result = checked(tmp_path, RETAILERS, "id,Codee,name,NAME ,created_at", "1,A,Alpha,Alpha,2026-01-01")
-    assert offences(result) == [
-        (1, "id", "Is set by the service and cannot be sent. Remove the column."),
-        (1, "Codee", "Is not a column of retailers. Did you mean code?"),
-        (1, "NAME", "Is the same column as name; keep one."),
-        (1, "created_at", "Is set by the service and cannot be sent. Remove the column."),
-        (1, "code", "The column is missing: retailers need it."),
-    ]
 
-
-def test_rows_under_a_wrong_header_are_checked_and_none_becomes_a_record(tmp_path):
-    result = checked(tmp_path, LOCATION_TAGS, "name,color,colour", "Cold,blue1,", "Hot,pink1,")
-    assert result.header_is_wrong
-    assert result.records == ()
-    assert [(line, column) for line, column, _ in offences(result)] == [(1, "colour"), (3, "color")]
-
-
-def test_a_missing_column_is_said_once_and_not_for_each_row(tmp_path):
-    result = checked(tmp_path, LOCATION_TAGS, "name", "Cold", "Hot")
-    assert offences(result) == [(1, "color", "The column is missing: location tags need it.")]
-
-
-def test_the_line_of_the_header_is_that_of_the_file(tmp_path):
-    result = checked(tmp_path, LOCATION_TAGS, "", "sep", "Cold")
-    assert [(one.line, one.column) for one in result.offences] == [(2, "sep"), (2, "name"), (2, "color")]
-
-
-def test_units_of_products_are_the_services(tmp_path):
-    result = checked(tmp_path, PRODUCTS, "sku,name,weight.value,weight.unit", "A,Alpha,1,kg")
-    assert offences(result) == [
-        (
-            1,
-            "weight.unit",
-            "Cannot be sent: a create has no units, and the service uses its own, which its answers show "
-            "(lb, in, in^3). Convert the values if needed, and remove the column.",
-        )
-    ]
-
-
-def test_case_and_blanks_are_forgiven_and_columns_without_name_and_cells_too(tmp_path):
-    result = checked(tmp_path, LOCATION_TAGS, " Name ,COLOR,,", "Cold,blue1,, ")
-    assert [record.body for record in result.records] == [{"name": "Cold", "color": "blue1"}]
-
-
-def test_cells_under_no_name_are_an_offence(tmp_path):
-    result = checked(tmp_path, LOCATION_TAGS, "name,color,", "Cold,blue1,Zone A")
-    assert offences(result) == [(1, "", "Column 3 has cells but no name. Name or remove it.")]
+@pytest.mark.parametrize(("kind", "lines", "said"), HEADERS.values(), ids=HEADERS)
+def test_what_is_said_of_a_header(tmp_path, kind, lines, said):
+    result = checked(tmp_path, kind, *lines)
+    assert (offences(result), result.header_is_wrong) == (said, bool(said))
+    assert len(result.records) == (0 if said else len(lines) - 1)
 
 
 def test_the_vendors_columns_that_cannot_be_sent_are_noted(tmp_path):
@@ -63,19 +75,9 @@ def test_the_vendors_columns_that_cannot_be_sent_are_noted(tmp_path):
     )
     assert len(result.records) == 3
     assert result.notes == (
-        "Not sent, because the create endpoint has no such fields: Valid_Containers (2 cells filled), "
+        "Not sent, since the create endpoint has no such fields: Valid_Containers (2 cells filled), "
         "special_other (0 cells filled).",
     )
-
-
-def test_a_vendors_column_and_ours_for_the_same_are_one_too_many(tmp_path):
-    result = checked(tmp_path, PRODUCTS, "sku,name,weight,weight.value", "A,Alpha,1,2")
-    assert offences(result) == [(1, "weight.value", "Is the same column as weight; keep one.")]
-
-
-def test_a_header_without_rows_has_nothing_to_send_and_nothing_wrong(tmp_path):
-    result = checked(tmp_path, LOCATION_TAGS, "name,color")
-    assert (result.records, result.offences) == ((), ())
 
 
 def test_a_guessed_encoding_is_noted(tmp_path):

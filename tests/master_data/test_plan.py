@@ -95,14 +95,6 @@ def test_what_the_ledger_says_decides(desk, kind, state, action, sends, resends)
     assert step.sends == resends
 
 
-def test_an_unknown_parent_is_rejected_with_what_to_do(desk):
-    plan = desk.plan(RETAILERS, desk.file("code,name,parent_retailer_code", "a,A,nobody"))
-    [step] = plan.steps
-    assert (step.action, step.sends) == (Action.REJECTED, False)
-    assert "Retailer nobody (parent_retailer_code)" in step.why
-    assert "wms-sync sync" in step.why
-
-
 def test_what_is_named_by_its_id_needs_no_looking_up_and_no_waiting(desk):
     path = desk.file("code,name,parent_retailer_code,parent_retailer_id", "a,A,,101", "b,B,a,", "c,C,a,101")
     plan = desk.plan(RETAILERS, path)
@@ -125,12 +117,16 @@ def test_an_id_is_no_key_of_the_same_digits(desk):
     lines = (
         "type,sku,name,container_options.associated_product_skus,container_options.allow_for_brand_ids",
         "Product,12,Twelve,,",
-        "PackagingContainer,BOX,Box,12,12",
+        "PackagingContainer,BOX,Box,12|INSERT,12",
+        "PackagingInfill,INSERT,Insert,,",
     )
-    assert desk.push(PRODUCTS, desk.file(*lines)).counts == {Outcome.CREATED: 2}
-    twelve, box = desk.server.sandbox.products()
-    assert box["container_options"] == {
-        "associated_products": [{"type": "Product", "id": twelve["id"]}],
+    assert desk.push(PRODUCTS, desk.file(*lines)).counts == {Outcome.CREATED: 3}
+    made = {product["sku"]: product for product in desk.server.sandbox.products()}
+    assert made["BOX"]["container_options"] == {
+        "associated_products": [
+            {"type": "Product", "id": made["12"]["id"]},
+            {"type": "PackagingInfill", "id": made["INSERT"]["id"]},
+        ],
         "allow_for_brands": [{"type": "Merchant", "id": 12}],
     }
 
@@ -148,7 +144,8 @@ def test_an_id_is_no_key_of_the_same_digits(desk):
 )
 def test_what_is_not_known_can_be_named_by_its_id_and_the_plan_says_how(desk, kind, lines, column):
     [step] = desk.plan(kind, desk.file(*lines)).steps
-    assert step.action is Action.REJECTED
+    assert (step.action, step.sends) == (Action.REJECTED, False)
+    assert "wms-sync sync" in step.why
     assert step.why.endswith(f"If you know its id there, use {column}.")
 
 
@@ -255,12 +252,13 @@ def test_a_product_that_is_there_by_its_sku_alone_is_told_and_created_when_asked
     assert desk.push(PRODUCTS, path, resend=True).counts == {Outcome.ALREADY_THERE: 1}
 
 
-def test_the_merchant_api_is_asked_for_what_nothing_else_knows(desk):
-    desk.set(**MERCHANT)
+@pytest.mark.parametrize(("login", "calls", "logins"), [("basic", 1, 0), ("session", 2, 1)])
+def test_the_merchant_api_is_asked_for_what_nothing_else_knows(desk, login, calls, logins):
+    desk.set(**MERCHANT, merchant_login=login)
     path = desk.file("code,name,parent_retailer_code", f"a,A,{retailer_code(0)}", "b,B,")
     assert desk.push(RETAILERS, path).counts == {Outcome.CREATED: 2}
-    calls = [one for one in desk.server.sandbox.requests if one.path == "/api/jsonrpc"]
-    assert len(calls) == 1
+    asked = [served for served in desk.server.sandbox.requests if served.path == "/api/jsonrpc"]
+    assert (len(asked), desk.server.sandbox.logins) == (calls, logins)
 
 
 def rpc_error(code: int, message: str) -> Response:
@@ -314,13 +312,6 @@ def test_a_merchant_api_that_refuses_the_parameters_of_paging_is_asked_without_t
     without = desk.plan(RETAILERS, path)
     assert (without.counts, without.unasked) == (with_pages.counts, ())
     assert without.counts[Action.CREATE] > KEYS_WITHOUT_PAGES
-
-
-def test_a_merchant_api_with_sessions_is_asked_by_setting(desk):
-    desk.set(**MERCHANT, merchant_login="session")
-    path = desk.file("code,name,parent_retailer_code", f"a,A,{retailer_code(0)}")
-    assert desk.push(RETAILERS, path).counts == {Outcome.CREATED: 1}
-    assert desk.server.sandbox.logins == 1
 
 
 def test_the_merchant_api_is_asked_page_after_page_since_one_sku_may_be_many(desk):

@@ -54,34 +54,6 @@ def only(desk: Desk, key: str, answer: Response):
     desk.server.sandbox.intercept = intercept
 
 
-def test_tags_arrive_and_a_second_push_sends_nothing(desk):
-    path = desk.file("name,color,description,sort_order", "Fragile,red1,,", "Cold <b>store</b>,blue5,below 8 °C,-3")
-    report = desk.push(TAGS, path)
-    assert report.counts == {Outcome.CREATED: 2}
-    assert report.exit_code == 0
-    tags = desk.server.sandbox.location_tags()
-    assert {(tag["name"], tag["color"], tag["description"], tag["sort_order"]) for tag in tags} == {
-        ("Fragile", "red1", None, 1),
-        ("Cold store", "blue5", "below 8 °C", -3),
-    }
-    assert {entry.key: entry.remote_id for entry in desk.entries().values()} == {tag["name"]: tag["id"] for tag in tags}
-    sent = len(desk.creates)
-    again = desk.push(TAGS, path)
-    assert again.counts == {Outcome.ALREADY_THERE: 2}
-    assert (again.exit_code, len(desk.creates)) == (0, sent)
-
-
-def test_the_intent_is_on_disk_before_the_request_leaves(desk):
-    seen: list[State] = []
-
-    def look(_: Request) -> None:
-        seen.append(desk.entries()["Fragile"].state)
-
-    desk.server.sandbox.intercept = look
-    desk.push(TAGS, desk.file("name,color", "Fragile,red1"))
-    assert seen == [State.INTENDED]
-
-
 def test_nothing_is_sent_while_the_intent_cannot_be_written(desk):
     """What is written at the same time as it is sent is usually there first, by chance."""
     planned = "FileState.planned > FileState._record > PushFiles.record > Guarded._transaction: after commit"
@@ -104,24 +76,20 @@ def test_nothing_is_sent_while_the_intent_cannot_be_written(desk):
 
 
 def test_parents_go_first_and_their_ids_reach_their_children(desk):
-    path = desk.file(
-        "code,name,parent_retailer_code",
-        "leaf,Leaf,branch",
-        "branch,Branch,root",
-        "other,Other,root",
-        "root,Root,",
-    )
-    assert desk.push(RETAILERS, path).counts == {Outcome.CREATED: 4}
-    retailers = {one["code"]: one for one in desk.server.sandbox.retailers()}
-    assert retailers["leaf"]["parent_retailer"] == {"type": "Retailer", "id": retailers["branch"]["id"]}
-    assert retailers["branch"]["parent_retailer"] == {"type": "Retailer", "id": retailers["root"]["id"]}
-    assert retailers["other"]["parent_retailer"] == {"type": "Retailer", "id": retailers["root"]["id"]}
-
-
-def test_a_child_names_a_parent_of_an_earlier_push(desk):
+    """Also the id of a parent that an earlier push created."""
+    rows = ("leaf,Leaf,branch", "branch,Branch,root", "other,Other,root", "root,Root,")
     desk.push(RETAILERS, desk.file("code,name", "root,Root"))
-    report = desk.push(RETAILERS, desk.file("code,name,parent_retailer_code", "leaf,Leaf,root"))
-    assert report.counts == {Outcome.CREATED: 1}
+    report = desk.push(RETAILERS, desk.file("code,name,parent_retailer_code", *rows))
+    assert report.counts == {Outcome.CREATED: 3, Outcome.ALREADY_THERE: 1}
+    retailers = desk.server.sandbox.retailers()
+    codes = {retailer["id"]: retailer["code"] for retailer in retailers}
+    parents = {retailer["code"]: retailer["parent_retailer"] for retailer in retailers}
+    assert {code: parent and codes[parent["id"]] for code, parent in parents.items()} == {
+        "leaf": "branch",
+        "branch": "root",
+        "other": "root",
+        "root": None,
+    }
 
 
 def test_one_bad_row_stops_nothing_else_and_takes_its_children_along(desk):
@@ -282,6 +250,11 @@ ANSWERED: dict[str, tuple[Kind, list[Push], int]] = {
     "done, and a proxy's word": (RETAILERS, [Push(Outcome.CREATED, State.CREATED, (ProxyAnswer(),), (504, 422))], 1),
     "not done, and a proxy's word": (RETAILERS, [Push(Outcome.CREATED, State.CREATED, (BUSY,), (503, 201))], 1),
     "lost, and failures ever since": (TAGS, [DOUBT, replace(DOUBT, answers=(failed(503),) * 9)], 1),
+    "lost each time, and settled by the next push": (
+        TAGS,
+        [DOUBT, Push(Outcome.CREATED, State.CREATED, (), (422,)), Push(Outcome.ALREADY_THERE, State.CREATED, (), ())],
+        1,
+    ),
     "lost each time, and sent by a person": (TAGS, [DOUBT, AGAIN], 1),
     "lost, then refused without a reason": (
         TAGS,
@@ -409,20 +382,6 @@ def test_what_an_answer_makes_of_a_row(desk, kind, pushes, made):
     assert len(getattr(desk.server.sandbox, there)()) == made
 
 
-def test_a_doubt_that_lasts_is_settled_by_the_next_push(desk):
-    path = desk.file("name,color", "Fragile,red1", "Cold,blue1")
-    only(desk, "Fragile", AnswerLost())
-    report = desk.push(TAGS, path)
-    assert outcomes(report) == {"Fragile": Outcome.IN_DOUBT, "Cold": Outcome.CREATED}
-    assert report.exit_code == 3
-    assert "Push the file again" in report.rows(Outcome.IN_DOUBT)[0]["why"]
-    desk.server.sandbox.intercept = None
-    [step] = [step for step in desk.plan(TAGS, path).steps if step.key == "Fragile"]
-    assert (step.action, step.sends) == ("in doubt", True)
-    assert outcomes(desk.push(TAGS, path)) == {"Fragile": Outcome.CREATED, "Cold": Outcome.ALREADY_THERE}
-    assert desk.entries()["Fragile"].attempts == 2
-
-
 @pytest.mark.parametrize("answers", [[Disconnect()], [failed(503)], [AnswerLost(), None]])
 def test_what_was_there_stays_as_it_was_unless_it_is_created_again(desk, answers):
     desk.push(RETAILERS, desk.file("code,name", "A,one"))
@@ -517,18 +476,11 @@ def test_a_child_waits_while_the_id_of_its_parent_is_not_known_and_goes_when_it_
     assert "which waits too, on line" in report.rows(Outcome.WAITS)[1]["why"]
     desk.set(**MERCHANT)
     assert desk.push(RETAILERS, path).counts == {Outcome.CREATED: 2, Outcome.ALREADY_THERE: 1}
+    lost = iter([AnswerLost()])
+    desk.server.sandbox.intercept = lambda _: next(lost, None)
+    others = desk.file("code,name,parent_retailer_code", "oak,Oak,", "twig,Twig,oak")
+    assert desk.push(RETAILERS, others).counts == {Outcome.CREATED: 2}, "the id is asked for while pushing"
     assert all(entry.remote_id for entry in desk.entries().values())
-
-
-def test_with_the_merchant_api_a_lost_id_is_found_while_pushing(desk):
-    desk.set(**MERCHANT)
-    path = desk.file("code,name,parent_retailer_code", "root,Root,", "leaf,Leaf,root")
-    answers: list[Response | None] = [AnswerLost()]
-    desk.server.sandbox.intercept = lambda _: answers.pop(0) if answers else None
-    assert desk.push(RETAILERS, path).counts == {Outcome.CREATED: 2}
-    assert {one["code"]: one["id"] for one in desk.server.sandbox.retailers()} == {
-        entry.key: entry.remote_id for entry in desk.entries().values()
-    }
 
 
 def test_what_a_push_left_is_remembered_until_a_later_one_has_done_it(desk):
@@ -569,16 +521,16 @@ def test_a_doubt_that_sending_again_settles_is_left_and_one_of_a_product_is_not(
 def test_what_is_over_the_limit_and_what_was_killed_is_remembered_too(desk):
     desk.set(push_limit=1)
     path = desk.file("name,color", "a,red1", "b,red1")
-    with pytest.raises(TooManyCreates):
+    with pytest.raises(TooManyCreates, match="WMS_PUSH_LIMIT=2") as error:
         desk.push(TAGS, path)
+    assert (error.value.exit_code, desk.creates, desk.entries()) == (2, [], {})
     [file] = unfinished(desk.settings)
-    assert file.unsent == 2
-    assert "raise WMS_PUSH_LIMIT" in needs(desk.settings, file)
+    assert (file.unsent, "raise WMS_PUSH_LIMIT" in needs(desk.settings, file)) == (2, True)
 
     def interrupt(_: PushProgress) -> None:
         raise KeyboardInterrupt
 
-    desk.set(push_limit=9)
+    desk.set(push_limit=2)
     with pytest.raises(KeyboardInterrupt):
         desk.push(TAGS, path, watcher=interrupt)
     [file] = unfinished(desk.settings)
@@ -612,17 +564,6 @@ def test_nobody_there_leaves_nothing_in_doubt(desk):
     assert desk.entries()["P1"].state is State.UNDONE
 
 
-def test_too_many_creates_are_stopped_before_anything_is_sent(desk):
-    desk.set(push_limit=2)
-    path = desk.file("name,color", "a,red1", "b,red1", "c,red1")
-    with pytest.raises(TooManyCreates, match="WMS_PUSH_LIMIT=3") as error:
-        desk.push(TAGS, path)
-    assert error.value.exit_code == 2
-    assert (desk.creates, desk.entries()) == ([], {})
-    desk.push(TAGS, desk.file("name,color", "a,red1", "b,red1", name="part.csv"))
-    assert desk.push(TAGS, path).counts == {Outcome.CREATED: 1, Outcome.ALREADY_THERE: 2}
-
-
 def test_the_plan_is_shown_first_and_may_be_refused(desk):
     class Refused(Exception):
         """By whoever was shown the plan."""
@@ -640,11 +581,16 @@ def test_stopping_finishes_what_is_under_way_and_sends_nothing_more(desk):
     stop = threading.Event()
     path = desk.file("name,color", *(f"tag {number},red1" for number in range(300)))
 
+    seen: list[PushProgress] = []
+
     def stop_at_20(progress: PushProgress) -> None:
+        seen.append(progress)
         if progress.done == 20:
             stop.set()
 
     report = desk.push(TAGS, path, stop=stop, watcher=stop_at_20)
+    assert [progress.done for progress in seen[:20]] == list(range(1, 21))
+    assert {(progress.total, progress.remaining_seconds > 0) for progress in seen[:20]} == {(300, True)}
     assert report.applied.interrupted
     created = report.counts[Outcome.CREATED]
     assert 20 <= created < 150
@@ -656,31 +602,24 @@ def test_stopping_finishes_what_is_under_way_and_sends_nothing_more(desk):
     assert desk.push(TAGS, path).counts == {Outcome.CREATED: 300 - created, Outcome.ALREADY_THERE: created}
 
 
-def test_stopping_wakes_a_request_that_waits_to_be_repeated(desk):
+@pytest.mark.parametrize(
+    ("refusal", "outcome"),
+    [
+        (Response("", 429, headers={"Retry-After": "30"}), Outcome.UNSENT),
+        (Response("<html>", 503, headers={"Retry-After": "30"}), Outcome.IN_DOUBT),
+    ],
+)
+def test_stopping_wakes_what_waits_to_be_sent_again(desk, refusal: Response, outcome):
     stop = threading.Event()
 
     def stop_and_refuse(_: Request) -> Response:
         stop.set()
-        return Response("", 429, headers={"Retry-After": "4"})
+        return refusal
 
     desk.server.sandbox.intercept = stop_and_refuse
-    report = desk.push(TAGS, desk.file("name,color", "a,red1"), stop=stop)
-    assert report.applied.seconds < 3
-    assert report.counts == {Outcome.UNSENT: 1}
-    assert report.applied.stopped is None
-
-
-def test_stopping_wakes_a_row_in_doubt_that_waits_to_be_sent_again(desk):
-    stop = threading.Event()
-
-    def stop_and_fail(_: Request) -> Response:
-        stop.set()
-        return Response("<html>", 503, headers={"Retry-After": "30"})
-
-    desk.server.sandbox.intercept = stop_and_fail
     report = desk.push(TAGS, desk.file("name,color", "a,red1"), stop=stop, policy=RetryPolicy())
-    assert report.counts == {Outcome.IN_DOUBT: 1}
-    assert desk.creates == [503]
+    assert (report.counts, report.applied.stopped) == ({outcome: 1}, None)
+    assert desk.creates == [refusal.status_code]
 
 
 def test_an_interrupt_records_what_became_of_everything(desk):
@@ -697,17 +636,6 @@ def test_an_interrupt_records_what_became_of_everything(desk):
     assert {product["sku"] for product in desk.server.sandbox.products()} == {
         key for key, state in states.items() if state is State.CREATED
     }
-
-
-def test_progress_counts_up_with_an_estimate(desk):
-    seen: list[PushProgress] = []
-    only(desk, "tag 3", JSONResponse({"errors": [{"type": "application", "message": "no"}]}, 422))
-    desk.push(TAGS, desk.file("name,color", *(f"tag {number},red1" for number in range(30))), watcher=seen.append)
-    assert [one.done for one in seen] == list(range(1, 31))
-    assert {one.total for one in seen} == {30}
-    assert seen[-1].counts == {Outcome.CREATED: 29, Outcome.REJECTED: 1}
-    assert seen[-1].remaining_seconds == 0
-    assert all(one.remaining_seconds > 0 for one in seen[:-1])
 
 
 def test_requests_run_side_by_side_but_no_more_than_allowed(desk):
@@ -767,17 +695,17 @@ def test_a_plan_needs_no_token_and_a_push_does(desk):
         desk.push(TAGS, path)
 
 
-def test_a_file_that_is_not_there_is_named(desk):
-    with pytest.raises(UnreadableFile, match=r"nothing\.csv"):
-        desk.push(TAGS, desk.folder / "nothing.csv")
-
-
 @pytest.mark.parametrize("what", ["plan", "push"])
-def test_a_file_whose_name_is_no_text_is_named(desk, what):
-    path = Path(os.fsdecode(os.fsencode(desk.folder) + b"/retailers-M\xfcnchen.csv"))
-    path.write_text("code,name\na,A\n")
-    with pytest.raises(UnreadableFile, match="retailers-M\ufffdnchen\\.csv cannot be read: its name is not UTF-8"):
-        getattr(desk, what)(RETAILERS, path)
+def test_a_file_that_cannot_be_read_is_named(desk, what):
+    no_text = Path(os.fsdecode(os.fsencode(desk.folder) + b"/retailers-M\xfcnchen.csv"))
+    no_text.write_text("code,name\na,A\n")
+    refused = {
+        desk.folder / "nothing.csv": r"nothing\.csv",
+        no_text: "retailers-M\ufffdnchen\\.csv cannot be read: its name is not UTF-8",
+    }
+    for path, says in refused.items():
+        with pytest.raises(UnreadableFile, match=says):
+            getattr(desk, what)(RETAILERS, path)
     assert not desk.server.sandbox.requests
 
 

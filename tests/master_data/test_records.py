@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.master_data.files import checked, offences
+from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.kinds.products import PRODUCTS
 from wms_sync.master_data.kinds.table import LOCATION_TAGS, RETAILERS
 
@@ -17,130 +18,125 @@ def family(folder, *pairs):
     return checked(folder, RETAILERS, "code,name,parent_retailer_code", *(f"{a},{a},{b}" for a, b in pairs))
 
 
-def test_parents_go_first_and_otherwise_the_order_of_the_file_stays(tmp_path):
-    result = family(tmp_path, ("Z", ""), ("C", "B"), ("Y", "ELSEWHERE"), ("B", "A"), ("A", ""), ("X", ""))
-    assert keys(result) == ["Z", "A", "B", "C", "Y", "X"]
-    assert result.offences == ()
-
-
-def test_products_go_before_what_they_are_associated_with(tmp_path):
-    result = checked(
-        tmp_path,
+TREE = "code,name,parent_retailer_code"
+BOXES = "type,sku,name,container_options.associated_product_skus"
+CIRCLE = "Goes round in a circle: "
+OF_CASE = "The same code, but for upper and lower case, stands on lines"
+OF_ACCENTS = "The same code, but for letters with accents that are encoded in two ways, stands on line"
+TOGETHER: dict[str, tuple[Kind, tuple[str, ...], str, list[tuple[int, str, str]]]] = {
+    # a file, the keys in the order in which they are sent, and what is said of the others
+    "parents go first": (
+        RETAILERS,
+        (TREE, "Z,Z,", "C,C,B", "Y,Y,ELSEWHERE", "B,B,A", "A,A,", "X,X,"),
+        "Z A B C Y X",
+        [],
+    ),
+    "products go before their boxes": (
         PRODUCTS,
-        "type,sku,name,container_options.associated_product_skus",
-        "PackagingContainer,BOX,Box,MUG|ELSEWHERE|CUP",
-        "Product,CUP,Cup,",
-        "Product,MUG,Mug,",
-    )
-    assert keys(result) == ["MUG", "CUP", "BOX"]
+        (BOXES, "PackagingContainer,BOX,Box,MUG|ELSEWHERE|CUP", "Product,CUP,Cup,", "Product,MUG,Mug,"),
+        "MUG CUP BOX",
+        [],
+    ),
+    "a circle costs its descendants": (
+        RETAILERS,
+        (TREE, "A,A,B", "B,B,C", "C,C,A", "D,D,A", "E,E,"),
+        "E",
+        [
+            (2, "parent_retailer_code", f"{CIRCLE}A -> B -> C -> A. Leave one of these references out."),
+            (3, "parent_retailer_code", f"{CIRCLE}B -> C -> A -> B."),
+            (4, "parent_retailer_code", f"{CIRCLE}C -> A -> B -> C."),
+            (5, "parent_retailer_code", "The retailer A on line 2 is rejected itself. Correct that line first."),
+        ],
+    ),
+    "its own parent": (
+        RETAILERS,
+        (TREE, "A,A,A"),
+        "",
+        [(2, "parent_retailer_code", "The retailer A names itself.")],
+    ),
+    "two circles that share a member": (
+        PRODUCTS,
+        (BOXES, *(f"PackagingContainer,{row}" for row in ("A,A,B|C", "B,B,A", "C,C,B", "D,D,"))),
+        "D",
+        [(line, "container_options.associated_product_skus", "") for line in (2, 3, 4)],
+    ),
+    "a child of a rejected row": (
+        RETAILERS,
+        ("code,name,status,Parent_Retailer_Code", "GRANDCHILD,G,,CHILD", "CHILD,C,,PARENT", "PARENT,P,asleep,"),
+        "",
+        [
+            (2, "Parent_Retailer_Code", "The retailer CHILD on line 3 is rejected itself. Correct that line first."),
+            (3, "Parent_Retailer_Code", "The retailer PARENT on line 4 is rejected itself. Correct that line first."),
+            (4, "status", "Must be one of: active, archived."),
+        ],
+    ),
+    "an archived parent": (
+        RETAILERS,
+        ("code,name,status,parent_retailer_code", "OLD,Old,archived,", "NEW,New,active,OLD"),
+        "OLD",
+        [(3, "parent_retailer_code", "The retailer OLD on line 2 is archived and cannot be a parent.")],
+    ),
+    **{
+        f"a {key} that is there twice": (
+            kind,
+            (header, *rows),
+            left,
+            [
+                (2, key, f"The same {key} stands on line 3. Keep one of the rows."),
+                (3, key, f"The same {key} stands on line 2. Keep one of the rows."),
+            ],
+        )
+        for kind, header, rows, key, left in (
+            (RETAILERS, "code,name", ("A1,x", " A1 ,y", "B,z"), "code", "B"),
+            (LOCATION_TAGS, "name,color", ("Cold,blue1", "<b>Cold</b> ,blue2", "Hot,red1"), "name", "Hot"),
+            (PRODUCTS, "sku,name", ("00123,x", "00123,y", "123,z"), "sku", "123"),
+        )
+    },
+    "keys that differ in case": (
+        RETAILERS,
+        ("code,name", "acme,x", "ACME,y", "acme,z"),
+        "",
+        [
+            (2, "code", f"{OF_CASE} 3, 4. Keep one of the rows."),
+            (3, "code", f"{OF_CASE} 2, 4. Keep one of the rows."),
+            (4, "code", "The same code"),
+        ],
+    ),
+    "keys whose accents differ in encoding": (
+        RETAILERS,
+        ("code,name", "caf\u00e9,x", "Cafe\u0301,y"),
+        "",
+        [(2, "code", f"{OF_ACCENTS} 3."), (3, "code", f"{OF_ACCENTS} 2.")],
+    ),
+    "a key twice, and another rule": (
+        RETAILERS,
+        ("code,name,status", "A,x,", "A,y,asleep"),
+        "",
+        [(2, "code", "The same code"), (3, "code", "The same code"), (3, "status", "Must be one of")],
+    ),
+}
 
 
-def test_a_circle_is_named_in_full_and_costs_its_descendants(tmp_path):
-    result = family(tmp_path, ("A", "B"), ("B", "C"), ("C", "A"), ("D", "A"), ("E", ""))
-    assert keys(result) == ["E"]
-    todo = "Remove one of these references."
-    assert offences(result) == [
-        (2, "parent_retailer_code", f"Refers in a circle: A -> B -> C -> A. {todo}"),
-        (3, "parent_retailer_code", f"Refers in a circle: B -> C -> A -> B. {todo}"),
-        (4, "parent_retailer_code", f"Refers in a circle: C -> A -> B -> C. {todo}"),
-        (5, "parent_retailer_code", "The retailer A on line 2 is rejected too. Correct that line first."),
-    ]
+@pytest.mark.parametrize(("kind", "lines", "sent", "said"), TOGETHER.values(), ids=TOGETHER)
+def test_what_rows_make_of_each_other(tmp_path, kind, lines, sent, said):
+    result = checked(tmp_path, kind, *lines)
+    assert keys(result) == sent.split()
+    found = sorted(offences(result))
+    assert [(line, column) for line, column, _ in found] == [(line, column) for line, column, _ in said]
+    assert [rule for (_, _, rule), (_, _, words) in zip(found, said, strict=True) if not rule.startswith(words)] == []
 
 
 def test_a_message_names_the_first_of_many(tmp_path):
     """A key that filled a column of 40,000 rows made 10 GB of messages."""
     same = checked(tmp_path, RETAILERS, "code,name", *["A,a"] * 4000)
     lines = "3, 4, 5, 6, 7, 8, 9, 10, 11, 12 and 3,989 more"
-    assert offences(same)[0] == (2, "code", f"The same code is on lines {lines}. Keep one of the rows.")
-    assert offences(same)[-1][2].startswith("The same code is on lines 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and")
+    assert offences(same)[0] == (2, "code", f"The same code stands on lines {lines}. Keep one of the rows.")
+    assert offences(same)[-1][2].startswith("The same code stands on lines 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and")
     circle = family(tmp_path, *[(str(one), str((one + 1) % 2000)) for one in range(2000)])
     assert offences(circle)[1995][2] == (
-        "Refers in a circle: 1995 -> 1996 -> 1997 -> 1998 -> 1999 -> 0 -> 1 -> 2 -> 3 -> 4 -> ... -> 1995. "
-        "Remove one of these references."
+        "Goes round in a circle: 1995 -> 1996 -> 1997 -> 1998 -> 1999 -> 0 -> 1 -> 2 -> 3 -> 4 -> ... -> 1995. "
+        "Leave one of these references out."
     )
-
-
-def test_its_own_parent(tmp_path):
-    result = family(tmp_path, ("A", "A"))
-    assert offences(result) == [(2, "parent_retailer_code", "The retailer A refers to itself.")]
-
-
-def test_two_circles_that_share_a_member(tmp_path):
-    result = checked(
-        tmp_path,
-        PRODUCTS,
-        "type,sku,name,container_options.associated_product_skus",
-        "PackagingContainer,A,A,B|C",
-        "PackagingContainer,B,B,A",
-        "PackagingContainer,C,C,B",
-        "PackagingContainer,D,D,",
-    )
-    assert keys(result) == ["D"]
-    assert {one.line for one in result.offences} == {2, 3, 4}
-
-
-def test_a_child_of_a_rejected_row_is_rejected(tmp_path):
-    result = checked(
-        tmp_path,
-        RETAILERS,
-        "code,name,status,Parent_Retailer_Code",
-        "GRANDCHILD,G,,CHILD",
-        "CHILD,C,,PARENT",
-        "PARENT,P,asleep,",
-    )
-    assert result.records == ()
-    assert offences(result) == [
-        (2, "Parent_Retailer_Code", "The retailer CHILD on line 3 is rejected too. Correct that line first."),
-        (3, "Parent_Retailer_Code", "The retailer PARENT on line 4 is rejected too. Correct that line first."),
-        (4, "status", "Must be one of: active, archived."),
-    ]
-
-
-def test_an_archived_retailer_is_no_parent(tmp_path):
-    result = checked(
-        tmp_path, RETAILERS, "code,name,status,parent_retailer_code", "OLD,Old,archived,", "NEW,New,active,OLD"
-    )
-    assert keys(result) == ["OLD"]
-    assert offences(result) == [
-        (3, "parent_retailer_code", "The retailer OLD on line 2 is archived and cannot be a parent.")
-    ]
-
-
-@pytest.mark.parametrize(
-    ("kind", "header", "rows", "key"),
-    [
-        (RETAILERS, "code,name", ["A1,x", " A1 ,y", "B,z"], "code"),
-        (LOCATION_TAGS, "name,color", ["Cold,blue1", "<b>Cold</b> ,blue2", "Hot,red1"], "name"),
-        (PRODUCTS, "sku,name", ["00123,x", "00123,y", "123,z"], "sku"),
-    ],
-)
-def test_a_key_that_is_there_twice_is_refused_on_both_lines(tmp_path, kind, header, rows, key):
-    result = checked(tmp_path, kind, header, *rows)
-    assert [record.line for record in result.records] == [4]
-    assert offences(result) == [
-        (2, key, f"The same {key} is on line 3. Keep one of the rows."),
-        (3, key, f"The same {key} is on line 2. Keep one of the rows."),
-    ]
-
-
-def test_keys_that_differ_in_case_alone_are_refused(tmp_path):
-    result = checked(tmp_path, RETAILERS, "code,name", "acme,x", "ACME,y", "acme,z")
-    assert offences(result)[:2] == [
-        (2, "code", "The same code, except for upper and lower case, is on lines 3, 4. Keep one of the rows."),
-        (3, "code", "The same code, except for upper and lower case, is on lines 2, 4. Keep one of the rows."),
-    ]
-
-
-def test_keys_whose_accents_are_encoded_in_two_ways_are_refused(tmp_path):
-    result = checked(tmp_path, RETAILERS, "code,name", "caf\u00e9,x", "Cafe\u0301,y")
-    assert [one.line for one in result.offences] == [2, 3]
-    told = "The same code, except for letters with accents that are encoded in two ways, is on line 3."
-    assert offences(result)[0][2].startswith(told)
-
-
-def test_a_key_that_is_there_twice_counts_although_one_row_breaks_another_rule(tmp_path):
-    result = checked(tmp_path, RETAILERS, "code,name,status", "A,x,", "A,y,asleep")
-    assert [one.line for one in result.offences] == [2, 3, 3]
 
 
 def test_a_long_chain_of_parents(tmp_path):

@@ -33,16 +33,23 @@ def begun(settings: Settings, instance: dg.DagsterInstance):
     return lambda: instance.create_run_for_job(job, status=dg.DagsterRunStatus.STARTED)
 
 
-def test_a_run_that_failed_is_told_once(webhook, make_settings, instance):
+def test_a_wrong_token_ends_the_run_with_a_message_that_is_told_once(webhook, make_settings, instance):
     settings = make_settings(alert_webhook_url=webhook.url, api_token="wrong-token")
     built = definitions.build(settings)
     run = built.resolve_job_def(jobs.NIGHTLY_SYNC).execute_in_process(instance=instance, raise_on_error=False)
+    history = "\n".join(str(entry) for entry in instance.all_logs(run.run_id))
+    assert "WMS_API_TOKEN" in history
+    assert "sync failed: read 0." in history
+    with RunRecords(settings.database_url) as records:
+        assert [(run.outcome, run.error_kind, run.data_as_of) for run in records.newest(9)] == [
+            ("failed", "Unauthorized", None)
+        ]
     for _ in range(2):
         built.resolve_sensor_def("alerts").evaluate_tick(dg.build_sensor_context(instance=instance))
     [told] = webhook.taken
     assert (told["event"], told["job"], told["run_id"]) == ("run_failed", "sync", run.run_id)
     assert "refused the token" in told["text"]
-    assert "wrong-token" not in json.dumps(told)
+    assert "wrong-token" not in json.dumps(told) + history
 
 
 def test_runs_that_failed_before_their_first_step_are_recorded_once(settings, instance, records, begun):

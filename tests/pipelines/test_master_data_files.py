@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from pipelines import definitions
 from pipelines.master_data import DOUBTFUL
-from pipelines.master_data_files import LOOK_SECONDS, PAUSES, SETTLE_SECONDS
+from pipelines.master_data_files import PAUSES, SETTLE_SECONDS
 from tests.conftest import opened_store, turn_at
 from wms_sandbox.errors import failed
 from wms_sync.master_data.csv_file import digest_of
@@ -134,12 +134,6 @@ def test_before_the_first_sync_nothing_is_asked_for(make_settings, instance, fol
     assert watching.skipped == "waits for the first sync: files refer to objects in its tables"
     watching.loaded(land)
     assert watching.asked() == {"push_retailers": ["retailers.csv"]}
-
-
-def test_it_is_on_by_default(settings):
-    sensor = definitions.build(settings).resolve_sensor_def("master_data_files")
-    assert sensor.default_status == dg.DefaultSensorStatus.RUNNING
-    assert sensor.minimum_interval_seconds == LOOK_SECONDS
 
 
 def test_a_new_file_is_asked_for_once_and_a_changed_one_again(watching, write):

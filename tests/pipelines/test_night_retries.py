@@ -11,10 +11,7 @@ from pipelines import definitions, jobs
 from pipelines.operation import ATTEMPT, NIGHT
 from pipelines.sensors import night_retries
 from tests.cli.conftest import LATE_START
-from tests.receiver import receiving
 from wms_sandbox.errors import failed
-from wms_sync.reports.alerts.deliver import deliver
-from wms_sync.reports.alerts.observe import observe
 from wms_sync.settings import Settings
 from wms_sync.state.lock import FileLock
 from wms_sync.state.runs import RunRecords
@@ -132,35 +129,22 @@ def test_a_night_that_something_else_than_the_service_answers_is_tried_again(nig
     assert nights.look().tags[ATTEMPT] == "2"
 
 
-def test_a_night_that_is_given_up_is_told_once(service, late, instance):
-    with receiving() as webhook:
-        settings = late(alert_webhook_url=webhook.url)
-        nights = Nights(settings, instance)
-        service.sandbox.intercept = lambda _: DOWN
-        tick = datetime.now(UTC) - 4 * HOUR
-        assert "attempt 1 of this night, and the last" in told_in_ui(nights.run(nights.tick(tick)))
-        assert "attempt 1 was the last" in nights.look()
-        for later in (0 * HOUR, 2.9 * HOUR):
-            observe(settings, datetime.now(UTC) + later)
-        deliver(settings)
-        assert webhook.taken == []
-        for _ in range(2):
-            observe(settings, datetime.now(UTC) + 3 * HOUR)
-            deliver(settings, datetime.now(UTC) + 3 * HOUR)
-        assert webhook.events == ["run_failed"]
-
-
 @pytest.mark.parametrize(
-    ("changes", "by_hand"), [({"api_token": "wrong-token"}, False), ({"night_retry_hours": 0}, False), ({}, True)]
+    ("changes", "tags", "hours", "said"),
+    [
+        ({"api_token": "wrong-token"}, {NIGHT, ATTEMPT}, 0, ""),
+        ({"night_retry_hours": 0}, {NIGHT, ATTEMPT}, 0, "attempt 1 of this night, and the last"),
+        ({}, {NIGHT, ATTEMPT}, 4, "attempt 1 of this night, and the last"),
+        ({}, set(), 0, ""),
+    ],
+    ids=["what waiting does not mend", "no hours to retry", "a night long ago", "what a person started"],
 )
-def test_what_waiting_does_not_mend_and_what_a_person_started_is_not_tried_again(
-    service, late, instance, changes, by_hand
-):
+def test_what_is_not_tried_again(service, late, instance, changes, tags, hours, said):
+    """That it is told when it is given up is in the tests of alerts."""
     nights = Nights(late(**changes), instance)
     service.sandbox.intercept = None if "api_token" in changes else lambda _: DOWN
-    request = nights.tick(datetime.now(UTC))
-    if by_hand:
-        tags = {name: value for name, value in request.tags.items() if name not in {NIGHT, ATTEMPT}}
-        request = dg.RunRequest(run_key="by hand", tags=tags)
-    assert "the next begins" not in told_in_ui(nights.run(request))
+    request = nights.tick(datetime.now(UTC) - hours * HOUR)
+    kept = {name: value for name, value in request.tags.items() if name in tags or name not in {NIGHT, ATTEMPT}}
+    told = told_in_ui(nights.run(dg.RunRequest(run_key="a run", tags=kept)))
+    assert ("the next begins" not in told, said in told) == (True, True), told
     assert isinstance(nights.look(), str)

@@ -86,7 +86,7 @@ def test_what_is_referred_to_and_does_not_come_is_named_and_so_is_what_cannot_be
     assert "not tried: Gallery" in findings["kinds"].text
 
 
-def test_a_page_size_that_is_refused_is_named_with_the_largest_that_works(bench, sandbox):
+def test_a_page_size_that_is_refused_is_named_with_half_of_it(bench, sandbox):
     sandbox.sandbox.intercept = lambda request: (
         bad_parameters(ParameterError("limit", "At most 30.")) if request.query_params.get("limit") == "50" else None
     )

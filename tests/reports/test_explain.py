@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
-from itertools import chain
 
 import duckdb
 import pytest
@@ -26,7 +25,7 @@ from wms_sync.reports.findings import findings_of
 from wms_sync.reports.status import status
 from wms_sync.shipments.flatten.page import RawPage
 from wms_sync.shipments.flatten.workers import Flattening
-from wms_sync.shipments.load.refresh import rebuild, refresh
+from wms_sync.shipments.load.refresh import refresh
 from wms_sync.shipments.read.reader import Reading
 from wms_sync.state.run import Run
 from wms_sync.state.store import StateStore
@@ -221,11 +220,6 @@ def test_a_version_that_lost_only_for_a_garbled_updated_at_says_so(bench, sandbo
     assert check not in {one.check.name for one in again.checks if not one.passed}
 
 
-def test_before_the_first_sync_it_says_to_run_one(bench):
-    with pytest.raises(UnknownShipmentError, match="wms-sync sync"):
-        explained(bench, "5")
-
-
 def test_while_the_state_store_is_lost_nothing_is_said_that_is_not_so(bench, sandbox):
     first_synced(bench, sandbox)
     (shipment,) = one_row(bench, "select min(id) from shipments")
@@ -245,42 +239,3 @@ def test_while_the_state_store_is_lost_nothing_is_said_that_is_not_so(bench, san
     assert "was lost" in told
     assert not [line for line in status_lines(found, findings_of(bench.settings)) if "othing" in line]
     assert "state-lost" in {one.name for one in bench.examine() if one.severity == "error"}
-
-
-def test_a_change_without_a_readable_updated_at_takes_effect(bench, sandbox):
-    """And so does the change after it; a rebuild and the order of arrival make no difference."""
-    first_synced(bench, sandbox)
-    seen = []
-
-    def garble(page):
-        for one in page["collection"]:
-            one.pop("updated_at")
-            seen.append((one["id"], one["status"]))
-        for one in chain(*(page.get("included") or {}).values()):
-            one["updated_at"] = "yesterday"
-        return page
-
-    sandbox.sandbox.advance(seconds=7200, changed=3)
-    sandbox.sandbox.advance(seconds=10)
-    sandbox.sandbox.rewrite = garble
-    synced(bench)
-    assert seen
-    assert [row[1:3] for row in stored_versions(bench) if row[0] == "Shipment" and row[3] is None] == sorted(set(seen))
-
-    sandbox.sandbox.rewrite = None
-    changed = set(sandbox.sandbox.advance(seconds=7200, changed=40).changed)
-    sandbox.sandbox.advance(seconds=10)
-    synced(bench)
-    assert not [row for row in stored_versions(bench) if row[1] in changed and row[3] is None]
-
-    kept = stored_versions(bench)
-    rebuild(bench.run)
-    assert stored_versions(bench) == kept
-
-
-def stored_versions(bench) -> list[tuple[object, ...]]:
-    query = """
-        select 'Order', id, status, updated_at, _window_id, _page from orders
-        union all select 'Shipment', id, status, updated_at, _window_id, _page from shipments order by all"""
-    with duckdb.connect(bench.layout.published, read_only=True) as connection:
-        return connection.execute(query).fetchall()

@@ -30,21 +30,12 @@ from wms_sync.reports.findings import acknowledgeable, findings_of
 from wms_sync.reports.report import make_report
 from wms_sync.reports.status import status
 from wms_sync.settings import Settings
+from wms_sync.state import ledger
 from wms_sync.state.acknowledgements import Acknowledgements
-from wms_sync.state.ledger import Entry, PushLedger, State
 from wms_sync.state.runs import RunRecords
 
 SERVICE = SandboxConfig(shipments=120, seed=5, days=20, families=40, only_known_statuses=True)
-STATES: dict[str, tuple[Callable[[Settings], None], dict[str, str]]] = {}
 """By what is wrong: what brings it about after a sync without findings, and what is then found, by name."""
-
-
-def state(**found: str) -> Callable[[Callable[[Settings], None]], Callable[[Settings], None]]:
-    def named(make: Callable[[Settings], None]) -> Callable[[Settings], None]:
-        STATES[make.__name__] = (make, {name.replace("__", "-"): severity for name, severity in found.items()})
-        return make
-
-    return named
 
 
 def change(settings: Settings, *statements: str) -> None:
@@ -56,12 +47,6 @@ def change(settings: Settings, *statements: str) -> None:
             connection.execute(statement)
 
 
-@state()
-def nothing_is_wrong(settings: Settings) -> None:
-    pass
-
-
-@state(check__statuses_are_known="warning")
 def a_warning_check_failed(settings: Settings) -> None:
     change(
         settings,
@@ -70,7 +55,6 @@ def a_warning_check_failed(settings: Settings) -> None:
     )
 
 
-@state(quarantine="warning", drift="warning")
 def values_did_not_fit_and_a_key_is_unknown(settings: Settings) -> None:
     found = "'w', 1, timestamptz '2026-03-01 12:00:00+00'"
     change(
@@ -80,7 +64,6 @@ def values_did_not_fit_and_a_key_is_unknown(settings: Settings) -> None:
     )
 
 
-@state(gap="warning")
 def a_day_is_not_covered(settings: Settings) -> None:
     with opened_store(settings) as store:
         [window] = store.windows("loaded")
@@ -90,48 +73,65 @@ def a_day_is_not_covered(settings: Settings) -> None:
         store.mark_loaded(["later"])
 
 
-@state(tables__gone="error")
 def the_published_file_is_gone(settings: Settings) -> None:
     settings.layout.published.unlink()
 
 
-@state(tables__unreadable="error")
 def the_published_file_is_damaged(settings: Settings) -> None:
     settings.layout.published.chmod(0o600)
     settings.layout.published.write_bytes(b"no database" * 1000)
 
 
-@state(doubts="warning")
 def a_create_is_in_doubt(settings: Settings) -> None:
     turn = turn_at(settings.database_url, settings.data_dir)
-    entry = Entry(
-        service=settings.base_url or "", kind="retailers", key="JANE", state=State.DOUBT, body="{}",
+    entry = ledger.Entry(
+        service=settings.base_url or "", kind="retailers", key="JANE", state=ledger.State.DOUBT, body="{}",
         body_sha256="0" * 64, remote_id=None, run_id="run", attempts=1, message=None,
         intended_at=datetime.now(UTC), settled_at=None, seen_at=None,
     )  # fmt: skip
-    with PushLedger(settings.database_url, turn) as ledger:
-        ledger.record([entry])
+    with ledger.PushLedger(settings.database_url, turn) as opened:
+        opened.record([entry])
     turn.close()
 
 
-@state(run__sync="error")
 def a_run_is_dead(settings: Settings) -> None:
     with RunRecords(settings.database_url) as records:
         records.started("dead", "sync", "command line")
 
 
-@state(run__push_retailers="error")
 def a_push_failed(settings: Settings) -> None:
     with RunRecords(settings.database_url) as records:
         records.started("failed", "push retailers", "command line")
         records.ended("failed", "failed", error="Jane was refused.", error_kind="RowsUnsent")
 
 
-@state(warning="warning", forget="warning")
 def a_read_warned_and_forgetting_was_interrupted(settings: Settings) -> None:
     with opened_store(settings) as store:
         store.record_warnings("run", ["It is narrower."], from_scratch=True)
         store.remember_forgotten([4711])
+
+
+State = tuple[tuple[Callable[[Settings], None], ...], dict[str, str]]
+STATES: dict[str, State] = {
+    # what is wrong: what brings it about after a sync without findings, and what is then found, by name
+    "nothing": ((), {}),
+    "what warns": (
+        (
+            a_warning_check_failed,
+            values_did_not_fit_and_a_key_is_unknown,
+            a_day_is_not_covered,
+            a_create_is_in_doubt,
+            a_read_warned_and_forgetting_was_interrupted,
+        ),
+        dict.fromkeys(
+            ("check-statuses_are_known", "quarantine", "drift", "gap", "doubts", "warning", "forget"), "warning"
+        ),
+    ),
+    "what failed": ((a_run_is_dead, a_push_failed), {"run-sync": "error", "run-push_retailers": "error"}),
+    "the tables are gone": ((the_published_file_is_gone,), {"tables-gone": "error"}),
+    "the tables are damaged": ((the_published_file_is_damaged,), {"tables-unreadable": "error"}),
+    "a doubt": ((a_create_is_in_doubt,), {"doubts": "warning"}),
+}
 
 
 @pytest.fixture(scope="module")
@@ -159,7 +159,8 @@ def made(request, synced, tmp_path, receiver) -> Settings:
     made = Settings.load(
         **{**made.model_dump(exclude_unset=True), "alert_webhook_url": receiver.url, "_env_file": None}
     )
-    STATES[request.param][0](made)
+    for bring_about in STATES[request.param][0]:
+        bring_about(made)
     return made
 
 
@@ -208,7 +209,7 @@ def test_every_view_names_the_same_findings(made, found, receiver, monkeypatch):
         assert page.light == {0: "well", 1: "act", 3: "look"}[code]
 
 
-@pytest.mark.parametrize("made", ["a_create_is_in_doubt"], indirect=True)
+@pytest.mark.parametrize("made", ["a doubt"], indirect=True)
 def test_a_run_ends_with_what_is_open_until_somebody_has_seen_it(made, capsys):
     """Its exit code, its metrics and its last lines are of the list that a command shows afterwards."""
     done = run_rebuild(made)
@@ -228,7 +229,7 @@ def test_a_run_ends_with_what_is_open_until_somebody_has_seen_it(made, capsys):
     assert re.search(r'severity="warning"\} 0$', made.layout.metrics.read_text(), re.MULTILINE)
 
 
-@pytest.mark.parametrize("made", ["a_run_is_dead"], indirect=True)
+@pytest.mark.parametrize("made", ["what failed"], indirect=True)
 def test_what_cannot_be_examined_is_a_finding_and_hides_no_other(made, receiver):
     """As where the bucket of raw pages does not answer: here a folder stands in the place of a manifest."""
     [manifest] = made.layout.raw.rglob("manifest.json")
@@ -238,4 +239,4 @@ def test_what_cannot_be_examined_is_a_finding_and_hides_no_other(made, receiver)
     assert found["run-sync"].severity == "error"
     observe(made)
     deliver(made)
-    assert receiver.events == ["run_failed"]
+    assert receiver.events == ["run_failed", "run_failed"]

@@ -9,12 +9,12 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
-from msgspec.structs import asdict
 from pydantic import SecretStr
 
 from tests.conftest import CONFIG, NOW, Bench, logged, no_file_larger_than, opened_store, turn_at
@@ -216,27 +216,23 @@ def test_a_folder_that_holds_data_is_replaced_by_name(settings, backups, tmp_pat
     assert tables(settings) != before
 
 
-def test_a_folder_of_backups_that_cannot_be_written_is_named(settings, tmp_path):
-    for blocked in (tmp_path / "a file", tmp_path / "files are in the way" / "files"):
-        blocked.parent.mkdir(exist_ok=True)
-        blocked.touch()
-        folder = blocked if blocked.name == "a file" else blocked.parent
-        with pytest.raises(Inaccessible, match=str(folder)):
-            backup(settings, folder)
-
-
-def test_a_backup_of_another_service_is_refused_both_ways(settings, backups, tmp_path):
-    other = settings.model_copy(update={"base_url": "https://other.example.com", "data_dir": tmp_path / "other"})
+def test_what_cannot_be_backed_up_or_restored_is_named(settings, backups, tmp_path):
+    """A folder that cannot be written, a backup of another service, and where there is nothing."""
+    new = settings.model_copy(update={"data_dir": tmp_path / "new"})
+    other = new.model_copy(update={"base_url": "https://other.example.com"})
+    (tmp_path / "a file").touch()
+    (tmp_path / "in the way").mkdir()
+    (tmp_path / "in the way" / "files").touch()
+    for folder in ("a file", "in the way"):
+        with pytest.raises(Inaccessible, match=folder):
+            backup(settings, tmp_path / folder)
     with pytest.raises(AnotherServiceError):
         restore(other, backups)
     assert not other.layout.restoring.exists()
-
-
-def test_without_data_or_backups_it_says_so(settings, tmp_path):
     with pytest.raises(BackupError, match="no backup in"):
-        restore(settings.model_copy(update={"data_dir": tmp_path / "new"}), tmp_path)
+        restore(new, tmp_path)
     with pytest.raises(BackupError, match="nothing to back up"):
-        backup(settings.model_copy(update={"data_dir": tmp_path / "new"}), tmp_path / "kept")
+        backup(new, tmp_path / "kept")
 
 
 def first(settings: Settings, pattern: str) -> Path:
@@ -357,14 +353,14 @@ def test_a_folder_of_backups_and_the_data_folder_are_apart(settings, backups, fo
     shutil.copytree(backups, folder, dirs_exist_ok=True)
     before = contents(settings)
     for wrong in (inside, folder, settings.data_dir, tmp_path / "link" / "backups", inside / ".." / "other"):
-        with pytest.raises(FoldersOverlap, match="must be separate"):
+        with pytest.raises(FoldersOverlap, match="must be apart"):
             backup(settings, wrong)
-        with pytest.raises(FoldersOverlap, match="must be separate"):
+        with pytest.raises(FoldersOverlap, match="must be apart"):
             verify_backups(wrong, settings.layout)
         if (wrong / "files").exists():
             record = Backups.at(wrong).layout.backups()[-1]
             for source in (wrong, record):
-                with pytest.raises(FoldersOverlap, match="must be separate"):
+                with pytest.raises(FoldersOverlap, match="must be apart"):
                     restore(settings, source, over=settings.data_dir)
     assert contents(settings) == before
 
@@ -411,7 +407,7 @@ def test_a_restore_that_fails_leaves_the_folder(settings, backups):
     remember(settings, 4711)
     before = contents(settings)
     for wrong in WRONG:
-        with wrong(settings, made), pytest.raises(BackupError, match=r"was not restored, and .* is unchanged"):
+        with wrong(settings, made), pytest.raises(BackupError, match=r"was not restored, and .* is as it was"):
             restore(settings, path, over=settings.data_dir)
         assert contents(settings) == before, wrong.__name__
         path.write_bytes(record)
@@ -425,7 +421,7 @@ def test_a_damaged_present_state_store_comes_back_if_the_restore_fails(settings,
         path.unlink()
     settings.layout.state.write_bytes(damaged)
     size = settings.layout.published.stat().st_size
-    with no_file_larger_than(size // 2), pytest.raises(BackupError, match="is unchanged"):
+    with no_file_larger_than(size // 2), pytest.raises(BackupError, match="is as it was"):
         restore(settings, backups, over=settings.data_dir)
     assert settings.layout.state.read_bytes() == damaged
     assert restore(settings, backups, over=settings.data_dir).creates_unknown_since is not None
@@ -450,39 +446,14 @@ NAMES = (
 )
 
 
-def test_no_name_in_a_record_leads_out(settings, backups):
-    made, before = backup(settings, backups), contents(settings)
-    record, [kept, *_] = made.path.read_bytes(), made.backup.files.values()
-    for where, value in (("files", asdict(kept)), ("damaged", "it is missing")):
-        for name in NAMES:
-            made.path.write_bytes(record)
-            changed_record(made, **{where: {name: value}})
-            with pytest.raises(BackupError, match="cannot be in a data folder"):
-                restore(settings, backups, over=settings.data_dir)
-            [found] = verify_backups(backups, settings.layout).damaged
-            assert (found.place, "cannot be in a data folder" in found.reason) == (made.path.name, True), name
-    assert contents(settings) == before
-
-
-def test_no_hash_in_a_record_is_a_path(settings, backups):
-    made = backup(settings, backups)
-    record = made.path.read_bytes()
-    for sha256 in ("../../data/state.db", "", "a" * 63, "A" * 64, "/etc/passwd", "a" * 64 + "\n"):
-        wrong = {"sha256": sha256, "size": 1, "changed": 1}
-        for changes in ({"state": wrong}, {"files": {"clocks.json": wrong}}):
-            made.path.write_bytes(record)
-            changed_record(made, **changes)
-            with pytest.raises(BackupError, match="is not the record of a backup"):
-                restore(settings, backups, over=settings.data_dir)
-            assert [found.place for found in verify_backups(backups, settings.layout).damaged] == [made.path.name]
-
-
 def state_with(made: BackupReport, table: str, **values: object) -> bytes:
     state = json.loads(Backups.at(made.path.parent).layout.file(made.backup.state.sha256).read_bytes())
     state["tables"][table][0] |= values
     return json.dumps(state).encode()
 
 
+KEPT = {"sha256": "a" * 64, "size": 1, "changed": 1}
+HASHES = ("../../data/state.db", "", "a" * 63, "A" * 64, "/etc/passwd", "a" * 64 + "\n")
 NO_STATES: dict[str, Callable[[BackupReport], bytes]] = {
     "no JSON": lambda _: b"PAR1",
     "a list": lambda _: b"[]",
@@ -500,24 +471,56 @@ NO_STATES: dict[str, Callable[[BackupReport], bytes]] = {
 }
 
 
-def test_what_is_no_state_store_is_refused(settings, backups):
-    """Neither with the hash of the record, nor with another one."""
+def replace_the_state(made: BackupReport) -> None:
+    Backups.at(made.path.parent).layout.file(made.backup.state.sha256).write_bytes(b"{}")
+
+
+def with_hash(sha256: str, where: str, made: BackupReport) -> None:
+    kept = KEPT | {"sha256": sha256}
+    changed_record(made, **{where: kept if where == "state" else {"clocks.json": kept}})
+
+
+def with_state(state: Callable[[BackupReport], bytes], made: BackupReport) -> None:
+    changed_record(made, state(made))
+
+
+def with_name(name: str, where: str, value: object, made: BackupReport) -> None:
+    changed_record(made, **{where: {name: value}})
+
+
+NO_NAME, NO_RECORD = "cannot be in a data folder", "is not the record of a backup"
+NO_STATE = r"cannot be restored: of the state store, it .*Nothing was changed"
+WRONG_RECORDS: dict[str, tuple[Callable[[BackupReport], None], str, str]] = {
+    # what is done to a record, what is said of it, and what a verification names
+    **{
+        f"{where}: {name}": (partial(with_name, name, where, value), NO_NAME, "{}")
+        for where, value in (("files", KEPT), ("damaged", "it is missing"))
+        for name in NAMES
+    },
+    **{
+        f"a hash of {where}: {sha256}": (partial(with_hash, sha256, where), NO_RECORD, "{}")
+        for where in ("state", "files")
+        for sha256 in HASHES
+    },
+    **{
+        f"a state: {what}": (partial(with_state, state), NO_STATE, "the state store of {}")
+        for what, state in NO_STATES.items()
+    },
+    "a state of another hash": (replace_the_state, "state store", "the state store of {}"),
+}
+
+
+def test_a_wrong_record_is_refused(settings, backups):
+    """No name in it leads out, no hash is a path, and nothing else is taken for a state store."""
     made, before = backup(settings, backups), contents(settings)
-    record, refused = (
-        made.path.read_bytes(),
-        r"cannot be restored, because its state store is damaged: it .*Nothing was changed",
-    )
-    for what, state in NO_STATES.items():
+    record = made.path.read_bytes()
+    for what, (spoil, refused, place) in WRONG_RECORDS.items():
         made.path.write_bytes(record)
-        changed_record(made, state(made))
+        spoil(made)
         with pytest.raises(BackupError, match=refused):
             restore(settings, backups, over=settings.data_dir)
-        [found] = verify_backups(backups, settings.layout).damaged
-        assert found.place == f"the state store of {made.path.name}", what
-    made.path.write_bytes(record)
-    Backups.at(backups).layout.file(made.backup.state.sha256).write_bytes(b"{}")
-    with pytest.raises(BackupError, match="state store"):
-        restore(settings, made.path, over=settings.data_dir)
+        damaged = [found.place for found in verify_backups(backups, settings.layout).damaged]
+        assert damaged == [place.format(made.path.name)], what
     assert contents(settings) == before
 
 
@@ -526,7 +529,7 @@ def test_a_copy_that_is_a_link_is_damaged(settings, backups, tmp_path):
     copy = Backups.at(backups).layout.file(made.backup.files["clocks.json"].sha256)
     copy.rename(tmp_path / "elsewhere")
     copy.symlink_to(tmp_path / "elsewhere")
-    assert [one.reason for one in verify_backups(backups, settings.layout).damaged] == ["its copy is not a file"]
+    assert [one.reason for one in verify_backups(backups, settings.layout).damaged] == ["its copy is no file"]
     assert list(restore(settings, backups, over=settings.data_dir).left_out) == ["clocks.json"]
 
 

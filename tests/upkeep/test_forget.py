@@ -76,7 +76,7 @@ def marked_in_new_places(envelope: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def service() -> InProcess:
-    within = InProcess(Sandbox(SandboxConfig(shipments=120, seed=5, days=20, now=NOW, families=40)))
+    within = InProcess(Sandbox(SandboxConfig(shipments=60, seed=5, days=20, now=NOW, families=40)))
     within.sandbox.rewrite = marked_in_new_places
     return within
 
@@ -100,7 +100,7 @@ def read_once(service: InProcess, tmp_path_factory: pytest.TempPathFactory) -> P
     store = opened_store(settings)
     bench = Bench(settings, store, service)
     bench.read()
-    service.sandbox.advance(seconds=3600, changed=100, orders=40)
+    service.sandbox.advance(seconds=3600, changed=50, orders=20)
     service.sandbox.advance(seconds=10)
     sync(bench)
     store.close()

@@ -114,7 +114,7 @@ def test_a_file_comes_back_from_the_state_store(bench):
         [line] = recovered(bench)
         assert str(bench.layout.forgotten_orders) in line, damage
         assert listed(bench) == bench.store.forgotten() == ORDERS, damage
-        assert recovered(bench) == [], damage
+    assert recovered(bench) == []
     bench.layout.forgotten_orders.write_text("[4711, 5]")
     assert sum(str(bench.layout.forgotten_orders) in line for line in recovered(bench)) == 2, "an old copy is completed"
     assert listed(bench) == bench.store.forgotten() == ORDERS | {5}

@@ -7,8 +7,9 @@ import sqlite3
 import duckdb
 import pytest
 
-from tests.conftest import Bench, logged
+from tests.conftest import FEWER, Bench, logged
 from tests.test_sync import begun, load
+from wms_sandbox.app import Sandbox
 from wms_sync.cli.views import status_lines
 from wms_sync.grammar import count_of
 from wms_sync.reports.status import status
@@ -65,9 +66,15 @@ def forget_a_column(bench: Bench) -> None:
 
 
 @pytest.fixture
+def sandbox(in_process):
+    in_process.sandbox = Sandbox(FEWER)
+    return in_process
+
+
+@pytest.fixture
 def aged(bench: Bench, sandbox, settings_for) -> Bench:
     """Some windows of eleven days ago, some of today, in the tables."""
-    bench.settings = settings_for(sandbox, page_size=200, raw_retention_days=10)
+    bench.settings = settings_for(sandbox, page_size=80, raw_retention_days=10)
     begun(bench, sandbox, read_long_ago)
     sandbox.sandbox.advance(seconds=3600, changed=40)
     sandbox.sandbox.advance(seconds=10)

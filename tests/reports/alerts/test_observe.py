@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from wms_sync.state.ledger import Entry, PushLedger, State
 from wms_sync.state.lock import FileLock
 from wms_sync.state.push_files import PushedFile, PushFiles
 from wms_sync.state.store import Window
+from wms_sync.state.turns import Turn
 from wms_sync.targets.database import create_empty
 from wms_sync.targets.file import FileTarget
 from wms_sync.targets.target import note_published
@@ -40,6 +43,14 @@ def with_rows(installation, empty: Path, *statements: str) -> None:
     with duckdb.connect(str(published)) as connection:
         for statement in statements:
             connection.execute(statement)
+
+
+@pytest.fixture
+def kept_at(hooked) -> Iterator[tuple[str, Turn]]:
+    """Where state is kept, and the turn in which it may be written."""
+    url = hooked.settings.database_url
+    with closing(turn_at(url, hooked.settings.data_dir)) as turn:
+        yield url, turn
 
 
 FOUND = "'w', 1, timestamptz '2026-03-01 12:00:00+00'"
@@ -150,9 +161,8 @@ def retailer(hooked, key: str, state: State) -> Entry:
     )  # fmt: skip
 
 
-def test_creates_in_doubt_are_told_until_they_are_settled_but_not_while_they_are_sent(hooked, receiver):
-    url, turn = hooked.settings.database_url, turn_at(hooked.settings.database_url, hooked.settings.data_dir)
-    with PushLedger(url, turn) as ledger:
+def test_creates_in_doubt_are_told_until_they_are_settled_but_not_while_they_are_sent(hooked, receiver, kept_at):
+    with PushLedger(*kept_at) as ledger:
         with FileLock(hooked.settings.layout).hold("a push", what="push-retailers"):
             ledger.record([retailer(hooked, "JANE", State.INTENDED)])
             hooked.tell()
@@ -167,17 +177,15 @@ def test_creates_in_doubt_are_told_until_they_are_settled_but_not_while_they_are
         hooked.tell()
         ledger.record([retailer(hooked, key, State.CREATED) for key in ("JANE", "JOE")])
         hooked.tell()
-    turn.close()
     assert receiver.events == ["doubts", "doubts"]
     assert "JANE" not in str(receiver.taken)
     assert "JOE" not in str(receiver.taken)
 
 
-def test_what_pushes_leave_is_told_when_it_does_not_settle_by_itself(hooked, receiver):
-    url, turn = hooked.settings.database_url, turn_at(hooked.settings.database_url, hooked.settings.data_dir)
+def test_what_pushes_leave_is_told_when_it_does_not_settle_by_itself(hooked, receiver, kept_at):
     unsent = PushedFile(SERVICE, "products", "/new.csv", "1" * 64, "run-1", 3, 0, "Down.", hooked.now, hooked.now)
     waits = replace(unsent, path="/other.csv", sha256="2" * 64, unsent=0, waits=2)
-    with PushFiles(url, turn) as files:
+    with PushFiles(*kept_at) as files:
         files.record(unsent)
         files.record(waits)
         hooked.tell()
@@ -191,33 +199,29 @@ def test_what_pushes_leave_is_told_when_it_does_not_settle_by_itself(hooked, rec
         for file in (unsent, waits):
             files.record(replace(file, unsent=0, waits=0))
         hooked.tell(28 * HOUR)
-    turn.close()
     assert receiver.events == ["push_not_settled"] * 2
 
 
-def test_rejected_rows_are_told_once_a_file(hooked, receiver):
-    url, turn = hooked.settings.database_url, turn_at(hooked.settings.database_url, hooked.settings.data_dir)
+def test_rejected_rows_are_told_once_a_file(hooked, receiver, kept_at):
     file = PushedFile(SERVICE, "retailers", "/new.csv", "1" * 64, "", 0, 0, None, hooked.now, hooked.now)
 
     def push(content: str, rejected: int) -> None:
         counts = {"created": 1, **({"rejected": rejected} if rejected else {})}
         run_id = hooked.run("succeeded", purpose="push retailers", counts=counts)
-        with PushFiles(url, turn) as files:
+        with PushFiles(*kept_at) as files:
             files.record(replace(file, sha256=content * 64, run_id=run_id))
         hooked.tell()
 
     for content, rejected in (("1", 2), ("1", 2), ("2", 2), ("3", 0), ("3", 1)):
         push(content, rejected)
-    turn.close()
     assert [(body["event"], body["counts"]) for body in receiver.taken] == [
         ("rejects", {"rejected": 2}), ("rejects", {"rejected": 2}), ("rejects", {"rejected": 1})
     ]  # fmt: skip
 
 
-def test_each_audit_that_found_something_is_told(hooked, receiver):
-    url, turn = hooked.settings.database_url, turn_at(hooked.settings.database_url, hooked.settings.data_dir)
+def test_each_audit_that_found_something_is_told(hooked, receiver, kept_at):
     nothing = AuditResult(100, 0, 0, 0, 0, 9, 9, 0, "{}")
-    with Audits(url, turn) as audits:
+    with Audits(*kept_at) as audits:
         for number, result in enumerate((nothing, replace(nothing, changed=2, missed=1), nothing, None)):
             read_at = hooked.now + number * HOUR
             audits.begin(Audit(f"window-{number}", "run", read_at, 0, 2**40, hooked.now, 9, 2**40, 9))
@@ -225,6 +229,5 @@ def test_each_audit_that_found_something_is_told(hooked, receiver):
                 audits.complete(f"window-{number}", result)
             for _ in range(2):
                 hooked.tell()
-    turn.close()
     [told] = receiver.taken
     assert (told["event"], told["counts"]) == ("audit_findings", {"compared": 100, "changed": 2, "missed": 1})
