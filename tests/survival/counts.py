@@ -10,7 +10,7 @@ orders of backfills and nights                              1    60
 orders of versions that the clocks belie                    2   500
 loads with damage, asked by themselves and as a whole        1   300
 sizes of a disk that gets full, each for two runs           1    20
-sequences of everything, against a model                   10   300
+sequences of everything, against a model                   10  1000
 publishings that readers go through                         2    50
 moments of a lake at which another machine takes over       1   all
 moments of a lake at which sessions are lost                1   all
@@ -57,7 +57,7 @@ ORDERS_OF_READS = Count(1, 60)
 ORDERS_OF_VERSIONS = Count(2, 500)
 LOADS_WITH_DAMAGE = Count(1, 300)
 FULL_DISKS = Count(1, 20)
-SEQUENCES = Count(10, 300)
+SEQUENCES = Count(10, 1000)
 PUBLISHINGS = Count(2, 50)
 OUTAGES = Count(0, 20)
 FRESH_DISKS = Count(0, 200)

@@ -104,7 +104,11 @@ def test_a_machine_that_is_far_behind_says_that_later_changes_wait(bench, servic
     [
         ("", "", []),
         ("state.db*", "", ["restored the readings of the service's clock from clocks.json", "restored 2 windows"]),
-        ("state.db*", "copy.db", ["restored the readings of the service's clock from clocks.json", "restored 1 window "]),
+        (
+            "state.db*",
+            "copy.db",
+            ["restored the readings of the service's clock from clocks.json", "restored 1 window "],
+        ),
         ("clocks.json", "", []),
         ("clocks.json", "damaged", ["clocks.json is damaged"]),
     ],
