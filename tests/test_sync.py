@@ -156,7 +156,7 @@ def test_after_a_backfill_every_table_equals_the_service(bench, sandbox):
     with logged() as said:
         refresh(bench.run)
     assert_equal(bench, sandbox)
-    assert any(line.startswith("20 rows of shipments went back") for line in said)
+    assert any(line.startswith("20 rows of shipments moved back to an earlier updated_at") for line in said)
 
 
 def test_what_an_analyst_sees_has_a_comment_and_a_page(bench, sandbox):

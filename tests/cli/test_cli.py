@@ -118,7 +118,7 @@ def test_sync_status_backfill_and_rebuild(first, run, sandbox, tmp_path):
     assert shipments(tmp_path) == 265
 
     told = run("acknowledge", "stale")
-    assert (told.returncode, "lasts until it is mended" in told.stdout + told.stderr) == (2, True)
+    assert (told.returncode, "stays until the problem is fixed" in told.stdout + told.stderr) == (2, True)
 
     status = json.loads(run("status", "--json").stdout)
     assert status["rows"]["shipments"] == 265

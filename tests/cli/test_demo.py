@@ -18,7 +18,7 @@ def test_the_demo_ends_with_every_sample_created_and_seen_again(tmp_path):
     assert not home.exists()
     assert "11 rows of products.csv as products: 11 create\n" in ended.stdout
     assert "warn" not in ended.stdout  # an alert that is always on is no alert
-    assert "Pushed master data, and whether shipments already refer to it" in ended.stdout
+    assert "Pushed master data, and whether shipments refer to it yet" in ended.stdout
     assert "report     it needs the extra `report`" in ended.stdout
     with PushLedger(f"sqlite:///{folder / 'state.db'}") as ledger:
         assert {entry.state for entry in ledger.all()} == {State.CREATED}
@@ -28,7 +28,7 @@ def test_the_demo_ends_with_every_sample_created_and_seen_again(tmp_path):
 
 def test_a_folder_that_is_no_demo_is_left_alone(tmp_path):
     (tmp_path / "precious").touch()
-    with pytest.raises(SettingsError, match="is not empty and no earlier demo made it"):
+    with pytest.raises(SettingsError, match="is not empty, and no demo created it"):
         run_demo(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["precious"]
     assert not (tmp_path / MARK).exists()

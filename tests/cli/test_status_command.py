@@ -38,7 +38,7 @@ def test_a_failed_night_is_told_until_it_is_acknowledged_or_made_good(type_in, m
     assert type_in("sync").exit_code == 0
     well = type_in("status", "--check")
     assert (well.exit_code, well.output.count("\n")) == (0, 1), well.output
-    assert re.match(r"well: data as of .* UTC; last run sync, .* UTC", well.output)
+    assert re.match(r"ok: data as of .* UTC; last run sync, .* UTC", well.output)
     good = metrics(settings)
     assert good["wms_sync_last_run_success", "sync"] == 1
     assert good["wms_sync_table_rows", "shipments"] == 300

@@ -6,7 +6,7 @@ from tests.faults.fault import Fault
 
 FETCHED = "Each page is fetched at least once"
 KILLED = "`kill -9`, anywhere"
-MOVING = '`make soak SOAK="-k test_model"`'
+MOVING = '`make soak SOAK="-k rests"`'
 
 FAULTS = (
     Fault(

@@ -71,7 +71,7 @@ TAKEN: dict[str, tuple[Parse, dict[str, object]]] = {
     "ids": (IDS, {"1 | 12": ("1", "12")}),
     "an id": (ID, {"007": ("7",)}),
 }
-TWO_WAYS = "Can be read in two ways: write 1234, or 1.2340 with one more digit behind the point."
+TWO_WAYS = "Can be read in two ways: write 1234, or 1.2340 with one more digit after the point."
 REFUSED: dict[str, tuple[Parse, str, tuple[str, ...]]] = {
     # what is read, what is said, and the cells of which it is said
     "two numbers": (NUMBER, TWO_WAYS, ("1,234",)),
@@ -84,7 +84,7 @@ REFUSED: dict[str, tuple[Parse, str, tuple[str, ...]]] = {
     ),
     "beyond the range": (
         WHOLE,
-        "Must lie between -2147483648 and 2147483647",
+        "Must be between -2147483648 and 2147483647",
         ("-2147483649", "2147483648", "9" * 5000),
     ),
     "no whole number": (WHOLE, "Must be a whole number", ("1.5", "1.00", "1.000", "1e3", "1,000", "one", "²")),
@@ -107,12 +107,12 @@ REFUSED: dict[str, tuple[Parse, str, tuple[str, ...]]] = {
     "a formula that keeps zeros": (CODE, "Is a formula of a spreadsheet", ('="00123"',)),
     "a date of a spreadsheet": (
         CODE,
-        "Is a date as a spreadsheet makes it",
+        "Is a date, into which a spreadsheet turns",
         ("1-Mar", "01-Mar-26", "Mar-01", "Sep 24", "01. Mrz", "Dez 01", "03.01.26", "12/31/26"),
     ),
     "a barcode as a number": (
         BARCODE.parse,
-        r"Was taken for a number, as its \.0 shows",
+        r"Was turned into a number \(\.0\)",
         ("4006381333931.0",),
     ),
     "an empty entry": (fields.listed(fields.code()).parse, "Has an empty entry", ("|a", "a|", "a||b")),
@@ -133,7 +133,7 @@ REFUSED: dict[str, tuple[Parse, str, tuple[str, ...]]] = {
     "half JSON": (fields.json_value, "Is not JSON: .* at character 2", ("{",)),
     "a key twice": (fields.json_value, "Has the key a twice", ('{"a": 1, "a": 2}',)),
     "a number of 5,000 digits": (fields.json_value, "too many digits", ("[" + "9" * 5000 + "]",)),
-    "NaN": (fields.json_value, "Has NaN, which JSON does not know", ("[NaN]",)),
+    "NaN": (fields.json_value, "Has NaN, which is not valid JSON", ("[NaN]",)),
     "a number with more digits": (fields.json_value, "Has a number with more digits", ("[0.1234567890123456789]",)),
     "nested too deep": (fields.json_value, "nested too deep", ("[" * 100_000, "[" * 65 + "]" * 65)),
     "half a character": (
@@ -141,11 +141,11 @@ REFUSED: dict[str, tuple[Parse, str, tuple[str, ...]]] = {
         "Has half a character",
         (r'[{"a": "\ud83d"}]', r'{"\udc00": 1, "\udc00": 2}'),
     ),
-    "a key named twice": (SKUS, "Names A1 twice", ("A1|A1",)),
-    "an id named twice": (IDS, "Names 7 twice", ("7|07",)),
+    "a key named twice": (SKUS, "Has A1 twice", ("A1|A1",)),
+    "an id named twice": (IDS, "Has 7 twice", ("7|07",)),
     "ids that are none": (IDS, "Must be a whole number", ("1|DC",)),
     "two ids for one": (ID, "Must be a whole number", ("1|2",)),
-    "the id 0": (ID, "Must lie between 1", ("0",)),
+    "the id 0": (ID, "Must be between 1", ("0",)),
     **{
         f"{named} in a code": (parse, named, (cell,))
         for cell, named in {

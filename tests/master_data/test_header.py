@@ -11,8 +11,8 @@ from wms_sync.master_data.kinds.table import LOCATION_TAGS, RETAILERS
 
 BY_THE_SERVICE = "Is set by the service and cannot be sent. Remove the column."
 UNITS = (
-    "Cannot be sent: a product is created without units and measured in the service's own, which its answers "
-    "show (lb, in, in^3). Convert the values where they differ, and remove the column."
+    "Cannot be sent: a create has no units, and the service uses its own, which its answers show "
+    "(lb, in, in^3). Convert the values if needed, and remove the column."
 )
 HEADERS: dict[str, tuple[Kind, tuple[str, ...], list[tuple[int, str | None, str]]]] = {
     # a file, and what is said of it
@@ -21,7 +21,7 @@ HEADERS: dict[str, tuple[Kind, tuple[str, ...], list[tuple[int, str | None, str]
         ("id,Codee,name,NAME ,created_at", "1,A,Alpha,Alpha,2026-01-01"),
         [
             (1, "id", BY_THE_SERVICE),
-            (1, "Codee", "Is no column of retailers. Did you mean code?"),
+            (1, "Codee", "Is not a column of retailers. Did you mean code?"),
             (1, "NAME", "Is the same column as name; keep one."),
             (1, "created_at", BY_THE_SERVICE),
             (1, "code", "The column is missing: retailers need it."),
@@ -75,7 +75,7 @@ def test_the_vendors_columns_that_cannot_be_sent_are_noted(tmp_path):
     )
     assert len(result.records) == 3
     assert result.notes == (
-        "Not sent, since the create endpoint has no such fields: Valid_Containers (2 cells filled), "
+        "Not sent, because the create endpoint has no such fields: Valid_Containers (2 cells filled), "
         "special_other (0 cells filled).",
     )
 

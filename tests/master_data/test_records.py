@@ -20,9 +20,9 @@ def family(folder, *pairs):
 
 TREE = "code,name,parent_retailer_code"
 BOXES = "type,sku,name,container_options.associated_product_skus"
-CIRCLE = "Goes round in a circle: "
-OF_CASE = "The same code, but for upper and lower case, stands on lines"
-OF_ACCENTS = "The same code, but for letters with accents that are encoded in two ways, stands on line"
+CIRCLE = "Refers in a circle: "
+OF_CASE = "The same code, except for upper and lower case, is on lines"
+OF_ACCENTS = "The same code, except for letters with accents that are encoded in two ways, is on line"
 TOGETHER: dict[str, tuple[Kind, tuple[str, ...], str, list[tuple[int, str, str]]]] = {
     # a file, the keys in the order in which they are sent, and what is said of the others
     "parents go first": (
@@ -42,17 +42,17 @@ TOGETHER: dict[str, tuple[Kind, tuple[str, ...], str, list[tuple[int, str, str]]
         (TREE, "A,A,B", "B,B,C", "C,C,A", "D,D,A", "E,E,"),
         "E",
         [
-            (2, "parent_retailer_code", f"{CIRCLE}A -> B -> C -> A. Leave one of these references out."),
+            (2, "parent_retailer_code", f"{CIRCLE}A -> B -> C -> A. Remove one of these references."),
             (3, "parent_retailer_code", f"{CIRCLE}B -> C -> A -> B."),
             (4, "parent_retailer_code", f"{CIRCLE}C -> A -> B -> C."),
-            (5, "parent_retailer_code", "The retailer A on line 2 is rejected itself. Correct that line first."),
+            (5, "parent_retailer_code", "The retailer A on line 2 is rejected too. Correct that line first."),
         ],
     ),
     "its own parent": (
         RETAILERS,
         (TREE, "A,A,A"),
         "",
-        [(2, "parent_retailer_code", "The retailer A names itself.")],
+        [(2, "parent_retailer_code", "The retailer A refers to itself.")],
     ),
     "two circles that share a member": (
         PRODUCTS,
@@ -65,8 +65,8 @@ TOGETHER: dict[str, tuple[Kind, tuple[str, ...], str, list[tuple[int, str, str]]
         ("code,name,status,Parent_Retailer_Code", "GRANDCHILD,G,,CHILD", "CHILD,C,,PARENT", "PARENT,P,asleep,"),
         "",
         [
-            (2, "Parent_Retailer_Code", "The retailer CHILD on line 3 is rejected itself. Correct that line first."),
-            (3, "Parent_Retailer_Code", "The retailer PARENT on line 4 is rejected itself. Correct that line first."),
+            (2, "Parent_Retailer_Code", "The retailer CHILD on line 3 is rejected too. Correct that line first."),
+            (3, "Parent_Retailer_Code", "The retailer PARENT on line 4 is rejected too. Correct that line first."),
             (4, "status", "Must be one of: active, archived."),
         ],
     ),
@@ -82,8 +82,8 @@ TOGETHER: dict[str, tuple[Kind, tuple[str, ...], str, list[tuple[int, str, str]]
             (header, *rows),
             left,
             [
-                (2, key, f"The same {key} stands on line 3. Keep one of the rows."),
-                (3, key, f"The same {key} stands on line 2. Keep one of the rows."),
+                (2, key, f"The same {key} is on line 3. Keep one of the rows."),
+                (3, key, f"The same {key} is on line 2. Keep one of the rows."),
             ],
         )
         for kind, header, rows, key, left in (
@@ -130,12 +130,12 @@ def test_a_message_names_the_first_of_many(tmp_path):
     """A key that filled a column of 40,000 rows made 10 GB of messages."""
     same = checked(tmp_path, RETAILERS, "code,name", *["A,a"] * 4000)
     lines = "3, 4, 5, 6, 7, 8, 9, 10, 11, 12 and 3,989 more"
-    assert offences(same)[0] == (2, "code", f"The same code stands on lines {lines}. Keep one of the rows.")
-    assert offences(same)[-1][2].startswith("The same code stands on lines 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and")
+    assert offences(same)[0] == (2, "code", f"The same code is on lines {lines}. Keep one of the rows.")
+    assert offences(same)[-1][2].startswith("The same code is on lines 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and")
     circle = family(tmp_path, *[(str(one), str((one + 1) % 2000)) for one in range(2000)])
     assert offences(circle)[1995][2] == (
-        "Goes round in a circle: 1995 -> 1996 -> 1997 -> 1998 -> 1999 -> 0 -> 1 -> 2 -> 3 -> 4 -> ... -> 1995. "
-        "Leave one of these references out."
+        "Refers in a circle: 1995 -> 1996 -> 1997 -> 1998 -> 1999 -> 0 -> 1 -> 2 -> 3 -> 4 -> ... -> 1995. "
+        "Remove one of these references."
     )
 
 

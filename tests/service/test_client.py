@@ -111,7 +111,7 @@ IN_ITS_PLACE = [
     (200, b'{"data": [{"first_name": "Erika"}], "links": {}}', "It says: JSON with the keys data, links. If"),
     (200, b'<br /><b>Warning</b>: odd<br />{"collection": [{"first_name": "Erika"}]}', "It says: Warning : odd. If"),
     *(
-        (200, body, "If this lasts")
+        (200, body, "If this persists")
         for body in (b'[{"first_name": "Erika"}]', b'{"first_name": "Erika', b'"text"', b"")
     ),
     (403, b"<html><title>Attention Required!</title></html>", "It says: Attention Required! If"),

@@ -248,5 +248,5 @@ def test_another_store_is_refused():
 
 @pytest.mark.parametrize("place", [{"data_dir": "/data[1]"}, {"files_url": "s3://b/what*"}])
 def test_a_place_that_would_be_taken_as_a_pattern_is_refused(place):
-    with pytest.raises(SettingsError, match=r"takes (\[|\*) as a pattern.* Choose another WMS_(DATA_DIR|FILES_URL)"):
+    with pytest.raises(SettingsError, match=r"treats (\[|\*) as a pattern.* Choose another WMS_(DATA_DIR|FILES_URL)"):
         Settings.load(_env_file=None, analytics="ducklake", state_url="postgresql://u@h/d", **place)

@@ -174,9 +174,10 @@ class House:
         return "\n".join(self.dagster.messages(run_id))
 
     def failed_checks(self, run_id: str) -> dict[str, str]:
-        """The checks that failed in a run, each with what the UI says of it."""
+        """The checks that failed in a run with the UI's description, without the one on every other finding."""
         evaluations = [event["evaluation"] for event in self.events(run_id) if event.get("evaluation")]
-        return {found["checkName"]: found["description"] for found in evaluations if not found["success"]}
+        failed = {found["checkName"]: found["description"] for found in evaluations if not found["success"]}
+        return {name: description for name, description in failed.items() if name != "no_other_finding_is_open"}
 
     def events(self, run_id: str) -> list[dict[str, Any]]:
         """The events of a run."""

@@ -353,14 +353,14 @@ def test_a_folder_of_backups_and_the_data_folder_are_apart(settings, backups, fo
     shutil.copytree(backups, folder, dirs_exist_ok=True)
     before = contents(settings)
     for wrong in (inside, folder, settings.data_dir, tmp_path / "link" / "backups", inside / ".." / "other"):
-        with pytest.raises(FoldersOverlap, match="must be apart"):
+        with pytest.raises(FoldersOverlap, match="must be separate"):
             backup(settings, wrong)
-        with pytest.raises(FoldersOverlap, match="must be apart"):
+        with pytest.raises(FoldersOverlap, match="must be separate"):
             verify_backups(wrong, settings.layout)
         if (wrong / "files").exists():
             record = Backups.at(wrong).layout.backups()[-1]
             for source in (wrong, record):
-                with pytest.raises(FoldersOverlap, match="must be apart"):
+                with pytest.raises(FoldersOverlap, match="must be separate"):
                     restore(settings, source, over=settings.data_dir)
     assert contents(settings) == before
 
@@ -407,7 +407,7 @@ def test_a_restore_that_fails_leaves_the_folder(settings, backups):
     remember(settings, 4711)
     before = contents(settings)
     for wrong in WRONG:
-        with wrong(settings, made), pytest.raises(BackupError, match=r"was not restored, and .* is as it was"):
+        with wrong(settings, made), pytest.raises(BackupError, match=r"was not restored, and .* is unchanged"):
             restore(settings, path, over=settings.data_dir)
         assert contents(settings) == before, wrong.__name__
         path.write_bytes(record)
@@ -421,7 +421,7 @@ def test_a_damaged_present_state_store_comes_back_if_the_restore_fails(settings,
         path.unlink()
     settings.layout.state.write_bytes(damaged)
     size = settings.layout.published.stat().st_size
-    with no_file_larger_than(size // 2), pytest.raises(BackupError, match="is as it was"):
+    with no_file_larger_than(size // 2), pytest.raises(BackupError, match="is unchanged"):
         restore(settings, backups, over=settings.data_dir)
     assert settings.layout.state.read_bytes() == damaged
     assert restore(settings, backups, over=settings.data_dir).creates_unknown_since is not None
@@ -489,7 +489,7 @@ def with_name(name: str, where: str, value: object, made: BackupReport) -> None:
 
 
 NO_NAME, NO_RECORD = "cannot be in a data folder", "is not the record of a backup"
-NO_STATE = r"cannot be restored: of the state store, it .*Nothing was changed"
+NO_STATE = r"cannot be restored, because its state store is damaged: .*Nothing was changed"
 WRONG_RECORDS: dict[str, tuple[Callable[[BackupReport], None], str, str]] = {
     # what is done to a record, what is said of it, and what a verification names
     **{
@@ -529,7 +529,7 @@ def test_a_copy_that_is_a_link_is_damaged(settings, backups, tmp_path):
     copy = Backups.at(backups).layout.file(made.backup.files["clocks.json"].sha256)
     copy.rename(tmp_path / "elsewhere")
     copy.symlink_to(tmp_path / "elsewhere")
-    assert [one.reason for one in verify_backups(backups, settings.layout).damaged] == ["its copy is no file"]
+    assert [one.reason for one in verify_backups(backups, settings.layout).damaged] == ["its copy is not a file"]
     assert list(restore(settings, backups, over=settings.data_dir).left_out) == ["clocks.json"]
 
 

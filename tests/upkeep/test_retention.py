@@ -106,7 +106,7 @@ def test_old_pages_are_dropped_and_a_rebuild_loses_nothing(aged, settings_for, s
 
     found = status(aged.settings, aged.store)
     assert found.raw_dropped == len(old)
-    assert any("dropped" in line for line in status_lines(found, ()))
+    assert any("deleted of" in line for line in status_lines(found, ()))
     assert any(finding.name == "raw pages" for finding in aged.examine())
 
     missing = next(iter(aged.layout.raw.glob("*/page-*")))

@@ -199,7 +199,7 @@ def _reads(installation: Installation) -> Findings:
     for text, warned_at in store.warnings().items():
         yield warning("warning", text, about=text, since=warned_at)
     if (off := clock_warning(store, settings.clock_tolerance)) is not None:
-        yield warning("clocks", off, "differ")
+        yield warning("clocks", off, "differ", event=None)  # the warning of the read is sent
     before = store.observation(BEFORE_START)
     if before is not None and (records := int(before.value)):
         text = (

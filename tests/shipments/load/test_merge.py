@@ -69,7 +69,7 @@ def test_a_load_begins_without_what_one_that_was_overtaken_has_committed(bench, 
             assert session.connection.execute("select count(*) from shipments").fetchall() == [(240,)]
 
 
-DAMAGES = [("shipments", ONE_LESS, "hold"), ("packages", ONE_LESS, "hold"), ("shipments", ONE_TWICE, "duplicated")]
+DAMAGES = [("shipments", ONE_LESS, "have"), ("packages", ONE_LESS, "have"), ("shipments", ONE_TWICE, "duplicated")]
 """What is left of a table's file, and what the error says."""
 
 
@@ -93,7 +93,7 @@ def test_rows_that_do_not_add_up_are_not_merged(bench, sandbox, tmp_path):
     record = flattened_window(bench.layout, window)  # with it the files agree: only the count of the pages shows it
     fewer = record.rows | {"shipments": record.rows["shipments"] - 1}
     write_flattened(bench.store.turn, bench.layout, window, replace(record, rows=fewer))
-    with pytest.raises(CountsDisagreeError, match=f"pages of window {window} hold"):
+    with pytest.raises(CountsDisagreeError, match=f"pages of window {window} have"):
         refresh(bench.run)
     assert [one.id for one in bench.store.windows("landed")] == [window]
     assert rebuild(Run(bench.settings, bench.store, "again")).rows["shipments"] == 260

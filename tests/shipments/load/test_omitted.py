@@ -151,7 +151,7 @@ def with_everything_left_out(bench: Bench, sandbox, after: Dump, data) -> None:
     }
     with published(bench) as connection:
         found = differences(connection, expected)
-    # an order that changed while none was asked for shows in no other table
+    # an order that changed while none was requested shows in no other table
     unseen = {"orders", "order_items", "order_status_history", "order_instructions", "order_address_candidates"}
     allowed = {"galleries", "gallery_items", "warehouses", "products", "brands", "merchants"}
     allowed |= {"third_party_billing_groups", "retailers", "retailer_ship_to_locations"}
@@ -202,7 +202,7 @@ def test_what_the_service_does_not_send_stays_as_it_is(bench, sandbox):
         read, refreshed = synced(bench)
         assert ending(bench.settings, read, refreshed) == 3
         for name in ("fields:order", "fields:warehouse"):
-            assert f"{name} was asked for" in "\n".join(bench.needs)
+            assert f"{name} was requested" in "\n".join(bench.needs)
         assert refreshed.merged["shipments"] >= 40
         with published(bench) as connection:
             omitted = names_by_window(connection)

@@ -52,7 +52,7 @@ def test_a_refused_name_is_left_out_and_warned_of(bench, sandbox):
     assert {tuple(window.omitted) for window in windows} == {OMITTED}
     assert read_manifest(bench.layout, windows[0].id).window.omitted.keys() == set(OMITTED)
     assert "fields:packages.gallery.items" in " ".join(report.warnings)
-    assert "what gallery_items holds" in " ".join(report.warnings)
+    assert "the data of gallery_items" in " ".join(report.warnings)
     assert "carrier of orders" in " ".join(report.warnings)
 
     sandbox.sandbox.advance(seconds=3600, changed=5)
