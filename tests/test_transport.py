@@ -48,9 +48,9 @@ SHIPMENTS, PAGE_SIZE = 40, 5
 AFTER = 5
 """So many pages are served as they should be."""
 LIMITS = TimeLimits(connect=2, read=0.5, answer=1)
-AGAIN = "asked again, and the sync ends right"
-GOES_ON = "the sync continues and ends right"
-ANEW = "the window is read anew, and the sync ends right"
+AGAIN = "retried"
+GOES_ON = "accepted"
+ANEW = "window read again"
 GIVEN_UP = {WindowIncomplete, PagingBroken, Rejected}
 """Of a window that ends so nothing counts, since its page cursors are not to be trusted."""
 
@@ -148,8 +148,8 @@ def fail(page: Page) -> None:
 
 def stops(name: str, error: type[WmsSyncError], says: str, answer: Answer) -> Case:
     """The sync ends with an error."""
-    then = "reads the window anew" if error in GIVEN_UP else "continues at the next page"
-    return Case(name, f"stops with `{error.__name__}`; the next sync {then}", answer, error, says, None)
+    then = "window" if error in GIVEN_UP else "page"
+    return Case(name, f"`{error.__name__}`, next {then}", answer, error, says, None)
 
 
 LOSE = edited(lambda page: page.update(collection=page["collection"][:-1]))
@@ -172,14 +172,14 @@ CASES = [
     Case("403 of a firewall with `Retry-After`", AGAIN, instead(403, BLOCKED, Retry_After="0.1")),
     Case("200 with HTML", AGAIN, instead(200, "<html>maintenance</html>", Content_Type="text/html"), times=3),
     Case("200 with `errors` and no `collection`", AGAIN, instead(200, json.dumps(FAILED))),
-    Case("200 with `errors` beside an empty `collection`", AGAIN, edited(lambda page: fail(page))),
+    Case("200 with `errors` next to an empty `collection`", AGAIN, edited(lambda page: fail(page))),
     Case("200 with a status and no `collection`", AGAIN, instead(200, '{"status": "maintenance"}')),
     Case("200 with an empty body", AGAIN, instead(200)),
     Case("200 with a list", AGAIN, respelt(lambda page: b"[%s]" % page)),
     Case("200 with `null`", AGAIN, instead(200, "null")),
     Case("a page that ends early in a whole body", AGAIN, respelt(lambda page: page[:-1])),
-    Case("more behind the page", AGAIN, respelt(lambda page: page + b" and more")),
-    Case("a second page behind the page", AGAIN, respelt(lambda page: page + page)),
+    Case("more after the page", AGAIN, respelt(lambda page: page + b" and more")),
+    Case("a second page after the page", AGAIN, respelt(lambda page: page + page)),
     Case("the connection is reset instead of an answer", AGAIN, lambda _: Disconnect()),
     Case("the body ends before its `Content-Length`", AGAIN, lambda answer: Truncated(content_of(answer))),
     Case("gzip that ends early", AGAIN, respelt(lambda page: gzip.compress(page)[:-9], Content_Encoding="gzip")),

@@ -289,7 +289,7 @@ def test_a_damaged_manifest_sets_its_window_aside(bench, sandbox, tmp_path):
         [found] = [one for one in findings_of(bench.settings) if one.name.startswith("set-aside")]
         assert found in tuple(examine(bench.settings))
         assert f"{window.id} is set aside" in found.text
-        assert "Put manifest.json back from a backup" in found.text
+        assert "Restore manifest.json from a backup" in found.text
         assert [one.place.split("/")[-2] for one in verify(bench.settings).damaged] == [window.id]
         assert read_again(bench) == [], "it is told once"
     assert load(bench).published

@@ -422,7 +422,7 @@ def test_reports_read_the_lake(lake, tmp_path):
 
 def test_a_lake_stays_where_it_is(lake, tmp_path):
     moved = lake.settings.model_copy(update={"data_dir": tmp_path})
-    with pytest.raises(LakeElsewhere, match=f"{lake.layout.lake}/, and the settings name {tmp_path}/lake/"):
+    with pytest.raises(LakeElsewhere, match=f"{lake.layout.lake}/, but the settings name {tmp_path}/lake/"):
         opened_for_writing(moved, lake.store.turn)
     with pytest.raises(LakeElsewhere):
         Lake(moved).refuse_others()
