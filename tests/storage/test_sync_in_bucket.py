@@ -38,8 +38,7 @@ from wms_sync.targets.ducklake.target import Lake
 from wms_sync.upkeep.backup import backup
 from wms_sync.upkeep.backups import BackupError
 from wms_sync.upkeep.forget import forget
-from wms_sync.upkeep.place import FilesElsewhere
-from wms_sync.upkeep.recovery import begin
+from wms_sync.upkeep.recovery import FilesElsewhere, begin
 from wms_sync.upkeep.restore import DataFolderInUse, restore
 from wms_sync.upkeep.verify import verify
 

@@ -47,8 +47,7 @@ from wms_sync.targets.database import records, row_counts
 from wms_sync.targets.errors import DatabaseOpenError
 from wms_sync.targets.target import target_of
 from wms_sync.upkeep.forgotten_orders import refuse_lost
-from wms_sync.upkeep.place import FilesElsewhere, refuse_place_without_files
-from wms_sync.upkeep.recovery import is_outdated
+from wms_sync.upkeep.recovery import FilesElsewhere, is_outdated, refuse_place_without_files
 
 SKEW = timedelta(seconds=30)
 LOW_DISK_BYTES = 2 * 1024**3

@@ -39,8 +39,7 @@ from wms_sync.targets.errors import AnotherServiceError, ReadersInTheWay
 from wms_sync.targets.foreign_log import log_notice
 from wms_sync.targets.target import is_gone, target_of
 from wms_sync.upkeep.maintenance import loads_too_many
-from wms_sync.upkeep.place import refuse_places
-from wms_sync.upkeep.recovery import is_outdated, refuse_another_service
+from wms_sync.upkeep.recovery import is_outdated, refuse_another_service, refuse_places
 
 SHOWN_ABOVE = {
     "nothing_was_quarantined_in_the_latest_load",

@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 from uuid import uuid4
 
 from wms_sync import sql_files
+from wms_sync.errors import SettingsError
 from wms_sync.grammar import count_of
 from wms_sync.layout import Layout, window_key
 from wms_sync.settings import Settings, is_same_service
@@ -45,7 +46,6 @@ from wms_sync.targets.refusals import reported_refusals
 from wms_sync.targets.target import Target, target_of
 from wms_sync.upkeep.forget import are_older, forget
 from wms_sync.upkeep.forgotten_orders import reconcile_lists
-from wms_sync.upkeep.place import refuse_another_place
 
 logger = logging.getLogger(__name__)
 
@@ -272,3 +272,61 @@ def _give_up_if_damaged(layout: Layout, store: StateStore, window: Window) -> No
     except PageDamagedError as error:
         give_up_window(layout, store, window.id)
         logger.warning(DAMAGED, {"file": error.path.name, "window": window.id, "reason": error.reason})
+
+
+PLACE = "files_in"
+"""The observation in the state store: the number of windows when the place was first used, and the end of its name."""
+IN_DATA_FOLDER = "the data folder"
+_END = 64
+"""The number of last characters of a place's name to store; they distinguish it from others."""
+
+
+class FilesElsewhere(SettingsError):
+    """``WMS_FILES_URL`` was changed, but the files were not moved."""
+
+    def __init__(self, before: str, now: str, windows: int) -> None:
+        shown = f"...{before}" if len(before) == _END else before
+        super().__init__(
+            f"Raw pages and Parquet files were in {shown} until now, and {now} has none of their files "
+            f"({count_of(windows, 'window')}). "
+            "Nothing was read, loaded or changed. Restore the old WMS_FILES_URL. To move the files, copy raw/, "
+            "parquet/ and forgotten-orders.json unchanged, or use `wms-sync backup` and `wms-sync restore`. If the "
+            "files are lost, keep the old WMS_FILES_URL: the next runs read everything again."
+        )
+
+
+def refuse_another_place(settings: Settings, store: StateStore) -> None:
+    """Raise ``FilesElsewhere`` if the place has changed and has none of the files. Otherwise remember it.
+
+    In an empty place a run would find every file missing, discard all windows and read everything again.
+    """
+    refuse_place_without_files(settings, store)
+    now = _place(settings)
+    known = store.observation(PLACE)
+    if known is None or known.about != now[-_END:]:
+        store.observe(PLACE, len(_with_pages(store)), now[-_END:])
+
+
+def refuse_place_without_files(settings: Settings, store: StateStore) -> None:
+    """Raise ``FilesElsewhere`` as ``refuse_another_place`` does, without remembering the place."""
+    now = _place(settings)
+    known = store.observation(PLACE)
+    if known is None or known.about == now[-_END:]:
+        return
+    with_pages = _with_pages(store)
+    if with_pages and not with_pages.intersection(settings.layout.windows()):
+        raise FilesElsewhere(known.about, now, len(with_pages))
+
+
+def refuse_places(settings: Settings, store: StateStore) -> None:
+    """Raise the error of a run whose files or tables are elsewhere, or belong to another installation."""
+    refuse_place_without_files(settings, store)
+    target_of(settings).refuse_others()
+
+
+def _place(settings: Settings) -> str:
+    return settings.files_url or IN_DATA_FOLDER
+
+
+def _with_pages(store: StateStore) -> set[str]:
+    return {window.id for window in store.windows() if window.pages}
