@@ -28,9 +28,8 @@ from wms_sync.shipments.read.raw import damage, read_manifest
 from wms_sync.storage.durable import make_private
 from wms_sync.targets.database import Relations, relations_in
 from wms_sync.targets.errors import AnalyticsError, UnknownOrderError
-from wms_sync.upkeep.forget import Forgotten, forget
+from wms_sync.upkeep.forget import Forgotten, forget, suspects
 from wms_sync.upkeep.forget_plan import orders_named, plan_forget
-from wms_sync.upkeep.forget_search import suspects
 from wms_sync.upkeep.recovery import recover
 from wms_sync.upkeep.verify import verify
 

@@ -1,7 +1,7 @@
 """``wms-sync forget``: remove the personal data of some orders from every file, and keep it out.
 
 The ids are recorded first; from then on pages land without personal data of these orders. Then every file that may
-contain some is searched (``upkeep.forget_search`` finds the raw pages), and rewritten without it. Raw pages lose the
+contain some is searched (``suspects`` finds the raw pages), and rewritten without it. Raw pages lose the
 personal data. Parquet files and tables lose the orders' rows in schema ``pii``, their destination, and persons in
 free-form values of their other rows (``Target.erase``). This includes the tables in the place that ``WMS_ANALYTICS``
 named earlier. Each step can be repeated, so the next run of any kind finishes an interrupted one.
@@ -24,12 +24,13 @@ from wms_sync.grammar import count_of
 from wms_sync.layout import LOADS, Layout, name_of, raw_key, spill, suffix_of
 from wms_sync.privacy.scrub import without_orders
 from wms_sync.service.body import packed
+from wms_sync.shipments.flatten.findings import UNKNOWN_KEY
 from wms_sync.shipments.flatten.page import PageDamagedError, RecordDamagedError, unpacked_page
-from wms_sync.shipments.flatten.window import flattened_window, flattened_windows, write_flattened
+from wms_sync.shipments.flatten.window import flattened_window, flattened_windows, is_flattened, write_flattened
 from wms_sync.shipments.load.damage import DAMAGED, give_up_window, take_away_damaged, take_away_record
-from wms_sync.shipments.read.raw import damage, rewrite_manifest
+from wms_sync.shipments.read.raw import damage, rewrite_manifest, size_differs
 from wms_sync.state.run import Run
-from wms_sync.state.store import LandedPage, StateStore
+from wms_sync.state.store import COMPLETE_STATES, LandedPage, StateStore, Window
 from wms_sync.state.turns import Turn
 from wms_sync.storage.durable import sync_file
 from wms_sync.storage.interface import unmarked
@@ -37,7 +38,6 @@ from wms_sync.targets.errors import DatabaseOpenError
 from wms_sync.targets.persons import concerned_tables, forgotten_in, is_personal, kept_rows, persons, prepare
 from wms_sync.targets.refusals import refusals_explained
 from wms_sync.targets.target import Target, former_target, target_of
-from wms_sync.upkeep.forget_search import suspects
 from wms_sync.upkeep.forgotten_orders import add_to_list
 
 logger = logging.getLogger(__name__)
@@ -281,3 +281,70 @@ def holds(layout: Layout, key: str, order_ids: Collection[int]) -> bool:
         return without_orders(_content(layout, key), order_ids) is not None
     except ValueError:
         return True
+
+
+_NAMING = {"shipments": "order_id", "orders": "id"}
+"""The tables that have a row for each order that a page names, with the column that names it."""
+
+
+def suspects(layout: Layout, store: StateStore, order_ids: Collection[int]) -> tuple[str, ...]:
+    """Return the ids of the windows whose raw pages may name one of these orders, sorted.
+
+    They are found through Parquet files. A page names an order where a shipment refers to it, and where it is included;
+    both become rows. So the pages of a window without such rows can be skipped if its Parquet files certainly have all
+    rows of its pages: they are complete, no value was quarantined or had another form than its type, and the pages are
+    those that were flattened. Every other window may name any order: half-read and abandoned ones, and those that are
+    not flattened yet.
+    """
+    with duckdb.connect() as connection:
+        rows = {slug: _rows(connection, layout, slug, order_ids) for slug in _NAMING}
+        cast = _with_other_forms(connection, layout)
+    windows = {window.id: window for window in store.windows(*COMPLETE_STATES) if window.id not in cast}
+    found_in = []
+    for window_id in layout.windows():
+        found = {slug: rows[slug].get(window_id, (0, False)) for slug in _NAMING}
+        counted = {slug: count for slug, (count, _) in found.items()}
+        is_named = any(is_named for _, is_named in found.values())
+        if is_named or not _is_sure(layout, store, windows.get(window_id), counted):
+            found_in.append(window_id)
+    return tuple(sorted(found_in))
+
+
+def _rows(
+    connection: duckdb.DuckDBPyConnection, layout: Layout, slug: str, order_ids: Collection[int]
+) -> Mapping[str, tuple[int, bool]]:
+    """Return by window the number of rows of a table, and whether a row names one of these orders."""
+    files = layout.files.local(layout.parquet_files(slug))
+    if not files:
+        return {}
+    query = sql_files.read("forget/named.sql").format(key=quote(_NAMING[slug]))
+    found = connection.execute(query, {"files": files, "ids": sorted(order_ids)}).fetchall()
+    return {window_id: (count, is_named) for window_id, count, is_named in found}
+
+
+def _with_other_forms(connection: duckdb.DuckDBPyConnection, layout: Layout) -> frozenset[str]:
+    """Return the windows in which values had another form than their type."""
+    files = layout.files.local(layout.parquet_files("ops_schema_drift"))
+    if not files:
+        return frozenset()
+    query = sql_files.read("forget/other_forms.sql")
+    found = connection.execute(query, {"files": files, "unknown": UNKNOWN_KEY}).fetchall()
+    return frozenset(window_id for (window_id,) in found)
+
+
+def _is_sure(layout: Layout, store: StateStore, window: Window | None, counted: Mapping[str, int]) -> bool:
+    """Return whether the Parquet files of a window certainly have a row for each order that its pages name."""
+    if window is None or not is_flattened(layout, window.id):
+        return False
+    try:
+        flattened = flattened_window(layout, window.id)
+    except RecordDamagedError:
+        return False
+    pages = {page.file: page for page in store.pages(window.id)}
+    return (
+        flattened.quarantined == 0
+        and flattened.records == sum(page.records for page in pages.values())
+        and all(flattened.rows.get(slug, 0) == count for slug, count in counted.items())
+        and pages.keys() == set(layout.pages(window.id))
+        and not any(size_differs(layout, page) for page in pages.values())
+    )

@@ -17,8 +17,7 @@ from wms_sync.state.store import StateStore
 from wms_sync.targets.errors import UnknownOrderError
 from wms_sync.targets.persons import held_rows
 from wms_sync.targets.target import target_of
-from wms_sync.upkeep.forget import held_files, held_pages, holds
-from wms_sync.upkeep.forget_search import suspects
+from wms_sync.upkeep.forget import held_files, held_pages, holds, suspects
 
 
 class NamedOrder(Struct, frozen=True):
