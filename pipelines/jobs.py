@@ -15,7 +15,7 @@ from pipelines.operation import ATTEMPT, NIGHT, Operation
 from wms_sync.cron import next_tick
 from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.settings import Settings
-from wms_sync.upkeep.maintenance import is_due
+from wms_sync.targets.target import maintenance_is_due
 
 NIGHTLY_SYNC, BACKFILL_DAYS, REBUILD_TABLES, MAINTAIN = "nightly_sync", "backfill_days", "rebuild_tables", "maintain"
 
@@ -131,6 +131,10 @@ def _maintenance(settings: Settings) -> dg.ScheduleDefinition:
         description="Merges the files of a lake after WMS_MAINTENANCE_NIGHTS loads.",
     )
     def maintenance(_: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
-        return dg.RunRequest() if is_due(settings) else dg.SkipReason("too few loads since the last maintenance")
+        return (
+            dg.RunRequest()
+            if maintenance_is_due(settings)
+            else dg.SkipReason("too few loads since the last maintenance")
+        )
 
     return maintenance

@@ -30,7 +30,7 @@ from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.kinds.table import KINDS, files_of, folder_of
 from wms_sync.master_data.pushed_files import pusher
 from wms_sync.settings import Settings
-from wms_sync.state.push_files import PushedFile, PushFiles
+from wms_sync.state.ledger import PushedFile, PushFiles
 from wms_sync.state.store import StateStore
 
 LOOK_SECONDS = 30

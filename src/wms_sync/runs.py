@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from threading import Event
 from uuid import uuid4
@@ -35,8 +36,7 @@ from wms_sync.shipments.read.reader import ReadReport
 from wms_sync.shipments.sync import read_changes, read_days
 from wms_sync.state.run import Run
 from wms_sync.state.runs import LOADING, MAINTENANCE, SYNC, Outcome
-from wms_sync.targets.target import Maintained
-from wms_sync.upkeep.maintenance import maintain
+from wms_sync.targets.target import Maintained, target_of
 from wms_sync.upkeep.recovery import begin
 
 SHOWN_FAULTS = 10
@@ -154,7 +154,8 @@ class Operation:
     def maintain(self) -> Maintained | None:
         """Merge the files of a lake, without a request to the service."""
         with self._turn(MAINTENANCE, phase="maintain") as run:
-            self.maintained = done = maintain(run)
+            keep = timedelta(days=run.settings.snapshot_days)
+            self.maintained = done = target_of(run.settings).maintain(run.turn, keep)
             return done
 
     def _read_changes(self, run: Run) -> ReadReport:

@@ -33,7 +33,9 @@ def run_sync(settings: Settings, *, is_shown: bool = True) -> int:
     If ``DAGSTER_HOME`` is set and ``is_shown`` is true, report the run to Dagster's catalogue.
     """
     code = report(_run(settings, lambda run: run.sync(), is_shown=is_shown))
-    if settings.analytics == "ducklake" and _is_due(settings):
+    from wms_sync.targets.target import maintenance_is_due
+
+    if maintenance_is_due(settings):
         run_maintain(settings)
     return code
 
@@ -145,9 +147,3 @@ def _lines(outcome: RunReport) -> Iterator[str]:
     yield from took_lines(outcome.read, outcome.refreshed)
     yield from open_lines(outcome.findings)
     yield from next_lines(outcome.refreshed)
-
-
-def _is_due(settings: Settings) -> bool:
-    from wms_sync.upkeep.maintenance import is_due  # only a lake needs the import
-
-    return is_due(settings)

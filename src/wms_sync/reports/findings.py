@@ -38,7 +38,6 @@ from wms_sync.state.store import StateStore
 from wms_sync.targets.errors import AnotherServiceError, ReadersInTheWay
 from wms_sync.targets.foreign_log import log_notice
 from wms_sync.targets.target import is_gone, target_of
-from wms_sync.upkeep.maintenance import loads_too_many
 from wms_sync.upkeep.recovery import is_outdated, refuse_another_service, refuse_places
 
 SHOWN_ABOVE = {
@@ -51,6 +50,8 @@ SHOWN_ABOVE = {
 }
 """Checks whose subject has its own findings, which also account for what has healed since the load."""
 SHOWN = 5
+USUAL_NIGHTS, LATE = 7, 3
+"""The usual number of loads between two maintenances; a finding appears after ``LATE`` times the configured number."""
 Findings = Iterator[Finding]
 
 
@@ -298,9 +299,15 @@ def _upkeep(installation: Installation) -> Findings:
         what_to_do = "Run `wms-sync forget` to finish it." + (f" {ReadersInTheWay(readers)}" if readers else "")
         text = f"Forgetting {count_of(orders, 'order')} was interrupted."
         yield warning("forget", text, orders, what_to_do=what_to_do)
-    if late := loads_too_many(settings):
+    if late := _loads_too_many(settings):
         text = f"{count_of(late, 'load has', 'loads have')} left files in the lake since its last maintenance, and "
         yield warning("maintenance", f"{text}each takes longer: run `wms-sync maintain`.", "late")
+
+
+def _loads_too_many(settings: Settings) -> int:
+    """Return the number of loads since the last maintenance if they are too many, else 0."""
+    gathered = target_of(settings).loads_gathered
+    return gathered if gathered > LATE * (settings.maintenance_nights or USUAL_NIGHTS) else 0
 
 
 SOURCES: tuple[Callable[[Installation], Findings], ...] = (

@@ -158,6 +158,12 @@ def target_of(settings: Settings) -> Target:
     return FileTarget(settings)
 
 
+def maintenance_is_due(settings: Settings) -> bool:
+    """Return whether ``WMS_MAINTENANCE_NIGHTS`` loads have gathered since the last maintenance."""
+    nights = settings.maintenance_nights
+    return nights > 0 and target_of(settings).loads_gathered >= nights
+
+
 def note_published(store: StateStore, target: Target, size: int) -> None:
     """Record that the target has been published."""
     store.observe(PUBLISHED, size, target.name)
