@@ -43,7 +43,7 @@ FAULTS = (
     Fault(
         "a product's create is sent before its journal is synced",
         (ONE,),
-        "src/wms_sync/state/creates_journal.py",
+        "src/wms_sync/state/ledger.py",
         "            os.fsync(file.fileno())\n",
         "",
         ("tests/survival/test_order_of_steps.py::test_an_intent_is_synced_before_its_create",),
@@ -123,7 +123,7 @@ FAULTS = (
     Fault(
         "products that are created are in the state store alone",
         (ONE, "`state.db` is deleted, or replaced by an old copy"),
-        "src/wms_sync/state/creates_journal.py",
+        "src/wms_sync/state/ledger.py",
         "            self.journal.append(written)\n",
         "            pass\n",
         (

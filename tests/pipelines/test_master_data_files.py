@@ -19,7 +19,7 @@ from tests.conftest import opened_store, turn_at
 from wms_sandbox.errors import failed
 from wms_sync.master_data.csv_file import digest_of
 from wms_sync.settings import Settings
-from wms_sync.state.push_files import PushedFile, PushFiles
+from wms_sync.state.ledger import PushedFile, PushFiles
 
 LONG_AGO = time.time() - 1000
 

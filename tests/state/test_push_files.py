@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from msgspec.structs import replace
 
-from wms_sync.state.push_files import PushedFile, PushFiles
+from wms_sync.state.ledger import PushedFile, PushFiles
 
 MOMENT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -32,10 +32,8 @@ from wms_sync.service.merchant import MerchantApi
 from wms_sync.service.retrying import RetryPolicy
 from wms_sync.settings import Settings
 from wms_sync.shipments.load.mirrors import published_push_ledger, restore_push_ledger
-from wms_sync.state.creates_journal import CreatesJournal, JournaledLedger
-from wms_sync.state.ledger import PushLedger
+from wms_sync.state.ledger import CreatesJournal, JournaledLedger, PushFiles, PushLedger
 from wms_sync.state.lock import Held
-from wms_sync.state.push_files import PushFiles
 from wms_sync.state.store import StateStore
 from wms_sync.state.turns import Turn, taking_turn
 from wms_sync.targets.target import target_of

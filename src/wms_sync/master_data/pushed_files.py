@@ -27,8 +27,8 @@ from wms_sync.master_data.csv_file import canonical, digest_of
 from wms_sync.master_data.kinds.table import NAMES
 from wms_sync.master_data.plan import Action, Plan
 from wms_sync.settings import Settings
+from wms_sync.state.ledger import PushedFile, PushFiles
 from wms_sync.state.lock import Holder, lock_of
-from wms_sync.state.push_files import PushedFile, PushFiles
 from wms_sync.storage.durable import make_private, write_whole
 
 

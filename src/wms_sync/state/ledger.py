@@ -1,4 +1,4 @@
-"""The ledger of creates: each intended create and its outcome.
+"""The ledger of creates: each intended create and its outcome; and the rows of files that were not sent.
 
 One row per thing (service, kind, natural key). The intent is committed before the request, its outcome afterwards::
 
@@ -15,19 +15,25 @@ request, so that it survives a power failure: a lost intent could lead to a dupl
 
 from __future__ import annotations
 
+import logging
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, TypeVar
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict
-from sqlalchemy import Connection, Tuple, and_, func, select, tuple_, update
+from sqlalchemy import Connection, Tuple, and_, func, or_, select, tuple_, update
 
 from wms_sync.state.engine import insert_of
-from wms_sync.state.schema import push_ledger
+from wms_sync.state.schema import push_files, push_ledger
 from wms_sync.state.turns import Guarded, Turn
+from wms_sync.storage.durable import accessing, write_whole
 
+logger = logging.getLogger(__name__)
 ROWS_PER_STATEMENT = 500
 """Keys or rows per statement: SQLite accepts at most 32,766 parameters in one."""
 
@@ -214,3 +220,126 @@ def _entry(row: Any) -> Entry:  # noqa: ANN401 - a mapping of columns
 def _parts(whole: Sequence[T]) -> Iterator[Sequence[T]]:
     for start in range(0, len(whole), ROWS_PER_STATEMENT):
         yield whole[start : start + ROWS_PER_STATEMENT]
+
+
+class PushedFile(Struct, frozen=True):
+    """One row of ``push_files``: the state of a file (service, kind, path) after its last push.
+
+    ``unsent`` counts rows that a later push will send or settle by itself; ``reason`` is why they were not sent.
+    ``waits`` counts rows that refer to something whose id is unknown. ``ended_at`` is None while the push runs, and if
+    it was killed.
+    """
+
+    service: str
+    kind: str
+    path: str
+    sha256: str
+    run_id: str
+    unsent: int
+    waits: int
+    reason: str | None
+    began_at: datetime
+    ended_at: datetime | None
+
+
+class PushFiles(Guarded):
+    """The store of pushed files. Open it once per process.
+
+    A row is written with the plan, as if nothing had been sent, and again at the end of the push, so the rows that a
+    killed push left are known too.
+    """
+
+    def of_kind(self, service: str, kind: str) -> dict[str, PushedFile]:
+        """Return every file of the kind, by path."""
+        query = select(push_files).where(push_files.c.service == service, push_files.c.kind == kind)
+        with self._reading() as connection:
+            return {row.path: PushedFile(**row._mapping) for row in connection.execute(query)}
+
+    def unfinished(self) -> tuple[PushedFile, ...]:
+        """Return the files with unsent or waiting rows, oldest first."""
+        is_open = or_(push_files.c.unsent > 0, push_files.c.waits > 0)
+        query = select(push_files).where(is_open).order_by(push_files.c.began_at, push_files.c.path)
+        with self._reading() as connection:
+            return tuple(PushedFile(**row._mapping) for row in connection.execute(query))
+
+    def record(self, file: PushedFile) -> None:
+        """Record the state of a file's push; it replaces the previous row."""
+        keys = [column.name for column in push_files.primary_key]
+        values: dict[str, Any] = asdict(file)
+        changed = {name: value for name, value in values.items() if name not in keys}
+        statement = (
+            insert_of(self._engine, push_files).values(values).on_conflict_do_update(index_elements=keys, set_=changed)
+        )
+        with self._transaction() as connection:
+            connection.execute(statement)
+
+
+class CreatesJournal:
+    """``creates.jsonl``: a copy of the creates that only the state store knows so far, in case it is lost.
+
+    The published tables have a copy of the ledger, but a push does not publish. If the state store were lost before the
+    next load, the ledger's newest rows would be lost too, and the next push would create the same things twice. So a
+    push also appends each row of the ledger to this file, an intent before its request: one line of JSON per row,
+    synced to disk. A push starts by dropping the rows that the published tables already have.
+
+    Only kinds that the service would accept twice are written here, which are products: no personal data. Only the
+    process with the turn of pushing products may write; any process may read.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def entries(self) -> list[Entry]:
+        """Return the newest version of each row. A last line that a kill truncated had no request yet."""
+        try:
+            with accessing(self._path):
+                content = self._path.read_bytes()
+        except FileNotFoundError:
+            return []
+        newest: dict[tuple[str, str, str], Entry] = {}
+        *lines, _cut = content.split(b"\n")
+        for number, line in enumerate(lines, 1):
+            try:
+                entry = msgspec.json.decode(line, type=Entry)
+            except (msgspec.MsgspecError, UnicodeDecodeError):
+                logger.warning(
+                    "line %(line)d of %(file)s is damaged and is skipped. This matters only if the state store was "
+                    "lost too: then check whether the service has a product that the ledger lacks before you push it",
+                    {"line": number, "file": self._path},
+                )
+                continue
+            if entry.name not in newest or entry.version >= newest[entry.name].version:
+                newest[entry.name] = entry
+        return list(newest.values())
+
+    def begin(self, published: Iterable[Entry]) -> None:
+        """Drop the rows that the published tables have in this version or a newer one."""
+        versions = {entry.name: entry.version for entry in published}
+        left = [entry for entry in self.entries() if entry.name not in versions or entry.version > versions[entry.name]]
+        with accessing(self._path):
+            write_whole(self._path, _lines(left))
+
+    def append(self, written: Sequence[Entry]) -> None:
+        """Append rows to a file that ``begin`` has written; they are on disk when this returns."""
+        with accessing(self._path), self._path.open("ab") as file:
+            file.write(_lines(written))
+            file.flush()
+            os.fsync(file.fileno())
+
+
+class JournaledLedger(PushLedger):
+    """A ledger whose rows are also in the journal when ``record`` returns."""
+
+    def __init__(self, url: str, turn: Turn, journal: CreatesJournal) -> None:
+        super().__init__(url, turn)
+        self.journal = journal
+
+    def record(self, written: Sequence[Entry]) -> None:
+        """Write rows in one transaction, which fails if another process has the turn; then append to the journal."""
+        super().record(written)
+        if written:
+            self.journal.append(written)
+
+
+def _lines(entries: Iterable[Entry]) -> bytes:
+    return b"".join(msgspec.json.encode(entry) + b"\n" for entry in entries)

@@ -32,8 +32,7 @@ from wms_sync.shipments.read.errors import ManifestDamaged
 from wms_sync.shipments.read.quarantined_windows import quarantine_window, take_back
 from wms_sync.shipments.read.raw import Manifest, is_complete, is_dropped, read_manifest
 from wms_sync.state.audits import Audits
-from wms_sync.state.creates_journal import CreatesJournal
-from wms_sync.state.ledger import LEDGER_LACKS, PushLedger
+from wms_sync.state.ledger import LEDGER_LACKS, CreatesJournal, PushLedger
 from wms_sync.state.lock import Held
 from wms_sync.state.run import Run
 from wms_sync.state.store import Observation, StateStore, Window

@@ -13,9 +13,8 @@ from msgspec.structs import replace
 
 from tests.conftest import opened_store, turn_at
 from wms_sync.state.audits import Audit, AuditResult, Audits
-from wms_sync.state.ledger import Entry, PushLedger, State
+from wms_sync.state.ledger import Entry, PushedFile, PushFiles, PushLedger, State
 from wms_sync.state.lock import FileLock
-from wms_sync.state.push_files import PushedFile, PushFiles
 from wms_sync.state.store import Window
 from wms_sync.state.turns import Turn
 from wms_sync.targets.database import create_empty

@@ -22,8 +22,7 @@ from wms_sync import sql_files
 from wms_sync.catalogue import table
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.plan import sync_cursor
-from wms_sync.state.creates_journal import CreatesJournal
-from wms_sync.state.ledger import CLOCKS_DIFFER, Entry, PushLedger, Sighting, State
+from wms_sync.state.ledger import CLOCKS_DIFFER, CreatesJournal, Entry, PushLedger, Sighting, State
 from wms_sync.state.store import StateStore
 from wms_sync.targets.database import definitions, records, replace_rows, stored_rows
 from wms_sync.targets.errors import DatabaseOpenError
