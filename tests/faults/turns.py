@@ -118,7 +118,7 @@ FAULTS = (
     Fault(
         "an epoch of another state store counts as one's own",
         (OVERTAKEN,),
-        "src/wms_sync/state/epochs.py",
+        "src/wms_sync/state/turns.py",
         "        if found != self.row:\n",
         "        if found is None or found.epoch != self.row.epoch:\n",
         TURNS,

@@ -11,12 +11,11 @@ import pytest
 
 from tests.conftest import NOW, turn_at
 from wms_sync.layout import Layout
-from wms_sync.state.epochs import newest_epoch
 from wms_sync.state.errors import TakenOver
 from wms_sync.state.ledger import Entry, PushLedger, State
 from wms_sync.state.schema import turns
 from wms_sync.state.store import StateStore
-from wms_sync.state.turns import taking_turn
+from wms_sync.state.turns import newest_epoch, taking_turn
 
 
 def overtake(url: str, folder: Path) -> None:

@@ -38,9 +38,9 @@ from wms_sync.reports.report import make_report
 from wms_sync.settings import Settings
 from wms_sync.shipments.load.checks import checks
 from wms_sync.shipments.load.refresh import rebuild, refresh
-from wms_sync.state.epochs import Epoch
 from wms_sync.state.errors import TakenOver
 from wms_sync.state.lock import WRITER, Held, Holder
+from wms_sync.state.turns import Epoch
 from wms_sync.targets.database import create_empty
 from wms_sync.targets.ducklake.catalogue import STATISTICS
 from wms_sync.targets.ducklake.place import ONLY_FROM_WHEELS, path_of

@@ -35,13 +35,13 @@ from wms_sync.shipments.load.damage import damaged_pages
 from wms_sync.shipments.load.retention import dropped_windows
 from wms_sync.shipments.read.clocks import apart
 from wms_sync.state.engine import refuse_newer, try_writing
-from wms_sync.state.epochs import newest_epoch
 from wms_sync.state.errors import StateOlder
 from wms_sync.state.ledger import PushLedger
 from wms_sync.state.lock import lock_of
 from wms_sync.state.outbox import Outbox
 from wms_sync.state.schema import MIGRATIONS
 from wms_sync.state.store import StateStore
+from wms_sync.state.turns import newest_epoch
 from wms_sync.storage.durable import kept_from_group, refuse_unwritable
 from wms_sync.targets.database import records, row_counts
 from wms_sync.targets.errors import DatabaseOpenError

@@ -18,8 +18,7 @@ from wms_sync.reports.finding import Event, Finding, warning
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.plan import late_after
 from wms_sync.state.acknowledgements import fingerprint
-from wms_sync.state.ledger import LEDGER_LACKS, Entry, PushLedger, State
-from wms_sync.state.push_files import PushedFile, PushFiles
+from wms_sync.state.ledger import LEDGER_LACKS, Entry, PushedFile, PushFiles, PushLedger, State
 from wms_sync.state.runs import RunRecord
 from wms_sync.state.store import StateStore
 

@@ -20,8 +20,8 @@ from wms_sync.settings import Settings
 from wms_sync.shipments.load.retention import dropped_windows
 from wms_sync.shipments.read.plan import gaps_so_far, late_after, sync_cursor
 from wms_sync.state.acknowledgements import Acknowledgements
+from wms_sync.state.ledger import PushedFile
 from wms_sync.state.lock import lock_of
-from wms_sync.state.push_files import PushedFile
 from wms_sync.state.runs import RunRecord, RunRecords
 from wms_sync.state.store import StateStore
 from wms_sync.storage.durable import accessing
