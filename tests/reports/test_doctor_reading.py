@@ -16,7 +16,7 @@ from wms_sandbox.field_treatment import FieldTreatment
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.doctor_reading import check_status, read_as_a_sync
 from wms_sync.reports.finding import Finding
-from wms_sync.state.refusals import Refusal, Refusals
+from wms_sync.shipments.read.field_selection import Refusal, Refusals
 
 
 def found(bench) -> dict[str, Finding]:

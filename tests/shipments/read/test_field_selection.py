@@ -12,11 +12,10 @@ from tests.shipments.read.conftest import SHIPMENTS
 from wms_sandbox.field_treatment import FieldTreatment
 from wms_sync.errors import SettingsError
 from wms_sync.service.selection import Selection
-from wms_sync.shipments.read.field_selection import FieldSelection
+from wms_sync.shipments.read.field_selection import FieldSelection, Refusals
 from wms_sync.shipments.read.progress import Warnings
 from wms_sync.shipments.read.raw import read_manifest
 from wms_sync.shipments.read.reader import Reading
-from wms_sync.state.refusals import Refusals
 
 WHOLE = Selection.whole(include_addresses=False)
 REFUSED = frozenset({"fields:packages.gallery.items", "fields:order=carrier"})

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 
-from msgspec.structs import replace
+from msgspec import Struct
+from msgspec.structs import asdict, replace
+from sqlalchemy import ColumnElement, and_, select, update
 
 from wms_sync.errors import SettingsError
 from wms_sync.grammar import count_of
@@ -20,13 +22,58 @@ from wms_sync.service.shipments import ShipmentListing
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.listing import is_recent
 from wms_sync.shipments.read.progress import Warnings
-from wms_sync.state.refusals import Refusal, Refusals
+from wms_sync.state.schema import refusals as stored
 from wms_sync.state.store import StateStore
+from wms_sync.state.turns import Guarded
 
 TRIED_EVERY = timedelta(hours=20)
 """The interval between trials of everything: once a night, however often a sync runs."""
 Counted = tuple[int | None, datetime]
 """The service's count and the time."""
+LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Refusal(Struct, frozen=True):
+    """One row of ``refusals``: a parameter with values that a service and version of its interface refuses.
+
+    ``asked`` are the values that it accepts, comma-separated; empty if it accepts none. ``said`` is the text of its
+    refusal, ``tried_at`` when everything was tried last.
+    """
+
+    service: str
+    api_version: str
+    parameter: str
+    asked: str
+    said: str
+    since: datetime
+    tried_at: datetime
+
+
+class Refusals(Guarded):
+    """The store of refused parameters."""
+
+    def of(self, service: str, api_version: str) -> tuple[Refusal, ...]:
+        """Return the refusals of one service, ordered by parameter."""
+        query = select(stored).where(_of(service, api_version)).order_by(stored.c.parameter)
+        with self._reading() as connection:
+            return tuple(Refusal(**row._mapping) for row in connection.execute(query))
+
+    def try_again(self, service: str, api_version: str) -> None:
+        """Make the next read try the full request again. Needs no turn: it only changes the time of that trial."""
+        with self._engine.begin() as connection:
+            connection.execute(update(stored).where(_of(service, api_version)).values(tried_at=LONG_AGO))
+
+    def replace(self, service: str, api_version: str, found: Iterable[Refusal]) -> None:
+        """Replace the refusals of a service with these."""
+        rows = [asdict(refusal) for refusal in found]
+        with self._transaction() as connection:
+            connection.execute(stored.delete().where(_of(service, api_version)))
+            if rows:
+                connection.execute(stored.insert(), rows)
+
+
+def _of(service: str, api_version: str) -> ColumnElement[bool]:
+    return and_(stored.c.service == service, stored.c.api_version == api_version)
 
 
 class FieldSelection:
