@@ -1,8 +1,8 @@
 """The root of the error tree.
 
-Each package defines its branch at the top of its ``errors.py``. A message says what was tried, what happened and what
-to do next; facts are attributes. ``exit_code`` is the exit code of the command line (1: failed, 2: wrong settings or
-usage). ``require_extra`` reports a missing extra of the package before the work that needs it begins.
+Each package defines its branch in its ``errors.py``, or beside what raises it. A message says what was tried, what
+happened and what to do next; facts are attributes. ``exit_code`` is the exit code of the command line (1: failed, 2:
+wrong settings or usage). ``require_extra`` reports a missing extra of the package before the work that needs it begins.
 """
 
 from __future__ import annotations

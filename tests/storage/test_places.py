@@ -18,8 +18,16 @@ from wms_sync.settings import Settings
 from wms_sync.state.errors import TakenOver
 from wms_sync.state.turns import Turn
 from wms_sync.storage.bucket import BucketFiles
-from wms_sync.storage.errors import FilesRefused, FilesUnavailable, NameTaken, OddName, VersionsKept
-from wms_sync.storage.interface import Files, marked, unmarked
+from wms_sync.storage.interface import (
+    Files,
+    FilesRefused,
+    FilesUnavailable,
+    NameTaken,
+    OddName,
+    VersionsKept,
+    marked,
+    unmarked,
+)
 from wms_sync.storage.listing import Listing
 from wms_sync.storage.opened import bucket_files
 

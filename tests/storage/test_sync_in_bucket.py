@@ -33,7 +33,7 @@ from wms_sync.settings import Settings
 from wms_sync.shipments.read.raw import drop_pages
 from wms_sync.state.ledger import LEDGER_LACKS
 from wms_sync.state.store import StateStore
-from wms_sync.storage.errors import FilesUnavailable, VersionsKept
+from wms_sync.storage.interface import FilesUnavailable, VersionsKept
 from wms_sync.targets.ducklake.target import Lake
 from wms_sync.upkeep.backup import backup
 from wms_sync.upkeep.backups import BackupError
