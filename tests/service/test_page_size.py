@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from wms_sync.service.errors import Rejected
-from wms_sync.service.page_size import PageSize
+from wms_sync.service.shipments import PageSize
 
 
 def refusal() -> Rejected:

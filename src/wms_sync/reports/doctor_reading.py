@@ -18,11 +18,10 @@ from wms_sync.service import probe
 from wms_sync.service.body import decoded
 from wms_sync.service.client import STATUS, GlobalApi
 from wms_sync.service.errors import ApiError, Rejected
-from wms_sync.service.page_size import PageSize
 from wms_sync.service.query import Page
 from wms_sync.service.refusals import agree
 from wms_sync.service.selection import PREFIX, Selection
-from wms_sync.service.shipments import ShipmentListing
+from wms_sync.service.shipments import PageSize, ShipmentListing
 from wms_sync.service.statuses import NO_SUCH_PATH
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.field_selection import omitted_data_of, taken_again, wanted

@@ -13,6 +13,7 @@ Cursors work only with ``sort=id``, so ``updated_at`` filters but never orders. 
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
@@ -26,7 +27,6 @@ from wms_sync.service.client import ROOT, Answer, GlobalApi
 from wms_sync.service.connection import Params
 from wms_sync.service.envelope import Envelope, change_times, read_envelope
 from wms_sync.service.errors import NotAList, ProtocolError, Rejected
-from wms_sync.service.page_size import PageSize
 from wms_sync.service.query import UNDATED, Page, Query, ids_among, ids_between, updated_within
 from wms_sync.service.selection import Selection
 
@@ -39,6 +39,53 @@ IDS_PER_REQUEST = 200
 """With ids of ten digits, the encoded URL is about 3 KB long; no limit is published, and 4 KB is a common one."""
 EMPTY = b'{"collection":[],"included":{},"has_more":false,"next":null,"meta":{"count":0}}'
 """An empty list, which replaces an answer 404 or 204 with that meaning."""
+
+
+_OF_PARAMETERS = frozenset({400, 413, 422})
+
+
+def ignored(_: int) -> None:
+    """Default for ``found``: do nothing."""
+
+
+class PageSize:
+    """The page size of one run, shared by its threads. ``found`` is called once, with a smaller size that works.
+
+    A service may refuse a ``limit`` that the specification allows (4.4: 1 to 1000). Each refusal halves it; the first
+    accepted size is kept for the rest of the run. A refusal is attributed to the limit until a page of that size has
+    been served, because the preceding request for one record was accepted.
+    """
+
+    def __init__(self, wanted: int, *, known: int | None = None, found: Callable[[int], object] = ignored) -> None:
+        self.wanted = wanted
+        self._now = wanted if known is None else min(known, wanted)
+        self._found = found
+        self._is_reported = False
+        self._largest_taken = 0
+        self._lock = threading.Lock()
+
+    @property
+    def now(self) -> int:
+        """Return the current page size."""
+        with self._lock:
+            return self._now
+
+    def taken(self, size: int) -> None:
+        """Record that the service served a page of this size."""
+        with self._lock:
+            self._largest_taken = max(size, self._largest_taken)
+            new = size < self.wanted and not self._is_reported
+            self._is_reported |= new
+        if new:
+            self._found(size)
+
+    def refused(self, size: int, refusal: Rejected) -> bool:
+        """Halve the size after a refusal. Return whether to retry: not at size 1, nor if such a page was served."""
+        with self._lock:
+            if refusal.status not in _OF_PARAMETERS or size <= self._largest_taken:
+                return False
+            self._now = min(self._now, max(1, size // 2))  # another thread may have lowered it already
+            return self._now < size
 
 
 class ShipmentListing:

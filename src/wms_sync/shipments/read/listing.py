@@ -15,9 +15,8 @@ from wms_sync.privacy.scrub import without_orders, without_persons
 from wms_sync.service import probe
 from wms_sync.service.body import packed
 from wms_sync.service.client import GlobalApi
-from wms_sync.service.page_size import PageSize
 from wms_sync.service.query import Page
-from wms_sync.service.shipments import ShipmentListing
+from wms_sync.service.shipments import PageSize, ShipmentListing
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.progress import Warnings
 from wms_sync.state.store import StateStore
