@@ -39,7 +39,7 @@ from wms_sync.service.errors import (
     ServiceFailed,
     Unauthorized,
 )
-from wms_sync.shipments.read.errors import WindowIncomplete
+from wms_sync.shipments.read.raw import WindowIncomplete
 
 pytestmark = pytest.mark.proof
 

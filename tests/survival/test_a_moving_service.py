@@ -25,7 +25,7 @@ from tests.test_sync import load, published
 from wms_sandbox.app import SHIPMENTS, Sandbox
 from wms_sync.service.errors import ApiError
 from wms_sync.shipments.load.refresh import refresh
-from wms_sync.shipments.read.errors import ExtractError
+from wms_sync.shipments.read.raw import ExtractError
 
 LATEST = 240
 ROUNDS = 3

@@ -33,11 +33,11 @@ from wms_sync.service.query import Page
 from wms_sync.service.shipments import IDS_PER_REQUEST, ShipmentListing
 from wms_sync.shipments.read.clocks import served_later
 from wms_sync.shipments.read.counts import Counts
-from wms_sync.shipments.read.errors import WindowIncomplete
 from wms_sync.shipments.read.field_selection import FieldSelection
 from wms_sync.shipments.read.listing import Cleaner, is_recent, known_widening, listing_of, page_size
 from wms_sync.shipments.read.progress import Tally, Warnings
 from wms_sync.shipments.read.quarantined_windows import new_name_without_time
+from wms_sync.shipments.read.raw import WindowIncomplete
 from wms_sync.shipments.read.reader import BEFORE_START
 from wms_sync.shipments.read.window import WindowReader
 from wms_sync.state.audits import Audit, Audits, MissingShipment

@@ -28,9 +28,8 @@ from wms_sync.shipments.load.audits import restore_audits
 from wms_sync.shipments.load.damage import DAMAGED, give_up_window
 from wms_sync.shipments.load.mirrors import restore_push_ledger
 from wms_sync.shipments.read import clocks
-from wms_sync.shipments.read.errors import ManifestDamaged
 from wms_sync.shipments.read.quarantined_windows import quarantine_window, take_back
-from wms_sync.shipments.read.raw import Manifest, is_complete, is_dropped, read_manifest
+from wms_sync.shipments.read.raw import Manifest, ManifestDamaged, is_complete, is_dropped, read_manifest
 from wms_sync.state.audits import Audits
 from wms_sync.state.ledger import LEDGER_LACKS, CreatesJournal, PushLedger
 from wms_sync.state.lock import Held

@@ -20,9 +20,8 @@ from wms_sync.layout import MANIFEST, Layout, flattened_key, raw_key
 from wms_sync.settings import Settings
 from wms_sync.shipments.flatten.page import RecordDamagedError
 from wms_sync.shipments.flatten.window import FlattenedWindow, flattened_window, is_flattened
-from wms_sync.shipments.read.errors import ManifestDamaged
 from wms_sync.shipments.read.quarantined_windows import quarantined_folders
-from wms_sync.shipments.read.raw import damage, is_dropped, key_of, read_manifest
+from wms_sync.shipments.read.raw import ManifestDamaged, damage, is_dropped, key_of, read_manifest
 from wms_sync.state.errors import StateError
 from wms_sync.state.lock import lock_of
 from wms_sync.state.store import COMPLETE_STATES, StateStore, Window

@@ -13,8 +13,8 @@ from tests.conftest import NOW
 from tests.landed import landed_ids
 from tests.shipments.read.conftest import SHIPMENTS
 from wms_sandbox.errors import ParameterError, bad_parameters
-from wms_sync.shipments.read.errors import WindowIncomplete
 from wms_sync.shipments.read.plan import MARGIN
+from wms_sync.shipments.read.raw import WindowIncomplete
 
 
 @pytest.fixture

@@ -7,8 +7,7 @@ import sqlite3
 
 import pytest
 
-from wms_sync.shipments.read.errors import NotEnoughRoom
-from wms_sync.shipments.read.raw import RAW_BYTES, refuse_without_room
+from wms_sync.shipments.read.raw import RAW_BYTES, NotEnoughRoom, refuse_without_room
 from wms_sync.storage.durable import make_private
 
 

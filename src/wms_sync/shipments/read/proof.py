@@ -23,8 +23,7 @@ from wms_sync.service.errors import Rejected
 from wms_sync.service.query import Page
 from wms_sync.service.shipments import IDS_PER_REQUEST
 from wms_sync.shipments.read.counts import Counts
-from wms_sync.shipments.read.errors import WindowIncomplete
-from wms_sync.shipments.read.raw import damage, key_of
+from wms_sync.shipments.read.raw import WindowIncomplete, damage, key_of
 from wms_sync.state.store import LandedPage, Window
 
 

@@ -20,8 +20,7 @@ from msgspec.structs import replace
 
 from wms_sync.intervals import Interval
 from wms_sync.layout import MANIFEST, Layout, raw_key, window_key
-from wms_sync.shipments.read.errors import ManifestDamaged
-from wms_sync.shipments.read.raw import is_complete, read_manifest
+from wms_sync.shipments.read.raw import ManifestDamaged, is_complete, read_manifest
 from wms_sync.state.run import Run
 from wms_sync.state.schema import LONGEST_ID
 from wms_sync.state.store import Reason, StateStore, Window

@@ -23,14 +23,13 @@ from wms_sync.service.headers import EARLIEST, LATEST
 from wms_sync.shipments.read import plan
 from wms_sync.shipments.read.clocks import Clocks, remember, remembered, served_later
 from wms_sync.shipments.read.counts import UNKNOWN, Counts, IntervalCutter
-from wms_sync.shipments.read.errors import WindowIncomplete
 from wms_sync.shipments.read.field_selection import FieldSelection
 from wms_sync.shipments.read.listing import Cleaner, listing_of, page_size, settle_widening
 from wms_sync.shipments.read.plan import RESUME_WITHIN, UnfinishedBackfill
 from wms_sync.shipments.read.progress import Progress, Tally, Warnings, Watcher
 from wms_sync.shipments.read.proof import Source
 from wms_sync.shipments.read.quarantined_windows import new_name, new_name_without_time
-from wms_sync.shipments.read.raw import refuse_without_room
+from wms_sync.shipments.read.raw import WindowIncomplete, refuse_without_room
 from wms_sync.shipments.read.undated import Undated
 from wms_sync.shipments.read.window import WindowReader
 from wms_sync.state.run import Run
