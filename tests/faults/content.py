@@ -141,7 +141,7 @@ FAULTS = (
     Fault(
         "a page that is nested too deep stops the sync",
         ("an unknown key, nested 100,000 deep",),
-        "src/wms_sync/shipments/flatten/tolerant_json.py",
+        "src/wms_sync/shipments/flatten/repair.py",
         "        except RecursionError:\n            why",
         "        except ZeroDivisionError:\n            why",
         PAGES,
@@ -329,7 +329,7 @@ FAULTS = (
     Fault(
         "bytes that are not UTF-8 are replaced without a word",
         ("bytes that are not UTF-8",),
-        "src/wms_sync/shipments/flatten/tolerant_json.py",
+        "src/wms_sync/shipments/flatten/repair.py",
         'self.misfits.append(Misfit("Page", None, "$", around, f"not UTF-8 at byte {error.start}: replaced"))',
         "pass",
         PAGES,
@@ -337,7 +337,7 @@ FAULTS = (
     Fault(
         "of a key that stands twice one value is lost without a word",
         ("a key that stands twice in one object",),
-        "src/wms_sync/shipments/flatten/tolerant_json.py",
+        "src/wms_sync/shipments/flatten/repair.py",
         "if len(found) < len(pairs):",
         "if False:",
         PAGES,
@@ -345,7 +345,7 @@ FAULTS = (
     Fault(
         "a byte order mark makes its page unreadable",
         ("a byte order mark",),
-        "src/wms_sync/shipments/flatten/tolerant_json.py",
+        "src/wms_sync/shipments/flatten/repair.py",
         'return content.decode("utf-8-sig")',
         'return content.decode("utf-8")',
         PAGES,

@@ -16,13 +16,25 @@ its unit, a time instead of a date, surplus decimals, and an object instead of a
 from __future__ import annotations
 
 import json
+import math
+import re
 from typing import Any, NamedTuple
 
 from msgspec import Struct, field
 
-from wms_sync.json_values import whole
+from wms_sync.json_values import DEPTH, cut_to_depth, loosely, whole
 from wms_sync.privacy.scrub import as_list
-from wms_sync.shipments.flatten.findings import UNKNOWN_KEY, Drift, Misfit, shown, with_surrogates_escaped
+from wms_sync.shipments.flatten.findings import (
+    UNKNOWN_KEY,
+    Drift,
+    Misfit,
+    NonFiniteNumber,
+    pairs_as_text,
+    piece_of,
+    shown,
+    whole_page,
+    with_surrogates_escaped,
+)
 from wms_sync.shipments.flatten.shape import (
     COLLECTION,
     ENVELOPE,
@@ -35,7 +47,6 @@ from wms_sync.shipments.flatten.shape import (
     Shape,
     ValueNode,
 )
-from wms_sync.shipments.flatten.tolerant_json import Parsed
 from wms_sync.shipments.flatten.values import Cast, Unfit, converted, means_null, why_stub
 from wms_sync.shipments.flatten.write import ObjectBytes
 
@@ -242,3 +253,65 @@ def _rendered(path: _Path) -> str:
         return str(path[0])
     parent, key = path
     return _rendered(parent) + (f"[{key}]" if isinstance(key, int) else f".{with_surrogates_escaped(key)}")
+
+
+_HALF_OF_A_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+class Parsed(Struct):
+    """A page that is parsed leniently: errors are recorded instead of refused.
+
+    Bytes that are not UTF-8 are replaced, a byte order mark is dropped, the last of duplicate keys wins, NaN and numbers
+    too large for a DOUBLE become a ``NonFiniteNumber``. Control characters stay in texts. Nesting that is too deep is
+    cut. ``document`` is None if the content is not JSON. ``odd`` is true if the document may contain ``NonFiniteNumber`` or lone surrogates.
+    """
+
+    document: Any = None
+    odd: bool = False
+    misfits: list[Misfit] = field(default_factory=list)
+
+    def read(self, content: bytes) -> Parsed:
+        """Parse the content into this object and return it."""
+        text = self._decoded(content)
+        self.odd = _HALF_OF_A_PAIR.search(text) is not None
+        try:
+            self.document = self._parsed(text)
+        except RecursionError:
+            why = f"nested too deep: values below {DEPTH} levels are null"
+            self.misfits = [Misfit("Page", None, "$", "", why)]
+            self.document = self._parsed(cut_to_depth(text.encode()).decode())
+        except ValueError as error:
+            self.misfits.append(whole_page(content, f"not JSON: {error}"))
+        return self
+
+    def _parsed(self, text: str) -> Any:  # noqa: ANN401 - any JSON
+        return loosely(
+            text,
+            self._non_finite,
+            parse_constant=self._non_finite,
+            parse_float=self._float,
+            object_pairs_hook=self._object,
+        )
+
+    def _decoded(self, content: bytes) -> str:
+        try:
+            return content.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            around = piece_of(content, content[max(0, error.start - 100) : error.start + 100])
+            self.misfits.append(Misfit("Page", None, "$", around, f"not UTF-8 at byte {error.start}: replaced"))
+            return content.decode("utf-8", errors="replace")
+
+    def _non_finite(self, text: str) -> NonFiniteNumber:
+        self.odd = True
+        return NonFiniteNumber(text)
+
+    def _float(self, text: str) -> float | NonFiniteNumber:
+        number = float(text)
+        return number if math.isfinite(number) else self._non_finite(text)
+
+    def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            why = "a key is repeated in one object: the last was kept"
+            self.misfits.append(Misfit("Page", None, "$", pairs_as_text(pairs), why))
+        return found
