@@ -261,9 +261,10 @@ _HALF_OF_A_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
 class Parsed(Struct):
     """A page that is parsed leniently: errors are recorded instead of refused.
 
-    Bytes that are not UTF-8 are replaced, a byte order mark is dropped, the last of duplicate keys wins, NaN and numbers
-    too large for a DOUBLE become a ``NonFiniteNumber``. Control characters stay in texts. Nesting that is too deep is
-    cut. ``document`` is None if the content is not JSON. ``odd`` is true if the document may contain ``NonFiniteNumber`` or lone surrogates.
+    Bytes that are not UTF-8 are replaced, a byte order mark is dropped, the last of duplicate keys wins, NaN and
+    numbers too large for a DOUBLE become a ``NonFiniteNumber``. Control characters stay in texts. Nesting that is too
+    deep is cut. ``document`` is None if the content is not JSON. ``odd`` is true if the document may contain
+    ``NonFiniteNumber`` or lone surrogates.
     """
 
     document: Any = None

@@ -21,8 +21,13 @@ from wms_sync.targets import database
 from wms_sync.targets.database import Session
 from wms_sync.targets.ducklake import place as place
 from wms_sync.targets.ducklake.catalogue import LakeCatalogue, Snapshot
-from wms_sync.targets.ducklake.owner import refuse_replaced
-from wms_sync.targets.ducklake.session import opened_for_reading, opened_for_writing, refuse_another_place, sign
+from wms_sync.targets.ducklake.session import (
+    opened_for_reading,
+    opened_for_writing,
+    refuse_another_place,
+    refuse_replaced,
+    sign,
+)
 from wms_sync.targets.ducklake.upkeep import erase, maintain
 from wms_sync.targets.errors import NotCommitted
 from wms_sync.targets.target import Maintained, Opened
