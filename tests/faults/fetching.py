@@ -39,7 +39,7 @@ FAULTS = (
     Fault(
         "a filter that compares minutes or dates is taken for an exact one",
         (FETCHED,),
-        "src/wms_sync/service/probe.py",
+        "src/wms_sync/shipments/read/listing.py",
         "            return 2 * step",
         "            return EXACT",
         ("tests/shipments/read/test_listing.py",),

@@ -14,7 +14,6 @@ from msgspec import Struct, field
 
 from wms_sync.grammar import count_of
 from wms_sync.reports.finding import Finding, examined
-from wms_sync.service import probe
 from wms_sync.service.body import decoded
 from wms_sync.service.client import STATUS, GlobalApi
 from wms_sync.service.errors import ApiError, Rejected
@@ -25,7 +24,7 @@ from wms_sync.service.shipments import PageSize, ShipmentListing
 from wms_sync.service.statuses import NO_SUCH_PATH
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.field_selection import omitted_data_of, taken_again, wanted
-from wms_sync.shipments.read.listing import listing_of
+from wms_sync.shipments.read.listing import describe_widening, listing_of, measured_widening
 from wms_sync.shipments.read.progress import Warnings
 
 PAGES = 2
@@ -100,11 +99,11 @@ def _filters(listing: ShipmentListing) -> Iterator[Finding]:
     status = listing.status_of_empty_list()
     understood = "" if status == HTTPStatus.OK else ": taken as an empty list if a list without filters is answered"
     yield examined("empty list", "note", f"a day without shipments is answered with {status:d}{understood}")
-    found = probe.widening(listing)
+    found = measured_widening(listing)
     if found is None:
         yield examined(FILTER, "note", "not tried: there is no shipment with an updated_at")
     elif found:
-        yield examined(FILTER, "warning", f"{probe.describe(found)} Ask the service to compare seconds in UTC")
+        yield examined(FILTER, "warning", f"{describe_widening(found)} Ask the service to compare seconds in UTC")
     else:
         yield examined(FILTER, "note", "it finds a shipment by the second of its updated_at")
 

@@ -91,7 +91,7 @@ class PageSize:
 class ShipmentListing:
     """Requests pages of shipments, by ``updated_at`` in ``[start, end)`` or by id.
 
-    Set ``selection`` to request less, and ``widening`` to request each window wider on both sides (``probe``).
+    Set ``selection`` to request less, and ``widening`` to request each window wider on both sides.
     """
 
     def __init__(

@@ -18,10 +18,9 @@ from wms_sandbox.field_treatment import FieldTreatment
 from wms_sync.reports.doctor_reading import read_as_a_sync
 from wms_sync.service.client import GlobalApi
 from wms_sync.service.errors import FilterMisses, NotAList, Rejected
-from wms_sync.service.probe import EXACT, widening
 from wms_sync.service.query import timestamp
 from wms_sync.service.shipments import ShipmentListing
-from wms_sync.shipments.read.listing import TRIED_AGAIN, WIDENING
+from wms_sync.shipments.read.listing import EXACT, TRIED_AGAIN, WIDENING, measured_widening
 
 SECOND, MINUTE, HOUR, DAY = (timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1), timedelta(days=1))
 BOUND = re.compile(r'(gt|lt):"([0-9T:-]+)Z"')
@@ -75,7 +74,7 @@ def listing_of(api: GlobalApi) -> ShipmentListing:
 
 def tried(bench: Bench) -> timedelta | None:
     with bench.api() as api:
-        found = widening(listing_of(api))
+        found = measured_widening(listing_of(api))
         assert api.requests <= 4
     return found
 
@@ -103,7 +102,7 @@ def test_nights_lose_nothing_however_the_filter_compares(bench, sandbox, setting
 
 def test_an_exact_filter_is_tried_once_a_week_in_two_requests(bench, sandbox):
     with bench.api() as api:
-        assert widening(listing_of(api)) == EXACT
+        assert measured_widening(listing_of(api)) == EXACT
         assert api.requests == 2
     bench.read()
     sandbox.sandbox.field_treatment = MINUTES
@@ -129,7 +128,7 @@ def test_a_shipment_that_is_gone_while_it_is_tried_is_not_the_only_one(bench, sa
         nothing if "filter" in request.query_params and next(gone, None) is not None else None
     )
     with bench.api() as api:
-        assert widening(listing_of(api)) == EXACT
+        assert measured_widening(listing_of(api)) == EXACT
         assert api.requests == 5
 
 

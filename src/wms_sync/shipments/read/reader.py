@@ -16,7 +16,6 @@ from msgspec import Struct
 
 from wms_sync.grammar import agreed, count_of
 from wms_sync.intervals import Interval, intersect, interval, subtract, union
-from wms_sync.service import probe
 from wms_sync.service.client import GlobalApi
 from wms_sync.service.errors import PagingBroken, Rejected
 from wms_sync.service.headers import EARLIEST, LATEST
@@ -24,7 +23,7 @@ from wms_sync.shipments.read import plan
 from wms_sync.shipments.read.clocks import Clocks, remember, remembered, served_later
 from wms_sync.shipments.read.counts import UNKNOWN, Counts, IntervalCutter
 from wms_sync.shipments.read.field_selection import FieldSelection
-from wms_sync.shipments.read.listing import Cleaner, listing_of, page_size, settle_widening
+from wms_sync.shipments.read.listing import Cleaner, describe_widening, listing_of, page_size, settle_widening
 from wms_sync.shipments.read.plan import RESUME_WITHIN, UnfinishedBackfill
 from wms_sync.shipments.read.progress import Progress, Tally, Warnings, Watcher
 from wms_sync.shipments.read.proof import Source
@@ -145,7 +144,7 @@ class Reading:
         """Measure the precision of the filter on dates before anything counts as covered."""
         found = settle_widening(self._listing, self._store, self._api.base_url)
         if found:
-            self._notes.append(probe.describe(found))
+            self._notes.append(describe_widening(found))
 
     def _gone_on_with(self, asked: Interval, needed: Sequence[Interval]) -> UnfinishedBackfill | None:
         """Return the unfinished backfill of the same days if a part is unread; note windows resumed or loaded."""
