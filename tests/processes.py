@@ -24,7 +24,7 @@ PROCESSES.set_forkserver_preload(
         "pandas",
         "pyarrow.dataset",
         "upath",
-        "wms_sync.cli.explain",
+        "wms_sync.cli.views",
         "wms_sync.cli.forget",
         "wms_sync.cli.main",
         "wms_sync.cli.push_views",

@@ -278,7 +278,7 @@ def check(full: bool) -> int:
 
     Exit code 1: a finding is an error. 3: only warnings.
     """
-    from wms_sync.cli.check import show_checks
+    from wms_sync.cli.views import show_checks
 
     return show_checks(Settings.load(), full=full)
 
@@ -294,9 +294,9 @@ def explain() -> None:
 @exits_with_code
 def shipment(name: str, as_json: bool) -> None:
     """Show each version of the shipment with this id or unique_id, and where its parts came from."""
-    from wms_sync.cli.explain import explain_shipment
+    from wms_sync.cli.views import show_explained
 
-    explain_shipment(Settings.load(), name, as_json=as_json)
+    show_explained(Settings.load(), "shipment", name, as_json=as_json)
 
 
 @explain.command()
@@ -305,9 +305,9 @@ def shipment(name: str, as_json: bool) -> None:
 @exits_with_code
 def order(name: str, as_json: bool) -> None:
     """Show the same for each shipment of the order with this id, unique_id or order_ref."""
-    from wms_sync.cli.explain import explain_order
+    from wms_sync.cli.views import show_explained
 
-    explain_order(Settings.load(), name, as_json=as_json)
+    show_explained(Settings.load(), "order", name, as_json=as_json)
 
 
 @explain.command()
@@ -316,9 +316,9 @@ def order(name: str, as_json: bool) -> None:
 @exits_with_code
 def tracking(number: str, as_json: bool) -> None:
     """Show the same for each shipment that has a package with this tracking number."""
-    from wms_sync.cli.explain import explain_package
+    from wms_sync.cli.views import show_explained
 
-    explain_package(Settings.load(), number, as_json=as_json)
+    show_explained(Settings.load(), "tracking", number, as_json=as_json)
 
 
 @main.command()
@@ -458,9 +458,9 @@ def send_test() -> int:
 
     Exit code 1: a channel did not accept it.
     """
-    from wms_sync.cli.alert import send_test as sent
+    from wms_sync.cli.views import send_test_alert
 
-    return sent(Settings.load())
+    return send_test_alert(Settings.load())
 
 
 @main.command()

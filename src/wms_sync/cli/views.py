@@ -1,18 +1,20 @@
-"""Format reports as lines of text for the command line."""
+"""Print reports on the command line, as lines of text or as JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime
+from itertools import chain
+from typing import TYPE_CHECKING, Literal
 
 from wms_sync.cli.printing import plain, say, say_json, say_lines
+from wms_sync.errors import SettingsError
 from wms_sync.grammar import count_of
-from wms_sync.reports.finding import Finding, exit_code, open_findings
+from wms_sync.reports.finding import Event, Finding, exit_code, open_findings
 
 if TYPE_CHECKING:
     from wms_sync.reports.export import Exported
-    from wms_sync.reports.published import LastAudit
+    from wms_sync.reports.published import CheckFound, LastAudit
     from wms_sync.reports.status import Status
     from wms_sync.settings import Settings
     from wms_sync.shipments.load.refresh import RefreshReport
@@ -185,6 +187,70 @@ def show_examined(settings: Settings, *, as_json: bool) -> int:
     return exit_code(found)
 
 
+def show_checks(settings: Settings, *, full: bool) -> int:
+    """Print the results of the checks and every open finding; return the exit code."""
+    from wms_sync.reports.findings import findings_of
+    from wms_sync.reports.published import check_whole_tables, last_checks
+
+    found = check_whole_tables(settings) if full else last_checks(settings)
+    findings = findings_of(settings, checks=found)
+    say_lines(_check_lines(found, "whole tables, now" if full else "at the last load"))
+    say_lines(open_lines(findings))
+    return exit_code(findings)
+
+
+def show_explained(
+    settings: Settings, what: Literal["shipment", "order", "tracking"], name: str, *, as_json: bool
+) -> None:
+    """Print where the rows of shipments came from.
+
+    The JSON is one object for a shipment, a list of orders or a list of the shipments with this tracking number.
+    """
+    from wms_sync.reports.explain import explain, explain_orders, explain_tracking, explanation_lines, order_lines
+    from wms_sync.state.store import StateStore
+
+    found: object
+    with StateStore(settings.database_url) as store:
+        if what == "order":
+            found = orders = explain_orders(settings, store, name)
+            lines = chain.from_iterable(map(order_lines, orders))
+        elif what == "tracking":
+            found = shipments = explain_tracking(settings, store, name)
+            lines = chain.from_iterable(map(explanation_lines, shipments))
+        else:
+            found = shipment = explain(settings, store, name)
+            lines = chain.from_iterable(map(explanation_lines, [shipment]))
+    if as_json:
+        say_json(found)
+    else:
+        say_lines(lines)
+
+
+def send_test_alert(settings: Settings) -> int:
+    """Send a test alert to each channel, without the outbox, and print which accepted it; return the exit code."""
+    from wms_sync.reports.alerts.channels import NotDelivered, all_channels
+    from wms_sync.reports.alerts.observe import body_of
+
+    channels = all_channels(settings)
+    if not channels:
+        raise SettingsError(
+            "No alert channel is set, so failures are reported to nobody. Set WMS_ALERT_WEBHOOK_URL, WMS_ALERT_URLS "
+            "or WMS_HEARTBEAT_URL (in the environment or in .env)."
+        )
+    test = Finding(name="test", severity="note", text="This is a test: alerts arrive here.", event=Event.TEST)
+    body = body_of(settings, test, datetime.now(UTC), None)
+    failed = False
+    for channel in channels:
+        try:
+            channel.send(body)
+        except NotDelivered as error:
+            say(f"fail  {channel.setting}: {error}")
+            failed = True
+        else:
+            say(f"ok    {channel.setting} accepted the test")
+    return 1 if failed else 0
+
+
 def json_of(finding: Finding) -> dict[str, object]:
     """Return the JSON object of a finding, for other programs."""
     return {
@@ -205,6 +271,14 @@ def export_lines(done: Exported) -> Iterator[str]:
         yield f"          {count_of(done.cut, *CUT)}"
     if done.is_personal:
         yield "          the file contains personal data: `wms-sync forget` does not clean it"
+
+
+def _check_lines(found: Sequence[CheckFound], scope: str) -> Iterator[str]:
+    for check in found:
+        if check.offending:
+            yield f"check     {check.severity}: {check.finding} ({check.name})"
+            yield from (f"          {line}" for line in check.sample.lines)
+    yield f"checks    {sum(not check.offending for check in found)} of {len(found)} passed ({scope})"
 
 
 def _audit_lines(audit: LastAudit) -> Iterator[str]:
