@@ -1,4 +1,4 @@
--- grain: one row per window and kind of object that its rows refer to but of which it received none
+-- grain: one row per window and kind of object if the rows of the window refer to such objects, but none of them came
 -- keys: window_id, parameter
 -- source: the Parquet files of the referring tables and of the referenced kinds
 -- notes: names in braces are a list of texts from the catalogue, and a query for references and received objects. One aggregation serves all kinds, because each takes 2 MiB, however few its rows are
