@@ -7,11 +7,12 @@ read is a finding itself, so one fault does not hide the others.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from itertools import groupby
 
 import duckdb
-from msgspec import Struct
 from msgspec.structs import replace
 
 from wms_sync.cron import longest_pause
@@ -55,7 +56,8 @@ USUAL_NIGHTS, LATE = 7, 3
 Findings = Iterator[Finding]
 
 
-class Installation(Struct, frozen=True):
+@dataclass(frozen=True)
+class Installation:
     """The data that the sources read. ``runs`` are sorted newest first; a run without a process counts as failed."""
 
     settings: Settings
@@ -66,9 +68,9 @@ class Installation(Struct, frozen=True):
     entries: tuple[InboxEntry, ...]
     checks: Sequence[CheckFound]
 
-    @property
+    @cached_property
     def is_outdated(self) -> bool:
-        """Return whether the state store lacks windows that are on disk, which may be in a bucket."""
+        """Return whether the state store lacks windows that are on disk, which may be in a bucket: listed once."""
         return is_outdated(self.settings, self.store)
 
 
