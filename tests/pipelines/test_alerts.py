@@ -108,7 +108,7 @@ def test_a_run_of_another_instance_is_not_recorded(make_settings, instance):
         (SIGKILL, "was ended by signal 9 (SIGKILL). The kernel sends it when the machine or its container has no"),
         (
             SIGSEGV,
-            "was ended by signal 11 (SIGSEGV). Its landed pages are kept; the next run continues where it stopped.",
+            "was ended by signal 11 (SIGSEGV). Landed pages are kept; the next run continues where it stopped.",
         ),
         (None, KILLED),
     ],

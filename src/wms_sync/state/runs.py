@@ -33,7 +33,7 @@ NOT_PUBLISHED = "NotPublished"
 """The kind of the error of a run whose blocking checks failed."""
 KILLED = (
     "The process of this run is gone: it was killed, or its machine went down. Landed pages are kept; the next run "
-    "continues from there."
+    "continues where it stopped."
 )
 
 NEWEST_FIRST = (runs.c.number.desc().nulls_last(), runs.c.started_at.desc(), runs.c.run_id)
