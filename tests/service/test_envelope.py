@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from wms_sync.service.envelope import named_host, page_cursor, read_envelope
+from wms_sync.service.envelope import page_cursor, read_envelope
 
 LONGEST = "x" * 65_536
 
@@ -60,24 +60,6 @@ def test_the_page_cursor_is_found_in_a_next_of_any_shape(stated):
 )
 def test_what_is_no_whole_number_is_no_page_cursor(stated):
     assert page_cursor(stated) is None
-
-
-@pytest.mark.parametrize(
-    ("stated", "host"),
-    [
-        ("https://ACME.example.com:8443/x?y", "acme.example.com"),
-        ("http://user:password@acme.example.com", "acme.example.com"),
-        ("//acme.example.com/x", "acme.example.com"),
-        ("/x//acme.example.com", None),
-        ("?x", None),
-        ("http://ac\x1bme/x", None),
-        (f"http://{LONGEST}/", None),
-        (None, None),
-        (7, None),
-    ],
-)
-def test_a_host_is_named_only_where_it_can_be_shown(stated, host):
-    assert named_host(stated) == host
 
 
 @pytest.mark.parametrize("watched", [False, True])

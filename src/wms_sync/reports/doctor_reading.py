@@ -25,7 +25,6 @@ from wms_sync.service.statuses import NO_SUCH_PATH
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.field_selection import omitted_data_of, taken_again, wanted
 from wms_sync.shipments.read.listing import describe_widening, listing_of, measured_widening
-from wms_sync.shipments.read.progress import Warnings
 
 PAGES = 2
 FILTER = "filter on updated_at"
@@ -64,7 +63,7 @@ def check_status(api: GlobalApi) -> Finding:
 def read_as_a_sync(settings: Settings, api: GlobalApi) -> Iterator[Finding]:
     """Read at most two pages and yield findings about them."""
     size = PageSize(settings.page_size)
-    listing = listing_of(settings, api, size, Warnings())
+    listing = listing_of(settings, api, size)
     agreement = agree(lambda asked: listing.count(settings.start, None, selecting=asked), wanted(settings))
     total, served_at = agreement.answer
     listing.selection = agreement.selection

@@ -35,9 +35,9 @@ class _Meta(Struct):
 class Envelope(Struct, frozen=True):
     """The values that paging needs: the readable ids in the order served, and the next page cursor.
 
-    ``next`` is that page cursor; ``host`` is the host that the service gave with it, if any. ``has_more`` is also true
-    if the service states false but gives a next page with higher ids, because records could be lost otherwise.
-    ``suspect``: the page was checked for personal data and may contain some.
+    ``next`` is that page cursor. ``has_more`` is also true if the service states false but gives a next page with
+    higher ids, because records could be lost otherwise. ``suspect``: the page was checked for personal data and
+    may contain some.
     """
 
     records: int
@@ -45,7 +45,6 @@ class Envelope(Struct, frozen=True):
     has_more: bool
     next: int | None
     count: int | None
-    host: str | None = None
     suspect: bool = False
 
 
@@ -78,7 +77,7 @@ def _envelope(page: Any, *, suspect: bool) -> Envelope:  # noqa: ANN401 - a gene
     count, cursor_start = (page.meta.count, page.meta.cursor_start) if page.meta else (None, None)
     following = _following(page.next, cursor_start)
     has_more = page.has_more or _leads_on(page.next, ids)
-    return Envelope(len(page.collection), ids, has_more, following, whole(count), named_host(page.next), suspect)
+    return Envelope(len(page.collection), ids, has_more, following, whole(count), suspect)
 
 
 def _leads_on(stated: object, ids: Sequence[int]) -> bool:
@@ -121,7 +120,6 @@ def _read_leniently(content: bytes) -> Envelope:
         has_more=has_more or _leads_on(stated, whole_ids),
         next=_following(stated, cursor_start),
         count=whole(count),
-        host=named_host(stated),
     )
 
 
@@ -157,7 +155,6 @@ def _loaded(text: str) -> Any:  # noqa: ANN401 - any JSON
 
 
 _CURSOR_START = re.compile(r"(?:^|[?&;])cursor_start=([0-9]{1,19})(?![^&#\s])")
-_HOST = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?//(?:[^/?#@]*@)?([a-z0-9.-]{1,253})(?![^:/?#])", re.IGNORECASE)
 
 
 def page_cursor(stated: object) -> int | None:
@@ -166,12 +163,6 @@ def page_cursor(stated: object) -> int | None:
         return identity(stated)
     found = _CURSOR_START.findall(stated)
     return identity(found[-1] if found else stated)
-
-
-def named_host(stated: object) -> str | None:
-    """Return the host of ``next`` in lower case if it is an absolute URL; else None."""
-    found = _HOST.match(stated) if isinstance(stated, str) else None
-    return found[1].lower() if found else None
 
 
 YEARS = range(1900, 9999)

@@ -12,14 +12,12 @@ Cursors work only with ``sort=id``, so ``updated_at`` filters but never orders. 
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from http import HTTPStatus
-from urllib.parse import urlsplit
 
 from wms_sync.grammar import count_of
 from wms_sync.service.body import packed
@@ -29,8 +27,6 @@ from wms_sync.service.envelope import Envelope, change_times, read_envelope
 from wms_sync.service.errors import NotAList, ProtocolError, Rejected
 from wms_sync.service.query import UNDATED, Page, Query, ids_among, ids_between, updated_within
 from wms_sync.service.selection import Selection
-
-logger = logging.getLogger(__name__)
 
 PATH = f"{ROOT}/v1/shipping/shipments"
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC), datetime(2000, 1, 2, tzinfo=UTC)
@@ -100,13 +96,11 @@ class ShipmentListing:
         *,
         page_size: int | PageSize,
         include_addresses: bool,
-        remark: Callable[[str], object] = logger.info,
     ) -> None:
         self._api = api
         self.selection = Selection.whole(include_addresses=include_addresses)
         self.widening = timedelta(0)
         self._empty_is: int | None = None
-        self._remark = remark
         self._page_size = page_size if isinstance(page_size, PageSize) else PageSize(page_size)
         self._watched = not include_addresses
 
@@ -238,7 +232,6 @@ class ShipmentListing:
 
     def _taken(self, filters: Sequence[str], page_cursor: int | None, common: Params, *, watched: bool) -> Page:
         answer = self._answer(filters, page_cursor, common, partial(read_envelope, watched=watched))
-        self._look_at_host(answer.read.host)
         return Page(answer.body, answer.read, answer.served_at)
 
     def _answer(
@@ -286,14 +279,6 @@ class ShipmentListing:
                 if self._empty_is is None:
                     raise
         return self._empty_is
-
-    def _look_at_host(self, host: str | None) -> None:
-        if host is not None and host != urlsplit(self._api.base_url).hostname:
-            self._remark(  # without the host, which could repeat a secret of the request
-                f"The service gives another host than {self._api.base_url} for its next pages. Nothing is sent there: "
-                "pages are requested from the configured address. The key `next` in the raw pages shows the host; if "
-                "it is the instance's address, set WMS_BASE_URL to it."
-            )
 
 
 def _status_of_empty(refusal: NotAList | Rejected) -> int | None:

@@ -238,7 +238,7 @@ def test_a_half_read_window_goes_on_with_pages_of_another_size(bench, sandbox):
 
 
 def test_of_next_nothing_but_the_page_cursor_is_sent_anywhere(bench, sandbox):
-    """Requests go to our own address with our own parameters, and that the service names another is told once."""
+    """Requests go to our own address with our own parameters."""
     hosts = cycle(["wms.internal", sandbox.sandbox.config.token])
 
     def elsewhere(page):
@@ -249,12 +249,10 @@ def test_of_next_nothing_but_the_page_cursor_is_sent_anywhere(bench, sandbox):
         return page
 
     sandbox.sandbox.rewrite = elsewhere
-    with bench.api() as api, logged() as told:
-        bench.reading(api).sync()
+    with logged() as told:
+        bench.read()
     assert len(landed_ids(bench)) == SHIPMENTS
-    [said] = told
-    assert "another host" in said
-    assert not [one for one in ("password", "internal", sandbox.sandbox.config.token) if one in said]
+    assert told == []
     asked = [one for one in sandbox.sandbox.requests if "cursor_start" in one.query]
     assert asked
     assert {one.path for one in asked} == {"/api/global/v1/shipping/shipments"}

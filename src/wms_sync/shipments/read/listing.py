@@ -86,9 +86,9 @@ def known_widening(store: StateStore) -> timedelta:
     return timedelta(0) if seen is None else timedelta(seconds=seen.value)
 
 
-def listing_of(settings: Settings, api: GlobalApi, size: PageSize, warnings: Warnings) -> ShipmentListing:
+def listing_of(settings: Settings, api: GlobalApi, size: PageSize) -> ShipmentListing:
     """Return a listing of the service's shipments in pages of ``size``."""
-    return ShipmentListing(api, page_size=size, include_addresses=settings.include_addresses, remark=warnings.remark)
+    return ShipmentListing(api, page_size=size, include_addresses=settings.include_addresses)
 
 
 class Cleaner:

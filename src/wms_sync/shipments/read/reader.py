@@ -90,7 +90,7 @@ class Reading:
         self._run_id = run.id
         self._warnings = warnings or Warnings()
         size = page_size(settings, store, self._warnings)
-        self._listing = listing_of(settings, api, size, self._warnings)
+        self._listing = listing_of(settings, api, size)
         self._counts = Counts(self._listing, self._warnings)
         self._cutter = IntervalCutter(
             self._listing, self._counts, page_size=size.now, lanes=settings.max_parallel_requests
