@@ -47,11 +47,3 @@ def test_what_another_thread_has_lowered_is_not_lowered_twice():
     assert size.refused(1000, refusal())
     assert size.refused(1000, refusal())
     assert size.now == 500
-
-
-def test_what_is_known_to_be_taken_is_asked_for_first_and_told_again():
-    found: list[int] = []
-    size = PageSize(1000, known=250, found=found.append)
-    assert size.now == 250
-    size.taken(250)
-    assert found == [250]

@@ -52,9 +52,9 @@ class PageSize:
     been served, because the preceding request for one record was accepted.
     """
 
-    def __init__(self, wanted: int, *, known: int | None = None, found: Callable[[int], object] = ignored) -> None:
+    def __init__(self, wanted: int, *, found: Callable[[int], object] = ignored) -> None:
         self.wanted = wanted
-        self._now = wanted if known is None else min(known, wanted)
+        self._now = wanted
         self._found = found
         self._is_reported = False
         self._largest_taken = 0

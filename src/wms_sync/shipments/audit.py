@@ -77,7 +77,7 @@ class SliceReader:
         self._stored = stored
         self._landed = landed
         self._warnings = warnings or Warnings()
-        self._listing = listing_of(settings, api, page_size(settings, store, self._warnings))
+        self._listing = listing_of(settings, api, page_size(settings, self._warnings))
         self._listing.selection = FieldSelection(settings, store).remembered()
         self._listing.widening = known_widening(store)
         served_later(api, store)

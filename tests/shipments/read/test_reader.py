@@ -22,7 +22,7 @@ from wms_sync.intervals import Interval
 from wms_sync.service.errors import Rejected, ServiceFailed
 from wms_sync.shipments.read.counts import PAGES_PER_WINDOW
 from wms_sync.shipments.read.plan import MARGIN, RESUME_WITHIN, remember_backfill
-from wms_sync.state.store import Observation, Window
+from wms_sync.state.store import Window
 
 
 def test_what_the_first_nights_read(bench, sandbox):
@@ -208,7 +208,7 @@ def limits_asked(sandbox) -> list[int]:
     return [int(query["limit"][0]) for query in queries]
 
 
-def test_the_largest_page_that_the_service_takes_is_found_told_and_remembered_for_a_night(bench, sandbox):
+def test_the_largest_page_that_the_service_takes_is_found_and_told_each_night(bench, sandbox):
     refuse_large_pages(sandbox, 12)
     [warning] = bench.read().warnings
     assert len(landed_ids(bench)) == len(set(landed_ids(bench))) == SHIPMENTS
@@ -221,12 +221,9 @@ def test_the_largest_page_that_the_service_takes_is_found_told_and_remembered_fo
         warnings = bench.read().warnings
         return set(limits_asked(sandbox)), warnings
 
-    assert limits_of_the_next_night() == ({10}, (warning,))
+    assert limits_of_the_next_night() == ({20, 10}, (warning,))
     sandbox.sandbox.intercept = None
-    bench.store.observe("largest_page", 12, "100")
-    assert limits_of_the_next_night() == ({20}, ()), "it is of a setting that was changed since"
-    bench.store.record([Observation("largest_page", 12, "20", datetime.now(UTC) + timedelta(days=40))])
-    assert limits_of_the_next_night() == ({20}, ()), "noted by a clock that was ahead, for how long nobody knows"
+    assert limits_of_the_next_night() == ({20}, ())
 
 
 def test_a_half_read_window_goes_on_with_pages_of_another_size(bench, sandbox):

@@ -1,7 +1,7 @@
 """The parameters of a run's listing: the page size, the widening of the filter, the removal of personal data.
 
-The page size is the setting, or the largest that the service accepts; the precision of the service's filter is measured
-before the first read. Both are remembered, and tried again after a while.
+The page size is the setting, or the largest that the service accepts. The precision of the service's filter is measured
+before the first read, and again once a week.
 """
 
 from __future__ import annotations
@@ -34,32 +34,16 @@ def is_recent(span: timedelta, moment: datetime, now: datetime | None = None) ->
     return timedelta(0) <= (now or datetime.now(UTC)) - moment < span
 
 
-LARGEST_PAGE = "largest_page"
-ASKED_AGAIN = timedelta(hours=20)
-"""The time after which the setting is tried again: once a night, however often a sync runs."""
-
-
-def page_size(settings: Settings, store: StateStore, warnings: Warnings) -> PageSize:
+def page_size(settings: Settings, warnings: Warnings) -> PageSize:
     """Return the page size for a run; it warns if the service accepts only smaller pages than the setting."""
     wanted = settings.page_size
-
-    def found(size: int) -> None:
-        if size != known:
-            store.observe(LARGEST_PAGE, size, str(wanted))
-        warnings.warn(
+    return PageSize(
+        wanted,
+        found=lambda size: warnings.warn(
             f"The service refuses pages of {wanted} shipments (WMS_PAGE_SIZE) but accepts {size}, so pages of {size} "
             f"are read. Set WMS_PAGE_SIZE={size}."
-        )
-
-    known = _known_size(store, wanted)
-    return PageSize(wanted, known=known, found=found)
-
-
-def _known_size(store: StateStore, wanted: int) -> int | None:
-    seen = store.observation(LARGEST_PAGE)
-    if seen is None or seen.about != str(wanted) or not is_recent(ASKED_AGAIN, seen.observed_at):
-        return None
-    return int(seen.value)
+        ),
+    )
 
 
 WIDENING = "filter_widening_seconds"

@@ -89,7 +89,7 @@ class Reading:
         self._api = api
         self._run_id = run.id
         self._warnings = warnings or Warnings()
-        size = page_size(settings, store, self._warnings)
+        size = page_size(settings, self._warnings)
         self._listing = listing_of(settings, api, size)
         self._counts = Counts(self._listing, self._warnings)
         self._cutter = IntervalCutter(
