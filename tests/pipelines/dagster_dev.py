@@ -83,7 +83,7 @@ class DagsterDev:
         }
 
     def __enter__(self) -> Self:
-        command = [sys.executable, "-m", "wms_sync.cli.ui", "--port", str(self.port)]
+        command = [str(Path(sys.executable).with_name("wms-sync")), "ui", "--port", str(self.port)]
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
                 command, cwd=self.home, env=self._environment, stdout=log, stderr=log, start_new_session=True

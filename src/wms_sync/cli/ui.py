@@ -1,8 +1,8 @@
 """``wms-sync ui``: start Dagster's UI with your settings, or with a sandbox if no service is configured.
 
-``make ui`` and ``python -m wms_sync.cli.ui`` do the same. Dagster's home is ``DAGSTER_HOME`` if set, else a folder
-next to the data folder. The sandbox keeps everything in its own folder, including Dagster's home; it uses only
-``WMS_PUSH_ENABLED`` of your settings. Dagster runs in its own process: this module does not import it.
+Dagster's home is ``DAGSTER_HOME`` if set, else a folder next to the data folder. The sandbox keeps everything in its
+own folder, including Dagster's home; it uses only ``WMS_PUSH_ENABLED`` of your settings. Dagster runs in its own
+process: this module does not import it.
 """
 
 from __future__ import annotations
@@ -18,8 +18,6 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import click
-
 from wms_sync.cli.printing import command, say
 from wms_sync.cli.runs import DAGSTER_HOME
 from wms_sync.errors import SettingsError, WmsSyncError, lacks
@@ -27,7 +25,6 @@ from wms_sync.interrupts import sigterm_interrupts
 from wms_sync.layout import Layout
 from wms_sync.master_data.kinds.table import SAMPLES
 from wms_sync.settings import PREFIX, Settings
-from wms_sync.storage.durable import keep_private
 
 SHIPMENTS, SEED, DAYS = 5000, 7, 30
 SANDBOX_FOLDER = Path("data/ui-sandbox")
@@ -42,18 +39,6 @@ class PortTaken(SettingsError):
             f"The UI cannot listen on {HOST}:{port} ({reason}). Most likely another UI runs there. Nothing was "
             f"started. Open http://{HOST}:{port}, or choose another port: {command()} ui --port {port + 1}"
         )
-
-
-@click.command()
-@click.option("--port", type=int, default=3000, show_default=True, help="Port of the UI on 127.0.0.1.")
-def main(port: int) -> None:
-    """Open Dagster's UI on this pipeline."""
-    keep_private()
-    try:
-        sys.exit(serve(Settings.load(), port))
-    except WmsSyncError as error:
-        say(f"wms-sync: {error}", err=True)
-        sys.exit(error.exit_code)
 
 
 def serve(settings: Settings, port: int) -> int:
@@ -125,10 +110,6 @@ def _serve(environment: Mapping[str, str], folder: Path, port: int) -> int:
             return dagster.wait()
         except KeyboardInterrupt:
             return dagster.wait()
-
-
-if __name__ == "__main__":
-    main()
 
 
 TOKEN = "sandbox-token"  # noqa: S105 - token of the sandbox, which has made-up data
