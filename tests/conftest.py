@@ -53,8 +53,7 @@ from wms_sync.settings import Settings
 from wms_sync.shipments.load.refresh import RefreshReport
 from wms_sync.shipments.read.reader import Reading, ReadReport
 from wms_sync.state.lock import WRITER, Held, Holder
-from wms_sync.state.run import Run
-from wms_sync.state.store import StateStore
+from wms_sync.state.store import Run, StateStore
 from wms_sync.state.turns import Turn
 
 NOW = datetime(2026, 3, 31, 12, 0, 0, tzinfo=UTC)

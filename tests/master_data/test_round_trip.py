@@ -13,7 +13,7 @@ from wms_sync.master_data.kinds.products import PRODUCTS
 from wms_sync.master_data.kinds.table import LOCATION_TAGS, RETAILERS
 from wms_sync.shipments.load.refresh import refresh
 from wms_sync.state.ledger import State
-from wms_sync.state.run import Run
+from wms_sync.state.store import Run
 
 
 def published(bench) -> dict[str, tuple[str, int | None, bool]]:

@@ -27,8 +27,7 @@ from wms_sync.shipments.flatten.page import RawPage
 from wms_sync.shipments.flatten.workers import Flattening
 from wms_sync.shipments.load.refresh import refresh
 from wms_sync.shipments.read.reader import Reading
-from wms_sync.state.run import Run
-from wms_sync.state.store import StateStore
+from wms_sync.state.store import Run, StateStore
 from wms_sync.targets.errors import UnknownOrderError, UnknownShipmentError
 
 

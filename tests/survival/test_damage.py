@@ -36,7 +36,7 @@ from wms_sync.shipments.load.refresh import rebuild
 from wms_sync.shipments.read.raw import damage
 from wms_sync.state.ledger import Entry, PushLedger, State
 from wms_sync.state.lock import FileLock, Holder
-from wms_sync.state.run import Run
+from wms_sync.state.store import Run
 from wms_sync.targets.errors import AnotherServiceError, RawPagesDamagedError
 from wms_sync.upkeep.recovery import recover
 from wms_sync.upkeep.verify import verify

@@ -231,7 +231,7 @@ from wms_sync.errors import WmsSyncError
 from wms_sync.layout import Layout
 from wms_sync.shipments.load.refresh import refresh
 from wms_sync.settings import Settings
-from wms_sync.state.run import Run
+from wms_sync.state.store import Run
 from wms_sync.upkeep.backups import Backups
 if os.geteuid() == 0:
     os.setuid(65534)

@@ -15,7 +15,7 @@ from tests.test_sync import synced
 from wms_sandbox.app import Sandbox
 from wms_sandbox.transport import InProcess
 from wms_sync.settings import Settings
-from wms_sync.state.run import Run
+from wms_sync.state.store import Run
 from wms_sync.targets.errors import ForgottenOrdersLostError
 from wms_sync.upkeep.forgotten_orders import add_to_list
 from wms_sync.upkeep.recovery import recover

@@ -29,6 +29,8 @@ from wms_sync.settings import PREFIX, Settings
 SHIPMENTS, SEED, DAYS = 5000, 7, 30
 SANDBOX_FOLDER = Path("data/ui-sandbox")
 HOST = "127.0.0.1"
+TOKEN = "sandbox-token"  # noqa: S105 - token of the sandbox, which has made-up data
+MERCHANT_USERNAME, MERCHANT_API_KEY = "sandbox-merchant", "sandbox-api-key"
 
 
 class PortTaken(SettingsError):
@@ -110,10 +112,6 @@ def _serve(environment: Mapping[str, str], folder: Path, port: int) -> int:
             return dagster.wait()
         except KeyboardInterrupt:
             return dagster.wait()
-
-
-TOKEN = "sandbox-token"  # noqa: S105 - token of the sandbox, which has made-up data
-MERCHANT_USERNAME, MERCHANT_API_KEY = "sandbox-merchant", "sandbox-api-key"
 
 
 class SandboxNotStarted(WmsSyncError):

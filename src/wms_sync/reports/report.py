@@ -21,7 +21,7 @@ from wms_sync.reports.findings import findings_of
 from wms_sync.reports.output import is_marked, refuse_output, rendered
 from wms_sync.settings import Settings
 from wms_sync.shipments.load.refresh import RefreshReport
-from wms_sync.state.run import Run
+from wms_sync.state.store import Run
 from wms_sync.storage.durable import share_with_group, write_whole
 from wms_sync.targets.database import records
 from wms_sync.targets.target import target_of

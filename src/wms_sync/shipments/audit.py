@@ -41,8 +41,7 @@ from wms_sync.shipments.read.raw import WindowIncomplete
 from wms_sync.shipments.read.reader import BEFORE_START
 from wms_sync.shipments.read.window import WindowReader
 from wms_sync.state.audits import Audit, Audits, MissingShipment
-from wms_sync.state.run import Run
-from wms_sync.state.store import Window
+from wms_sync.state.store import Run, Window
 
 logger = logging.getLogger(__name__)
 

@@ -18,7 +18,7 @@ from wms_sync.shipments.flatten.workers import Flattening
 from wms_sync.shipments.load.audits import stored_shipments
 from wms_sync.shipments.read.progress import Warnings, Watcher
 from wms_sync.shipments.read.reader import Reading, ReadReport
-from wms_sync.state.run import Run
+from wms_sync.state.store import Run
 from wms_sync.targets.target import target_of
 
 

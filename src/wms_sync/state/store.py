@@ -15,8 +15,10 @@ from msgspec.structs import asdict
 from sqlalchemy import and_, func, or_, select, update
 
 from wms_sync.intervals import Interval, interval, subtract, union
+from wms_sync.layout import Layout
+from wms_sync.settings import Settings
 from wms_sync.state.schema import forgotten_orders, observations, pages, read_warnings, windows
-from wms_sync.state.turns import Guarded
+from wms_sync.state.turns import Guarded, Turn
 
 Reason = Literal["sync", "backfill", "undated", "audit"]
 """``undated`` reads the shipments without ``updated_at``, ``audit`` a slice of ids: neither covers time."""
@@ -373,3 +375,24 @@ def _trusted_end(end: datetime, begun: datetime, withdrawn: Observation | None) 
     if withdrawn is None or begun >= withdrawn.observed_at:
         return end
     return min(end, datetime.fromtimestamp(withdrawn.value, UTC))
+
+
+class Run(Struct, frozen=True):
+    """One run that writes: its settings, the state store opened in its turn, and its id.
+
+    The id is Dagster's if Dagster runs it, also from the command line.
+    """
+
+    settings: Settings
+    store: StateStore
+    id: str
+
+    @property
+    def layout(self) -> Layout:
+        """Return the paths below the data folder."""
+        return self.settings.layout
+
+    @property
+    def turn(self) -> Turn:
+        """Return the right to write."""
+        return self.store.turn

@@ -29,8 +29,7 @@ from wms_sync.shipments.flatten.page import PageDamagedError, RecordDamagedError
 from wms_sync.shipments.flatten.window import flattened_window, flattened_windows, is_flattened, write_flattened
 from wms_sync.shipments.load.damage import DAMAGED, give_up_window, take_away_damaged, take_away_record
 from wms_sync.shipments.read.raw import damage, rewrite_manifest, size_differs
-from wms_sync.state.run import Run
-from wms_sync.state.store import COMPLETE_STATES, LandedPage, StateStore, Window
+from wms_sync.state.store import COMPLETE_STATES, LandedPage, Run, StateStore, Window
 from wms_sync.state.turns import Turn
 from wms_sync.storage.durable import sync_file
 from wms_sync.storage.interface import unmarked

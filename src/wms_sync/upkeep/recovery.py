@@ -33,8 +33,7 @@ from wms_sync.shipments.read.raw import Manifest, ManifestDamaged, is_complete, 
 from wms_sync.state.audits import Audits
 from wms_sync.state.ledger import LEDGER_LACKS, CreatesJournal, PushLedger
 from wms_sync.state.lock import Held
-from wms_sync.state.run import Run
-from wms_sync.state.store import Observation, StateStore, Window
+from wms_sync.state.store import Observation, Run, StateStore, Window
 from wms_sync.state.turns import taking_turn
 from wms_sync.targets.database import records
 from wms_sync.targets.errors import AnotherServiceError, MaintenanceError, ReadersInTheWay

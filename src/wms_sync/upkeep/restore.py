@@ -36,9 +36,8 @@ from wms_sync.state.errors import StateDamaged, StateError
 from wms_sync.state.ledger import LEDGER_LACKS, Entry
 from wms_sync.state.lock import Held, lock_of
 from wms_sync.state.portable import Row, Snapshot, put_back, read_snapshot
-from wms_sync.state.run import Run
 from wms_sync.state.schema import forgotten_orders, observations, pages, push_ledger, windows
-from wms_sync.state.store import StateStore
+from wms_sync.state.store import Run, StateStore
 from wms_sync.state.turns import Turn
 from wms_sync.storage.durable import accessing, make_private, share_with_group, sync, write_whole
 from wms_sync.targets.errors import AnotherServiceError

@@ -18,7 +18,7 @@ from wms_sync.shipments.flatten.window import flatten_window, flattened_window, 
 from wms_sync.shipments.flatten.workers import Flattening
 from wms_sync.shipments.load.refresh import refresh
 from wms_sync.shipments.read.reader import Reading
-from wms_sync.state.run import Run
+from wms_sync.state.store import Run
 from wms_sync.targets.errors import AnalyticsError, RawPagesDamagedError
 
 

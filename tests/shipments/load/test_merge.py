@@ -18,7 +18,7 @@ from wms_sync.shipments.load.merge import Merger
 from wms_sync.shipments.load.parquet import receipts
 from wms_sync.shipments.load.refresh import rebuild, refresh
 from wms_sync.shipments.read.reader import Reading
-from wms_sync.state.run import Run
+from wms_sync.state.store import Run
 from wms_sync.targets.database import Session, open_for_writing, row_counts
 from wms_sync.targets.errors import CountsDisagreeError
 from wms_sync.targets.target import target_of

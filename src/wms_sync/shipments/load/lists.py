@@ -28,7 +28,7 @@ from wms_sync.shipments.load.filling import SAME, SETS
 from wms_sync.shipments.load.merge import PERSONAL
 from wms_sync.shipments.load.omitted import Omitted, omitted_by_window, omitted_data
 from wms_sync.state.audits import Audits, MissingShipment
-from wms_sync.state.run import Run
+from wms_sync.state.store import Run
 from wms_sync.targets.database import records
 
 logger = logging.getLogger(__name__)

@@ -21,8 +21,7 @@ from wms_sync.shipments.load.omitted import Omitted, omitted_by_window, record_o
 from wms_sync.shipments.load.parquet import WindowGroup, receipts
 from wms_sync.state.audits import Audit, Audits
 from wms_sync.state.ledger import PushLedger
-from wms_sync.state.run import Run
-from wms_sync.state.store import COMPLETE_STATES, Window
+from wms_sync.state.store import COMPLETE_STATES, Run, Window
 from wms_sync.targets.database import Session, replace_rows
 from wms_sync.targets.persons import write_forgotten
 

@@ -34,8 +34,7 @@ from wms_sync.shipments.load.retention import drop_old_pages
 from wms_sync.shipments.read.plan import data_as_of
 from wms_sync.shipments.read.raw import is_dropped
 from wms_sync.state.audits import Audit, Audits
-from wms_sync.state.run import Run
-from wms_sync.state.store import COMPLETE_STATES
+from wms_sync.state.store import COMPLETE_STATES, Run
 from wms_sync.targets.errors import RawPagesDamagedError
 from wms_sync.targets.refusals import refusals_explained
 from wms_sync.targets.target import note_published, target_of

@@ -18,8 +18,7 @@ from wms_sync.settings import Settings
 from wms_sync.shipments.flatten.window import is_flattened
 from wms_sync.shipments.read.quarantined_windows import is_quarantined
 from wms_sync.shipments.read.raw import drop_pages, is_dropped
-from wms_sync.state.run import Run
-from wms_sync.state.store import StateStore, Window
+from wms_sync.state.store import Run, StateStore, Window
 
 logger = logging.getLogger(__name__)
 

@@ -21,9 +21,8 @@ from msgspec.structs import replace
 from wms_sync.intervals import Interval
 from wms_sync.layout import MANIFEST, Layout, raw_key, window_key
 from wms_sync.shipments.read.raw import ManifestDamaged, is_complete, read_manifest
-from wms_sync.state.run import Run
 from wms_sync.state.schema import LONGEST_ID
-from wms_sync.state.store import Reason, StateStore, Window
+from wms_sync.state.store import Reason, Run, StateStore, Window
 
 logger = logging.getLogger(__name__)
 

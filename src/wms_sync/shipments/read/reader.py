@@ -31,8 +31,7 @@ from wms_sync.shipments.read.quarantined_windows import new_name, new_name_witho
 from wms_sync.shipments.read.raw import WindowIncomplete, refuse_without_room
 from wms_sync.shipments.read.undated import Undated
 from wms_sync.shipments.read.window import WindowReader
-from wms_sync.state.run import Run
-from wms_sync.state.store import COMPLETE_STATES, COVERING, Reason, Window
+from wms_sync.state.store import COMPLETE_STATES, COVERING, Reason, Run, Window
 
 RECENT = timedelta(days=7)
 ATTEMPTS = 3
