@@ -19,7 +19,7 @@ import httpx
 from tests.services import Service
 from wms_sandbox.transport import InProcess
 from wms_sync.catalogue import table as described
-from wms_sync.service.selection import selection
+from wms_sync.service.selection import Selection
 from wms_sync.shipments.load.checks import checks
 
 Record = dict[str, Any]
@@ -81,7 +81,9 @@ FIXED_OBJECTS = {"inventory", "export", "regulated_goods", "packaging", "other_s
 def service_pages(service: Service, *, include_addresses: bool = False) -> Iterator[Record]:
     """Every page of the whole service, newest first page last."""
     headers = {"Authorization": f"Bearer {service.sandbox.config.token}"}
-    params = httpx.QueryParams([("sort", "id"), ("limit", "500"), *selection(include_addresses=include_addresses)])
+    params = httpx.QueryParams(
+        [("sort", "id"), ("limit", "500"), *Selection.whole(include_addresses=include_addresses).params]
+    )
     within = InProcess(service.sandbox)
     with httpx.Client(base_url=within.base_url, headers=headers, transport=within) as http:
         answer = http.get("/api/global/v1/shipping/shipments", params=params)

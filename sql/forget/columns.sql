@@ -1,8 +1,8 @@
--- grain: one row per column of one database
--- source: DuckDB's catalogue; {database} is the name of the database as a literal
+-- grain: one row per column of the connection's database
+-- source: DuckDB's catalogue
 select
     schema_name,
     table_name,
     column_name
 from duckdb_columns()
-where database_name = {database}
+where database_name = current_database()

@@ -16,7 +16,7 @@ from pathlib import Path
 from benchmarks.measuring import Cost, measure
 from benchmarks.service import Service
 from wms_sync.layout import Layout
-from wms_sync.service.selection import selection
+from wms_sync.service.selection import Selection
 
 BENCH_PYTHON = Path(__file__).parents[2] / ".venv-bench" / "bin" / "python"
 DONE, DONE_WITH_DOUBTS = 0, 3
@@ -42,7 +42,7 @@ class Folder:
         self.path = path.absolute()
         self._service = service
         self._settings = settings or {}
-        self._selection.write_text(json.dumps(selection(include_addresses=False)))
+        self._selection.write_text(json.dumps(Selection.whole(include_addresses=False).params))
 
     def with_settings(self, settings: Mapping[str, str]) -> Folder:
         """Return the same installation with other settings."""

@@ -16,7 +16,7 @@ from urllib.parse import urljoin
 
 import httpx
 
-from wms_sync.service.selection import selection
+from wms_sync.service.selection import Selection
 from wms_sync.service.shipments import PATH
 
 SEED, DAYS, PAGE_SIZE = 11, 30, 1000
@@ -70,7 +70,7 @@ class Service:
             client.post(f"{self.base_url}/sandbox/advance", json=wish).raise_for_status()
 
     def _first_page(self) -> str:
-        params = (("sort", "id"), ("limit", str(PAGE_SIZE)), *selection(include_addresses=False))
+        params = (("sort", "id"), ("limit", str(PAGE_SIZE)), *Selection.whole(include_addresses=False).params)
         return f"{self.base_url}{PATH}?{httpx.QueryParams(params)}"
 
     def _client(self) -> httpx.Client:

@@ -2,7 +2,7 @@
 
 Each package defines its branch in its ``errors.py``, or beside what raises it. A message says what was tried, what
 happened and what to do next; facts are attributes. ``exit_code`` is the exit code of the command line (1: failed, 2:
-wrong settings or usage). ``require_extra`` reports a missing extra of the package before the work that needs it begins.
+wrong settings or usage).
 """
 
 from __future__ import annotations
@@ -70,9 +70,3 @@ def lacks(extra: str) -> str | None:
     if all(find_spec(name) is not None for name in MODULES[extra]):
         return None
     return f"needs the extra `{extra}`, which is not installed: pip install 'wms-sync[{extra}]'"
-
-
-def require_extra(extra: str, needed_by: str) -> None:
-    """Raise ``SettingsError`` if the extra is not installed."""
-    if said := lacks(extra):
-        raise SettingsError(f"{needed_by} {said}.")

@@ -15,7 +15,7 @@ from wms_sandbox.config import SandboxConfig
 from wms_sync.privacy.fields import KEPT, PERSON, fields_of
 from wms_sync.privacy.scrub import without_orders, without_persons
 from wms_sync.service.envelope import read_envelope
-from wms_sync.service.selection import selection
+from wms_sync.service.selection import Selection
 from wms_sync.shipments.flatten.shape import create_types, shape_of
 
 ADDRESS = {"type": "OrderAddress", "id": 5, "first_name": "Jane", "street": ["1 Main St"], "is_valid": True}
@@ -271,7 +271,7 @@ def test_the_types_are_read_as_duckdb_reads_them():
 
 
 def test_nothing_personal_is_asked_for_without_addresses():
-    asked = dict(selection(include_addresses=False))
+    asked = dict(Selection.whole(include_addresses=False).params)
     assert asked["fields:order.shipping_address"].split(",") == ["region", "country", "classification"]
     assert not [path for path in asked if path.endswith("original_address")]
     assert "original_address" not in asked["fields:order"].split(",")
@@ -285,7 +285,7 @@ def large_page() -> bytes:
     from wms_sandbox.query import read_query
 
     sandbox = Sandbox(SandboxConfig(shipments=200, now=datetime(2026, 3, 31, tzinfo=UTC), families=60))
-    query = read_query([("sort", "id"), ("limit", "200"), *selection(include_addresses=False)])
+    query = read_query([("sort", "id"), ("limit", "200"), *Selection.whole(include_addresses=False).params])
     return b"".join(sandbox._pages.write("/api/global/v1/shipping/shipments", query))
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from wms_sync.service.errors import Problem, Rejected, Unauthorized
 from wms_sync.service.refusals import Agreement, agree
-from wms_sync.service.selection import Selection, parameters, selection
+from wms_sync.service.selection import Selection, parameters
 
 WHOLE = Selection.whole(include_addresses=False)
 
@@ -84,7 +84,7 @@ def test_only_what_is_refused_is_left_out(told, refused, omitted):
 
 
 def test_all_is_asked_for_only_where_the_specification_lists_it():
-    asked = dict(selection(include_addresses=True))
+    asked = dict(Selection.whole(include_addresses=True).params)
     names = {name for name, text in asked.items() if text != "all"}
     assert names == {"fields", "fields:order", "fields:items", "fields:order.items", "fields:packing_solution"}
 
@@ -126,5 +126,9 @@ def test_what_field_selection_is_not_to_blame_for_stays_an_error(status):
 
 def test_the_address_of_a_request_stays_short_in_every_form():
     listed = [(one.name, ",".join(one.names)) for one in parameters(include_addresses=True)]
-    for params in (selection(include_addresses=False), selection(include_addresses=True), listed):
+    for params in (
+        Selection.whole(include_addresses=False).params,
+        Selection.whole(include_addresses=True).params,
+        listed,
+    ):
         assert sum(len(name) + len(text) + text.count(",") * 2 + 6 for name, text in params) < 7500

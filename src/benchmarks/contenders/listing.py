@@ -20,7 +20,7 @@ from isal import isal_zlib
 
 from wms_sync.intervals import Interval, slices
 from wms_sync.service.query import updated_within
-from wms_sync.service.selection import selection
+from wms_sync.service.selection import Selection
 from wms_sync.service.shipments import PATH
 
 RECORDS_PER_WINDOW = 10_000
@@ -46,7 +46,7 @@ class Listing:
     def pages(self, window_id: str, window: Interval) -> Iterator[Any]:
         """Yield the pages of a window: `collection` and `included`, whose objects are bytes."""
         limit = ("limit", os.environ["WMS_PAGE_SIZE"])
-        target = _target(window, limit, *selection(include_addresses=False))
+        target = _target(window, limit, *Selection.whole(include_addresses=False).params)
         number = 0
         while target:
             number += 1

@@ -15,7 +15,7 @@ import duckdb
 from msgspec import Struct
 
 from wms_sync import sql_files
-from wms_sync.errors import WmsSyncError, require_extra
+from wms_sync.errors import SettingsError, WmsSyncError, lacks
 from wms_sync.reports.finding import Finding, open_findings
 from wms_sync.reports.findings import findings_of
 from wms_sync.reports.output import is_marked, refuse_output, rendered
@@ -80,7 +80,8 @@ def make_report(
     With ``force``, replace a file that is not a report too. Raise ``SettingsError`` for a missing extra,
     ``ReportError`` or ``OutputRefused``.
     """
-    require_extra("report", "The report")
+    if said := lacks("report"):
+        raise SettingsError(f"The report {said}.")
     path = settings.layout.report
     is_default = to is None or to.resolve() == path.resolve()
     if to is not None and not is_default:

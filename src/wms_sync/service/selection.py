@@ -374,11 +374,6 @@ def data_of(names: Iterable[str]) -> str:
     return " and ".join([*([f"{', '.join(columns)} of {kind.table}"] if columns else []), *parts])
 
 
-def selection(*, include_addresses: bool) -> tuple[tuple[str, str], ...]:
-    """Return the query parameters for everything, in a fixed order; without addresses, none for personal data."""
-    return Selection.whole(include_addresses=include_addresses).params
-
-
 def parameter_names() -> frozenset[str]:
     """Return the paths that ``WMS_OMIT_FIELDS`` can leave out, such as ``order.brand``."""
     return frozenset(path for path in _KINDS if path)

@@ -116,11 +116,11 @@ class Epoch:
             raise said from error
 
 
-def newest_epoch(url: str, what: str = WRITER) -> EpochRow | None:
-    """Return the row of the newest epoch, whose writer may have ended; None if there has been no writer."""
+def newest_epoch(url: str) -> EpochRow | None:
+    """Return the newest epoch of writing the tables, whose writer may have ended; None if there has been no writer."""
     engine = open_engine(url)
     with engine.connect() as connection:
-        row = connection.execute(_query(what)).one_or_none()
+        row = connection.execute(_query(WRITER)).one_or_none()
     engine.dispose()
     return None if row is None else EpochRow(**row._mapping)
 

@@ -93,7 +93,7 @@ def held_rows(connection: duckdb.DuckDBPyConnection, order_ids: Collection[int])
 
 def present_tables(connection: duckdb.DuckDBPyConnection) -> list[tuple[Table, set[str]]]:
     """Return the existing tables that may hold personal data of an order, each with its columns."""
-    present = present_columns(connection, "current_database()")
+    present = present_columns(connection)
     return [(table, there) for table in concerned_tables() if (there := present.get((table.schema, table.name)))]
 
 
@@ -107,10 +107,10 @@ def erased(table: Table, there: Collection[str]) -> str:
     return sql_files.read("forget/update.sql").format(**names, changes=changes, personal=persons(table, there))
 
 
-def present_columns(connection: duckdb.DuckDBPyConnection, name: str) -> dict[tuple[str, str], set[str]]:
-    """Return the columns by schema and table, for one of the connection's databases."""
+def present_columns(connection: duckdb.DuckDBPyConnection) -> dict[tuple[str, str], set[str]]:
+    """Return the columns of the connection's database, by schema and table."""
     present: dict[tuple[str, str], set[str]] = {}
-    rows = connection.execute(sql_files.read("forget/columns.sql").format(database=name)).fetchall()
+    rows = connection.execute(sql_files.read("forget/columns.sql")).fetchall()
     for schema, table, column in rows:
         present.setdefault((schema, table), set()).add(column)
     return present

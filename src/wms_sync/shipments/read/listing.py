@@ -25,13 +25,13 @@ from wms_sync.shipments.read.progress import Warnings
 from wms_sync.state.store import StateStore
 
 
-def is_recent(span: timedelta, moment: datetime, now: datetime | None = None) -> bool:
+def is_recent(span: timedelta, moment: datetime) -> bool:
     """Return whether ``moment`` is less than ``span`` ago.
 
     A moment in the future is not recent: it comes from a clock that was ahead, and work that depends on it would wait
     until that moment.
     """
-    return timedelta(0) <= (now or datetime.now(UTC)) - moment < span
+    return timedelta(0) <= datetime.now(UTC) - moment < span
 
 
 def page_size(settings: Settings, warnings: Warnings) -> PageSize:
