@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
+
 import httpx
+from starlette.responses import Response
 
 from wms_sandbox.server import SandboxServer
 from wms_sandbox.transport import InProcess
@@ -13,3 +16,9 @@ Service = InProcess | SandboxServer
 def transport_to(service: Service) -> httpx.BaseTransport | None:
     """What the requests to a service go through; None is a socket."""
     return service if isinstance(service, InProcess) else None
+
+
+def content_of(answer: Response) -> bytes:
+    """The body of an answer of the sandbox, unpacked."""
+    body = bytes(answer.body)
+    return gzip.decompress(body) if "content-encoding" in answer.headers else body

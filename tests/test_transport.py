@@ -24,6 +24,7 @@ from starlette.responses import Response, StreamingResponse
 
 from tests.conftest import CONFIG, IMPATIENT, NOW, Bench, asks_for_page, opened_store
 from tests.landed import landed_ids
+from tests.services import content_of
 from wms_sandbox.app import Sandbox
 from wms_sandbox.faults import Disconnect, Truncated
 from wms_sandbox.server import SandboxServer
@@ -89,11 +90,6 @@ def edited(edit: Callable[[Page], object]) -> Answer:
         return Response(json.dumps(page), media_type="application/json")
 
     return change
-
-
-def content_of(answer: Response) -> bytes:
-    body = bytes(answer.body)
-    return gzip.decompress(body) if "content-encoding" in answer.headers else body
 
 
 def respelt(change: Callable[[bytes], bytes], **headers: str) -> Answer:

@@ -24,9 +24,9 @@ from starlette.responses import Response
 from tests.conftest import asks_for_page
 from tests.oracle import Tables, expected_tables
 from tests.processes import PROCESSES
+from tests.services import content_of
 from tests.survival.conftest import SMALL
 from tests.survival.installation import ENDED, Installation, _command
-from tests.test_transport import content_of
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
 
