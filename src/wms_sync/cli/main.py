@@ -263,6 +263,7 @@ def show_inbox(entry: str) -> None:
 
 @inbox.command("replay")
 @click.argument("entries", metavar="[ENTRY]...", nargs=-1)
+@exits_with_code
 def replay_inbox(entries: tuple[str, ...]) -> None:
     """Reload the windows of these entries, or of all entries, from their raw pages after a fix."""
     from wms_sync.cli.inbox import replay_entries
