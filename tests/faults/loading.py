@@ -42,7 +42,7 @@ FAULTS = (
         "sql/merge/contest.sql",
         "coalesce(stored._extracted_at < incoming.last_looked, false) as voids",
         "false as voids",
-        ("tests/test_sync.py::test_after_a_backfill_every_table_equals_the_service",),
+        ("tests/test_sync.py::test_after_each_sync_every_table_equals_the_service",),
     ),
     Fault(
         "children that their parent has no longer stay in the tables",
