@@ -5,23 +5,22 @@ from __future__ import annotations
 import ast
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cache
 from pathlib import Path
 
 import click
-import dagster as dg
 import duckdb
 import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from pipelines import definitions
-from tests.test_conventions import STEPS
+from tests.beginnings import empty_tables
+from tests.test_conventions import STEPS, modules, read, walked
 from wms_sync.cli.main import main
+from wms_sync.master_data.kinds.table import KINDS
 from wms_sync.settings import PREFIX, Settings
 from wms_sync.shipments.load.checks import checks
-from wms_sync.targets.database import open_for_writing
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -30,6 +29,11 @@ MARKDOWN = MarkdownIt("commonmark").enable("table")
 DIAGRAMS = ("flowchart", "stateDiagram-v2", "sequenceDiagram")
 PATH = re.compile(r"(?:src|pipelines|sql|tests|docs|\.requirements|\.ci)/[\w./-]+")
 COMMAND = "wms-sync"
+TYPED = re.compile(rf"(?:\$ )?(?:[A-Z_]+=\S+ )*(?:\.venv/bin/)?({COMMAND} .*)")
+NAME = re.compile(r"(?!x_)[a-z]+(?:_[a-z0-9]+)+")
+"""A name in snake case, as of a column or a check; ``x_id`` stands for any."""
+DOTTED = re.compile(rf"(?:{'|'.join(STEPS)})(?!\.db)(?:\.\w+)+")
+"""A module in a package, or something in one."""
 WORDS, LINES = 28_000, 120
 """The most words of all docs, generated pages included, and lines of a how-to."""
 CITED = re.compile(r"\b(?:spec|specification|sections?) (\d(?:\.\d)?(?:(?:, | and | to )\d\.\d)*)")
@@ -37,7 +41,7 @@ CITED = re.compile(r"\b(?:spec|specification|sections?) (\d(?:\.\d)?(?:(?:, | an
 
 @cache
 def tokens(page: Path) -> tuple[Token, ...]:
-    return tuple(MARKDOWN.parse(page.read_text(encoding="utf-8")))
+    return tuple(MARKDOWN.parse(read(page)))
 
 
 def inline(page: Path, kind: str) -> Iterator[Token]:
@@ -71,7 +75,7 @@ def rows(page: Path) -> Iterator[tuple[list[str], list[str]]]:
 
 
 def anchors(page: Path) -> set[str]:
-    """What GitHub makes of the headings; a heading that stands twice gets no second anchor here."""
+    """Return what GitHub makes of the headings; a heading that stands twice gets no second anchor here."""
     found = zip(tokens(page), tokens(page)[1:], strict=False)
     headings = [after.content for token, after in found if token.type == "heading_open"]
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
@@ -81,139 +85,102 @@ def shown(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=shown)
-def test_links_lead_to_what_is_there(page):
+def linked(page: Path) -> Iterator[tuple[Path, str]]:
+    """Yield the file and the anchor of each link within the project."""
     for link in inline(page, "link_open"):
         target, _, anchor = str(link.attrs["href"]).partition("#")
-        if target.startswith("http"):
-            continue
-        linked = (page.parent / target).resolve() if target else page
-        assert linked.exists(), target
-        assert not anchor or anchor in anchors(linked), f"{target}#{anchor}"
+        if not target.startswith("http"):
+            yield (page.parent / target).resolve() if target else page, anchor
 
 
-def test_the_readme_stays_one_page():
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) < 100
+@pytest.mark.parametrize("page", PAGES, ids=shown)
+def test_links_tables_and_blocks_are_whole(page):
+    assert [path for path, _ in linked(page) if not path.exists()] == []
+    assert [anchor for path, anchor in linked(page) if anchor and anchor not in anchors(path)] == []
+    lines = read(page).splitlines()
+    tables = [
+        lines[slice(*token.map)] for token in tokens(page) if token.type == "table_open" and token.map is not None
+    ]
+    assert [rows[0] for rows in tables if len({len(re.findall(r"(?<!\\)\|", row)) for row in rows}) > 1] == []
+    assert len(tables) == sum(bool(re.match(r" *\| -", line)) for line in lines), "a table that is not rendered as one"
+    fences = [token for token in tokens(page) if token.type == "fence"]
+    assert len(re.findall(r"^ *```", read(page), re.MULTILINE)) == 2 * len(fences)
+    assert all(token.info for token in fences)
+    assert [diagram for diagram in blocks(page, "mermaid") if diagram.split()[0] not in DIAGRAMS] == []
 
 
-def test_a_how_to_is_short_and_the_docs_are_within_their_words():
-    pages = {page: page.read_text(encoding="utf-8") for page in (ROOT / "README.md", *DOCS.rglob("*.md"))}
+def test_docs_are_short_and_every_page_is_linked():
+    pages = {page: read(page) for page in (ROOT / "README.md", *DOCS.rglob("*.md"))}
+    assert pages[ROOT / "README.md"].count("\n") < 100
     long = [shown(page) for page, text in pages.items() if page.parent.name == "how-to" and text.count("\n") > LINES]
     assert long == []
     assert sum(len(text.split()) for text in pages.values()) <= WORDS
+    assert {*DOCS.resolve().rglob("*.md")} <= {path for page in PAGES for path, _ in linked(page)}
 
 
-def test_every_page_is_linked_from_another():
-    linked = {
-        (page.parent / str(link.attrs["href"]).partition("#")[0]).resolve()
-        for page in PAGES
-        for link in inline(page, "link_open")
-    }
-    assert {page for page in DOCS.rglob("*.md") if page.resolve() not in linked} == set()
-
-
-@pytest.mark.parametrize("page", PAGES, ids=shown)
-def test_tables_have_as_many_cells_in_each_row(page):
-    lines = page.read_text(encoding="utf-8").splitlines()
-    for token in tokens(page):
-        if token.type == "table_open" and token.map is not None:
-            rows = lines[slice(*token.map)]
-            assert len({len(re.findall(r"(?<!\\)\|", row)) for row in rows}) == 1, rows[0]
-    rendered = sum(token.type == "table_open" for token in tokens(page))
-    assert rendered == sum(bool(re.match(r" *\| -", line)) for line in lines), "a table that is not rendered as one"
-
-
-@pytest.mark.parametrize("page", PAGES, ids=shown)
-def test_fenced_blocks_are_closed_and_say_their_language(page):
-    fences = [token for token in tokens(page) if token.type == "fence"]
-    assert len(re.findall(r"^ *```", page.read_text(encoding="utf-8"), re.MULTILINE)) == 2 * len(fences)
-    assert all(token.info for token in fences)
-    for diagram in blocks(page, "mermaid"):
-        assert diagram.split()[0] in DIAGRAMS
-
-
-def modules() -> set[str]:
-    """Each module of the project by its path, ``wms_sync/state/lock.py``, and by every end of that path."""
-    paths = [
-        path.relative_to(ROOT).parts
-        for folder in ("src", "pipelines", "tests")
-        for path in (ROOT / folder).rglob("*.py")
-    ]
+@cache
+def ends_of_modules() -> set[str]:
+    """Return each module of the project by its path, ``wms_sync/state/lock.py``, and by every end of that path."""
+    paths = [path.relative_to(ROOT).parts for folder in ("src", "pipelines", "tests") for path in modules(folder)]
     return {"/".join(parts[start:]) for parts in paths for start in range(len(parts))}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=shown)
-def test_modules_that_are_named_exist(page):
-    """Written as a path, or with dots: ``state/lock.py``, ``upkeep.recovery.begin``."""
-    codes = [code.content for code in inline(page, "code_inline")]
-    paths = {code for code in codes if re.fullmatch(r"[\w/]+\.py", code)}
-    packages = {package.name for package in (ROOT / "src" / "wms_sync").iterdir() if package.is_dir()}
-    dotted = (re.fullmatch(r"(\w+)((?:\.\w+)+)", code) for code in codes)
-    named = {
-        (match[1] + match[2]).replace(".", "/")
-        for match in dotted
-        if match and match[1] in packages and match[2] != ".db"
-    }
-    there = modules()
-    modules_of = {name for name in named if f"{name}.py" not in there and f"{name.rpartition('/')[0]}.py" not in there}
-    assert (paths - there, modules_of) == (set(), set())
+@cache
+def words() -> set[str]:
+    """Return every word of the code and of SQL, and the checks and jobs whose names are put together."""
+    files = [*modules("src"), *modules("pipelines"), *(ROOT / "sql").rglob("*.sql")]
+    made = {check.name for check in checks()} | {f"push_{kind.slug}" for kind in KINDS}
+    return made.union(*(re.findall(r"[a-z]\w+", read(path)) for path in files))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=shown)
-def test_settings_and_files_that_are_named_exist(page):
-    text = page.read_text(encoding="utf-8")
+def test_what_a_page_names_exists(page):
+    """Settings, files, names in snake case, and modules: ``state/lock.py``, ``upkeep.recovery.begin``."""
     settings = {PREFIX + name.upper() for name in Settings.model_fields}
-    assert set(re.findall(rf"\b{PREFIX}[A-Z_]+[A-Z]\b", text)) <= settings
+    assert set(re.findall(rf"\b{PREFIX}[A-Z_]+[A-Z]\b", read(page))) <= settings
     codes = [code.content for code in inline(page, "code_inline")]
     named = {found for code in codes for found in PATH.findall(code) if "<" not in code and "*" not in code}
     assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
+    assert {code for code in codes if NAME.fullmatch(code)} - words() == set() or page.name == "extend.md"
+    assert {code for code in codes if re.fullmatch(r"[\w/]+\.py", code)} <= ends_of_modules()
+    dotted = (code.replace(".", "/") for code in codes if DOTTED.fullmatch(code))
+    assert [
+        path for path in dotted if ends_of_modules().isdisjoint({f"{path}.py", f"{path.rpartition('/')[0]}.py"})
+    ] == []
 
 
 def test_sections_of_the_interface_that_docstrings_cite_are_there():
-    text = (DOCS / "reference" / "specification.md").read_text(encoding="utf-8")
-    sections = set(re.findall(r"^#+ (\d+(?:\.\d+)?)\.? ", text, re.MULTILINE))
-    cited: set[str] = set()
-    for folder, kind in (("src", "py"), ("pipelines", "py"), ("tests", "py"), ("sql", "sql")):
-        for path in (ROOT / folder).rglob(f"*.{kind}"):
-            for numbers in CITED.findall(path.read_text(encoding="utf-8")):
-                cited.update(re.findall(r"\d+(?:\.\d+)?", numbers))
+    specification = read(DOCS / "reference" / "specification.md")
+    sections = set(re.findall(r"^#+ (\d+(?:\.\d+)?)\.? ", specification, re.MULTILINE))
+    files = [*modules("src"), *modules("pipelines"), *modules("tests"), *(ROOT / "sql").rglob("*.sql")]
+    texts = [numbers for path in files for numbers in CITED.findall(read(path))]
+    cited = {number for text in texts for number in re.findall(r"\d+(?:\.\d+)?", text)}
     assert len(cited) > 20
     assert cited <= sections
 
 
 @cache
-def said() -> tuple[str, ...]:
-    """Every text in the code that may be part of a message; what is filled in ends a text."""
-    return tuple(_said())
+def said() -> set[str]:
+    """Return every text in the code that may be part of a message; what is filled in ends a text."""
+    nodes = (node for folder in ("src/wms_sync", "pipelines") for path in modules(folder) for node in walked(path))
+    return {" ".join(str(node.value).split()) for node in nodes if isinstance(node, ast.Constant)}
 
 
-def _said() -> Iterator[str]:
-    for folder in ("src/wms_sync", "pipelines"):
-        for path in (ROOT / folder).rglob("*.py"):
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-                if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                    yield " ".join(node.value.split())
+def unsaid(parts: Collection[str]) -> list[str]:
+    """Return those parts of messages that no text in the code has."""
+    assert len(parts) > 20
+    return [part for part in sorted(parts) if not any(part in text for text in said())]
 
 
 def test_messages_that_are_explained_are_said_in_the_code():
-    texts = said()
     messages = [row[0] for head, row in rows(DOCS / "reference" / "messages.md") if head[0] == "message"]
-    parts = [part.strip() for cell in messages for code in re.findall(r"`([^`]+)`", cell) for part in code.split("…")]
-    assert len(parts) > 100
-    assert [part for part in parts if not any(part in text for text in texts)] == []
+    codes = [code for cell in messages for code in re.findall(r"`([^`]+)`", cell)]
+    assert unsaid({part.strip() for code in codes for part in code.split("…")}) == []
 
 
 def test_what_the_readme_shows_of_a_run_is_what_commands_print():
-    shown = [block for block in blocks(ROOT / "README.md", "text") if "┌" not in block]
-    parts = {
-        part.strip()
-        for block in shown
-        for line in block.splitlines()
-        for part in re.split(r"\S*\d\S*(?: UTC)?|  +", line)
-    }
-    assert len(parts) > 20
-    texts = said()
-    assert [part for part in sorted(parts) if not any(part in text for text in texts)] == []
+    lines = [line for block in blocks(ROOT / "README.md", "text") if "┌" not in block for line in block.splitlines()]
+    assert unsaid({part.strip() for line in lines for part in re.split(r"\S*\d\S*(?: UTC)?|  +", line)}) == []
 
 
 def test_the_map_shows_the_packages_in_the_order_in_which_they_import():
@@ -223,124 +190,60 @@ def test_the_map_shows_the_packages_in_the_order_in_which_they_import():
     assert packages == STEPS
 
 
-@cache
-def built() -> dg.Definitions:
-    """Everything that Dagster may have, with the settings that make some of it."""
-    webhook = "https://hooks.example.com/x"
-    return definitions.build(Settings.load(_env_file=None, base_url=None, alert_webhook_url=webhook))
-
-
-def test_what_the_page_on_dagster_says_one_can_start_exists():
-    described = list(rows(DOCS / "how-to" / "dagster.md"))
-    sensors = {row[0].strip("`") for head, row in described if head[0] == "sensor"}
-    assert sensors == {sensor.name for sensor in built().sensors or ()}
-    assets = {key.to_user_string() for key in built().resolve_asset_graph().get_all_asset_keys()}
-    jobs = {job.name for job in built().resolve_all_job_defs()}
-    schedules = {schedule.name for schedule in built().schedules or ()}
-    starts = [row[0] for head, row in described if head[0] == "you start"]
-    assert {name for start in starts for name in re.findall(r"`([^`]+)`", start)} <= assets | jobs | schedules
-
-
-NAME = re.compile(r"(?!x_)[a-z]+(?:_[a-z0-9]+)+")
-"""A name in snake case, as of a column or a check; ``x_id`` stands for any."""
-
-
-@cache
-def names() -> set[str]:
-    """Every word of the code and of SQL, and the checks and jobs whose names are put together."""
-    paths = [path for folder in ("src", "pipelines", "sql") for path in (ROOT / folder).rglob("*.*")]
-    texts = (path.read_text(encoding="utf-8") for path in paths if path.suffix in {".py", ".sql"})
-    made = {check.name for check in checks()} | {job.name for job in built().resolve_all_job_defs()}
-    return made.union(*(re.findall(r"[a-z]\w+", text) for text in texts))
-
-
-@pytest.mark.parametrize("page", [page for page in PAGES if page.name != "extend.md"], ids=shown)
-def test_names_in_the_text_exist(page):
-    named = {code.content for code in inline(page, "code_inline") if NAME.fullmatch(code.content)}
-    assert named - names() == set()
-
-
-def parsed(line: str) -> None:
-    """Parse a line of the command line without running it; raises what it would be refused with."""
-    arguments = shlex.split(line, comments=True)[1:]
+def command_of(line: str) -> tuple[click.Command, list[str]]:
+    """Return the command of a line and its arguments."""
     command: click.Command = main
-    context = main.make_context(COMMAND, arguments.copy())
-    while isinstance(command, click.Group):
-        left = [*context._protected_args, *context.args]
-        name, found, rest = command.resolve_command(context, left)
-        assert found is not None
-        command, context = found, found.make_context(name, rest, parent=context)
-
-
-def commands(page: Path) -> Iterator[str]:
-    for block in (*blocks(page, "sh"), *blocks(page, "text")):
-        for line in block.splitlines():
-            if match := re.match(rf"(?:\$ )?(?:[A-Z_]+=\S+ )*(?:\.venv/bin/)?({COMMAND} .*)", line):
-                yield match[1]
+    _, *arguments = shlex.split(line, comments=True)
+    while isinstance(command, click.Group) and arguments and not arguments[0].startswith("-"):
+        command = command.commands[arguments.pop(0)]
+    return command, arguments
 
 
 @pytest.mark.parametrize("page", PAGES, ids=shown)
-def test_commands_in_examples_are_understood(page, tmp_path, monkeypatch):
-    """The files that a push names are there; that it refuses others is shown in ``test_push_command.py``."""
+def test_commands_of_a_page_exist(page, tmp_path, monkeypatch):
+    """Those in blocks are parsed, with the files that a push names; of those in the text the options are looked at."""
     monkeypatch.chdir(tmp_path)
-    for line in commands(page):
-        for name in re.findall(r"\S+\.csv", line):
-            Path(name).parent.mkdir(parents=True, exist_ok=True)
-            Path(name).touch()
-        parsed(line)
-
-
-@pytest.mark.parametrize("page", PAGES, ids=shown)
-def test_commands_and_options_in_the_text_exist(page):
+    for line in (
+        line for language in ("sh", "text") for block in blocks(page, language) for line in block.splitlines()
+    ):
+        if typed := TYPED.match(line):
+            for name in re.findall(r"\S+\.csv", line):
+                Path(name).parent.mkdir(parents=True, exist_ok=True)
+                Path(name).touch()
+            command, arguments = command_of(typed[1])
+            command.make_context(COMMAND, arguments)
     for code in inline(page, "code_inline"):
-        words = code.content.removeprefix(".venv/bin/").split()
-        if words[:1] != [COMMAND]:
-            continue
-        command: click.Command = main
-        for word in words[1:]:
-            if isinstance(command, click.Group) and word[0] != "-":
-                assert word in command.commands, code.content
-                command = command.commands[word]
-        options = {name for parameter in command.params for name in parameter.opts}
-        asked = {word for word in words if word.startswith("--")}
-        assert asked <= options | {"--help", "--version"}, code.content
+        if code.content.removeprefix(".venv/bin/").split()[:1] == [COMMAND]:
+            command, arguments = command_of(code.content)
+            options = {name for parameter in command.params for name in parameter.opts} | {"--help", "--version"}
+            assert {word for word in arguments if word.startswith("--")} <= options, code.content
 
 
-@pytest.fixture(scope="module")
-def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the published file of an installation that has read nothing yet."""
-    folder = tmp_path_factory.mktemp("analyst")
-    with open_for_writing(folder / "data" / "analytics.duckdb", memory_limit="500MB"):
-        pass
-    return folder
+@pytest.fixture
+def analyst(tmp_path, monkeypatch) -> Path:
+    """The folder of an analyst, with the published file of an installation that has read nothing yet."""
+    monkeypatch.chdir(tmp_path)
+    return empty_tables(tmp_path / "data" / "analytics.duckdb")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=shown)
-def test_sql_in_examples_runs(page, published):
-    examples = list(blocks(page, "sql"))
-    with duckdb.connect(published / "data" / "analytics.duckdb", read_only=True) as connection:
-        for example in examples:
-            for statement in connection.extract_statements(example):
-                connection.execute(statement)
-
-
-@pytest.mark.parametrize("wednesday", ["2026-03-11", "2026-06-10", "2026-11-04"])
-def test_the_example_of_last_friday_means_six_in_the_evening_also_after_the_clocks_have_changed(wednesday):
-    [moment] = re.findall(
-        r"\((select .+ as t)\) as friday", (DOCS / "how-to" / "history.md").read_text(encoding="utf-8")
-    )
-    with duckdb.connect() as connection:
-        connection.execute("set timezone = 'America/New_York'")
-        query = moment.replace("now()", f"timestamptz '{wednesday} 12:00'")
-        found = connection.execute(f"select strftime(t, '%A %H:%M') from ({query})").fetchone()
-    assert found == ("Friday 18:00",)
-
-
-@pytest.mark.parametrize("page", PAGES, ids=shown)
-def test_python_in_examples_runs(page, published, monkeypatch, capsys):
-    monkeypatch.chdir(published)
+@pytest.mark.parametrize("page", [page for page in PAGES if {*blocks(page, "sql"), *blocks(page, "python")}], ids=shown)
+def test_sql_and_python_in_examples_run(page, analyst, capsys):
+    with duckdb.connect(analyst, read_only=True) as connection:
+        for example in blocks(page, "sql"):
+            connection.execute(example)
     for example in blocks(page, "python"):
         names: dict[str, duckdb.DuckDBPyConnection] = {}
         exec(compile(example, shown(page), "exec"), names)
         names["db"].close()
         assert capsys.readouterr().out
+
+
+def test_the_example_of_last_friday_means_local_time():
+    """Also after the clocks have changed."""
+    [moment] = re.findall(r"\((select .+ as t)\) as friday", read(DOCS / "how-to" / "history.md"))
+    with duckdb.connect() as connection:
+        connection.execute("set timezone = 'America/New_York'")
+        for wednesday in ("2026-03-11", "2026-06-10", "2026-11-04"):
+            query = moment.replace("now()", f"timestamptz '{wednesday} 12:00'")
+            found = connection.execute(f"select strftime(t, '%A %H:%M') from ({query})").fetchone()
+            assert found == ("Friday 18:00",), wednesday
