@@ -1,7 +1,8 @@
 """The tutorial as a test: its blocks run in order in an empty folder, and print what the page shows.
 
-A block of shell that starts the sandbox or the UI runs beside the others until the end, on a free port. What follows a
-block as ``text`` must be in its output, line by line; numbers, moments and paths may differ.
+The sandbox runs beside the others until the end, on a free port. The UI ends when it has printed its address: that it
+serves is shown in ``pipelines/test_dagster_dev.py``. What follows a block as ``text`` must be in its output, line by
+line; numbers, moments and paths may differ.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-import httpx
 import pytest
 
 from tests.test_docs import DOCS, tokens
 
-SERVERS = {"wms-sync sandbox": 8808, "wms-sync ui": 3000}
+SANDBOX = "wms-sync sandbox"
+SERVERS = {SANDBOX: 8808, "wms-sync ui": 3000}
 """Blocks that serve until they are stopped, and the port that the page names."""
 MAY_FIND = {0, 3}
 """Exit codes of a block: done, or done with findings."""
@@ -54,8 +55,13 @@ def steps() -> Iterator[tuple[str, str, list[str]]]:
             yield fence.info, fence.content, shown
 
 
+def missing(shown: list[str], output: str) -> list[str]:
+    """Return the lines of the page that the output lacks."""
+    return [line for line in shown if not pattern(line).search(output)]
+
+
 class Reader:
-    """A folder, an environment and the ports of the servers that run beside."""
+    """A folder, an environment and the ports of the servers."""
 
     def __init__(self, folder: Path, servers: ExitStack) -> None:
         self._folder, self._servers = folder, servers
@@ -66,14 +72,16 @@ class Reader:
     def run(self, language: str, text: str, shown: list[str]) -> None:
         for named, used in self._ports.items():
             text = text.replace(named, used)
-        if (server := text.strip()) in SERVERS:
-            output = self._servers.enter_context(self._serving(server))
+        if (server := text.strip()) == SANDBOX:
+            self._servers.enter_context(self._serving(server, shown))
+        elif server in SERVERS:
+            with self._serving(server, shown):
+                pass
         else:
             output = self._run([sys.executable, "-c", text] if language == "python" else ["bash", "-ec", text])
+            assert missing(shown, output) == [], output
             if "\ncd " in text:
                 self._folder /= text.split("\ncd ")[1].strip()
-        missing = [line for line in shown if not pattern(line).search(output)]
-        assert missing == [], output
 
     def _run(self, command: list[str]) -> str:
         done = subprocess.run(
@@ -83,34 +91,25 @@ class Reader:
         return done.stdout + done.stderr
 
     @contextmanager
-    def _serving(self, server: str) -> Iterator[str]:
-        """Run it until the end, and yield what it printed until it answered."""
-        port = self._ports[str(SERVERS[server])]
+    def _serving(self, server: str, shown: list[str]) -> Iterator[None]:
+        """Run it with its processes inside the block, which begins when it has printed these lines."""
         log = self._folder / f"{server.split()[1]}.log"
+        command = [*server.split(), "--port", self._ports[str(SERVERS[server])]]
         with (
             log.open("wb") as output,
             subprocess.Popen(
-                [*server.split(), "--port", port],
-                cwd=self._folder, env=self._environment, stdout=output, stderr=output,
+                command, cwd=self._folder, env=self._environment, stdout=output, stderr=output, start_new_session=True
             ) as process,
-        ):  # fmt: skip
+        ):
             try:
-                self._wait(f"http://127.0.0.1:{port}/", process)
-                yield log.read_text()
+                deadline = time.monotonic() + SECONDS
+                while missing(shown, log.read_text()):
+                    assert process.poll() is None, log.read_text()
+                    assert time.monotonic() < deadline, log.read_text()
+                    time.sleep(0.1)
+                yield
             finally:
-                process.send_signal(signal.SIGTERM)
-
-    @staticmethod
-    def _wait(address: str, process: subprocess.Popen[bytes]) -> None:
-        for _ in range(SECONDS * 5):
-            try:
-                httpx.get(address)
-            except httpx.TransportError:
-                assert process.poll() is None
-                time.sleep(0.2)
-            else:
-                return
-        raise AssertionError(address)
+                os.killpg(process.pid, signal.SIGKILL)
 
 
 def test_the_blocks_of_the_tutorial_run_in_order_and_print_what_it_shows(tmp_path):
