@@ -20,7 +20,7 @@ NOW = datetime(2024, 3, 15, 3, 0, tzinfo=UTC)
 ZONES = "West=America/Los_Angeles,East=America/New_York"
 WEST, EAST, UNKNOWN_WAREHOUSE = 1, 2, 9
 MAKER, TRADER = 1, 2
-ACME, BETA = 1, 2
+ACME, BETA, IDLE = 1, 2, 4
 A, A_AGAIN, A_OF_TRADER, B, BOX, PAPER, LABEL = 100, 101, 102, 200, 300, 301, 302
 
 
@@ -66,6 +66,7 @@ class Scenario:
         self._insert("merchants", id=TRADER, code="trader", name="Trader")
         self._insert("retailers", id=ACME, code="ACME", name="Acme", allowed_shipping_methods=["ups_GROUND"])
         self._insert("retailers", id=BETA, code="BETA", name="Beta", allowed_shipping_methods=[])
+        self._insert("retailers", id=IDLE, code="IDLE")
         for number, merchant, sku, kind, goods in (
             (A, MAKER, "A", "Product", "NORMAL"),
             (A_AGAIN, MAKER, "A", "Product", "HAZMAT"),

@@ -108,14 +108,28 @@ SAYS: dict[str, tuple[str, list[tuple[object, ...]]]] = {
         ],
     ),
     "shipped per day sums what left and not what was planned": (
-        "select day, warehouse_name, shipping_carrier_code, shipments, quantity "
+        "select day, warehouse_name, shipping_carrier_code, shipments, packages, shipments_late, quantity "
         "from marts.shipped_per_day order by all",
         [
-            (day(9), "West", "ups", 1, 2),
-            (day(11), "West", "fedex", 1, 1),
-            (day(12), "East", "ups", 3, 13),  # 6 of 3, 4 of 4, 3 of 12, whose other item does not say
-            (day(13), "East", "ups", 1, 3),  # five were planned
-            (day(13), None, None, 1, None),  # no item came
+            (day(9), "West", "ups", 1, 1, 0, 2),
+            (day(11), "West", "fedex", 1, 1, 1, 1),
+            (day(12), "East", "ups", 3, 3, 0, 13),  # 6 of 3, 4 of 4, 3 of 12, whose other item does not say
+            (day(13), "East", "ups", 1, 1, 1, 3),  # five were planned
+            (day(13), None, None, 1, 0, 0, None),  # no item came
+        ],
+    ),
+    "open shipments past their target": (
+        "select shipment_id, days_late from marts.open_shipments_past_target",
+        [(8, 1)],  # 9 is due on a day that is not over, 13 is deleted
+    ),
+    "a shipment beside its order, retailer, warehouse and totals": (
+        "select shipment_id, order_unique_id, retailer_code, warehouse_name, merchant_name, items, quantity, packages, "
+        "billable_weight_value, billable_weight_unit, is_open from marts.shipment_overview "
+        "where shipment_id in (4, 8, 13) order by shipment_id",
+        [
+            (4, "O-3", "BETA", "East", "Maker", 1, 4, 2, 3, "lb", False),
+            (8, "O-6", None, "West", "Trader", 1, 2, 0, None, None, True),
+            (13, "O-11", None, "East", "Trader", 0, None, 0, None, None, False),  # deleted
         ],
     ),
     "sku per week": (
@@ -183,10 +197,25 @@ SAYS: dict[str, tuple[str, list[tuple[object, ...]]]] = {
             (12, day(12), ["HAZMAT", "NORMAL"], None),
         ],
     ),
-    "a retailers rates are of what was due": (
-        "select retailer_id, shipments, shipments_shipped, shipped_late, due, share_on_time "
-        "from marts.retailer_performance order by retailer_id",
-        [(1, 2, 2, 1, 2, 0.5), (2, 2, 2, 0, 2, 1.0), (3, 1, 1, 0, 1, 1.0)],
+    "retailers without shipments, and shipments without their retailer": (
+        "select retailer_id, retailer_code, shipments, shipments_open, shipments_shipped, shipped_late, "
+        "share_shipped_late, open_late, due, share_on_time from marts.retailer_performance order by retailer_id",
+        [
+            (1, "ACME", 2, 0, 2, 1, 0.5, 0, 2, 0.5),
+            (2, "BETA", 2, 0, 2, 0, 0, 0, 2, 1.0),
+            (3, None, 1, 0, 1, 0, 0, 0, 1, 1.0),
+            (4, "IDLE", 0, 0, 0, 0, None, 0, 0, None),
+        ],
+    ),
+    "a status lasts until the next one, whatever else changes": (
+        "select object, status, previous_status, strftime(changed_at at time zone 'UTC', '%m-%d %H:%M'), hours, "
+        "is_latest from history.status_changes order by object, changed_at",
+        [
+            ("order", "new", None, "03-08 09:00", None, True),
+            ("shipment", "new", None, "03-08 10:00", 6.5, False),
+            ("shipment", "picking", "new", "03-08 16:30", 41.5, False),
+            ("shipment", "shipped", "picking", "03-10 10:00", None, True),
+        ],
     ),
     "unknown values are listed without a meaning": (
         "select column_name, value, is_open, sort, meaning from ops.code_values where not is_known",
