@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from datetime import date
 
 import pytest
@@ -120,21 +117,6 @@ def test_what_is_missing_is_named_with_what_to_do(missing, require):
         require(load(**WHOLE | {missing: None}))
 
 
-@pytest.mark.proof
-def test_environment_and_dotenv_are_read(tmp_path):
-    (tmp_path / ".env").write_text("WMS_PAGE_SIZE=77\nWMS_START_DATE=2025-02-03\nWMS_API_TOKEN=\n")
-    code = "from wms_sync.settings import Settings; s = Settings.load(); print(s.page_size, s.start_date, s.api_token)"
-    shown = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=tmp_path,
-        env={**os.environ, "WMS_PAGE_SIZE": "88"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert shown.stdout.split() == ["88", "2025-02-03", "None"]
-
-
 def test_defaults_are_those_of_the_documentation():
     settings = load()
     assert settings.start_date == date(2024, 1, 1)
@@ -215,6 +197,13 @@ def test_in_the_environment_only_what_is_near_a_name_is_refused(env_file, monkey
     monkeypatch.setenv("WMS_API_TOKN", "planted")
     with pytest.raises(SettingsError, match=r"WMS_API_TOKN \(in the environment\).*mean WMS_API_TOKEN\?"):
         Settings.load()
+
+
+def test_the_environment_wins_over_the_env_file_and_nothing_is_no_value(env_file, monkeypatch):
+    env_file("WMS_PAGE_SIZE=77", "WMS_START_DATE=2025-02-03", "WMS_API_TOKEN=")
+    monkeypatch.setenv("WMS_PAGE_SIZE", "88")
+    settings = Settings.load()
+    assert (settings.page_size, settings.start_date, settings.api_token) == (88, date(2025, 2, 3), None)
 
 
 def test_what_dagster_copied_from_the_env_file_is_read_from_there_again(env_file, monkeypatch):
