@@ -159,7 +159,7 @@ def test_every_field_of_the_specification_has_its_columns(one):
 
 
 @pytest.mark.parametrize("one", [*tables(), *ops_tables(), *history_tables(), *marts()], ids=lambda one: one.slug)
-def test_the_catalogue_reads_what_duckdb_creates_and_every_column_has_a_comment(one, database):
+def test_the_catalogue_reads_what_duckdb_creates(one, database):
     columns = described(database, one.schema, one.name)
     assert [name for name, _ in columns] == list(one.column_names) != []
     assert all(len(column.comment) > 3 for column in one.columns)
@@ -182,7 +182,7 @@ def test_a_table_names_columns_that_it_has(one):
 
 @pytest.mark.parametrize("one", OF_THE_SERVICE, ids=lambda one: one.slug)
 @pytest.mark.parametrize("objects", ["of every kind", "of no kind"])
-def test_a_flatten_statement_returns_the_columns_of_its_table(one, objects, database, flattening):
+def test_a_flatten_statement_returns_its_columns(one, objects, database, flattening):
     connection, kinds = flattening
     kinds = replace(kinds, filled=kinds.reads if objects == "of every kind" else ())
     provenance = {"window_id": "w", "numbers": [1], "extracted_at": ["2024-01-01T00:00:00Z"]}
@@ -217,7 +217,7 @@ def test_what_is_stated_has_no_column_twice(path, flattening):
         assert own.isdisjoint(flattening[1].fields[kind])
 
 
-def test_each_table_of_the_service_has_a_statement_that_says_what_it_is():
+def test_each_table_has_a_statement_with_its_header():
     slugs = {one.slug for one in OF_THE_SERVICE}
     assert set(SPECIFIED) == slugs == {sql_files.stem(path) for path in sql_files.listed("flatten")}
     for path in (*sql_files.listed("tables"), *sql_files.listed("flatten")):

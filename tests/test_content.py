@@ -391,7 +391,7 @@ def test_it_becomes_what_the_table_says(number, case, loaded):
     assert (QUARANTINE in case.outcome, DRIFT in case.outcome) == (case.path is not None, case.key is not None)
 
 
-def test_all_other_shipments_are_there_and_the_sync_warns(loaded):
+def test_other_shipments_are_there_and_the_sync_warns(loaded):
     removed = sum(case.outcome == REMOVED for case in CASES)
     assert loaded.report.published
     assert loaded.report.rows["shipments"] == len(CASES) + UNTOUCHED - removed
@@ -450,7 +450,7 @@ LEARNED = {
 
 
 @pytest.mark.proof
-def test_once_the_sql_knows_it_a_replay_or_a_rebuild_brings_it_in(loaded, tmp_path):
+def test_a_replay_or_rebuild_brings_it_in(loaded, tmp_path):
     data = rebuilt_elsewhere(tmp_path, loaded.data, TAUGHT, replayed=True)
     for file in (REPLAYED, "analytics.duckdb"):
         with duckdb.connect(data / file, read_only=True) as connection:

@@ -114,7 +114,7 @@ def test_the_pause_is_that_around_the_last_tick(cron, pause):
         ("0 2 * * 1-5", 26, 74),
     ],
 )
-def test_data_is_late_when_a_tick_has_passed_and_its_run_should_be_done(cron, hours, at_most):
+def test_when_data_is_late(cron, hours, at_most):
     thursday = datetime(2026, 3, 5, 12, tzinfo=UTC)
     assert late_after(cron, "UTC", thursday) == timedelta(hours=hours)
     assert late_after_at_most(cron, "UTC") == timedelta(hours=at_most)

@@ -49,7 +49,7 @@ def test_units_name_what_there_is(unit):
     assert unit.suffix != ".timer" or started.exists()
 
 
-def test_the_workspace_names_the_code_server_of_the_unit():
+def test_the_workspace_names_the_code_server():
     [location] = yaml.safe_load((DEPLOY / "workspace.yaml").read_text(encoding="utf-8"))["load_from"]
     server = location["grpc_server"]
     started = (DEPLOY / "systemd" / "wms-sync-code.service").read_text(encoding="utf-8")
@@ -59,7 +59,7 @@ def test_the_workspace_names_the_code_server_of_the_unit():
     assert asked in started
 
 
-def test_instances_have_the_same_unit_and_a_location_of_their_name():
+def test_instances_have_the_same_unit():
     of_one, of_several = ((DEPLOY / "systemd" / f"wms-sync-code{at}.service").read_text() for at in ("", "@"))
     assert "Environment=WMS_INSTANCE=%i" in of_several
     assert "--location-name %i" in of_several
@@ -70,7 +70,7 @@ def test_instances_have_the_same_unit_and_a_location_of_their_name():
         Settings.load(_env_file=None, instance=location["grpc_server"]["location_name"])
 
 
-def test_a_command_by_hand_has_what_the_unit_has():
+def test_a_typed_command_has_what_units_have():
     """The user, the folders, the settings and the token."""
     unit = (DEPLOY / "systemd" / "wms-sync.service").read_text(encoding="utf-8")
     script = (DEPLOY / "wms-sync").read_text(encoding="utf-8")
@@ -95,7 +95,7 @@ def test_containers_are_told_settings_that_there_are(name):
     assert len(named) > 1
 
 
-def test_the_image_is_made_of_what_there_is_and_begins_programs_that_there_are():
+def test_the_image_copies_and_starts_what_exists():
     text = (PODS / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")
     ignored = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
     for line in re.findall(r"^COPY (?!--from)(.+)$", text, re.MULTILINE):
@@ -151,7 +151,7 @@ def test_containers_find_each_other():
 
 
 @pytest.mark.filterwarnings("default")
-def test_dagster_keeps_its_history_in_postgresql_as_the_image_says(lake_url, tmp_path, monkeypatch):
+def test_dagster_keeps_its_history_in_postgresql(lake_url, tmp_path, monkeypatch):
     """With the scheme that stands there; the server of the tests has no host, which only a URL can say."""
     home = yaml.safe_load((PODS / "dagster.yaml").read_text(encoding="utf-8"))
     scheme = home["storage"]["postgres"]["postgres_db"]["scheme"]
@@ -175,7 +175,7 @@ def test_dagster_keeps_its_history_in_postgresql_as_the_image_says(lake_url, tmp
 
 
 @pytest.mark.proof
-def test_a_wheel_has_everything_that_a_clone_runs_with(tmp_path):
+def test_a_wheel_has_everything_that_runs(tmp_path):
     """That it runs in an empty environment is tried by `tests/try_wheel.sh`."""
     built = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
     subprocess.run(built, cwd=ROOT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

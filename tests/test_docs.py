@@ -149,7 +149,7 @@ def test_what_a_page_names_exists(page):
     ] == []
 
 
-def test_sections_of_the_interface_that_docstrings_cite_are_there():
+def test_cited_sections_of_the_specification_exist():
     specification = read(DOCS / "reference" / "specification.md")
     sections = set(re.findall(r"^#+ (\d+(?:\.\d+)?)\.? ", specification, re.MULTILINE))
     files = [*modules("src"), *modules("pipelines"), *modules("tests"), *(ROOT / "sql").rglob("*.sql")]
@@ -172,18 +172,18 @@ def unsaid(parts: Collection[str]) -> list[str]:
     return [part for part in sorted(parts) if not any(part in text for text in said())]
 
 
-def test_messages_that_are_explained_are_said_in_the_code():
+def test_explained_messages_are_in_the_code():
     messages = [row[0] for head, row in rows(DOCS / "reference" / "messages.md") if head[0] == "message"]
     codes = [code for cell in messages for code in re.findall(r"`([^`]+)`", cell)]
     assert unsaid({part.strip() for code in codes for part in code.split("…")}) == []
 
 
-def test_what_the_readme_shows_of_a_run_is_what_commands_print():
+def test_commands_print_what_the_readme_shows():
     lines = [line for block in blocks(ROOT / "README.md", "text") if "┌" not in block for line in block.splitlines()]
     assert unsaid({part.strip() for line in lines for part in re.split(r"\S*\d\S*(?: UTC)?|  +", line)}) == []
 
 
-def test_the_map_shows_the_packages_in_the_order_in_which_they_import():
+def test_the_map_shows_packages_in_order_of_imports():
     packages = [
         row[0].strip("`") for head, row in rows(DOCS / "explanation" / "architecture.md") if head[0] == "package"
     ]

@@ -19,7 +19,7 @@ FILES = ((10_000, 3, 3), (10_000, 5_000, 5_000), (0, 0, 0))
 @pytest.mark.parametrize(
     ("folder", "expected"), [(0o700, 0o400), (0o755, 0o400), (0o2700, 0o400), (0o2750, 0o440), (0o2755, 0o440)]
 )
-def test_a_file_is_shared_with_a_group_only_where_its_folder_was_given_to_one(tmp_path, folder, expected):
+def test_a_file_is_shared_as_its_folder_is(tmp_path, folder, expected):
     path = tmp_path / "shared" / "file"
     path.parent.mkdir()
     path.parent.chmod(folder)
@@ -29,13 +29,13 @@ def test_a_file_is_shared_with_a_group_only_where_its_folder_was_given_to_one(tm
     assert path.stat().st_gid == path.parent.stat().st_gid
 
 
-def test_a_file_system_that_takes_few_more_files_is_noticed_unless_it_does_not_count_them():
+def test_a_file_system_with_few_names_left():
     """`No space left on device`, while there is room: the message alone sends nobody to its cause."""
     full, plenty, uncounted = (os.statvfs_result((4096, 4096, 9, 9, 9, *files, 0, 255)) for files in FILES)
     assert [names_left(one) for one in (full, plenty, uncounted)] == [3, None, None]
 
 
-def test_a_file_without_room_is_named_and_nothing_of_it_is_left(tmp_path):
+def test_a_file_without_room_leaves_nothing(tmp_path):
     path = tmp_path / "dictionary.html"
     with no_file_larger_than(100), pytest.raises(Inaccessible, match=rf"^{path} cannot be used \(File too large\)"):
         write_whole(path, bytes(1000))
@@ -53,7 +53,7 @@ def test_folders_are_private_all_the_way_down(tmp_path):
     assert stat.S_IMODE((folder / "file").stat().st_mode) == 0o600
 
 
-def test_a_folder_that_cannot_be_made_is_named_and_the_doctor_says_so_too(tmp_path):
+def test_a_folder_that_cannot_be_made_is_named(tmp_path):
     data = tmp_path / "data"
     data.mkdir(mode=0o700)
     (data / "work").touch()

@@ -22,6 +22,6 @@ def test_anything_else_is_no_id(none):
 
 
 @pytest.mark.parametrize(("value", "id_"), [(0, 0), (-1, None), ("-1", None), (LARGEST_ID, LARGEST_ID)])
-def test_an_id_is_neither_negative_nor_larger_than_what_the_tables_hold(value, id_):
+def test_an_id_fits_the_tables(value, id_):
     assert identity(value) == id_
     assert identity(LARGEST_ID + 1) is None

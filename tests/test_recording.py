@@ -17,7 +17,7 @@ from wms_sync.state.runs import RunRecord, RunRecords
 from wms_sync.storage.durable import Inaccessible
 
 
-def test_a_record_is_made_under_the_lock_and_closed_before_the_lock_is_released(bench):
+def test_a_record_is_written_under_the_lock(bench):
     recording, lock = Recording(bench.settings, "run", "backfill", "test"), FileLock(bench.layout)
     held: list[str | None] = []
 
@@ -37,7 +37,7 @@ def test_a_record_is_made_under_the_lock_and_closed_before_the_lock_is_released(
     assert held == ["run", "run"]
 
 
-def test_a_run_that_is_stopped_or_fails_before_it_has_its_lock_is_recorded_then(bench):
+def test_a_run_without_its_lock_is_recorded(bench):
     def never(name: str) -> None:
         with Recording(bench.settings, name, "sync", "test").phase(name, counts=dict, end=lambda: SUCCEEDED):
             pytest.fail("it has no lock")
@@ -60,7 +60,7 @@ def test_a_run_that_is_stopped_or_fails_before_it_has_its_lock_is_recorded_then(
         ]
 
 
-def test_an_interrupt_while_duckdb_runs_a_query_ends_the_run_as_interrupted(bench):
+def test_an_interrupt_during_a_query_ends_the_run(bench):
     recording = Recording(bench.settings, "run", "rebuild", "test")
 
     def run(connection: duckdb.DuckDBPyConnection) -> None:
@@ -78,7 +78,7 @@ def test_an_interrupt_while_duckdb_runs_a_query_ends_the_run_as_interrupted(benc
         assert [(one.outcome, one.error_kind) for one in records.newest(1)] == [("interrupted", "KeyboardInterrupt")]
 
 
-def test_the_summary_of_a_run_agrees_with_its_numbers():
+def test_a_summary_agrees_with_its_numbers():
     at = datetime(2026, 3, 1, 2, tzinfo=UTC)
     for count, shown in (
         (1, "1 shipment read, 1 row merged, 1 quarantined, 1 unknown key, 1 failed check, 1 file deleted, 1 rejected"),
@@ -93,7 +93,7 @@ def test_the_summary_of_a_run_agrees_with_its_numbers():
         assert summary(record) == f"sync succeeded: {shown}; no data yet"
 
 
-def test_a_file_that_the_system_refuses_is_named_in_the_record_and_any_other_defect_by_its_kind_only(tmp_path):
+def test_a_record_names_a_refused_file(tmp_path):
     with pytest.raises(IsADirectoryError) as refused:
         tmp_path.read_bytes()
     ended = Ended.by(refused.value)

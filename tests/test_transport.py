@@ -291,7 +291,7 @@ def sync(bench: Bench) -> int:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_a_sync_ends_right_or_with_one_clear_error_and_the_next_completes_it(case, service, bench):
+def test_a_sync_completes_or_the_next_does(case, service, bench):
     service[0].misbehave(case)
     if case.error is None:
         sync(bench)

@@ -112,7 +112,7 @@ class Reader:
                 os.killpg(process.pid, signal.SIGKILL)
 
 
-def test_the_blocks_of_the_tutorial_run_in_order_and_print_what_it_shows(tmp_path):
+def test_the_tutorial_prints_what_it_shows(tmp_path):
     assert len(list(steps())) > 10
     with ExitStack() as servers:
         reader = Reader(tmp_path, servers)

@@ -53,7 +53,7 @@ def test_memory_and_output_of_a_process_tree(tmp_path):
     assert cost.memory > 120
 
 
-def test_a_slow_service_gives_no_page_before_its_time_and_counts_pages():
+def test_a_slow_service_waits_and_counts_pages():
     with serving(2, delay=DELAY) as service:
         started = monotonic()
         service.page()
@@ -64,7 +64,7 @@ def test_a_slow_service_gives_no_page_before_its_time_and_counts_pages():
     assert asked == 1
 
 
-def test_rows_of_a_contender_are_compared_with_what_the_service_has(tmp_path):
+def test_rows_of_a_contender_are_compared(tmp_path):
     contender = Contender("by hand", (), "made.duckdb", "from made")
     with trial(contender, tmp_path / "trial", 5) as now:
         first, second, third, *_ = ids = now.ids
@@ -89,14 +89,14 @@ def test_a_difference_of_rows_is_told_by_table():
     )
 
 
-def test_the_commands_of_the_docs_choose_benchmarks_that_there_are_and_miss_none():
+def test_the_docs_show_how_to_choose_every_benchmark():
     text = (Path(__file__).parents[2] / "docs" / "explanation" / "benchmarks.md").read_text()
     commands = [quoted or bare for quoted, bare in re.findall(r'make bench BENCH=(?:"([^"]*)"|([\w-]+))', text)]
     chosen = [_parser().parse_args(command.split()).benchmarks for command in commands]
     assert {name for names in chosen for name in names} == {*USUAL, *LONG}
 
 
-def test_requests_to_a_distant_database_are_counted_and_take_longer(postgres_url):
+def test_a_distant_database_is_slow_and_counted(postgres_url):
     import psycopg  # takes long, and few tests need it
 
     with (

@@ -108,7 +108,7 @@ def planted(sandbox: InProcess) -> set[int]:
     return altered
 
 
-def test_somebody_under_a_key_that_no_table_knows_is_found(bench, sandbox):
+def test_a_person_under_an_unknown_key_is_found(bench, sandbox):
     """On whatever page, before it lands, so nothing can be made of it. Other pages land as they were received."""
     bench.settings = bench.settings.model_copy(update={"page_size": 2, "max_parallel_requests": 1})
     altered = planted(sandbox)

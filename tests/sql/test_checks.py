@@ -57,7 +57,7 @@ def load(database, window_id, read_by, loaded_by, loaded_at):
 
 
 @pytest.mark.parametrize("check", CHECKS.values(), ids=lambda check: check.name)
-def test_a_check_finds_nothing_in_an_empty_database_and_says_what_it_is(check, database):
+def test_a_check_finds_nothing_in_an_empty_database(check, database):
     assert offenders(database, check.name) == []
     assert check.severity in {"error", "warn"}
     assert check.severity == "error" or not check.blocking
@@ -72,7 +72,7 @@ def test_a_check_finds_nothing_in_an_empty_database_and_says_what_it_is(check, d
     assert ("{count}" in check.wrong) == bool(check.named)
 
 
-def test_each_file_says_whether_it_blocks_and_each_table_that_hangs_on_another_is_checked():
+def test_each_table_below_another_is_checked():
     said = {sql_files.headers(sql_files.read(path))["blocking"] for path in sql_files.listed("checks")}
     assert said == {"yes", "no"}
     assert {CHECKS[name].table for name in BELONGS} == {one.slug for one in tables() if not one.is_root}
@@ -82,7 +82,7 @@ PERSONAL = {"text", "example", "examples", "message", "said", "body"}
 """Columns that may hold what a person wrote, or what the service said of one."""
 
 
-def test_a_failed_check_says_what_is_wrong_and_shows_a_few_values(database):
+def test_a_failed_check_shows_a_few_values(database):
     statuses = "statuses_are_known"
     assert finding(database, statuses) is None
     insert(database, "shipments", id=1, status="Teleported")
@@ -116,7 +116,7 @@ def test_numbers_and_words_of_a_finding_agree(database):
     )
 
 
-def test_a_finding_names_rows_by_their_keys_and_says_null_where_there_is_none(database):
+def test_a_finding_names_rows_by_their_keys(database):
     insert(database, "package_items", shipment_id=7, package_position=1, position=2)
     assert finding(database, "package_items_belong_to_packages") == (
         "1 row of package_items belongs to no row of packages: 7/1/2."
@@ -148,7 +148,7 @@ def test_an_audit_says_its_numbers(database):
 
 
 @pytest.mark.parametrize("one", tables(), ids=lambda one: one.slug)
-def test_a_repeated_or_missing_key_is_found_in_every_table(one, database):
+def test_a_repeated_or_missing_key_is_found(one, database):
     keys = dict.fromkeys(one.keys, "1")
     insert(database, one.slug, **keys)
     assert offenders(database, f"{one.slug}_have_unique_keys") == []
@@ -170,7 +170,7 @@ def test_a_child_without_its_parent_is_found(name, database):
     assert offenders(database, name) == []
 
 
-def test_all_of_the_latest_load_is_asked_for_quarantine_and_drift_whoever_read_it_and_nothing_else(database):
+def test_quarantine_and_drift_are_of_the_latest_load(database):
     loads = (("w0", "older", "older"), ("w1", "old", "old"), ("w2", "killed", "new"), ("w3", "new", "new"))
     for hour, (window, read_by, loaded_by) in enumerate(loads):
         load(database, window, read_by, loaded_by, f"2024-01-01 {hour:02}:00:00+00")
@@ -210,7 +210,7 @@ def audited(database, day, to_id, **values):
         ([{"absent": 3, "missing": 1}, {}, {}], [("w5", 2, 0, 0)]),
     ],
 )
-def test_at_the_end_of_a_round_the_tables_must_equal_the_service(database, slices, found):
+def test_after_an_audit_round_tables_equal_the_service(database, slices, found):
     """The rounds before and after do not count."""
     audited(database, 1, 50, absent=9)
     audited(database, 2, LAST_ID, total_in_tables=999)

@@ -50,7 +50,7 @@ def ask(database, query):
         ("voided", False, "none"),
     ],
 )
-def test_what_is_not_known_is_neither_open_nor_late(database, status, is_open, verdict):
+def test_the_unknown_is_neither_open_nor_late(database, status, is_open, verdict):
     insert(database, "shipments", id=1, status=status, target_ship_date="2024-01-05")
 
     assert ask(database, "select is_open, verdict from marts.shipment_overview") == [(is_open, verdict)]
@@ -68,9 +68,7 @@ LEFT = [
 
 
 @pytest.mark.parametrize(("shipped_at", "packed", "sources"), LEFT)
-def test_when_a_shipment_left_is_what_its_order_says_if_that_can_be_this_shipment(
-    database, shipped_at, packed, sources
-):
+def test_when_a_shipment_left(database, shipped_at, packed, sources):
     insert(database, "orders", id=7, shipped_at=shipped_at and f"{shipped_at} 12:00:00+00")
     for number, packed_at in enumerate(packed):
         at = packed_at and f"{packed_at} 12:00:00+00"
@@ -84,7 +82,7 @@ def test_when_a_shipment_left_is_what_its_order_says_if_that_can_be_this_shipmen
     ) == [(source, taken.get(source, at)) for source, at in zip(sources, packed, strict=True)]
 
 
-def test_a_cost_that_packages_cannot_share_has_a_row_of_its_own(database):
+def test_a_cost_that_packages_cannot_share(database):
     shipments: list[tuple[list[tuple[float | None, str | None]], list[float | None], float | None]] = [
         # what the packages weigh, what each then costs of 9, and what none of them does
         ([], [], 9),
@@ -121,7 +119,7 @@ def test_a_cost_that_packages_cannot_share_has_a_row_of_its_own(database):
     assert ask(database, f"{query} order by shipment_id") == [(3, "lb"), (None, None)], "units that differ"
 
 
-def test_what_was_given_up_is_no_shipment_of_a_retailer(database):
+def test_a_retailer_loses_what_was_given_up(database):
     insert(database, "retailers", id=1, code="ACME")
     day, gone = "2024-01-05", "2024-02-01 00:00:00+00"
     shipments = [
@@ -149,7 +147,7 @@ def test_what_was_given_up_is_no_shipment_of_a_retailer(database):
     ) == [(1, len(counted), len(counted), sum(10**number for number in counted)), (2, 0, None, None)]
 
 
-def test_an_order_that_is_closed_waits_for_no_stock(database):
+def test_a_closed_order_waits_for_no_stock(database):
     orders = [
         # state, status, whether it waits
         ("processing", "backordered", True),
@@ -186,7 +184,7 @@ for mart in sys.argv[2:]:
 
 @pytest.mark.proof
 @pytest.mark.parametrize("version", ["1.1.3", "1.4.4", duckdb.__version__])
-def test_attached_beside_a_database_with_shipments_of_its_own_a_mart_reads_its_own_file(version, tmp_path):
+def test_an_attached_mart_reads_its_own_file(version, tmp_path):
     client = CLIENTS / f"duckdb-{version}"
     if version != duckdb.__version__ and not client.is_dir():
         pytest.skip(f"no DuckDB {version} in {client}: .ci/run installs it")
@@ -214,7 +212,7 @@ def mart(name, *sources):
     return mart_of(MART.format(name=name, source=", ".join(sources)), f"marts/{name}.sql")
 
 
-def test_a_mart_is_made_behind_those_that_it_reads_whatever_their_names():
+def test_marts_are_made_in_order_of_reading():
     found = [
         mart("a", "marts.b", "main.shipments"),
         mart("b", "marts.c", "marts.d"),

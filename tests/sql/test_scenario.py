@@ -241,7 +241,7 @@ def test_the_keys_of_a_mart_are_unique(mart, database):
 NAMED = {"every_shipment_is_in_the_timeline_once": 0, "statuses_are_known": 1, "shipments_that_left_say_when": 1}
 
 
-def test_checks_of_marts_name_what_is_not_known_and_a_timeline_that_multiplies_rows(database):
+def test_checks_of_marts_name_what_is_wrong(database):
     queries = {check.name: check.query for check in checks()}
     assert {name: len(ask(database, queries[name])) for name in NAMED} == NAMED
     with database.cursor() as connection:
