@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import duckdb
@@ -15,6 +16,14 @@ from wms_sync.recording import SUCCEEDED, Counts, Ended, Recording, summary
 from wms_sync.state.lock import FileLock
 from wms_sync.state.runs import RunRecord, RunRecords
 from wms_sync.storage.durable import Inaccessible
+
+
+@pytest.fixture(autouse=True)
+def _interrupts() -> Iterator[None]:
+    """Let SIGINT raise KeyboardInterrupt; it is ignored where the tests run in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def test_a_record_is_written_under_the_lock(bench):
@@ -42,13 +51,9 @@ def test_a_run_without_its_lock_is_recorded(bench):
         with Recording(bench.settings, name, "sync", "test").phase(name, counts=dict, end=lambda: SUCCEEDED):
             pytest.fail("it has no lock")
 
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        stop = Lines(lambda *_: os.kill(os.getpid(), signal.SIGINT))
-        with FileLock(bench.layout).hold("a suspended run"), handling(stop), pytest.raises(KeyboardInterrupt):
-            never("stopped")
-    finally:
-        signal.signal(signal.SIGINT, before)
+    stop = Lines(lambda *_: os.kill(os.getpid(), signal.SIGINT))
+    with FileLock(bench.layout).hold("a suspended run"), handling(stop), pytest.raises(KeyboardInterrupt):
+        never("stopped")
     bench.layout.lock("writer").unlink()
     bench.layout.lock("writer").mkdir()
     with pytest.raises(Inaccessible):
@@ -68,12 +73,8 @@ def test_an_interrupt_during_a_query_ends_the_run(bench):
             threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
             connection.execute("select sum(hash(range)) from range(1000000000)").fetchall()
 
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        with duckdb.connect(config={"threads": "1"}) as connection, pytest.raises(KeyboardInterrupt):
-            run(connection)
-    finally:
-        signal.signal(signal.SIGINT, before)
+    with duckdb.connect(config={"threads": "1"}) as connection, pytest.raises(KeyboardInterrupt):
+        run(connection)
     with RunRecords(bench.settings.database_url) as records:
         assert [(one.outcome, one.error_kind) for one in records.newest(1)] == [("interrupted", "KeyboardInterrupt")]
 
