@@ -112,7 +112,8 @@ class Connection:
         self._credentials = credentials
         self._policy = policy or RetryPolicy()
         with _refusing_environment():
-            trusted = httpx.create_ssl_context()  # once: reading the authorities takes longer than a request
+            # once, and for sockets alone: reading the authorities takes longer than a request
+            trusted = httpx.create_ssl_context() if transport is None else True
             self._lanes = tuple(Lane(self._client(headers or {}, trusted, transport)) for _ in range(parallel))
         self._free: LifoQueue[Lane] = LifoQueue()
         for lane in self._lanes:
@@ -169,7 +170,7 @@ class Connection:
         return self.base_url + path
 
     def _client(
-        self, headers: Mapping[str, str], trusted: ssl.SSLContext, transport: httpx.BaseTransport | None
+        self, headers: Mapping[str, str], trusted: ssl.SSLContext | bool, transport: httpx.BaseTransport | None
     ) -> httpx.Client:
         return httpx.Client(
             headers={
