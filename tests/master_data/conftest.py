@@ -15,7 +15,7 @@ import pytest
 from pydantic import SecretStr
 
 from tests.beginnings import empty_state
-from tests.conftest import CONFIG, IMPATIENT, Bench, opened_store, settings_in, turn_at
+from tests.conftest import CONFIG, FEWER, IMPATIENT, Bench, opened_store, settings_in, turn_at
 from tests.services import Service, transport_to
 from tests.test_sync import synced
 from wms_sandbox.app import Sandbox
@@ -80,7 +80,7 @@ class Desk:
 @pytest.fixture(scope="session")
 def shown(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The published file after a sync of a sandbox like the one of each desk."""
-    within, folder = InProcess(Sandbox(CONFIG)), tmp_path_factory.mktemp("shown")
+    within, folder = InProcess(Sandbox(FEWER)), tmp_path_factory.mktemp("shown")
     settings = settings_in(folder, within, page_size=1000)
     store = opened_store(settings)
     synced(Bench(settings, store, within))

@@ -20,6 +20,7 @@ from wms_sandbox.identities import retailer_code, retailer_id
 from wms_sync.cli.push_views import plan_lines
 from wms_sync.master_data.create import Outcome
 from wms_sync.master_data.existing import KEYS_WITHOUT_PAGES
+from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.kinds.products import PRODUCTS
 from wms_sync.master_data.kinds.table import LOCATION_TAGS, RETAILERS
 from wms_sync.master_data.plan import Action
@@ -71,28 +72,33 @@ def test_a_plan_says_what_each_row_becomes(desk):
     assert not (desk.settings.data_dir / "rejects").exists()
 
 
-@pytest.mark.parametrize(
-    ("kind", "state", "action", "sends", "resends"),
-    [
-        (RETAILERS, State.CREATED, Action.ALREADY_THERE, False, True),
-        (RETAILERS, State.EXISTS, Action.ALREADY_THERE, False, True),
-        (RETAILERS, State.REFUSED, Action.CREATE, True, True),
-        (RETAILERS, State.UNDONE, Action.CREATE, True, True),
-        (RETAILERS, State.DOUBT, Action.IN_DOUBT, True, True),
-        (RETAILERS, State.INTENDED, Action.IN_DOUBT, True, True),
-        (PRODUCTS, State.CREATED, Action.CHANGED, False, False),
-        (PRODUCTS, State.DOUBT, Action.IN_DOUBT, False, True),
-        (PRODUCTS, State.INTENDED, Action.IN_DOUBT, False, True),
-    ],
-)
-def test_what_the_ledger_says_decides(desk, kind, state, action, sends, resends):
-    desk.record(entry(desk, "a", state, kind=str(kind)))
-    path = desk.file(*{RETAILERS: ("code,name", "a,a"), PRODUCTS: ("type,sku,name", "Product,a,a")}[kind])
-    [step] = desk.plan(kind, path).steps
-    assert (step.action, step.sends) == (action, sends)
-    assert action is not Action.IN_DOUBT or kind is RETAILERS or "2026-03-01 12:00 UTC" in step.why
-    [step] = desk.plan(kind, path, resend=True).steps
-    assert step.sends == resends
+KNOWN: dict[Kind, dict[State, tuple[Action, bool, bool]]] = {
+    # of an entry of the ledger: what a row like it becomes, whether it is sent, and whether with --resend
+    RETAILERS: {
+        State.CREATED: (Action.ALREADY_THERE, False, True),
+        State.EXISTS: (Action.ALREADY_THERE, False, True),
+        State.REFUSED: (Action.CREATE, True, True),
+        State.UNDONE: (Action.CREATE, True, True),
+        State.DOUBT: (Action.IN_DOUBT, True, True),
+        State.INTENDED: (Action.IN_DOUBT, True, True),
+    },
+    PRODUCTS: {
+        State.CREATED: (Action.CHANGED, False, False),
+        State.DOUBT: (Action.IN_DOUBT, False, True),
+        State.INTENDED: (Action.IN_DOUBT, False, True),
+    },
+}
+
+
+@pytest.mark.parametrize("kind", KNOWN, ids=str)
+def test_what_the_ledger_says_decides(desk, kind):
+    known = {state.value: outcome for state, outcome in KNOWN[kind].items()}
+    desk.record(*(entry(desk, state.value, state, kind=str(kind)) for state in KNOWN[kind]))
+    path = desk.file(f"{kind.key},name", *(f"{key},{key}" for key in known))
+    steps = desk.plan(kind, path).steps
+    resent = {step.key: step.sends for step in desk.plan(kind, path, resend=True).steps}
+    assert {step.key: (step.action, step.sends, resent[step.key]) for step in steps} == known
+    assert kind is RETAILERS or "2026-03-01 12:00 UTC" in next(step.why for step in steps if step.key == "doubt")
 
 
 def test_what_is_named_by_its_id_needs_no_looking_up_and_no_waiting(desk):
@@ -193,7 +199,7 @@ def test_what_the_service_has_otherwise_is_there(desk, shown):
 
 def test_which_product_a_sku_names(desk, shown):
     """Of two merchants neither; else the one that was created from here or stands in the same file."""
-    made(desk, shown, "OURS", MOMENT, MOMENT)
+    made(desk, shown, {"OURS": [MOMENT, MOMENT]})
     header = "type,sku,name,container_options.associated_product_skus"
     box = desk.file(header, "PackagingContainer,BOX,Box,OURS")
     [step] = desk.plan(PRODUCTS, box).steps
@@ -203,43 +209,54 @@ def test_which_product_a_sku_names(desk, shown):
     desk.record(entry(desk, "OURS", State.CREATED, kind="products", remote_id=77, body='{"type":"PackagingInfill"}'))
     [step] = desk.plan(PRODUCTS, box).steps
     assert step.ids == {("Product", "OURS"): {"type": "PackagingInfill", "id": 77}}
-    made(desk, shown, "OURS", MOMENT)
+    made(desk, shown, {"OURS": [MOMENT]})
     desk.record(entry(desk, "OURS", State.CREATED, kind="products", remote_id=77, settled_at=MOMENT))
     both = desk.file(header, "PackagingContainer,BOX,Box,OURS", ",OURS,Ours,")
     steps = {step.key: step for step in desk.plan(PRODUCTS, both).steps}
     assert steps["BOX"].ids == {("Product", "OURS"): {"type": "Product", "id": 77}}
 
 
-def made(desk, shown, sku: str, *moments: datetime) -> None:
-    """Let the published file show as many products of this sku, made at these moments."""
+def made(desk, shown, skus: dict[str, list[datetime]]) -> None:
+    """Let the published file show products of these skus, made at these moments."""
+    moments = [(sku, moment) for sku, all_ in skus.items() for moment in all_]
     with duckdb.connect(desk.sync_has_shown(shown)) as connection:
         ids = connection.execute("select id from products where type = 'Product' limit ?", [len(moments)]).fetchall()
-        for (id_,), moment in zip(ids, moments, strict=True):
+        for (id_,), (sku, moment) in zip(ids, moments, strict=True):
             connection.execute("update products set sku = ?, created_at = ? where id = ?", [sku, moment, id_])
 
 
-@pytest.mark.parametrize(
-    ("days", "action"),
-    [
-        ((-1,), Action.IN_DOUBT),
-        ((-1, 1), Action.ALREADY_THERE),
-        ((1, 2), Action.IN_DOUBT),
-        ((1,), Action.ALREADY_THERE),
-        ((100_000,), Action.IN_DOUBT),
-    ],
-)
-def test_a_product_in_doubt_is_proven_by_the_only_one_that_was_made_since(desk, shown, days, action):
-    made(desk, shown, "OURS", *(MOMENT + timedelta(days=day) for day in days))
-    desk.record(entry(desk, "OURS", State.DOUBT, kind="products", body='{"name":"Ours","sku":"OURS","type":"Product"}'))
-    path = desk.file("sku,name", "OURS,Ours")
-    [step] = desk.plan(PRODUCTS, path).steps
-    assert (step.action, step.sends, step.proven is not None) == (action, False, action is Action.ALREADY_THERE)
-    assert ("but this may be another one" in step.why) == (action is Action.IN_DOUBT)
-    assert desk.plan(PRODUCTS, path, resend=True).sends == (action is Action.IN_DOUBT)
+PROVEN: dict[str, tuple[tuple[int, ...], bool]] = {
+    # a sku: on which days after the create was sent the products of this sku were made, and whether that is proof
+    "BEFORE": ((-1,), False),
+    "BOTH": ((-1, 1), True),
+    "TWICE": ((1, 2), False),
+    "AFTER": ((1,), True),
+    "MUCH LATER": ((100_000,), False),
+}
+
+
+def test_a_doubt_is_proven_by_one_product_since(desk, shown):
+    """The only one that was made since it was sent."""
+    made(desk, shown, {sku: [MOMENT + timedelta(days=day) for day in days] for sku, (days, _) in PROVEN.items()})
+    bodies = {sku: json.dumps({"name": "Ours", "sku": sku, "type": "Product"}) for sku in PROVEN}
+    desk.record(*(entry(desk, sku, State.DOUBT, kind="products", body=body) for sku, body in bodies.items()))
+    path = desk.file("sku,name", *(f"{sku},Ours" for sku in PROVEN))
+    steps = {step.key: step for step in desk.plan(PRODUCTS, path).steps}
+    resent = {step.key: step.sends for step in desk.plan(PRODUCTS, path, resend=True).steps}
+    for sku, (_, is_proof) in PROVEN.items():
+        action = Action.ALREADY_THERE if is_proof else Action.IN_DOUBT
+        step = steps[sku]
+        assert (step.action, step.sends, step.proven is not None, resent[sku]) == (
+            action,
+            False,
+            is_proof,
+            not is_proof,
+        )
+        assert ("but this may be another one" in step.why) == (not is_proof)
 
 
 def test_a_product_that_is_there_by_its_sku_alone_is_told_and_created_when_asked(desk, shown):
-    made(desk, shown, "100", MOMENT)
+    made(desk, shown, {"100": [MOMENT]})
     path = desk.file("sku,name", "100,Ours")
     report = desk.push(PRODUCTS, path)
     assert report.counts == {Outcome.ALREADY_THERE: 1}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import duckdb
 import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tests.test_sync import synced
+from tests.test_sync import load
 from wms_sandbox.faults import AnswerLost, Disconnect
 from wms_sync.master_data.kinds.products import PRODUCTS
 from wms_sync.master_data.kinds.table import LOCATION_TAGS, RETAILERS
@@ -50,30 +52,20 @@ def pushed(desk, old):
 
 def test_what_was_created_comes_back_with_shipments(pushed, old, bench):
     service = pushed.server.sandbox
-    bench.settings = bench.settings.model_copy(update={"page_size": 1000})
-    synced(bench)
-    ids = {key: entry.remote_id for key, entry in pushed.entries().items()}
-    assert published(bench) == {
-        "r1": ("created", ids["r1"], False),
-        "r2": ("doubt", None, False),
-        "P1": ("created", ids["P1"], False),
-        "P2": ("doubt", None, False),
-        "t1": ("created", ids["t1"], False),
-        old: ("doubt", None, False),
-    }
-
     service.advance(seconds=3600, new=10)
     service.advance(seconds=10)
+    bench.settings = bench.settings.model_copy(update={"page_size": 1000})
     bench.read()
-    elsewhere = bench.settings.model_copy(update={"base_url": "https://other.example.com"})
-    refresh(Run(elsewhere, bench.store, "test"))
-    assert all(entry.seen_at is None for entry in pushed.entries().values()), "that was sent to another instance"
+    load(replace(bench, settings=bench.settings.model_copy(update={"base_url": "https://other.example.com"})))
+    before = pushed.entries()
+    assert all(entry.seen_at is None for entry in before.values()), "that was sent to another instance"
 
     refresh(bench.run)
-    made = {one["code"]: one["id"] for one in service.retailers()}
-    made |= {one["sku"]: one["id"] for one in service.products()}
+    made = {retailer["code"]: retailer["id"] for retailer in service.retailers()}
+    made |= {product["sku"]: product["id"] for product in service.products()}
     entries = pushed.entries()
     assert entries[old].state is State.DOUBT, "a product that is older proves nothing"
+    assert {key for key, entry in before.items() if entry.state is State.DOUBT} == {"r2", "P2", old}
     assert {key: entry.remote_id for key, entry in entries.items() if key in made} == made
     assert {entry.state for key, entry in entries.items() if key != old} == {State.CREATED}
     assert {key for key, entry in entries.items() if entry.seen_at is not None} == set(made)
