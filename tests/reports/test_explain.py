@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from functools import partial
+from typing import NamedTuple
 
 import duckdb
 import pytest
 
 from tests.conftest import FEWER, NOW
-from tests.test_sync import first_synced, synced
+from tests.test_sync import begun, first_synced, load
 from wms_sandbox.app import Sandbox
 from wms_sync.cli.views import status_lines
-from wms_sync.intervals import interval
 from wms_sync.reports.explain import (
     Explanation,
     explain,
@@ -25,10 +26,12 @@ from wms_sync.reports.findings import findings_of
 from wms_sync.reports.status import status
 from wms_sync.shipments.flatten.page import RawPage
 from wms_sync.shipments.flatten.workers import Flattening
-from wms_sync.shipments.load.refresh import refresh
+from wms_sync.shipments.load.refresh import RefreshReport
 from wms_sync.shipments.read.reader import Reading
 from wms_sync.state.store import Run, StateStore
 from wms_sync.targets.errors import UnknownOrderError, UnknownShipmentError
+
+GARBLED = "no_shipment_lost_a_newer_version_to_a_garbled_time"
 
 
 @pytest.fixture
@@ -56,42 +59,93 @@ def one_row(bench, query: str, *parameters):
         return connection.execute(query, parameters).fetchall()[0]
 
 
-def test_each_version_names_the_page_that_shows_it(bench, sandbox):
-    first_synced(bench, sandbox)
-    unchanged, updated_at = one_row(bench, "select id, updated_at from shipments order by updated_at limit 1")
-    passed = sandbox.sandbox.advance(seconds=7200, changed=30)
-    sandbox.sandbox.advance(seconds=10)
-    synced(bench)
-    changed = next(id_ for id_ in passed.changed if id_ != unchanged)
+class Past(NamedTuple):
+    """What happened: shipments by what became of them, and the load."""
 
-    found = explained(bench, changed)
+    changed: int
+    new: int
+    doubtful: int
+    garbled: int
+    refreshed: RefreshReport
 
-    assert len(found.versions) == 2
-    assert [version.is_stored for version in found.versions] == [False, True]
-    assert "later updated_at" in found.versions[0].verdict
-    for version in found.versions:
+
+def past(bench) -> Past:
+    """A sync; two nights and a backfill after a gap, loaded at once; a backfill of all days that is not loaded.
+
+    In the nights no order comes along, a record has no id, a value does not fit, and a shipment is stamped with a
+    moment to come, and then with none.
+    """
+    service = bench.transport.sandbox
+    first_synced(bench, bench.transport)
+    nameless, doubtful, garbled, changed, *_ = sorted(service.advance(seconds=7200, changed=30).changed)
+    new = min(service.advance(seconds=10, new=5).new)
+
+    def deviate(page, moment):
+        page.get("included", {}).pop("Order", None)
+        odd = {nameless: {"id": None}, doubtful: {"is_international": "perhaps"}, garbled: {"updated_at": moment}}
+        for shipment in page["collection"]:
+            shipment.update(odd.get(shipment["id"], {}))
+        return page
+
+    for moment in ("2999-01-01T00:00:00Z", "yesterday"):
+        service.advance(seconds=10)
+        service.rewrite = partial(deviate, moment=moment)
+        bench.read()
+    service.rewrite = None
+    service.advance(seconds=3 * 86_400)
+    bench.backfill(NOW + timedelta(days=2), NOW + timedelta(days=3))
+    refreshed = load(bench)
+    with bench.api() as api, Flattening(bench.settings, bench.store) as ahead:
+        again = Reading(Run(bench.settings, bench.store, "again"), api, landed=ahead.add)
+        again.backfill(bench.settings.start, NOW + timedelta(hours=3))
+    return Past(changed, new, doubtful, garbled, refreshed)
+
+
+VERDICTS = {
+    # what became of a shipment: how each version that was read came to be in the table or not
+    "changed": ("a version with a later updated_at came", "in the table", "its window is not merged"),
+    "new": ("read again later", "in the table", "its window is not merged"),
+}
+
+
+@pytest.mark.parametrize("what", VERDICTS)
+def test_each_version_names_the_page_that_shows_it(bench, sandbox, what):
+    shipment = getattr(begun(bench, sandbox, past), what)
+    versions = explained(bench, shipment).versions
+    for version, says in zip(versions, VERDICTS[what], strict=True):
+        assert says in version.verdict
+        assert version.is_stored == (says == "in the table")
         assert version.origin.file is not None
-        shown = on_disk(bench, version.origin.file)[changed]
-        assert shown["status"] == version.status
-        assert shown["updated_at"][:19] == f"{version.updated_at:%Y-%m-%dT%H:%M:%S}"
-        assert version.origin.run_id == "test"
         assert version.window is not None
         assert version.updated_at is not None
+        shown = on_disk(bench, version.origin.file)[shipment]
+        assert shown["status"] == version.status
+        assert shown["updated_at"][:19] == f"{version.updated_at:%Y-%m-%dT%H:%M:%S}"
         assert version.window.start <= version.updated_at < version.window.end
+    origins = [(version.reason, version.origin.run_id) for version in versions]
+    assert origins == [("sync", "test"), ("sync", "test"), ("backfill", "again")]
 
-    with bench.api() as api, Flattening(bench.settings, bench.store) as ahead:
-        reading = Reading(Run(bench.settings, bench.store, "again"), api, landed=ahead.add)
-        reading.backfill(bench.settings.start, NOW)
-    before = explained(bench, unchanged)
-    refresh(bench.run)
-    found = explained(bench, unchanged)
-    assert {version.updated_at for version in found.versions} == {updated_at}
-    assert [version.is_stored for version in before.versions] == [True, False]
-    assert "not merged" in before.versions[1].verdict
-    assert [version.is_stored for version in found.versions] == [False, True]
-    assert "read again later" in found.versions[0].verdict
-    assert found.versions[1].reason == "backfill"
-    assert found.versions[1].origin.run_id == "again"
+
+def test_what_is_not_in_the_tables_is_said(bench, sandbox):
+    """An order that was not sent, a value that did not fit, a gap, and records without an id."""
+    told = begun(bench, sandbox, past)
+    with pytest.raises(UnknownShipmentError, match=r"Not covered: 2026-03-31 .*without a usable id"):
+        explained(bench, "5")
+    (shipment,) = one_row(bench, "select id from shipments where order_id not in (select id from orders) limit 1")
+    assert any("order" in line and "did not send" in line for line in explanation_lines(explained(bench, shipment)))
+    found = explained(bench, told.doubtful)
+    assert {value.path.rpartition(".")[2] for value in found.misfits} == {"is_international"}
+    assert "quarantine" in "\n".join(explanation_lines(found))
+
+
+def test_a_version_that_lost_only_for_a_garbled_updated_at_says_so(bench, sandbox):
+    """It loses only to a version that is stamped with a moment to come."""
+    told = begun(bench, sandbox, past)
+    *_, stored, lost, _ = (version.verdict for version in explained(bench, told.garbled).versions)
+    assert stored.startswith("in the table")
+    assert "although it was read later: its updated_at could not be read" in lost
+    offended = {outcome.check.name: outcome for outcome in told.refreshed.checks if not outcome.passed}
+    assert (offended[GARBLED].offending, str(told.garbled) in offended[GARBLED].sample.rows[0]) == (1, True)
 
 
 def test_shipments_are_found_by_their_order_and_by_their_tracking_number(bench, sandbox):
@@ -155,68 +209,6 @@ def test_its_parts_are_traced_to_their_pages_and_what_is_nowhere_is_told_what_is
             explained(bench, name)
         assert "2026-03-01 00:00:00 UTC to 2026-03-31 11:59:58 UTC" in str(error.value)
         assert "WMS_START_DATE" in str(error.value)
-
-
-def test_what_is_not_in_the_tables_is_said(bench, sandbox):
-    """An order that was not sent, a value that did not fit, a gap, and records without an id."""
-
-    def spoil(page):
-        page.get("included", {}).pop("Order", None)
-        if len(page["collection"]) > 1:
-            nameless, spoiled, *_ = page["collection"]
-            nameless["id"], spoiled["is_international"] = None, "perhaps"
-            doubtful.append(spoiled["id"])
-        return page
-
-    doubtful: list[int] = []
-    sandbox.sandbox.rewrite = spoil
-    (early,) = interval(bench.settings.start, NOW.replace(day=10))
-    (late,) = interval(NOW.replace(day=20), NOW)
-    with bench.api() as api:
-        bench.reading(api).backfill(early.start, early.end)
-        bench.reading(api).backfill(late.start, late.end)
-    refresh(bench.run)
-    with pytest.raises(UnknownShipmentError, match=r"Not covered: 2026-03-10 .*without a usable id"):
-        explained(bench, "5")
-    (shipment,) = one_row(bench, "select id from shipments where order_id is not null limit 1")
-    assert any("order" in line and "did not send" in line for line in explanation_lines(explained(bench, shipment)))
-    found = explained(bench, doubtful[-1])
-    assert [value.path for value in found.misfits] == ["$.collection[1].is_international"]
-    assert "quarantine" in "\n".join(explanation_lines(found))
-
-
-def test_a_version_that_lost_only_for_a_garbled_updated_at_says_so(bench, sandbox):
-    """It loses only to a version that is stamped with a moment to come."""
-    first_synced(bench, sandbox)
-    changed = sandbox.sandbox.advance(seconds=60, changed=3).changed[0]
-
-    def stamped(moment):
-        def rewrite(page):
-            for one in page["collection"]:
-                if one["id"] == changed:
-                    one["updated_at"] = moment
-            return page
-
-        return rewrite
-
-    for moment in ("2999-01-01T00:00:00Z", "yesterday"):
-        sandbox.sandbox.advance(seconds=10)
-        sandbox.sandbox.rewrite = stamped(moment)
-        bench.read()
-    refreshed = refresh(bench.run)
-    verdicts = [version.verdict for version in explained(bench, changed).versions]
-    assert verdicts[-2].startswith("in the table")
-    assert "although it was read later: its updated_at could not be read" in verdicts[-1]
-    check = "no_shipment_lost_a_newer_version_to_a_garbled_time"
-    offended = {one.check.name: one for one in refreshed.checks if not one.passed}
-    assert (offended[check].offending, str(changed) in offended[check].sample.rows[0]) == (1, True)
-
-    sandbox.sandbox.rewrite = None
-    sandbox.sandbox.advance(seconds=60)
-    with bench.api() as api:
-        bench.reading(api).backfill(bench.settings.start, NOW.replace(day=30) + timedelta(days=3))
-    again = refresh(bench.run)
-    assert check not in {one.check.name for one in again.checks if not one.passed}
 
 
 def test_while_the_state_store_is_lost_nothing_is_said_that_is_not_so(bench, sandbox):

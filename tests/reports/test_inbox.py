@@ -18,7 +18,6 @@ from wms_sync.layout import parquet_name
 from wms_sync.reports.finding import exit_code
 from wms_sync.reports.findings import acknowledgeable, findings_of
 from wms_sync.reports.inbox import InboxEntry, UnknownEntry, chosen, known_keys, rows_of_entry
-from wms_sync.reports.report import make_report
 from wms_sync.reports.status import Status, status
 from wms_sync.shipments.load.refresh import replay
 from wms_sync.shipments.read.raw import drop_pages
@@ -81,94 +80,76 @@ def needs(bench) -> str:
     return "\n".join(bench.needs)
 
 
-def test_what_does_not_fit_is_listed_until_acknowledged(spoiled, sandbox):
-    """And again with the next value."""
-    found = entries(spoiled)
-    value, key = found[True], found[False]
-    assert value.what == HERE
-    assert (key.what, key.example) == ("Shipment.gift_wrap", '"blue"')
-    rows = rows_of_entry(spoiled.settings, value, most=3)
-    assert len(rows) == min(3, value.rows)
-    assert rows[0].text == f'{{"perhaps": {rows[0].object_id}}}'
-    assert spoiled.layout.files.size(spoiled.layout.page(rows[0].window_id, rows[0].page))
-    assert rows_of_entry(spoiled.settings, key, most=3)[0].text == '"blue"'
-    assert known_keys(found.values()) == frozenset()
-    with pytest.raises(UnknownEntry, match="value-000000"):
-        chosen(list(found.values()), ["value-000000"])
-
-    assert f"{value.rows} values or records did not fit and are left out" in needs(spoiled)
-    acknowledge(spoiled, value.name)
-    assert "did not fit" not in needs(spoiled)
-    assert "1 unknown key, or key whose values were cast" in needs(spoiled)
-    acknowledge(spoiled, key.name)
-    assert "unknown key" not in needs(spoiled)
-    assert entries(spoiled)[True].acknowledged_at is not None
-
-    def spoil(page):
-        for shipment in page["collection"]:
-            shipment["is_international"], shipment["gift_wrap"] = "perhaps", "red"
-        return page
-
-    sandbox.sandbox.rewrite = spoil
-    sandbox.sandbox.advance(seconds=3600, changed=1)
-    sandbox.sandbox.advance(seconds=10)
-    synced(spoiled)
-    left = {(entry.is_value, entry.acknowledged_at is None) for entry in now(spoiled).inbox}
-    assert left == {(True, True), (False, False)}
-    assert "did not fit" in needs(spoiled)
-
-
-def test_doubts_are_counted_alike_and_leave_once_healed(bench, sandbox):
-    """What is read again without a fault leaves by itself, and stays for analysts."""
+def test_what_does_not_fit_is_listed_by_kind(bench, sandbox):
     findings = findings_of(bench.settings)
     assert check_line(now(bench), findings).startswith("warning: Nothing is synced yet: run `wms-sync sync`.")
     assert exit_code(findings) == 3
     read, refreshed = begun(bench, sandbox, sync_with_doubts)
     assert read.progress.pages == 3
-    found, before = now(bench), entries(bench)[True]
+    found = now(bench)
     assert (refreshed.quarantined, refreshed.drift) == (found.quarantined, found.unknown_keys) == (3, 1)
-    lines = list(refresh_lines(refreshed))
-    assert any(line.startswith(f"3 values or records did not fit and are left out: {HERE}") for line in bench.needs)
-    assert any(
-        line.startswith("1 unknown key, or key whose values were cast: Shipment.gift_wrap") for line in bench.needs
-    )
-    assert re.fullmatch(r"merged    [\d,]+ rows of 1 window into \d+ tables", lines[0])
-    filled = sum(bool(count) for table, count in {**refreshed.rows, **refreshed.merged}.items())
-    assert lines[0].endswith(f"into {filled} tables")
+    assert f"3 values or records did not fit and are left out: {HERE}" in needs(bench)
+    assert "1 unknown key, or key whose values were cast: Shipment.gift_wrap" in needs(bench)
+    filled = sum(bool(count) for count in {**refreshed.rows, **refreshed.merged}.values())
+    assert re.fullmatch(rf"merged    [\d,]+ rows of 1 window into {filled} tables", next(refresh_lines(refreshed)))
 
-    sandbox.sandbox.advance(seconds=3600, changed=FEW.shipments)
-    sandbox.sandbox.advance(seconds=10)
-    synced(bench)
-    assert now(bench).quarantined == 0
-    assert True not in entries(bench)
-    assert "did not fit" not in needs(bench)
-    with duckdb.connect(bench.layout.published, read_only=True) as connection:
-        [(kept,)] = connection.execute("select count(*) from ops.quarantine").fetchall()
-    assert kept == before.rows
-    _, report = make_report(bench.settings)
-    assert {finding.name for finding in report.findings}.isdisjoint({"quarantine"})
-    findings = findings_of(bench.settings)
-    assert exit_code(findings) == 1, "the sandbox's clock stands still, so the data is months old"
-    assert re.match(r"error: The data is [\d,]+ hours old", check_line(now(bench), findings))
+    value, key = entries(bench)[True], entries(bench)[False]
+    assert (value.what, key.what, key.example) == (HERE, "Shipment.gift_wrap", '"blue"')
+    rows = rows_of_entry(bench.settings, value, most=3)
+    assert len(rows) == min(3, value.rows)
+    assert rows[0].text == f'{{"perhaps": {rows[0].object_id}}}'
+    assert bench.layout.files.size(bench.layout.page(rows[0].window_id, rows[0].page))
+    assert rows_of_entry(bench.settings, key, most=3)[0].text == '"blue"'
+    assert known_keys(found.inbox) == frozenset()
+    with pytest.raises(UnknownEntry, match="value-000000"):
+        chosen(list(found.inbox), ["value-000000"])
 
 
-def test_a_replay_changes_only_what_pages_show_otherwise(spoiled, sandbox):
-    sandbox.sandbox.advance(seconds=3600, changed=20)
+def test_what_heals_leaves_and_the_next_comes(spoiled, sandbox):
+    """What is acknowledged is open again with the next value; a replay of the healed ones changes nothing."""
+    value, key = entries(spoiled)[True], entries(spoiled)[False]
+    acknowledge(spoiled, value.name)
+    assert ["did not fit" in needs(spoiled), "1 unknown key" in needs(spoiled)] == [False, True]
+    acknowledge(spoiled, key.name)
+    assert "unknown key" not in needs(spoiled)
+    assert entries(spoiled)[True].acknowledged_at is not None
+
+    next_ = sandbox.sandbox.advance(seconds=3600, changed=FEW.shipments).changed[-1]
+
+    def spoil(page):
+        for shipment in page["collection"]:
+            if shipment["id"] == next_:
+                shipment["is_international"], shipment["gift_wrap"] = "perhaps", "red"
+        return page
+
+    sandbox.sandbox.rewrite = spoil
     sandbox.sandbox.advance(seconds=10)
     synced(spoiled)
+    assert_next_alone(spoiled)
+    with duckdb.connect(spoiled.layout.published, read_only=True) as connection:
+        assert connection.execute("select count(*) from ops.quarantine").fetchall() == [(value.rows + 1,)]
+    findings = findings_of(spoiled.settings)
+    assert exit_code(findings) == 1, "the sandbox's clock stands still, so the data is months old"
+    assert re.match(r"error: The data is [\d,]+ hours old", check_line(now(spoiled), findings))
+
     before = rows(spoiled.layout)
-    value = entries(spoiled)[True]
     left = spoiled.layout.parquet / "shipments" / parquet_name(value.windows[0], 9)
     left.write_bytes(b"of a run that was killed")
     done = replay(spoiled.run, value.windows)
     assert not left.exists()
-    assert set(done.windows) == set(value.windows)
-    assert set(done.refreshed.windows) == set(value.windows)
+    assert set(done.windows) == set(done.refreshed.windows) == set(value.windows)
     assert done.refreshed.published
     assert rows(spoiled.layout) == before
-    assert entries(spoiled)[True].rows == value.rows
+    assert_next_alone(spoiled)
 
     for window in value.windows:
         drop_pages(spoiled.run.turn, spoiled.layout, window, datetime.now(UTC))
     done = replay(spoiled.run, value.windows)
     assert (done.windows, set(done.dropped)) == ((), set(value.windows))
+
+
+def assert_next_alone(bench) -> None:
+    found = now(bench)
+    assert found.quarantined == 1
+    assert {(entry.is_value, entry.acknowledged_at is None) for entry in found.inbox} == {(True, True), (False, False)}
+    assert "1 value or record did not fit" in needs(bench)

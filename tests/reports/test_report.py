@@ -12,15 +12,17 @@ import duckdb
 import pytest
 from msgspec.structs import replace
 
+from tests.beginnings import empty_tables
 from tests.conftest import FEWER, logged
 from tests.reports.test_dictionary import Page
 from tests.sql.scenario import WEST, insert, load
-from tests.test_sync import first_synced
+from tests.test_sync import begun, first_synced
+from tests.test_sync import load as load_tables
 from wms_sandbox.app import Sandbox
 from wms_sync import sql_files
 from wms_sync.reports.finding import lasting_error, warning
-from wms_sync.reports.report import ReportError, make_report, remake_report, report_load
-from wms_sync.targets.database import create_empty, records
+from wms_sync.reports.report import Report, ReportError, make_report, remake_report, report_load
+from wms_sync.targets.database import records
 
 LARGEST = 400_000
 SUNDAY_IN_THE_WEST = datetime(2024, 3, 18, 3, 0, tzinfo=UTC)
@@ -33,21 +35,18 @@ def sandbox(in_process):
     return in_process
 
 
-@pytest.fixture
-def loaded(bench, sandbox):
-    """An installation after its first sync, and what that loaded."""
-    _, refreshed = first_synced(bench, sandbox)
-    return bench, refreshed
+def with_report(bench) -> Report:
+    """A first sync and its report; drawing the charts takes as long as a load."""
+    first_synced(bench, bench.transport)
+    return make_report(bench.settings)[1]
 
 
 def shown(path) -> str:
     return unescape(path.read_text())
 
 
-def test_the_page_shows_the_numbers_of_the_marts_and_needs_nothing_else(loaded):
-    bench, _ = loaded
-    path, report = make_report(bench.settings)
-    assert path == bench.layout.report
+def test_the_page_shows_the_numbers_of_the_marts_and_needs_nothing_else(bench, sandbox):
+    report, path = begun(bench, sandbox, with_report), bench.layout.report
     assert path.stat().st_size < LARGEST
     assert oct(path.stat().st_mode & 0o777) == "0o400"
     text = shown(path)
@@ -78,23 +77,32 @@ def test_the_page_shows_the_numbers_of_the_marts_and_needs_nothing_else(loaded):
     assert all(str(row[1]) in text for row in worst)
     assert all(report.next_step(row) in text for row in found["most_overdue"])
     assert all(finding.sentence in text for finding in report.findings)
+
+
+def test_names_and_findings_tell_apart_what_is_alike(bench, sandbox):
+    """A name that several have is shown with the id. What somebody has seen changes no light and is not shown."""
+    before = begun(bench, sandbox, with_report)
     with duckdb.connect(bench.layout.published) as connection:
         for table in ("warehouses", "retailers", "products"):
             connection.execute(f"update main.{table} set \"name\" = 'Same'")
-    _, report = make_report(bench.settings)  # again, over a file that nobody may write
+    seen = replace(warning("seen", "Somebody knows of this."), acknowledged_at=datetime.now(UTC))
+    path, report = make_report(bench.settings, findings=[seen, warning("gap", "A day is <missing>.")])
     for query, key in (("due_by_week", "warehouse"), ("retailers", "retailer"), ("void_by_box", "box")):
-        assert len(report.rows[query]) == len(found[query])
+        assert len(report.rows[query]) == len(before.rows[query])
         names = {row[key] for row in report.rows[query]}
-        assert len(names) == len({row[key] for row in found[query]}) > 1
+        assert len(names) == len({row[key] for row in before.rows[query]}) > 1
         assert any(re.fullmatch(r"Same \(\d+\)", name) for name in names), names
+    assert [text in shown(path) for text in ("A day is <missing>.", "Somebody knows of this.")] == [True, False]
+    lights = {"well": (), "look": report.findings, "act": (lasting_error("stale", "It is old."), *report.findings)}
+    assert [replace(report, findings=findings).light for findings in lights.values()] == [*lights]
 
 
-@pytest.fixture
-def western():
+@pytest.fixture(scope="module")
+def western(tmp_path_factory):
     """A shipment a day is due in the West, for three months before today and a week after, and leaves a day late."""
-    with duckdb.connect() as connection:
+    path = empty_tables(tmp_path_factory.mktemp("western") / "analytics.duckdb")
+    with duckdb.connect(path) as connection:
         connection.execute("set timezone = 'UTC'")
-        create_empty(connection)
         insert(connection, "warehouses", id=WEST, name="West")
         insert(connection, "retailers", id=1, code="ACME")
         today = date(2024, 3, 17)
@@ -139,25 +147,10 @@ def test_the_report_goes_by_the_local_days_of_the_warehouse(western):
     assert sum(row["shipments"] for row in asked(connection, "packed_by_hour")) == eight_weeks
 
 
-def test_open_findings_change_the_light_and_stand_on_the_page(loaded):
-    bench, _ = loaded
-    _, calm = make_report(bench.settings, findings=[])
-    assert calm.light == "well"
-    seen = replace(warning("seen", "Somebody knows of this."), acknowledged_at=datetime.now(UTC))
-    path, looked = make_report(bench.settings, findings=[seen, warning("gap", "A day is <missing>.")])
-    assert looked.light == "look"
-    assert "A day is <missing>." in shown(path)
-    assert "Somebody knows of this." not in shown(path)
-    path, alarmed = make_report(bench.settings, findings=[lasting_error("stale", "The data is 40 hours old.")])
-    assert alarmed.light == "act"
-    assert "The data is 40 hours old." in shown(path)
-
-
 def test_without_a_row_the_page_says_so(bench, tmp_path):
     with pytest.raises(ReportError, match="nothing is published yet"):
         make_report(bench.settings)
-    with duckdb.connect(bench.layout.published) as connection:
-        create_empty(connection)
+    empty_tables(bench.layout.published)
     with pytest.raises(ReportError, match="nothing was loaded yet"):
         make_report(bench.settings)
     with duckdb.connect(bench.layout.published) as connection:
@@ -169,8 +162,9 @@ def test_without_a_row_the_page_says_so(bench, tmp_path):
     assert "No shipment was due in these weeks" in text
 
 
-def test_each_load_makes_it_where_that_is_asked_and_no_load_fails_by_it(loaded):
-    bench, refreshed = loaded
+def test_a_load_makes_the_report_and_never_fails(bench):
+    """Where ``WMS_REPORT`` asks for it."""
+    refreshed = load_tables(bench)
     assert report_load(bench.settings, refreshed, ()) is None
     remake_report(bench.run)
     assert not bench.layout.report.exists()
