@@ -99,29 +99,19 @@ def test_sync_status_backfill_and_rebuild(first, run, sandbox, tmp_path):
     copytree(first.data, tmp_path / "data")
     assert shipments(tmp_path) == FEWER.shipments
 
-    sandbox.sandbox.advance(seconds=3600, new=25)
-    sandbox.sandbox.advance(seconds=10)
-    assert run("sync").returncode == FOUND
-    assert shipments(tmp_path) == 265
-    with duckdb.connect(tmp_path / "data" / "analytics.duckdb", read_only=True) as connection:
-        audited = connection.execute("select compared, changed, missed, absent from ops.audits").fetchall()
-    assert audited == [(100, 0, 0, 0)]
-
     again = run("backfill", "--from", "2026-03-20", "--to", "2026-03-22")
     assert again.returncode == FOUND, again.stderr
     assert "2026-03-20 00:00:00 UTC to 2026-03-22 00:00:00 UTC" in again.stdout
-    assert shipments(tmp_path) == 265
-
     served = len(sandbox.sandbox.requests)
     assert run("rebuild").returncode == FOUND
     assert len(sandbox.sandbox.requests) == served
-    assert shipments(tmp_path) == 265
+    assert shipments(tmp_path) == FEWER.shipments
 
     told = run("acknowledge", "stale")
     assert (told.returncode, "stays until the problem is fixed" in told.stdout + told.stderr) == (2, True)
 
     status = json.loads(run("status", "--json").stdout)
-    assert status["rows"]["shipments"] == 265
+    assert status["rows"]["shipments"] == FEWER.shipments
     assert status["gaps"] == []
     assert set(status["windows"]) == {"loaded"}
     assert {one["name"] for one in status["findings"]} == {"stale", "clocks", "check-statuses_are_known"}
@@ -240,7 +230,10 @@ def unheard_sync() -> None:
     main(["sync"])
 
 
-def test_a_log_on_a_full_disk_stops_no_sync(environment, sandbox, tmp_path):
+def test_a_log_on_a_full_disk_stops_no_sync(first, environment, sandbox, tmp_path):
+    copytree(first.data, tmp_path / "data")
+    sandbox.sandbox.advance(seconds=3600, new=25)
+    sandbox.sandbox.advance(seconds=10)
     with processes.Command(unheard_sync, environment, tmp_path) as command:
         assert command.ended().returncode == 1
-    assert shipments(tmp_path) == FEWER.shipments
+    assert shipments(tmp_path) == FEWER.shipments + 25

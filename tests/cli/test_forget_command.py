@@ -8,14 +8,26 @@ import duckdb
 import pytest
 from click.testing import CliRunner, Result
 
-from tests.cli.conftest import START, TOKEN
-from tests.conftest import needs, opened_store
-from tests.running import run_sync
+from tests.conftest import FEWER, needs, opened_store
+from tests.test_sync import first_synced
+from wms_sandbox.app import Sandbox
 from wms_sync.cli.main import main
 from wms_sync.reports.doctor import examine
 from wms_sync.settings import Settings
 from wms_sync.state.runs import RunRecords
 from wms_sync.state.store import StateStore
+
+
+@pytest.fixture
+def sandbox(in_process):
+    """In this process, since forgetting asks no service."""
+    in_process.sandbox = Sandbox(FEWER)
+    return in_process
+
+
+@pytest.fixture
+def settings(bench) -> Settings:
+    return bench.settings
 
 
 @pytest.fixture
@@ -47,8 +59,8 @@ def test_it_says_what_it_removed_and_finishes_what_was_interrupted(forget, setti
     assert StateStore(settings.database_url).forgotten() == {4711, 4712, 4713}
 
 
-def test_it_shows_what_it_would_remove_and_asks(forget, settings, store):
-    run_sync(settings)
+def test_it_shows_what_it_would_remove_and_asks(forget, bench, sandbox, settings):
+    first_synced(bench, sandbox)
     with duckdb.connect(settings.layout.published, read_only=True) as connection:
         query = "select id, unique_id from orders where ship_to_country is not null order by id limit 1"
         [(order, unique_id)] = connection.execute(query).fetchall()
@@ -62,7 +74,7 @@ def test_it_shows_what_it_would_remove_and_asks(forget, settings, store):
         assert refused.exit_code == 2
         assert "Remove the personal data of 1 order for good?" in refused.output
     assert "add --yes" in refused.output
-    assert store.forgotten() == frozenset()
+    assert bench.store.forgotten() == frozenset()
     assert "no order is forgotten" in forget("--list").output
 
     assert forget(str(order), answer="y\n").exit_code == 0
@@ -76,31 +88,38 @@ def test_it_shows_what_it_would_remove_and_asks(forget, settings, store):
     off = forget(str(order), "--take-off", answer="y\n")
     assert off.exit_code == 0, off.output
     assert "when a backfill reads the days again" in off.output
-    assert store.forgotten() == frozenset()
+    assert bench.store.forgotten() == frozenset()
     assert settings.layout.forgotten_orders.read_text() == "[]"
 
 
-def test_while_the_list_of_forgotten_orders_is_lost_every_run_fails_and_says_what_to_do(forget, settings, monkeypatch):
-    run_sync(settings)
+def test_no_run_begins_while_the_list_is_lost(forget, bench, sandbox, settings, monkeypatch):
+    """The list of forgotten orders; each run says what to do."""
+    first_synced(bench, sandbox)
     assert forget("4711", "--yes", "--unseen").exit_code == 0
-    file = settings.data_dir / "forgotten-orders.json"
+    bench.store.close()
+    published = settings.layout.published.read_bytes()
+    file = settings.layout.forgotten_orders
     file.write_bytes(file.read_bytes()[:-1])
     for path in settings.data_dir.glob("state.db*"):
         path.unlink()
-    published = (settings.data_dir / "analytics.duckdb").read_bytes()
-    for variable, value in (("BASE_URL", settings.base_url), ("API_TOKEN", TOKEN), ("START_DATE", str(START))):
-        monkeypatch.setenv(f"WMS_{variable}", value)
+    for name in ("base_url", "start_date"):
+        monkeypatch.setenv(f"WMS_{name.upper()}", str(getattr(settings, name)))
+    monkeypatch.setenv("WMS_API_TOKEN", "any")
     for command in (["sync"], ["rebuild"], ["forget", "4712", "--yes", "--unseen"]):
         failed = CliRunner().invoke(main, command)
         assert failed.exit_code == 1, command
         assert f"{file} is damaged" in failed.stderr, command
         assert "write the file yourself" in failed.stderr, command
         assert "Traceback" not in failed.output, command
-    [told] = [one for one in examine(settings) if one.name == "forgotten orders"]
-    assert (told.severity, f"{file} is damaged" in told.text) == ("error", True)
-    assert (settings.data_dir / "analytics.duckdb").read_bytes() == published
+    assert settings.layout.published.read_bytes() == published
+    assert listed(settings) == ("error", f"{file} is damaged")
     file.write_text("[4711]")
-    assert CliRunner().invoke(main, ["sync"]).exit_code in (0, 3), "the service's clock stands still"
+    CliRunner().invoke(main, ["maintain"])
     assert StateStore(settings.database_url).forgotten() == {4711}
-    [told] = [one for one in examine(settings) if one.name == "forgotten orders"]
-    assert (told.severity, told.text.split()[0]) == ("note", "1")
+    assert listed(settings) == ("note", "1")
+
+
+def listed(settings: Settings) -> tuple[str, str]:
+    """Return what the doctor finds of the list, as far as the first words tell."""
+    [found] = [finding for finding in examine(settings) if finding.name == "forgotten orders"]
+    return found.severity, re.match(r"\d+|\S+ is damaged", found.text)[0]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from click.testing import CliRunner
@@ -22,6 +24,7 @@ from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.faults import AnswerLost
 from wms_sandbox.server import SandboxServer
+from wms_sandbox.transport import InProcess
 from wms_sync.cli.main import main
 from wms_sync.cli.push_views import plan_lines
 from wms_sync.logs import push_line
@@ -30,6 +33,7 @@ from wms_sync.master_data.kinds.products import PRODUCTS
 from wms_sync.master_data.kinds.table import LOCATION_TAGS, RETAILERS
 from wms_sync.master_data.push import PushReport, plan_file
 from wms_sync.reports.doctor import examine
+from wms_sync.reports.finding import Finding
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import PushLedger, State
 from wms_sync.state.schema import MIGRATIONS
@@ -37,9 +41,12 @@ from wms_sync.state.schema import MIGRATIONS
 TOKEN, KEY, WRONG = "t0ken-that-nobody-may-see", "k3y-that-nobody-may-see", "wr0ng-s3cret"
 
 
+SERVICE = SandboxConfig(shipments=40, families=20, token=TOKEN, merchant_api_key=KEY)
+
+
 @pytest.fixture
 def service() -> Iterator[SandboxServer]:
-    with SandboxServer(Sandbox(SandboxConfig(shipments=40, families=20, token=TOKEN, merchant_api_key=KEY))) as server:
+    with SandboxServer(Sandbox(SERVICE)) as server:
         yield server
 
 
@@ -239,38 +246,74 @@ def test_progress_is_told_in_plain_lines_with_an_estimate():
     assert push_line(now) == "100 of 1,000 sent (10 %), 99 created, 1 rejected, about 90 s left"
 
 
-def test_the_doctor_looks_at_what_a_push_needs(settings, service, tmp_path):
-    def verdicts(**changes: object) -> dict[str, str]:
-        found = examine(settings.model_copy(update=changes))
-        return {one.name: f"{one.severity}: {one.text}" for one in found}
+MERCHANT_SET: dict[str, object] = {"merchant_username": "sandbox-merchant", "merchant_api_key": SecretStr(KEY)}
+DOCTOR: dict[str, tuple[dict[str, object], str, str, str]] = {
+    # what is set, which finding, how it begins and what it says
+    "no merchant": ({}, "merchant", "note", "the Merchant API is not set up"),
+    "no create": ({}, "ledger", "note", "0 creates recorded"),
+    "no folder": ({}, "master data", "note", "WMS_MASTER_DATA_DIR is not set"),
+    "the schema": ({}, "state", "note", f"schema {MIGRATIONS[-1][0]}"),
+    "no key": ({"merchant_username": "sandbox-merchant"}, "merchant", "error", "WMS_MERCHANT_API_KEY is not set"),
+    "a merchant": (MERCHANT_SET, "merchant", "note", "accepts sandbox-merchant"),
+    "a stranger": (MERCHANT_SET | {"merchant_username": "nobody"}, "merchant", "error", "The Merchant API"),
+    "a missing folder": ({"master_data_dir": Path("nowhere")}, "master data", "error", "WMS_MASTER_DATA_DIR"),
+    "a folder": ({"master_data_dir": Path()}, "master data", "note", "1 file of retailers"),
+    "pushes": ({"master_data_dir": Path(), "push_enabled": True}, "master data", "note", "WMS_PUSH_ENABLED is on"),
+}
+SESSIONS = {
+    # how the Merchant API is called, and how the finding ends where it takes sessions alone
+    "basic": "It accepts them with WMS_MERCHANT_LOGIN=session: set that.",
+    "session": "WMS_MERCHANT_LOGIN is session",
+}
 
-    plain = verdicts()
-    assert plain["merchant"].startswith("note: the Merchant API is not set up")
-    assert plain["ledger"].startswith("note: 0 creates recorded")
-    assert "WMS_MASTER_DATA_DIR is not set" in plain["master data"]
-    assert plain["state"].endswith(f"schema {MIGRATIONS[-1][0]}")
 
-    key, folder = SecretStr(KEY), tmp_path / "folder"
-    assert verdicts(merchant_username="sandbox-merchant")["merchant"].startswith(
-        "error: WMS_MERCHANT_API_KEY is not set"
-    )
-    assert (
-        "accepts sandbox-merchant" in verdicts(merchant_username="sandbox-merchant", merchant_api_key=key)["merchant"]
-    )
-    assert verdicts(merchant_username="nobody", merchant_api_key=key)["merchant"].startswith("error: The Merchant API")
+@pytest.fixture
+def found(settings, tmp_path, monkeypatch) -> Callable[..., Finding]:
+    """What the doctor finds of a subject with these settings, of a service in this process."""
+    monkeypatch.chdir(tmp_path)
+    write("retailers.csv")
+    within = InProcess(Sandbox(SERVICE))
 
-    async def no_basic(request: Request) -> Response | None:
+    def look(subject: str, intercept: Callable[[Request], Response | None] | None = None, **changes: object) -> Finding:
+        within.sandbox.intercept = intercept
+        examined = examine(settings.model_copy(update=changes), transport=within)
+        return next(finding for finding in examined if finding.name == subject)
+
+    return look
+
+
+@pytest.mark.parametrize(("changes", "subject", "severity", "says"), DOCTOR.values(), ids=DOCTOR)
+def test_the_doctor_looks_at_what_a_push_needs(found, changes, subject, severity, says):
+    finding = found(subject, **changes)
+    assert (finding.severity, says in finding.text) == (severity, True), finding.text
+
+
+@pytest.mark.parametrize("login", SESSIONS)
+def test_the_doctor_tries_the_other_login(found, login):
+    def no_basic(request: Request) -> Response | None:
         basic = "authorization" in request.headers and request.url.path == "/api/jsonrpc"
         return Response("", 401) if basic else None
 
-    service.sandbox.intercept = no_basic
-    merchant = {"merchant_username": "sandbox-merchant", "merchant_api_key": key}
-    assert verdicts(**merchant)["merchant"].endswith("It accepts them with WMS_MERCHANT_LOGIN=session: set that.")
-    assert verdicts(**merchant, merchant_login="session")["merchant"].endswith("WMS_MERCHANT_LOGIN is session")
-    service.sandbox.intercept = None
-    assert verdicts(master_data_dir=folder)["master data"].startswith("error: WMS_MASTER_DATA_DIR")
-    folder.mkdir()
-    (folder / "retailers.csv").touch()
-    ready = verdicts(master_data_dir=folder, push_enabled=True)["master data"]
-    assert "1 file of retailers" in ready
-    assert "WMS_PUSH_ENABLED is on" in ready
+    assert found("merchant", no_basic, **MERCHANT_SET, merchant_login=login).text.endswith(SESSIONS[login])
+
+
+def push_without_permission() -> None:
+    """Push a file that this user may not read, as a user whom the system refuses something."""
+    with TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        file = Path(name, "unreadable.csv")
+        file.touch(mode=0)
+        if os.geteuid() == 0:
+            os.setresuid(65534, 65534, 0)
+        try:
+            main(["push", "retailers", str(file)])
+        finally:
+            os.seteuid(os.getresuid()[2])
+
+
+def test_a_file_without_permission_is_wrong_usage(environment, settings, tmp_path):
+    with Command(push_without_permission, environment, tmp_path) as command:
+        ended = command.ended()
+    assert ended.returncode == 2, ended.stderr
+    assert "unreadable.csv' is not readable" in ended.stderr
+    assert not settings.layout.state.exists()
