@@ -7,6 +7,7 @@ import json
 import pytest
 
 from wms_sync.service.envelope import page_cursor, read_envelope
+from wms_sync.service.errors import NotAList, ProtocolError
 
 LONGEST = "x" * 65_536
 
@@ -81,5 +82,10 @@ def test_without_one_in_next_the_cursor_of_meta_counts(stated, in_meta, cursor, 
     assert read_envelope(json.dumps(page).encode(), watched=watched).next == cursor
 
 
-def test_a_page_without_next_and_meta_has_no_cursor():
-    assert read_envelope(b'{"collection": [], "has_more": false}').next is None
+@pytest.mark.parametrize("watched", [False, True])
+def test_a_page_without_an_envelope_is_refused(watched):
+    """Also where it is searched for persons at the same time; without ``next`` and ``meta`` it has no page cursor."""
+    for content, error in ((b'{"status": "maintenance"}', NotAList), (b'{"collection": {}}', ProtocolError)):
+        with pytest.raises(error):
+            read_envelope(content, watched=watched)
+    assert read_envelope(b'{"collection": [], "has_more": false}', watched=watched).next is None

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tests.conftest import FEWER, IMPATIENT, logged, needs
+from tests.conftest import FEWER, IMPATIENT, NOW, logged, needs
 from wms_sandbox.app import STATUS, Sandbox
+from wms_sync.intervals import Interval
 from wms_sync.reports.doctor import examine
 from wms_sync.runs import Operation
 from wms_sync.service.client import GlobalApi
@@ -90,7 +92,7 @@ def test_a_run_keeps_what_is_announced_and_the_status_and_the_doctor_show_it(san
     announcing(("Sunset", "Sat, 31 Dec 2026 23:59:59 GMT"))
     operation = Operation(settings, source="test", transport=sandbox)
     with logged() as told:
-        operation.sync()
+        operation.backfill(Interval(NOW - timedelta(days=30), NOW))
     assert operation.read is not None
     [warning] = [one for one in operation.read.warnings if "Sunset" in one]
     assert told.count(warning) == 1
