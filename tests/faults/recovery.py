@@ -156,7 +156,7 @@ FAULTS = (
         "src/wms_sync/targets/target.py",
         "return noted is not None and noted.about == target.name and not target.is_published",
         "return False",
-        ("tests/reports/alerts/test_observe.py::test_a_published_file_that_is_gone_is_told_once_and_so_is_its_return",),
+        ("tests/reports/alerts/test_observe.py::test_what_is_told_and_when_again",),
     ),
     Fault(
         "a load begins with empty tables although some are published",

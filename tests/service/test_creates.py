@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import socket
+from collections.abc import Callable, Iterator
 
 import pytest
 from pydantic import SecretStr
@@ -13,16 +13,13 @@ from tests.conftest import IMPATIENT
 from tests.service.test_client import answer_first
 from wms_sandbox.errors import failed
 from wms_sandbox.faults import IN_ITS_PLACE, AnswerLost, Disconnect, ProxyAnswer, Truncated, in_its_place
-from wms_sync.master_data.kinds.kind import Kind
-from wms_sync.master_data.kinds.products import PRODUCTS
 from wms_sync.master_data.kinds.table import LOCATION_TAGS, RETAILERS
 from wms_sync.service.client import GlobalApi
-from wms_sync.service.creates import Created, Creates, Resource, already_in_use
+from wms_sync.service.creates import Created, Creates, already_in_use
 from wms_sync.service.errors import (
     ApiError,
     Busy,
     InDoubt,
-    NotSent,
     Problem,
     RedirectRefused,
     Rejected,
@@ -33,56 +30,18 @@ from wms_sync.service.errors import (
 TAG = {"name": "Fragile", "color": "red1"}
 
 
-@pytest.fixture
-def api(sandbox):
-    with GlobalApi(sandbox.base_url, SecretStr("sandbox-token"), policy=IMPATIENT, transport=sandbox) as client:
-        yield client
-
-
-class CreatesOfEachKind:
-    """The creates of a push, by kind."""
-
-    def __init__(self, api: GlobalApi) -> None:
-        self._creates = Creates(api)
-
-    def location_tag(self, body: Resource) -> Created:
-        return self._create(LOCATION_TAGS, body)
-
-    def retailer(self, body: Resource) -> Created:
-        return self._create(RETAILERS, body)
-
-    def product(self, body: Resource) -> Created:
-        return self._create(PRODUCTS, body)
-
-    def _create(self, kind: Kind, body: Resource) -> Created:
-        return self._creates.create(kind.endpoint, body, wrapped_in=kind.wrapped_in)
+Create = Callable[..., Created]
 
 
 @pytest.fixture
-def creates(api):
-    return CreatesOfEachKind(api)
+def create(sandbox) -> Iterator[Create]:
+    """Create a location tag, or what else is given."""
+    with GlobalApi(sandbox.base_url, SecretStr("sandbox-token"), policy=IMPATIENT, transport=sandbox) as api:
+        yield lambda body=TAG, kind=LOCATION_TAGS: Creates(api).create(kind.endpoint, body, wrapped_in=kind.wrapped_in)
 
 
 def statuses(sandbox) -> list[int]:
     return [request.status for request in sandbox.sandbox.requests]
-
-
-def test_each_kind_arrives_as_it_was_sent(sandbox, creates):
-    """A retailer bare, a product wrapped, numbers as they are; and what the service warns of is kept."""
-    tag = creates.location_tag({**TAG, "description": "Glas ✓", "sort_order": -5})
-    retailer = creates.retailer({"code": "acme", "name": "ACME"})
-    money = {"amount": 0.1, "currency": "USD"}
-    thing = {"type": "Product", "sku": "A", "name": "A", "export": {"customs_value": money}}
-    product, again = creates.product(thing), creates.product({"type": "PackagingInfill", "sku": "A", "name": "A"})
-    [held] = sandbox.sandbox.location_tags()
-    assert tag == Created(held["id"], "LocationTag", ())
-    assert (held["name"], held["color"], held["description"], held["sort_order"]) == ("Fragile", "red1", "Glas ✓", -5)
-    assert (retailer.type, product.type, again.type) == ("Retailer", "Product", "PackagingInfill")
-    assert [held["id"] for held in sandbox.sandbox.retailers()] == [retailer.id]
-    first, second = sandbox.sandbox.products()
-    assert [first["id"], second["id"]] == [product.id, again.id]
-    assert json.dumps(first["export"]["customs_value"]["amount"]) == "0.1"
-    assert "A" in again.warnings[0]
 
 
 DEEP = b"[" * 3000 + b"]" * 3000
@@ -119,9 +78,9 @@ DONE: list[tuple[Response, int | None, tuple[str, ...] | None]] = [
 
 
 @pytest.mark.parametrize(("answer", "id_", "warnings"), DONE)
-def test_what_counts_as_done(sandbox, creates, answer, id_, warnings):
+def test_what_counts_as_done(sandbox, create, answer, id_, warnings):
     answer_first(sandbox, 1, lambda: answer)
-    created = creates.location_tag(TAG)
+    created = create()
     assert (created.id, created.warnings) == (id_, created.warnings if warnings is None else warnings)
     assert statuses(sandbox) == [answer.status_code]
 
@@ -209,10 +168,10 @@ IN_OTHER_FORMS: list[tuple[Response, list[str], str]] = [
 
 
 @pytest.mark.parametrize(("answer", "keys", "says"), IN_OTHER_FORMS)
-def test_a_refusal_in_another_form_is_read(sandbox, creates, answer, keys, says):
+def test_a_refusal_in_another_form_is_read(sandbox, create, answer, keys, says):
     answer_first(sandbox, 1, lambda: answer)
     with pytest.raises(Rejected) as error:
-        creates.location_tag(TAG)
+        create()
     _, _, said = str(error.value).partition(f"answered {answer.status_code}: ")
     assert said == says
     assert [problem.key for problem in error.value.problems] == keys
@@ -284,10 +243,10 @@ DOUBTFUL: list[tuple[str, Response, str]] = [
 
 
 @pytest.mark.parametrize(("what", "answer", "says"), DOUBTFUL)
-def test_what_is_in_doubt_and_sent_once(sandbox, creates, what, answer, says):
+def test_what_is_in_doubt_and_sent_once(sandbox, create, what, answer, says):
     answer_first(sandbox, 99, lambda: answer)
     with pytest.raises(InDoubt, match=says):
-        creates.location_tag(TAG)
+        create()
     assert len(sandbox.sandbox.requests) == 1
     assert len(sandbox.sandbox.location_tags()) == what.endswith("it was done")
 
@@ -299,56 +258,29 @@ def test_what_is_in_doubt_and_sent_once(sandbox, creates, what, answer, says):
         *(Response("<html>trouble</html>", status) for status in (409, 429)),
     ],
 )
-def test_what_was_not_done_is_sent_again(sandbox, creates, answer):
+def test_what_was_not_done_is_sent_again(sandbox, create, answer):
     """The service says so itself; too many requests need no word."""
     answer_first(sandbox, 2, lambda: answer)
-    assert creates.location_tag(TAG).id is not None
+    assert create().id is not None
     assert statuses(sandbox) == [answer.status_code, answer.status_code, 201]
     assert len(sandbox.sandbox.location_tags()) == 1
 
 
-def test_no_answer_after_an_answered_failure_is_in_doubt(sandbox, creates):
+def test_no_answer_after_an_answered_failure_is_in_doubt(sandbox, create):
     answers = [failed(503), AnswerLost()]
     sandbox.sandbox.intercept = lambda _: answers.pop(0)
     with pytest.raises(InDoubt):
-        creates.location_tag(TAG)
+        create()
     assert not answers
-
-
-def test_nobody_there_means_that_nothing_was_sent():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{free.getsockname()[1]}"
-    with GlobalApi(url, SecretStr("t"), policy=IMPATIENT) as api, pytest.raises(NotSent, match="WMS_BASE_URL"):
-        CreatesOfEachKind(api).location_tag(TAG)
-    assert api.requests == IMPATIENT.attempts
-
-
-def test_a_wrong_token_is_final_and_names_the_setting(sandbox):
-    wrong = GlobalApi(sandbox.base_url, SecretStr("planted-secret"), policy=IMPATIENT, transport=sandbox)
-    with wrong as api, pytest.raises(Unauthorized, match="WMS_API_TOKEN") as error:
-        CreatesOfEachKind(api).location_tag(TAG)
-    assert "planted-secret" not in str(error.value)
-    assert statuses(sandbox) == [401]
-
-
-def test_a_body_that_breaks_a_rule_is_refused_with_the_offending_keys(sandbox, creates):
-    with pytest.raises(Rejected) as error:
-        creates.location_tag({"name": "x" * 231, "color": "pink1", "odd": 1})
-    assert error.value.status == 400
-    assert {problem.key for problem in error.value.problems} == {"name", "color", "odd"}
-    assert {problem.type for problem in error.value.problems} == {"parameters"}
-    assert all(problem.message in str(error.value) for problem in error.value.problems)
-    assert not sandbox.sandbox.location_tags()
 
 
 @pytest.mark.parametrize("status", [400, 422])
 @pytest.mark.parametrize("type_", ["parser", "parameters", "openapi", "application", "unable_to_process", "new one"])
-def test_every_type_of_error_is_read(sandbox, creates, status, type_):
+def test_every_type_of_error_is_read(sandbox, create, status, type_):
     errors = [{"type": type_, "message": "Not so."}, {"type": type_, "message": "-", "details": [{"key": "a.b"}]}]
     answer_first(sandbox, 1, lambda: JSONResponse({"errors": errors}, status))
     with pytest.raises(Rejected, match=r"Not so\.") as error:
-        creates.location_tag(TAG)
+        create()
     assert error.value.problems == (Problem(type_, "", "Not so."), Problem(type_, "a.b", ""))
     assert error.value.status == status
 
@@ -357,19 +289,19 @@ def test_every_type_of_error_is_read(sandbox, creates, status, type_):
     "body",
     ["x" * 5000, json.dumps({"message": "x" * 5000}), json.dumps({"errors": {f"k{at}": "x" * 50 for at in range(99)}})],
 )
-def test_no_more_than_300_characters_of_another_form_are_shown(sandbox, creates, body):
+def test_no_more_than_300_characters_of_another_form_are_shown(sandbox, create, body):
     answer_first(sandbox, 1, lambda: Response(body, 422))
     with pytest.raises(Rejected) as error:
-        creates.location_tag(TAG)
+        create()
     assert len(str(error.value).partition("answered 422: ")[2]) == 300
 
 
-def test_the_services_own_form_is_shown_whole_and_clean(sandbox, creates):
+def test_the_services_own_form_is_shown_whole_and_clean(sandbox, create):
     details = [{"key": f"key{at}", "message": "is <carrier>_<SERVICE>\x07"} for at in range(30)]
     errors = {"errors": [{"type": "parameters", "message": "No.", "details": details}]}
     answer_first(sandbox, 1, lambda: JSONResponse(errors, 422))
     with pytest.raises(Rejected, match="key29: is <carrier>_<SERVICE>") as error:
-        creates.location_tag(TAG)
+        create()
     assert str(error.value).isprintable()
 
 
@@ -384,18 +316,18 @@ def test_the_services_own_form_is_shown_whole_and_clean(sandbox, creates):
         "sandbox-token" * 100,
     ],
 )
-def test_no_form_of_an_answer_shows_the_token(sandbox, creates, body, status):
+def test_no_form_of_an_answer_shows_the_token(sandbox, create, body, status):
     text = body if isinstance(body, str) else json.dumps(body)
     answer_first(sandbox, 1, lambda: Response(text, status))
     with pytest.raises(ApiError, match=r"\(withheld\)") as error:
-        creates.location_tag(TAG)
+        create()
     assert "sandbox-token" not in str(error.value)
 
 
-def test_a_name_in_use_is_recognised(creates):
-    creates.retailer({"code": "acme", "name": "ACME"})
+def test_a_name_in_use_is_recognised(create):
+    create({"code": "acme", "name": "ACME"}, RETAILERS)
     with pytest.raises(Rejected) as error:
-        creates.retailer({"code": "acme", "name": "Other"})
+        create({"code": "acme", "name": "Other"}, RETAILERS)
     assert already_in_use(error.value, "code", "acme")
     assert not already_in_use(error.value, "name", "Other")
 
@@ -468,9 +400,9 @@ FINAL: list[tuple[Response, type[ApiError], str]] = [
 
 
 @pytest.mark.parametrize(("answer", "error", "says"), FINAL)
-def test_what_ends_a_create_of_which_nothing_was_done(sandbox, creates, answer, error, says):
+def test_what_ends_a_create_of_which_nothing_was_done(sandbox, create, answer, error, says):
     answer_first(sandbox, 99, lambda: answer)
     with pytest.raises(error, match=says):
-        creates.location_tag(TAG)
+        create()
     again = issubclass(error, Busy | ServiceFailed)
     assert statuses(sandbox) == [answer.status_code] * (IMPATIENT.attempts if again else 1)

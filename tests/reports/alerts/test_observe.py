@@ -2,57 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from datetime import timedelta
-from pathlib import Path
+from typing import Any, TypeVar
 
 import duckdb
 import pytest
 from msgspec.structs import replace
 
+from tests.beginnings import empty_tables
 from tests.conftest import opened_store, turn_at
+from tests.reports.alerts.conftest import Installation
 from wms_sync.state.audits import Audit, AuditResult, Audits
 from wms_sync.state.ledger import Entry, PushedFile, PushFiles, PushLedger, State
 from wms_sync.state.lock import FileLock
 from wms_sync.state.store import Window
-from wms_sync.state.turns import Turn
-from wms_sync.targets.database import create_empty
 from wms_sync.targets.file import FileTarget
 from wms_sync.targets.target import note_published
 
+T = TypeVar("T")
 HOUR = timedelta(hours=1)
 SERVICE = "https://acme.example.com"
-
-
-@pytest.fixture(scope="module")
-def empty(tmp_path_factory) -> Path:
-    """A published file of which nothing is wrong."""
-    path = Path(tmp_path_factory.mktemp("published"), "analytics.duckdb")
-    with duckdb.connect(str(path)) as connection:
-        create_empty(connection)
-    return path
-
-
-def with_rows(installation, empty: Path, *statements: str) -> None:
-    """Publish a file of which these things are so."""
-    published = installation.settings.layout.published
-    published.parent.mkdir(exist_ok=True)
-    published.write_bytes(empty.read_bytes())
-    with duckdb.connect(str(published)) as connection:
-        for statement in statements:
-            connection.execute(statement)
-
-
-@pytest.fixture
-def kept_at(hooked) -> Iterator[tuple[str, Turn]]:
-    """Where state is kept, and the turn in which it may be written."""
-    url = hooked.settings.database_url
-    with closing(turn_at(url, hooked.settings.data_dir)) as turn:
-        yield url, turn
-
-
+Change = Callable[[Installation], object]
 FOUND = "'w', 1, timestamptz '2026-03-01 12:00:00+00'"
+NOTHING = AuditResult(100, 0, 0, 0, 0, 9, 9, 0, "{}")
+
+
+def tables(*statements: str) -> Change:
+    """Publish a file of which nothing is wrong but this."""
+
+    def publish(house: Installation) -> None:
+        with duckdb.connect(empty_tables(house.settings.layout.published)) as connection:
+            for statement in statements:
+                connection.execute(statement)
+
+    return publish
 
 
 def misfit(place: str, number: int) -> str:
@@ -66,167 +51,216 @@ def unknown(path: str) -> str:
     return f"insert into ops.schema_drift values ('w/1', '{path}', '\"Jane\"', 3, 'the key is in no type', {FOUND})"
 
 
-def test_a_place_that_does_not_fit_is_told_once_and_never_a_value(hooked, receiver, empty):
-    with_rows(hooked, empty, misfit("weight", 1), misfit("weight", 2))
-    hooked.tell()
-    [told] = receiver.taken
-    assert (told["event"], told["counts"]) == ("quarantine", {"values": 2, "kinds": 1})
-    assert "2 values or records did not fit and are left out: Order $.collection[].order.weight." in told["text"]
-    with_rows(hooked, empty, *(misfit("weight", number) for number in range(3)), unknown("Order.gift_wrap"))
-    hooked.tell()
-    assert receiver.events == ["quarantine", "drift"], "more of the same is the same"
-    assert "Order.gift_wrap" in receiver.taken[1]["text"]
-    with_rows(hooked, empty, misfit("weight", 1), misfit("volume", 2))
-    hooked.tell()
-    assert receiver.events == ["quarantine", "drift", "quarantine"]
-    with_rows(hooked, empty)
-    hooked.tell()
-    with_rows(hooked, empty, unknown("Order.gift_wrap"))
-    hooked.tell()
-    assert receiver.events == ["quarantine", "drift", "quarantine", "drift"], "it had ended, and is so again"
-    assert "Jane" not in str(receiver.taken)
+DRIFTED = tables(unknown("Order.gift_wrap"))
 
 
-def test_what_cannot_be_looked_at_has_not_ended(hooked, receiver, empty):
-    with_rows(hooked, empty, unknown("Order.gift_wrap"))
-    hooked.tell()
-    hooked.settings.layout.published.write_bytes(b"no database")
-    hooked.tell()
-    with_rows(hooked, empty, unknown("Order.gift_wrap"))
-    hooked.tell()
-    assert receiver.events == ["drift", "finding"]
-    assert "analytics.duckdb cannot be read" in receiver.taken[1]["text"]
+def published(house: Installation) -> None:
+    DRIFTED(house)
+    with opened_store(house.settings) as store:
+        note_published(store, FileTarget(house.settings), 1)
 
 
-def test_a_published_file_that_is_gone_is_told_once_and_so_is_its_return(hooked, receiver, empty):
-    with_rows(hooked, empty, unknown("Order.gift_wrap"))
-    with opened_store(hooked.settings) as store:
-        note_published(store, FileTarget(hooked.settings), 1)
-    hooked.tell()
-    hooked.settings.layout.published.unlink()
-    for hours in (1, 2):
-        hooked.tell(hours * HOUR)
-    assert receiver.events == ["drift", "tables_gone"]
-    assert "analytics.duckdb" in receiver.taken[1]["text"]
-    assert "wms-sync sync" in receiver.taken[1]["what_to_do"]
-    with_rows(hooked, empty, unknown("Order.gift_wrap"))
-    hooked.tell()
-    assert receiver.events == ["drift", "tables_gone", "recovered"], "what was told of its rows had not ended"
-    assert "The published tables are there again" in receiver.taken[2]["text"]
+def covered(until: float) -> Change:
+    """The tables have what changed until so many hours from now."""
 
-
-def test_old_data_is_told_once_and_so_is_its_end(hooked, receiver):
-    start = hooked.settings.start
-
-    def covered(until, name):
+    def load(house: Installation) -> None:
         window = Window(
-            id=name, from_at=start, to_at=until, state="reading", reason="sync", run_id="run", signature="",
-            count_reported=0, pages=0, records=0, bytes=0, started_at=hooked.now, landed_at=None, loaded_at=None,
-            read_seconds=None,
+            id=str(until), from_at=house.settings.start, to_at=house.now + until * HOUR, state="reading",
+            reason="sync", run_id="run", signature="", count_reported=0, pages=0, records=0, bytes=0,
+            started_at=house.now, landed_at=None, loaded_at=None, read_seconds=None,
         )  # fmt: skip
-        with opened_store(hooked.settings) as store:
+        with opened_store(house.settings) as store:
             store.begin_windows([window])
             store.mark_landed(window.id, read_seconds=0.1)
             store.mark_loaded([window.id])
 
-    covered(hooked.now - HOUR, "first")
-    hooked.tell()
-    hooked.tell(20 * HOUR)
-    assert receiver.taken == []
-    for hours in (30, 40, 60):
-        hooked.tell(hours * HOUR)
-    assert receiver.events == ["stale_data"]
-    assert receiver.taken[0]["data_as_of"] == f"{hooked.now - HOUR:%Y-%m-%dT%H:%M:%SZ}"
-    covered(hooked.now - HOUR / 2, "second")
-    hooked.tell()
-    assert receiver.events == ["stale_data", "recovered"]
-    hooked.run("failed", "No.", "X")
-    hooked.tell(30 * HOUR)
-    assert receiver.events == ["stale_data", "recovered", "run_failed"], "which says why the data is old"
-    hooked.tell(60 * HOUR)
-    assert receiver.events[3:] == ["stale_data"], "and the night after did not mend it"
-    receiver.clear()
-    hooked.run("succeeded")
-    hooked.tell()
-    hooked.run("failed", "Down.", "ServiceFailed", source="schedule", began=hooked.now + 59 * HOUR)
-    hooked.tell(60 * HOUR)
-    assert receiver.events == ["recovered", "recovered"], "the night is tried again"
+    return load
 
 
-def retailer(hooked, key: str, state: State) -> Entry:
-    return Entry(
-        service=SERVICE, kind="retailers", key=key, state=state, body="{}", body_sha256="0" * 64, remote_id=None,
-        run_id="run", attempts=1, message=None, intended_at=hooked.now, settled_at=None, seen_at=None,
-    )  # fmt: skip
+@contextmanager
+def opened(kind: Callable[..., T], house: Installation) -> Iterator[T]:
+    """A part of the state that may be written."""
+    url = house.settings.database_url
+    with closing(turn_at(url, house.settings.data_dir)) as turn, closing(kind(url, turn)) as part:
+        yield part
 
 
-def test_creates_in_doubt_are_told_until_they_are_settled_but_not_while_they_are_sent(hooked, receiver, kept_at):
-    with PushLedger(*kept_at) as ledger:
-        with FileLock(hooked.settings.layout).hold("a push", what="push-retailers"):
-            ledger.record([retailer(hooked, "JANE", State.INTENDED)])
-            hooked.tell()
-            assert receiver.taken == []
-        for _ in range(2):
-            hooked.tell()
-        [told] = receiver.taken
-        assert (told["event"], told["counts"]) == ("doubts", {"doubts": 1})
-        ledger.record([retailer(hooked, "JOE", State.DOUBT)])
-        with FileLock(hooked.settings.layout).hold("a push", what="push-retailers"):
-            hooked.tell()
-        hooked.tell()
-        ledger.record([retailer(hooked, key, State.CREATED) for key in ("JANE", "JOE")])
-        hooked.tell()
-    assert receiver.events == ["doubts", "doubts"]
-    assert "JANE" not in str(receiver.taken)
-    assert "JOE" not in str(receiver.taken)
+def creates(state: State, *keys: str) -> Change:
+    """Retailers are in this state."""
+
+    def record(house: Installation) -> None:
+        entry = Entry(
+            service=SERVICE, kind="retailers", key="", state=state, body="{}", body_sha256="0" * 64, remote_id=None,
+            run_id="run", attempts=1, message=None, intended_at=house.now, settled_at=None, seen_at=None,
+        )  # fmt: skip
+        with opened(PushLedger, house) as ledger:
+            ledger.record([replace(entry, key=key) for key in keys])
+
+    return record
 
 
-def test_what_pushes_leave_is_told_when_it_does_not_settle_by_itself(hooked, receiver, kept_at):
-    unsent = PushedFile(SERVICE, "products", "/new.csv", "1" * 64, "run-1", 3, 0, "Down.", hooked.now, hooked.now)
-    waits = replace(unsent, path="/other.csv", sha256="2" * 64, unsent=0, waits=2)
-    with PushFiles(*kept_at) as files:
-        files.record(unsent)
-        files.record(waits)
-        hooked.tell()
-        assert receiver.taken == []
-        for hours in (2, 3):
-            hooked.tell(hours * HOUR)
-        [told] = receiver.taken
-        assert (told["event"], told["counts"]) == ("push_not_settled", {"unsent": 3, "waits": 0})
-        hooked.tell(27 * HOUR)
-        assert receiver.taken[1]["counts"] == {"unsent": 0, "waits": 2}
-        for file in (unsent, waits):
-            files.record(replace(file, unsent=0, waits=0))
-        hooked.tell(28 * HOUR)
-    assert receiver.events == ["push_not_settled"] * 2
+def left(path: str, *, unsent: int = 0, waits: int = 0) -> Change:
+    """So many rows of a file of products are unsent or wait."""
+
+    def record(house: Installation) -> None:
+        digest = path[1] * 64
+        file = PushedFile(SERVICE, "products", path, digest, "run-1", unsent, waits, "Down.", house.now, house.now)
+        with opened(PushFiles, house) as files:
+            files.record(file)
+
+    return record
 
 
-def test_rejected_rows_are_told_once_a_file(hooked, receiver, kept_at):
-    file = PushedFile(SERVICE, "retailers", "/new.csv", "1" * 64, "", 0, 0, None, hooked.now, hooked.now)
+def pushed(content: str, *, rejected: int) -> Change:
+    """A push of a file with this content, of which so many rows were rejected."""
 
-    def push(content: str, rejected: int) -> None:
+    def record(house: Installation) -> None:
         counts = {"created": 1, **({"rejected": rejected} if rejected else {})}
-        run_id = hooked.run("succeeded", purpose="push retailers", counts=counts)
-        with PushFiles(*kept_at) as files:
-            files.record(replace(file, sha256=content * 64, run_id=run_id))
-        hooked.tell()
+        run_id = house.run("succeeded", purpose="push retailers", counts=counts)
+        with opened(PushFiles, house) as files:
+            files.record(
+                PushedFile(SERVICE, "retailers", "/new.csv", content * 64, run_id, 0, 0, None, house.now, house.now)
+            )
 
-    for content, rejected in (("1", 2), ("1", 2), ("2", 2), ("3", 0), ("3", 1)):
-        push(content, rejected)
-    assert [(body["event"], body["counts"]) for body in receiver.taken] == [
-        ("rejects", {"rejected": 2}), ("rejects", {"rejected": 2}), ("rejects", {"rejected": 1})
-    ]  # fmt: skip
+    return record
 
 
-def test_each_audit_that_found_something_is_told(hooked, receiver, kept_at):
-    nothing = AuditResult(100, 0, 0, 0, 0, 9, 9, 0, "{}")
-    with Audits(*kept_at) as audits:
-        for number, result in enumerate((nothing, replace(nothing, changed=2, missed=1), nothing, None)):
-            read_at = hooked.now + number * HOUR
-            audits.begin(Audit(f"window-{number}", "run", read_at, 0, 2**40, hooked.now, 9, 2**40, 9))
+def audited(number: int, result: AuditResult | None) -> Change:
+    def record(house: Installation) -> None:
+        with opened(Audits, house) as audits:
+            read_at = house.now + number * HOUR
+            audits.begin(Audit(f"window-{number}", "run", read_at, 0, 2**40, house.now, 9, 2**40, 9))
             if result is not None:
                 audits.complete(f"window-{number}", result)
-            for _ in range(2):
-                hooked.tell()
-    [told] = receiver.taken
-    assert (told["event"], told["counts"]) == ("audit_findings", {"compared": 100, "changed": 2, "missed": 1})
+
+    return record
+
+
+def ran(*outcome: Any, **given: Any) -> Change:
+    return lambda house: house.run(*outcome, **given)
+
+
+def tried_again(house: Installation) -> None:
+    house.run("failed", "Down.", "ServiceFailed", source="schedule", began=house.now + 59 * HOUR)
+
+
+def nothing(_: Installation) -> None: ...
+
+
+def damaged(house: Installation) -> None:
+    house.settings.layout.published.write_bytes(b"no database")
+
+
+def gone(house: Installation) -> None:
+    house.settings.layout.published.unlink()
+
+
+STORIES: dict[str, list[tuple[Change, float, str]]] = {
+    # what happens, after how many hours alerts are sent, and which come then
+    "places that do not fit, and unknown keys": [
+        (tables(misfit("weight", 1), misfit("weight", 2)), 0, "quarantine"),
+        (tables(*(misfit("weight", at) for at in range(3)), unknown("Order.gift_wrap")), 0, "drift"),
+        (tables(misfit("weight", 1), misfit("volume", 2)), 0, "quarantine"),
+        (tables(), 0, ""),
+        (DRIFTED, 0, "drift"),  # it had ended, and is so again
+    ],
+    "what cannot be looked at has not ended": [(DRIFTED, 0, "drift"), (damaged, 0, "finding"), (DRIFTED, 0, "")],
+    "a published file that is gone, and its return": [
+        (published, 0, "drift"),
+        (gone, 1, "tables_gone"),
+        (nothing, 2, ""),
+        (DRIFTED, 0, "recovered"),  # what was told of its rows had not ended
+    ],
+    "old data, and its end": [
+        (covered(-1), 0, ""),
+        (nothing, 20, ""),
+        *((nothing, hours, "stale_data" if hours == 30 else "") for hours in (30, 40, 60)),
+        (covered(-0.5), 0, "recovered"),
+        (ran("failed", "No.", "X"), 30, "run_failed"),  # which says why the data is old
+        (nothing, 60, "stale_data"),  # and the night after did not mend it
+        (ran("succeeded"), 0, "recovered recovered"),
+    ],
+    "old data while a night is tried again": [
+        (covered(-1), 0, ""),
+        (tried_again, 60, ""),
+    ],
+    "creates in doubt": [
+        (creates(State.INTENDED, "JANE"), 0, "doubts"),
+        (nothing, 0, ""),
+        (creates(State.DOUBT, "JOE"), 0, "doubts"),
+        (creates(State.CREATED, "JANE", "JOE"), 0, ""),
+    ],
+    "what pushes leave and does not settle by itself": [
+        (left("/1.csv", unsent=3), 0, ""),
+        (left("/2.csv", waits=2), 0, ""),
+        (nothing, 2, "push_not_settled"),
+        (nothing, 3, ""),
+        (nothing, 27, "push_not_settled"),
+        (left("/1.csv"), 28, ""),
+        (left("/2.csv"), 28, ""),
+    ],
+    "rejected rows, once a file": [
+        (pushed("1", rejected=2), 0, "rejects"),
+        (pushed("1", rejected=2), 0, ""),
+        (pushed("2", rejected=2), 0, "rejects"),
+        (pushed("3", rejected=0), 0, ""),
+        (pushed("3", rejected=1), 0, "rejects"),
+    ],
+    "audits that found something": [
+        (audited(0, NOTHING), 0, ""),
+        (audited(1, replace(NOTHING, changed=2, missed=1)), 0, "audit_findings"),
+        (audited(2, NOTHING), 0, ""),
+        (audited(3, None), 0, ""),
+    ],
+}  # fmt: skip
+TOLD: dict[str, tuple[dict[str, Any], str]] = {
+    # the first alert of a kind: its counts, and what it says
+    "quarantine": (
+        {"values": 2, "kinds": 1},
+        "2 values or records did not fit and are left out: Order $.collection[].order.weight.",
+    ),
+    "drift": ({}, "Order.gift_wrap"),
+    "finding": ({}, "analytics.duckdb cannot be read"),
+    "tables_gone": ({}, "analytics.duckdb"),
+    "doubts": ({"doubts": 1}, ""),
+    "push_not_settled": ({"unsent": 3, "waits": 0}, ""),
+    "rejects": ({"rejected": 2}, ""),
+    "audit_findings": ({"compared": 100, "changed": 2, "missed": 1}, ""),
+}
+
+
+@pytest.mark.parametrize("story", STORIES.values(), ids=STORIES)
+def test_what_is_told_and_when_again(hooked, receiver, story):
+    """And never a value or a key."""
+    for change, hours, events in story:
+        before = len(receiver.taken)
+        change(hooked)
+        hooked.tell(hours * HOUR)
+        assert receiver.events[before:] == events.split()
+    first = {alert["event"]: alert for alert in reversed(receiver.taken)}
+    for event, (counts, says) in TOLD.items():
+        if event in first:
+            assert (counts.items() <= (first[event]["counts"] or {}).items(), says in first[event]["text"]) == (
+                True,
+                True,
+            )
+    assert not [word for word in ("JANE", "JOE", "Jane") if word in str(receiver.taken)]
+
+
+def test_an_alert_says_how_old_the_data_is_and_what_to_do(hooked, receiver):
+    covered(-1)(hooked)
+    published(hooked)
+    gone(hooked)
+    hooked.tell(30 * HOUR)
+    told = {alert["event"]: alert for alert in receiver.taken}
+    assert told["stale_data"]["data_as_of"] == f"{hooked.now - HOUR:%Y-%m-%dT%H:%M:%SZ}"
+    assert "wms-sync sync" in told["tables_gone"]["what_to_do"]
+
+
+def test_no_create_is_in_doubt_while_it_is_sent(hooked, receiver):
+    with FileLock(hooked.settings.layout).hold("a push", what="push-retailers"):
+        creates(State.INTENDED, "JANE")(hooked)
+        hooked.tell()
+        assert receiver.taken == []
+    hooked.tell()
+    assert receiver.events == ["doubts"]

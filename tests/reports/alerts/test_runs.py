@@ -19,52 +19,40 @@ NOW, MINUTE, HOUR, DAY = timedelta(), timedelta(minutes=1), timedelta(hours=1), 
 DOWN = ("The service answered 503.", "ServiceFailed")
 
 
-def test_a_failed_run_of_the_command_line_is_told_once_and_so_is_its_end(hooked, receiver):
-    run_id = hooked.run("failed", REFUSED, "Unauthorized")
-    for _ in range(2):
-        hooked.tell()
-    [told] = receiver.taken
+def test_an_alert_names_the_run_and_its_failure(hooked, receiver):
+    run_id = hooked.run(*WRONG)
+    hooked.tell()
+    hooked.run("succeeded")
+    hooked.tell()
+    told, ended = receiver.taken
     assert (told["event"], told["job"], told["run_id"]) == ("run_failed", "sync", run_id)
     assert told["failures"] == [{"step": "sync", "message": f"sync failed: {REFUSED}"}]
     assert told["text"].startswith(f"wms-sync at https://acme.example.com: sync failed: {REFUSED}")
     assert told["instance"] == "https://acme.example.com"
     assert told["run_url"] is None, "nobody said where the UI is"
-
-    hooked.run("failed", REFUSED.replace("401", "403"), "Unauthorized")  # the next night, alike
-    hooked.tell()
-    assert receiver.events == ["run_failed"]
-    hooked.run("failed", "The disk is full.", "NotEnoughRoom")
-    hooked.tell()
-    assert receiver.events == ["run_failed", "run_failed"]
-    hooked.run("succeeded")
-    for _ in range(2):
-        hooked.tell()
-    assert receiver.events == ["run_failed", "run_failed", "recovered"]
-    assert "sync succeeded again" in receiver.taken[-1]["text"]
-    assert len({body["id"] for body in receiver.taken}) == 3
+    assert "sync succeeded again" in ended["text"]
+    assert told["id"] != ended["id"]
     assert hooked.waiting == ()
-
-
-def test_each_purpose_fails_and_recovers_by_itself(hooked, receiver):
-    hooked.run("failed", "No.", "X", purpose="backfill 2026-03-01 to 2026-03-08")
-    hooked.run("failed", "No.", "X", purpose="loading the tables")
-    hooked.run("failed", "No.", "X", purpose="push retailers")
-    hooked.tell()
-    assert sorted(body["job"] for body in receiver.taken) == [
-        "backfill 2026-03-01 to 2026-03-08", "loading the tables", "push retailers"
-    ]  # fmt: skip
-    receiver.clear()
-    hooked.run("succeeded", purpose="sync")  # which loads the tables
-    hooked.tell()
-    assert [body["text"].split(": ", 1)[1].split(" again")[0] for body in receiver.taken] == [
-        "loading the tables succeeded"
-    ]
 
 
 NIGHT, INTERRUPT = {"source": "schedule"}, ("interrupted", "The run was interrupted.", "KeyboardInterrupt")
 WRONG = ("failed", REFUSED, "Unauthorized")
 STORIES: dict[str, list[tuple[Any, dict[str, Any], timedelta | None, list[str]]]] = {
     # a run, how it was started, how long after it alerts are sent if they are, and what was told by then
+    "alike failures once, and their end": [
+        (WRONG, {}, NOW, ["run_failed"]),
+        ((), {}, NOW, ["run_failed"]),
+        (("failed", REFUSED.replace("401", "403"), "Unauthorized"), {}, NOW, ["run_failed"]),
+        (("failed", "The disk is full.", "NotEnoughRoom"), {}, NOW, ["run_failed"] * 2),
+        (("succeeded",), {}, NOW, ["run_failed", "run_failed", "recovered"]),
+        ((), {}, NOW, ["run_failed", "run_failed", "recovered"]),
+    ],
+    "each purpose by itself, and a sync loads the tables": [
+        (WRONG, {"purpose": "backfill 2026-03-01 to 2026-03-08"}, None, []),
+        (WRONG, {"purpose": "loading the tables"}, None, []),
+        (WRONG, {"purpose": "push retailers"}, NOW, ["run_failed"] * 3),
+        (("succeeded",), {"purpose": "sync"}, NOW, [*["run_failed"] * 3, "recovered"]),
+    ],
     "an interrupt is no failure and no end of one": [
         (INTERRUPT, {}, NOW, []),
         (WRONG, {}, NOW, ["run_failed"]),
@@ -105,7 +93,7 @@ def test_which_runs_are_told(hooked, receiver, story):
             hooked.run(*outcome, **given)
         if later is not None:
             hooked.tell(later)
-        assert receiver.events == told
+            assert receiver.events == told
 
 
 def test_what_a_push_says_of_a_row_is_not_told(hooked, receiver):
