@@ -10,10 +10,12 @@ import pytest
 
 from tests.cli.conftest import LATE_START
 from tests.conftest import opened_store
-from tests.running import run_push, run_rebuild, run_sync
+from tests.running import run_load, run_push, run_sync
 from wms_sync.cli.forget import forget_orders
 from wms_sync.master_data.kinds.table import LOCATION_TAGS
 from wms_sync.reports.doctor import examine
+from wms_sync.reports.finding import Finding
+from wms_sync.settings import Settings
 
 TAGS = "name,color\nfragile,red1\nwrong,no-colour\n"
 
@@ -25,6 +27,11 @@ def _usual_umask() -> Iterator[None]:
     os.umask(before)
 
 
+def published(settings: Settings) -> Finding:
+    """Return the first that the doctor finds of the published file."""
+    return next(finding for finding in examine(settings) if finding.name == "published")
+
+
 @pytest.mark.usefixtures("service_of_today")
 def test_files_and_folders_are_their_owners_alone(make_settings, tmp_path):
     settings = make_settings(start_date=LATE_START)
@@ -34,10 +41,11 @@ def test_files_and_folders_are_their_owners_alone(make_settings, tmp_path):
     run_push(settings, LOCATION_TAGS, file)
     layout = settings.layout
     layout.root.chmod(0o2750)
-    [shut_out] = [one.text for one in examine(settings) if one.name == "published" and one.severity == "warning"]
-    assert f"which may read {layout.root}, cannot read {layout.published}." in shut_out
-    run_rebuild(settings)
-    assert {one.severity for one in examine(settings) if one.name == "published"} == {"note"}
+    shut_out = published(settings)
+    assert shut_out.severity == "warning"
+    assert f"which may read {layout.root}, cannot read {layout.published}." in shut_out.text
+    run_load(settings)
+    assert published(settings).severity == "note"
     assert stat.S_IMODE(layout.published.stat().st_mode) == 0o440, "the folder is set up for a group of analysts"
     layout.root.chmod(0o700)
     forget_orders(settings, ["1"], yes=True, dry_run=False, unseen=True)
