@@ -143,18 +143,6 @@ def test_a_wrong_header_sends_nothing_and_makes_no_file_of_rows(desk):
     assert "color" in "\n".join(report.lines())
 
 
-def test_a_changed_row_says_what_changed_and_is_not_sent(desk):
-    desk.push(TAGS, desk.file("name,color,sort_order", "Fragile,red1,1", "Cold,blue1,2"))
-    path = desk.file("name,color,sort_order", "Fragile,red2,", "Cold,blue1,2")
-    report = desk.push(TAGS, path)
-    assert outcomes(report) == {"Fragile": Outcome.CHANGED, "Cold": Outcome.ALREADY_THERE}
-    [row] = report.rows(Outcome.CHANGED)
-    assert 'color: "red1" -> "red2"; sort_order: 1 -> nothing' in row["why"]
-    assert "no update" in row["why"]
-    assert (report.exit_code, report.rejects, len(desk.creates)) == (3, None, 2)
-    assert desk.entries()["Fragile"].body == '{"color":"red1","name":"Fragile","sort_order":1}'
-
-
 def test_a_tag_that_was_deleted_in_the_service_is_made_again_when_asked(desk):
     path = desk.file("name,color", "Fragile,red1", "Cold,blue1")
     desk.push(TAGS, path)
@@ -346,7 +334,10 @@ def test_what_was_there_stays_as_it_was_unless_it_is_created_again(desk, answers
     assert structs.replace(now, message=None, run_id="run1", attempts=1, intended_at=kept.intended_at) == kept
     assert now.version > kept.version
     desk.server.sandbox.intercept = None
-    assert desk.push(RETAILERS, path).counts == {Outcome.CHANGED: 1}
+    changed = desk.push(RETAILERS, path)
+    assert (changed.counts, changed.exit_code, changed.rejects) == ({Outcome.CHANGED: 1}, 3, None)
+    assert 'name: "one" -> "two"' in changed.rows()[0]["why"]
+    assert "no update" in changed.rows()[0]["why"]
     if Outcome.ALREADY_THERE not in report.counts:
         assert "ush the file again with --resend" in report.rows()[0]["why"]
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from base64 import urlsafe_b64encode
+from typing import Any
 
 import pytest
 from pydantic import SecretStr
+from starlette.requests import Request
 from starlette.responses import Response
 
 from tests.shipments.read.test_field_selection import read, refuse
@@ -19,7 +21,7 @@ from wms_sync.reports.finding import Finding
 from wms_sync.shipments.read.field_selection import Refusal, Refusals
 
 
-def found(bench) -> dict[str, Finding]:
+def found_by(bench) -> dict[str, Finding]:
     with bench.api() as api:
         return {one.name: one for one in (check_status(api), *read_as_a_sync(bench.settings, api))}
 
@@ -36,63 +38,84 @@ def test_a_token_that_expires_beyond_all_calendars_is_one_that_names_no_expiry_d
     assert (told.severity, "has no expiry date" in told.text) == ("note", True)
 
 
-def test_a_healthy_service_is_read_with_the_real_page_size_one_next_and_every_name(bench, sandbox):
-    findings = found(bench)
-    assert {one.severity for one in findings.values()} == {"note"}
-    assert "100 read in 2 pages of up to 50" in findings["shipments"].text
-    assert "38 of 38 names" in findings["field selection"].text
-    assert "Order" in findings["kinds"].text
-    pages = [one.query for one in sandbox.sandbox.requests if "limit=50" in one.query and "fields" in one.query]
-    assert len(pages) == 2
-    assert "cursor_start" in pages[1]
+def without_gallery(page: dict[str, Any]) -> dict[str, Any]:
+    kept = [{name: value for name, value in shipment.items() if name != "gallery"} for shipment in page["collection"]]
+    return page | {"collection": kept}
 
 
-def test_each_name_that_is_not_granted_has_a_line(bench, sandbox):
-    refuse(sandbox, "fields:order.brand", "fields:order=carrier", "fields:retailer=all")
-    findings = found(bench)
-    assert "35 of 38 names" in findings["field selection"].text
-    assert findings["fields:order.brand"].severity == findings["fields:order"].severity == "warning"
-    assert "the rows of brands" in findings["fields:order.brand"].text
-    assert "carrier of orders" in findings["fields:order"].text
-    assert findings["fields:retailer"].severity == "note"
-    assert refusals(bench) == (), "it looks, and writes nothing"
+def small_pages(request: Request) -> Response | None:
+    return bad_parameters(ParameterError("limit", "At most 30.")) if request.query_params.get("limit") == "50" else None
+
+
+UNGRANTED = FieldTreatment(frozenset({"fields:order.brand", "fields:order=carrier", "fields:retailer=all"}))
+SERVICES: dict[str, tuple[dict[str, object], dict[str, tuple[str, str]]]] = {
+    # a service, and what is found: how bad it is, and what is said
+    "healthy": (
+        {},
+        {
+            "shipments": ("note", "100 read in 2 pages of up to 50"),
+            "field selection": ("note", "38 of 38 names"),
+            "kinds": ("note", "Order"),
+            "filter on updated_at": ("note", "it finds a shipment by the second"),
+        },
+    ),
+    "names are not granted": (
+        {"field_treatment": UNGRANTED},
+        {
+            "field selection": ("note", "35 of 38 names"),
+            "fields:order.brand": ("warning", "the rows of brands"),
+            "fields:order": ("warning", "carrier of orders"),
+            "fields:retailer": ("note", ""),
+        },
+    ),
+    "what is referred to does not come": (
+        {"field_treatment": FieldTreatment(drops_included=True), "rewrite": without_gallery},
+        {
+            "Order": ("warning", "fields:order was requested"),
+            "Warehouse": ("warning", ""),
+            "kinds": ("note", "not tried: Gallery"),
+        },
+    ),
+    "a page size is refused": ({"intercept": small_pages}, {"page size": ("warning", "WMS_PAGE_SIZE=25")}),
+    "minutes": (
+        {"field_treatment": MINUTES},
+        {"filter on updated_at": ("warning", "compares minutes. Each window is read 2 minutes wider")},
+    ),
+    "dates": (
+        {"field_treatment": DATES},
+        {"filter on updated_at": ("warning", "compares dates, or reads times in another zone than UTC")},
+    ),
+}
+
+
+@pytest.mark.parametrize(("deviations", "findings"), SERVICES.values(), ids=SERVICES)
+def test_what_a_service_shows_has_a_line(bench, sandbox, deviations, findings):
+    """And nothing is remembered."""
+    for name, deviation in deviations.items():
+        setattr(sandbox.sandbox, name, deviation)
+    found = found_by(bench)
+    assert {name: found[name].severity for name in findings} == {name: bad for name, (bad, _) in findings.items()}
+    assert [says for name, (_, says) in findings.items() if says not in found[name].text] == []
+    assert refusals(bench) == ()
+    if not deviations:
+        assert {finding.severity for finding in found.values()} == {"note"}
+        pages = [
+            served.query
+            for served in sandbox.sandbox.requests
+            if "limit=50" in served.query and "fields" in served.query
+        ]
+        assert ["cursor_start" in page for page in pages] == [False, True]
 
 
 def test_a_name_that_is_taken_again_is_asked_for_by_the_next_sync(bench, sandbox):
     refuse(sandbox, "fields:order.brand")
     read(bench)
     refuse(sandbox)
-    findings = found(bench)
-    assert "fields:order.brand is accepted again" in findings["field selection"].text
+    assert "fields:order.brand is accepted again" in found_by(bench)["field selection"].text
     sandbox.sandbox.advance(seconds=60)
     again = read(bench)
     assert again.progress.records == 600
     assert again.warnings == refusals(bench) == ()
-
-
-def test_what_is_referred_to_and_does_not_come_is_named_and_so_is_what_cannot_be_seen(bench, sandbox):
-    sandbox.sandbox.field_treatment = FieldTreatment(drops_included=True)
-    sandbox.sandbox.rewrite = lambda page: (
-        page
-        | {
-            "collection": [
-                {name: value for name, value in one.items() if name != "gallery"} for one in page["collection"]
-            ]
-        }
-    )
-    findings = found(bench)
-    assert findings["Order"].severity == findings["Warehouse"].severity == "warning"
-    assert "fields:order was requested" in findings["Order"].text
-    assert "not tried: Gallery" in findings["kinds"].text
-
-
-def test_a_page_size_that_is_refused_is_named_with_half_of_it(bench, sandbox):
-    sandbox.sandbox.intercept = lambda request: (
-        bad_parameters(ParameterError("limit", "At most 30.")) if request.query_params.get("limit") == "50" else None
-    )
-    findings = found(bench)
-    assert findings["page size"].severity == "warning"
-    assert "WMS_PAGE_SIZE=25" in findings["page size"].text
 
 
 def test_a_status_page_that_fails_can_only_warn(bench, sandbox):
@@ -101,17 +124,3 @@ def test_a_status_page_that_fails_can_only_warn(bench, sandbox):
         sandbox.sandbox.intercept = lambda request, answer=answer: answer if request.url.path == STATUS else None
         with bench.api() as api:
             assert check_status(api).severity == verdict
-
-
-@pytest.mark.parametrize(
-    ("treatment", "verdict", "says"),
-    [
-        (MINUTES, "warning", "compares minutes. Each window is read 2 minutes wider"),
-        (DATES, "warning", "compares dates, or reads times in another zone than UTC"),
-        (FieldTreatment(), "note", "it finds a shipment by the second"),
-    ],
-)
-def test_how_exact_the_filter_is_has_a_line(bench, sandbox, treatment, verdict, says):
-    sandbox.sandbox.field_treatment = treatment
-    finding = found(bench)["filter on updated_at"]
-    assert (finding.severity, says in finding.text) == (verdict, True), finding.text

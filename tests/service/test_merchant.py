@@ -110,35 +110,33 @@ def test_both_ways_to_write_the_envelope_are_understood(options):
         assert len(api.call(*LIST)["results"]) == 3
 
 
-@pytest.mark.parametrize("refused_with", [200, 400])
-def test_a_version_that_is_refused_as_text_is_sent_as_a_number(sandbox, sent, refused_with):
+VERSIONS: dict[str, tuple[tuple[object, ...], int, list[object]]] = {
+    # which versions are refused, with which status, and which are sent, call after call
+    "text": (("2.0",), 200, ["2.0", 2.0, 2.0]),
+    "text, with a status": (("2.0",), 400, ["2.0", 2.0, 2.0]),
+    "either": (("2.0", 2.0), 200, ["2.0", 2.0]),
+}
+
+
+@pytest.mark.parametrize(("refused", "status", "versions"), VERSIONS.values(), ids=VERSIONS)
+def test_a_version_that_is_refused_as_text_is_sent_as_a_number(sandbox, sent, refused, status, versions):
     """Every call was refused: the specification shows a number."""
-    look = sandbox.sandbox.intercept
-    refusal = {"jsonrpc": 2.0, "id": 1, "error": {"code": -32600, "message": "Invalid Request."}}
-
-    async def refuse_text(request: Request) -> Response | None:
-        await look(request)
-        return JSONResponse(refusal, refused_with) if sent[-1][0]["jsonrpc"] == "2.0" else None
-
-    sandbox.sandbox.intercept = refuse_text
-    with client(sandbox) as api:
-        api.call(*LIST)
-        assert len(api.call(*LIST)["results"]) == 3
-    assert [body["jsonrpc"] for body, _ in sent] == ["2.0", 2.0, 2.0]
-
-
-def test_an_envelope_that_is_refused_either_way_is_refused(sandbox, sent):
     look = sandbox.sandbox.intercept
     refusal = {"jsonrpc": "2.0", "id": 1, "error": {"code": -32600, "message": "Invalid Request."}}
 
-    async def refuse(request: Request) -> Response:
+    async def refuse(request: Request) -> Response | None:
         await look(request)
-        return JSONResponse(refusal)
+        return JSONResponse(refusal, status) if sent[-1][0]["jsonrpc"] in refused else None
 
     sandbox.sandbox.intercept = refuse
-    with client(sandbox) as api, pytest.raises(CallFailed, match=r"Invalid Request\. \(code -32600\)"):
-        api.call("product.create", ["sku", {}])
-    assert [body["jsonrpc"] for body, _ in sent] == ["2.0", 2.0]
+    with client(sandbox) as api:
+        if versions[-1] in refused:
+            with pytest.raises(CallFailed, match=r"Invalid Request\. \(code -32600\)"):
+                api.call("product.create", ["sku", {}])
+        else:
+            api.call(*LIST)
+            assert len(api.call(*LIST)["results"]) == 3
+    assert [body["jsonrpc"] for body, _ in sent] == versions
 
 
 NO_JSON_RPC = [
