@@ -15,7 +15,6 @@ from wms_sandbox.config import SandboxConfig
 from wms_sandbox.server import SandboxServer
 from wms_sync.cli.main import main
 from wms_sync.settings import Settings
-from wms_sync.state.store import StateStore
 
 NEWEST = datetime(2026, 3, 20, 12, tzinfo=UTC)
 DAYS = 20
@@ -82,13 +81,6 @@ def make_settings(tmp_path: Path, service: SandboxServer) -> MakeSettings:
 @pytest.fixture
 def settings(make_settings: MakeSettings) -> Settings:
     return make_settings()
-
-
-@pytest.fixture
-def store(settings: Settings) -> Iterator[StateStore]:
-    opened = StateStore(settings.database_url)
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

@@ -44,7 +44,7 @@ def test_the_command_line_alone_tells_of_its_failure(webhook, service, tmp_path,
     assert "wrong-token" not in json.dumps(webhook.taken) + failed.output
 
 
-def test_a_test_of_no_channel_or_a_silent_one_is_an_error(webhook, tmp_path, monkeypatch):
+def test_testing_a_silent_channel_is_an_error(webhook, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     nothing = CliRunner().invoke(main, ["alert", "test"])
     assert (nothing.exit_code, "No alert channel is set" in nothing.output) == (2, True)

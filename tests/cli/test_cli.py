@@ -117,7 +117,7 @@ def test_sync_status_backfill_and_rebuild(first, run, sandbox, tmp_path):
     assert {one["name"] for one in status["findings"]} == {"stale", "clocks", "check-statuses_are_known"}
 
 
-def test_without_a_home_a_sync_imports_only_what_it_needs(first):
+def test_a_sync_imports_only_what_it_needs(first):
     """Dagster takes longer to import than a night to run."""
     imported = {line.rpartition("|")[2].strip() for line in first.ended.stderr.splitlines()}
     assert {"duckdb", "sqlalchemy", "wms_sync"} <= imported
@@ -163,7 +163,7 @@ def test_what_is_wrong_is_one_clear_message(run, tmp_path, command, changes, nam
     assert not (tmp_path / "data" / "analytics.duckdb").exists()
 
 
-def test_a_file_that_the_system_refuses_is_one_clear_message(run, tmp_path):
+def test_a_refused_file_is_one_clear_message(run, tmp_path):
     in_the_way = tmp_path / "data" / "clocks.json"
     in_the_way.mkdir(parents=True, mode=0o700)
     ended = run("sync")
@@ -172,7 +172,7 @@ def test_a_file_that_the_system_refuses_is_one_clear_message(run, tmp_path):
     assert "Traceback" not in ended.stderr
 
 
-def test_an_unreachable_service_says_so_while_it_tries_again(environment, tmp_path):
+def test_an_unreachable_service_is_tried_again(environment, tmp_path):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         nobody = f"http://127.0.0.1:{free.getsockname()[1]}"
@@ -191,7 +191,7 @@ def test_an_unreachable_service_says_so_while_it_tries_again(environment, tmp_pa
     assert ended.returncode == 130
 
 
-def test_a_sync_that_is_interrupted_goes_on_where_it_stopped(run, environment, sandbox, tmp_path):
+def test_an_interrupted_sync_continues(run, environment, sandbox, tmp_path):
     def slowly(_):
         time.sleep(0.3)
 
@@ -230,7 +230,7 @@ def unheard_sync() -> None:
     main(["sync"])
 
 
-def test_a_log_on_a_full_disk_stops_no_sync(first, environment, sandbox, tmp_path):
+def test_a_full_log_stops_no_sync(first, environment, sandbox, tmp_path):
     copytree(first.data, tmp_path / "data")
     sandbox.sandbox.advance(seconds=3600, new=25)
     sandbox.sandbox.advance(seconds=10)

@@ -10,7 +10,7 @@ from wms_sync.master_data.kinds.table import IN_SHIPMENTS
 from wms_sync.state.ledger import PushLedger, State
 
 
-def test_the_demo_ends_with_every_sample_created_and_seen_again(tmp_path):
+def test_the_demo_creates_every_sample(tmp_path):
     """Also where no extra is installed: it says what its report needs."""
     folder, home = tmp_path / "data" / "demo", tmp_path / "home of a production"
     ended = run(tmp_path, "demo", **{DAGSTER_HOME: str(home)})
@@ -26,7 +26,7 @@ def test_the_demo_ends_with_every_sample_created_and_seen_again(tmp_path):
         assert ledger.unseen(IN_SHIPMENTS) == 0
 
 
-def test_a_folder_that_is_no_demo_is_left_alone(tmp_path):
+def test_a_folder_without_a_demo_stays(tmp_path):
     (tmp_path / "precious").touch()
     with pytest.raises(SettingsError, match="is not empty, and no demo created it"):
         run_demo(tmp_path)

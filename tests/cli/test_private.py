@@ -56,7 +56,7 @@ def test_files_and_folders_are_their_owners_alone(make_settings, tmp_path):
     assert opened == set()
 
 
-def test_the_log_of_an_open_state_store_is_its_owners_alone(settings):
+def test_an_open_state_store_is_its_owners_alone(settings):
     store = opened_store(settings)
     store.remember_forgotten([1])
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in settings.data_dir.iterdir()}

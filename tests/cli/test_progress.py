@@ -27,7 +27,7 @@ def sync(settings, monkeypatch):
     return run
 
 
-def test_a_bar_on_a_terminal_and_lines_with_times_elsewhere(sync, monkeypatch):
+def test_a_terminal_has_a_bar_others_have_lines(sync, monkeypatch):
     done = sync()
     lines = done.stderr.splitlines()
     assert [line for line in lines if not re.match(r"\d\d:\d\d:\d\d UTC  ", line)] == []
@@ -42,7 +42,7 @@ def test_a_bar_on_a_terminal_and_lines_with_times_elsewhere(sync, monkeypatch):
     assert "merged 1 of" not in bar, "the bar shows it"
 
 
-def test_of_many_windows_the_first_and_the_last_are_told():
+def test_the_first_and_last_windows_are_told():
     seldom = _Seldom()
     told = []
     for number in range(1, 1001):

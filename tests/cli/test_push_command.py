@@ -137,7 +137,7 @@ def test_a_command_of_master_data(typed, settings, command, code, shown, changes
     assert (len(states(settings)) if settings.layout.state.exists() else None) == entries
 
 
-def test_a_dry_run_prints_the_plan_and_sends_nothing(typed, service, settings):
+def test_a_dry_run_prints_the_plan(typed, service, settings):
     run_push(settings, RETAILERS, write("first.csv", "code,name", "old,Old", "same,Same"))
     path = write("given.csv", "code,name,status", "new,New,", "same,Same,", "old,Newer,", "bad,,gone")
     ended = typed("push", "retailers", str(path), "--dry-run", "--all")
@@ -155,7 +155,7 @@ def test_a_dry_run_prints_the_plan_and_sends_nothing(typed, service, settings):
     assert set(states(settings)) == {"old", "same"}
 
 
-def test_of_a_long_file_the_first_rows_of_each_action_are_printed_and_how_to_see_all(settings, tmp_path, monkeypatch):
+def test_the_first_rows_of_a_file_are_printed(settings, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = [f"n{at},{'red1' if at % 2 else 'pink'}" for at in range(240)]
     plan = plan_file(settings, LOCATION_TAGS, write("long.csv", "name,color", *rows))
@@ -209,7 +209,7 @@ def test_doubts_are_listed_until_somebody_settles_them(typed, service, settings)
     assert states(settings) == {"p1": State.CREATED}
 
 
-def test_a_polite_kill_finishes_what_is_under_way_and_reports_it(environment, service, settings, tmp_path, monkeypatch):
+def test_a_polite_kill_finishes_what_is_under_way(environment, service, settings, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = 60
     path = write("given.csv", "sku,name", *(f"p{at},P" for at in range(rows)))
@@ -235,7 +235,7 @@ def test_a_polite_kill_finishes_what_is_under_way_and_reports_it(environment, se
     assert {State.DOUBT, State.INTENDED}.isdisjoint(known.values())
 
 
-def test_progress_is_told_in_plain_lines_with_an_estimate():
+def test_progress_has_an_estimate():
     counts = {Outcome.CREATED: 99, Outcome.REJECTED: 1}
     now = PushProgress(total=1000, done=100, counts=counts, seconds=10.0)
     assert push_line(now) == "100 of 1,000 sent (10 %), 99 created, 1 rejected, about 90 s left"

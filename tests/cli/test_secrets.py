@@ -141,7 +141,7 @@ def careless(house: SandboxServer) -> Iterator[Careless]:
 
 
 @pytest.mark.parametrize("status", [200, 201, 302, 400, 401, 404, 409, 422, 500])
-def test_a_service_that_repeats_what_it_was_sent_makes_no_secret_public(careless, caplog, status):
+def test_a_service_that_repeats_requests_shows_no_secret(careless, caplog, status):
     caplog.set_level(logging.INFO)
     careless.status = status
     settings = Settings.load()
@@ -166,7 +166,7 @@ def test_a_service_that_repeats_what_it_was_sent_makes_no_secret_public(careless
     assert_withheld(*told, caplog.text)
 
 
-def test_a_session_of_the_merchant_api_is_withheld_too(house):
+def test_a_session_of_the_merchant_api_is_withheld(house):
     session = []
 
     async def repeat(request: Request) -> Response | None:
@@ -185,7 +185,7 @@ def test_a_session_of_the_merchant_api_is_withheld_too(house):
     assert "(withheld)" in str(refused.value)
 
 
-def test_what_a_careless_service_refuses_or_warns_of_is_kept_without_secrets(careless, tmp_path, capfd):
+def test_what_a_careless_service_says_keeps_no_secret(careless, tmp_path, capfd):
     careless.status = 422
     text = said(["push", "location-tags", "tags.csv"])
     careless.status = 201
@@ -200,7 +200,7 @@ def test_what_a_careless_service_refuses_or_warns_of_is_kept_without_secrets(car
 
 
 @pytest.mark.parametrize("token", ["planted\a-t0ken", "planted\x1b-t0ken", "planted\x7f-t0ken", "planted-t0ken\r\n"])
-def test_a_token_that_is_no_header_is_refused_without_being_shown(house, monkeypatch, token):
+def test_a_token_that_is_no_header_is_refused(house, monkeypatch, token):
     """httpx says of a header with a control character what it is."""
     monkeypatch.setenv("WMS_API_TOKEN", token)
     failed = CliRunner().invoke(main, ["sync"])
@@ -232,7 +232,7 @@ ODD = {
 
 
 @pytest.mark.parametrize("odd", ODD)
-def test_an_env_file_that_is_wrong_is_not_shown(tmp_path, monkeypatch, caplog, odd):
+def test_a_wrong_env_file_is_not_shown(tmp_path, monkeypatch, caplog, odd):
     tmp_path.joinpath(".env").write_bytes(ODD[odd])
     monkeypatch.chdir(tmp_path)
     failed = CliRunner().invoke(main, ["sync"])

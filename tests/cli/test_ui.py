@@ -16,7 +16,7 @@ print(json.dumps([read.database_url, read.alert_webhook_url, read.page_size, rea
 """
 
 
-def test_a_sandbox_takes_nothing_of_a_production_but_whether_to_push(tmp_path, monkeypatch):
+def test_a_sandbox_takes_nothing_of_a_production(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path(".env").write_text("WMS_STATE_URL=sqlite:///production.db\nWMS_ALERT_WEBHOOK_URL=https://hooks.example.com\n")
     monkeypatch.setenv("WMS_PAGE_SIZE", "7")

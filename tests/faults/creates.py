@@ -30,7 +30,7 @@ FAULTS = (
         if batch or (is_due and self._unrecorded):
             self._intend(batch)
 """,
-        ("tests/master_data/test_push.py::test_nothing_is_sent_while_the_intent_cannot_be_written",),
+        ("tests/master_data/test_push.py::test_nothing_is_sent_before_its_intent_is_written",),
     ),
     Fault(
         "an intent is not synced to disk before its create is sent",
@@ -126,9 +126,7 @@ FAULTS = (
         "src/wms_sync/state/ledger.py",
         "            self.journal.append(written)\n",
         "            pass\n",
-        (
-            "tests/master_data/test_push.py::test_a_product_is_not_created_twice_when_the_state_store_is_lost_before_the_next_load",
-        ),
+        ("tests/master_data/test_push.py::test_a_lost_state_creates_no_product_twice",),
     ),
     Fault(
         "a ledger from a backup is taken for complete",
@@ -136,9 +134,7 @@ FAULTS = (
         "src/wms_sync/master_data/plan.py",
         "if lacking is None or known_since or self._kind.is_unique:",
         "if True:",
-        (
-            "tests/master_data/test_push.py::test_after_a_restore_nothing_that_the_ledger_may_lack_is_sent_without_asking",
-        ),
+        ("tests/master_data/test_push.py::test_after_a_restore_no_product_is_sent_unasked",),
     ),
     Fault(
         "two pushes of one kind plan and send at the same time",

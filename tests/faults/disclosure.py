@@ -71,7 +71,7 @@ FAULTS = (
         "src/wms_sync/service/connection.py",
         '{"error": error, "wait": wait,',
         '{"error": f"{error} {dict(request.headers)}", "wait": wait,',
-        ("tests/service/test_client.py::test_what_is_said_of_passing_trouble_shows_no_token",),
+        ("tests/service/test_client.py::test_passing_trouble_shows_no_token",),
     ),
     Fault(
         "a message of the service shows the token that it repeats",

@@ -108,7 +108,7 @@ FAULTS = (
         "src/wms_sync/recording.py",
         '        if ended.outcome == "failed" and record is None:\n',
         "        if False:\n",
-        ("tests/reports/alerts/test_runs.py::test_a_run_that_cannot_be_recorded_is_told_at_once",),
+        ("tests/reports/alerts/test_runs.py::test_a_run_without_a_record_is_told",),
     ),
     Fault(
         "a read begins though the disk has no room for it",

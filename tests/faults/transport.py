@@ -156,7 +156,7 @@ FAULTS = (
         "src/wms_sync/service/connection.py",
         "httpx.Timeout(self._limits.read, connect=self._limits.connect)",
         "httpx.Timeout(None, connect=self._limits.connect)",
-        ("tests/service/test_drips.py::test_a_silence_ends_with_the_time_limit_of_a_read",),
+        ("tests/service/test_drips.py::test_a_silence_ends_with_its_time_limit",),
     ),
     Fault(
         "an answer may take longer than its time limit",

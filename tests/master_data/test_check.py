@@ -156,7 +156,7 @@ MISTAKES: list[tuple[str, dict[str, str], str, str]] = [
 ]
 
 
-def test_fifty_mistakes_are_fifty_offences_and_the_good_rows_go_on(tmp_path):
+def test_fifty_mistakes_are_fifty_offences(tmp_path):
     names = [one.name for one in columns_of(PRODUCTS) if not one.name.endswith("<code>")]
     text = io.StringIO()
     writer = csv.DictWriter(text, [*names, "custom_fields.season"], restval="", lineterminator="\n")
@@ -231,7 +231,7 @@ def test_a_wrong_cell(tmp_path, kind, column, cell, says):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_samples_have_every_column_and_become_the_bodies_of_the_specification(kind):
+def test_the_samples_become_the_bodies_of_the_specification(kind):
     result = check(read_csv(SAMPLES / f"{kind}.csv"), kind)
     assert (result.offences, result.notes) == ((), ())
     required = {one.name for one in columns_of(kind) if not one.name.endswith("<code>")}
@@ -241,7 +241,7 @@ def test_the_samples_have_every_column_and_become_the_bodies_of_the_specificatio
     assert found == json.loads((GOLDEN / f"{kind}.json").read_text(encoding="utf-8"))
 
 
-def test_a_row_tells_all_its_offences_and_keeps_its_cells_for_the_file_of_rejects(tmp_path):
+def test_a_row_tells_all_its_offences(tmp_path):
     result = checked(
         tmp_path, RETAILERS, "Code,name,status,custom_fields", ' ,Alpha,asleep,"{""a"": {""value"": 1.5}}"'
     )
@@ -254,7 +254,7 @@ def test_a_row_tells_all_its_offences_and_keeps_its_cells_for_the_file_of_reject
     assert result.file.cells[2] == (" ", "Alpha", "asleep", '{"a": {"value": 1.5}}')
 
 
-def test_rows_of_another_width_are_offences_of_their_own(tmp_path):
+def test_rows_of_another_width_are_offences(tmp_path):
     result = checked(tmp_path, LOCATION_TAGS, "name,color", "Cold", "Hot,red1", "A,b,c", '"open,red1')
     assert [record.key for record in result.records] == ["Hot"]
     assert [(one.line, one.column) for one in result.offences] == [(2, None), (4, None), (5, None)]
@@ -267,7 +267,7 @@ def test_products_need_no_type_also_among_packaging(tmp_path, lines):
     assert result.records[0].body == {"type": "Product", "sku": "A", "name": "Alpha"}
 
 
-def test_of_an_unknown_type_the_other_cells_are_checked_all_the_same(tmp_path):
+def test_an_unknown_type_leaves_the_other_cells_checked(tmp_path):
     result = checked(
         tmp_path,
         PRODUCTS,
@@ -277,7 +277,7 @@ def test_of_an_unknown_type_the_other_cells_are_checked_all_the_same(tmp_path):
     assert [one.column for one in result.offences] == ["type", "infill_options.infill_priority", "weight.value"]
 
 
-def test_a_file_whose_columns_are_shifted_is_wrong_in_its_types(tmp_path):
+def test_shifted_columns_are_wrong_in_their_types(tmp_path):
     result = checked(tmp_path, PRODUCTS, "type,sku,name", *(f"SKU-{n},Mug {n},Product" for n in range(9)))
     assert {one.column for one in result.offences} == {"type"}
 
@@ -320,7 +320,7 @@ def test_the_vendors_own_file(tmp_path):
     assert "allowed_container_styles (1 cell filled), valid_containers (0 cells filled)" in result.notes[0]
 
 
-def test_a_file_of_a_german_spreadsheet_is_read_as_it_was_meant(tmp_path):
+def test_a_german_spreadsheet_is_read_as_meant(tmp_path):
     result = checked(
         tmp_path,
         PRODUCTS,
@@ -349,12 +349,12 @@ def test_a_file_of_a_german_spreadsheet_is_read_as_it_was_meant(tmp_path):
     ]
 
 
-def test_a_point_parts_thousands_or_not_as_nothing_in_the_file_says_otherwise(tmp_path):
+def test_a_point_is_a_decimal_point_by_default(tmp_path):
     result = checked(tmp_path, PRODUCTS, "sku,name,weight.value", "A,A,1.250", "B,B,12")
     assert [record.body["weight"]["value"] for record in result.records] == [1.25, 12]
 
 
-def test_a_text_that_stands_for_nothing_elsewhere_is_warned_about(tmp_path):
+def test_a_text_like_null_is_warned_about(tmp_path):
     result = checked(tmp_path, RETAILERS, "code,name,dba,legal_name", "A,Null,NULL,(null)")
     assert [(one.column, one.rule.split(";")[0]) for one in result.warnings] == [
         ("name", "Is sent as the text Null"),
@@ -363,7 +363,7 @@ def test_a_text_that_stands_for_nothing_elsewhere_is_warned_about(tmp_path):
     assert len(result.records) == 1
 
 
-def test_where_the_specification_leaves_it_open_a_row_is_sent_with_a_warning(tmp_path):
+def test_what_the_specification_leaves_open_is_warned_about(tmp_path):
     result = checked(
         tmp_path,
         PRODUCTS,
@@ -404,7 +404,7 @@ RAW = [
 
 
 @pytest.mark.parametrize(("cells", "said", "body"), RAW)
-def test_what_is_said_in_json_is_laid_over_the_columns_and_not_checked(tmp_path, cells, said, body):
+def test_json_is_laid_over_the_columns_unchecked(tmp_path, cells, said, body):
     row = {"sku": "A", "name": "Alpha"} | cells | {"resource_json": json.dumps(said)}
     text = io.StringIO(newline="")
     csv.writer(text).writerows([row, row.values()])
@@ -416,7 +416,7 @@ def test_what_is_said_in_json_is_laid_over_the_columns_and_not_checked(tmp_path,
     assert record.body == {"type": "Product", "sku": "A", "name": "Alpha"} | body
 
 
-def test_json_may_repeat_the_key_and_so_confirm_what_looks_damaged(tmp_path):
+def test_json_may_confirm_a_key_that_looks_damaged(tmp_path):
     lines = (
         "code,name,resource_json",
         '1E+05,A,"{""code"": ""1E+05""}"',
@@ -430,7 +430,7 @@ def test_json_may_repeat_the_key_and_so_confirm_what_looks_damaged(tmp_path):
     assert [record.body for record in tags.records] == [{"name": "A", "color": "red1"}]
 
 
-def test_an_entry_of_custom_fields_is_replaced_and_the_others_stay(tmp_path):
+def test_one_entry_of_custom_fields_is_replaced(tmp_path):
     said = '{"custom_fields": {"a": {"id": 1, "label": "x"}, "b": {"value": 1.5}}}'.replace('"', '""')
     lines = ("code,name,custom_fields.a,custom_fields.c,resource_json", f'A,A,1,2,"{said}"')
     [record] = checked(tmp_path, RETAILERS, *lines).records
@@ -454,7 +454,7 @@ UGLY = st.one_of(
 
 @settings(max_examples=100, deadline=None)
 @given(st.data())
-def test_whatever_the_cells_hold_each_row_is_a_record_or_an_offence(tmp_path_factory, data):
+def test_each_row_is_a_record_or_an_offence(tmp_path_factory, data):
     kind = data.draw(st.sampled_from(KINDS))
     required = [one.name for one in columns_of(kind) if one.required]
     names = required + data.draw(

@@ -59,7 +59,7 @@ def names(kind: Kind) -> list[str]:
     return [one.name for one in columns_of(kind)]
 
 
-def test_location_tags_and_retailers_have_the_fields_of_the_specification():
+def test_tags_and_retailers_have_the_specified_fields():
     assert names(LOCATION_TAGS) == ["name", "description", "color", "sort_order", "resource_json"]
     assert names(RETAILERS) == [
         "type",
@@ -86,13 +86,13 @@ def test_a_product_has_the_fields_of_the_specification():
 
 
 @pytest.mark.parametrize("type_", OPTIONS)
-def test_a_packaging_kind_has_the_fields_of_the_specification(type_):
+def test_a_packaging_kind_has_the_specified_fields(type_):
     options, named = OPTIONS[type_]
     assert fields(type_) == {"type", "sku", "name", "is_enabled", "merchant", options, "resource_json"}
     assert fields(type_, depth=1) == set(named.split())
 
 
-def test_a_column_says_what_it_takes_and_who_must_fill_it():
+def test_a_column_says_what_it_takes():
     amount = column_named(PRODUCTS, "container_options.billing_amount.amount")
     assert amount is not None
     assert (amount.place, amount.types) == (("container_options", "billing_amount", "amount"), ("PackagingContainer",))
@@ -111,7 +111,7 @@ def test_every_column_is_explained():
         assert all(one.type and one.rule and one.types for one in columns_of(kind))
 
 
-def test_whatever_is_named_by_a_natural_key_can_be_named_by_its_id():
+def test_a_natural_key_has_an_id_beside_it():
     named = [(one, one.cell) for kind in KINDS for one in columns_of(kind) if isinstance(one.cell, Refers)]
     natural = [(one, cell) for one, cell in named if not cell.by_id]
     by_id = {(cell.to, ".".join((*one.place[:-1], cell.column))): (one, cell) for one, cell in named if cell.by_id}

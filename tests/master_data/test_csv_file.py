@@ -23,7 +23,7 @@ def rows(file: CsvFile) -> dict[int, tuple[str, ...]]:
     return {line: tuple(row) for line, row in zip(file.lines, file.frame.itertuples(index=False), strict=True)}
 
 
-def test_the_file_is_named_by_what_is_in_it(tmp_path):
+def test_a_file_is_named_by_its_content(tmp_path):
     file = read(tmp_path, "code\nA\n")
     assert (file.path, file.sha256) == (tmp_path / "given.csv", hashlib.sha256(b"code\nA\n").hexdigest())
 
@@ -37,7 +37,7 @@ def test_delimiters_and_line_ends(tmp_path, delimiter, line_end):
     assert rows(file) == {2: ("A", "Alpha"), 4: ("B", "Be,t;a\t")}
 
 
-def test_names_are_freed_of_case_and_blanks_but_a_custom_code_keeps_its_case(tmp_path):
+def test_names_lose_case_and_blanks(tmp_path):
     file = read(tmp_path, " Code ,NAME,Custom_Fields. EdiId \nA,B,C\n")
     assert file.header == (" Code ", "NAME", "Custom_Fields. EdiId ")
     assert list(file.frame.columns) == ["code", "name", "custom_fields.EdiId"]
@@ -146,7 +146,7 @@ def test_what_is_no_csv_is_said(tmp_path, raw, says):
     assert caught.value.exit_code == 2
 
 
-def test_what_is_no_regular_file_is_named_and_never_opened(tmp_path):
+def test_only_a_regular_file_is_opened(tmp_path):
     os.mkfifo(tmp_path / "fifo.csv")
     (tmp_path / "link.csv").symlink_to("fifo.csv")
     (tmp_path / "folder.csv").mkdir()

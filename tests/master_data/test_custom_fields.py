@@ -62,7 +62,7 @@ def test_other_shapes_are_refused_at_their_code(cell):
     assert [error["loc"] for error in caught.value.errors()] == [("x",)]
 
 
-def test_the_column_of_json_and_columns_of_codes_come_together():
+def test_the_columns_of_custom_fields_come_together():
     cells = {WHOLE: '{"a": {"value": 1}, "b": [{"id": 1, "label": "x"}]}', "c": "true"}
     assert RETAILER.validate_python(cells) == {
         "a": {"value": 1},
@@ -86,13 +86,13 @@ def test_a_wrong_column_of_json(whole, says):
 
 
 @pytest.mark.parametrize("fields", [retailer_fields(), product_fields()])
-def test_that_each_cell_decides_its_type_is_said_with_what_keeps_digits_text(fields):
+def test_a_cell_decides_its_type_and_says_so(fields):
     assert 'each cell by itself ({"value": "90210"} keeps digits text)' in fields.single.type
     assert fields.single.parse('{"value": "90210"}') == {"value": "90210"}
     assert fields.single.parse("90210") == {"value": 90210}
 
 
-def test_the_fields_of_a_product_are_in_the_order_of_their_codes():
+def test_the_fields_of_a_product_are_in_order():
     assert PRODUCT.validate_python({"b": "1", "a": "2"}) == PRODUCT.validate_python({"a": "2", "b": "1"})
 
 

@@ -207,7 +207,7 @@ def test_what_is_sent_with_a_doubt(kind, says, doubted, sure):
 
 @settings(max_examples=200, deadline=None)
 @given(st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**9), max_value=10**9, places=5))
-def test_a_number_that_passes_has_the_value_that_was_written(number):
+def test_a_number_keeps_the_value_that_was_written(number):
     assert Decimal(json.dumps(fields.exact_number(f"{number:f}"))) == number
 
 

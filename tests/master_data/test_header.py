@@ -69,7 +69,7 @@ def test_what_is_said_of_a_header(tmp_path, kind, lines, said):
     assert len(result.records) == (0 if said else len(lines) - 1)
 
 
-def test_the_vendors_columns_that_cannot_be_sent_are_noted(tmp_path):
+def test_vendor_columns_that_cannot_be_sent_are_noted(tmp_path):
     result = checked(
         tmp_path, PRODUCTS, "sku,name,Valid_Containers,special_other", "A,Alpha,box,", "B,Beta,,", "C,Gamma,bag,"
     )

@@ -119,7 +119,7 @@ def push_and_kill(desk: Desk, kind: Kind, path: Path, trouble: Trouble, settings
     trouble.left = None
 
 
-def test_retailers_are_there_once_and_known_with_their_ids(desk):
+def test_retailers_are_there_once_with_their_ids(desk):
     parents = [f"R{number // 10}" if number >= 10 else "" for number in range(ROWS)]
     path = desk.file("code,name,parent_retailer_code", *(f"R{at},Name {at},{parents[at]}" for at in range(ROWS)))
     trouble = Trouble(seed=7)
@@ -149,7 +149,7 @@ def test_retailers_are_there_once_and_known_with_their_ids(desk):
     assert {entry.state for entry in entries.values()} == {State.CREATED}
 
 
-def test_no_product_is_sent_twice_without_being_asked_and_every_doubt_is_listed(desk):
+def test_no_product_is_sent_twice_without_being_asked(desk):
     kind = PRODUCTS
     path = desk.file("type,sku,name", *(f"Product,P{number},Name" for number in range(ROWS)))
     trouble = Trouble(seed=8)

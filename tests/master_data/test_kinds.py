@@ -11,7 +11,7 @@ from wms_sync.master_data.kinds.table import IN_SHIPMENTS, KINDS, NAMES, SAMPLES
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
-def test_a_kind_has_a_body_of_its_type_a_sample_and_a_key_that_every_type_needs(kind):
+def test_a_kind_has_body_sample_and_key(kind):
     assert kind_named(kind.name) is kind
     assert kind.body(kind.type) is kind.bodies[kind.type]
     assert {name: body.__name__ for name, body in kind.bodies.items()} == {name: name for name in kind.bodies}
@@ -24,11 +24,11 @@ def test_every_sample_is_of_a_kind():
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.query], ids=str)
-def test_the_query_of_a_kind_says_of_its_rows_what_the_kind_says(kind, shown):
+def test_the_query_of_a_kind_agrees_with_it(kind, shown):
     with duckdb.connect(str(shown), read_only=True) as connection:
         said = connection.execute(f"select distinct kind, is_unique from ({sql_files.read(kind.query)})").fetchall()
     assert said == [(kind.name, kind.is_unique)]
 
 
-def test_only_kinds_with_a_query_are_looked_for_in_shipments():
+def test_only_kinds_with_a_query_are_in_shipments():
     assert IN_SHIPMENTS == ("retailers", "products")

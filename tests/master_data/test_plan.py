@@ -101,7 +101,7 @@ def test_what_the_ledger_says_decides(desk, kind):
     assert kind is RETAILERS or "2026-03-01 12:00 UTC" in next(step.why for step in steps if step.key == "doubt")
 
 
-def test_what_is_named_by_its_id_needs_no_looking_up_and_no_waiting(desk):
+def test_what_is_named_by_its_id_never_waits(desk):
     path = desk.file("code,name,parent_retailer_code,parent_retailer_id", "a,A,,101", "b,B,a,", "c,C,a,101")
     plan = desk.plan(RETAILERS, path)
     assert actions(plan) == {"a": Action.CREATE, "b": Action.CREATE, "": Action.REJECTED}
@@ -114,7 +114,7 @@ def test_what_is_named_by_its_id_needs_no_looking_up_and_no_waiting(desk):
     assert desk.plan(RETAILERS, path).counts == {Action.ALREADY_THERE: 2, Action.REJECTED: 1}
 
 
-def test_an_id_is_no_key_of_the_same_digits(desk):
+def test_an_id_is_no_key_of_equal_digits(desk):
     """Neither a code in the same file nor a natural key in the same row."""
     path = desk.file("code,name,parent_retailer_id", "101,A,", "b,B,101", "104,C,104")
     assert desk.push(RETAILERS, path).counts == {Outcome.CREATED: 3}
@@ -148,14 +148,14 @@ def test_an_id_is_no_key_of_the_same_digits(desk):
         ),
     ],
 )
-def test_what_is_not_known_can_be_named_by_its_id_and_the_plan_says_how(desk, kind, lines, column):
+def test_a_plan_says_how_to_name_the_unknown(desk, kind, lines, column):
     [step] = desk.plan(kind, desk.file(*lines)).steps
     assert (step.action, step.sends) == (Action.REJECTED, False)
     assert "wms-sync sync" in step.why
     assert step.why.endswith(f"If you know its id there, use {column}.")
 
 
-def test_a_parent_whose_id_is_not_known_waits_and_the_plan_says_how_to_name_it(desk):
+def test_a_plan_says_how_to_name_a_parent(desk):
     desk.record(entry(desk, "p", State.CREATED))
     [step] = desk.plan(RETAILERS, desk.file("code,name,parent_retailer_code", "a,A,p")).steps
     assert step.action is Action.WAITS
@@ -255,7 +255,7 @@ def test_a_doubt_is_proven_by_one_product_since(desk, shown):
         assert ("but this may be another one" in step.why) == (not is_proof)
 
 
-def test_a_product_that_is_there_by_its_sku_alone_is_told_and_created_when_asked(desk, shown):
+def test_a_product_known_by_its_sku_is_told(desk, shown):
     made(desk, shown, {"100": [MOMENT]})
     path = desk.file("sku,name", "100,Ours")
     report = desk.push(PRODUCTS, path)
@@ -270,7 +270,7 @@ def test_a_product_that_is_there_by_its_sku_alone_is_told_and_created_when_asked
 
 
 @pytest.mark.parametrize(("login", "calls", "logins"), [("basic", 1, 0), ("session", 2, 1)])
-def test_the_merchant_api_is_asked_for_what_nothing_else_knows(desk, login, calls, logins):
+def test_the_merchant_api_is_asked_last(desk, login, calls, logins):
     desk.set(**MERCHANT, merchant_login=login)
     path = desk.file("code,name,parent_retailer_code", f"a,A,{retailer_code(0)}", "b,B,")
     assert desk.push(RETAILERS, path).counts == {Outcome.CREATED: 2}
@@ -298,7 +298,7 @@ def rpc_error(code: int, message: str) -> Response:
         (JSONResponse({"jsonrpc": "2.0", "id": 1, "result": [{"retailerCode": "a"}]}), "rows that have no code"),
     ],
 )
-def test_a_merchant_api_that_cannot_be_asked_keeps_only_the_rows_that_need_it(desk, answer, told):
+def test_a_silent_merchant_api_holds_dependent_rows_up(desk, answer, told):
     desk.set(**MERCHANT)
     desk.server.sandbox.intercept = lambda request: answer if request.url.path == "/api/jsonrpc" else None
     path = desk.file("code,name,parent_retailer_code", f"a,A,{retailer_code(0)}", "b,B,", "c,C,b")
@@ -315,7 +315,7 @@ def test_a_merchant_api_that_cannot_be_asked_keeps_only_the_rows_that_need_it(de
     assert desk.push(RETAILERS, path).exit_code == 0
 
 
-def test_a_merchant_api_that_refuses_the_parameters_of_paging_is_asked_without_them(desk):
+def test_a_merchant_api_without_paging_is_asked_without(desk):
     desk.set(**MERCHANT)
 
     async def no_options(request: Request) -> Response | None:
@@ -331,7 +331,7 @@ def test_a_merchant_api_that_refuses_the_parameters_of_paging_is_asked_without_t
     assert without.counts[Action.CREATE] > KEYS_WITHOUT_PAGES
 
 
-def test_the_merchant_api_is_asked_page_after_page_since_one_sku_may_be_many(desk):
+def test_the_merchant_api_is_read_page_after_page(desk):
     path = desk.file("sku,name", *(f"P{number},P" for number in range(100)))
     desk.push(PRODUCTS, path)
     stranger = replace(desk, settings=desk.settings.model_copy(update={"data_dir": desk.folder / "elsewhere"}))
@@ -349,7 +349,7 @@ def rpc_rows(*rows: dict[str, object]) -> Response:
     return JSONResponse({"jsonrpc": "2.0", "id": 1, "result": list(rows)})
 
 
-def test_a_merchant_api_with_shorter_pages_than_asked_for_is_asked_for_all_of_them(desk):
+def test_shorter_pages_of_the_merchant_api_are_read(desk):
     desk.set(**MERCHANT)
     pages = [rpc_rows({"id": "71", "code": "p1"}), rpc_rows({"id": 72, "code": "p2"})]
     desk.server.sandbox.intercept = lambda _: pages.pop(0)
@@ -357,7 +357,7 @@ def test_a_merchant_api_with_shorter_pages_than_asked_for_is_asked_for_all_of_th
     assert plan.counts == {Action.CREATE: 2}
 
 
-def test_a_merchant_api_that_minds_neither_filter_nor_page_is_not_asked_for_ever(desk):
+def test_a_merchant_api_without_end_is_left(desk):
     desk.set(**MERCHANT)
     numbers = itertools.count()
     desk.server.sandbox.intercept = lambda _: rpc_rows({"id": 1, "code": f"other{next(numbers)}"})
@@ -367,7 +367,7 @@ def test_a_merchant_api_that_minds_neither_filter_nor_page_is_not_asked_for_ever
 
 
 @pytest.mark.parametrize("id_", [2**70, str(2**70), "9" * 5000, -1, True])
-def test_an_id_of_the_merchant_api_that_can_be_none_is_not_known(desk, id_):
+def test_an_impossible_id_of_the_service_is_unknown(desk, id_):
     desk.set(**MERCHANT)
     desk.record(entry(desk, "p1", State.DOUBT))
     desk.server.sandbox.intercept = lambda request: (
@@ -382,7 +382,7 @@ def lenient(desk) -> None:
     desk.server.sandbox = Sandbox(replace(CONFIG, takes_any_body=True))
 
 
-def test_a_doubtful_row_is_sent_with_a_warning_and_the_service_decides(desk):
+def test_a_doubtful_row_is_sent_with_a_warning(desk):
     path = desk.file("code,name,default_shipping_method", "a,A,ups_ground", "b,B,ups_GROUND", "c,C,pickup")
     plan = desk.plan(RETAILERS, path)
     assert (plan.counts, plan.exit_code) == ({Action.CREATE: 3}, 0)
@@ -408,7 +408,7 @@ def test_a_doubtful_row_is_sent_with_a_warning_and_the_service_decides(desk):
     assert {step.warnings for step in desk.plan(RETAILERS, path).steps} == {()}, "nothing of them is sent any more"
 
 
-def test_what_is_said_in_json_is_shown_sent_and_remembered(desk):
+def test_json_is_shown_sent_and_remembered(desk):
     lenient(desk)
     lines = ("sku,name,merchant_id,weight.value,resource_json", "A,Alpha,12,1.5,{}")
     path = desk.file(*lines[:1], lines[1].format('"{""weight"": {""unit"": ""kg""}, ""season"": null, ""tags"": []}"'))
@@ -438,14 +438,14 @@ def test_what_is_said_in_json_is_shown_sent_and_remembered(desk):
     ]
 
 
-def test_a_parent_that_is_said_in_json_is_sent_as_it_stands(desk):
+def test_a_parent_in_json_is_sent_as_given(desk):
     said = '"{""parent_retailer"": {""type"": ""Retailer"", ""id"": 101}}"'
     path = desk.file("code,name,parent_retailer_code,resource_json", f"a,A,nobody,{said}")
     assert desk.push(RETAILERS, path).counts == {Outcome.CREATED: 1}
     assert desk.server.sandbox.retailers()[0]["parent_retailer"] == {"type": "Retailer", "id": 101}
 
 
-def test_what_is_shown_of_a_row_with_json_has_the_ids_that_are_sent(desk, shown):
+def test_a_row_with_json_shows_sent_ids(desk, shown):
     desk.sync_has_shown(shown)
     known = retailer_code(0)
     lines = ("code,name,parent_retailer_code,resource_json", f"a,A,{known},{{}}", "b,B,a,{}", '"c",C,,{}')
@@ -463,14 +463,14 @@ def record(path: str = "options.items", *, many: bool = True) -> Record:
     return Record(2, "a", {"sku": "a", "options": {"z": 1}}, (reference,))
 
 
-def test_a_content_is_the_same_whatever_the_ids_and_the_order_of_columns():
+def test_a_content_depends_on_neither_ids_nor_order():
     assert content(record()) == '{"options":{"items":["x","y"],"z":1},"sku":"a"}'
     assert content(record(many=False)) == '{"options":{"items":"x","z":1},"sku":"a"}'
     turned = Record(9, "a", {"options": {"z": 1}, "sku": "a"}, record().references)
     assert digest(content(turned)) == digest(content(record()))
 
 
-def test_a_body_has_ids_where_the_content_has_keys():
+def test_a_body_has_ids_in_place_of_keys():
     ids = {("Product", "x"): {"type": "Product", "id": 1}, ("Product", "y"): {"type": "PackagingInfill", "id": 2}}
     one = record()
     assert body(one, ids)["options"] == {
@@ -504,5 +504,5 @@ def fields(*codes: str) -> dict[str, list[dict[str, object]]]:
         (fields("b"), fields("a"), ["custom_fields.a.value: nothing -> 1", "custom_fields.b.value: 1 -> nothing"]),
     ],
 )
-def test_changes_name_the_field_the_old_and_the_new_value(old, new, told):
+def test_changes_name_the_field_and_both_values(old, new, told):
     assert [str(one) for one in changes(json.dumps(old), json.dumps(new))] == told

@@ -21,7 +21,7 @@ SET_BY_THE_SERVICE = {"id", "created_at", "updated_at"}
 MERCHANT_BY_DEFAULT = {"merchant": {"type": "Merchant", "id": 11}}
 
 
-def test_where_a_service_refuses_a_second_sku_that_is_proof(settings_for, desk):
+def test_a_refused_second_sku_is_proof(settings_for, desk):
     with InProcess(Sandbox(SandboxConfig(shipments=20, families=20, unique_skus=True))) as server:
         desk.server, desk.settings = server, settings_for(server)
         path = desk.file(*FILE)
@@ -32,7 +32,7 @@ def test_where_a_service_refuses_a_second_sku_that_is_proof(settings_for, desk):
         assert sorted(product["sku"] for product in server.sandbox.products()) == ["CUP", "MUG"]
 
 
-def test_every_kind_arrives_exactly_as_the_specification_shapes_it(desk, shown):
+def test_every_kind_arrives_as_specified(desk, shown):
     """The sample file uses every column; merchants and the warehouse it names are known from a sync."""
     desk.sync_has_shown(shown)
     merchants = {"m01": 12, "m02": 13, "m03": 14}

@@ -57,7 +57,7 @@ def only(desk: Desk, key: str, answer: Response):
     desk.server.sandbox.intercept = intercept
 
 
-def test_nothing_is_sent_while_the_intent_cannot_be_written(desk):
+def test_nothing_is_sent_before_its_intent_is_written(desk):
     """What is written at the same time as it is sent is usually there first, by chance."""
     planned = "FileState.planned > FileState._record > PushFiles.record > Guarded._transaction: after commit"
     sent: list[int] = []
@@ -78,7 +78,7 @@ def test_nothing_is_sent_while_the_intent_cannot_be_written(desk):
     assert sent == []
 
 
-def test_one_bad_row_stops_nothing_else_and_takes_its_children_along(desk):
+def test_one_bad_row_stops_only_its_children(desk):
     path = desk.file("code,name,parent_retailer_code", "a,A,", "b,B,a", "c,C,b", "d,D,")
     refusal = {"errors": [{"type": "application", "message": "Not today."}]}
     only(desk, "a", JSONResponse(refusal, 422))
@@ -137,13 +137,13 @@ def test_rejected_rows_push_once_they_are_corrected(desk):
     assert tags["Cold"]["description"] == "00123"
 
 
-def test_a_wrong_header_sends_nothing_and_makes_no_file_of_rows(desk):
+def test_a_wrong_header_sends_and_writes_nothing(desk):
     report = desk.push(TAGS, desk.file("name,colour", "Fragile,red1"))
     assert (report.exit_code, report.rejects, desk.creates) == (2, None, [])
     assert "color" in "\n".join(report.lines())
 
 
-def test_a_tag_that_was_deleted_in_the_service_is_made_again_when_asked(desk):
+def test_a_deleted_tag_is_created_again_when_asked(desk):
     path = desk.file("name,color", "Fragile,red1", "Cold,blue1")
     desk.push(TAGS, path)
     gone = desk.entries()["Fragile"].remote_id
@@ -323,7 +323,7 @@ def test_what_an_answer_makes_of_a_row(desk, kind, pushes, made):
 
 
 @pytest.mark.parametrize("answers", [[Disconnect()], [failed(503)], [AnswerLost(), None]])
-def test_what_was_there_stays_as_it_was_unless_it_is_created_again(desk, answers):
+def test_what_was_there_stays_unless_created_again(desk, answers):
     desk.push(RETAILERS, desk.file("code,name", "A,one"))
     kept = desk.entries()["A"]
     desk.server.sandbox.intercept = lambda _: answers.pop(0) if len(answers) > 1 else answers[0]
@@ -371,7 +371,7 @@ def test_some_answers_end_the_push(desk, answer, parallel, exit_code, words, mos
     assert desk.push(TAGS, path).counts == {Outcome.CREATED: 50}
 
 
-def test_rows_that_are_busy_among_others_that_go_well_cost_all_retries_once(desk):
+def test_busy_rows_cost_all_retries_once(desk):
     desk.set(max_parallel_requests=1)
 
     async def intercept(request: Request) -> Response | None:
@@ -383,7 +383,7 @@ def test_rows_that_are_busy_among_others_that_go_well_cost_all_retries_once(desk
     assert desk.creates.count(409) == IMPATIENT.attempts + 5 * BRIEFLY
 
 
-def test_what_was_not_sent_after_all_is_newer_than_its_intent(desk):
+def test_an_unsent_row_is_newer_than_its_intent(desk):
     """A sync may have published the intent; its copy must not make a doubt of what was taken back."""
     only(desk, "P1", SAMPLE)
     path = desk.file("sku,name", *(f"P{number},P" for number in range(30)))
@@ -403,7 +403,7 @@ def test_what_was_not_sent_after_all_is_newer_than_its_intent(desk):
     assert after.version > before.version
 
 
-def test_a_child_waits_while_the_id_of_its_parent_is_not_known_and_goes_when_it_can_be_asked_for(desk):
+def test_a_child_waits_for_its_parents_id(desk):
     path = desk.file("code,name,parent_retailer_code", "root,Root,", "leaf,Leaf,root", "tip,Tip,leaf")
     answers: list[Response | None] = [AnswerLost(), None]
     desk.server.sandbox.intercept = lambda _: answers.pop(0)
@@ -426,7 +426,7 @@ def test_a_child_waits_while_the_id_of_its_parent_is_not_known_and_goes_when_it_
     assert all(entry.remote_id for entry in desk.entries().values())
 
 
-def test_what_a_push_left_is_remembered_until_a_later_one_has_done_it(desk):
+def test_what_a_push_left_is_remembered_until_done(desk):
     path = desk.file("code,name,parent_retailer_code", "p,P,", "c,C,p", "d,D,")
     answers = {"p": failed(429, Retry_After="99"), "d": failed(422, "Not today.")}
 
@@ -454,14 +454,14 @@ def test_what_a_push_left_is_remembered_until_a_later_one_has_done_it(desk):
     assert desk.push(RETAILERS, path).counts == {Outcome.CREATED: 1, Outcome.ALREADY_THERE: 2}
 
 
-def test_a_doubt_that_sending_again_settles_is_left_and_one_of_a_product_is_not(desk):
+def test_a_doubt_that_sending_again_settles_is_left(desk):
     only(desk, "A", AnswerLost())
     desk.push(RETAILERS, desk.file("code,name", "A,A", name="retailers.csv"))
     desk.push(PRODUCTS, desk.file("sku,name", "A,A", name="products.csv"))
     assert [(Path(one.path).name, one.unsent) for one in unfinished(desk.settings)] == [("retailers.csv", 1)]
 
 
-def test_what_is_over_the_limit_and_what_was_killed_is_remembered_too(desk):
+def test_what_a_limit_or_kill_left_is_remembered(desk):
     desk.set(push_limit=1)
     path = desk.file("name,color", "a,red1", "b,red1")
     with pytest.raises(TooManyCreates, match="WMS_PUSH_LIMIT=2") as error:
@@ -507,7 +507,7 @@ def test_nobody_there_leaves_nothing_in_doubt(desk):
     assert desk.entries()["P1"].state is State.UNDONE
 
 
-def test_the_plan_is_shown_first_and_may_be_refused(desk):
+def test_a_plan_may_be_refused(desk):
     class Refused(Exception):
         """By whoever was shown the plan."""
 
@@ -520,7 +520,7 @@ def test_the_plan_is_shown_first_and_may_be_refused(desk):
     assert (desk.creates, desk.entries()) == ([], {})
 
 
-def test_stopping_finishes_what_is_under_way_and_sends_nothing_more(desk):
+def test_stopping_finishes_what_is_under_way(desk):
     stop = threading.Event()
     path = desk.file("name,color", *(f"tag {number},red1" for number in range(100)))
 
@@ -581,7 +581,7 @@ def test_an_interrupt_records_what_became_of_everything(desk):
     }
 
 
-def test_requests_run_side_by_side_but_no_more_than_allowed(desk):
+def test_no_more_requests_run_than_allowed(desk):
     lock, running, most = threading.Lock(), [0], [0]
 
     async def count(request: Request) -> None:
@@ -623,14 +623,14 @@ async def _slowly(_: Request) -> None:
     await asyncio.sleep(0.01)
 
 
-def test_a_ledger_of_one_instance_says_nothing_of_another(desk):
+def test_a_ledger_is_of_one_instance(desk):
     path = desk.file("name,color", "Fragile,red1")
     desk.push(TAGS, path)
     desk.set(base_url=desk.server.base_url.replace("127.0.0.1", "localhost"))
     assert desk.plan(TAGS, path).sends == 1
 
 
-def test_a_plan_needs_no_token_and_a_push_does(desk):
+def test_a_push_alone_needs_a_token(desk):
     desk.set(api_token=None)
     path = desk.file("name,color", "Fragile,red1")
     assert desk.plan(TAGS, path).sends == 1
@@ -653,7 +653,7 @@ def test_a_file_that_cannot_be_read_is_named(desk, what):
     assert not desk.server.sandbox.requests
 
 
-def test_after_a_restore_nothing_that_the_ledger_may_lack_is_sent_without_asking(desk):
+def test_after_a_restore_no_product_is_sent_unasked(desk):
     """The service refuses a second retailer by itself; of a product it would make two."""
     with closing(opened_store(desk.settings)) as store:
         store.observe(LEDGER_LACKS, 1_772_323_200, "restored")
@@ -667,7 +667,7 @@ def test_after_a_restore_nothing_that_the_ledger_may_lack_is_sent_without_asking
     assert desk.push(PRODUCTS, products).counts == {Outcome.ALREADY_THERE: 1}
 
 
-def test_a_product_is_not_created_twice_when_the_state_store_is_lost_before_the_next_load(desk, caplog):
+def test_a_lost_state_creates_no_product_twice(desk, caplog):
     """The published file does not know it yet; an old copy of the state store does not know it either."""
     empty_tables(desk.settings.layout.published)
     first, second = desk.file("sku,name", "P1,One", name="1.csv"), desk.file("sku,name", "P1,One", "P2,Two")
@@ -705,7 +705,7 @@ def test_the_journal_of_creates_forgets_what_is_published(desk):
     assert "P1" not in written
 
 
-def test_an_id_that_two_creates_got_is_nobodys_and_nothing_is_sent_that_refers_to_it(desk):
+def test_an_id_that_two_creates_got_is_nobodys(desk):
     """A child would be created below the wrong parent, and the service would not say a word."""
     desk.set(max_parallel_requests=1)
     same = Response('{"resource": {"type": "Retailer", "id": 77}}', 201, media_type="application/json")

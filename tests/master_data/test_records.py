@@ -147,7 +147,7 @@ def test_a_long_chain_of_parents(tmp_path):
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.one_of(st.none(), st.integers(0, 9)), min_size=1, max_size=10))
-def test_every_record_stands_behind_its_parent_and_the_rest_hangs_on_a_circle(tmp_path_factory, parents):
+def test_every_record_stands_behind_its_parent(tmp_path_factory, parents):
     pairs = [(f"R{number}", "" if parent is None else f"R{parent}") for number, parent in enumerate(parents)]
     result = family(tmp_path_factory.mktemp("family"), *pairs)
     above = dict(pairs)
@@ -160,7 +160,7 @@ def test_every_record_stands_behind_its_parent_and_the_rest_hangs_on_a_circle(tm
     assert all(above[code] not in sent[place:] for place, code in enumerate(sent))
 
 
-def test_an_offence_between_rows_shows_the_cell_as_it_was_written(tmp_path):
+def test_an_offence_shows_the_cell_as_written(tmp_path):
     result = checked(tmp_path, LOCATION_TAGS, "name,color", "<b>Cold</b> ,blue2", "Cold,blue1")
     assert [one.value for one in result.offences] == ["<b>Cold</b> ", "Cold"]
     result = checked(

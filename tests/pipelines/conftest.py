@@ -15,7 +15,6 @@ from tests.cli.conftest import service as service
 from tests.cli.conftest import service_at_a_moment as service_at_a_moment
 from tests.cli.conftest import service_of_today as service_of_today
 from tests.cli.conftest import settings as settings
-from tests.cli.conftest import store as store
 from tests.cli.conftest import type_in as type_in
 from tests.conftest import opened_store
 from wms_sync.settings import Settings

@@ -56,7 +56,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_page_has_every_table_and_column_and_needs_nothing_else(made):
+def test_the_page_has_every_table_and_column(made):
     text = (made / "dictionary.html").read_text()
     page = Page(text)
     assert page.loads == []
@@ -76,7 +76,7 @@ def test_the_page_has_every_table_and_column_and_needs_nothing_else(made):
     assert "where collected.&#34;value&#34; = $lot" in text
 
 
-def test_the_sources_have_every_table_and_test_keys_and_references(made):
+def test_the_sources_have_every_table_and_its_tests(made):
     sources = yaml.safe_load((made / "sources.yml").read_text())["sources"]
     held = {(source["schema"], table["name"]): table for source in sources for table in source["tables"]}
     assert {place: tuple(one["name"] for one in table["columns"]) for place, table in held.items()} == {

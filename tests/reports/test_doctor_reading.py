@@ -31,7 +31,7 @@ def refusals(bench) -> tuple[Refusal, ...]:
         return memory.of(bench.settings.base_url, "")
 
 
-def test_a_token_that_expires_beyond_all_calendars_is_one_that_names_no_expiry_date(bench):
+def test_a_token_beyond_all_calendars_names_no_expiry(bench):
     claims = urlsafe_b64encode(b'{"exp": 1e20}').decode().rstrip("=")
     settings = bench.settings.model_copy(update={"api_token": SecretStr(f"head.{claims}.signature")})
     told = next(one for one in examine(settings) if one.name == "token")
@@ -107,7 +107,7 @@ def test_what_a_service_shows_has_a_line(bench, sandbox, deviations, findings):
         assert ["cursor_start" in page for page in pages] == [False, True]
 
 
-def test_a_name_that_is_taken_again_is_asked_for_by_the_next_sync(bench, sandbox):
+def test_a_name_that_is_taken_again_is_requested(bench, sandbox):
     refuse(sandbox, "fields:order.brand")
     read(bench)
     refuse(sandbox)

@@ -138,7 +138,7 @@ def test_what_is_not_in_the_tables_is_said(bench, sandbox):
     assert "quarantine" in "\n".join(explanation_lines(found))
 
 
-def test_a_version_that_lost_only_for_a_garbled_updated_at_says_so(bench, sandbox):
+def test_a_version_with_a_garbled_time_says_so(bench, sandbox):
     """It loses only to a version that is stamped with a moment to come."""
     told = begun(bench, sandbox, past)
     *_, stored, lost, _ = (version.verdict for version in explained(bench, told.garbled).versions)
@@ -148,7 +148,7 @@ def test_a_version_that_lost_only_for_a_garbled_updated_at_says_so(bench, sandbo
     assert (offended[GARBLED].offending, str(told.garbled) in offended[GARBLED].sample.rows[0]) == (1, True)
 
 
-def test_shipments_are_found_by_their_order_and_by_their_tracking_number(bench, sandbox):
+def test_shipments_are_found_by_order_and_tracking_number(bench, sandbox):
     first_synced(bench, sandbox)
     order, order_ref, shipments = one_row(
         bench,
@@ -173,7 +173,7 @@ def test_shipments_are_found_by_their_order_and_by_their_tracking_number(bench, 
         explain_orders(bench.settings, bench.store, "nobody's")
 
 
-def test_its_parts_are_traced_to_their_pages_and_what_is_nowhere_is_told_what_is_covered(bench, sandbox):
+def test_parts_of_a_shipment_are_traced_to_pages(bench, sandbox):
     first_synced(bench, sandbox)
     shipment, order, retailer, packages, items, window, page = one_row(
         bench,
@@ -211,7 +211,7 @@ def test_its_parts_are_traced_to_their_pages_and_what_is_nowhere_is_told_what_is
         assert "WMS_START_DATE" in str(error.value)
 
 
-def test_while_the_state_store_is_lost_nothing_is_said_that_is_not_so(bench, sandbox):
+def test_a_lost_state_store_is_reported(bench, sandbox):
     first_synced(bench, sandbox)
     (shipment,) = one_row(bench, "select min(id) from shipments")
     before = explained(bench, shipment)

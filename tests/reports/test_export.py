@@ -70,7 +70,7 @@ def sheet(path: Path, number: int) -> list[dict[str, tuple[str, str]]]:
     return rows
 
 
-def test_a_workbook_keeps_types_and_takes_no_text_for_a_formula(settings, tmp_path):
+def test_a_workbook_keeps_types_and_has_no_formula(settings, tmp_path):
     done = export(settings, "odd", tmp_path / "odd.xlsx")
     assert (done.relation, done.rows, done.timezone, done.cut) == ("marts.odd", 3, "America/Los_Angeles", 3)
     head, *rows = sheet(done.path, 1)
@@ -99,7 +99,7 @@ def test_a_workbook_keeps_types_and_takes_no_text_for_a_formula(settings, tmp_pa
     assert list(export_lines(done))[1:] == ["          3 texts were longer than a cell can hold and are cut"]
 
 
-def test_a_csv_has_local_times_and_guards_against_formulas(settings, tmp_path):
+def test_a_csv_has_local_times_and_no_formula(settings, tmp_path):
     done = export(settings, "marts.odd", tmp_path / "odd.csv", timezone="Europe/Berlin")
     with duckdb.connect() as connection:
         connection.execute("create table read as from read_csv(?, all_varchar = true)", [str(done.path)])
@@ -132,7 +132,7 @@ def test_a_file_with_personal_data_says_so(settings, tmp_path):
         ("odd", "missing/odd.csv", None, "its folder does not exist"),
     ],
 )
-def test_what_cannot_be_exported_is_said_and_an_earlier_file_stays(settings, tmp_path, name, file, zone, message):
+def test_a_refused_export_leaves_an_earlier_file(settings, tmp_path, name, file, zone, message):
     path = tmp_path / file
     if path.parent.exists():
         path.write_text("earlier")
@@ -141,7 +141,7 @@ def test_what_cannot_be_exported_is_said_and_an_earlier_file_stays(settings, tmp
     assert not path.parent.exists() or path.read_text() == "earlier"
 
 
-def test_a_workbook_without_room_is_one_clear_message_and_nothing_of_it_is_left(settings, tmp_path, capfd):
+def test_a_workbook_without_room_leaves_nothing(settings, tmp_path, capfd):
     with no_file_larger_than(2000), pytest.raises(ExportError, match=r"cannot be written: .*File too large.*TMPDIR"):
         export(settings, "odd", tmp_path / "odd.xlsx")
     gc.collect()  # what was begun ends now

@@ -220,7 +220,7 @@ def test_every_view_names_the_same_findings(made, found, receiver):
 
 
 @pytest.mark.parametrize("made", ["a doubt"], indirect=True)
-def test_a_run_ends_with_what_is_open_until_somebody_has_seen_it(made, capsys):
+def test_a_run_ends_with_what_is_open(made, capsys):
     """Its exit code, its metrics and its last lines are of the list that a command shows afterwards."""
     done = run_load(made)
     assert kinds(finding.name for finding in open_findings(done.findings)) == ["doubts"]
@@ -240,7 +240,7 @@ def test_a_run_ends_with_what_is_open_until_somebody_has_seen_it(made, capsys):
 
 
 @pytest.mark.parametrize("made", ["everything"], indirect=True)
-def test_what_cannot_be_examined_is_a_finding_and_hides_no_other(made, receiver):
+def test_what_cannot_be_examined_hides_no_other_finding(made, receiver):
     """As where the bucket of raw pages does not answer: here a folder stands in the place of a manifest."""
     [manifest] = made.layout.raw.rglob("manifest.json")
     manifest.parent.with_name("copied").joinpath(manifest.name).mkdir(parents=True)

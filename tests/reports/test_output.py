@@ -46,7 +46,7 @@ def type_in(command: str) -> Result:
     return CliRunner().invoke(main, command.split())
 
 
-def test_every_command_with_a_file_to_write_is_tried_here():
+def test_every_command_that_writes_is_tried():
     commands = {name for name, one in main.commands.items() for option in one.params if option.opts == ["--to"]}
     days = {
         name for name in commands if any(isinstance(given.type, click.DateTime) for given in main.commands[name].params)

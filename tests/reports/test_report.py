@@ -45,7 +45,7 @@ def shown(path) -> str:
     return unescape(path.read_text())
 
 
-def test_the_page_shows_the_numbers_of_the_marts_and_needs_nothing_else(bench, sandbox):
+def test_the_page_shows_the_numbers_of_the_marts(bench, sandbox):
     report, path = begun(bench, sandbox, with_report), bench.layout.report
     assert path.stat().st_size < LARGEST
     assert oct(path.stat().st_mode & 0o777) == "0o400"
@@ -122,7 +122,7 @@ def asked(connection, name):
     return records(connection.execute(sql_files.read(f"report/{name}.sql")))
 
 
-def test_what_was_due_is_shown_in_eight_whole_weeks(western):
+def test_the_report_shows_eight_whole_weeks(western):
     connection, today, due = western
     shown_weeks = {row["week"]: row for row in asked(connection, "due_by_week")}
 
@@ -134,7 +134,7 @@ def test_what_was_due_is_shown_in_eight_whole_weeks(western):
         assert (row["on_time"], row["late"], row["still_open"]) == (0, 7, 0)
 
 
-def test_the_report_goes_by_the_local_days_of_the_warehouse(western):
+def test_the_report_has_local_days_of_the_warehouse(western):
     connection, today, _ = western
     [retailer] = asked(connection, "retailers")
     assert (retailer["due"], retailer["late"]) == (28, 28), "the four weeks that ended yesterday, in the West"

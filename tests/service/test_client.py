@@ -66,7 +66,7 @@ def answer_first(sandbox, times: int, make: Callable[[], Response]) -> None:
     sandbox.sandbox.intercept = intercept
 
 
-def test_a_date_without_a_zone_is_utc_wherever_this_machine_is(monkeypatch):
+def test_a_date_without_a_zone_is_utc(monkeypatch):
     """Read as local time it would put the horizon hours ahead, and what changes until then would be lost."""
     monkeypatch.setenv("TZ", "America/New_York")
     time.tzset()
@@ -76,7 +76,7 @@ def test_a_date_without_a_zone_is_utc_wherever_this_machine_is(monkeypatch):
     assert served == NOW
 
 
-def test_what_is_said_of_passing_trouble_shows_no_token(sandbox, api):
+def test_passing_trouble_shows_no_token(sandbox, api):
     answer_first(sandbox, 2, lambda: Response(f"<html>{TOKEN}</html>", 503, media_type="text/html"))
     with logged() as said:
         listing(api).count(START, None)
@@ -90,7 +90,7 @@ def test_retry_after_pauses_every_request_of_the_client(sandbox, api):
     assert api.throttle._paused_until > 0
 
 
-def test_a_retry_after_that_is_a_date_is_of_the_services_clock(sandbox, api):
+def test_a_date_to_retry_at_is_the_services(sandbox, api):
     """By this machine's, months later, it had passed: four attempts were made within a moment."""
     until = format_datetime(NOW + timedelta(seconds=60), usegmt=True)
     answer_first(sandbox, 99, lambda: Response("", 429, headers={"Retry-After": until}))
@@ -122,7 +122,7 @@ IN_ITS_PLACE = [
 
 
 @pytest.mark.parametrize(("status", "body", "says"), IN_ITS_PLACE)
-def test_what_answers_in_the_place_of_the_service_is_shown_and_asked_again(sandbox, api, status, body, says):
+def test_what_answers_instead_of_the_service_is_shown(sandbox, api, status, body, says):
     answer_first(sandbox, 2, lambda: Response(body, status))
     assert listing(api).count(START, None)[0] == 600
     assert len(sandbox.sandbox.requests) == 3
@@ -176,7 +176,7 @@ def test_lasting_trouble_ends_with_its_name(sandbox, api, answer, error, request
 
 
 @pytest.mark.parametrize("token", ["s3cr3t-token", "", "two words", "line\nbreak"])
-def test_a_wrong_token_names_the_setting_and_never_shows_the_token(sandbox, token):
+def test_a_wrong_token_names_the_setting_alone(sandbox, token):
     with client(sandbox, token) as api, pytest.raises(Unauthorized, match="WMS_API_TOKEN") as error:
         listing(api).count(START, None)
     assert error.value.exit_code == 2
@@ -193,7 +193,7 @@ def test_a_wrong_token_names_the_setting_and_never_shows_the_token(sandbox, toke
         ("SSL_CERT_FILE", __file__, "SSL_CERT_FILE"),
     ],
 )
-def test_proxies_and_authorities_that_cannot_be_used_are_named(monkeypatch, name, value, says):
+def test_unusable_proxies_and_authorities_are_named(monkeypatch, name, value, says):
     """Each was a traceback."""
     monkeypatch.setenv(name, value)
     monkeypatch.setitem(sys.modules, "socksio", None)  # as where it is not installed
@@ -227,14 +227,14 @@ def read_two_pages(api: GlobalApi) -> None:
         (([1], True, "?cursor_start=2"), ([], True, "?cursor_start=2"), "read already"),
     ],
 )
-def test_guards_stop_a_listing_that_could_lose_or_repeat_records(sandbox, api, first, second, reason):
+def test_guards_stop_a_listing_that_loses_records(sandbox, api, first, second, reason):
     answers = [first, second]
     sandbox.sandbox.intercept = lambda _: envelope(answers[0][0], has_more=answers[0][1], following=answers.pop(0)[2])
     with pytest.raises(ProtocolError, match=reason):
         read_two_pages(api)
 
 
-def test_pages_that_hold_nothing_are_not_followed_for_ever(sandbox, api):
+def test_empty_pages_are_not_followed_for_ever(sandbox, api):
     sandbox.sandbox.intercept = lambda _: envelope([], has_more=True, following="?cursor_start=1")
     page = listing(api).changed_within(START, NOW).first()
     pager, pages = Pager(), (replace(page, envelope=replace(page.envelope, next=at)) for at in range(1, 10_000))

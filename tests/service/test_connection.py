@@ -92,9 +92,7 @@ def private_service(tmp_path) -> Iterator[str]:
         thread.join()
 
 
-def test_a_private_certificate_authority_names_the_setting_with_which_it_is_trusted(
-    private_service, tmp_path, monkeypatch
-):
+def test_a_private_certificate_authority_names_its_setting(private_service, tmp_path, monkeypatch):
     with (
         GlobalApi(private_service, SecretStr("t"), policy=ONCE) as api,
         pytest.raises(NotSent, match="private certificate authority, set SSL_CERT_FILE"),

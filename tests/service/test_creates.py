@@ -266,7 +266,7 @@ def test_what_was_not_done_is_sent_again(sandbox, create, answer):
     assert len(sandbox.sandbox.location_tags()) == 1
 
 
-def test_no_answer_after_an_answered_failure_is_in_doubt(sandbox, create):
+def test_no_answer_after_a_failure_is_in_doubt(sandbox, create):
     answers = [failed(503), AnswerLost()]
     sandbox.sandbox.intercept = lambda _: answers.pop(0)
     with pytest.raises(InDoubt):
@@ -289,14 +289,14 @@ def test_every_type_of_error_is_read(sandbox, create, status, type_):
     "body",
     ["x" * 5000, json.dumps({"message": "x" * 5000}), json.dumps({"errors": {f"k{at}": "x" * 50 for at in range(99)}})],
 )
-def test_no_more_than_300_characters_of_another_form_are_shown(sandbox, create, body):
+def test_another_form_is_cut_to_300_characters(sandbox, create, body):
     answer_first(sandbox, 1, lambda: Response(body, 422))
     with pytest.raises(Rejected) as error:
         create()
     assert len(str(error.value).partition("answered 422: ")[2]) == 300
 
 
-def test_the_services_own_form_is_shown_whole_and_clean(sandbox, create):
+def test_the_services_own_form_is_shown_whole(sandbox, create):
     details = [{"key": f"key{at}", "message": "is <carrier>_<SERVICE>\x07"} for at in range(30)]
     errors = {"errors": [{"type": "parameters", "message": "No.", "details": details}]}
     answer_first(sandbox, 1, lambda: JSONResponse(errors, 422))
@@ -400,7 +400,7 @@ FINAL: list[tuple[Response, type[ApiError], str]] = [
 
 
 @pytest.mark.parametrize(("answer", "error", "says"), FINAL)
-def test_what_ends_a_create_of_which_nothing_was_done(sandbox, create, answer, error, says):
+def test_what_ends_a_create_without_effect(sandbox, create, answer, error, says):
     answer_first(sandbox, 99, lambda: answer)
     with pytest.raises(error, match=says):
         create()

@@ -94,7 +94,7 @@ def test_a_read_ends_with_its_deadline(client, name):
             client(url).post("/x", {})
 
 
-def test_a_silence_ends_with_the_time_limit_of_a_read():
+def test_a_silence_ends_with_its_time_limit():
     """Long before the deadline, which large pages need."""
     limits = TimeLimits(connect=2, read=0.1, answer=3)
     with (
@@ -105,13 +105,13 @@ def test_a_silence_ends_with_the_time_limit_of_a_read():
         api.get("/x", read=bytes)
 
 
-def test_a_refusal_whose_body_never_ends_is_still_a_refusal(client):
+def test_a_refusal_without_end_is_a_refusal(client):
     refusal = b"HTTP/1.1 502 Bad\r\nContent-Length: 100000\r\n\r\n"
     with dripping(refusal, b" ") as url, pytest.raises(Exception, match="502"):
         client(url).get("/x", read=bytes)
 
 
-def test_a_kept_connection_has_a_deadline_for_each_request(client):
+def test_a_kept_connection_has_deadlines(client):
     """The second request opens no connection, so nothing hands a socket over."""
     accepted: list[object] = []
 
@@ -153,7 +153,7 @@ with ThreadPoolExecutor(2) as pool, api.cut_by_interrupts():
 """
 
 
-def test_an_interrupt_ends_requests_of_other_threads_at_once():
+def test_an_interrupt_ends_requests_of_other_threads():
     with dripping(*SENT_FOR_EVER["a header"]) as url:
         command = [sys.executable, "-c", INTERRUPTED, url]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:

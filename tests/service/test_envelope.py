@@ -33,7 +33,7 @@ LONGEST = "x" * 65_536
         8.0,
     ],
 )
-def test_the_page_cursor_is_found_in_a_next_of_any_shape(stated):
+def test_a_page_cursor_is_found_in_any_next(stated):
     assert page_cursor(stated) == 8
 
 
@@ -59,7 +59,7 @@ def test_the_page_cursor_is_found_in_a_next_of_any_shape(stated):
         {"cursor_start": 8},
     ],
 )
-def test_what_is_no_whole_number_is_no_page_cursor(stated):
+def test_only_a_whole_number_is_a_page_cursor(stated):
     assert page_cursor(stated) is None
 
 
@@ -77,7 +77,7 @@ def test_what_is_no_whole_number_is_no_page_cursor(stated):
         ("/n", None, None),
     ],
 )
-def test_without_one_in_next_the_cursor_of_meta_counts(stated, in_meta, cursor, watched):
+def test_the_cursor_of_meta_counts_without_next(stated, in_meta, cursor, watched):
     page = {"collection": [{"id": 1}], "has_more": True, "next": stated, "meta": {"cursor_start": in_meta}}
     assert read_envelope(json.dumps(page).encode(), watched=watched).next == cursor
 

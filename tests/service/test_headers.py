@@ -62,13 +62,13 @@ def heard(bench, requests: int = 3) -> list[str]:
         ("Warning", "odd", "Warning: odd."),
     ],
 )
-def test_a_header_is_reported_once_with_what_it_means(bench, announcing, name, value, says):
+def test_a_header_is_reported_once_with_its_meaning(bench, announcing, name, value, says):
     announcing((name, value))
     [said] = heard(bench)
     assert said.startswith(says)
 
 
-def test_each_of_several_warnings_is_reported_and_the_token_is_not(bench, announcing):
+def test_each_of_several_warnings_is_reported(bench, announcing):
     token = bench.settings.api_token.get_secret_value()
     announcing(("Warning", '299 a "One"'), ("Warning", f'299 a "Two of {token}"'))
     first, second = heard(bench)
@@ -77,7 +77,7 @@ def test_each_of_several_warnings_is_reported_and_the_token_is_not(bench, announ
     assert token not in second
 
 
-def test_a_text_that_differs_each_time_is_not_reported_for_ever(bench, sandbox):
+def test_a_changing_text_is_not_reported_for_ever(bench, sandbox):
     async def answer(request: Request) -> Response:
         right: Response = await sandbox.sandbox._serve(request)
         right.headers["Warning"] = f'299 - "Request {len(sandbox.sandbox.requests)}"'
@@ -87,7 +87,7 @@ def test_a_text_that_differs_each_time_is_not_reported_for_ever(bench, sandbox):
     assert len(heard(bench, 50)) == 20
 
 
-def test_a_run_keeps_what_is_announced_and_the_status_and_the_doctor_show_it(sandbox, settings_for, announcing):
+def test_what_is_announced_is_kept_and_shown(sandbox, settings_for, announcing):
     settings = settings_for(sandbox)
     announcing(("Sunset", "Sat, 31 Dec 2026 23:59:59 GMT"))
     operation = Operation(settings, source="test", transport=sandbox)

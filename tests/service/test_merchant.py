@@ -39,7 +39,7 @@ def sent(sandbox):
     return found
 
 
-def test_credentials_go_with_each_call_and_the_session_is_null(sandbox, sent):
+def test_credentials_go_with_each_call(sandbox, sent):
     with client(sandbox) as api:
         assert len(api.call(*LIST)["results"]) == 3
         api.call(*LIST)
@@ -63,7 +63,7 @@ def test_one_login_serves_many_calls(sandbox, sent):
     assert all(authorization is None for _, authorization in sent)
 
 
-def test_an_expired_session_is_made_anew_once_and_the_call_repeated():
+def test_an_expired_session_is_renewed_once():
     with InProcess(Sandbox(SandboxConfig(shipments=20, families=20))) as server, client(server, login=True) as api:
         api.call(*LIST)
         api._session = "0" * 32
@@ -71,7 +71,7 @@ def test_an_expired_session_is_made_anew_once_and_the_call_repeated():
         assert api.requests == 5
 
 
-def test_a_session_that_never_lasts_is_an_error_and_no_loop(sandbox):
+def test_a_session_that_never_lasts_is_an_error(sandbox):
     expired = {"jsonrpc": "2.0", "id": 1, "error": {"code": -32005, "message": "Session expired. Try to relogin."}}
 
     async def always_expired(request: Request) -> Response | None:
@@ -119,7 +119,7 @@ VERSIONS: dict[str, tuple[tuple[object, ...], int, list[object]]] = {
 
 
 @pytest.mark.parametrize(("refused", "status", "versions"), VERSIONS.values(), ids=VERSIONS)
-def test_a_version_that_is_refused_as_text_is_sent_as_a_number(sandbox, sent, refused, status, versions):
+def test_a_version_refused_as_text_becomes_a_number(sandbox, sent, refused, status, versions):
     """Every call was refused: the specification shows a number."""
     look = sandbox.sandbox.intercept
     refusal = {"jsonrpc": "2.0", "id": 1, "error": {"code": -32600, "message": "Invalid Request."}}
@@ -153,7 +153,7 @@ NO_JSON_RPC = [
 
 
 @pytest.mark.parametrize("answer", NO_JSON_RPC)
-def test_what_answers_in_the_place_of_json_rpc_is_asked_again_by_reads_alone(sandbox, answer):
+def test_reads_alone_are_repeated_when_something_else_answers(sandbox, answer):
     reads: list[tuple[str, list[object]]] = [LIST, ("product.search", []), ("product.info", ["SKU-00000-S"])]
     with client(sandbox) as api:
         for read in reads:

@@ -13,7 +13,7 @@ def refusal() -> Rejected:
 
 
 @pytest.mark.parametrize(("wanted", "largest", "sizes"), [(1000, 100, [1000, 500, 250, 125, 62]), (100, 1000, [100])])
-def test_it_is_halved_until_it_is_taken_and_told_once_if_it_was_lowered(wanted, largest, sizes):
+def test_it_is_halved_until_taken_and_told_once(wanted, largest, sizes):
     found: list[int] = []
     size = PageSize(wanted, found=found.append)
     asked = [size.now]
@@ -27,13 +27,13 @@ def test_it_is_halved_until_it_is_taken_and_told_once_if_it_was_lowered(wanted, 
 
 
 @pytest.mark.parametrize(("wanted", "status"), [(100, 404), (1, 400)])
-def test_another_refusal_or_one_record_a_page_lowers_nothing(wanted, status):
+def test_another_refusal_lowers_nothing(wanted, status):
     size = PageSize(wanted)
     assert not size.refused(wanted, Rejected(str(status), status=status))
     assert size.now == wanted
 
 
-def test_a_refusal_is_one_of_the_limit_while_no_such_page_was_taken():
+def test_a_refusal_blames_no_size_that_was_taken():
     size = PageSize(100)
     assert size.refused(100, refusal())
     assert size.now == 50
@@ -42,7 +42,7 @@ def test_a_refusal_is_one_of_the_limit_while_no_such_page_was_taken():
     assert size.now == 50
 
 
-def test_what_another_thread_has_lowered_is_not_lowered_twice():
+def test_two_threads_lower_a_size_once():
     size = PageSize(1000)
     assert size.refused(1000, refusal())
     assert size.refused(1000, refusal())

@@ -7,7 +7,7 @@ from wms_sync.service.query import ids_among, updated_within
 MARCH, APRIL = datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 4, 1, tzinfo=UTC)
 
 
-def test_a_window_is_one_tick_wider_at_its_low_end_and_uses_only_gt_and_lt():
+def test_a_window_starts_one_tick_earlier():
     assert updated_within(MARCH, APRIL) == 'updated_at{gt:"2026-02-28T23:59:59Z",lt:"2026-04-01T00:00:00Z"}'
 
 

@@ -83,13 +83,13 @@ def test_only_what_is_refused_is_left_out(told, refused, omitted):
     assert service.requests <= 4 + 26 * len(refused)
 
 
-def test_all_is_asked_for_only_where_the_specification_lists_it():
+def test_all_is_requested_only_where_specified():
     asked = dict(Selection.whole(include_addresses=True).params)
     names = {name for name, text in asked.items() if text != "all"}
     assert names == {"fields", "fields:order", "fields:items", "fields:order.items", "fields:packing_solution"}
 
 
-def test_a_service_that_takes_no_field_selection_at_all_is_still_read():
+def test_a_service_without_field_selection_is_still_read():
     service = Service(*(one.name for one in parameters(include_addresses=False)), told="nothing")
     assert agreed(service).selection.asked == ()
     assert service.requests < 400
@@ -116,7 +116,7 @@ def test_an_address_that_is_too_long_is_shortened(status):
 
 
 @pytest.mark.parametrize("status", [400, 404, 422])
-def test_what_field_selection_is_not_to_blame_for_stays_an_error(status):
+def test_what_field_selection_cannot_mend_stays_an_error(status):
     def ask(asked: Selection) -> str:
         raise Rejected("the filter", status=status, problems=(Problem("parameters", "filter", "is wrong"),))
 
@@ -124,7 +124,7 @@ def test_what_field_selection_is_not_to_blame_for_stays_an_error(status):
         agree(ask, WHOLE)
 
 
-def test_the_address_of_a_request_stays_short_in_every_form():
+def test_the_address_of_a_request_stays_short():
     listed = [(one.name, ",".join(one.names)) for one in parameters(include_addresses=True)]
     for params in (
         Selection.whole(include_addresses=False).params,

@@ -72,5 +72,5 @@ def test_jitter_spreads_waits_below_the_full_one():
         ("Wed, 01 Jan 99999999999 00:00:30 GMT", None),
     ],
 )
-def test_retry_after_comes_as_seconds_or_as_a_date(header, seconds):
+def test_retry_after_is_seconds_or_a_date(header, seconds):
     assert retry_after_seconds(header, now=datetime(2025, 1, 1, tzinfo=UTC)) == seconds

@@ -15,13 +15,14 @@ from tests.beginnings import empty_tables
 from tests.conftest import opened_store, turn_at
 from tests.reports.alerts.conftest import Installation
 from wms_sync.state.audits import Audit, AuditResult, Audits
+from wms_sync.state.engine import Opened
 from wms_sync.state.ledger import Entry, PushedFile, PushFiles, PushLedger, State
 from wms_sync.state.lock import FileLock
 from wms_sync.state.store import Window
 from wms_sync.targets.file import FileTarget
 from wms_sync.targets.target import note_published
 
-T = TypeVar("T")
+T = TypeVar("T", bound=Opened)
 HOUR = timedelta(hours=1)
 SERVICE = "https://acme.example.com"
 Change = Callable[[Installation], object]
@@ -81,7 +82,7 @@ def covered(until: float) -> Change:
 def opened(kind: Callable[..., T], house: Installation) -> Iterator[T]:
     """A part of the state that may be written."""
     url = house.settings.database_url
-    with closing(turn_at(url, house.settings.data_dir)) as turn, closing(kind(url, turn)) as part:
+    with closing(turn_at(url, house.settings.data_dir)) as turn, kind(url, turn) as part:
         yield part
 
 
@@ -247,7 +248,7 @@ def test_what_is_told_and_when_again(hooked, receiver, story):
     assert not [word for word in ("JANE", "JOE", "Jane") if word in str(receiver.taken)]
 
 
-def test_an_alert_says_how_old_the_data_is_and_what_to_do(hooked, receiver):
+def test_an_alert_says_how_old_the_data_is(hooked, receiver):
     covered(-1)(hooked)
     published(hooked)
     gone(hooked)
@@ -257,7 +258,7 @@ def test_an_alert_says_how_old_the_data_is_and_what_to_do(hooked, receiver):
     assert "wms-sync sync" in told["tables_gone"]["what_to_do"]
 
 
-def test_no_create_is_in_doubt_while_it_is_sent(hooked, receiver):
+def test_no_doubt_is_told_while_a_push_runs(hooked, receiver):
     with FileLock(hooked.settings.layout).hold("a push", what="push-retailers"):
         creates(State.INTENDED, "JANE")(hooked)
         hooked.tell()

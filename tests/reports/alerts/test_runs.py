@@ -96,7 +96,7 @@ def test_which_runs_are_told(hooked, receiver, story):
             assert receiver.events == told
 
 
-def test_what_a_push_says_of_a_row_is_not_told(hooked, receiver):
+def test_no_alert_repeats_a_row(hooked, receiver):
     hooked.run("failed", "The service did not take 1 rows, the first on line 2: Jane Doe", "RowsUnsent")
     hooked.tell()
     assert "Jane" not in str(receiver.taken)
@@ -104,7 +104,7 @@ def test_what_a_push_says_of_a_row_is_not_told(hooked, receiver):
 
 
 @pytest.mark.parametrize(("source", "link"), [("schedule", True), ("ui", True), ("command line", False)])
-def test_an_alert_links_to_a_run_that_the_ui_has(install, receiver, source, link):
+def test_an_alert_links_to_its_run(install, receiver, source, link):
     installation = install(alert_webhook_url=receiver.url, ui_url="https://dagster.example.com/wms/", instance="acme")
     run_id = installation.run("failed", REFUSED, "Unauthorized", source=source)
     installation.tell()
@@ -114,7 +114,7 @@ def test_an_alert_links_to_a_run_that_the_ui_has(install, receiver, source, link
     assert told["text"].startswith("wms-sync acme at https://acme.example.com: sync failed")
 
 
-def test_a_night_is_told_when_it_is_given_up(hooked, receiver):
+def test_a_night_is_told_when_given_up(hooked, receiver):
     began = hooked.now
     hooked.run("failed", *DOWN, source="schedule", began=began)
     hooked.run("failed", "No answer came.", "Unreachable", source="schedule", began=began + HOUR)
@@ -151,7 +151,7 @@ def test_pauses_grow_until_it_is_too_late(hooked):
     assert not any(map(mends_by_waiting, ("NotEnoughRoom", "StateRefused", "FilesRefused", "TakenOver", None)))
 
 
-def test_a_run_that_cannot_be_recorded_is_told_at_once(postgres_url, install, receiver):
+def test_a_run_without_a_record_is_told(postgres_url, install, receiver):
     """PostgreSQL takes no writes, so that neither the run nor an alert can wait there."""
     lakes = Lakes(postgres_url)
     url = lakes.new()
