@@ -1,55 +1,42 @@
-"""What the service has no longer: marked when it is proven, never before, until a page shows it again."""
+"""What one night finds on one installation: its slice's findings, what it heals, and what the service has no longer."""
 
 from __future__ import annotations
 
 import json
-import re
 import shutil
-from dataclasses import replace
-from datetime import UTC, datetime
-from pathlib import Path
-from urllib.parse import unquote
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
 
 import pytest
-from starlette.responses import Response
 
-from tests.conftest import CONFIG, FEWER, opened_store
-from tests.oracle import expected_tables
-from tests.shipments.audit.test_audit import (
-    COUNTS,
-    DIFFERS,
-    audits,
-    hide,
-    last,
-    night,
-    one_page,
-    slice_read,
-    store,
-    warned,
-)
-from tests.test_sync import first_synced, published, synced
+from pipelines.metadata import of_refresh, of_table
+from tests.conftest import FEWER, NOW, opened_store
+from tests.oracle import differences, expected_tables
+from tests.shipments.audit.test_audit import COUNTS, DIFFERS, ROUND, hide, last, night, slice_read, store, warned
+from tests.test_sync import published, synced
 from wms_sandbox.app import Sandbox
-from wms_sync.cli.views import status_lines
+from wms_sync.cli.views import refresh_lines
 from wms_sync.reports.explain import explain, explanation_lines
-from wms_sync.reports.status import status
-from wms_sync.shipments.load.refresh import rebuild
+from wms_sync.shipments.load.refresh import RefreshReport, rebuild
+from wms_sync.state.audits import Audit, Audits
 from wms_sync.upkeep.forget import forget
 from wms_sync.upkeep.recovery import recover
 
-ROUND = "after_a_whole_round_the_tables_equal_the_service"
+YEAR_2999 = 32_472_144_000_000
+DAY = 86_400_000
+STUB, *GONE = 2, 60, 110, 119
+LATE, MOVED_AWAY = 50, 115
+CHANGED, BACK = (3, 40, 70), (7, 9)
+ORDER_BACK, ORDERS_CHANGED = 20, (100, 200)
+MOVING = range(120, 130)
+"""The shipments, by their places, to which something happens; those of ``MOVING`` change while the slice is read."""
 
 
 @pytest.fixture
 def sandbox(in_process):
-    """A small one: most of what is tested here takes many nights."""
-    in_process.sandbox = Sandbox(replace(CONFIG, shipments=120, families=20))
+    in_process.sandbox = Sandbox(FEWER)
     return in_process
-
-
-def delete(sandbox, *indexes: int) -> list[int]:
-    gone = [int(sandbox.sandbox._store.ids[index]) for index in indexes]
-    sandbox.sandbox.delete_shipments(gone)
-    return gone
 
 
 def marks(bench):
@@ -68,221 +55,233 @@ def proven(bench):
         return connection.execute("select * from ops.missing_shipments order by all").fetchall()
 
 
-def test_what_is_gone_is_marked_until_it_comes_again(bench, sandbox, settings_for, tmp_path):
-    """A rebuild after a lost or older state store keeps the marks, and so does a forget."""
+def of_shipments(field: str, value: object):
+    """Shipments have this value from now on."""
+    return lambda page, ids: [one.update({field: value}) for one in page["collection"] if one["id"] in ids]
+
+
+def of_packages(page, ids):
+    """Packages, which have no id of their own, have a number that is none."""
+    for one in page["collection"]:
+        for package in one.get("packages") or () if one["id"] in ids else ():
+            package["num_cartons"] = "a few"
+
+
+def of_orders(field: str, value: object):
+    """The orders of these shipments have this value from now on."""
+
+    def edit(page, ids):
+        orders = {one["order"]["id"] for one in page["collection"] if one["id"] in ids}
+        for order in page["included"].get("Order", ()):
+            if order["id"] in orders:
+                order[field] = value
+
+    return edit
+
+
+POISONS = {
+    of_shipments("status", {"a": 1}): (140, 150),
+    of_shipments("updated_at", "yesterday"): (141, 151),
+    of_shipments("items", "none"): (142, 152),
+    of_packages: (143, 153),
+    of_orders("total_item_count", "many"): (144, 154),
+    of_shipments("unique_id", {"a": 1}): (145, 155),
+    of_shipments("is_deleted", True): (STUB,),
+}
+"""What does not fit, and which shipments have it: the last two changed, so that the sync reads them too."""
+READ_TWICE = (145, 155)
+
+
+def before_the_first_sync(sandbox) -> tuple[int, int, int]:
+    """A commit that is late, further back than the overlap reads again; a clock that says 2999 for a while."""
+    with store(sandbox) as held:
+        times = int(held.updated[7]), int(held.updated[9])
+        held.updated[7] = YEAR_2999
+        held.order_updated[held.order_first[ORDER_BACK]] = YEAR_2999
+    return hide(sandbox, LATE), *times
+
+
+def an_eventful_day(sandbox, late: int, right: int, before: int) -> None:
+    """What no sync can see, deletions, and values that do not fit. A backup was put back, and a clock put right."""
+    ids = sandbox.sandbox._store.ids.tolist()
+    sandbox.sandbox.delete_shipments([ids[index] for index in GONE])
+    with store(sandbox) as held:
+        held.updated[LATE] = late
+        held.step[list(CHANGED[:2])] += 1
+        held.shown[CHANGED[2]] = 0 if held.shown[CHANGED[2]] else 1
+        held.order_step[[held.order_first[index] for index in ORDERS_CHANGED]] += 1
+        held.updated[list(BACK)] = right, before - DAY
+        held.step[list(BACK)] += 1
+        held.order_updated[held.order_first[ORDER_BACK]] = right
+        held.updated[list(READ_TWICE)] = sandbox.sandbox.clock.now()
+        held.revision[list(READ_TWICE)] += 1
+
+    def rewritten(page):
+        for poison, indexes in POISONS.items():
+            poison(page, [ids[index] for index in indexes])
+        return page
+
+    def while_the_slice_is_read(request):
+        if "id%7Bgt" in request.url.query and "fields" in request.url.query:
+            sandbox.sandbox.intercept = None
+            sandbox.sandbox.advance(seconds=600, new=10)
+            touch(sandbox, *MOVING)
+            hide(sandbox, MOVED_AWAY)
+
+    sandbox.sandbox.rewrite = rewritten
+    sandbox.sandbox.intercept = while_the_slice_is_read
+
+
+def touch(sandbox, *indexes: int) -> None:
+    with store(sandbox) as held:
+        held.updated[list(indexes)] = sandbox.sandbox.clock.now()
+        held.revision[list(indexes)] += 1
+
+
+@dataclass
+class Found:
+    """What a night found, and how the installation shows it."""
+
+    bench: object
+    ids: list[int]
+    refreshed: RefreshReport
+    audit: Audit
+    marks: dict[int, object]
+
+    @property
+    def examples(self) -> dict[str, list[int]]:
+        return dict(json.loads(self.audit.examples or ""))
+
+    def of(self, indexes) -> list[int]:
+        return [self.ids[index] for index in indexes]
+
+    def asked(self, query: str) -> list[tuple[object, ...]]:
+        with published(self.bench) as connection:
+            return connection.execute(query).fetchall()
+
+    def explained(self, index: int):
+        return explain(self.bench.settings, self.bench.store, str(self.ids[index]))
+
+    def check(self, name: str):
+        return next(one for one in self.refreshed.checks if one.check.name == name)
+
+
+UNFIT = ["", "items", "num_cartons", "status", "total_item_count", "unique_id", "updated_at"]
+SHOWN = "458 shipments compared, 3 changed, 2 orders changed, 1 missed, 5 absent, 3 updated_at moved back"
+A_NIGHT: dict[str, Callable[[Found], bool]] = {
+    "what changed without a sign": lambda night: night.examples["changed"] == night.of(CHANGED),
+    "orders that changed without a sign": lambda night: night.audit.orders_changed == len(ORDERS_CHANGED),
+    "a commit that was late": lambda night: night.examples["missed"] == night.of([LATE]),
+    "shipments that moved back": lambda night: night.examples["voided_shipments"] == night.of(BACK),
+    "an order that moved back": lambda night: len(night.examples["voided_orders"]) == 1,
+    "of each a count": lambda night: (
+        (night.audit.changed, night.audit.missed, night.audit.absent, night.audit.voided) == (3, 1, 5, 3)
+    ),
+    "what is gone, marked": lambda night: list(night.marks) == night.of([STUB, *GONE]),
+    "since the request, by the service's clock": lambda night: (
+        set(night.marks.values()) == {NOW + timedelta(hours=2, minutes=10)}
+    ),
+    "what moved away, absent": lambda night: night.examples["absent"] == sorted(night.of([STUB, *GONE, MOVED_AWAY])),
+    "what moved away, as a finding": lambda night: any(
+        "did not find 1 shipment that the tables have, and could not prove that it is gone" in line
+        for line in night.bench.needs
+    ),
+    "the service's count, with the stub and what is late": lambda night: (
+        night.audit.total_counted == (night.audit.total_in_tables or 0) + 2 - 1  # but for what moved away
+    ),
+    "the checks that warn": lambda night: warned(night.refreshed) == {DIFFERS, COUNTS, ROUND},
+    "rows of what is gone, kept": lambda night: night.refreshed.rows["shipments"] == FEWER.shipments + 10,
+    "absent and missing, as published": lambda night: (
+        night.asked("select absent, missing from ops.audits order by read_at") == [(0, 0), (5, 4)]
+    ),
+    "why a row moved back": lambda night: (
+        night.explained(BACK[0]).versions[0].verdict.startswith("void: the audit")
+        and night.explained(BACK[0]).versions[-1].verdict.startswith("in the table: the newest since the audit")
+    ),
+    "why a shipment is marked": lambda night: (
+        f"audit {night.audit.window_id} of run test" in "\n".join(explanation_lines(night.explained(GONE[0])))
+    ),
+    "since when it is missing": lambda night: (
+        f"missing     since {night.marks[night.ids[GONE[0]]]:%Y-%m-%d %H:%M:%S} UTC, until now"
+        in "\n".join(explanation_lines(night.explained(GONE[0])))
+    ),
+    "values that do not fit, in quarantine": lambda night: (
+        night.asked("select distinct regexp_extract(path, '[a-z_]*$') from ops.quarantine order by all")
+        == [(field,) for field in UNFIT]
+    ),
+    "values read twice, counted once": lambda night: (
+        night.check("nothing_was_quarantined_in_the_latest_load").offending
+        == night.refreshed.quarantined
+        == night.refreshed.rows["ops_quarantine"] - len(READ_TWICE)
+    ),
+    "apart from what the sync merged": lambda night: list(refresh_lines(night.refreshed))[1] == f"audit     {SHOWN}",
+    "in the metadata of the run": lambda night: night.refreshed.audited == of_refresh(night.refreshed)["audit"] == SHOWN,
+    "rows merged by the sync alone": lambda night: (
+        of_table("shipments", night.refreshed, None)["rows_merged"] == len(READ_TWICE)
+    ),
+}
+THE_NIGHT_AFTER: dict[str, Callable[[Found], bool]] = {
+    "what came again, unmarked": lambda night: list(night.marks) == night.of(GONE[1:2]),
+    "when it came again": lambda night: sorted(
+        shipment for shipment, _, since, back in proven(night.bench) if back and back > since
+    ) == night.of([STUB, GONE[0], GONE[2]]),
+    "what came again with an earlier time": lambda night: night.examples["voided_shipments"] == night.of(GONE[:1]),
+    "what fits again": lambda night: {*night.of([140, 142, 143])} <= {*night.examples["changed"]},
+    "why it is unmarked": lambda night: (
+        "when a page showed it again" in "\n".join(explanation_lines(night.explained(GONE[0])))
+    ),
+}
+
+
+def assert_finds(expected: dict[str, Callable[[Found], bool]], bench, sandbox) -> Found:
+    _, refreshed, _ = night(bench, sandbox)
+    assert sandbox.sandbox.intercept is None
+    found = Found(bench, sandbox.sandbox._store.ids.tolist(), refreshed, last(bench), marks(bench))
+    assert [what for what, holds in expected.items() if not holds(found)] == [], found.audit
+    return found
+
+
+def test_what_one_night_finds_and_the_next_heals(bench, sandbox, settings_for, tmp_path):
+    """And what is kept where the state store is lost or an older one, by a rebuild, and by a forget."""
+    times = before_the_first_sync(sandbox)
     bench.settings = settings_for(sandbox, page_size=1000, include_addresses=True)
     recover(bench.run)
     synced(bench)
     bench.store.close()
-    shutil.copy(bench.settings.data_dir / "state.db", tmp_path / "backup.db")
+    shutil.copy(bench.layout.state, tmp_path / "backup.db")
     bench.store = opened_store(bench.settings)
-    gone = delete(sandbox, 3, 60, 119)
+    slice_read(bench, sandbox)  # which finds what the year 2999 hides
+    an_eventful_day(sandbox, *times)
+    found = assert_finds(A_NIGHT, bench, sandbox)
 
-    _, refreshed, _ = night(bench, sandbox)
-
-    found, marked = last(bench), marks(bench)
-    assert list(marked) == gone
-    a_second_later = 1  # than what was read before, by a clock that stands still
-    assert {since.timestamp() for since in marked.values()} == {sandbox.sandbox.clock.now() // 1000 + a_second_later}
-    assert (found.compared, found.absent) == (117, 3)
-    assert found.total_counted == found.total_in_tables == 117
-    assert warned(refreshed) == {COUNTS}
-    assert refreshed.rows["shipments"] == 120
-    with published(bench) as connection:
-        there = connection.execute("select id from shipments where _missing_since is null").fetchall()
-        assert connection.execute("select absent, missing from ops.audits").fetchall() == [(3, 3)]
-    assert set(there) == set(expected_tables(sandbox)["shipments"])
-
+    before = marks(bench), proven(bench)
+    assert rebuild(bench.run).audits == ()
+    assert (marks(bench), proven(bench), last(bench)) == (*before, found.audit)
     for copy in (None, tmp_path / "backup.db"):
-        assert_kept_by_a_rebuild_with(copy, bench)
+        lose_the_state_store(bench, copy)
+        recover(bench.run)
+        with Audits(bench.settings.database_url) as audits:
+            assert (audits.last(), len(audits.missing())) == (found.audit, len(found.marks))
 
+    sandbox.sandbox.rewrite = None
+    sandbox.sandbox.restore_shipments(found.of([GONE[0], GONE[2]]))
     with store(sandbox) as held:
-        held.updated[60] -= 1000  # went back: its row is replaced all the same, since an audit shows it
-        held.updated[119] = sandbox.sandbox.clock.now()
-        held.revision[119] += 1
-    sandbox.sandbox.restore_shipments(gone)
-    _, refreshed, _ = night(bench, sandbox)
-    assert marks(bench) == {}
-    assert warned(refreshed) == {DIFFERS}
-    assert last(bench).voided == 2  # its gallery too
-    assert [shipment for shipment, _, since, back in proven(bench) if back > since] == gone
-    explained = explain(bench.settings, bench.store, str(gone[1]))
-    (absence,) = explained.missing
-    assert absence.returned_at is not None
-    assert "when a page showed it again" in "\n".join(explanation_lines(explained))
-
-    sandbox.sandbox.delete_shipments(gone[:1])
-    night(bench, sandbox)
-    marked, known = marks(bench), proven(bench)
-    assert (list(marked), len(known)) == (gone[:1], 4)
+        held.updated[GONE[0]] -= 1000
+    touch(sandbox, GONE[2], MOVED_AWAY)
+    found = assert_finds(THE_NIGHT_AFTER, bench, sandbox)
+    gone = set(found.of(GONE[1:2]))
     with published(bench) as connection:
-        orders = connection.execute("select order_id from shipments where id = ? or id % 10 = 0", gone[:1]).fetchall()
-    assert forget(bench.run, [one for (one,) in orders if one]).databases == 1
-    assert marks(bench) == marked
+        orders = {order for (order,) in found.asked("select order_id from shipments where _missing_since is not null")}
+        assert differences(connection, expected_tables(sandbox), gone | orders) == []
+    assert forget(bench.run, list(orders)).databases == 1
+    assert marks(bench) == found.marks
 
 
-def assert_kept_by_a_rebuild_with(copy: Path | None, bench) -> None:
-    """What is gone, and what was found, where the state store is replaced by a copy or by none."""
-    before = marks(bench), proven(bench), last(bench)
+def lose_the_state_store(bench, copy) -> None:
+    """A copy takes its place, or none."""
     bench.store.close()
     for path in bench.settings.data_dir.glob("state.db*"):
         path.unlink()
     if copy is not None:
         shutil.copy(copy, bench.layout.state)
     bench.store = opened_store(bench.settings)
-    recover(bench.run)
-    rebuild(bench.run)
-    assert (marks(bench), proven(bench), last(bench)) == before
-
-
-def nothing_found(_: object) -> Response:
-    page = {"collection": [], "included": {}, "has_more": False, "next": None, "meta": {"count": 0}}
-    return Response(json.dumps(page))
-
-
-def test_without_proof_nothing_is_marked(bench, sandbox, settings_for):
-    """Night by night: a record is lost while paging, then asking by id answers in ways that prove nothing."""
-
-    def lose(page):
-        if len(page["collection"]) > 5:
-            page["collection"] = [one for one in page["collection"] if one["id"] != other]
-        return page
-
-    def spoil(page):
-        for one in page["collection"]:
-            one["id"] = "?" if one["id"] == other else one["id"]
-        return page
-
-    first_synced(bench, sandbox)
-    one_page(bench, sandbox, settings_for)
-    gone, other = delete(sandbox, 3), int(sandbox.sandbox._store.ids[40])
-
-    sandbox.sandbox.rewrite = lose
-    audit, said = slice_read(bench, sandbox)
-    assert audit is None
-    assert "counts 119 records" in said[0]
-    sandbox.sandbox.rewrite = None
-    for answer, reason in ((nothing_found, "proves nothing"), (lambda _: Response("{}", 400), "without proof")):
-        sandbox.sandbox.intercept = lambda request, answer=answer: (
-            answer(request) if "in%3A" in request.url.query else None
-        )
-        _, said = slice_read(bench, sandbox)
-        assert reason in said[0]
-    sandbox.sandbox.intercept = None
-    sandbox.sandbox.rewrite = spoil
-    _, _, said = night(bench, sandbox)
-    assert "does not prove that any shipment is gone" in said[0]
-    assert ([found.absent for found in audits(bench)], marks(bench)) == ([1, 1, 2], {})
-    sandbox.sandbox.rewrite = None
-    night(bench, sandbox)
-    assert list(marks(bench)) == gone
-
-
-def test_what_only_moved_is_absent_and_not_missing(bench, sandbox, settings_for):
-    """Its updated_at is before the start date when the slice is read: no page of the slice holds it.
-
-    What was so before is not even asked for. A backfill that was read before the proof and is merged after it shows a
-    deleted shipment as it was, and does not take its mark.
-    """
-    first_synced(bench, sandbox)
-    one_page(bench, sandbox, settings_for)
-    sandbox.sandbox.advance(seconds=60)
-    bench.backfill(bench.settings.start, bench.store.covered()[-1].end)
-    gone = delete(sandbox, 3)
-
-    def move(request):
-        if "id%7Bgt" in request.url.query and "fields" in request.url.query:
-            sandbox.sandbox.intercept = None
-            hide(sandbox, 50)
-
-    sandbox.sandbox.intercept = move
-    night(bench, sandbox)
-    assert sandbox.sandbox.intercept is None
-    assert list(marks(bench)) == gone
-    assert last(bench).absent == 2
-    assert last(bench).total_counted == (last(bench).total_in_tables or 0) - 1
-    assert "did not find 1 shipment that the tables have, and could not prove that it is gone" in needs_a_hand(bench)
-
-    bench.settings = settings_for(sandbox, page_size=1000, start_date="2026-03-28")
-    sandbox.sandbox.requests.clear()
-    night(bench, sandbox)
-    assert 0 < (last(bench).compared or 0) < 100
-    assert last(bench).absent == 0
-    asked = {int(shipment) for listed in asked_by_id(sandbox) for shipment in listed.split(",")}
-    store = sandbox.sandbox._store
-    assert asked <= set(store.ids[store.updated >= datetime(2026, 3, 28, tzinfo=UTC).timestamp() * 1000].tolist())
-
-
-def asked_by_id(sandbox) -> list[str]:
-    queries = [unquote(request.query) for request in sandbox.sandbox.requests]
-    return [ids for query in queries for ids in re.findall(r"id\{in:\[([\d,]+)\]", query)]
-
-
-def test_that_most_are_gone_is_not_believed(bench, sandbox, settings_for):
-    """A token that sees less looks the same. With a larger slice the same shipments are less than half."""
-    sandbox.sandbox = Sandbox(FEWER)
-    first_synced(bench, sandbox)
-    bench.settings = settings_for(sandbox, page_size=90)
-    delete(sandbox, *range(101))
-    sandbox.sandbox.requests.clear()
-    _, _, said = night(bench, sandbox)
-    assert "found only 90 of 191 shipments" in said[0]
-    assert marks(bench) == {}
-    asked = {int(shipment) for listed in asked_by_id(sandbox) for shipment in listed.split(",")}
-    store = sandbox.sandbox._store
-    assert asked <= set(store.ids[store.updated >= datetime(2026, 3, 28, tzinfo=UTC).timestamp() * 1000].tolist())
-    assert "did not find 101 shipments" in needs_a_hand(bench)
-    bench.settings = settings_for(sandbox, page_size=90, audit_pages=10)
-    slice_read(bench, sandbox)
-    night(bench, sandbox)
-    assert len(marks(bench)) == 101
-    longest = max(len(one.query) for one in sandbox.sandbox.requests if "in%3A" in one.query)
-    assert longest < 4000
-
-
-def needs_a_hand(bench) -> str:
-    return "\n".join(bench.needs)
-
-
-def test_after_a_whole_round_the_tables_equal_the_service(bench, sandbox, settings_for):
-    """What is deleted behind the round is told by the counts, and found by the next round."""
-    first_synced(bench, sandbox)
-    bench.settings = settings_for(sandbox, page_size=20, audit_pages=3)
-    assert status(bench.settings, bench.store).last_audit is None
-    gone = delete(sandbox, 90, 40)
-    sandbox.sandbox.restore_shipments(gone[1:])
-    night(bench, sandbox)
-    first = status(bench.settings, bench.store)
-    assert first.last_audit is not None
-    assert (first.last_audit.after_id, first.last_audit.to_id) == (0, last(bench).to_id)
-    assert (first.last_audit.round_shipments, first.last_audit.missing_in_all) == (60, 0)
-    text = "\n".join(status_lines(first, ()))
-    assert f"ids above 0 up to {first.last_audit.to_id}: 60 shipments compared" in text
-    assert "covered 60 of 120 shipments; 0 marked missing in total" in text
-
-    sandbox.sandbox.delete_shipments(gone[1:])
-    _, refreshed, _ = night(bench, sandbox)
-    assert list(marks(bench)) == gone[:1]
-    assert warned(refreshed) == {COUNTS, ROUND}
-    found = status(bench.settings, bench.store)
-    audit = found.last_audit
-    assert audit is not None
-    assert (audit.to_id, audit.compared, audit.absent, audit.missing, audit.missing_in_all) == (None, 59, 1, 1, 1)
-    assert (audit.round_shipments, audit.shipments) == (120, 120)
-    assert "to the end: 59 shipments compared" in "\n".join(status_lines(found, ()))
-    assert "could not prove" not in needs_a_hand(bench)
-
-    explained = explain(bench.settings, bench.store, str(gone[0]))
-    (absence,) = explained.missing
-    assert (absence.window_id, absence.run_id, absence.returned_at) == (audit.window_id, "test", None)
-    assert absence.missing_since == marks(bench)[gone[0]]
-    lines = "\n".join(explanation_lines(explained))
-    assert f"missing     since {absence.missing_since:%Y-%m-%d %H:%M:%S} UTC, until now" in lines
-    assert f"audit {audit.window_id} of run test" in lines
-
-    _, refreshed, _ = night(bench, sandbox)
-    assert sorted(marks(bench)) == sorted(gone)
-    assert warned(refreshed) == {COUNTS, ROUND}
-    _, refreshed, _ = night(bench, sandbox)
-    assert warned(refreshed) == set()
-    assert (last(bench).absent, len(proven(bench))) == (0, 2)

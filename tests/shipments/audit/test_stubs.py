@@ -9,9 +9,9 @@ import pytest
 
 from tests.conftest import CONFIG, opened_store
 from tests.oracle import differences, expected_tables
-from tests.shipments.audit.test_audit import DIFFERS, audits, last, night, one_page, slice_read, store, warned
-from tests.shipments.audit.test_missing_shipments import marks, proven
-from tests.test_sync import first_synced, published, synced
+from tests.shipments.audit.test_audit import DIFFERS, audits, night, one_page, warned
+from tests.shipments.audit.test_missing_shipments import marks, proven, touch
+from tests.test_sync import first_synced, published
 from wms_sandbox.app import Sandbox
 from wms_sync.reports.explain import explain, explanation_lines
 from wms_sync.shipments.flatten.values import SAYS_DELETED, SAYS_NOTHING
@@ -27,40 +27,22 @@ def sandbox(in_process):
     return in_process
 
 
-def serve_as_stubs(sandbox, *indexes: int, notices: bool = True, **says: object) -> list[int]:
-    """Serve shipments as stubs from now on, and let an hour pass; with ``notices``, they changed before that."""
-    with store(sandbox) as held:
-        ids = [int(held.ids[index]) for index in indexes]
-    if notices:
-        touch(sandbox, *indexes)
+def serve_as_stubs(sandbox, stubs: dict[int, dict[str, object]]) -> None:
+    """Serve shipments as stubs from now on: by place, what each says."""
+    says = {int(sandbox.sandbox._store.ids[index]): said for index, said in stubs.items()}
 
     def rewritten(page):
         page["collection"] = [
-            {key: one[key] for key in ("type", "id", "updated_at")} | says if one["id"] in ids else one
+            {key: one[key] for key in ("type", "id", "updated_at")} | says[one["id"]] if one["id"] in says else one
             for one in page["collection"]
         ]
         return page
 
     sandbox.sandbox.rewrite = rewritten
-    sandbox.sandbox.advance(seconds=NIGHT)
-    return ids
-
-
-def touch(sandbox, *indexes: int) -> None:
-    with store(sandbox) as held:
-        held.updated[list(indexes)] = sandbox.sandbox.clock.now()
-        held.revision[list(indexes)] += 1
-
-
-def serve_in_full(sandbox, *indexes: int) -> None:
-    """Serve everything in full again, and let an hour pass after these changed."""
-    sandbox.sandbox.rewrite = None
-    touch(sandbox, *indexes)
-    sandbox.sandbox.advance(seconds=NIGHT)
 
 
 def tables(bench):
-    """Every row of the shipments and their parts, and the history, without where they came from."""
+    """Every row of the shipments and their parts, and the history, with where they came from."""
     with published(bench) as connection:
         return {
             table: connection.execute(f"select * from {table} order by all").fetchall()
@@ -68,42 +50,58 @@ def tables(bench):
         }
 
 
-def put_aside(bench):
-    with published(bench) as connection:
-        query = "select distinct object_id, why from ops.quarantine where object = 'Shipment' order by all"
-        return connection.execute(query).fetchall()
+STUBS: dict[int, dict[str, object]] = {
+    3: {"is_deleted": True},
+    5: {"deleted_at": "2026-04-01T00:00:00Z"},
+    20: {},
+    40: {"status": "deleted"},
+    50: {"deleted": True},
+}
+SILENT, NOTICED = 20, (3, 20, 40)
+"""The stub that says nothing, and those whose ``updated_at`` changed, so that the sync reads them too."""
 
 
-def test_a_stub_that_says_deleted_marks_the_shipment(bench, sandbox, settings_for):
-    """It replaces nothing; the mark goes when the shipment comes again, and is there after a rebuild from pages."""
+def test_stubs_replace_nothing_and_mark_what_is_deleted(bench, sandbox, settings_for):
+    """Until a page shows the shipment again; and so does a rebuild where nothing but pages is left."""
     first_synced(bench, sandbox)
-    bench.settings = settings_for(sandbox, audit_pages=0)
+    one_page(bench, sandbox, settings_for)
     recover(bench.run)
     expected = expected_tables(sandbox)
-    gone = serve_as_stubs(sandbox, 3, 40, is_deleted=True)
+    ids = sandbox.sandbox._store.ids.tolist()
+    gone = [ids[index] for index in STUBS if index != SILENT]
+    touch(sandbox, *NOTICED)
+    serve_as_stubs(sandbox, STUBS)
 
-    read, refreshed = synced(bench)
+    _, refreshed, _ = night(bench, sandbox)
 
-    assert (read.progress.records, refreshed.merged.get("shipments", 0)) == (2, 0)
-    assert (refreshed.quarantined, refreshed.rows["shipments"]) == (2, 60)
-    assert put_aside(bench) == [(shipment, SAYS_DELETED) for shipment in gone]
-    marked = marks(bench)
-    assert list(marked) == gone
+    assert (refreshed.merged.get("shipments", 0), refreshed.rows["shipments"], refreshed.quarantined) == (0, 60, 5)
+    assert list(marks(bench)) == gone
     with published(bench) as connection:
+        query = "select distinct object_id, why from ops.quarantine where object = 'Shipment' order by all"
+        aside = dict(connection.execute(query).fetchall())
         assert [one for one in differences(connection, expected) if one.startswith("shipment")] == []
+        audited = connection.execute("select compared, changed, missed, absent, missing from ops.audits").fetchall()
+    assert aside == {ids[index]: SAYS_NOTHING if index == SILENT else SAYS_DELETED for index in STUBS}
+    assert audited == [(55, 0, 0, 2, 2)], "the sync did not know of two"
+    assert DIFFERS not in warned(refreshed)
     lines = "\n".join(explanation_lines(explain(bench.settings, bench.store, str(gone[0]))))
     assert "a page showed it as a stub marked deleted" in lines
     assert SAYS_DELETED in lines
 
-    serve_in_full(sandbox, 3)
-    synced(bench)
-    assert list(marks(bench)) == gone[1:]
-
-    serve_as_stubs(sandbox, 3, status="deleted")
-    synced(bench)
+    touch(sandbox, 3)
+    serve_as_stubs(sandbox, {index: says for index, says in STUBS.items() if index != 3})
+    sandbox.sandbox.advance(seconds=NIGHT)
+    bench.read()
+    touch(sandbox, 3)
+    serve_as_stubs(sandbox, STUBS)
+    sandbox.sandbox.delete_shipments([ids[5], ids[50]])
+    _, refreshed, _ = night(bench, sandbox)
+    assert ([audit.absent for audit in audits(bench)], warned(refreshed)) == ([2, 0], set())
     before, marked, known = tables(bench), marks(bench), proven(bench)
     assert list(marked) == gone
-    assert len(known) == 3
+    assert [shipment for shipment, *_, returned in known if returned] == gone[:1]
+    assert len(known) == len(gone) + 1
+
     lose_all_but_pages(bench)
     recover(bench.run)
     rebuild(bench.run)
@@ -117,36 +115,3 @@ def lose_all_but_pages(bench) -> None:
         path.unlink()
     shutil.rmtree(bench.settings.data_dir / "work", ignore_errors=True)
     bench.store = opened_store(bench.settings)
-
-
-def test_an_audit_meets_stubs_of_which_the_sync_knows_or_not(bench, sandbox, settings_for):
-    """One that says nothing replaces and marks nothing: alone on its page, no other record shows what it lacks."""
-    first_synced(bench, sandbox)
-    one_page(bench, sandbox, settings_for)
-    before = tables(bench)
-    silent = serve_as_stubs(sandbox, 20)
-    _, refreshed = synced(bench)
-    assert refreshed.merged.get("shipments", 0) == 0
-    assert put_aside(bench) == [(silent[0], SAYS_NOTHING)]
-    assert (tables(bench), marks(bench)) == (before, {})
-
-    say_nothing = sandbox.sandbox.rewrite
-    touch(sandbox, 3, 40)
-    gone = serve_as_stubs(sandbox, 3, 5, 40, 50, deleted_at="2026-04-01T00:00:00Z", notices=False)
-    say_deleted = sandbox.sandbox.rewrite
-    sandbox.sandbox.rewrite = lambda page: say_nothing(say_deleted(page))
-    _, refreshed, _ = night(bench, sandbox)
-    found = last(bench)
-    assert list(marks(bench)) == gone
-    assert (found.compared, found.changed, found.missed) == (55, 0, 0)
-    with published(bench) as connection:
-        ((absent, missing),) = connection.execute("select absent, missing from ops.audits").fetchall()
-    assert (absent, missing) == (2, 2), "of which the sync did not know"
-    assert DIFFERS not in warned(refreshed)
-
-    slice_read(bench, sandbox)
-    sandbox.sandbox.rewrite = say_nothing
-    sandbox.sandbox.delete_shipments(gone)
-    _, refreshed, _ = night(bench, sandbox)
-    assert ([audit.absent for audit in audits(bench)], warned(refreshed)) == ([2, 0, 0], set())
-    assert list(marks(bench)) == gone
