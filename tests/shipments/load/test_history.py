@@ -139,11 +139,6 @@ def has_a_damaged_published_file(bench: Bench) -> None:
     bench.layout.published.rename(bench.layout.root / "damaged.duckdb")
 
 
-def loses_everything_but_pages_and_parquet_files(bench: Bench) -> None:
-    bench.layout.published.unlink()
-    loses_the_state_store(bench)
-
-
 def had_a_column_less(bench: Bench) -> None:
     others = "update ops.latest_load set definitions = 'of that release'"
     change(bench.layout.published, "alter table history.orders drop column priority", others)
@@ -159,8 +154,7 @@ def forgets_an_order(bench: Bench) -> None:
 LOSSES = (
     # the load after it, and what happens
     (refresh, loses_the_state_store, had_a_column_less),
-    (refresh, has_a_damaged_published_file),
-    (refresh, loses_everything_but_pages_and_parquet_files),
+    (refresh, has_a_damaged_published_file, loses_the_state_store),
     (rebuild, forgets_an_order, drops_raw_pages),
 )
 
