@@ -68,7 +68,7 @@ FAULTS = (
         "src/wms_sync/upkeep/recovery.py",
         "            restore_audits(copies, audits)\n",
         "            pass\n",
-        ("tests/shipments/audit/test_missing_shipments.py::test_what_is_gone_is_marked_until_it_comes_again",),
+        ("tests/shipments/audit/test_missing_shipments.py::test_what_one_night_finds_and_the_next_heals",),
     ),
     Fault(
         "what was seen of the service's clock does not come back from clocks.json",

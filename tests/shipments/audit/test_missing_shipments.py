@@ -215,16 +215,19 @@ A_NIGHT: dict[str, Callable[[Found], bool]] = {
         == night.refreshed.rows["ops_quarantine"] - len(READ_TWICE)
     ),
     "apart from what the sync merged": lambda night: list(refresh_lines(night.refreshed))[1] == f"audit     {SHOWN}",
-    "in the metadata of the run": lambda night: night.refreshed.audited == of_refresh(night.refreshed)["audit"] == SHOWN,
+    "in the metadata of the run": lambda night: (
+        night.refreshed.audited == of_refresh(night.refreshed)["audit"] == SHOWN
+    ),
     "rows merged by the sync alone": lambda night: (
         of_table("shipments", night.refreshed, None)["rows_merged"] == len(READ_TWICE)
     ),
 }
 THE_NIGHT_AFTER: dict[str, Callable[[Found], bool]] = {
     "what came again, unmarked": lambda night: list(night.marks) == night.of(GONE[1:2]),
-    "when it came again": lambda night: sorted(
-        shipment for shipment, _, since, back in proven(night.bench) if back and back > since
-    ) == night.of([STUB, GONE[0], GONE[2]]),
+    "when it came again": lambda night: (
+        sorted(shipment for shipment, _, since, back in proven(night.bench) if back and back > since)
+        == night.of([STUB, GONE[0], GONE[2]])
+    ),
     "what came again with an earlier time": lambda night: night.examples["voided_shipments"] == night.of(GONE[:1]),
     "what fits again": lambda night: {*night.of([140, 142, 143])} <= {*night.examples["changed"]},
     "why it is unmarked": lambda night: (

@@ -43,9 +43,7 @@ def a_day(service: Sandbox) -> None:
 def asked(results: tuple[CheckResult, ...], *offended: str) -> set[str]:
     """Of what the checks were asked that can be asked of a load's rows, but for those that found something before."""
     assert {one.check for one in results} == set(checks())
-    return {
-        one.asked for one in results if one.check.scope == "rows" and one.check.name not in {*OFFENDED, *offended}
-    }
+    return {one.asked for one in results if one.check.scope == "rows" and one.check.name not in {*OFFENDED, *offended}}
 
 
 AFTER: dict[tuple[str, ...], str] = {
@@ -54,8 +52,9 @@ AFTER: dict[tuple[str, ...], str] = {
     ("update ops.checks set release = 'an earlier one'",): WHOLE,
     ("delete from ops.checks where name = (select min(name) from ops.checks)",): WHOLE,
     (
-        "insert into ops.audits (window_id, run_id, read_at, after_id, to_id, settled_at, settled_counted, total_to_id, "
-        f"total_counted, missing) select window_id, run_id, now(), 0, {LARGEST_ID}, now(), 9, 9, 9, 0 from ops.loads",
+        "insert into ops.audits (window_id, run_id, read_at, after_id, to_id, settled_at, settled_counted, "
+        f"total_to_id, total_counted, missing) select window_id, run_id, now(), 0, {LARGEST_ID}, now(), 9, 9, 9, 0 "
+        "from ops.loads",
     ): WHOLE,
 }
 """What has happened to the tables, and of what a load then asks: the last is the end of an audit round."""
