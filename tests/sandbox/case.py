@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import httpx
 
@@ -136,5 +137,61 @@ def has_ids(select: Callable[[list[int]], list[int]]) -> Answer:
     def look(response: httpx.Response, service: Service) -> None:
         assert response.status_code == 200, response.text
         assert [shipment["id"] for shipment in response.json()["collection"]] == select(service.ids())
+
+    return look
+
+
+def counts(select: Callable[[list[int]], list[int]]) -> Answer:
+    """As many as these, whatever the page holds."""
+
+    def look(response: httpx.Response, service: Service) -> None:
+        assert response.json()["meta"]["count"] == len(select(service.ids()))
+
+    return look
+
+
+def walks(select: Callable[[list[int]], list[int]]) -> Answer:
+    """By following links to the end and back, each of these once; a link keeps every parameter (4.6)."""
+
+    def look(response: httpx.Response, service: Service) -> None:
+        asked = parse_qsl(response.request.url.query.decode(), keep_blank_values=True)
+        pages = [response.json()]
+        while pages[-1]["has_more"]:
+            link = urlsplit(pages[-1]["next"])
+            cursor = ("cursor_start", str(pages[-1]["meta"]["cursor_start"]))
+            assert (link.scheme, link.netloc, link.path, parse_qsl(link.query)) == ("", "", SHIPMENTS, [*asked, cursor])
+            pages.append(service.client.get(pages[-1]["next"]).json())
+        assert [shipment["id"] for page in pages for shipment in page["collection"]] == select(service.ids())
+        assert len({len(page["collection"]) for page in pages[:-1]}) <= 1
+        assert (pages[-1]["next"], pages[-1]["meta"]["cursor_start"]) == (None, None)
+        back = [pages[-1]]
+        while back[-1]["previous"]:
+            first = back[-1]["collection"][0]["id"]
+            assert parse_qsl(urlsplit(back[-1]["previous"]).query) == [*asked, ("cursor_end", str(first))]
+            back.append(service.client.get(back[-1]["previous"]).json())
+            assert back[-1]["has_more"] is (back[-1]["previous"] is not None)
+        found = [shipment["id"] for page in reversed(back) for shipment in page["collection"]]
+        assert found == select(service.ids())
+
+    return look
+
+
+def is_sorted(key: Callable[[Any], Any], *, falling: bool) -> Answer:
+    """All shipments, in this order."""
+
+    def look(response: httpx.Response, service: Service) -> None:
+        keys = [key(shipment) for shipment in response.json()["collection"]]
+        assert keys == sorted(keys, reverse=falling)
+        assert len(keys) == len(service.ids())
+
+    return look
+
+
+def is_as(query: str) -> Answer:
+    """The same shipments as another query has."""
+
+    def look(response: httpx.Response, service: Service) -> None:
+        other = service.listing(*parse_qsl(query))
+        assert response.json()["collection"] == other["collection"] != []
 
     return look

@@ -2,11 +2,33 @@
 
 from __future__ import annotations
 
-from tests.sandbox.case import Case, gives, has_ids, has_status, listing, refused
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from tests.sandbox.case import Case, counts, gives, has_ids, has_status, is_as, is_sorted, listing, refused, walks
 from wms_sandbox.app import ADVANCE, SHIPMENTS, STATUS
 
 EMPTY = {"collection": [], "included": {}, "has_more": False, "next": None, "previous": None}
 LATER = "sort=id&limit=1000&filter="
+LIMITS = (7, 64, 100, 599, 600, 601, 1000)
+CURSORS = range(100_500, 100_508)
+"""Of these ids some are of a shipment, and some of none."""
+SORTS: dict[str, Callable[[Any], Any]] = {
+    "unique_id": lambda shipment: shipment["unique_id"],
+    "created_at": lambda shipment: datetime.fromisoformat(shipment["created_at"]),
+    "updated_at": lambda shipment: datetime.fromisoformat(shipment["updated_at"]),
+    "packed_at": lambda shipment: (shipment.get("packed_at") is not None, shipment.get("packed_at") or ""),
+}
+
+
+def by_merchant_then_id(page: Any) -> bool:
+    """Merchants rise, and ids fall within each."""
+    merchants = {order["id"]: order["merchant"]["id"] for order in page["included"]["Order"]}
+    keys = [(merchants[shipment["order"]["id"]], -shipment["id"]) for shipment in page["collection"]]
+    return keys == sorted(keys) and len(set(merchants.values())) > 5
+
+
 WRONG_TOKENS = (None, "", "Bearer", "Bearer wrong", "bearer a-token", "Bearer  a-token", "Basic a-token", "a-token")
 
 AUTH = [
@@ -67,7 +89,76 @@ PAGES = [
     listing("4.5", "fields=status&fields:order=all", gives(lambda page: page["included"] == {})),
     listing("4.5", "fields:order.items=all", gives(lambda page: page["included"] == {})),
 ]
+WALKS = [
+    *(
+        listing("4.6", f"sort={sort}&limit={limit}&fields=id", walks(lambda ids, step=step: ids[::step]))
+        for sort, step in (("id", 1), ("-id", -1))
+        for limit in LIMITS
+    ),
+    listing("4.6", "sort=id&limit=1&filter=id{lt:100200}", walks(lambda ids: [key for key in ids if key < 100200])),
+    listing(
+        "4.6",
+        "filter=updated_at{gt:'2025-01-01T00:00:00+00:00'}&filter=id[{gt:5},{null:true}]&fields:order.items=sku,product"
+        "&sort=id&limit=50&count=1",
+        walks(lambda ids: ids),
+    ),
+    *(
+        case
+        for cursor in CURSORS
+        for case in (
+            listing(
+                "4.6",
+                f"sort=id&limit=5&cursor_start={cursor}",
+                has_ids(lambda ids, cursor=cursor: [key for key in ids if key >= cursor][:5]),
+            ),
+            listing(
+                "4.6",
+                f"sort=-id&limit=5&cursor_start={cursor}",
+                has_ids(lambda ids, cursor=cursor: [key for key in ids[::-1] if key <= cursor][:5]),
+            ),
+            listing(
+                "4.6",
+                f"sort=id&limit=5&cursor_end={cursor}",
+                has_ids(lambda ids, cursor=cursor: [key for key in ids if key < cursor][-5:]),
+            ),
+            listing(
+                "4.6",
+                f"sort=-id&limit=5&cursor_end={cursor}",
+                has_ids(lambda ids, cursor=cursor: [key for key in ids[::-1] if key > cursor][-5:]),
+            ),
+        )
+    ),
+    listing(
+        "4.6",
+        "sort=id&cursor_start=900000",
+        gives(lambda page: (page["collection"], page["has_more"], page["next"]) == ([], False, None)),
+    ),
+    *(
+        listing(
+            "4.4", f"filter=id{{gt:100500}}&count=1&{more}", counts(lambda ids: [key for key in ids if key > 100500])
+        )
+        for more in ("limit=1", "limit=1000", "sort=id&cursor_start=101000")
+    ),
+    *(
+        listing("4.4", f"sort={sign}{field}&limit=1000", is_sorted(key, falling=sign == "-"))
+        for field, key in SORTS.items()
+        for sign in ("", "-")
+    ),
+    listing("4.4", "sort=merchant_id,-id&limit=1000&fields:order=merchant", gives(by_merchant_then_id)),
+]
 FILTERS = [
+    *(
+        listing(
+            "facts", f"{LATER}created_at{{gt:'{moment}'}}", is_as(f"{LATER}created_at{{gt:'2025-05-01T00:00:00Z'}}")
+        )
+        for moment in (
+            "2025-05-01",
+            "2025-05-01T00:00:00",
+            "2025-05-01 00:00:00",
+            "2025-05-01T02:00:00+02:00",
+            "2025-05-01T00:00:00.000Z",
+        )
+    ),
     *(
         listing("facts", f"{LATER}{text}", has_ids(lambda ids: [key for key in ids if key > 101000]))
         for text in (
@@ -141,4 +232,4 @@ FILTERS = [
         for operator in ("gteq", "lteq", "gte", "lte", "neq", "nin")
     ),
 ]
-CASES = [*AUTH, *PARAMETERS, *PAGES, *FILTERS]
+CASES = [*AUTH, *PARAMETERS, *PAGES, *WALKS, *FILTERS]

@@ -102,18 +102,3 @@ def test_every_operator_on_every_field(service, known: list[Shipment], field: st
 def test_a_colon_means_equals(service, known: list[Shipment], field: str):
     for operand in operands(known, field, "eq"):
         assert service.ids(("filter", f"{field}:{operand}")) == expected(known, field, "eq", operand)
-
-
-@pytest.mark.parametrize(
-    "moment",
-    [
-        "2025-05-01",
-        "2025-05-01T00:00:00",
-        "2025-05-01 00:00:00",
-        "2025-05-01T02:00:00+02:00",
-        "2025-05-01T00:00:00.000Z",
-    ],
-)
-def test_times_may_be_written_in_several_ways(service, moment: str):
-    plain = service.ids(("filter", "created_at{gt:'2025-05-01T00:00:00Z'}"))
-    assert service.ids(("filter", f"created_at{{gt:'{moment}'}}")) == plain

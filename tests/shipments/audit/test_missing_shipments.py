@@ -7,11 +7,12 @@ import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from pipelines.metadata import of_refresh, of_table
-from tests.conftest import FEWER, NOW, opened_store
+from tests.conftest import FEWER, NOW, Bench, opened_store
 from tests.oracle import differences, expected_tables
 from tests.shipments.audit.test_audit import COUNTS, DIFFERS, ROUND, hide, last, night, slice_read, store, warned
 from tests.test_sync import published, synced
@@ -142,11 +143,11 @@ def touch(sandbox, *indexes: int) -> None:
 class Found:
     """What a night found, and how the installation shows it."""
 
-    bench: object
+    bench: Bench
     ids: list[int]
     refreshed: RefreshReport
     audit: Audit
-    marks: dict[int, object]
+    marks: dict[int, Any]
 
     @property
     def examples(self) -> dict[str, list[int]]:
@@ -155,7 +156,7 @@ class Found:
     def of(self, indexes) -> list[int]:
         return [self.ids[index] for index in indexes]
 
-    def asked(self, query: str) -> list[tuple[object, ...]]:
+    def asked(self, query: str) -> list[tuple[Any, ...]]:
         with published(self.bench) as connection:
             return connection.execute(query).fetchall()
 
