@@ -157,7 +157,7 @@ FAULTS = (
         "src/wms_sync/shipments/read/reader.py",
         "return datetime.now(UTC) - window.started_at <= RESUME_WITHIN",
         "return True",
-        ("tests/shipments/read/test_reader.py::test_a_half_read_window_of_the_day_before_is_read_anew",),
+        ("tests/shipments/read/test_reader.py::test_a_half_read_window_resumes_or_is_read_anew",),
     ),
     Fault(
         "a half-read window is resumed though other fields are requested now",
@@ -166,7 +166,7 @@ FAULTS = (
         "window.started_at >= since\n                and self._listing.requests_the_same(window.signature)"
         "\n            )",
         "window.started_at >= since\n            )",
-        ("tests/shipments/read/test_reader.py::test_a_half_read_window_is_read_anew_when_other_fields_are_asked_for",),
+        ("tests/shipments/read/test_reader.py::test_a_half_read_window_resumes_or_is_read_anew",),
     ),
     Fault(
         "what was committed late behind landed pages is not read",

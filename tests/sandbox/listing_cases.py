@@ -29,6 +29,17 @@ def by_merchant_then_id(page: Any) -> bool:
     return keys == sorted(keys) and len(set(merchants.values())) > 5
 
 
+def at_cursor(sort: str, name: str, cursor: int) -> Case:
+    """Five shipments from a cursor on, with its own; or the five before it."""
+
+    def select(ids: list[int]) -> list[int]:
+        before = [key for key in ids if key < cursor] if sort == "id" else [key for key in ids[::-1] if key > cursor]
+        after = [key for key in (ids if sort == "id" else ids[::-1]) if key not in before]
+        return after[:5] if name == "cursor_start" else before[-5:]
+
+    return listing("4.6", f"sort={sort}&limit=5&{name}={cursor}", has_ids(select))
+
+
 WRONG_TOKENS = (None, "", "Bearer", "Bearer wrong", "bearer a-token", "Bearer  a-token", "Basic a-token", "a-token")
 
 AUTH = [
@@ -90,11 +101,8 @@ PAGES = [
     listing("4.5", "fields:order.items=all", gives(lambda page: page["included"] == {})),
 ]
 WALKS = [
-    *(
-        listing("4.6", f"sort={sort}&limit={limit}&fields=id", walks(lambda ids, step=step: ids[::step]))
-        for sort, step in (("id", 1), ("-id", -1))
-        for limit in LIMITS
-    ),
+    *(listing("4.6", f"sort=id&limit={limit}&fields=id", walks(lambda ids: ids)) for limit in LIMITS),
+    *(listing("4.6", f"sort=-id&limit={limit}&fields=id", walks(lambda ids: ids[::-1])) for limit in LIMITS),
     listing("4.6", "sort=id&limit=1&filter=id{lt:100200}", walks(lambda ids: [key for key in ids if key < 100200])),
     listing(
         "4.6",
@@ -103,30 +111,10 @@ WALKS = [
         walks(lambda ids: ids),
     ),
     *(
-        case
+        at_cursor(sort, name, cursor)
+        for sort in ("id", "-id")
+        for name in ("cursor_start", "cursor_end")
         for cursor in CURSORS
-        for case in (
-            listing(
-                "4.6",
-                f"sort=id&limit=5&cursor_start={cursor}",
-                has_ids(lambda ids, cursor=cursor: [key for key in ids if key >= cursor][:5]),
-            ),
-            listing(
-                "4.6",
-                f"sort=-id&limit=5&cursor_start={cursor}",
-                has_ids(lambda ids, cursor=cursor: [key for key in ids[::-1] if key <= cursor][:5]),
-            ),
-            listing(
-                "4.6",
-                f"sort=id&limit=5&cursor_end={cursor}",
-                has_ids(lambda ids, cursor=cursor: [key for key in ids if key < cursor][-5:]),
-            ),
-            listing(
-                "4.6",
-                f"sort=-id&limit=5&cursor_end={cursor}",
-                has_ids(lambda ids, cursor=cursor: [key for key in ids[::-1] if key > cursor][-5:]),
-            ),
-        )
     ),
     listing(
         "4.6",

@@ -167,6 +167,8 @@ def test_a_slice_covers_no_time_and_is_read_once_a_night(bench, sandbox, setting
         assert reading.read(NOW) is None
         dated(bench, datetime.now(UTC) + timedelta(days=40))
         second = reading.read(NOW)
+        assert first is not None
+        assert second is not None
         assert (second.after_id, last(bench).window_id, reading.read(NOW)) == (first.to_id, second.window_id, None)
     assert [window.reason for window in bench.store.windows("landed")] == ["audit", "audit"]
     assert [(covered.start, covered.end) for covered in bench.store.covered()] == [DAY]

@@ -123,14 +123,6 @@ def test_what_is_committed_late_behind_the_pages_of_a_half_read_window_is_read(b
     assert set(done.changed) <= {one for one in landed if landed[one] > 1}
 
 
-def test_a_half_read_window_is_read_anew_when_other_fields_are_asked_for(bench, sandbox, settings_for):
-    left_half_read(bench, sandbox)
-    bench.settings = settings_for(sandbox, include_addresses=True)
-    bench.read()
-    assert {window.state for window in bench.store.windows()} == {"landed", "abandoned"}
-    assert len(landed_ids(bench)) == SHIPMENTS
-
-
 def test_what_changes_while_a_read_takes_long_is_read_by_the_next(bench, sandbox):
     """Longer than the overlap reaches: coverage ends before the first page, and not when the last one was served."""
     changed: list[int] = []
@@ -162,25 +154,42 @@ def test_a_refused_page_cursor_is_read_anew_once(bench, sandbox, times):
         assert len(landed_ids(bench)) == SHIPMENTS
 
 
-def test_a_misleading_page_cursor_that_was_kept_heals_in_the_same_run(bench, sandbox):
-    """As one that once pointed to its own page: 'sent shipment 1 after 156' was a failure of the next run too."""
-    half_read = left_half_read(bench, sandbox)
-    for page in bench.store.pages(half_read.id):
-        bench.store.rewrite_page(replace(page, next_cursor=1))
-    bench.read()
-    assert len(set(landed_ids(bench))) == SHIPMENTS
-    assert bench.store.window(half_read.id).state == "abandoned"
-    assert len(bench.store.covered(("landed",))) == 1
-
-
-def test_a_half_read_window_of_the_day_before_is_read_anew(bench, sandbox):
+def is_of_the_day_before(bench, half_read: Window) -> None:
     """Its first pages may be stale by now."""
-    half_read = left_half_read(bench, sandbox)
     old = replace(half_read, started_at=half_read.started_at - RESUME_WITHIN)
     bench.store.adopt(old, bench.store.pages(old.id))
+
+
+def has_page_cursors_that_mislead(bench, half_read: Window) -> None:
+    """As one that once pointed to its own page: 'sent shipment 1 after 156' was a failure of the next run too."""
+    for page in bench.store.pages(half_read.id):
+        bench.store.rewrite_page(replace(page, next_cursor=1))
+
+
+def lacks_fields_that_are_asked_for_now(bench, _: Window) -> None:
+    bench.settings = bench.settings.model_copy(update={"include_addresses": True})
+
+
+def has_pages_of_another_size(bench, _: Window) -> None:
+    refuse_large_pages(bench.transport, 12)
+
+
+@pytest.mark.parametrize(
+    ("happens", "state"),
+    [
+        (is_of_the_day_before, "abandoned"),
+        (has_page_cursors_that_mislead, "abandoned"),
+        (lacks_fields_that_are_asked_for_now, "abandoned"),
+        (has_pages_of_another_size, "landed"),
+    ],
+)
+def test_a_half_read_window_resumes_or_is_read_anew(bench, sandbox, happens, state):
+    half_read = left_half_read(bench, sandbox)
+    happens(bench, half_read)
     bench.read()
-    assert bench.store.window(old.id).state == "abandoned"
+    assert bench.store.window(half_read.id).state == state
     assert len(landed_ids(bench)) == len(set(landed_ids(bench))) == SHIPMENTS
+    assert len(bench.store.covered(("landed",))) == 1
 
 
 def left_half_read(bench, sandbox) -> Window:
@@ -224,14 +233,6 @@ def test_the_largest_page_that_the_service_takes_is_found_and_told_each_night(be
     assert limits_of_the_next_night() == ({20, 10}, (warning,))
     sandbox.sandbox.intercept = None
     assert limits_of_the_next_night() == ({20}, ())
-
-
-def test_a_half_read_window_goes_on_with_pages_of_another_size(bench, sandbox):
-    half_read = left_half_read(bench, sandbox)
-    refuse_large_pages(sandbox, 12)
-    bench.read()
-    assert bench.store.window(half_read.id).state == "landed"
-    assert len(set(landed_ids(bench))) == SHIPMENTS
 
 
 def test_of_next_nothing_but_the_page_cursor_is_sent_anywhere(bench, sandbox):
