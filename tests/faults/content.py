@@ -243,7 +243,7 @@ FAULTS = (
         "src/wms_sync/shipments/flatten/values.py",
         "return day if is_all else Cast(day, DAY_KEPT)",
         "return day if is_all and value == day else Cast(day, DAY_KEPT)",
-        ("tests/shipments/flatten/test_values.py",),
+        ODD,
     ),
     Fault(
         "a decimal that is too large becomes the largest one",
