@@ -24,12 +24,15 @@ from wms_sync.storage.compression import GZIP_WINDOW_BITS, DamagedStream, Stream
 
 ACCEPT_ENCODING = "gzip, zstd"
 MAX_BYTES = 64 * 1024 * 1024
-"""Largest accepted page, uncompressed: 1,000 shipments with everything selected are about 7 MB."""
+"""The size of the largest accepted page, uncompressed. 1,000 shipments with everything selected have about 7 MB."""
 _SUFFIXES = {"gzip": "json.gz", "x-gzip": "json.gz", "zstd": "json.zst"}
 
 
 class Body(Struct, frozen=True):
-    """``landed`` are the bytes that go to disk under ``suffix``; ``content`` is the JSON text in them."""
+    """The body of an answer.
+
+    ``landed`` are the bytes that are written to disk, in a file with this ``suffix``; ``content`` is their JSON text.
+    """
 
     landed: bytes
     suffix: str
@@ -39,7 +42,7 @@ class Body(Struct, frozen=True):
 def receive(response: httpx.Response, *, deadline: float, largest: int = MAX_BYTES) -> Body:
     """Read a streamed response to its end. ``deadline`` is a value of ``time.monotonic``.
 
-    Never holds more than ``largest`` bytes of it, compressed or not, so a small body cannot expand without limit.
+    Never holds more than ``largest`` bytes of the body, compressed or not, so a small body cannot expand without limit.
     """
     raw = b"".join(_until(response, deadline, largest))
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
@@ -47,11 +50,11 @@ def receive(response: httpx.Response, *, deadline: float, largest: int = MAX_BYT
         return Body(raw, _SUFFIXES[encoding], unpacked(raw, _SUFFIXES[encoding], largest=largest))
     if encoding in {"", "identity"}:
         return packed(raw)
-    raise ProtocolError(f"The service answered with Content-Encoding {encoding!r}, which was not offered.")
+    raise ProtocolError(f"The service answered with Content-Encoding {encoding!r}, which the request does not accept.")
 
 
 def unpacked(landed: bytes, suffix: str, *, largest: int = MAX_BYTES) -> bytes:
-    """Decompress a body in the form it has on disk.
+    """Decompress a body as it is stored on disk.
 
     Raise ``Unreachable`` if it is incomplete or damaged, ``ProtocolError`` if it exceeds ``largest`` bytes.
     """
@@ -64,7 +67,7 @@ def unpacked(landed: bytes, suffix: str, *, largest: int = MAX_BYTES) -> bytes:
 
 
 def packed(content: bytes, suffix: str = "json.zst") -> Body:
-    """Compress JSON text to a body; equal texts give equal bytes."""
+    """Compress JSON text into a body. The same text always gives the same bytes."""
     if suffix == "json.gz":
         return Body(isal_zlib.compress(content, 1, GZIP_WINDOW_BITS), suffix, content)
     return Body(zstandard.compress(content, 1), suffix, content)
@@ -94,7 +97,7 @@ T = TypeVar("T")
 
 
 def decoded(content: bytes, shape: type[T]) -> T:
-    """Return the content decoded as a ``shape``. Raise ``msgspec.DecodeError`` or ``UnicodeDecodeError``."""
+    """Decode JSON into the type ``shape``. Raise ``msgspec.DecodeError`` or ``UnicodeDecodeError``."""
     plain = content.removeprefix(codecs.BOM_UTF8)
     try:
         return msgspec.json.decode(plain, type=shape)

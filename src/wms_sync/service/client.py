@@ -40,9 +40,9 @@ T = TypeVar("T")
 
 
 class Answer(Struct, Generic[T], frozen=True):
-    """A 2xx answer to a read; ``read`` is the result of the reader that ``get`` was given.
+    """A 2xx answer to a read; ``read`` is what the reader that was passed to ``get`` returned.
 
-    ``served_at`` is its ``Date``, limited to trusted times (``ServiceClock``).
+    ``served_at`` is the ``Date`` of the answer, limited to trusted times (``ServiceClock``).
     """
 
     body: Body
@@ -51,7 +51,7 @@ class Answer(Struct, Generic[T], frozen=True):
 
 
 class Reply(Struct, frozen=True):
-    """A 2xx answer to a create, so the create was done; ``content`` is None if the body did not arrive completely."""
+    """A 2xx answer to a create; ``content`` is None if the body did not arrive completely."""
 
     status: int
     is_json: bool
@@ -60,7 +60,7 @@ class Reply(Struct, frozen=True):
 
 
 class GlobalApi:
-    """A thread-safe client; create one per run. Close it, or use it as a context manager."""
+    """A thread-safe client of the Global API; create one per run. Close it, or use it as a context manager."""
 
     def __init__(
         self,
@@ -104,7 +104,7 @@ class GlobalApi:
     ) -> Self:
         """Create a client for the configured instance. Raise ``SettingsError`` if the address or token is not set.
 
-        ``allowed``, ``warn`` and ``transport`` are those of ``Connection``.
+        ``allowed``, ``warn`` and ``transport`` are passed to ``Connection``.
         """
         base_url, token = settings.require_service()
         return cls(
@@ -135,7 +135,7 @@ class GlobalApi:
 
     @property
     def throttle(self) -> Throttle:
-        """Return the limit on parallel requests, with the pauses that they share."""
+        """Return the limit on parallel requests, which also makes all of them pause."""
         return self._connection.throttle
 
     @contextmanager
@@ -150,13 +150,13 @@ class GlobalApi:
             raise
 
     def close(self) -> None:
-        """Wake sleepers and close the connections."""
+        """Wake waiting threads and close the connections."""
         self._connection.close()
 
     def get(self, path: str, params: Params = (), *, read: Callable[[bytes], T]) -> Answer[T]:
         """GET a path with retries. Raise a leaf of ``ApiError``.
 
-        ``read`` parses the body. If it raises ``NotAList``, the request is retried.
+        ``read`` parses the body. If it raises ``NotAList``, the request is retried, unless the status is 204.
         """
         request = Request("GET", self._connection.url(path), self._headers(), params)
         return self._connection.send(request, partial(self._answered, read))
@@ -172,7 +172,10 @@ class GlobalApi:
         return self._connection.send(request, _replied)
 
     def rest(self, attempt: int, asked: float | None) -> None:
-        """Wait before a create in doubt is repeated; only the caller knows that repeating it is harmless."""
+        """Wait before a create in doubt is repeated; ``asked`` is the wait in seconds that the answer requested.
+
+        Only the caller knows whether repeating the create is harmless.
+        """
         self._connection.rest(attempt, asked)
 
     def _answered(self, read: Callable[[bytes], T], response: httpx.Response, deadline: float) -> Answer[T]:

@@ -1,7 +1,7 @@
-"""Send HTTP requests to one origin of the service, with retries; both interfaces use it.
+"""Send HTTP requests of both interfaces to one origin of the service, with retries.
 
 Uses keep-alive connections, gzip or zstd, and time limits for connecting, for each read and for a whole request
-(``lane``). Redirects are refused, and no cookie is kept. The callers (``client``, ``merchant``) pass credentials with
+(``lanes``). Redirects are refused, and no cookie is kept. The callers (``client``, ``merchant``) pass credentials with
 each request, so credentials cannot reach another origin.
 """
 
@@ -33,11 +33,11 @@ logger = logging.getLogger(__name__)
 Params = Sequence[tuple[str, str]]
 T = TypeVar("T")
 Take = Callable[[httpx.Response, float], T]
-"""Reads a successful, streamed response before a deadline (``time.monotonic``)."""
+"""A function that reads a successful, streamed response before a deadline (``time.monotonic``)."""
 
 
 class TimeLimits(Struct, frozen=True):
-    """Time limits in seconds: for connecting, between two pieces of an answer, from connecting to the last byte."""
+    """Time limits in seconds: for connecting, between two pieces of an answer, and until its last byte."""
 
     connect: float = 10.0
     read: float = 120.0
@@ -45,7 +45,7 @@ class TimeLimits(Struct, frozen=True):
 
 
 class Request(Struct, frozen=True):
-    """One request. ``repeatable``: sending it twice is harmless, as for a read.
+    """One request. ``repeatable`` means that sending it twice is harmless, as it is for a read.
 
     ``attempts`` lowers the retry policy's number of attempts.
     """
@@ -68,9 +68,9 @@ def always() -> None:
 
 @contextmanager
 def _refusing_environment() -> Iterator[None]:
-    """Raise ``SettingsError`` for proxies and certificate authorities of the environment that cannot be used.
+    """Raise ``SettingsError`` if a proxy or certificate authority that the environment names cannot be used.
 
-    The message omits the address, which may contain a password.
+    The message omits the address of the proxy, which may contain a password.
     """
     try:
         yield
@@ -86,8 +86,8 @@ class Connection:
     """A thread-safe connection. ``requests`` counts the requests sent, ``throttle`` limits parallel requests.
 
     ``allowed`` is called before each request, including retries, and may raise to prevent it. ``warn`` is called with
-    announcements in headers. Requests go through ``transport`` instead of a socket if it is given, such as a service in
-    this process; the time limit of a whole answer works only on sockets.
+    announcements in headers. If ``transport`` is given, requests go through it instead of a socket, for example to a
+    service in this process; the time limit of a whole answer works only on sockets.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class Connection:
             self._free.put(lane)
 
     def close(self) -> None:
-        """Wake sleepers and close the connections."""
+        """Wake waiting threads and close the connections."""
         self.throttle.close()
         for lane in self._lanes:
             lane.close()
@@ -161,12 +161,15 @@ class Connection:
                 self.throttle.sleep(wait)
 
     def rest(self, attempt: int, asked: float | None) -> None:
-        """Wait after attempt ``attempt``, at most the policy's longest wait. Raise ``NotSent`` if closed meanwhile."""
+        """Wait after attempt ``attempt``: ``asked`` seconds, but at most the policy's longest wait.
+
+        If ``asked`` is None, the policy sets the wait. Raise ``NotSent`` if the connection is closed meanwhile.
+        """
         policy = self._policy
         self.throttle.sleep(backoff(attempt, policy) if asked is None else min(asked, policy.longest_wait))
 
     def url(self, path: str) -> str:
-        """Return the URL of one of our paths; no path ever comes from the service."""
+        """Return the URL of a path of the interface. A path never comes from the service."""
         return self.base_url + path
 
     def _client(
@@ -179,7 +182,7 @@ class Connection:
                 "User-Agent": "wms-sync",
                 **headers,
             },
-            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),  # none is kept: neither interface needs one
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),  # keeps none: neither interface needs cookies
             timeout=httpx.Timeout(self._limits.read, connect=self._limits.connect),
             limits=httpx.Limits(max_connections=1, max_keepalive_connections=1),
             follow_redirects=False,
@@ -211,7 +214,7 @@ class Connection:
             raise NotSent(_no_answer(self.base_url, error)) from None
         except httpx.HTTPError as error:
             raise Unreachable(self._too_slow() if lane.is_cut else _no_answer(self.base_url, error)) from None
-        if lane.is_cut:  # an answer that ends with its connection looks complete
+        if lane.is_cut:  # an answer without a length looks complete when its connection is cut
             raise Unreachable(self._too_slow())
         return taken
 
@@ -259,7 +262,7 @@ def _no_answer(base_url: str, error: httpx.HTTPError) -> str:
 
 
 def _untrusted(error: BaseException | None) -> ssl.SSLCertVerificationError | None:
-    """Return the refusal of the service's certificate that caused an error; None if there was another cause."""
+    """Return the refusal of the service's certificate that caused an error; None if it had a different cause."""
     while error is not None:
         if isinstance(error, ssl.SSLCertVerificationError):
             return error

@@ -28,7 +28,7 @@ from wms_sync.service.reasons import as_sentence, without_credentials, words_in
 Resource = Mapping[str, Any]
 
 BRIEFLY = 2
-"""Attempts per create after an earlier create failed with all its retries because the service was too busy."""
+"""The number of attempts per create once a create has failed after all its retries because the service was too busy."""
 
 _NOT = r"(?<!not )(?<!n.t )(?<!longer )"
 _IN_USE = re.compile(rf"\b(?:already|{_NOT}in use|{_NOT}exists?|taken|duplicate|unique)\b", re.IGNORECASE)
@@ -37,7 +37,7 @@ _PLAINLY_IN_USE = re.compile(
     r"|\bduplicate\b|\b(?:not|be) unique\b",
     re.IGNORECASE,
 )
-"""The wording required of a message that names no key."""
+"""A message that names no key must have this wording to mean that a value is in use."""
 _QUOTE = r"""['"`‘’“”]"""  # noqa: RUF001 - quotes as people write them
 _LEVELS = re.compile(r"[./]")
 _CREATED, _ACCEPTED = 201, 202
@@ -62,7 +62,7 @@ class _Envelope(Struct):
 
 
 class Creates:
-    """Sends creates through one client; each call is one create with its retries. Raise a leaf of ``ApiError``."""
+    """Sends creates through one client. Each call sends one create, with retries, or raises a leaf of ``ApiError``."""
 
     def __init__(self, api: GlobalApi) -> None:
         self._api = api
@@ -78,16 +78,16 @@ class Creates:
         return _created(self._api.post(f"{ROOT}{endpoint}", sent, attempts=self._attempts))
 
     def rest(self, attempt: int, asked: float | None) -> None:
-        """Wait before a create in doubt is repeated."""
+        """Wait before a create in doubt is repeated; ``asked`` is the wait in seconds that the answer requested."""
         self._api.rest(attempt, asked)
 
 
 def already_in_use(refusal: Rejected, key: str, value: str) -> bool:
     """Return whether the service refuses because the value of ``key`` (``name`` or ``code``) is already in use.
 
-    Only this function infers it: the specification shows neither the status nor the wording (7.2). A detail must name
-    this key, and its reason must be that the value is taken, not, for example, that it is too long. Details are
-    optional (7.1): a message without them must state plainly that something is taken, and name the key or its value.
+    This is inferred, because the specification shows neither the status nor the wording (7.2). A detail must name this
+    key, and its reason must be that the value is taken, not, for example, that it is too long. Details are optional
+    (7.1): a message without them must state plainly that something is taken, and name the key or its value.
     """
     return any(_is_taken(problem, key, value) for problem in refusal.problems)
 
@@ -122,14 +122,14 @@ def _created(reply: Reply) -> Created:
     id_ = identity(made.id) or None  # PHP turns a missing id into 0
     if id_ is None and not reply.is_json and reply.status != _CREATED:
         raise InDoubt(
-            f"The create was answered {reply.status} with something that is not JSON, so the answer may not be the "
+            f"The create was answered with {reply.status} and something that is not JSON, so the answer may not be the "
             f"service's. It says: {_said(reply)} If this persists, check WMS_BASE_URL and any proxy in front of the "
             "service."
         )
     if reply.status == _ACCEPTED and id_ is None:
         raise InDoubt(
-            "The create was answered 202 without an id: it was accepted, and may be done later or be refused. If this "
-            "repeats, ask the operator of the service how creates are answered."
+            "The create was answered with 202 but without an id: it was accepted, and may be done later or be refused. "
+            "If this repeats, ask the operator of the service how creates are answered."
         )
     return Created(
         id=id_,
@@ -149,7 +149,7 @@ def _made(reply: Reply) -> _Made:
 
 
 def _refuse_denial(reply: Reply) -> None:
-    """Raise ``InDoubt`` for a success that has errors or something else in place of the resource.
+    """Raise ``InDoubt`` if a successful answer has errors, or something else, in place of the resource.
 
     A 201 by itself means that something was created, so only errors contradict it.
     """
@@ -160,13 +160,13 @@ def _refuse_denial(reply: Reply) -> None:
     fields = denial if isinstance(denial, dict) else {}
     if fields.get("errors") or fields.get("error"):
         raise InDoubt(
-            f"The create was answered {reply.status}, which means done, but with errors instead of the resource: "
-            f"{_said(reply)}"
+            f"The create was answered with {reply.status}, which means that it was done, but the answer has errors "
+            f"instead of the resource: {_said(reply)}"
         )
     if denial and reply.status not in {_CREATED, _ACCEPTED} and fields.get("resource") is None and "id" not in fields:
         raise InDoubt(
-            f"The create was answered {reply.status}, which can mean done, but without a resource: {_said(reply)} If "
-            "this repeats, ask the operator of the service how creates are answered."
+            f"The create was answered with {reply.status}, which can mean that it was done, but the answer has no "
+            f"resource: {_said(reply)} If this repeats, ask the operator of the service how creates are answered."
         )
 
 

@@ -3,10 +3,10 @@
 msgspec skips undeclared fields, so a page of 5 MB takes a few milliseconds; DuckDB decodes the records later. Only the
 ids and ``updated_at`` of the records are read here.
 
-Only the page cursor of ``next`` is used (4.6). ``next`` is an absolute URL (behind a proxy perhaps with another scheme
-or host), a path with or without its root, or a query. It is never used as an address: the next page is requested from
-the configured base URL with ``cursor_start``, an integer (4.4). If ``next`` has no cursor, ``meta.cursor_start`` is
-used.
+Only the page cursor of ``next`` is used (4.6). ``next`` is an absolute URL (behind a proxy perhaps with a different
+scheme or host), a path with or without its root, or a query. ``next`` is never used as an address: the next page is
+requested from the configured base URL with ``cursor_start``, an integer (4.4). If ``next`` has no cursor,
+``meta.cursor_start`` is used.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class _Meta(Struct):
 
 
 class Envelope(Struct, frozen=True):
-    """The values that paging needs: the readable ids in the order served, and the next page cursor.
+    """The values of a page that paging needs.
 
-    ``next`` is that page cursor. ``has_more`` is also true if the service states false but gives a next page with
-    higher ids, because records could be lost otherwise. ``suspect``: the page was checked for personal data and
-    may contain some.
+    ``ids`` are the readable ids in the order served, ``next`` is the next page cursor. ``has_more`` is also true if the
+    service states false but gives a next page with higher ids, because records could be lost otherwise. ``suspect``
+    means that the page was checked for personal data and may contain some.
     """
 
     records: int
@@ -58,7 +58,8 @@ def read_envelope(content: bytes, *, watched: bool = False) -> Envelope:
 
     Invalid JSON (``NaN``, broken UTF-8) and records without a usable id do not stop the read: such a page is landed as
     received, and flattening reports invalid values. Raise ``NotAList`` for anything but a JSON object with a
-    collection, and for errors with an empty collection; ``ProtocolError`` if the rest of the envelope is unreadable.
+    collection, and for an empty collection with errors. Raise ``ProtocolError`` if another part of the envelope is
+    unreadable.
     """
     try:
         page = (_WATCHING if watched else _PLAIN).decode(content)
@@ -136,11 +137,11 @@ def _list_response(content: bytes) -> dict[str, Any]:
 def _refuse_failed(records: Sequence[object], errors: object) -> None:
     """Raise ``NotAList`` for an empty list that comes with errors: it does not mean that there are no records."""
     if errors and not records:
-        raise NotAList("The service sent a page without records and with errors.")
+        raise NotAList("The service sent a page with errors and without records.")
 
 
 def _flag(value: object) -> bool:
-    """Return a flag that may be written as a number or as text. Raise ``TypeError``."""
+    """Return the value of a flag, which may be written as a number or as text. Raise ``TypeError`` if it is neither."""
     flags = {True: True, False: False, "1": True, "0": False, "true": True, "false": False}
     if not isinstance(value, int | str) or value not in flags:
         raise TypeError("has_more")
@@ -180,7 +181,7 @@ class _Page(Struct):
 def change_times(content: bytes) -> Mapping[int, object]:
     """Return the ``updated_at`` of each record by id, as received; None if it is null, empty or absent.
 
-    Records without a usable id are left out; a page that cannot be decoded has none.
+    Records without a usable id are left out. The result is empty if the page cannot be decoded.
     """
     try:
         records = decoded(content, _Page).collection
@@ -193,7 +194,7 @@ def change_times(content: bytes) -> Mapping[int, object]:
 def change_time(updated_at: object) -> datetime | None:
     """Return an ``updated_at`` in UTC; None if it is unreadable. A time without a zone is UTC.
 
-    Times at either end of the calendar count as unreadable, because a day earlier or later may be no valid date.
+    Times at either end of the calendar count as unreadable, because the day before or after may not be a valid date.
     """
     try:
         changed = datetime.fromisoformat(str(updated_at))

@@ -89,14 +89,14 @@ class Rejected(StatusError):
 
 
 class Busy(StatusError):
-    """The service refused because of too many requests, in total or at once."""
+    """The service refused the request because there were too many, in total or at once."""
 
 
 class ServiceFailed(StatusError):
-    """The service, or something in front of it, failed, or answered in the service's place.
+    """The service failed, or something in front of it failed or answered in its place.
 
-    ``is_from_service``: the answer has the service's own error body (7.1), so the request was rolled back. Else the
-    answer may come from a proxy or a firewall, which does not know what was done.
+    ``is_from_service`` means that the answer has the service's own error body (7.1), so the request was rolled back.
+    Otherwise the answer may come from a proxy or a firewall, which does not know what was done.
     """
 
     def __init__(
@@ -107,7 +107,10 @@ class ServiceFailed(StatusError):
 
 
 class RedirectRefused(StatusError):
-    """The service redirects to another address; ``may_be_done``: perhaps to the record that the request created."""
+    """The service redirected the request to another address.
+
+    ``may_be_done`` means that this may be the address of the record that the request created.
+    """
 
     def __init__(self, message: str, *, status: int, may_be_done: bool = False) -> None:
         super().__init__(message, status=status)
@@ -115,7 +118,7 @@ class RedirectRefused(StatusError):
 
 
 class CallFailed(ApiError):
-    """A method of the Merchant API failed; ``code`` is the documented one (2, not -32002)."""
+    """A method of the Merchant API failed; ``code`` is the documented code (2, not -32002)."""
 
     def __init__(self, message: str, *, code: int) -> None:
         super().__init__(message)
@@ -137,7 +140,7 @@ class ProtocolError(ApiError):
 
 
 class NotAList(ProtocolError):
-    """The answer has no collection, so it is probably not the service's: a login page, a maintenance page."""
+    """The answer has no collection, so it is probably not the service's but a login page or a maintenance page."""
 
 
 class PagingBroken(ProtocolError):

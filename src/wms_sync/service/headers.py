@@ -1,11 +1,11 @@
-"""Read two kinds of headers on every answer: the service's clock and its announcements.
+"""Read two things from the headers of every answer: the service's clock and its announcements.
 
 Neither the service's clock (``Date``) nor this machine's is trusted alone: one of the service's servers may be hours
 ahead, and so may this machine's. A time is trusted only if both clocks have reached it, this machine's with a tolerance
 (``WMS_CLOCK_TOLERANCE_SECONDS``).
 
 ``Deprecation`` (RFC 9745) and ``Sunset`` (RFC 8594) announce the end of an interface. A ``Warning`` (RFC 7234, 5.5)
-consists of a code, an agent, a text and an optional time; codes 110 to 112 come from a cache that may be stale.
+consists of a code, an agent, a message and an optional time; codes 110 to 112 come from a cache that may be stale.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ LATEST = datetime.max.replace(tzinfo=UTC)
 class Readings(Struct, frozen=True):
     """The readings of the service's clock in the answers so far.
 
-    ``trusted`` is the lowest trusted time of all answers; for an answer without ``Date`` that is this machine's clock
-    minus the tolerance. ``latest`` is the highest ``Date``. ``least`` and ``most`` are the smallest and the largest
-    difference to this machine's clock, negative if the service's is slow. All three are None if no answer had a
-    ``Date``.
+    ``trusted`` is the earliest trusted time of all answers; the trusted time of an answer without ``Date`` is this
+    machine's clock minus the tolerance. ``latest`` is the latest ``Date``. ``least`` and ``most`` are the smallest and
+    the largest difference from this machine's clock, negative if the service's clock is slow. ``latest``, ``least`` and
+    ``most`` are None if no answer had a ``Date``.
     """
 
     trusted: datetime = LATEST
@@ -41,7 +41,7 @@ class Readings(Struct, frozen=True):
 
 
 class ServiceClock:
-    """The service's clock as seen by one client; thread-safe. ``listen`` starts over."""
+    """The service's clock as seen by one client; thread-safe."""
 
     def __init__(self, tolerance: timedelta) -> None:
         self.tolerance = tolerance
@@ -63,12 +63,13 @@ class ServiceClock:
     def not_before(self, moment: datetime) -> None:
         """Set the earliest time that ``take`` returns from now on.
 
-        Of two versions the one extracted later wins, so extraction times must not go back, even if a clock does.
+        Of two versions of a record, the version extracted later wins, so extraction times must not go back, even if a
+        clock does.
         """
         self._floor = moment
 
     def take(self, date: datetime | None) -> datetime:
-        """Record the ``Date`` of an answer. Return the trusted time at which it was served."""
+        """Record the ``Date`` of an answer. Return the trusted time at which the answer was served."""
         mine = datetime.now(UTC)
         with self._lock:
             self._heard = _with(self._heard, date, mine, self.tolerance)
@@ -98,7 +99,7 @@ def dated(response: httpx.Response) -> datetime | None:
 Warn = Callable[[str], object]
 """A function that is called with a sentence, possibly from several threads."""
 MOST = 20
-"""The most texts reported per connection: a text with a counter or a time differs in each answer."""
+"""The maximum number of announcements reported per connection: with a counter or a time in it, each would be new."""
 MEANINGS = {
     "Deprecation": "This interface, which wms-sync uses, will be withdrawn: check for a newer release of wms-sync, and "
     "ask the operator of the service.",

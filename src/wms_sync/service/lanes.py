@@ -1,4 +1,4 @@
-"""Limit parallel requests, and cut one that takes too long.
+"""Limit parallel requests, and cut requests that take too long.
 
 The time limits of httpx apply to single reads: an answer that sends a byte each second never reaches them, be it in a
 header, an interim answer (1xx), a chunk size or a trailer. So each request has its own deadline, enforced outside the
@@ -21,7 +21,10 @@ from wms_sync.service.errors import NotSent
 
 
 class Throttle:
-    """The limit shared by all threads of a client. ``close`` wakes every waiting thread, so a run stops at once."""
+    """A limit on parallel requests, shared by all threads of a client.
+
+    ``close`` wakes every waiting thread, so a run stops at once.
+    """
 
     def __init__(self, parallel: int) -> None:
         self._slots = threading.Semaphore(parallel)
@@ -31,7 +34,7 @@ class Throttle:
 
     @contextmanager
     def slot(self) -> Iterator[None]:
-        """Hold one of the parallel slots, after the current pause. Raise ``NotSent`` once closed."""
+        """Hold one of the parallel slots, after the current pause. Raise ``NotSent`` if the throttle is closed."""
         with self._slots:
             while (wait := self._paused_until - monotonic()) > 0:
                 self.sleep(wait)
@@ -39,7 +42,7 @@ class Throttle:
             yield
 
     def pause(self, seconds: float) -> None:
-        """Start no request for this long."""
+        """Start no request for this many seconds."""
         with self._lock:
             self._paused_until = max(self._paused_until, monotonic() + seconds)
 
@@ -115,7 +118,7 @@ class Lane:
             return
         with self._lock:
             self._forget()
-            self._socket = info["return_value"].get_extra_info("socket").dup()  # TLS takes over the socket itself
+            self._socket = info["return_value"].get_extra_info("socket").dup()  # TLS takes over the original
             if self.is_cut:
                 self._shut_down()
 

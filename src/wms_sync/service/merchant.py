@@ -34,12 +34,12 @@ from wms_sync.settings import Settings
 PATH = "/api/jsonrpc"
 CREDENTIALS = "username or API key ({status}): check WMS_MERCHANT_USERNAME and WMS_MERCHANT_API_KEY."
 READS = frozenset({"search", "info", "list"})
-"""The last parts of the names of methods that only read: such a call can be retried if no answer arrives."""
+"""How the names of methods that only read end: a call of such a method can be retried if no answer arrives."""
 PARALLEL = 5
-"""The number of simultaneous calls that the service accepts (facts)."""
+"""The number of simultaneous calls that the service accepts (specification 10)."""
 ACCESS_DENIED, SESSION_EXPIRED = 2, 5
 INVALID_REQUEST = -32600
-"""The envelope was refused, so no method was called."""
+"""The code for a refused envelope: no method was called."""
 AS_TEXT, AS_NUMBER = "2.0", 2.0
 
 _VERSIONS = (2, 2.0, "2.0", "2")
@@ -57,7 +57,7 @@ class _Envelope(msgspec.Struct):
 
 
 class MerchantApi:
-    """A thread-safe client; create one per run. Use it as a context manager."""
+    """A thread-safe client of the Merchant API; create one per run. Use it as a context manager."""
 
     def __init__(
         self,
@@ -130,7 +130,7 @@ class MerchantApi:
             return self._send("call", [session, method, list(arguments)], repeatable=repeatable)
 
     def _open_session(self, expired: str | None) -> str:
-        """Return the session of this process. Log in only if there is none yet or ``expired`` is the current one."""
+        """Return the session of this process. Log in only if there is no session yet, or if it is ``expired``."""
         with self._logging_in:
             if self._session is None or self._session == expired:
                 session = self._send("login", [self._username, self._api_key.get_secret_value()], repeatable=True)
@@ -140,7 +140,7 @@ class MerchantApi:
             return self._session
 
     def _send(self, method: str, params: list[object], *, repeatable: bool, basic: bool = False) -> Any:  # noqa: ANN401
-        """Send a request. If the version is refused as text, send it as a number, as in specification 4.7."""
+        """Send a request. If the service refuses the version as text, send it as a number, as in specification 4.7."""
         try:
             return self._sent(self._version, method, params, repeatable=repeatable, basic=basic)
         except (CallFailed, Rejected) as refusal:

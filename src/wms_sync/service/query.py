@@ -1,8 +1,9 @@
 """One query of list shipments (specification 4.4, 4.6): its pages, its ids, single records, and the rest of its list.
 
 A search backend may silently cut every list and every count off at a number of matches (such as 5,000 or 10,000):
-``has_more`` is false and the count agrees. So the end of a list proves nothing by itself. Then the ``rest`` is
-requested: the same filters, with ids above the last one. Only an empty answer ends a query.
+``has_more`` is then false, and the count agrees with the list. So the end of a list proves nothing by itself. After it,
+the ``rest`` is requested: the records that match the same filters and have ids above the last id. Only an empty answer
+ends a query.
 
 Filters are ``field{op:value,op:value}``. Ranges use only ``gt`` and ``lt``, the operators that both interfaces of the
 service confirm. Both bounds are exclusive, and the service's timestamps may have fractions of a second, so the low end
@@ -66,7 +67,7 @@ def ids_among(ids: Iterable[int]) -> str:
 
 
 MOST_EMPTY = 1000
-"""The most consecutive empty pages to follow, each with a page cursor; more would never end."""
+"""The maximum number of consecutive empty pages to follow; a list with more is taken to be endless."""
 
 
 class Page(Struct, frozen=True):
@@ -81,8 +82,8 @@ class Pager:
     """The position in a listing; refuses to continue if records could be lost or the listing would never end.
 
     ``next`` is the page cursor to request (None at the end), ``last_id`` the highest id so far. Both come from the
-    state store when a half-read window is resumed. A page cursor is the id at which the next page starts (facts,
-    paging); the last id of this page is accepted too, because an overlap would be detected.
+    state store when a half-read window is resumed. A page cursor is the id at which the next page starts (specification
+    10, paging); the last id of this page is accepted too, because an overlap would be detected.
     """
 
     def __init__(self, next_cursor: int | None = None, last_id: int | None = None) -> None:
@@ -115,14 +116,14 @@ class Pager:
 
 
 class Ask(Protocol):
-    """Requests one page of the records that match the filters, ordered by id."""
+    """A function that requests one page of the records that match the filters, ordered by id."""
 
     def __call__(self, filters: Sequence[str], page_cursor: int | None, *, counted: bool = True) -> Page:
         """Return the page at a page cursor, or the first one, with ``meta.count`` if ``counted``."""
 
 
 class Query:
-    """The records that match ``filters`` with ids in ``(after_id, to_id]``; None leaves a side open.
+    """The records that match ``filters`` and have ids in ``(after_id, to_id]``; None leaves a side open.
 
     ``page`` requests pages with everything selected, ``bare_page`` without field selection. At most ``per_request``
     records are requested by id at a time.
@@ -155,17 +156,17 @@ class Query:
         return self._page(self._filters(self._followed_from), page_cursor, counted=counted)
 
     def rest(self, last_id: int) -> Page | None:
-        """Return the first page of ids above the last one; None if there are none. ``at`` then follows it.
+        """Return the first page with ids above ``last_id``; None if there are none. ``at`` then returns later pages.
 
-        Raise ``FilterIgnored`` or ``Rejected`` if the service ignores or refuses the filter on ids; the rest is not
-        requested again then.
+        Raise ``FilterIgnored`` or ``Rejected`` if the service ignores or refuses the filter on ids; after that, the
+        rest is not requested again.
         """
         if not self._shows_rest:
             return None
         self._shows_rest = False
         page = self._page(self._filters(last_id), None, counted=False)
         if page.envelope.ids and min(page.envelope.ids) <= last_id:
-            raise FilterIgnored(f"The service was asked for ids above {last_id} and sent {min(page.envelope.ids)}.")
+            raise FilterIgnored(f"The service was asked for ids above {last_id} but sent {min(page.envelope.ids)}.")
         self._shows_rest = True
         if not page.envelope.ids:  # records without a usable id were on earlier pages and go to quarantine
             return None
@@ -175,7 +176,7 @@ class Query:
     def listed(self) -> Iterator[Page]:
         """Yield each page without field selection, to the end of the rest. Raise ``PagingBroken``.
 
-        Only the pages of the query itself have a ``count``: the count of a rest is a part of it.
+        Pages of the rest have no ``count``, because the service would count only the rest.
         """
         pager, filters, is_rest = Pager(), self._filters(self._after_id), False
         while True:
@@ -188,11 +189,11 @@ class Query:
                 filters, is_rest = self._filters(pager.last_id), True
 
     def these(self, ids: Sequence[int]) -> Page:
-        """Return a page with the requested records that match."""
+        """Return a page with the records of the query that have one of these ids."""
         return self._page((*self._by, ids_among(ids)), None)
 
     def which(self, ids: Sequence[int]) -> frozenset[int]:
-        """Return the requested ids that match."""
+        """Return which of these ids the query matches."""
         return frozenset(self._bare_page((*self._by, ids_among(ids)), None).envelope.ids) & frozenset(ids)
 
     def _filters(self, after_id: int | None) -> Sequence[str]:

@@ -8,8 +8,8 @@ Other services, and proxies in front of them, use other forms: problem+json, ``{
 ``{"errors": {"sku": ["is taken"]}}``, text, HTML. Belongs here: finding the reasons and cleaning them. Keep out: the
 consequence of an answer (``statuses``).
 
-A service may repeat the request in a message, so the credentials of the request are removed. A text is searched after
-decoding, because JSON may escape a secret (PHP writes ``/`` as ``\/``).
+A service may repeat the request in a message, so the credentials of the request are removed. They are searched for
+after decoding, because JSON may escape a secret (PHP writes ``/`` as ``\/``).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 LONGEST = 300
-"""The most characters shown of a body that is not in the service's own form."""
+"""The maximum number of characters shown of a body that is not in the service's own form."""
 _MOST_READ = 64 * 1024
 _MOST_REASONS = 20
 _SENTENCES = ("title", "message", "msg", "detail", "description", "error_description", "reason")
@@ -95,7 +95,10 @@ def words_in(content: bytes, request: httpx.Request) -> str:
 
 
 def words_in_page(content: bytes, request: httpx.Request) -> str:
-    """Return the readable text of a body that is not a page. Unknown keys without values, which may be personal."""
+    """Return the readable text of a body that is not a page.
+
+    Unknown keys appear without their values, which may be personal.
+    """
     body = _json(content)
     if body is msgspec.UNSET:
         return in_one_line(_text(content), request)
@@ -109,19 +112,19 @@ def words_in_page(content: bytes, request: httpx.Request) -> str:
 
 
 def clean(text: str, request: httpx.Request) -> str:
-    """Return a text as one line without markup, control characters and the credentials of the request."""
+    """Return the text as one line without markup, control characters and the credentials of the request."""
     plain = _without_markup(text) if _MARKUP.search(text) else text
     line = " ".join("".join(letter if letter.isprintable() else " " for letter in plain).split())
     return without_credentials(line, request)
 
 
 def in_one_line(text: str, request: httpx.Request) -> str:
-    """Return a cleaned text, at most ``LONGEST`` characters."""
+    """Return the text cleaned (``clean``), and shortened to ``LONGEST`` characters."""
     return _shortened(clean(text, request))
 
 
 def as_sentence(said: str) -> str:
-    """Return a text with a full stop, so that another sentence can follow."""
+    """Return the text with a full stop, so that another sentence can follow."""
     return said if said.endswith((".", "!", "?", "…")) else f"{said}."
 
 
@@ -130,7 +133,7 @@ def _shortened(text: str) -> str:
 
 
 def _own(content: bytes) -> tuple[Problem, ...]:
-    """Return the reasons of a body in the service's own form, one for each offending key; else none."""
+    """Return the reasons of a body in the service's own form, one for each offending key; empty for other forms."""
     try:
         errors = decoded(content, _OwnBody).errors
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -145,7 +148,7 @@ def _own(content: bytes) -> tuple[Problem, ...]:
 
 
 def _foreign(said: object, key: str = "", *, inside: bool = False) -> Iterator[Problem]:
-    """Yield the sentences of a body in another form, each with the key that it concerns.
+    """Yield the sentences of a body that has a different form, each with the key that it concerns.
 
     ``inside`` a group of errors, an object without its own sentence maps keys to sentences: ``{"sku": ["is taken"]}``.
     """
@@ -212,7 +215,7 @@ def _text(content: bytes) -> str:
 
 
 def _without_markup(text: str) -> str:
-    """Return the title and the text of a piece of HTML."""
+    """Return the title and the text of HTML."""
     shown = _UNSHOWN.sub(" ", text[:_MOST_READ])
     title = " ".join(_bare(" ".join(_TITLE.findall(shown))).split())
     rest = " ".join(_bare(_TITLE.sub(" ", shown)).split())
@@ -244,7 +247,7 @@ def _secrets(request: httpx.Request) -> Iterator[str]:
         called = msgspec.json.decode(request.content, type=_JsonRpc)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return
-    # the Merchant API: the key is the second parameter of login, the session the first one of call
+    # in the Merchant API, the key is the second parameter of login, and the session the first parameter of call
     yield from (
         str(secret) for secret in (called.params[1:2] if called.method == "login" else called.params[:1]) if secret
     )

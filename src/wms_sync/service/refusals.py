@@ -1,9 +1,9 @@
 """Find the field selection parameters that the service refuses (specification 7.1), and a selection that it accepts.
 
 The form of the path to the offending key is not specified, so ``fields:order.brand``, ``query.fields:order.brand`` and
-``fields[order.brand]`` are treated alike; without details the service's message is searched. A message may also list
-allowed names, so each name is tried alone before it is left out. If the service names no parameter, the refused ones
-are found by bisection, with requests for one record.
+``fields[order.brand]`` are treated alike. If a refusal has no details, its message is searched. A message may also list
+allowed names, so each name is tried alone before it is left out. If the service names no parameter, the refused
+parameters are found by bisection, with requests for one record.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ABOUT_WHAT_WAS_SENT = frozenset({400, 403, 404, 413, 414, 422, 431})
 """Statuses of refusals that field selection may cause, including a missing permission and a URL that is too long."""
 MOST_REQUESTS = 400
 ROOM = 100
-"""The characters by which a page's URL exceeds the first request's: the end of the filter, and a page cursor."""
+"""By how many characters a page's URL may exceed that of the first request: the end of a filter, and a page cursor."""
 _PARTS = re.compile(r"[^a-z0-9_]+")
 _IN_SENTENCE = re.compile(r"\bfields(?::[\w.]*\w|\[[\w.]+\])")
 _QUOTED = re.compile(r"""['"`‘“](\w+)['"`’”]""")  # noqa: RUF001 - quotes as people write them
@@ -31,7 +31,7 @@ _WORD = re.compile(r"\w+")
 
 T = TypeVar("T")
 Ask = Callable[[Selection], T]
-"""Sends one request with a selection; raises ``StatusError``."""
+"""A function that sends one request with a selection, and raises ``StatusError`` if the service refuses it."""
 
 
 class Agreement(Struct, Generic[T], frozen=True):
@@ -43,7 +43,7 @@ class Agreement(Struct, Generic[T], frozen=True):
 
 
 class _Offence(Struct, frozen=True):
-    """A refused parameter, or one refused ``value`` of it, and the service's reason."""
+    """A refused parameter (or one refused ``value`` of a parameter) and the service's reason."""
 
     name: str
     value: str | None
@@ -77,7 +77,7 @@ class _Search(Generic[T]):
         self.is_too_much = False
 
     def ask(self, selection: Selection) -> T:
-        """Send one request."""
+        """Send one request and count it."""
         self._left -= 1
         return self._ask(selection)
 
@@ -99,7 +99,7 @@ class _Search(Generic[T]):
         return _Offence(selection.asked[count - 1][0], None, _said(refusal))
 
     def is_refused_alone(self, selection: Selection, name: str) -> bool:
-        """Return whether a parameter is refused even if it is sent only with those that it depends on."""
+        """Return whether a parameter is refused even if only the parameters that it depends on are sent with it."""
         return bool(selection.values(name)) and not self.takes(_alone(selection, name))
 
     def refused_value(self, selection: Selection, name: str, named: str | None) -> str | None:
@@ -135,7 +135,7 @@ def _without(selection: Selection, offence: _Offence, search: _Search[T], said: 
 
 
 def _smaller(selection: Selection, offence: _Offence, search: _Search[T]) -> Selection:
-    """Return the selection without the refused value, with the names of 4.5 in place of ``all``, or without both."""
+    """Return the selection with names in place of ``all``, without the refused value, or without the parameter."""
     values = selection.values(offence.name)
     if not search.is_refused_alone(selection, offence.name):
         search.is_too_much = True
@@ -158,7 +158,7 @@ def _named(refusal: StatusError, selection: Selection) -> Iterator[_Offence]:
 
 
 def _with_room(selection: Selection, said: dict[str, str]) -> Selection:
-    """Shorten a selection refused for its length further, because the requests for pages are a little longer."""
+    """Shorten further a selection that was refused for its length: the requests for pages are a little longer."""
     shorter, why = selection, next(reversed(said.values()))
     while shorter.asked and len(urlencode(selection.params)) - len(urlencode(shorter.params)) < ROOM:
         last, _ = shorter.asked[-1]
@@ -168,12 +168,12 @@ def _with_room(selection: Selection, said: dict[str, str]) -> Selection:
 
 
 def _alone(selection: Selection, name: str) -> Selection:
-    """Return a selection with one parameter and those that it depends on."""
+    """Return a selection with one parameter and the parameters that it depends on."""
     return selection.without([each for each, _ in selection.asked if not f"{name}.".startswith(f"{each}.")])
 
 
 def _said(refusal: StatusError) -> str:
-    """Return the reason; for 403 without the advice about the token, because only one name lacks permission."""
+    """Return the reason; for 403 without the advice about the token, which lacks permission for only one name."""
     if isinstance(refusal, Unauthorized):
         return f"{refusal.status}: {in_words(refusal.problems) or 'no reason given.'}"
     return str(refusal)
@@ -195,7 +195,7 @@ def _endings(key: str) -> Iterator[str]:
 
 
 def _value_in(problem: Problem, values: tuple[str, ...]) -> str | None:
-    """Return the value that the message names: the only one in quotes, or else the only one at all; else None."""
+    """Return the value that the message names: the only value in quotes, or else the only value in it; else None."""
     sentence = _IN_SENTENCE.sub(" ", problem.message)
     for words in (_QUOTED.findall(sentence), _WORD.findall(sentence)):
         named = [value for value in values if value in words]

@@ -2,7 +2,7 @@
 
 409 and 429, and a 5xx or 408 with the service's own error body, mean that nothing was done: any request may be retried.
 The same holds if no connection was made. If no answer arrives, or the answer may not be the service's (a 5xx, 408 or
-403 with another body, a 200 with an unexpected body), the request may have been done: it is retried only if that is
+403 with a different body, a 200 with an unexpected body), the request may have been done: it is retried only if that is
 harmless (a read). Retries are limited in number and in time.
 """
 
@@ -32,8 +32,8 @@ def wait_before_retry(
 ) -> float | None:
     """Return the seconds to wait before attempt ``attempt + 1``, or None if the error is final.
 
-    ``attempt`` counts from 1. A ``Retry-After`` is followed, unless it exceeds the time limit. One below the usual wait
-    (0, or a date in the past) does not shorten it, because all attempts would be used up at once.
+    ``attempt`` counts from 1. A ``Retry-After`` is followed, unless it exceeds the time limit. A ``Retry-After`` below
+    the usual wait (0, or a date in the past) does not shorten that wait, because all attempts would be used up at once.
     """
     if not _may_repeat(error, idempotent=idempotent) or attempt >= policy.attempts:
         return None

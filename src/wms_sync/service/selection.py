@@ -1,9 +1,9 @@
 """Field selection: the fields and related objects to request with shipments, as one table of parameters.
 
-The parameter names follow the vendor's rule ``fields:<path>`` (the dot between levels is inferred, so edit only this
-module for an instance that differs). ``all`` is not recursive: each level has its own parameter, and ``all`` is used
-only if specification 4.5 lists it for the kind. Otherwise, and if ``all`` is refused, the names that 4.5 lists are
-requested, or those of the object's field table.
+The parameter names follow the vendor's rule ``fields:<path>``. The dot between levels is inferred; for an instance that
+differs, change only this module. ``all`` is not recursive: each level has its own parameter, and ``all`` is used only
+if specification 4.5 lists it for the kind. Otherwise, and if ``all`` is refused, the names that 4.5 lists are
+requested, or, if it lists none, all fields of the kind.
 """
 
 from __future__ import annotations
@@ -26,14 +26,16 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 class Kind(Struct, frozen=True):
-    """A kind of object and the values that can be requested. ``type`` is its type in ``sql/types`` with all fields.
+    """A kind of object and the values that can be requested for it.
 
-    ``listed`` are the values that 4.5 lists besides ``all``; if 4.5 does not list the kind, it is empty and the fields
-    of the type are requested. ``brings`` maps a listed value to the fields that it brings under other names;
-    ``always`` are fields that come without being requested. ``personal`` values are requested only with addresses.
+    ``type`` is its type in ``sql/types``, which has all its fields. ``listed`` are the values that specification 4.5
+    lists besides ``all``; if 4.5 does not list the kind, ``listed`` is empty and the fields of the type are requested.
+    ``brings`` maps a listed value to the fields that it brings under other names; ``always`` are fields that come
+    without being requested. ``personal`` values are requested only if addresses are.
 
-    ``table`` holds its rows; ``parts`` maps a value that is a list to its tables. A ``shared`` kind comes only if it is
-    requested; other kinds come inside their owner, as a reference or in part, even if they are not requested.
+    ``table`` holds the rows of the kind; ``parts`` maps a value that is a list to its tables. Objects of a ``shared``
+    kind come only if they are requested. Other objects come inside their owner even if they are not requested, as a
+    reference or with some of their fields.
     """
 
     type: str
@@ -46,7 +48,7 @@ class Kind(Struct, frozen=True):
     shared: bool = False
 
     def __hash__(self) -> int:
-        return hash((self.type, self.table))  # a mapping has none
+        return hash((self.type, self.table))  # a mapping has no hash
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -241,7 +243,7 @@ _PERSONAL_PATHS = frozenset({"order.original_address"})
 
 
 class Parameter(Struct, frozen=True):
-    """One query parameter; ``names`` are its single values, ``first`` is the value to try first."""
+    """One query parameter; ``names`` are its single values, ``first`` are the values to try first."""
 
     path: str
     kind: Kind
@@ -250,13 +252,16 @@ class Parameter(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """Return its name in the query."""
+        """Return the name of the parameter in the query."""
         return PREFIX + self.path if self.path else SHIPMENT
 
 
 @cache
 def parameters(*, include_addresses: bool) -> tuple[Parameter, ...]:
-    """Return all parameters, each after those that it depends on; without addresses, none for personal data."""
+    """Return all parameters, each after those that it depends on.
+
+    Unless ``include_addresses``, leave out those for personal data.
+    """
     return tuple(
         Parameter(path, kind, names := kind.names(include_addresses=include_addresses), _first(kind, names))
         for path, kind in sorted(_KINDS.items())
@@ -265,7 +270,7 @@ def parameters(*, include_addresses: bool) -> tuple[Parameter, ...]:
 
 
 def parameter(name: str) -> Parameter:
-    """Return a parameter by its name in the query, in its form with addresses."""
+    """Return the parameter with this name in the query, as it is if addresses are requested."""
     return _BY_NAME[name]
 
 
@@ -278,7 +283,10 @@ _BY_NAME = {parameter.name: parameter for parameter in parameters(include_addres
 
 
 class Selection(Struct, frozen=True):
-    """The requested values by parameter, in the order of the table; ``said``: the service's reasons to refuse more."""
+    """The requested values by parameter, in the order of ``parameters``.
+
+    ``said`` has the service's reasons for refusing other parameters or values.
+    """
 
     asked: tuple[tuple[str, tuple[str, ...]], ...]
     include_addresses: bool
@@ -302,7 +310,7 @@ class Selection(Struct, frozen=True):
         return next((values for each, values in self.asked if each == name), ())
 
     def asking(self, name: str, values: Iterable[str]) -> Selection:
-        """Return the selection with other values for one parameter; without values it is left out."""
+        """Return the selection with other values for one parameter; without values the parameter is left out."""
         wanted = tuple(values)
         return replace(
             self,
@@ -312,7 +320,7 @@ class Selection(Struct, frozen=True):
         )
 
     def dropping(self, name: str) -> Selection:
-        """Return the selection without a parameter, and without those below it if their objects would not come."""
+        """Return the selection without a parameter, and without those below it if their objects then do not come."""
         below = [each for each, _ in self.asked if each.startswith(f"{name}.")] if parameter(name).kind.shared else []
         return self.without([name, *below])
 

@@ -6,8 +6,8 @@ A page as served::
      "has_more": true, "next": "/api/global/v1/shipping/shipments?...&cursor_start=8", "previous": null,
      "meta": {"processing_time": 0.1, "cursor_start": 8, "cursor_end": 7, "count": 1234}}
 
-Cursors work only with ``sort=id``, so ``updated_at`` filters but never orders. Only the page cursor of ``next`` is used
-(``page_cursor``); each page is requested with the listing's own parameters.
+Page cursors work only with ``sort=id``, so ``updated_at`` filters but never orders. Only the page cursor of ``next`` is
+used (``page_cursor``); each page is requested with the listing's own parameters.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ PATH = f"{ROOT}/v1/shipping/shipments"
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC), datetime(2000, 1, 2, tzinfo=UTC)
 """A day on which no shipment of any instance was last changed."""
 IDS_PER_REQUEST = 200
-"""With ids of ten digits, the encoded URL is about 3 KB long; no limit is published, and 4 KB is a common one."""
+"""With ids of ten digits, the encoded URL is about 3 KB long; no limit is published, and 4 KB is a common limit."""
 EMPTY = b'{"collection":[],"included":{},"has_more":false,"next":null,"meta":{"count":0}}'
-"""An empty list, which replaces an answer 404 or 204 with that meaning."""
+"""An empty list. It replaces an answer with 404 or 204 that means an empty list."""
 
 
 _OF_PARAMETERS = frozenset({400, 413, 422})
@@ -45,7 +45,9 @@ def ignored(_: int) -> None:
 
 
 class PageSize:
-    """The page size of one run, shared by its threads. ``found`` is called once, with a smaller size that works.
+    """The page size of one run, shared by its threads.
+
+    If only a page size below ``wanted`` works, ``found`` is called with that size, once.
 
     A service may refuse a ``limit`` that the specification allows (4.4: 1 to 1000). Each refusal halves it; the first
     accepted size is kept for the rest of the run. A refusal is attributed to the limit until a page of that size has
@@ -76,7 +78,7 @@ class PageSize:
             self._found(size)
 
     def refused(self, size: int, refusal: Rejected) -> bool:
-        """Halve the size after a refusal. Return whether to retry: not at size 1, nor if such a page was served."""
+        """Halve the size after a refusal. Return whether to retry: not if the size was 1 or has been served before."""
         with self._lock:
             if refusal.status not in _OF_PARAMETERS or size <= self._largest_taken:
                 return False
@@ -127,9 +129,10 @@ class ShipmentListing:
     def count(
         self, start: datetime | None, end: datetime | None, *, selecting: Selection | None = None
     ) -> tuple[int | None, datetime]:
-        """Return the number of matching shipments (None if the service does not count) and the time. One request.
+        """Return the number of shipments changed in ``[start, end)``, and the time of the answer. Sends one request.
 
-        With ``selecting``, one record is requested with this selection, to test whether the service accepts it.
+        The number is None if the service does not count. With ``selecting``, one record is requested with this
+        selection, to test whether the service accepts it.
         """
         asked = selecting.params if selecting is not None else ()
         envelope, served_at = self._counted(updated_within(start, end), selecting=asked)
@@ -144,31 +147,34 @@ class ShipmentListing:
         return self._query(UNDATED)
 
     def between(self, after_id: int, to_id: int | None = None, *, since: datetime | None = None) -> Query:
-        """Return the query for shipments with ids in ``(after_id, to_id]``; with ``since``, for those changed since."""
+        """Return the query for shipments with ids in ``(after_id, to_id]``, changed since ``since`` if it is given."""
         dated = () if since is None else (updated_within(since - self.widening, None),)
         return self._query(*dated, after_id=after_id, to_id=to_id)
 
     def lowest_id(self, start: datetime) -> int | None:
-        """Return the lowest id of a shipment changed since ``start``; None if there is none. One request."""
+        """Return the lowest id of the shipments changed since ``start``; None if there are none. Sends one request."""
         envelope, _ = self._counted(updated_within(start - self.widening, None))
         return min(envelope.ids, default=None)
 
     def first_change_times(self) -> Mapping[int, object]:
-        """Return the ``updated_at`` of the shipments with the lowest ids, as received. One request."""
+        """Return the ``updated_at`` of the shipments with the lowest ids, as received. Sends one request."""
         return change_times(self._get((("sort", "id"),)).body.content)
 
     def first_ids(self, start: datetime, end: datetime) -> tuple[int, ...]:
-        """Return the lowest ids of shipments that the filter finds in ``[start, end)``. One request.
+        """Return the lowest ids of shipments that the filter finds in ``[start, end)``. Sends one request.
 
-        The page has the service's default size, like that of ``first_change_times``. So a shipment of that page is also
-        on this page, if the filter finds it.
+        This page and the page of ``first_change_times`` both have the service's default size. So a shipment of that
+        page is also on this page, if the filter finds it.
         """
         return self._get((("filter", updated_within(start, end)), ("sort", "id"))).read.ids
 
     def count_ids(
         self, after_id: int, to_id: int | None, start: datetime | None = None, end: datetime | None = None
     ) -> int | None:
-        """Return the number of shipments with ids in ``(after_id, to_id]``, changed in ``[start, end)`` if given."""
+        """Return the number of shipments with ids in ``(after_id, to_id]``, changed in ``[start, end)`` if given.
+
+        None if the service does not count. Sends one request.
+        """
         dated = () if start is None and end is None else (updated_within(start, end),)
         envelope, _ = self._counted(ids_between(after_id, to_id), *dated)
         return envelope.count
@@ -176,7 +182,7 @@ class ShipmentListing:
     def count_undated(self) -> int | None:
         """Return the number of shipments whose ``updated_at`` is null; at least 1 if the service does not count.
 
-        Return None if the service refuses the filter, or sends a shipment that has a date. One request.
+        Return None if the service refuses the filter, or sends a shipment that has a date. Sends one request.
         """
         params = (("filter", UNDATED), ("sort", "id"), ("limit", "1"), ("count", "1"))
         try:
@@ -191,7 +197,7 @@ class ShipmentListing:
         return envelope.count or 1
 
     def which_of(self, ids: Sequence[int]) -> tuple[frozenset[int], datetime]:
-        """Return the requested ids (at most ``IDS_PER_REQUEST``) that the service has, and the time.
+        """Return which of these ids (at most ``IDS_PER_REQUEST``) the service has, and the time of the answer.
 
         Raise ``ProtocolError`` if the answer is not a complete list of the requested ids, so that it proves nothing.
         """
@@ -208,7 +214,10 @@ class ShipmentListing:
         return found, answer.served_at
 
     def counts_by_filter(self) -> bool:
-        """Return whether counts follow the filter: for a day without shipments the count must be 0. One request."""
+        """Return whether counts follow the filter: for a day without shipments the count must be 0.
+
+        Sends one request.
+        """
         envelope, _ = self._counted(updated_within(*LONG_AGO))
         return bool(envelope.records or envelope.has_more or not envelope.count)
 
@@ -226,7 +235,7 @@ class ShipmentListing:
         return self._taken(filters, page_cursor, common, watched=self._watched)
 
     def _bare_page(self, filters: Sequence[str], page_cursor: int | None, *, counted: bool = True) -> Page:
-        """Request a page without field selection, of which the service sends little and refuses nothing."""
+        """Request a page without field selection: it is small, and there is no parameter that could be refused."""
         common = (("count", "1"), ("sort", "id")) if counted else (("sort", "id"),)
         return self._taken(filters, page_cursor, common, watched=False)
 
@@ -251,7 +260,7 @@ class ShipmentListing:
                 return answer
 
     def _get(self, params: Params, read: Callable[[bytes], Envelope] = read_envelope) -> Answer[Envelope]:
-        """Request a list. A 404 or 204 is an empty list if the service answers the same for a day without shipments.
+        """Request a list. A 404 or 204 means an empty list if a day without shipments gets the same status.
 
         A path that is briefly gone answers 404 too, so a request without filters must return a list right afterwards.
         """
@@ -282,7 +291,7 @@ class ShipmentListing:
 
 
 def _status_of_empty(refusal: NotAList | Rejected) -> int | None:
-    """Return the status of an answer that can mean an empty list, else None. ``NotAList`` only comes with 204."""
+    """Return the status of an answer that can mean an empty list, else None. ``NotAList`` is raised only for 204."""
     if isinstance(refusal, NotAList):
         return HTTPStatus.NO_CONTENT
     return HTTPStatus.NOT_FOUND if refusal.status == HTTPStatus.NOT_FOUND else None

@@ -35,7 +35,7 @@ _PASSING = re.compile(
 def raise_for(response: httpx.Response, base_url: str, credentials: str) -> None:
     """Return for 2xx; otherwise raise the error for the status.
 
-    ``credentials`` completes the sentence ``... refused`` and names the settings to check; it may have ``{status}``.
+    ``credentials`` completes the sentence ``... refused`` and names the settings to check; it may contain ``{status}``.
     """
     status = response.status_code
     if 200 <= status < 300:
@@ -53,7 +53,7 @@ def raise_for(response: httpx.Response, base_url: str, credentials: str) -> None
         refused = f"it refused {credentials.format(status=status)}" if may_be_own else ""
         message = f"{answered} {_by_a_firewall(response, said, refused)}{_asked(wait)}"
         raise ServiceFailed(message, status=status, retry_after=wait)
-    if status >= 500 or status in {REQUEST_TIMEOUT, NOT_MODIFIED}:  # no request has a condition: a cache is in between
+    if status >= 500 or status in {REQUEST_TIMEOUT, NOT_MODIFIED}:  # a 304 is from a cache
         failed = f"the service, or a proxy in front of it, failed{_server(response)}.{_it_says(said)}"
         message = f"{answered}: {as_sentence(said) if is_own else failed}{_asked(wait)}"
         raise ServiceFailed(message, status=status, retry_after=wait, is_from_service=is_own)
@@ -81,7 +81,7 @@ def not_the_answer(response: httpx.Response, content: bytes, base_url: str, *, w
     answered = f"{_where(response, base_url)} answered {response.status_code}"
     return ServiceFailed(
         f"{answered} with {len(content):,} bytes that are not {wanted}, so it may not be the service"
-        f"{_server(response)}.{_it_says(said)} If this persists, check WMS_BASE_URL and any proxy before the service."
+        f"{_server(response)}.{_it_says(said)} If this persists, check WMS_BASE_URL and any proxy in front of it."
         f"{_asked(wait)}",
         status=response.status_code,
         retry_after=wait,
@@ -139,7 +139,7 @@ def _leads_below(response: httpx.Response) -> bool:
 
 
 def _is_busy(response: httpx.Response, problems: tuple[Problem, ...], wait: float | None) -> bool:
-    """Return whether a 409 means too many requests at once (facts), rather than that the object exists already.
+    """Return whether a 409 means too many requests at once (specification 10), not that the object already exists.
 
     The refusal of a create names the offending key. Without a reason, or with a reason about load, it means busy.
     """
