@@ -1,12 +1,13 @@
 """Detect personal data in a page cheaply: with a strict decoder and a search.
 
-A page's envelope is decoded anyway, skipping the records. The decoder built here skips them too, but fails if the known
-places of addresses, candidates and ship-to locations have any personal field. Persons in other places are found by
-their keys, except in custom fields; the decoder returns those as raw bytes, so that their keys can be subtracted.
+A page's envelope is decoded anyway, skipping the records. The decoder built here skips them too, but fails if an
+address, a candidate or a ship-to location in a known place has a personal field. Elsewhere, personal data is found by
+its keys (``PERSON``), except in custom fields. The decoder returns custom fields as raw bytes, so that their keys can
+be subtracted.
 
 Every page is searched, so the search uses the Rust regex engine inside pydantic, through a string validator with a
-pattern: 0.7 ms for a page of 7.5 MB, against 38 ms for ``re``. The validator also rejects text that is not UTF-8; only
-its error distinguishes this from text without a match. `make bench BENCH=persons` measures detection.
+pattern: 0.7 ms for a page of 7.5 MB, against 38 ms for ``re``. The validator also rejects text that is not UTF-8, with
+an error of a different type from that for text without a match. `make bench BENCH=persons` measures detection.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ _HOLDERS = {kind: _ORDER if kind == "Order" else _struct(kind, _own()) for kind 
 def page_decoder(*, watched: bool, **envelope: Any) -> msgspec.json.Decoder[Any]:  # noqa: ANN401 - types by key
     """Return a decoder for the keys of ``envelope`` and the ``id`` of each record.
 
-    If ``watched``, it fails on personal data in a known place; ``mentions_no_person`` checks all other places.
+    If ``watched``, the decoder fails on personal data in a known place; ``mentions_no_person`` checks all other places.
     """
     shipment: Any = _struct("Shipment", {"id": int, **(_shipment() if watched else {})}, required=("id",))
     included = _struct("Included", {kind: _many(struct) for kind, struct in {**_HOLDERS, **_KINDS}.items()})
@@ -79,12 +80,12 @@ def page_decoder(*, watched: bool, **envelope: Any) -> msgspec.json.Decoder[Any]
 
 
 def _shipment() -> dict[str, Any]:
-    """Return the watched fields of a shipment, which may contain a whole order."""
+    """Return the fields of a shipment that a watched decoder checks; a shipment may contain a whole order."""
     return {**_AT, "order": _ORDER | int | str | None}
 
 
 def mentions_no_person(page: Any, content: bytes) -> bool:  # noqa: ANN401 - a generated struct
-    """Return whether a page that a watched decoder accepted has no key of a person outside custom fields."""
+    """Return whether a page that a watched decoder accepted has no key of personal data outside custom fields."""
     return not _has_person_key_outside(content, b"".join(_custom_fields(page)))
 
 
@@ -95,9 +96,9 @@ def _custom_fields(page: Any) -> Iterator[bytes]:  # noqa: ANN401 - a generated 
 
 
 def _has_person_key_outside(text: bytes, kept: bytes) -> bool:
-    """Return whether the text has the key of a person outside ``kept``, the parts of the text that may have such keys.
+    """Return whether the text has a key of personal data outside ``kept``, the parts of it that may have these keys.
 
-    Also returns True if the search cannot tell: a letter is written as an escape, or the text is not UTF-8.
+    Also return True if the search cannot tell: a letter is written as an escape, or the text is not UTF-8.
     """
     own = frozenset(key for key in PERSON if _occurrences(key, kept))
     return _may_be_in(text, PERSON - own) or any(_occurrences(key, text) > _occurrences(key, kept) for key in own)
@@ -124,5 +125,5 @@ def _occurrences(key: str, text: bytes) -> int:
 
 
 def mentions_person(text: bytes) -> bool:
-    """Return whether the text has the key of a person anywhere; it need not be JSON."""
+    """Return whether the text has a key of personal data anywhere; the text need not be JSON."""
     return _PERSON.search(text) is not None

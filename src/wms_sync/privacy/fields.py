@@ -2,7 +2,7 @@
 
 For the kinds listed here, every field except the named ones is personal, including fields that the service adds later.
 Any other object with one of the ``PERSON`` keys is personal as a whole, except the fields that its type has: an order
-with an email address is still an order. Custom fields and free texts (notes, comments) are the company's own data and
+with an email address is still an order. Custom fields and free text (notes, comments) are the company's own data and
 are kept as received.
 """
 
@@ -53,7 +53,7 @@ CONTACT = ("telephone", "email")
 PERSON = frozenset({"first_name", "last_name", *CONTACT})
 ADDRESS_KEPT = ("country", "region", "classification")
 SHIP_TO = tuple(f"ship_to_{name}" for name in ADDRESS_KEPT)
-"""The columns of ``orders`` with these fields of the shipping address. ``wms-sync forget`` empties them."""
+"""The columns of ``orders`` that hold ``ADDRESS_KEPT`` of the shipping address. ``wms-sync forget`` empties them."""
 CANDIDATE_KEPT = ("address_id", "region_code", "country_code", "classification")
 LOCATION_KEPT = tuple(name for name in fields_of("retailer_ship_to_location") if name not in {*REFERENCE, *CONTACT})
 
@@ -65,10 +65,10 @@ KEPT: dict[str, frozenset[str]] = {
 """The fields that are not personal, for each kind with personal fields."""
 
 KEPT_AS_TEXT: dict[str, tuple[str, ...]] = {ADDRESS: ADDRESS_KEPT}
-"""Only texts of these fields are kept, because an object or a list could hold anything."""
+"""Fields of which only text values are kept, because an object or a list could hold anything."""
 
 STRICTLY_KEPT = KEPT | {ADDRESS: frozenset(REFERENCE)}
-"""The fields that stay of a forgotten order, and that findings may show: only the reference of an address."""
+"""The fields of a forgotten order that stay, and that findings may show; of an address, only the reference stays."""
 
 OF_ADDRESSES = frozenset({*fields_of("order_address"), *fields_of("order_address_candidate")}) - KEPT[CANDIDATE]
 """Fields by which an address or candidate is recognised if it does not state its kind."""
@@ -86,7 +86,7 @@ COMPANYS_OWN = frozenset({"custom_fields"})
 """Objects whose keys are chosen by the company that runs the instance."""
 
 SHARED = frozenset(kind for kind in fields_of("included") if not kind.startswith(("Order", "Shipment")))
-"""Kinds that do not belong to one order: they are the company's data, whichever order refers to them."""
+"""Kinds of objects that do not belong to one order: they are the company's data, whichever order refers to them."""
 
 Kept = Mapping[str, frozenset[str]]
 """The fields that are not personal, by kind."""

@@ -1,7 +1,8 @@
 """Remove personal data from pages and values.
 
-A text with personal data is parsed, edited and serialized again. Spaces and escapes may change, values do not: numbers
-keep every digit. Invalid JSON (``NaN``, broken UTF-8, very deep nesting) is read as leniently as flattening reads it.
+JSON with personal data is parsed, edited and serialized again. Spaces and escapes may change, but values do not:
+numbers keep every digit. Invalid JSON (``NaN``, broken UTF-8, very deep nesting) is read as leniently as flattening
+reads it.
 
 PHP writes a list as an object if its indexes have gaps or are ids; both forms are handled.
 """
@@ -74,7 +75,7 @@ def _hides_values(content: bytes) -> bool:
 
 
 def without_orders(content: bytes, forgotten: Collection[int]) -> bytes | None:
-    """Return the page without the personal data of these orders; None if there is nothing to remove."""
+    """Return the page without the personal data of the ``forgotten`` orders; None if there is nothing to remove."""
     if not forgotten or not _may_hold(content, forgotten):
         return None
     return _edited(content, lambda page: _forget(page, forgotten))
@@ -118,10 +119,10 @@ def _strip(value: dict[str, Any], kind: str | None, table: Kept) -> bool:
 
 
 def _forget(page: Any, forgotten: Collection[int]) -> bool:  # noqa: ANN401 - any JSON
-    """Scrub these orders, the objects that belong to them, and everything they refer to under ``included``.
+    """Scrub the ``forgotten`` orders, the objects that belong to them, and all they refer to under ``included``.
 
     Addresses and candidates under ``included`` stay only if something else on the page refers to them, because an order
-    may refer to its own in a form that is not recognised.
+    may refer to its addresses in a form that is not recognised. Return whether anything was removed.
     """
     left = [(key, record) for key, record in _objects(page) if _is_theirs(key, record, forgotten)]
     if not left:
@@ -144,7 +145,7 @@ def _forget(page: Any, forgotten: Collection[int]) -> bool:  # noqa: ANN401 - an
 
 
 def _is_theirs(key: str, value: dict[str, Any], forgotten: Collection[int]) -> bool:
-    """Return whether an object is one of these orders, or belongs to one, as a shipment does."""
+    """Return whether an object is one of the ``forgotten`` orders, or belongs to one, as a shipment does."""
     named = [value.get("order_id"), value.get("order")]
     if "Order" in (key, value.get("type")):
         named.append(value)
@@ -166,11 +167,11 @@ def _objects(value: Any, leaving: Collection[int] = ()) -> Iterator[tuple[str, d
 
 
 _Name = tuple[Any, int | None]
-"""Kind and id."""
+"""The kind and the id of an object."""
 
 
 def _references(value: Any, leaving: Collection[int] = ()) -> Iterator[_Name]:  # noqa: ANN401 - any JSON
-    """Yield kind and id of every object and reference in a value, including the value itself."""
+    """Yield the kind and id of every object and reference in a value, including the value itself."""
     for key, record in _objects(value, leaving):
         id_ = whole(record.get("id"))
         if id_ is not None:
@@ -220,7 +221,7 @@ def _reencoded(content: bytes, edit: Callable[[Any], bool]) -> bytes | None:
 
 
 def as_list(value: Any) -> list[Any] | None:  # noqa: ANN401 - any JSON
-    """Return a list, also from an object whose keys are numbers and whose values are objects; None for other values."""
+    """Return the elements of a list, or of an object whose keys are numbers and whose values are objects; else None."""
     if isinstance(value, dict) and value and all(_is_numbered(key, element) for key, element in value.items()):
         return list(value.values())
     return value if isinstance(value, list) else None
