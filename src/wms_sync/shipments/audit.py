@@ -46,12 +46,12 @@ from wms_sync.state.store import Run, Window
 logger = logging.getLogger(__name__)
 
 SLICE_EVERY = timedelta(hours=20)
-"""The interval between slices: one slice a night, however often a sync runs."""
+"""The minimum interval between slices, so that one slice is read a night, however often a sync runs."""
 MOST_ABSENT = 100
 """Up to this many absent shipments are always requested again; more only if they are at most half of the slice."""
 
 Stored = Callable[[int, int], AbstractSet[int]]
-"""Returns the ids in the tables that a slice of ``(after, to]`` should contain."""
+"""A function that returns the ids in the tables that the slice ``(after, to]`` should contain, given the two bounds."""
 
 
 class SliceReader:
@@ -83,7 +83,7 @@ class SliceReader:
         self._counts = Counts(self._listing, self._warnings)
 
     def read(self, horizon: datetime) -> Audit | None:
-        """Read the next slice if one is due. An error is reported and affects only the audit.
+        """Read the next slice if it is due. An error is reported and affects only the audit.
 
         ``horizon`` is the end of the sync that has just been read.
         """
@@ -107,7 +107,7 @@ class SliceReader:
         return audit
 
     def _before_first(self) -> int:
-        """Return an id just below the first that a round reads again: years of older shipments may have lower ids."""
+        """Return an id just below the first id that a round reads: years of older shipments may have lower ids."""
         older = self._store.observation(BEFORE_START)
         if older is not None and not older.value:
             return 0
@@ -115,7 +115,7 @@ class SliceReader:
         return 0 if lowest is None else min((lowest, *self._stored(0, lowest - 1))) - 1
 
     def _is_due(self, last: Audit | None, settled: datetime) -> bool:
-        """Return whether a slice is due. None is due after a first sync, which has just read the shipments."""
+        """Return whether a slice is due: never right after the first sync, which has just read the shipments."""
         if not self._settings.audit_pages or not self._store.windows("loaded") or settled <= self._settings.start:
             return False
         return last is None or not is_recent(SLICE_EVERY, last.read_at)
@@ -139,7 +139,7 @@ class SliceReader:
             # count last, so that the counts exclude shipments that were just proven missing
             everything = _counted(self._listing.count_ids(0, highest))
             before_start = _counted(self._listing.count_ids(0, highest, None, self._settings.start))
-            # too few if the filter is not exact: too many would be reported as never read
+            # if the filter is not exact, count too few: too many would be reported as never read
             margin = self._listing.widening
             settled_counted = _counted(self._listing.count(self._settings.start + margin, settled - margin)[0])
         except (ApiError, WindowIncomplete):
@@ -183,7 +183,7 @@ class SliceReader:
             yield from (MissingShipment(missing, window_id, asked_at) for missing in part if missing not in there)
 
     def _repeat(self, ids: Sequence[int], *, witness: int) -> tuple[AbstractSet[int], datetime]:
-        """Return the requested ids that the service has, and the time of the request.
+        """Return which of these ids the service has, and the time of the request.
 
         Raise ``ProtocolError`` if the service does not find the witness: then a search by id proves nothing.
         """
@@ -212,9 +212,9 @@ class SliceReader:
 class _Slice:
     """At most ``pages`` pages of shipments with ids above ``after``, without those dated before ``start``.
 
-    They are listed without a filter on ``updated_at``, which may hide shipments. ``to_id`` is the id up to which the
-    pages reach, ``ids`` are the ids on them. ``highest`` is the highest id of earlier reads: the last slice is verified
-    only up to there, or up to its own highest id.
+    The shipments are listed without a filter on ``updated_at``, which may hide some. ``to_id`` is the id up to which
+    the pages reach, ``ids`` are the ids on them. ``highest`` is the highest id of earlier reads: the last slice is
+    verified only up to that id, or up to its own highest id.
     """
 
     def __init__(self, listing: ShipmentListing, start: datetime, after: int, highest: int, pages: int) -> None:
@@ -250,18 +250,18 @@ class _Slice:
         return None if page is None or self._left <= 0 else self._taken(page)
 
     def listed(self) -> Iterator[Page]:
-        """Yield pages with the service's ids between the ends of the slice, except old ones."""
+        """Yield pages with the service's ids between the ends of the slice, except those of old shipments."""
         to_id = min(self.to_id, max((self._highest, *self.ids)))
         for page in self._listing.between(self.after, to_id).listed():
             ids = tuple(shipment for shipment in page.envelope.ids if shipment not in self._old)
             yield replace(page, envelope=replace(page.envelope, ids=ids))
 
     def these(self, ids: Sequence[int]) -> Page:
-        """Return a page with the requested records that the service has."""
+        """Return a page with the records that the service has under these ids."""
         return self._query.these(ids)
 
     def which(self, ids: Sequence[int]) -> frozenset[int]:
-        """Return the requested ids that the service has."""
+        """Return which of these ids the service has."""
         return self._query.which(ids)
 
     def _taken(self, page: Page) -> Page:

@@ -27,7 +27,7 @@ def read_changes(
 ) -> ReadReport:
     """Read the changes since the sync cursor, then the slice of an audit. Return the report of the changes.
 
-    ``read`` gets it before the audit, so that a failed audit loses no counts.
+    ``read`` is called with this report before the audit, so that its counts are kept even if the audit fails.
     """
     with _reading(run, watcher, transport) as (reading, audit):
         report = reading.sync()
@@ -46,9 +46,9 @@ def read_days(run: Run, days: Interval, watcher: Watcher | None, transport: http
 def _reading(
     run: Run, watcher: Watcher | None, transport: httpx.BaseTransport | None
 ) -> Iterator[tuple[Reading, SliceReader]]:
-    """Yield the readers. Each landed window is flattened in parallel, and all of them by the end of the block.
+    """Yield the readers. Landed windows are flattened in other threads, and all of them by the end of the block.
 
-    Raise before the first request if no load could use the pages.
+    Raise an error before the first request if no load could use the pages.
     """
     target_of(run.settings).try_files()
     settings, warnings = run.settings, Warnings()

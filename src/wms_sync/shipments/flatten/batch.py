@@ -1,7 +1,7 @@
 """Flatten a batch of pages to one Parquet file per table: the entry point of this package.
 
 Memory use grows with the pages of the batch (their shipments and orders are held in memory), not with the window. A
-flattener uses one processor: several flatteners in parallel cost two thirds of one flattener with several threads.
+flattener uses one processor: several in parallel cost two thirds of what one flattener with several threads costs.
 
 A page becomes files of objects: unchanged if it passes the gate, else repaired value by value.
 """
@@ -38,7 +38,7 @@ from wms_sync.storage.durable import make_private
 
 
 class Findings(Struct, frozen=True):
-    """Numbers of findings: quarantine rows, drift rows, and by page the shipments that were quarantined whole."""
+    """The numbers of quarantine rows, of drift rows, and, by page, of shipments that were quarantined whole."""
 
     quarantined: int = 0
     drift: int = 0
@@ -68,7 +68,7 @@ class PageReader:
         self._seen: Seen = {}
 
     def read(self, pages: Sequence[RawPage], window_id: str, *, repairing_all: bool = False) -> Findings:
-        """Replace the current batch with these pages; repair those that need it or, ``repairing_all``, all.
+        """Replace the current batch with these pages. Repair pages that need it or, if ``repairing_all``, every page.
 
         Of identical objects of a shared kind only the first is written, so the newest page is read first.
         """
@@ -105,9 +105,9 @@ class PageReader:
         return Findings(len(misfits), len(repaired.drift), {page.number: removed})
 
     def _all_records(self, page: RawPage, repaired: Repaired) -> tuple[list[Misfit], int]:
-        """Return a misfit for each record of a page that the service sent twice, and their number.
+        """Return a misfit for each record of an unreadable page that was requested twice, and the number of records.
 
-        Raise ``PageUnreadableError`` if the page has been read only once.
+        Raise ``PageUnreadableError`` if the page has been requested only once.
         """
         if not page.is_retry:
             raise PageUnreadableError(page.path, repaired.misfits[-1].why)
@@ -221,7 +221,7 @@ class Flattener:
         return Flattened(rows, files, found.quarantined, removed, found.drift, time.monotonic() - started)
 
     def _flatten(self, batch: Batch) -> tuple[Findings, dict[str, int], dict[str, Path]]:
-        """Read the pages; if DuckDB cannot read one that passed the gate, repair every page of the batch."""
+        """Read the pages. If DuckDB cannot read a page that passed the gate, repair every page of the batch."""
         try:
             return self._read_and_write(batch)
         except CONTENT_ERRORS:

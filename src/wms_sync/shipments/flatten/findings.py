@@ -16,7 +16,7 @@ from wms_sync.privacy.fields import OF_ADDRESSES, PERSON, PLACES, STRICTLY_KEPT
 from wms_sync.privacy.scrub import scrub
 
 TEXT_LIMIT = 2000
-WITHHELD = "(personal: in the raw page)"
+WITHHELD = "(personal data withheld: see the raw page)"
 
 
 class NonFiniteNumber(Struct, frozen=True):
@@ -44,8 +44,8 @@ UNKNOWN_KEY = "the key is in no type"
 class Drift(Struct):
     """A difference between the service and ``sql/types``: a row of ``ops.schema_drift``.
 
-    Either the type ``holder`` does not have the key, or values of a known key were cast to another form. Examples of
-    a holder: ``Order``, ``Order.weight``, ``included``.
+    Either the type ``holder`` does not have the key, or values of a known key were cast. Examples of a holder:
+    ``Order``, ``Order.weight``, ``included``.
     """
 
     holder: str
@@ -66,7 +66,7 @@ def whole_page(content: bytes, why: str) -> Misfit:
 
 
 def piece_of(content: bytes, piece: bytes) -> str:
-    """Return a piece of an unparsable page as text, or ``WITHHELD`` if the page has a key of a person."""
+    """Return a piece of an unparsable page as text, or ``WITHHELD`` if the page has a key of personal data."""
     return WITHHELD if mentions_person(content) else piece.decode(errors="replace")
 
 

@@ -3,14 +3,14 @@
 DuckDB's typed read fails on a word in a number, but silently ignores an unknown key, rounds 1.5 to an integer, reads 5
 as true, ``epoch`` as a time and 1_000 as a decimal, rounds surplus decimals, cuts the time off a date and writes an
 object into a text. So msgspec decodes each page a second time, with the same types and no other keys. For a page that
-passes, DuckDB reads the same values as ``values`` would give. The gate is looser than DuckDB only if DuckDB fails with
-an error, which also leads to repair. msgspec cannot express two rules: DECIMAL(18,4) holds the fraction exactly, and
-the day of a date exists. ``loses_nothing`` checks both for a decoded value.
+passes, DuckDB reads the same values as ``values`` would give. Where the gate is looser than DuckDB, DuckDB fails with
+an error, which also leads to repair. msgspec cannot express two rules: that DECIMAL(18,4) holds the fraction exactly,
+and that the day of a date exists. ``loses_nothing`` checks both for a decoded value.
 
-Only the first occurrence of an object in a list may become a row. The lists are those whose elements' ids are keys:
+In a list whose elements' ids are keys, only the first occurrence of an object may become a row. These lists are
 ``items`` of a shipment, an order and a gallery, and every kind under ``included``, where the six kinds of products
-count as one. Most ids occur once, so the ids of all lists on one route are checked together, with iterators that run in
-C; only if an id repeats is each list checked separately.
+count as one list. Most ids occur once, so the ids of all lists on one route are checked together, with iterators that
+run in C; only if an id repeats is each list checked separately.
 """
 
 from __future__ import annotations
@@ -157,14 +157,14 @@ def _repeat(ids: Iterable[Any], count: int) -> bool:
 AT_ONCE = 32
 """The number of objects decoded at a time: few, so that their values stay in the processor's cache."""
 Seen = dict[str, dict[bytes, Any]]
-"""The objects of shared kinds on earlier pages of a batch: their ids by kind and bytes."""
+"""The ids of objects of shared kinds on earlier pages of a batch, by kind and then by the bytes of the object."""
 
 
 class Examined(Struct, frozen=True):
-    """The result of the gate: ``fits`` if DuckDB can read the page unchanged.
+    """The result of the gate; ``fits`` is true if DuckDB can read the page unchanged.
 
-    ``objects`` are the page's objects that were not ``seen`` before, and ``shared`` those that later pages may repeat.
-    None has a line break.
+    ``objects`` are the page's objects that were not ``seen`` before; ``shared`` are those of them that later pages may
+    repeat. No object has a line break.
     """
 
     fits: bool
@@ -173,7 +173,7 @@ class Examined(Struct, frozen=True):
 
 
 class Gate:
-    """Checks pages against the types; for one thread at a time, with its own types.
+    """Checks pages against the types. Each gate has its own types and is used by one thread at a time.
 
     msgspec caches its analysis of a type on the type before it is complete: if another thread builds a decoder of the
     same type meanwhile, the process ends with a segmentation fault.
@@ -216,7 +216,7 @@ class Gate:
                 unseen[kind] = tuple(shared[kind])
         if page.collection is None or kinds_repeat(ids):
             return Examined(fits=False)
-        if b"\n" in content:  # only between values: inside a text it is escaped
+        if b"\n" in content:  # only between values: inside a string it is escaped
             unseen = {kind: [bytes(raw).replace(b"\n", b" ") for raw in some] for kind, some in unseen.items()}
         return Examined(True, unseen, shared)
 
@@ -229,7 +229,7 @@ class Gate:
         return [new[content] if content in new else seen[content] for content in objects], new
 
     def _ids(self, kind: str, objects: Sequence[Any]) -> list[Any]:
-        """Return the ids of objects. Raise ``ValueError`` or an error of msgspec if one does not fit."""
+        """Return the ids of objects. Raise ``ValueError`` or an error of msgspec if an object does not fit."""
         ids: list[Any] = []
         for start in range(0, len(objects), AT_ONCE):
             decoded = self._decoders[kind].decode(b"[" + b",".join(objects[start : start + AT_ONCE]) + b"]")

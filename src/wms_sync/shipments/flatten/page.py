@@ -45,7 +45,7 @@ class PageUnreadableError(PageDamagedError):
         FlattenError.__init__(
             self,
             f"No record can be read from the raw page {path.name} of window {path.parent.name} ({reason}). The window "
-            "will be read again; if the service sends the same page, its records go to ops.quarantine by position.",
+            "will be read again; if the service sends the same page, ops.quarantine lists its records by position.",
         )
 
 
@@ -73,7 +73,7 @@ class RecordsLostError(FlattenError):
 
 
 class RawPage(Struct, frozen=True):
-    """``page-00001.json.gz`` or ``.json.zst``: one response of list shipments (spec 2.6)."""
+    """``page-00001.json.gz`` or ``.json.zst``: one response of list shipments (specification 2.6)."""
 
     path: Path
     number: int
@@ -89,7 +89,7 @@ class RawPage(Struct, frozen=True):
 
 
 def unpacked_page(stored: bytes, path: Path, largest: int = NO_LIMIT) -> bytes:
-    """Return the decompressed response from the content of a raw file of this name. Raise ``PageDamagedError``."""
+    """Decompress the ``stored`` content of the raw file at ``path``. Raise ``PageDamagedError``."""
     suffix = suffix_of(path.name)
     if suffix == "json":
         return stored

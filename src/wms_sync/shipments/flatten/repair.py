@@ -1,14 +1,14 @@
 """Repair a page that did not pass the gate: find every misfit and every unknown key, and keep all other values.
 
 Python parses the page and walks it along its shape, value by value. A value that does not fit becomes null and a
-``Misfit``; an unusable record or a stub is removed and becomes a ``Misfit`` as a whole; an unknown key is counted. The
-rest is written as JSON again, each value in the form that ``values`` gives, and DuckDB reads it like any page. If a
-list contains an object twice, the first occurrence stays and the others become misfits, except exact copies under
+``Misfit``; an unusable record or a stub is removed and becomes a ``Misfit`` as a whole; an unknown key is counted. All
+else is written as JSON again, each value in the form that ``values`` gives, and DuckDB reads it like any page. If a
+list contains an object twice, the first occurrence stays and the rest become misfits, except exact copies under
 ``included``.
 
 Accepted without a finding, because nothing is lost: whole numbers and flags written as text, ``12.0``, numbers and
 booleans where text is expected, ``[]`` for an object (PHP's empty object), a date with midnight, and other forms of
-null (an empty text where no text is expected, MySQL's day zero). Cast and counted as drift: a number without
+null (an empty string where no text is expected, MySQL's day zero). Cast and counted as drift: a number without
 its unit, a time instead of a date, surplus decimals, and an object instead of a list of records or of objects under
 ``included`` (PHP, after gaps).
 """
@@ -52,7 +52,10 @@ from wms_sync.shipments.flatten.write import ObjectBytes
 
 
 class Repaired(Struct, frozen=True):
-    """A repaired page; ``objects`` is None if the page is unreadable. Each ``removed`` record is a misfit."""
+    """A repaired page; ``objects`` is None if the page is unreadable.
+
+    ``removed`` is the number of records that were removed, each of which is also a misfit.
+    """
 
     misfits: list[Misfit]
     drift: list[Drift]
@@ -230,7 +233,7 @@ class _Walk(Struct):
 
 
 def _same_again(value: Any, first: Any, values: list[Any]) -> bool:  # noqa: ANN401 - any JSON
-    """Return whether ``first`` is an equal object from the same list, rather than of another kind of product."""
+    """Return whether ``first`` is an equal object in the same list, not in the list of another kind of product."""
     return value == first and any(flag is first for flag in values)
 
 
@@ -261,9 +264,9 @@ _HALF_OF_A_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
 class Parsed(Struct):
     """A page that is parsed leniently: errors are recorded instead of refused.
 
-    Bytes that are not UTF-8 are replaced, a byte order mark is dropped, the last of duplicate keys wins, NaN and
-    numbers too large for a DOUBLE become a ``NonFiniteNumber``. Control characters stay in texts. Nesting that is too
-    deep is cut. ``document`` is None if the content is not JSON. ``odd`` is true if the document may contain
+    Bytes that are not UTF-8 are replaced, a byte order mark is dropped, and the last of duplicate keys wins. NaN and
+    numbers too large for a DOUBLE become a ``NonFiniteNumber``. Control characters in strings are kept. Nesting that is
+    too deep is cut. ``document`` is None if the content is not JSON. ``odd`` is true if the document may contain a
     ``NonFiniteNumber`` or lone surrogates.
     """
 

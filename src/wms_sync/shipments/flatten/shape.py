@@ -1,7 +1,7 @@
 """The shape of a page: the types of ``sql/types`` as a tree that the gate and the repair walk.
 
 The types are read back from DuckDB, so that they are written only once. A node is a value, a list or an object. An
-object node has its kind (``Order``) if it is one of those under ``included``, and whether its row needs an id.
+object node has the name of its kind (``Order``) if that kind is under ``included``, and states whether it needs an id.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _TYPE = re.compile(r'^create type "?(\w+)"?', re.MULTILINE)
 
 
 class ValueNode(Struct, frozen=True):
-    """A leaf; ``type`` is DuckDB's name: BIGINT, BOOLEAN, DECIMAL(18,4), DOUBLE, DATE, VARCHAR, JSON...
+    """A leaf; ``type`` is DuckDB's name of its type: BIGINT, BOOLEAN, DECIMAL(18,4), DOUBLE, DATE, VARCHAR, JSON...
 
     ``name`` is the path of keys, starting at the kind: ``Order.weight.unit``.
     """
@@ -60,29 +60,32 @@ class ListNode(Struct, frozen=True):
 
 
 class ObjectNode(Struct, frozen=True):
-    """An object with known keys. ``name`` is its kind, or the path of keys from one; ``keyed``: it needs an id."""
+    """An object with known keys; ``keyed`` means that it needs an id.
+
+    ``name`` is its kind, or the path of keys to it, starting at a kind.
+    """
 
     name: str
     keyed: bool
     fields: Mapping[str, Node]
 
     def __hash__(self) -> int:
-        return hash((self.name, self.keyed))  # a mapping has none
+        return hash((self.name, self.keyed))  # a mapping has no hash
 
     @property
     def is_measure(self) -> bool:
-        """Return whether it is a number with its unit; a bare number is accepted too."""
+        """Return whether the object is a number with its unit; a bare number is accepted in its place."""
         return self.fields.keys() == {"value", "unit"}
 
     @property
     def is_kind(self) -> bool:
-        """Return whether it is an object with its own kind, rather than a part of another object."""
+        """Return whether the object has its own kind, rather than being a part of another object."""
         return "." not in self.name
 
 
 Node = ValueNode | ListNode | ObjectNode
 Route = tuple[tuple[str, bool], ...]
-"""Fields to follow from an object, each with whether it is a list."""
+"""The fields to follow from an object; each is given with a flag: whether it is a list."""
 
 
 class Shape(Struct, frozen=True):
@@ -91,7 +94,7 @@ class Shape(Struct, frozen=True):
     collection: ListNode
     included: Mapping[str, Node]
     columns: Mapping[str, Mapping[str, str]]
-    """The type of each field in SQL, by kind: named types by their names, which DuckDB reads fastest."""
+    """The SQL type of each field, by kind; named types appear by name, which DuckDB reads fastest."""
 
     @property
     def kinds(self) -> Mapping[str, Node]:

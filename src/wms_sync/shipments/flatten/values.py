@@ -1,7 +1,7 @@
 """Convert a JSON value to a value of a DuckDB type, with one function per type, for ``repair``.
 
-The result is canonical: JSON that DuckDB reads as exactly this value, whatever DuckDB's own casts do with texts. So
-this module alone decides which texts are numbers and times; the gate passes no value that would be read differently
+The result is canonical: JSON that DuckDB reads as exactly this value, whatever DuckDB's own casts do with strings. So
+this module alone decides which strings are numbers and times; the gate passes no value that would be read differently
 here.
 
 A *stub* is a record of the list that represents a shipment without describing it.
@@ -32,7 +32,7 @@ from wms_sync.shipments.flatten.findings import NonFiniteNumber
 DECIMAL_LIMIT = 10**14
 """DECIMAL(18,4) holds fourteen digits before the decimal point."""
 EXACT_FLOAT = 1e11
-"""Below this, a float with at most four decimals times ten thousand is exactly a whole number."""
+"""A float below this, with at most four decimals, gives exactly a whole number when multiplied by ten thousand."""
 _SCALE = Decimal("0.0001")
 _NOISE = 2.0**-48
 """The relative error of float arithmetic: 0.1 + 0.2 is written as 0.30000000000000004."""
@@ -63,13 +63,13 @@ _AS_IT_IS: dict[str, type] = {"BOOLEAN": bool, "DOUBLE": float, "VARCHAR": str}
 
 
 class Unfit(Struct, frozen=True):
-    """The value cannot be converted to the type."""
+    """A value that cannot be converted to the type, with the reason."""
 
     why: str
 
 
 class Cast(Struct, frozen=True):
-    """The converted value, if the conversion loses or changes something."""
+    """A converted value, where the conversion lost or changed something: ``why``."""
 
     value: Any
     why: str
@@ -78,7 +78,7 @@ class Cast(Struct, frozen=True):
 def converted(value: Any, duckdb_type: str, *, odd: bool) -> Any:  # noqa: ANN401 - any JSON
     """Return the value in canonical form, a ``Cast`` or an ``Unfit``.
 
-    ``odd``: the value may contain ``NonFiniteNumber`` or lone surrogates.
+    ``odd`` means that the value may contain a ``NonFiniteNumber`` or lone surrogates.
     """
     if type(value) is _AS_IT_IS.get(duckdb_type) and not odd:
         return value
@@ -108,7 +108,7 @@ def why_unwritable(value: Any) -> str | None:  # noqa: ANN401 - any JSON
 
 
 def means_null(value: Any, duckdb_type: str) -> bool:  # noqa: ANN401 - any JSON
-    """Return whether it is a null of PHP or MySQL: an empty text where no text is expected, or the day 0000-00-00."""
+    """Return whether a value is a null of PHP or MySQL: an empty string where no text is expected, or 0000-00-00."""
     if not isinstance(value, str) or duckdb_type in {"VARCHAR", "JSON"}:
         return False
     return not value.strip(" ") or (duckdb_type in _OF_DAYS and value.startswith(_ZERO_DAY) and not value.strip(_ZEROS))
@@ -235,7 +235,7 @@ def why_stub(record: Mapping[str, Any]) -> str | None:
 
 
 def may_be_stub(record: Any) -> bool:  # noqa: ANN401 - a generated struct
-    """Return whether a decoded record may be a stub. It has only keys of ``sql/types``."""
+    """Return whether a decoded record may be a stub. The record has only keys of ``sql/types``."""
     return _is_deleted_status(record.status) or (not record.status and record.order is None and not record.items)
 
 

@@ -1,7 +1,8 @@
 """Flatten a window to Parquet files, and record the files and the number of rows by table.
 
-``parquet/_windows/<window>.json`` is written after the last file of the window; a window without it is flattened
-(again). A window is flattened in batches with a limited number of pages, so memory use does not grow with the window.
+``parquet/_windows/<window>.json`` is written after the last Parquet file of the window; a window without this record is
+flattened, or flattened again. A window is flattened in batches with a limited number of pages, so memory use does not
+grow with the window.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ _UNREADABLE = "unreadable"
 
 
 class FlattenedWindow(Struct, frozen=True):
-    """Rows and files by table; ``parts`` are the file names below ``parquet/<table>/``.
+    """The number of rows and the files of a window, by table; ``parts`` are the file names below ``parquet/<table>/``.
 
     ``records_removed`` counts the shipments that were quarantined whole.
     """
@@ -85,7 +86,7 @@ def reflatten(turn: Turn, layout: Layout, window_id: str) -> None:
 
 
 def delete_unnamed(turn: Turn, layout: Layout, window_ids: Collection[str]) -> None:
-    """Delete files of these windows that their records do not name: those of a killed run or an earlier flattening."""
+    """Delete Parquet files of these windows that a killed run or an earlier flattening left: no record names them."""
     flattened = [flattened_window(layout, window) for window in window_ids if is_flattened(layout, window)]
     named = {key for window in flattened for table in window.parts for key in window.keys(table)}
     for table in tables():
@@ -103,7 +104,7 @@ def flatten_window(
     """
     landed = store.pages(window_id)
     if len(landed) != store.window(window_id).pages:
-        raise PageDamagedError(Path(raw_key(window_id, MANIFEST)), "it is missing with the pages that it lists")
+        raise PageDamagedError(Path(raw_key(window_id, MANIFEST)), "it is missing, and so are the pages that it lists")
     try:
         pages = [_page(page, path) for page, path in zip(landed, _at_hand(layout, landed), strict=True)]
         reflatten(store.turn, layout, window_id)
@@ -191,7 +192,7 @@ def _damaged(page: LandedPage, reason: str) -> PageDamagedError:
 
 
 def _at_hand(layout: Layout, landed: Sequence[LandedPage]) -> list[str]:
-    """Return local paths of undamaged pages. Raise ``PageDamagedError``."""
+    """Return the local paths of pages. Raise ``PageDamagedError`` if a page is missing or damaged."""
     for page in landed:
         if (reason := size_differs(layout, page)) is not None:
             raise _damaged(page, reason)
@@ -203,7 +204,7 @@ def _at_hand(layout: Layout, landed: Sequence[LandedPage]) -> list[str]:
 
 
 def _kept(layout: Layout, store: StateStore, done: Flattened) -> list[str]:
-    """Keep the Parquet files of a batch; return their names."""
+    """Store the Parquet files of a batch; return their names."""
     made = [parquet_key(table, path.name) for table, path in done.files.items()]
     return [name_of(key) for key in layout.files.keep(store.turn, made)]
 

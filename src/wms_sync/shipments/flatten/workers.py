@@ -1,6 +1,6 @@
 """Flatten windows in parallel threads: as they land, while others are still being read, and the rest afterwards.
 
-A flattener uses one processor, so there is one per processor, within limits; they share ``WMS_MEMORY_LIMIT``.
+A flattener uses one processor, so there is one flattener per processor, within limits; they share ``WMS_MEMORY_LIMIT``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 MOST_WORKERS = 4
 """The gate is Python, so more threads would wait for each other."""
 MEMORY_EACH = 95_000_000
-"""The least memory of a flattener."""
+"""The minimum memory of a flattener, in bytes."""
 BATCH_SHARE = 2 / 3
 """The bytes of JSON in a batch, as a share of the flattener's memory: 84 MB of 150 MB were measured to fit."""
 
@@ -91,7 +91,7 @@ class Flattening:
         if window is None:
             return
         work_dir = self._store.turn.temporary(f"flatten-{number}")
-        work_dir.mkdir(mode=PRIVATE_FOLDER)  # without its parents: another turn may have removed them
+        work_dir.mkdir(mode=PRIVATE_FOLDER)  # without its parents: the next holder of the lock may have removed them
         with Flattener(work_dir=work_dir, memory_limit=f"{self._memory_each}B") as flattener:
             while window is not None and not self._stopped:
                 self._flatten(flattener, window)
@@ -107,7 +107,7 @@ class Flattening:
 
 
 def flatten_landed(settings: Settings, store: StateStore, *, from_scratch: bool) -> Mapping[str, PageDamagedError]:
-    """Flatten every complete window without Parquet files; ``from_scratch``, every window with raw pages.
+    """Flatten every complete window without Parquet files or, if ``from_scratch``, every window with raw pages.
 
     Return the error of each window with a damaged page.
     """

@@ -12,8 +12,8 @@ times the memory: DuckDB processes 2,048 rows at a time, and a page would be one
 object that has its own key ``_page`` cannot be read, like any object with a repeated key.
 
 A statement reads only kinds and stages with rows in the batch, because planning a query costs more than running it on a
-few rows. So ``from page."Order"`` becomes the read of the kind's file directly, without a view; the kind of the header
-``completed`` is joined, and a part of a union is kept, only if there are objects.
+few rows. So ``from page."Order"`` becomes the read of the kind's file directly, without a view. The kind that the
+header ``completed`` names is joined, and a part of a union is kept, only if the kind has objects.
 """
 
 from __future__ import annotations
@@ -39,7 +39,10 @@ _UNION = "\nunion all\n"
 
 
 class Kinds(Struct, frozen=True):
-    """By kind, the SQL after ``from`` that reads its objects, and its fields; and the kinds that have objects."""
+    """The kinds of a batch: ``reads`` has the SQL after ``from`` that reads the objects of each, ``fields`` its fields.
+
+    ``filled`` are the kinds that have objects.
+    """
 
     reads: Mapping[str, str]
     fields: Mapping[str, Collection[str]]
@@ -47,10 +50,10 @@ class Kinds(Struct, frozen=True):
 
 
 def statement(path: str, kinds: Kinds) -> str:
-    """Return the statement of a file for these objects.
+    """Return the statement of an SQL file, reading the objects of ``kinds``.
 
     With the header ``completed: OrderItem``, fields are taken from included objects of that kind, or from ``stated``
-    if those have none.
+    where they are null there.
     """
     text = _without_empty_parts(sql_files.read(path), kinds)
     kind = sql_files.headers(text).get("completed", "")
@@ -60,7 +63,10 @@ def statement(path: str, kinds: Kinds) -> str:
 
 
 def select_of(table: Table, kinds: Kinds) -> str:
-    """Return the SELECT for all columns of a table. Parameters: the batch's provenance; none for tables of ``ops``."""
+    """Return the SELECT for all columns of a table.
+
+    Its parameters are the batch's provenance; for a table of ``ops`` it has none.
+    """
     if table.schema == "ops":
         return f"from {table.qualified}"
     select = statement(f"flatten/{table.slug}.sql", kinds)
@@ -90,14 +96,14 @@ def _without_empty_parts(text: str, kinds: Kinds) -> str:
 
 
 # DuckDB's errors for the content of a file; they do not include running out of memory or disk.
-# Its message quotes the file, cut anywhere: if it cuts a character in half, Python cannot decode the message.
+# The message quotes the file, cut anywhere: if a character is cut in half, Python cannot decode the message.
 CONTENT_ERRORS = (duckdb.InvalidInputException, duckdb.DataError, UnicodeDecodeError)
 _MEBIBYTE = 1024 * 1024
 _LINE_OVERHEAD = 64  # most bytes of a line besides its object
 _PAGE = "_page"
 _NO_KEYS = b'"":null}'
 Columns = Mapping[str, Mapping[str, str]]
-"""The type of each field in SQL, by kind."""
+"""The SQL type of each field, by kind."""
 ObjectBytes = Mapping[str, Sequence[Any]]
 """The bytes of each object, by kind."""
 
@@ -132,7 +138,7 @@ class Objects:
 
     @property
     def kinds(self) -> Kinds:
-        """Return the kinds, for statements."""
+        """Return the kinds of these files, for statements."""
         return Kinds({kind: self._read(kind) for kind in self._paths}, self._columns, frozenset(self._filled))
 
     def _read(self, kind: str) -> str:
@@ -153,7 +159,7 @@ def lines(page: int, objects: Iterable[bytes | msgspec.Raw]) -> bytes:
     return begin + (b"\n" + begin).join(rest) + b"\n"
 
 
-# Measured on 25 tables: snappy is 10 % faster to write and a third larger; reading takes far longer than either.
+# Measured on 25 tables: snappy is 10 % faster to write and a third larger. Reading the objects takes far longer.
 _FORMAT = "format parquet, compression zstd, compression_level 1"
 _SYNCED_AT_ONCE = 8
 
@@ -230,7 +236,7 @@ def write_tables(
     files = {slug: batch.path(slug) for slug, count in rows.items() if count}
     with ThreadPoolExecutor(_SYNCED_AT_ONCE, "sync") as pool:
         for _ in pool.map(partial(_put_in_place, batch), files):
-            pass  # an error of one is raised here
+            pass  # an error in a thread is raised here
     return rows, files
 
 

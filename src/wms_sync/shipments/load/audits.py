@@ -9,10 +9,10 @@ version.
 
 A shipment is *missing* if an audit proved that the service no longer has it, or if a page has a stub that marks it as
 deleted. The proofs are in the state store. Every load marks the tables from them at its end
-(``shipments._missing_since`` and ``ops.missing_shipments``), so a rebuild or a load after a killed one produces the
-same marks. A shipment whose rows are replaced loses its mark with them. A later page may also contain a shipment
-without replacing its rows, if its ``updated_at`` moved back; so that page is searched for it. If no shipment was ever
-proven missing, nothing is searched and no table is changed.
+(``shipments._missing_since`` and ``ops.missing_shipments``), so a rebuild or a load after a killed load produces the
+same marks. A shipment whose rows are replaced loses its mark with them. A later page may also contain a missing
+shipment without replacing its rows, if its ``updated_at`` moved back; so pages are searched for missing shipments. If
+no shipment was ever proven missing, nothing is searched and no table is changed.
 """
 
 from __future__ import annotations
@@ -52,15 +52,15 @@ def stored_shipments(settings: Settings, after_id: int, to_id: int) -> frozenset
         with target_of(settings).published(memory_limit=settings.memory_limit) as connection:
             found = connection.execute(sql_files.read("audit/stored.sql"), bounds).fetchall()
     except (duckdb.Error, DatabaseOpenError):
-        return frozenset()  # proves nothing missing; the next load reports the error of the file
+        return frozenset()  # then nothing is proven missing; the next load reports the error of the file
     return frozenset(shipment for (shipment,) in found)
 
 
 class Comparison:
     """Compares one slice with one open database.
 
-    ``missing`` are the known missing shipments, including those of this slice; ``omitted`` is the data that its window
-    omits.
+    ``missing`` are the known missing shipments, including those of this slice; ``omitted`` is the data that the window
+    of the slice omits.
     """
 
     def __init__(
@@ -175,7 +175,7 @@ def compare(
     *,
     start: datetime,
 ) -> Sequence[str]:
-    """Compare the slices in a group of windows with the tables, before the group is merged; return their windows.
+    """Compare the slices in a group of windows with the tables, before the group is merged; return their window ids.
 
     The results are recorded in the state store; a load that is repeated after a kill records the same results.
     """
@@ -214,7 +214,7 @@ def restore_audits(target: Target, audits: Audits) -> None:
 
 
 def record_shown(connection: duckdb.DuckDBPyConnection, layout: Layout, audits: Audits, group: WindowGroup) -> None:
-    """Record returned and deleted shipments on the pages of a group in the state store.
+    """Record in the state store which missing shipments a group's pages show again, and which shipments are deleted.
 
     Call this before the group is merged. After a kill in between, the group is searched and merged again, but a merged
     group is never searched again.
@@ -246,7 +246,7 @@ def _record_stubs(connection: duckdb.DuckDBPyConnection, layout: Layout, audits:
 
 
 def mark_missing(connection: duckdb.DuckDBPyConnection, audits: Audits) -> None:
-    """Update the marks in the tables from the proofs in the state store."""
+    """Update the marks of missing shipments in the tables from the proofs in the state store."""
     proven = audits.all_missing()
     if proven:
         replace_rows(connection, "missing_shipments", proven)

@@ -28,14 +28,14 @@ from wms_sync.targets.errors import AnalyticsError
 
 SAMPLE_ROWS = 5
 LARGE = 4
-"""A load with more than one in this number of all shipments checks whole tables."""
+"""Whole tables are checked if a load has more than one in this number of all shipments."""
 WHOLE = "whole tables"
 OF_LOAD = "the rows of this load"
 RELATIONS = (*tables(), *ops_tables())
 
 
 class Sample(Struct, frozen=True):
-    """The first offending rows of a check, as text; none if it passed."""
+    """The first offending rows of a check, as text; empty if the check passed."""
 
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
@@ -45,7 +45,7 @@ class Sample(Struct, frozen=True):
 
     @property
     def records(self) -> Iterator[Mapping[str, str]]:
-        """Yield the rows by column."""
+        """Yield each row as a mapping from column to cell."""
         return (dict(zip(self.columns, row, strict=True)) for row in self.rows)
 
     @property
@@ -61,7 +61,7 @@ NO_ROWS = Sample()
 class CheckResult(Struct, frozen=True):
     """The result of a check. ``sample`` has the first offending rows.
 
-    ``rows`` is the number of checked rows of its table; ``asked`` describes these rows.
+    ``rows`` is the number of rows of the check's table that were checked; ``asked`` describes these rows.
     """
 
     check: Check
@@ -72,7 +72,7 @@ class CheckResult(Struct, frozen=True):
 
     @property
     def passed(self) -> bool:
-        """Return whether no row offends."""
+        """Return whether there are no offending rows."""
         return self.offending == 0
 
     @property
@@ -125,7 +125,7 @@ def ask_after_load(
 ) -> Checked:
     """Run every check on tables into which a load has merged these ``windows``, and record the results.
 
-    Whole tables are checked if ``everything`` was merged again, or for the reasons above.
+    Whole tables are checked if ``everything`` was merged again, or for the reasons at the top of this module.
     """
     rows = row_counts(connection, RELATIONS)
     found = records(connection.execute("from ops.checks where release = ?", [release()]))
@@ -193,7 +193,7 @@ class _OfLoad:
     def _may_find(self, check: Check, changed: Container[str]) -> bool:
         """Return whether a check that found nothing before may find something now: not in a table without rows.
 
-        A check of shipments with scope ``everything`` also reads small tables of windows.
+        A check with scope ``everything`` may, unless its table is in ``ops``: it also reads small tables of windows.
         """
         if check.comes_from is not None and not self._rows[check.comes_from]:
             return False
@@ -240,7 +240,7 @@ def _of_whole_tables(
 
 
 def _row(result: CheckResult, rows: Mapping[str, int], before: Mapping[str, _Found], now: datetime) -> SimpleNamespace:
-    """Return the row of ``ops.checks``."""
+    """Return the row of ``ops.checks`` for a result."""
     check = result.check
     return SimpleNamespace(
         name=check.name,

@@ -37,12 +37,12 @@ from wms_sync.targets.errors import AnalyticsError
 
 SHOWN = 3
 LONGEST = 60
-"""The most characters of a value: a code may be any text that the service sent."""
+"""The maximum number of characters shown of a value: a code may be any string that the service sent."""
 _PART = re.compile(r"\{(?P<number>\w+)\}|\[(?P<one>[^|\]]*)\|(?P<many>[^|\]]*)\]")
 
 
 def sentence(wrong: str, named: str, offending: int, rows: Sequence[Mapping[str, str]]) -> str:
-    """Return the finding; ``rows`` are the first offending ones, as texts by column."""
+    """Return the finding as a sentence; ``rows`` are the first offending rows, as text by column."""
     text = _with_numbers(wrong, {**(rows[0] if rows else {}), "count": str(offending)})
     names = list(dict.fromkeys(named.format_map({key: _cut(cell) for key, cell in row.items()}) for row in rows))
     if not named or not names:
@@ -78,8 +78,8 @@ class Check(Struct, frozen=True):
     """A check; ``table`` is the table that it concerns, ``mart`` the mart, if any.
 
     ``description`` is the rule; ``wrong`` and ``named`` make the finding, see ``sentence``. ``query`` reads whole
-    tables. ``limited`` reads the rows of a load; it needs the common table expressions of ``expressions``. Both are the
-    same for a check whose scope is not ``rows``. ``reads`` are the tables from which the load's rows are taken. The
+    tables. ``limited`` reads the rows of a load; it needs the common table expressions of ``expressions``. The two
+    queries are equal if the scope is not ``rows``. ``reads`` are the tables from which the load's rows are taken. The
     check finds nothing while ``comes_from`` has no rows.
     """
 
@@ -120,9 +120,8 @@ def counted_rows(slug: str) -> str:
 def expressions(slugs: Sequence[str]) -> str:
     """Return the common table expressions for the rows of these tables that a load may have changed.
 
-    ``<slug>_of_load`` has the keys and is computed once. A table in schema ``main`` also has an expression of its own
-    name with every column, for checks that read more than the keys: it hides the whole table. Its rows come from
-    ``copies``.
+    ``<slug>_of_load`` has the keys and is computed once. For a table of which checks read more than the keys, another
+    expression, which has the name of the table and hides it, has every column. Its rows come from ``copies``.
     """
     parts: list[str] = []
     histories = {table(history.name).slug: history for history in history_tables()}
@@ -141,9 +140,9 @@ def expressions(slugs: Sequence[str]) -> str:
 
 
 def copies(slugs: Sequence[str]) -> Iterator[str]:
-    """Yield the statements that copy the possibly changed rows of tables of which checks read more than the keys.
+    """Yield statements that copy the rows that a load may have changed, if checks read more of a table than the keys.
 
-    The checks use these tables dozens of times, and each use would search a whole table.
+    The checks use these rows dozens of times, and each use would search a whole table.
     """
     for slug in dict.fromkeys(slugs):
         if slug in _read_whole():
@@ -167,7 +166,7 @@ def _rows_of_load(of: Table, columns: str) -> str:
 
 @cache
 def _read_whole() -> frozenset[str]:
-    """Return the tables with columns other than keys that a check reads."""
+    """Return the tables of which a check reads columns other than the keys."""
     by_files = (slug for path in sql_files.listed("checks") for slug in _declared(path).reads)
     return frozenset((*by_files, *(history.name for history in history_tables())))
 
@@ -238,7 +237,7 @@ def _ends_in_the_table(history: Table) -> Check:
 
 
 def _blocking(name: str, description: str, wrong: str, query: str, *reads: Table) -> Check:
-    """Return a check of the first of these tables; the query has a placeholder for each of them."""
+    """Return a blocking check of the first of these tables; the query has a placeholder for each of them."""
     return Check(
         name=name,
         table=reads[0].slug,

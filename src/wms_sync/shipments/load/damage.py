@@ -36,7 +36,7 @@ def mend_manifests(layout: Layout, store: StateStore) -> None:
     for window in store.windows(*COMPLETE_STATES):
         landed = store.pages(window.id)
         if landed and mend_manifest(store.turn, layout, window, landed):
-            logger.warning("the manifest of window %(window)s was damaged and was rewritten", {"window": window.id})
+            logger.warning("the damaged manifest of window %(window)s has been rewritten", {"window": window.id})
 
 
 def damaged_pages(layout: Layout, store: StateStore) -> dict[str, str]:
@@ -56,7 +56,7 @@ def damaged_pages(layout: Layout, store: StateStore) -> dict[str, str]:
     return found
 
 
-_AGAIN = "%(file)s was damaged (%(reason)s) and is deleted: its window is flattened again, or read again"
+_AGAIN = "%(file)s was damaged (%(reason)s) and has been deleted: its window will be flattened again, or read again"
 
 
 @contextmanager
@@ -87,7 +87,7 @@ def take_away_damaged(layout: Layout, store: StateStore) -> int:
 
 
 def take_away_damaged_records(layout: Layout, store: StateStore) -> None:
-    """Delete the records of Parquet files that cannot be read: their windows are flattened again, or read again."""
+    """Delete records of windows' Parquet files that cannot be read: the windows are flattened again, or read again."""
     for window_id in flattened_windows(layout):
         try:
             flattened_window(layout, window_id)
@@ -96,7 +96,7 @@ def take_away_damaged_records(layout: Layout, store: StateStore) -> None:
 
 
 def take_away_record(layout: Layout, store: StateStore, window_id: str) -> None:
-    """Delete a record that is known to be damaged, for the same purpose."""
+    """Delete the damaged record of a window's Parquet files, so that the window is flattened again, or read again."""
     _rebuild_file(layout, store, window_id)
     logger.warning(_AGAIN, {"file": flattened_key(window_id), "reason": "it cannot be read"})
 

@@ -4,8 +4,8 @@ Merging replaces whole rows and sets of children. If a window omits data, the st
 merge, the omitted values are filled in from these copies, by key. The reverse case is handled too: an older version
 that arrives late may fill in values that the window of the stored, newer version omits.
 
-Some keys are only a position in a list, which does not prove that two rows are the same object. For these, ``SAME``
-names columns that must not contradict each other.
+Some keys are only a position in a list, which does not prove that two rows are the same object. For tables with such
+keys, ``SAME`` names columns whose values must not contradict each other.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Filling:
                 self._execute("kept_rows", member)
 
     def fill_winners(self) -> None:
-        """Fill the omitted values of the winners, which are stored now, from the copied rows."""
+        """Fill the omitted values of the winners, which are now stored, from the copied rows."""
         for names in self._won:
             self._choose("winners", self._windows[names])
             self._fill(omitted_data(names))
@@ -81,7 +81,7 @@ class Filling:
             self._drop_kept()
 
     def fill_from_late(self, files: Files, late: OmittedData) -> None:
-        """Fill stored versions from older ones that arrived later, in windows that omit less (``late``)."""
+        """Fill stored versions from older versions that arrived later, in windows that omit less (``late``)."""
         for names, windows in self._windows.items():
             fuller = omitted_data(names).beyond(late)
             if fuller.touches(self._family) and self._keep_late(files, windows):
@@ -155,7 +155,7 @@ class Filling:
 
 
 def _below(member: Table) -> str:
-    """Return a join that requires the parent row to exist and to be the same object; the root always is."""
+    """Return a join that requires the parent row to exist and be the same object; empty if the parent is the root."""
     if member.parent in {None, member.root}:
         return ""
     parent = table(member.parent)

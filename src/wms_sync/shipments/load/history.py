@@ -22,7 +22,7 @@ UNOBSERVED = OF_UNORDERED + (
     " and not exists (select 1 from observed where observed.id = incoming.{key}"
     " and observed._window_id = incoming._window_id and observed._page = incoming._page)"
 )
-"""The stored version of an unordered object, if no file contains it any more."""
+"""The condition for the stored version of an unordered object that no file contains any more."""
 
 
 class Keeper:
@@ -56,7 +56,7 @@ class Keeper:
         }
 
     def take_in(self, files: Sequence[str]) -> None:
-        """Add the versions in these Parquet files. Call it after writing receipts and before replacing stored rows."""
+        """Add the versions in these Parquet files. Call this after writing receipts, before replacing stored rows."""
         self._observe("create or replace temp table observed as", OF_ALL, files)
         self._execute("", "latest_versions")
         self._execute("", "unordered")
@@ -99,7 +99,7 @@ class Keeper:
         return ", ".join(f"{side}.{quote(column)}" for column in self._tracked)
 
     def _files(self) -> list[str]:
-        """Return the Parquet files of all merged windows that still exist; only this step needs the old ones."""
+        """Return the Parquet files of all merged windows that still exist; only this step needs old files."""
         windows = merged_windows(self._connection, self._layout)
         files, keys = self._layout.files, [key for window in windows for key in window.keys(self._root.slug)]
         return files.local([key for key in keys if files.size(key) is not None])

@@ -2,7 +2,7 @@
 
 ``docs/how-to/load-elsewhere.md`` is the contract. A list is written after its load is published. Its content follows
 from ``ops.loads.listed_at``, which is published with the load, so the load after a kill writes missing lists. If no
-list is on disk, at first and after a restore or a ``forget``, the next one starts over and names every window. So does
+list is on disk, at first and after a restore or a ``forget``, the next list starts over and names every window. So does
 the list of a rebuild.
 """
 
@@ -37,9 +37,9 @@ ONE = timedelta(microseconds=1)
 
 
 class ListedWindow(Struct, frozen=True):
-    """A window: ``files`` by table, names below the table's folder, and ``rows`` by table.
+    """A window in a list. ``files`` are the file names in the folder of each table, ``rows`` the numbers of rows.
 
-    ``omitted`` are the omitted columns by table, and ``omitted_sets`` the tables whose rows of an object may be
+    ``omitted`` are the omitted columns by table, and ``omitted_sets`` the tables of which an object's rows may be
     omitted.
     """
 
@@ -86,7 +86,7 @@ class About(Struct, frozen=True):
 
 
 class LoadList(Struct, frozen=True):
-    """A list; the names of the fields are the contract."""
+    """The list of a load. The names of its fields are part of the contract."""
 
     listed_at: datetime
     starts_over: bool
@@ -97,7 +97,7 @@ class LoadList(Struct, frozen=True):
 
 
 class _Newest(Struct):
-    """The fields of the newest list that the next one needs."""
+    """The fields of the newest list that the next list needs."""
 
     listed_at: datetime
     about_digest: str
@@ -112,7 +112,7 @@ class LoadLists:
         self._noted: list[LoadList] = []
 
     def note(self, connection: duckdb.DuckDBPyConnection, audits: Audits) -> None:
-        """Note every merged window that is in no list yet."""
+        """Note every merged window that is not in a list yet."""
         newest = self._newest()
         since = newest.listed_at if newest else None
         listed_at = max(datetime.now(UTC), since + ONE) if since else datetime.now(UTC)
@@ -136,7 +136,7 @@ class LoadLists:
             self._layout.files.put(self._run.turn, load_list_key(noted.listed_at), msgspec.json.encode(noted))
 
     def _newest(self) -> _Newest | None:
-        """Return the newest list. If it is damaged, all are deleted, as by ``forget``, and the next one starts over."""
+        """Return the newest list. If it is damaged, delete all lists, as ``forget`` does: the next list starts over."""
         files = self._layout.files
         names = files.names(LOADS)
         if not names:

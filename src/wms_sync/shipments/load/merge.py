@@ -1,13 +1,13 @@
-"""Merge flattened windows into the tables: newer wins, children as sets, a receipt in the same transaction.
+"""Merge flattened windows into the tables: the newest version wins, and a receipt commits in the same transaction.
 
 The versions of an object have one total order, which does not depend on the order in which windows arrive. Versions
 from before the last audit or backfill of the object are void, which repairs an ``updated_at`` that moved back. Among
-the others the newest (by ``updated_at``, then ``_extracted_at``) takes effect. A version without ``updated_at`` ranks
-by the time when it was read. An object's children are replaced with it. The rows are counted at each step; if the
+the other versions the newest (by ``updated_at``, then ``_extracted_at``) takes effect. A version without ``updated_at``
+ranks by the time when it was read. An object's children are replaced with it. The rows are counted at each step; if the
 counts differ, the transaction is rolled back.
 
-Usually an object that is read later is not older, and a comparison with the stored version is enough. If it is older,
-earlier losers may win: these few objects are looked up in the Parquet files of all merged windows.
+Usually a version that is read later is not older, and a comparison with the stored version is enough. If it is older, a
+version that lost earlier may win: these few objects are looked up in the Parquet files of all merged windows.
 """
 
 from __future__ import annotations
@@ -37,7 +37,10 @@ OPERATIONS = "ops"
 
 
 class _Outcome(Struct, frozen=True):
-    """For one root table: the number of winners, the first read of the objects in doubt, the number that moved back."""
+    """The result for one root table: the number of winners, and of objects that moved back to an earlier version.
+
+    ``first_read`` is the time of the first read of the objects in doubt, None if there are none.
+    """
 
     winners: int
     first_read: datetime | None
@@ -184,7 +187,7 @@ class Merger:
         )
 
     def _count_parquet(self, group: WindowGroup) -> None:
-        """Raise ``CountsDisagreeError`` if the files have another number of rows of a window than were flattened."""
+        """Raise ``CountsDisagreeError`` if the number of a window's rows in the files differs from that flattened."""
         files = {table.slug: files for table in self._stored if (files := files_of(group, self._layout, table.slug))}
         counts = (
             f"select {literal(slug)}, _window_id, count(*) from read_parquet(${slug}) group by all" for slug in files
@@ -203,7 +206,7 @@ class Merger:
                     )
 
     def _write_receipt(self, window: Window, flattened: FlattenedWindow) -> None:
-        """Write the window's receipt; it replaces an earlier one."""
+        """Write the window's receipt, which replaces an earlier receipt."""
         self._connection.execute("delete from ops.loads where window_id = ?", [window.id])
         receipt = {
             "window_id": window.id,

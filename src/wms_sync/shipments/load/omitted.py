@@ -32,7 +32,7 @@ Omitted = Mapping[str, tuple[str, ...]]
 CHECK = "the_service_sent_what_was_asked_for"
 NOT_SENT = "not sent"
 ALSO = {"order_address_candidates": ("pii_order_address_candidates",)}
-"""Tables with further columns of the same rows."""
+"""By table, other tables that hold further columns of its rows."""
 ADDRESS = "fields:order.shipping_address"
 SHIPPING = frozenset({"fields:order", "fields:order=shipping_address", ADDRESS})
 """If any of these is omitted, no field of a shipping address arrives."""
@@ -45,11 +45,11 @@ class OmittedData(Struct, frozen=True):
     sets: frozenset[str]
 
     def touches(self, family: Iterable[Table]) -> bool:
-        """Return whether any of these tables is affected."""
+        """Return whether data of any of these tables is omitted."""
         return any(member.slug in self.columns or member.slug in self.sets for member in family)
 
     def beyond(self, other: OmittedData) -> OmittedData:
-        """Return the part that the other does not omit."""
+        """Return the part of the omitted data that ``other`` does not omit."""
         columns = {slug: rest for slug, names in self.columns.items() if (rest := names - other.columns_of(slug))}
         return OmittedData(columns, self.sets - other.sets)
 
@@ -91,7 +91,8 @@ def _ship_to(omitted: frozenset[str]) -> frozenset[str]:
 def _omitted_fields(places: Sequence[Parameter], omitted: frozenset[str]) -> frozenset[str]:
     """Return the omitted fields of a kind.
 
-    Objects of a shared kind come only from parameters that request them; objects of other kinds always come in part.
+    Objects of a shared kind come only from parameters that request them. Other objects always come, but perhaps with
+    only some of their fields.
     """
     asked = [place for place in places if place.name not in omitted]
     bringing = asked if places[0].kind.shared and asked else places
@@ -106,7 +107,7 @@ def _omitted_fields(places: Sequence[Parameter], omitted: frozenset[str]) -> fro
 def _columns(of: Table, kind: Kind, fields: frozenset[str]) -> Iterator[str]:
     """Yield the columns that hold these fields or parts of them.
 
-    The column that ranks versions is left out: a value from another version would rank this one wrongly.
+    The column that ranks versions is left out: with a value from another version, this version would rank wrongly.
     """
     for name in of.column_names:
         owners = [field for field in kind.fields if name == field or name.startswith(f"{field}_")]
@@ -139,7 +140,7 @@ class _Objects(Struct, frozen=True):
 
     @property
     def are_parts(self) -> bool:
-        """Return whether the rows that refer to the objects are these objects."""
+        """Return whether the rows that refer to the objects are the objects themselves."""
         return self.referring == self.table and self.reference == "id"
 
 
@@ -181,7 +182,7 @@ def _not_requested(window: Window) -> Iterator[OmittedName]:
 def _not_sent(connection: duckdb.DuckDBPyConnection, layout: Layout, group: WindowGroup) -> Iterator[OmittedName]:
     """Yield the kinds of objects that a window requested and refers to, but of which it received none.
 
-    If it received none of any kind, it received nothing that was requested.
+    If a window received none of these objects, of any kind, all data that can be requested counts as not sent.
     """
     queries: list[str] = []
     files: dict[str, Sequence[str]] = {}

@@ -34,7 +34,7 @@ def files_of(group: WindowGroup, layout: Layout, slug: str) -> list[str]:
 
 
 def rows_in_files(table: Table, files: str = "files") -> str:
-    """Return the query for all rows in the files of the statement's parameter ``files``."""
+    """Return the query for all rows of a table in files; ``files`` is the name of the parameter that lists them."""
     return sql_files.read("merge/rows_in_files.sql").format(table=table.qualified, files=files)
 
 
@@ -49,7 +49,7 @@ def chosen_rows(table: Table, chosen: str) -> str:
 
 
 def rows_of(table: Table, files: Sequence[str]) -> str:
-    """Return the from clause for the rows in these files of one load; it has no rows if there are no files."""
+    """Return the from clause for a table's rows in these files of one load; it has no rows if there are no files."""
     if not files:
         return f"(from {table.qualified} limit 0)"
     return f"read_parquet([{', '.join(map(literal, files))}])"

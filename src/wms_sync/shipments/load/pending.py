@@ -31,12 +31,12 @@ RECORDS_PER_TRANSACTION = 100_000
 
 
 class PendingWindows:
-    """Merges the windows without a receipt and those to merge ``again``, in batches.
+    """Merges the windows without a receipt, and the windows to merge ``again``, in batches.
 
     Call ``merge_next`` until ``is_complete``, each time in a new session. Then ``merged`` are the merged windows, and
     ``rows`` counts their rows by table, except those of the slices in ``compared``. Once the tables are published,
     ``landed`` are the windows that the state store may record as loaded, and ``lists`` are to be written. With
-    ``most``, only the first windows up to that number of records are merged; ``later`` are the others.
+    ``most``, only the first windows up to that number of records are merged; ``later`` are the remaining windows.
     """
 
     def __init__(self, run: Run, again: Collection[str] = (), most: int | None = None) -> None:
@@ -111,7 +111,7 @@ class PendingWindows:
             )
 
     def mirror(self, connection: duckdb.DuckDBPyConnection, audits: Audits) -> None:
-        """Write the tables' metadata: windows, audits, creates, time zones, the sync cursor."""
+        """Write the tables of ``ops`` that describe the data: windows, audits, creates, time zones, the sync cursor."""
         settings, store = self._run.settings, self._run.store
         write_audits(connection, audits)
         mark_missing(connection, audits)
@@ -144,7 +144,7 @@ class PendingWindows:
 
 
 def _beyond(pending: Sequence[Window], most: int) -> Sequence[Window]:
-    """Return the windows after the first ones with ``most`` records; never all."""
+    """Return the windows after the first ``most`` records; never the first window."""
     counted = itertools.accumulate(window.records for window in pending)
     return pending[max(1, sum(records <= most for records in counted)) :]
 

@@ -55,16 +55,16 @@ AUDITED = {
 
 
 class RefreshReport(Struct, frozen=True):
-    """The result of a refresh. ``rows`` counts all rows by table, ``merged`` the rows of this run without ``audits``.
+    """The result of a refresh. ``rows`` counts all rows by table, ``merged`` the rows merged, without ``audits``.
 
     ``audits`` are the slices of old shipments that this run compared with the tables and merged. ``quarantined`` counts
     values and records, once even if a sync and its audit both read them; ``drift`` counts each key once, on however
     many pages.
 
-    ``ops_rows`` counts the rows of schema ``ops``. ``data_as_of`` is the sync cursor of the tables. ``is_news``: the
-    published tables have new data. ``phases`` are seconds: flatten, merge, check, publish. With ``warnings`` the exit
-    code is 3. ``target`` is the name of the file or lake that analysts open. ``has_more``: windows are left for another
-    load, because one load does not take all.
+    ``ops_rows`` counts the rows of schema ``ops``. ``data_as_of`` is the sync cursor of the tables. ``is_news`` means
+    that the published tables have new data. ``phases`` are seconds: flatten, merge, check, publish. With ``warnings``
+    the exit code is 3. ``target`` is the name of the file or lake that analysts open. ``has_more`` means that windows
+    are left for another load, because one load does not merge all.
     """
 
     windows: tuple[str, ...]
@@ -125,7 +125,7 @@ class RefreshReport(Struct, frozen=True):
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """Return the counts of the run's record: ``merged`` are rows."""
+        """Return the counts for the record of the run; ``merged`` counts rows."""
         return {
             "merged": sum(self.merged.values()),
             "merged_windows": len(self.windows) - len(self.audits),
@@ -139,7 +139,7 @@ class RefreshReport(Struct, frozen=True):
 
 
 class Refresh:
-    """One load: of new windows and of windows ``again`` or, ``from_scratch``, of everything."""
+    """One load of new windows and of the windows ``again`` or, if ``from_scratch``, of everything."""
 
     def __init__(self, run: Run, again: Collection[str] = (), *, from_scratch: bool = False) -> None:
         self._run = run
@@ -239,7 +239,10 @@ class Refresh:
 
 
 def refresh(run: Run, again: Collection[str] = ()) -> RefreshReport:
-    """Load landed windows, and loaded windows ``again``; check and publish. The caller holds the writer's lock."""
+    """Load the landed windows and, once more, the windows ``again``; check and publish.
+
+    The caller holds the writer's lock.
+    """
     logger.info("refreshing the tables (run %(run)s)", {"run": run.id})
     with refusals_explained(*REFUSED):
         report = Refresh(run, again).run()

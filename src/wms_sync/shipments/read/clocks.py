@@ -1,8 +1,9 @@
 """Determine the horizon of a read by two clocks: the service's, as its answers show it, and this machine's.
 
-The horizon is the lowest time that any answer allows, so coverage never exceeds the time that both clocks have reached.
-The read warns if this limits it, or if the service's clock went back. The difference between the clocks is remembered
-for ``status``, the check and the next sync: in the state store, and in ``clocks.json`` in case the state store is lost.
+The horizon is the earliest time that any answer allows, so coverage never exceeds the time that both clocks have
+reached. The read warns if the clocks limit it, or if the service's clock went back. The difference between the clocks
+is remembered for ``wms-sync status``, ``wms-sync check`` and the next sync: in the state store, and in ``clocks.json``
+in case the state store is lost.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ UNDATED = "no Date"
 
 
 class Clocks(Struct, frozen=True):
-    """The ``readings`` before the first page. ``newest`` is the end of coverage, or else the start date.
+    """The ``readings`` of the clocks before the first page. ``newest`` is the end of coverage, or else the start date.
 
     ``before`` is the lead of the service's clock over this machine's at the last sync; None if it is unknown.
     """
@@ -44,7 +45,7 @@ class Clocks(Struct, frozen=True):
 
     @property
     def went_back(self) -> timedelta:
-        """Return the time by which the service's clock went back since the last sync; zero up to the tolerance.
+        """Return how far the service's clock went back since the last sync; zero if that is within the tolerance.
 
         Times ahead of this machine by more than the tolerance were never covered, so going back from there loses
         nothing.
@@ -107,8 +108,8 @@ def served_later(api: GlobalApi, store: StateStore) -> None:
 def remember(layout: Layout, store: StateStore, clocks: Clocks) -> None:
     """Remember the largest and the smallest difference between the clocks, in whole seconds.
 
-    Call it at the end of a sync, when the changes hidden by a clock that went back have been read. Coverage of times
-    that the service's clock will repeat is withdrawn.
+    Call this function at the end of a sync, when the changes hidden by a clock that went back have been read. Coverage
+    of times that the service's clock will repeat is withdrawn.
     """
     readings = clocks.readings
     if readings.least is None or readings.most is None:
@@ -125,7 +126,7 @@ def remember(layout: Layout, store: StateStore, clocks: Clocks) -> None:
 
 
 def reconcile(layout: Layout, store: StateStore) -> None:
-    """Update the state store and ``clocks.json`` to the newer of both. The caller holds the writer's lock."""
+    """Give the state store and ``clocks.json`` the newer readings of the two. The caller holds the writer's lock."""
     known = _by_name(store)
     try:
         listed = {
@@ -150,7 +151,10 @@ def reconcile(layout: Layout, store: StateStore) -> None:
 
 
 def remembered(store: StateStore) -> timedelta | None:
-    """Return the lead of the service's clock at the last sync, by the answer with the largest difference."""
+    """Return the lead of the service's clock over this machine's at the last sync, in the answer where it was largest.
+
+    None if it is unknown.
+    """
     seen = store.observation(OBSERVED)
     return None if seen is None or seen.about == UNDATED else timedelta(seconds=seen.value)
 
@@ -166,7 +170,7 @@ def clock_warning(store: StateStore, tolerance: timedelta) -> str | None:
     furthest = max((timedelta(seconds=seen.value), timedelta(seconds=int(seen.about))), key=abs)
     if abs(furthest) <= tolerance:
         return None
-    return f"{when} the service's clock was {apart(furthest)} this machine's: correct the one that is wrong."
+    return f"{when} the service's clock was {apart(furthest)} this machine's: correct the clock that is wrong."
 
 
 def _by_name(store: StateStore) -> dict[str, Observation]:

@@ -29,7 +29,7 @@ INSTEAD = (
 )
 PAGES_PER_WINDOW = 10
 COARSE = 1.5
-"""A slice with more records than this many windows is counted in parts."""
+"""A slice with more records than this many full windows is counted in parts."""
 LEAST_PARTS, MOST_PARTS = 3, 64
 FAR_MORE = 2
 """If the parts add up to this multiple of the whole, the counts are wrong: concurrent changes cannot explain it."""
@@ -84,7 +84,10 @@ class IntervalCutter:
         self._coarse = int(COARSE * PAGES_PER_WINDOW * page_size)
 
     def cut(self, whole: Interval, count: int | None) -> list[Slice]:
-        """Return the windows of an interval, each with its expected records. ``count``: of the whole, if known."""
+        """Return the windows of an interval, each with its expected number of records.
+
+        ``count`` is the number of records in the whole interval, if it is known.
+        """
         if count is None:
             count, _ = self._listing.count(whole.start, whole.end)
         if count is None:
@@ -105,7 +108,7 @@ class IntervalCutter:
 
     def _counted(self, whole: Interval, count: int) -> list[Slice] | None:
         """Return slices with few records each; None if counts contradict each other or are missing."""
-        counted, most = [(whole, count)], 0  # at least one part has to be counted
+        counted, most = [(whole, count)], 0  # 0: the whole is always counted in parts
         with ThreadPoolExecutor(self._lanes, "count") as pool, self._listing.cut_by_interrupts():
             while large := {
                 slice_: parts for slice_ in counted if slice_[1] > most and len(parts := self._parts(*slice_)) > 1
@@ -127,13 +130,13 @@ class IntervalCutter:
         return counted
 
     def _parts(self, whole: Interval, count: int) -> tuple[Interval, ...]:
-        """Return the parts in which to count a slice; one part if a filter cannot distinguish shorter ones."""
+        """Return the parts in which to count a slice; a single part if a filter cannot distinguish shorter parts."""
         most = whole.length // max(self._listing.widening, timedelta(seconds=1))
         return slices(whole, min(most, MOST_PARTS, max(LEAST_PARTS, -(-count // self._coarse))))
 
 
 def _leaves(whole: Slice, parts: Sequence[Interval], within: Mapping[Interval, int]) -> list[Slice]:
-    """Return the parts with their counts; the count of the last is computed from the others, without a request."""
+    """Return the parts with their counts; the count of the last part is computed from the others, without a request."""
     if not parts:
         return [whole]
     leaves = [(part, within[part]) for part in parts[:-1]]
@@ -152,8 +155,8 @@ def even_windows(
     """Return windows of about ``pages`` full pages, ordered by time, each with its expected number of records.
 
     ``counted`` are adjacent slices, whose records are assumed to be spread evenly. The smaller windows have the newest
-    records, which are the most likely to change during the read. Only the last may be shorter than ``shortest``: each
-    is read wider by about as much.
+    records, which are the most likely to change during the read. Only the last window may be shorter than ``shortest``,
+    the length by which the filter of every window is widened on both sides.
     """
     total = sum(count for _, count in counted)
     if total <= pages * page_size:
@@ -171,7 +174,7 @@ def even_windows(
 
 
 def _sizes(total: int, page_size: int, pages: int, lanes: int) -> list[int]:
-    """Return the number of records for each window but the last, which takes the rest; large ones come first."""
+    """Return the number of records for each window but the last, which takes the rest; large windows come first."""
     slack = int(SLACK * page_size)
     large = max(1, pages * page_size - slack)
     rounds = _up(total, large * lanes) - 1

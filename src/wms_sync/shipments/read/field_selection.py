@@ -27,17 +27,17 @@ from wms_sync.state.store import StateStore
 from wms_sync.state.turns import Guarded
 
 TRIED_EVERY = timedelta(hours=20)
-"""The interval between trials of everything: once a night, however often a sync runs."""
+"""The minimum interval between trials of everything, so that it is tried once a night, however often a sync runs."""
 Counted = tuple[int | None, datetime]
-"""The service's count and the time."""
+"""The service's count, and the time of its answer."""
 LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Refusal(Struct, frozen=True):
-    """One row of ``refusals``: a parameter with values that a service and version of its interface refuses.
+    """One row of ``refusals``: a parameter with values that a service refuses in this version of its interface.
 
-    ``asked`` are the values that it accepts, comma-separated; empty if it accepts none. ``said`` is the text of its
-    refusal, ``tried_at`` when everything was tried last.
+    ``asked`` are the values that the service accepts, comma-separated; empty if it accepts none. ``said`` is the text
+    of its refusal, ``tried_at`` the time when everything was last tried.
     """
 
     service: str
@@ -59,12 +59,12 @@ class Refusals(Guarded):
             return tuple(Refusal(**row._mapping) for row in connection.execute(query))
 
     def try_again(self, service: str, api_version: str) -> None:
-        """Make the next read try the full request again. Needs no turn: it only changes the time of that trial."""
+        """Make the next read try the full request again. Needs no ``Turn``: only the time of the next trial changes."""
         with self._engine.begin() as connection:
             connection.execute(update(stored).where(_of(service, api_version)).values(tried_at=LONG_AGO))
 
     def replace(self, service: str, api_version: str, found: Iterable[Refusal]) -> None:
-        """Replace the refusals of a service with these."""
+        """Replace the refusals of a service with the refusals ``found``."""
         rows = [asdict(refusal) for refusal in found]
         with self._transaction() as connection:
             connection.execute(stored.delete().where(_of(service, api_version)))
@@ -90,7 +90,10 @@ class FieldSelection:
             return _accepted(wanted(self._settings), memory.of(*_whose(self._settings)))
 
     def settle(self, listing: ShipmentListing, start: datetime | None, end: datetime | None) -> Counted:
-        """Find a selection that the service accepts and set it on the listing. Return the result of its ``count``."""
+        """Find a selection that the service accepts, and set it on the listing. Return the result of the test request.
+
+        That is the service's count of the shipments changed in ``[start, end)``, and the time of its answer.
+        """
         whole = wanted(self._settings)
         with Refusals(self._settings.database_url, self._store.turn) as memory:
             known = memory.of(*_whose(self._settings))
@@ -122,7 +125,7 @@ class FieldSelection:
                 self._warnings.warn(_warning(refusal, data))
         if old:
             self._warnings.warn(
-                f"The service refuses {count_of(len(old), 'field selection parameter')}, left out: "
+                f"The service refuses {count_of(len(old), 'field selection parameter')}: "
                 f"{', '.join(old)}. ops.omitted shows the omitted data; WMS_OMIT_FIELDS leaves it out without a "
                 "warning."
             )
@@ -152,12 +155,12 @@ def wanted(settings: Settings) -> Selection:
 
 
 def omitted_data_of(parameter: str, selection: Selection) -> str:
-    """Describe the data of a parameter that a selection omits: tables, or columns of one; empty if none."""
+    """Describe the data of a parameter that a selection omits: tables, or columns of a table; empty if none."""
     return data_of(name for name in selection.omitted if name.partition("=")[0] == parameter)
 
 
 def _refusals(settings: Settings, agreement: Agreement[Counted], known: Iterable[Refusal]) -> Iterator[Refusal]:
-    """Yield the parameters that the service does not accept in full; known ones keep their ``since``."""
+    """Yield the parameters that the service does not accept in full; known refusals keep their ``since``."""
     before, now = {refusal.parameter: refusal for refusal in known}, datetime.now(UTC)
     service, version = _whose(settings)
     for name, values in wanted(settings).asked:

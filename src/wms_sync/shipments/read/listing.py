@@ -35,7 +35,7 @@ def is_recent(span: timedelta, moment: datetime) -> bool:
 
 
 def page_size(settings: Settings, warnings: Warnings) -> PageSize:
-    """Return the page size for a run; it warns if the service accepts only smaller pages than the setting."""
+    """Return the page size for a run. It warns if the service accepts only pages smaller than the setting asks for."""
     wanted = settings.page_size
     return PageSize(
         wanted,
@@ -53,7 +53,7 @@ TRIED_AGAIN = timedelta(days=7)
 def settle_widening(listing: ShipmentListing, store: StateStore, service: str) -> timedelta:
     """Set the listing's widening and return it. Raise ``FilterMisses`` if no widening helps.
 
-    ``service`` is the instance's address: another instance is measured again.
+    ``service`` is the instance's address: if it has changed, the filter is measured again.
     """
     seen = store.observation(WIDENING)
     if seen is None or seen.about != service or not is_recent(TRIED_AGAIN, seen.observed_at):
@@ -76,14 +76,14 @@ def listing_of(settings: Settings, api: GlobalApi, size: PageSize) -> ShipmentLi
 
 
 class Cleaner:
-    """Cleans the pages of one read; thread-safe."""
+    """Removes from the pages of one read the personal data that must not be stored; thread-safe."""
 
     def __init__(self, forgotten: Collection[int], *, include_addresses: bool) -> None:
         self._forgotten = forgotten
         self._include_addresses = include_addresses
 
     def __call__(self, page: Page) -> Page:
-        """Return the page without data that must not be stored."""
+        """Return the page without personal data that must not be stored."""
         clean = self._clean(page)
         return page if clean is None else replace(page, body=packed(clean))
 
@@ -98,16 +98,16 @@ class Cleaner:
 
 EXACT = timedelta(0)
 STEPS = (timedelta(minutes=1), timedelta(days=1))
-"""The distances from its ``updated_at`` at which a shipment is searched if a filter on that second misses it."""
+"""How far around its ``updated_at`` a shipment is searched for if a filter on that second misses it."""
 MOST_TRIED = 3
-"""The most shipments to try: one may change or be deleted during the trial."""
+"""The maximum number of shipments to try: a shipment may change or be deleted during the trial."""
 
 
 def measured_widening(listing: ShipmentListing) -> timedelta | None:
     """Return the time by which to widen a window's filter on both sides; None if there is no shipment to try.
 
     The specification leaves open how exactly the service filters by ``updated_at``. A filter may compare minutes or
-    dates, or read times in another zone than UTC. Windows that follow each other to the second would then lose changes
+    dates, or read times in a zone other than UTC. Windows that follow each other to the second would then lose changes
     near their ends, and a sync within one day would find nothing. So the filter of each window is widened on both sides
     by more than the measured error.
 
@@ -141,7 +141,10 @@ def describe_widening(found: timedelta) -> str:
 
 
 def _widening_for(listing: ShipmentListing, shipment: int, changed_at: datetime) -> timedelta | None:
-    """Return twice the step that finds the shipment, because others lie elsewhere in their minute or day."""
+    """Return twice the step that finds the shipment, because other shipments lie elsewhere in their minute or day.
+
+    Return None if no step finds it.
+    """
     if shipment in listing.first_ids(changed_at, changed_at + timedelta(seconds=1)):
         return EXACT
     for step in STEPS:
@@ -151,7 +154,7 @@ def _widening_for(listing: ShipmentListing, shipment: int, changed_at: datetime)
 
 
 def _references(times: Mapping[int, object]) -> Iterator[tuple[int, datetime]]:
-    """Yield shipments with their change times in whole seconds, first those that are far from the end of any unit.
+    """Yield shipments with their change times in whole seconds; last, those near the end of a minute, hour or day.
 
     Even a filter that compares minutes finds a shipment that changed in the last second of a minute.
     """

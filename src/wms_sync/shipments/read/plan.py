@@ -22,7 +22,7 @@ from wms_sync.state.store import StateStore, Window
 
 MARGIN = timedelta(seconds=2)
 """The lag of the horizon behind the service's clock: ``Date`` has whole seconds, and other servers of the service may
-be slightly behind the one that answered."""
+be slightly behind the server that answered."""
 
 
 NO_TIME = timedelta(0)
@@ -48,7 +48,7 @@ def data_as_of(settings: Settings, store: StateStore) -> datetime | None:
 
 
 def late_after(settings: Settings, now: datetime) -> timedelta:
-    """Return the greatest age of a sync cursor that is not late; status, checks, alerts and the report all use it."""
+    """Return the maximum age of a sync cursor that is not late; status, checks, alerts and the report all use it."""
     return cron.late_after(settings.schedule_cron, settings.schedule_timezone, now)
 
 
@@ -69,8 +69,8 @@ def sync_intervals(
     """Return the intervals that a sync reads: every gap, and again the ``overlap`` before each gap.
 
     The overlap catches records that were committed late, with an ``updated_at`` before the previous sync's horizon.
-    If the service's clock has gone ``back``, changes since then may have times that much earlier: the overlap before
-    the end of coverage grows by it, and is read even if there is no gap.
+    ``back`` is the time by which the service's clock has gone back. Changes since then may have times that are earlier
+    by as much, so the overlap before the end of coverage grows by ``back``, and is read even if there is no gap.
     """
     known = union(covered)
     unread = find_gaps(start, end, known)
@@ -86,7 +86,7 @@ def sync_intervals(
 def omitting(windows: Iterable[Window], omitted: Iterable[str]) -> tuple[Interval, ...]:
     """Return the intervals whose latest window omits data that is requested now (not in ``omitted``).
 
-    Pass ``windows`` ordered by their start.
+    Pass ``windows`` in the order in which they were begun.
     """
     omitted_now = expanded(omitted)
     found: tuple[Interval, ...] = ()
@@ -116,7 +116,7 @@ class UnfinishedBackfill(Struct, frozen=True):
     began_at: datetime
 
     def has_all_landed(self, windows: Sequence[Window]) -> bool:
-        """Return whether these windows cover its whole range."""
+        """Return whether these windows cover the whole range of the backfill."""
         return not subtract(interval(self.start, self.until), (window.interval for window in windows))
 
 

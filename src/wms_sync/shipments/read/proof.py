@@ -1,8 +1,8 @@
 """Prove that a window is complete: by counts if no record changed during the read, else by ids.
 
-A record that changes during the read leaves the window (its ``updated_at`` grows) and belongs to the next one. So fewer
-records than the first count can be right, but each such record could hide one that is missing from the pages. Therefore
-the window's ids are listed again, without other fields, and every listed id must have been landed.
+A record that changes during the read leaves the window (its ``updated_at`` grows) and belongs to the next window. So it
+can be right that there are fewer records than the first count, but the difference could also be records that the pages
+lost. Therefore the window's ids are listed again, without other fields, and every listed id must have been landed.
 
 ``Source`` provides the pages of a window, the ids that must have landed, and single records.
 """
@@ -32,7 +32,7 @@ class Source(Protocol):
 
     @property
     def per_request(self) -> int:
-        """Return the most records that ``these`` accepts."""
+        """Return the maximum number of ids that ``these`` accepts."""
 
     def first(self) -> Page:
         """Return the first page."""
@@ -47,10 +47,10 @@ class Source(Protocol):
         """Yield pages with the ids that must have been landed."""
 
     def these(self, ids: Sequence[int]) -> Page:
-        """Return a page with the requested records that the service has."""
+        """Return a page with the records that the service has under these ids."""
 
     def which(self, ids: Sequence[int]) -> frozenset[int]:
-        """Return the requested ids that the service has."""
+        """Return which of these ids the service has."""
 
 
 ADVICE = (
@@ -83,7 +83,7 @@ def not_landed(window: Window, layout: Layout, pages: Iterable[LandedPage], ther
 def fetched(window: Window, unlanded: list[int], there: Source) -> Iterator[Page]:
     """Yield pages with the records that were not landed, except those that have left the window.
 
-    Raise ``WindowIncomplete`` if the service does not send them.
+    Raise ``WindowIncomplete`` if the service does not send all of them.
     """
     shown = ", ".join(map(str, unlanded[:5])) + (" ..." if len(unlanded) > 5 else "")
     had = count_of(window.records, "record")
@@ -112,7 +112,7 @@ def _lost(asked: list[int], envelope: Envelope, there: Source) -> bool:
 
 
 def _numbered(pages: Iterable[Page]) -> Iterator[tuple[array[int], int, int | None]]:
-    """Yield ids, records and count of each page; ids as an array, so that a large window takes little memory."""
+    """Yield for each page its ids, as an array to save memory, the number of its records, and its count."""
     for page in pages:
         yield array("q", page.envelope.ids), page.envelope.records, page.envelope.count
 

@@ -1,10 +1,11 @@
-"""Complete windows that are not in the state store and whose manifest cannot be read: neither used nor deleted.
+"""Quarantine complete windows that are not in the state store and whose manifest cannot be read.
 
-Their pages may have the last copy of records that the service has deleted since, so a person has to decide. Such a
-window is recorded as abandoned: its time is read again, ``forget`` searches its pages, and they are dropped like all
-other raw pages after ``WMS_RAW_RETENTION_DAYS``. Once its manifest can be read, the window counts again.
+They are neither used nor deleted: their pages may have the last copy of records that the service has since deleted, so
+a person has to decide. Such a window is recorded as abandoned: its time is read again, ``forget`` searches its pages,
+and they are dropped like all other raw pages after ``WMS_RAW_RETENTION_DAYS``. Once its manifest can be read, the
+window is used again.
 
-A window is named after its time, so that folders sort and describe themselves.
+The names of windows are also made here. A window is named after its time, so that folders sort and describe themselves.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ from wms_sync.state.store import Reason, Run, StateStore, Window
 logger = logging.getLogger(__name__)
 
 _SIGNATURE = "set aside"
-"""The signature of such a window, whose requests are unknown."""
+"""The signature of a quarantined window, whose requests are unknown."""
 
 
 class SetAside(Struct, frozen=True):
-    """A window's folder that is set aside, and the reason."""
+    """The folder of a quarantined window, and the reason."""
 
     window_id: str
     folder: str
@@ -46,7 +47,7 @@ class SetAside(Struct, frozen=True):
 
     @property
     def what_to_do(self) -> str:
-        """Return advice."""
+        """Return advice on what to do with the folder."""
         return (
             f"Restore {MANIFEST} from a backup, and the next run uses the window; or delete the folder, if nobody "
             "needs records that the service may have deleted since"
@@ -54,7 +55,7 @@ class SetAside(Struct, frozen=True):
 
 
 def quarantine_window(run: Run, window_id: str) -> None:
-    """Record an unknown window as abandoned now, so that its time is read again."""
+    """Record a window that is not in the state store as abandoned, so that its time is read again."""
     if len(window_id) > LONGEST_ID:  # not a window's name, and too long for the state store
         return
     now = datetime.now(UTC)
@@ -72,7 +73,7 @@ def quarantine_window(run: Run, window_id: str) -> None:
 
 
 def take_back(layout: Layout, store: StateStore) -> int:
-    """Adopt the windows that were set aside and whose manifest can be read now; return their number."""
+    """Adopt the quarantined windows whose manifest can now be read; return their number."""
     taken = 0
     for window in store.windows("abandoned"):
         if is_quarantined(layout, window) and not _reason(layout, window.id):
@@ -88,7 +89,7 @@ def is_quarantined(layout: Layout, window: Window) -> bool:
 
 
 def quarantined_folders(layout: Layout, store: StateStore) -> Iterator[SetAside]:
-    """Yield the folders with an unusable manifest, of windows that are not in the state store or were set aside."""
+    """Yield the folders with an unusable manifest whose windows are not in the state store or are quarantined."""
     known = {window.id for window in store.windows() if window.signature != _SIGNATURE}
     for window_id in layout.windows():
         if window_id not in known and is_complete(layout, window_id) and (reason := _reason(layout, window_id)):
@@ -124,7 +125,7 @@ def new_name_without_time(reason: Reason, moment: datetime) -> str:
 
 
 def time_named(window_id: str) -> Interval | None:
-    """Return the time that a window of this name covers; None if it covers none, or if it is not a window's name."""
+    """Return the time that a window of this name covers; None if it covers none, or if this is not a window's name."""
     match = _NAME.fullmatch(window_id)
     if match is None:
         return None

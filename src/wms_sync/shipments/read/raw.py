@@ -6,7 +6,7 @@ rebuilt from the other.
 
 Before the first page of a read, ``refuse_without_room`` checks that the disk can hold it. The need is estimated from
 the average size of a shipment so far, or a typical size. Measured on 12,000 shipments, bytes per shipment: 1,020 in raw
-pages, 280 in Parquet files, 1,100 to 2,400 in a database, of which three exist during publishing.
+pages, 280 in Parquet files, 1,100 to 2,400 in each of the three databases that exist during publishing.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from wms_sync.state.store import COMPLETE_STATES, LandedPage, StateStore, Window
 from wms_sync.state.turns import Turn
 
 FORMAT = 1
-"""The format of manifests; those of older releases have none."""
+"""The format of manifests; manifests of older releases state none."""
 
 
 class ExtractError(WmsSyncError):
@@ -43,7 +43,7 @@ class WindowIncomplete(ExtractError):
 
 
 class ManifestDamaged(ExtractError):
-    """A manifest cannot be read, or belongs to another window, such as after copying a folder by hand."""
+    """A manifest cannot be read, or belongs to another window, for example because a folder was copied by hand."""
 
     def __init__(self, key: str, reason: str) -> None:
         self.reason = reason
@@ -51,7 +51,7 @@ class ManifestDamaged(ExtractError):
 
 
 class NotEnoughRoom(ExtractError):
-    """The disk has no room for the read; nothing was requested."""
+    """The disk has no room for the read; no page was requested."""
 
     def __init__(self, *, records: int, needed: int, free: int, folder: Path) -> None:
         from rich.filesize import decimal  # only needed here
@@ -101,7 +101,10 @@ def damage(layout: Layout, page: LandedPage) -> str | None:
 
 
 def size_differs(layout: Layout, page: LandedPage) -> str | None:
-    """Do the same by size only, without reading the file; an altered file of the same size is not detected."""
+    """Describe how a stored page differs in size from the received page; return None if it does not.
+
+    The file is not read, so an altered file of the same size is not detected.
+    """
     size = layout.files.size(key_of(page))
     if size is None:
         return "it is missing"
@@ -109,14 +112,14 @@ def size_differs(layout: Layout, page: LandedPage) -> str | None:
 
 
 def content_differs(stored: bytes, page: LandedPage) -> str | None:
-    """Do the same by content only."""
+    """Describe how the ``stored`` content differs from that of the received page; return None if it does not."""
     if hashlib.sha256(stored).hexdigest() != page.sha256:
         return "its SHA-256 differs from that of the received page"
     return None
 
 
 def key_of(page: LandedPage) -> str:
-    """Return the key of a page."""
+    """Return the key under which a page is stored."""
     return raw_key(page.window_id, page.file)
 
 
@@ -183,7 +186,7 @@ def rewrite_manifest(turn: Turn, layout: Layout, window: Window, pages: tuple[La
 
 
 def mend_manifest(turn: Turn, layout: Layout, window: Window, pages: tuple[LandedPage, ...]) -> bool:
-    """Rewrite the manifest of a complete window if it is missing, damaged or lists other pages; return whether."""
+    """Rewrite a complete window's manifest if it is missing or damaged or lists wrong pages. Return whether it was."""
     with suppress(FileNotFoundError, ManifestDamaged):
         if read_manifest(layout, window.id).pages == pages:
             return False
@@ -214,9 +217,9 @@ def is_dropped(layout: Layout, window_id: str) -> bool:
 
 
 RAW_BYTES = 1100
-"""The size of a shipment in raw pages, used until one has been read."""
+"""The assumed size of a shipment in raw pages, in bytes, until a shipment has been read."""
 ALL_OF_IT = 6
-"""The bytes that a shipment needs in total, for each byte in raw pages."""
+"""The bytes that a shipment needs on disk in total, for each byte in raw pages."""
 
 
 def refuse_without_room(layout: Layout, store: StateStore, records: int) -> None:

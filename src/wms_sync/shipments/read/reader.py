@@ -38,11 +38,11 @@ ATTEMPTS = 3
 ASKED_AGAIN = 2
 BEFORE_START = "records_before_start"
 UNDATED_BY_ID = "undated_shipments_found_by_id"
-"""Recorded once the filter has missed some: from then on its count of zero is not trusted."""
+"""Recorded once the filter has missed shipments without ``updated_at``; then its count of zero is no longer trusted."""
 
 
 class ReadReport(Struct, frozen=True):
-    """The result of a read. ``horizon`` is the time up to which it could read. ``warnings`` cause exit code 3."""
+    """The result of a read. ``horizon`` is the time up to which data could be read. ``warnings`` cause exit code 3."""
 
     horizon: datetime
     intervals: tuple[Interval, ...]
@@ -55,7 +55,7 @@ class ReadReport(Struct, frozen=True):
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """Return the counts of the run's record: ``records`` are shipments, ``bytes`` compressed."""
+        """Return the counts for the record of the run; ``records`` counts shipments, ``bytes`` compressed bytes."""
         done = self.progress
         return {
             "records": done.records,
@@ -146,7 +146,10 @@ class Reading:
             self._notes.append(describe_widening(found))
 
     def _gone_on_with(self, asked: Interval, needed: Sequence[Interval]) -> UnfinishedBackfill | None:
-        """Return the unfinished backfill of the same days if a part is unread; note windows resumed or loaded."""
+        """Return the unfinished backfill of the same days, if part of it is unread.
+
+        Add a note if windows are resumed, or are loaded too.
+        """
         before = plan.unfinished_backfill(self._store, asked)
         landed = self._landed_before(needed, before.began_at if before else EARLIEST)
         if before is not None and not before.has_all_landed(landed):
@@ -163,7 +166,7 @@ class Reading:
         return None
 
     def _clocks(self, newest: datetime, before: timedelta | None, since: datetime) -> Clocks:
-        """Return the clocks before the first page, after more answers if they are in doubt; warn if needed."""
+        """Return the clocks before the first page. If they are in doubt, request more answers first. Warn if needed."""
         clock = self._api.clock
         clocks = Clocks(clock.readings, newest, before, clock.tolerance)
         if clocks.is_in_doubt:
@@ -198,7 +201,7 @@ class Reading:
                 self._store.observe(BEFORE_START, before, about)
 
     def _undated_window(self, horizon: datetime, *, is_first: bool) -> tuple[Window, ...]:
-        """Return the window for shipments without ``updated_at``: a half-read one, a new one, or none."""
+        """Return the window for shipments without ``updated_at``, half-read or new; empty if it is not needed."""
         known = self._store.observation(UNDATED_BY_ID)
         count = self._undated.count(in_doubt=is_first or known is not None)
         if self._undated.is_by_id and known is None:
@@ -257,7 +260,7 @@ class Reading:
         )
 
     def _resumable(self, reason: Reason, needed: Sequence[Interval], since: datetime) -> tuple[Window, ...]:
-        """Return the half-read windows to resume, started at ``since`` or later; abandon stale and useless ones."""
+        """Return the half-read windows to resume, started at ``since`` or later. Abandon stale and useless windows."""
         fresh: list[Window] = []
         for window in self._store.windows("reading"):
             if window.reason == "undated":
@@ -297,7 +300,7 @@ class Reading:
         return interval(max(window.from_at, reaches), window.to_at)
 
     def _begin(self, reason: Reason, part: Interval, expected: int = UNKNOWN) -> Window:
-        """Return a new window with its expected records, so that a run that resumes it knows the remaining number."""
+        """Return a new window with its expected number of records, so that a run that resumes it knows what remains."""
         return Window.begun(
             new_name(part) if reason in COVERING else new_name_without_time(reason, part.end),
             part,
@@ -310,7 +313,7 @@ class Reading:
         )
 
     def _read_all(self, windows: Sequence[Window]) -> tuple[str, ...]:
-        """Read all windows. Return the ids of those that landed."""
+        """Read all windows. Return the ids of the windows that landed."""
         parallel = self._settings.max_parallel_requests
         with (
             ThreadPoolExecutor(parallel, "ahead") as ahead,
@@ -335,7 +338,7 @@ class Reading:
                 raise
 
     def _read_window(self, reader: WindowReader, window: Window) -> str:
-        """Read a window. Return the id of the window that landed, a new one if it was read again.
+        """Read a window. Return the id of the window that landed: a new id if it was read again.
 
         An incomplete window is read at most ``ATTEMPTS`` times; a window whose paging broke, perhaps because of page
         cursors stored by an earlier run, at most twice.

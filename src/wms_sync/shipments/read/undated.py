@@ -1,9 +1,10 @@
-"""Find the shipments that match no range of times: their ``updated_at`` is null, such as before the first change.
+"""Find the shipments that match no range of times: their ``updated_at`` is null, for example before their first change.
 
 The filter ``updated_at{null:true}`` finds them. If the service refuses or ignores it, their number is the count of all
 shipments minus the count over all dates, and ranges of ids are counted both ways to find them.
 
-Every sync reads them again, in a separate window that covers no time: without a date, new ones cannot be distinguished.
+Every sync reads them all, in a separate window that covers no time: without a date, new shipments cannot be
+distinguished from old ones.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from wms_sync.shipments.read.proof import Source
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 """A time before every date that a shipment can have."""
 FIRST_RANGE, GROWTH = 1024, 8
-"""The search for the highest id starts with ids up to the first number, and multiplies by the second."""
+"""The search for an id that no shipment exceeds starts at the first number and multiplies it by the second."""
 
 
 class Undated:
@@ -36,11 +37,11 @@ class Undated:
 
     @property
     def is_by_id(self) -> bool:
-        """Return whether they were found by counting ranges of ids, because the filter did not find them."""
+        """Return whether the shipments were found by counting ranges of ids, because the filter did not find them."""
         return self._ids is not None
 
     def count(self, *, in_doubt: bool) -> int:
-        """Return their number. A result of zero by the filter is trusted unless it is ``in_doubt``."""
+        """Return the number of shipments without ``updated_at``. If ``in_doubt``, zero by the filter is not trusted."""
         found = self._listing.count_undated()
         if found is not None and (found or not in_doubt):
             return found
@@ -63,11 +64,11 @@ class Undated:
         return len(self._ids)
 
     def source(self) -> Source:
-        """Return the source of the window for these shipments."""
+        """Return the source of the window for shipments without ``updated_at``."""
         return self._listing.undated() if self._ids is None else _ByIds(self._listing.between(0), self._ids)
 
     def _search(self) -> Iterator[int]:
-        """Yield their ids, in order: ranges that have some are halved until one page can list them."""
+        """Yield the ids of the shipments, in order: ranges that have any are halved until one page can list them."""
         ranges = [(0, self._highest())]
         while ranges:
             after, to = ranges.pop()
@@ -95,7 +96,7 @@ class Undated:
 
 
 class _ByIds:
-    """A source of these shipments, with about a hundred ids per page."""
+    """A source of the shipments with the given ``ids``, at most ``per_request`` on a page."""
 
     def __init__(self, query: Query, ids: Sequence[int]) -> None:
         self.per_request = query.per_request
@@ -108,7 +109,7 @@ class _ByIds:
         return replace(page, envelope=replace(page.envelope, count=len(self._ids)))
 
     def at(self, page_cursor: int, *, counted: bool) -> Page:
-        """Return the page that starts at an id."""
+        """Return the page that starts at an id, the page cursor."""
         return self._from(sum(record_id < page_cursor for record_id in self._ids))
 
     def rest(self, last_id: int) -> Page | None:
@@ -121,11 +122,11 @@ class _ByIds:
             yield self._query.these(self._ids[start : start + self.per_request])
 
     def these(self, ids: Sequence[int]) -> Page:
-        """Return a page with the requested records that the service has."""
+        """Return a page with the records that the service has under these ids."""
         return self._query.these(ids)
 
     def which(self, ids: Sequence[int]) -> frozenset[int]:
-        """Return the requested ids that the service has."""
+        """Return which of these ids the service has."""
         return self._query.which(ids)
 
     def _from(self, start: int) -> Page:

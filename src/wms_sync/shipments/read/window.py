@@ -146,7 +146,7 @@ class WindowReader:
         self._tally.add(pages=1, records=landed.records, bytes=landed.bytes)
 
     def _complete(self, window: Window, source: Source, counted_last: int | None) -> None:
-        """Prove the window complete; land missing records as extra pages. Raise ``WindowIncomplete``."""
+        """Prove the window complete; land missing records as extra pages. Raise ``WindowIncomplete`` if that fails."""
         if proof.agrees(window, counted_last):
             return
         unlanded = proof.not_landed(window, self._layout, self._store.pages(window.id), source, self._counts)
