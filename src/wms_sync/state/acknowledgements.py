@@ -1,7 +1,7 @@
-"""Acknowledged items, which are not reported again: by name, each with its facts at that time.
+"""Acknowledged items, which are not reported again: by name, each with the fingerprint of its facts at that time.
 
-An acknowledgement ends when the facts change or the item is gone. It affects only the display, so writing one needs no
-turn.
+An acknowledgement ends when the facts change or the item is gone. It affects only the display, so writing it needs no
+``Turn``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from wms_sync.state.schema import acknowledgements
 
 
 def fingerprint(*facts: object) -> str:
-    """Return the fingerprint of facts."""
+    """Return a fingerprint of facts, which differs if any of them differs."""
     return hashlib.sha256(json.dumps(facts, default=str).encode()).hexdigest()
 
 
@@ -44,7 +44,7 @@ class Acknowledgements(Opened):
                 connection.execute(acknowledgements.insert(), rows)
 
     def keep(self, present: Collection[tuple[str, str]]) -> None:
-        """Delete the acknowledgements of all other items and facts, which have ended."""
+        """Delete the acknowledgements of all items and facts that are not ``present``: they have ended."""
         ended = [item for item, facts in self.all() if (item, facts) not in present]
         if ended:
             with self._engine.begin() as connection:

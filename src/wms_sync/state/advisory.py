@@ -1,4 +1,4 @@
-"""The lock if the state is in PostgreSQL: an advisory lock there, between processes on any machines.
+"""The lock if the state store is in PostgreSQL: an advisory lock, which works between processes on different machines.
 
 Each lock has its own session, which does nothing else. PostgreSQL releases the lock when the session ends: at once
 after a kill, and within a minute after a machine is gone. The statement that took a lock names its holder, and
@@ -67,7 +67,7 @@ def _connected(url: str) -> Iterator[psycopg.Connection[Any]]:
         if not str(error).startswith("invalid connection option"):
             raise
         raise StateUrlError(
-            f"WMS_STATE_URL cannot be used ({str(error).strip()}): PostgreSQL has no such option."
+            f"WMS_STATE_URL cannot be used ({str(error).strip()}): PostgreSQL does not have this option."
         ) from None
     except psycopg.OperationalError as error:
         raise silence(str(error)) from None
@@ -76,7 +76,7 @@ def _connected(url: str) -> Iterator[psycopg.Connection[Any]]:
 def _refuse_shared_sessions(url: str, connection: psycopg.Connection[Any]) -> None:
     """Raise ``StateError`` if a pooler shares this session's connection to PostgreSQL.
 
-    PostgreSQL reports the id of its own process to the client; a pooler reports another number.
+    PostgreSQL reports the id of its own process to the client; a pooler reports a different number.
     """
     first = _server(connection)
     if first == connection.info.backend_pid:

@@ -18,7 +18,7 @@ from wms_sync.state.turns import Guarded
 
 
 class AuditResult(Struct, frozen=True):
-    """The result of comparing a slice with the tables. ``examples`` are ids, as text."""
+    """The result of comparing a slice with the tables. ``examples`` is JSON: a few ids for each kind of difference."""
 
     compared: int
     changed: int
@@ -35,7 +35,7 @@ class Audit(Struct, frozen=True):
     """One row of ``audits``: shipments with ids in ``(after_id, to_id]`` were read again in a separate window.
 
     Every change before ``settled_at`` must be in the tables. ``settled_counted`` is the service's count of shipments
-    changed between the start date and ``settled_at``; ``total_counted`` its count of those with ids up to
+    changed between the start date and ``settled_at``; ``total_counted`` is its count of shipments with ids up to
     ``total_to_id``. The columns of ``AuditResult`` are None until the slice has been compared.
     """
 
@@ -79,7 +79,7 @@ class MissingShipment(Struct, frozen=True):
 
 
 class Audits(Guarded):
-    """The store of audits and missing shipments. Open it once per process; writing needs a turn."""
+    """The store of audits and missing shipments. Open it once per process; writing needs a ``Turn``."""
 
     def all(self) -> tuple[Audit, ...]:
         """Return every audit, oldest first."""
@@ -104,8 +104,8 @@ class Audits(Guarded):
     def begin(self, audit: Audit, missing: Iterable[MissingShipment] = ()) -> None:
         """Record an audit whose slice is on disk, and the shipments that it proved missing.
 
-        Audits with a later date got it from a clock that was ahead. They get the service's time, so that this audit is
-        the newest: otherwise the round would not continue until that date.
+        Earlier audits with a later date got that date from a clock that was ahead. It is replaced by the service's
+        time, so that this audit is the newest: otherwise the round would not continue until that date.
         """
         with self._transaction() as connection:
             later = update(audits).where(audits.c.read_at > audit.read_at)
@@ -138,7 +138,7 @@ class Audits(Guarded):
                 connection.execute(back.values(returned_at=moment))
 
     def take_in(self, known: Iterable[Audit], proven: Iterable[MissingShipment]) -> None:
-        """Record rows found in the published file; they replace those of the same windows."""
+        """Record rows found in the published tables; they replace the rows of the same windows."""
         known, proven = tuple(known), tuple(proven)
         windows = {shipment.window_id for shipment in known} | {shipment.window_id for shipment in proven}
         with self._transaction() as connection:

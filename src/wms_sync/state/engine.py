@@ -57,7 +57,7 @@ class Opened:
 def open_engine(url: str, durable: Durable = "normal") -> Engine:
     """Return an engine with migrated tables, which the caller disposes of.
 
-    Raise ``StateUrlError`` or ``StateError``, which show no password; ``StateOlder`` is one.
+    Raise ``StateUrlError`` or ``StateError`` (such as ``StateOlder``), whose messages show no password.
     """
     try:
         engine = _engine(url, durable)
@@ -88,7 +88,7 @@ def try_writing(url: str) -> None:
 
 
 def refuse_older(url: str) -> None:
-    """Raise ``StateOlder`` if an older release wrote the state store. Create none if there is none."""
+    """Raise ``StateOlder`` if an older release wrote the state store. If there is none, do not create it."""
     with usable_url():
         parsed = make_url(url)
     if parsed.get_backend_name() != "sqlite" or Path(parsed.database or "").exists():
@@ -150,13 +150,13 @@ def usable_url() -> Iterator[None]:
 
 
 def refuse_torn_password(url: URL) -> None:
-    """Raise ``ValueError`` for an unescaped @ in the password: drivers would show the rest of the password as host."""
+    """Raise ``ValueError`` for an unescaped @ in the password: drivers would show part of the password as the host."""
     if "@" in (url.host or ""):
         raise ValueError
 
 
 def _refusals_of(path: Path) -> Any:  # noqa: ANN401 - a listener of SQLAlchemy
-    """Raise ``StateDamaged``, ``StateBusy`` or ``Inaccessible`` for SQLite's errors of its file."""
+    """Return a listener that raises ``StateDamaged``, ``StateBusy`` or ``Inaccessible`` for SQLite's errors."""
 
     def refuse(context: ExceptionContext) -> None:
         reason = context.original_exception
@@ -196,7 +196,7 @@ def _refuse_as_postgresql_does(context: ExceptionContext) -> None:
 
 
 def _connecting(path: Path, durable: Durable) -> Any:  # noqa: ANN401 - a listener of SQLAlchemy
-    """Open a file read-only if its disk is full or read-only, so that SQLite cannot create its log.
+    """Return a listener that opens the file, read-only if SQLite cannot create its log: the disk is full or read-only.
 
     SQLite calls this mode immutable and reads only the file, so it is not used if a kill left a log with transactions.
     """

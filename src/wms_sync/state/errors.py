@@ -10,7 +10,7 @@ from typing import ClassVar
 from wms_sync.errors import SettingsError, WmsSyncError
 
 _LATER = re.compile(r"start(?:ing|ed) up|shutting down|terminat|recovery|too many|slots|not accepting", re.IGNORECASE)
-"""PostgreSQL's texts for temporary refusals of a connection."""
+"""The wording of PostgreSQL's messages when it refuses a connection temporarily."""
 
 
 class StateError(WmsSyncError):
@@ -24,7 +24,8 @@ class StateBusy(StateError):
         self.reason = reason
         super().__init__(
             f"The state store {path} cannot be used ({reason}). Another process is in the middle of a write to it: a "
-            "suspended one, one on another machine, or a database browser. Let it continue, or end it; then run again."
+            "suspended process, a process on another machine, or a database browser. Let it continue, or end it; then "
+            "run again."
         )
 
 
@@ -47,7 +48,7 @@ class StateSilent(StateError):
 
 
 def silence(reason: str) -> StateError:
-    """Return the error for a text of PostgreSQL's client: a final refusal, or no answer for now."""
+    """Return the error for a message of PostgreSQL's client: ``StateSilent``, unless it is a final refusal."""
     if "FATAL" in reason and not _LATER.search(reason):  # a wrong password, an unknown database
         return StateError(f"The state store could not be opened ({' '.join(reason.split())}). Check WMS_STATE_URL.")
     return StateSilent(reason)

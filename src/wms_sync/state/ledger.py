@@ -1,9 +1,9 @@
-"""The ledger of creates: each intended create and its outcome; and the rows of files that were not sent.
+"""The ledger of creates: each intended create and its outcome. Also the number of rows of each file left unsent.
 
 One row per thing (service, kind, natural key). The intent is committed before the request, its outcome afterwards::
 
     intended ──► created    the service created it (``remote_id`` is unknown if the answer was lost)
-             ├─► exists     it existed already: the service refuses a second one of this name
+             ├─► exists     it existed already: the service refuses a second thing of this name
              ├─► refused    nothing was created: the row must be corrected
              ├─► undone     nothing was created: the service failed or could not be reached
              ├─► doubt      the service did not answer
@@ -35,7 +35,7 @@ from wms_sync.storage.durable import accessing, write_whole
 
 logger = logging.getLogger(__name__)
 ROWS_PER_STATEMENT = 500
-"""Keys or rows per statement: SQLite accepts at most 32,766 parameters in one."""
+"""Keys or rows per statement: SQLite accepts at most 32,766 parameters in a statement."""
 
 LEDGER_LACKS = "ledger_lacks_creates_since"
 """The name of an observation: the ledger was restored, and may lack creates that were sent between its value (seconds
@@ -90,7 +90,7 @@ class Entry(Struct, frozen=True):
 
     @property
     def version(self) -> tuple[int, datetime, bool]:
-        """Return a sort key for copies of a row: the greater one is newer.
+        """Return a sort key for copies of a row: the copy with the greater key is newer.
 
         Attempts come first, because a clock may have been set back.
         """
@@ -164,8 +164,8 @@ class PushLedger(Guarded):
     def take_in(self, copied: Iterable[Entry]) -> int:
         """Insert the rows of a copy that are missing here or newer there; return their number.
 
-        This needs no turn, because plans do it too: the statement itself compares versions, so a late writer changes
-        nothing. The rows are also compared before writing: usually there is nothing new, and then no lock is taken.
+        This needs no ``Turn``, so that plans can do it too: the statement itself compares versions, so a late writer
+        changes nothing. The rows are also compared before writing: usually nothing is new, and then no lock is taken.
         """
         known = {entry.name: entry.version for entry in self.all()}
         newer = [entry for entry in copied if entry.name not in known or entry.version > known[entry.name]]
@@ -283,14 +283,14 @@ class CreatesJournal:
     synced to disk. A push starts by dropping the rows that the published tables already have.
 
     Only kinds that the service would accept twice are written here, which are products: no personal data. Only the
-    process with the turn of pushing products may write; any process may read.
+    process that holds the lock on pushing products may write; any process may read.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def entries(self) -> list[Entry]:
-        """Return the newest version of each row. A last line that a kill truncated had no request yet."""
+        """Return the newest version of each row. Skip a last line that a kill cut off: its request was not yet sent."""
         try:
             with accessing(self._path):
                 content = self._path.read_bytes()
@@ -313,7 +313,7 @@ class CreatesJournal:
         return list(newest.values())
 
     def begin(self, published: Iterable[Entry]) -> None:
-        """Drop the rows that the published tables have in this version or a newer one."""
+        """Drop the rows that the published tables have in the same version or a newer version."""
         versions = {entry.name: entry.version for entry in published}
         left = [entry for entry in self.entries() if entry.name not in versions or entry.version > versions[entry.name]]
         with accessing(self._path):
@@ -335,7 +335,10 @@ class JournaledLedger(PushLedger):
         self.journal = journal
 
     def record(self, written: Sequence[Entry]) -> None:
-        """Write rows in one transaction, which fails if another process has the turn; then append to the journal."""
+        """Write rows in one transaction, then append them to the journal.
+
+        The transaction fails if another process has taken over.
+        """
         super().record(written)
         if written:
             self.journal.append(written)

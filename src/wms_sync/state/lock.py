@@ -1,8 +1,8 @@
 """The lock on work that only one process may do at a time: writing the tables (``writer``), pushing a kind of data.
 
-If the state is in SQLite, all processes are on one machine, and a lock is the kernel's, on the file
+If the state store is in SQLite, all processes are on one machine, and a lock is the kernel's, on the file
 ``work/<what>.lock``. If it is in PostgreSQL, they may be on any machine, and a lock is PostgreSQL's (``advisory``).
-Either is released as soon as its process ends, so a kill leaves nothing to clean up. A waiting process repeats its
+Either lock is released as soon as its process ends, so a kill leaves nothing to clean up. A waiting process repeats its
 attempt and logs the holder; the order of waiting processes is not guaranteed.
 
 A lock makes processes wait for each other. It does not stop a process that was suspended while its lock was deleted or
@@ -53,7 +53,7 @@ class Holder(Struct, frozen=True):
 
     @classmethod
     def now(cls, purpose: str, run_id: str | None = None) -> Self:
-        """Return this process."""
+        """Return this process as the holder of a lock that it takes now."""
         return cls(purpose, run_id, os.getpid(), socket.gethostname(), datetime.now(UTC))
 
     @property
@@ -66,7 +66,7 @@ UNKNOWN = Holder("a process that has just begun", None, 0, socket.gethostname(),
 
 
 def signed_by(signature: str | bytes) -> Holder:
-    """Return the holder of a signature; ``UNKNOWN`` if it is unreadable."""
+    """Return the holder that a signature encodes; ``UNKNOWN`` if it is unreadable."""
     try:
         return msgspec.json.decode(signature, type=Holder)
     except msgspec.DecodeError:
@@ -84,10 +84,10 @@ class Lock(Protocol):
     """The locks of one installation, by name."""
 
     def hold(self, purpose: str, *, what: str = WRITER, run_id: str | None = None) -> AbstractContextManager[Held]:
-        """Hold the lock on ``what`` inside the block. While another process holds it, log who that is."""
+        """Hold the lock on ``what`` inside the block. While another process holds it, log that holder."""
 
     def holder(self, *, what: str = WRITER) -> Holder | None:
-        """Return who holds the lock on ``what``, None if nobody does. It never waits."""
+        """Return the holder of the lock on ``what``, None if it is free. Never waits."""
 
 
 class FileLock:
@@ -98,7 +98,7 @@ class FileLock:
 
     @contextmanager
     def hold(self, purpose: str, *, what: str = WRITER, run_id: str | None = None) -> Iterator[Held]:
-        """Hold the lock on ``what`` inside the block. While another process holds it, log who that is."""
+        """Hold the lock on ``what`` inside the block. While another process holds it, log that holder."""
         path = self._layout.lock(what)
         make_private(path.parent)
         with repeated(lambda: _taken(path), lambda: self.holder(what=what)) as file:
@@ -109,7 +109,7 @@ class FileLock:
             yield Held(what, me)
 
     def holder(self, *, what: str = WRITER) -> Holder | None:
-        """Return who holds the lock on ``what``, None if nobody does. It never waits."""
+        """Return the holder of the lock on ``what``, None if it is free. Never waits."""
         path = self._layout.lock(what)
         try:
             with accessing(path), path.open("rb") as file:
@@ -143,9 +143,10 @@ def repeated(attempt: Callable[[], T | None], holder: Callable[[], Holder | None
 
 
 def _taken(path: Path) -> IO[bytes] | None:
-    """Return the locked file; None if another process has it. It is unbuffered, so a full disk fails only once.
+    """Return the locked file; None if another process has locked it.
 
-    Each attempt opens it again, because someone who believes that a run is dead may have deleted it.
+    The file is unbuffered, so a full disk fails only once. Each attempt opens it again, because someone who believes
+    that a run is dead may have deleted it.
     """
     with accessing(path):
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, PRIVATE_FILE)

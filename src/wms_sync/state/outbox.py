@@ -1,9 +1,9 @@
 """The outbox of alerts: the facts that were reported, and the alerts still to be delivered to each channel.
 
-A fact has a key and a fingerprint of its content. It is reported once: one transaction writes its row and puts an alert
-per channel into the outbox, unless another process did so first. An alert is deleted when its channel has accepted it.
-Before each attempt the next one is planned, so if a process dies while sending, the alert becomes due again: each is
-delivered at least once. This needs no turn.
+A fact has a key and a fingerprint of its content. It is reported once: one transaction writes its row and adds an alert
+per channel to the outbox, unless another process did so first. An alert is deleted when its channel has accepted it.
+Before each attempt the next attempt is planned, so if a process dies while sending, the alert becomes due again: each
+alert is delivered at least once. Writing needs no ``Turn``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from wms_sync.state.engine import Opened, insert_of
 from wms_sync.state.schema import alerts, sent_alerts
 
 PAUSES = tuple(timedelta(minutes=minutes) for minutes in (1, 2, 5, 15, 60))
-"""The pauses between attempts to deliver an alert; the last one repeats."""
+"""The pauses between attempts to deliver an alert; the last pause repeats."""
 GIVEN_UP_AFTER = 24
 """The number of attempts; with one command a day they take most of a month."""
 
@@ -39,7 +39,7 @@ class SentAlert(Struct, frozen=True):
 
 
 class Waiting(Struct, frozen=True):
-    """One row of ``alerts``: an alert that a channel has not accepted yet. ``refusal``: why the last attempt failed."""
+    """One row of ``alerts``: an alert that a channel has not accepted. ``refusal`` says why the last attempt failed."""
 
     id: str
     channel: str
@@ -50,7 +50,7 @@ class Waiting(Struct, frozen=True):
     refusal: str | None
 
     def is_due(self, moment: datetime) -> bool:
-        """Return whether to deliver it now. A time beyond the longest pause came from a clock that was ahead."""
+        """Return whether to deliver the alert now: it is due, or so far ahead that a clock must have been wrong."""
         return self.due_at <= moment or self.due_at > moment + PAUSES[-1]
 
 
@@ -63,9 +63,9 @@ class Outbox(Opened):
             return {row.key: SentAlert(**row._mapping) for row in connection.execute(select(sent_alerts))}
 
     def add(self, fact: SentAlert, body: Body, channels: Collection[str], *, newest_only: bool = False) -> bool:
-        """Put an alert into the outbox unless the fact was reported with this fingerprint; return whether it was put.
+        """Add an alert to the outbox unless the fact was reported with this fingerprint. Return whether it was added.
 
-        With ``newest_only`` it replaces alerts that still wait for these channels.
+        With ``newest_only``, the alert replaces alerts that still wait for these channels.
         """
         with self._engine.begin() as connection:
             if not self._is_new(connection, fact):
@@ -76,7 +76,10 @@ class Outbox(Opened):
         return True
 
     def end(self, fact: SentAlert, body: Body | None, channels: Collection[str], now: datetime) -> bool:
-        """Record that a fact has ended and put the alert about it, if any; False if another process did so first."""
+        """Record that a fact has ended, and add the alert about this, if any, to the outbox.
+
+        Return False if another process did so first.
+        """
         same = sent_alerts.c.key == fact.key, sent_alerts.c.fingerprint == fact.fingerprint
         with self._engine.begin() as connection:
             ended = connection.execute(sent_alerts.delete().where(*same)).rowcount == 1
@@ -91,7 +94,7 @@ class Outbox(Opened):
             return tuple(_waiting(row._mapping) for row in connection.execute(query))
 
     def claim(self, alert: Waiting, now: datetime) -> bool:
-        """Claim the attempt that begins now and plan the next one; False if another process has claimed it."""
+        """Claim the attempt that begins now, and plan the next. Return False if another process has claimed it."""
         pause = PAUSES[min(alert.attempts, len(PAUSES) - 1)]
         unchanged = alerts.c.attempts == alert.attempts
         with self._engine.begin() as connection:
@@ -111,9 +114,9 @@ class Outbox(Opened):
     def prune(self, channels: Collection[str], kept_until: Mapping[str, datetime], before: datetime) -> int:
         """Delete alerts for channels that are no longer configured, and alerts that are too old.
 
-        An alert from before ``before`` must also have been tried ``GIVEN_UP_AFTER`` times, so that a clock that is
-        weeks ahead for a night deletes none. ``kept_until`` has channels with their own limit, which is by time alone.
-        Return the number of deleted alerts.
+        An alert created before ``before`` is deleted only after ``GIVEN_UP_AFTER`` attempts, so that a clock that is
+        weeks ahead for a night does not cause deletions. ``kept_until`` has a limit for some channels, which applies
+        by time alone. Return the number of deleted alerts.
         """
         too_long = and_(alerts.c.created_at < before, alerts.c.attempts >= GIVEN_UP_AFTER)
         old = [too_long, alerts.c.channel.not_in(channels)]

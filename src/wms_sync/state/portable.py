@@ -2,7 +2,7 @@
 
 A copy of ``state.db`` would need SQLite, and a copy of PostgreSQL its own tools. The table ``turns`` records the
 process that writes here now, so it is not copied. ``MigrationsUnknown`` refuses a copy of a newer release,
-``CopyOlder`` one of an older release.
+``CopyOlder`` a copy of an older release.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Row = dict[str, Any]
 
 
 class Snapshot(Struct, frozen=True):
-    """Every row by table and column, and the migrations of the store, in order."""
+    """Every row of every table, and the migrations of the store, in order."""
 
     migrations: tuple[str, ...]
     tables: Mapping[str, tuple[Row, ...]]
@@ -56,7 +56,7 @@ def read_snapshot(url: str) -> Snapshot:
 
 
 def put_back(url: str, snapshot: Snapshot) -> None:
-    """Replace every row of the state store with those of the snapshot, in one transaction. Raise ``StateError``."""
+    """Replace all rows of the state store with the rows of the snapshot, in one transaction. Raise ``StateError``."""
     _refuse_others(snapshot)
     engine = open_engine(url, "full")
     try:
@@ -88,7 +88,7 @@ def encoded(snapshot: Snapshot) -> bytes:
 def decoded(content: bytes) -> Snapshot:
     """Decode a snapshot from ``encoded``.
 
-    Raise ``MigrationsUnknown`` or ``CopyOlder`` for another release's snapshot, ``ValueError`` for anything else.
+    Raise ``MigrationsUnknown`` or ``CopyOlder`` for the snapshot of a newer or older release, else ``ValueError``.
     """
     snapshot = msgspec.json.decode(content, type=Snapshot)
     _refuse_others(snapshot)
@@ -99,7 +99,7 @@ def decoded(content: bytes) -> Snapshot:
 
 def _decoded_rows(table: Table, rows: tuple[Row, ...]) -> tuple[Row, ...]:
     if any(row.keys() != set(table.columns.keys()) for row in rows):
-        raise ValueError(f"a row of {table.name} has other columns than the table")
+        raise ValueError(f"the columns of a row of {table.name} differ from those of the table")
     return tuple({column.name: _value(column, row[column.name]) for column in table.columns} for row in rows)
 
 
@@ -114,7 +114,7 @@ def _value(column: Column[Any], value: object) -> object:
         return value
     if isinstance(value, kind) and not (isinstance(value, int) and value.bit_length() >= INTEGER_BITS):
         return value
-    raise ValueError(f"{value!r:.80} is no {column.name} of {column.table.name}")
+    raise ValueError(f"{value!r:.80} is not a valid {column.name} of {column.table.name}")
 
 
 def _moment(text: str) -> datetime:

@@ -26,7 +26,7 @@ KEPT = 400
 SYNC, LOADING, MAINTENANCE = "sync", "loading the tables", "maintenance"
 """The purposes in records of runs; a backfill appends its days, a push its kind."""
 LOADS_TABLES = frozenset({SYNC, "backfill", "rebuild", "loading"})
-"""Groups that include a load, so their success makes up for a failed load."""
+"""Groups of runs that include a load: the success of such a run makes up for an earlier failed load."""
 DASHES = str.maketrans(" _", "--")
 KILLED_KIND = "Killed"
 NOT_PUBLISHED = "NotPublished"
@@ -44,10 +44,10 @@ of later runs would not be reported."""
 class RunRecord(Struct, frozen=True):
     """One row of ``runs``.
 
-    ``purpose`` is such as ``backfill 2026-03-01 to 2026-03-08``; ``source`` is what started the run (``schedule``,
-    ``sensor``, ``ui`` or ``command line``). ``phases`` are seconds by phase, including the one that failed; ``counts``
-    are by name. ``error_kind`` is the name of the error's class. ``data_as_of`` is the sync cursor of the tables at the
-    end of the run.
+    ``purpose`` is, for example, ``backfill 2026-03-01 to 2026-03-08``; ``source`` is what started the run
+    (``schedule``, ``sensor``, ``ui`` or ``command line``). ``phases`` are seconds by phase, including a phase that
+    failed; ``counts`` are by name. ``error_kind`` is the name of the error's class. ``data_as_of`` is the sync cursor
+    of the tables at the end of the run.
     """
 
     run_id: str
@@ -74,7 +74,7 @@ class RunRecord(Struct, frozen=True):
 
 
 class RunRecords(Opened):
-    """The store of runs. Anyone may read; a run writes its own record, without an epoch."""
+    """The store of runs. Any process may read it; a run writes its own record, without a check of the epoch."""
 
     def newest(self, limit: int) -> tuple[RunRecord, ...]:
         """Return the newest runs, newest first."""
@@ -140,7 +140,7 @@ class RunRecords(Opened):
         return tuple(self.as_it_is(layout, record) for record in self.newest(KEPT))
 
     def mark_killed(self, layout: Layout) -> tuple[RunRecord, ...]:
-        """Record the runs whose process is gone as failed now; return them, oldest first."""
+        """Record as failed the runs whose process is gone; return them, oldest first."""
         query = select(runs).where(runs.c.outcome == "running").order_by(runs.c.number)
         with self._reading() as connection:
             unfinished = tuple(_record(row) for row in connection.execute(query))
@@ -152,7 +152,7 @@ class RunRecords(Opened):
         return killed
 
     def as_it_is(self, layout: Layout, record: RunRecord) -> RunRecord:
-        """Return the record; as failed if it is ``running`` but its run does not hold its lock.
+        """Return the record, as failed if it is ``running`` although the run does not hold its lock.
 
         A run closes its record before it releases the lock. So the record is read again after the check of the lock:
         the run may have ended in between, or released the lock and taken it again.

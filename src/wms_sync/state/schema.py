@@ -51,7 +51,7 @@ class UtcDateTime(TypeDecorator[datetime]):
 METADATA = MetaData()
 
 LONGEST_ID = 64
-"""The most characters of a window's id."""
+"""The maximum number of characters of a window's id."""
 
 windows = Table(
     "windows",
@@ -264,7 +264,7 @@ migrations_table = Table(
 Migration = tuple[str, Callable[[Connection], object]]
 
 MIGRATIONS: tuple[Migration, ...] = (("0001_tables", METADATA.create_all),)
-"""In order. Never edit a released migration: append another, which must accept the tables of a new store."""
+"""The migrations, in order. Never edit a released migration: append another, which must accept a new store's tables."""
 
 
 def migrate(connection: Connection, migrations: Sequence[Migration] = MIGRATIONS) -> None:

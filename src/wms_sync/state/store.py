@@ -1,7 +1,7 @@
 """The state store of windows and their pages.
 
 A window goes through the states ``reading -> landed -> loaded``; a window that is given up becomes ``abandoned``. Each
-method is one transaction, so a kill leaves either the old or the new state. Writing needs a turn.
+method is one transaction, so a kill leaves either the old or the new state. Writing needs a ``Turn``.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Window(Struct, frozen=True):
     omitted: Mapping[str, str] = {}
 
     def __hash__(self) -> int:
-        return hash(self.id)  # a mapping has none
+        return hash(self.id)  # a mapping has no hash
 
     @classmethod
     def begun(
@@ -70,7 +70,7 @@ class Window(Struct, frozen=True):
         omitted: Mapping[str, str] = {},
         expected: int | None = None,
     ) -> Self:
-        """Return a new window without pages; ``expected`` is the service's count beforehand."""
+        """Return a new window without pages; ``expected`` is the service's earlier count of its records, if known."""
         return cls(
             id=window_id,
             from_at=whole.start,
@@ -148,7 +148,7 @@ class StateStore(Guarded):
     # --- reading ---
 
     def windows(self, *states: str) -> tuple[Window, ...]:
-        """Return the windows in these states, or all if none is named, ordered by their start."""
+        """Return the windows in these states, or all if no state is given, in the order in which they were begun."""
         query = select(windows).order_by(windows.c.started_at, windows.c.id)
         if states:
             query = query.where(windows.c.state.in_(states))
@@ -173,7 +173,7 @@ class StateStore(Guarded):
         *,
         without: Collection[str] = (),
     ) -> tuple[Interval, ...]:
-        """Return the time that windows in these states cover, ``without`` some, as disjoint intervals.
+        """Return the time that windows in these states cover, except the windows ``without``, as disjoint intervals.
 
         No window covers time whose coverage was withdrawn after the window began. A window that was abandoned after
         landing (because of a damaged page) held the newest data of its interval, so windows that began earlier do not
@@ -193,7 +193,7 @@ class StateStore(Guarded):
         return union(covered)
 
     def service(self) -> str | None:
-        """Return the base URL that the newest window was read from; None if no window has one."""
+        """Return the base URL that the newest window was read from; None if no window has a base URL."""
         query = select(windows.c.service).where(windows.c.service.is_not(None)).order_by(windows.c.started_at.desc())
         with self._reading() as connection:
             return connection.scalar(query.limit(1))
@@ -205,13 +205,13 @@ class StateStore(Guarded):
             return connection.scalar(query.where(windows.c.state.in_(COMPLETE_STATES))) or 0
 
     def latest_served(self) -> datetime | None:
-        """Return the time when the newest page was served."""
+        """Return the time when the newest page was served; None if there is no page."""
         with self._reading() as connection:
             served: datetime | None = connection.scalar(select(func.max(pages.c.served_at)))
         return served
 
     def longest_read(self, since: datetime) -> timedelta:
-        """Return the longest time that reading a window has taken since that moment."""
+        """Return the longest time that reading a window took, of the windows landed at ``since`` or later."""
         query = select(func.max(windows.c.read_seconds)).where(windows.c.landed_at >= since)
         with self._reading() as connection:
             return timedelta(seconds=connection.scalar(query) or 0)
@@ -238,7 +238,7 @@ class StateStore(Guarded):
     def forgotten(self, *, unfinished: bool = False) -> frozenset[int]:
         """Return the ids of orders whose personal data must not be stored.
 
-        ``unfinished``: only those whose data may still be somewhere.
+        With ``unfinished``, return only orders whose personal data may still be stored somewhere.
         """
         query = select(forgotten_orders.c.order_id)
         if unfinished:
@@ -306,23 +306,23 @@ class StateStore(Guarded):
         self._update(window_id, state="abandoned")
 
     def observe(self, name: str, value: int, about: str) -> None:
-        """Record a number as of now; it replaces the previous one of that name."""
+        """Record an observation with the current time; it replaces the previous observation of this name."""
         self.record((Observation.of_now(name, value, about),))
 
     def record(self, seen: Iterable[Observation]) -> None:
-        """Record observations; each replaces the previous one of its name."""
+        """Record observations; each replaces the previous observation of its name."""
         with self._transaction() as connection:
             for observation in seen:
                 connection.execute(observations.delete().where(observations.c.name == observation.name))
                 connection.execute(observations.insert().values(**asdict(observation)))
 
     def delete_observation(self, name: str) -> None:
-        """Delete a recorded number."""
+        """Delete the observation of this name."""
         with self._transaction() as connection:
             connection.execute(observations.delete().where(observations.c.name == name))
 
     def record_warnings(self, run_id: str, warnings: Sequence[str], *, from_scratch: bool) -> None:
-        """Record the warnings of a read, in addition to the earlier ones or, ``from_scratch``, in place of them."""
+        """Record the warnings of a read, in addition to earlier warnings or, if ``from_scratch``, in place of them."""
         if not warnings and not (from_scratch and self.warnings()):
             return
         now = datetime.now(UTC)
@@ -353,7 +353,7 @@ class StateStore(Guarded):
                 connection.execute(forgotten_orders.insert(), rows)
 
     def take_off_forgotten(self, order_ids: Iterable[int]) -> None:
-        """Remove orders from the list: their data is stored from now on like that of any other order."""
+        """Remove orders from the forgotten orders: their data is stored from now on like that of any other order."""
         with self._transaction() as connection:
             connection.execute(forgotten_orders.delete().where(forgotten_orders.c.order_id.in_(list(order_ids))))
 
@@ -378,9 +378,9 @@ def _trusted_end(end: datetime, begun: datetime, withdrawn: Observation | None) 
 
 
 class Run(Struct, frozen=True):
-    """One run that writes: its settings, the state store opened in its turn, and its id.
+    """One run that writes: its settings, the state store opened with its ``Turn``, and its id.
 
-    The id is Dagster's if Dagster runs it, also from the command line.
+    If Dagster runs it, even from the command line, the id is Dagster's.
     """
 
     settings: Settings

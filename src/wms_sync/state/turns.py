@@ -2,8 +2,8 @@
 
 A file is written in the turn's own folder and put in place by one rename, after a check of the epoch. Deleting is a
 rename into that folder. A new holder of the lock raises the epoch, then renames the folders of earlier turns. So if a
-process is suspended between its check and its rename, the source or the target of the rename is gone when it resumes;
-and it cannot recreate that, because a turn's folder is created only once, at the start of the turn.
+process is suspended between its check and its rename, the source or the target of the rename is gone when it resumes.
+The process cannot recreate it, because a turn's folder is created only once, at the start of the turn.
 """
 
 from __future__ import annotations
@@ -81,14 +81,14 @@ class Epoch:
     def verify(self, connection: Connection) -> None:
         """Check the epoch at the start of a write transaction: no other writer can take over until it ends.
 
-        Raise ``TakenOver`` if another writer already has.
+        Raise ``TakenOver`` if another writer has already taken over.
         """
         if connection.dialect.name == "sqlite":
             connection.exec_driver_sql("begin immediate")  # otherwise SQLite locks only at the first change
         self._compare(connection, _query(self.row.what).with_for_update(read=True))
 
     def check(self) -> None:
-        """Check the epoch before a step outside the state store. Raise ``TakenOver`` if it is no longer ours."""
+        """Check the epoch before a step outside the state store. Raise ``TakenOver`` if another writer took over."""
         with self._engine.connect() as connection:
             self._compare(connection, _query(self.row.what))
 
@@ -96,7 +96,7 @@ class Epoch:
         row = connection.execute(query).one_or_none()
         found = None if row is None else EpochRow(**row._mapping)
         if found != self.row:
-            who = f"{found} has taken over" if found else "The state store was recreated, and no run has the turn"
+            who = f"{found} has taken over" if found else "The state store was recreated, and no run holds the lock"
             raise TakenOver(
                 f"{who}. Since then this run, {self.row}, has written nothing: no state, no file, no table and no "
                 "create. Its earlier work stays valid. This happens when a run is suspended and its lock file in work/ "
@@ -105,7 +105,10 @@ class Epoch:
             )
 
     def explain(self, error: Exception) -> None:
-        """Raise ``TakenOver`` if that caused an error such as a missing file, or the error of a lost session."""
+        """Raise ``TakenOver`` if a takeover caused the error, such as a missing file.
+
+        Raise ``StateError`` if a lost session caused it. Otherwise return.
+        """
         try:
             self.check()
         except TakenOver as ended:
@@ -117,7 +120,7 @@ class Epoch:
 
 
 def newest_epoch(url: str) -> EpochRow | None:
-    """Return the newest epoch of writing the tables, whose writer may have ended; None if there has been no writer."""
+    """Return the newest epoch of a writer of the tables, who may have ended; None if there has been no writer."""
     engine = open_engine(url)
     with engine.connect() as connection:
         row = connection.execute(_query(WRITER)).one_or_none()
@@ -126,7 +129,7 @@ def newest_epoch(url: str) -> EpochRow | None:
 
 
 def _count_up(engine: Engine, held: Held) -> EpochRow:
-    """Increment the epoch in one statement, so that no two writers get the same one."""
+    """Increment the epoch in one statement, so that no two writers get the same epoch."""
     is_sqlite = engine.dialect.name == "sqlite"
     began = asdict(held.me) | {"began_at": datetime.now(UTC)}  # a lock may be held for several turns
     statement = insert_of(engine, turns).values(what=held.what, epoch=1, **began)
@@ -145,7 +148,7 @@ def _query(what: str) -> Select[Any]:
 class Turn:
     """The right to write, and the methods that change files under it. Thread-safe.
 
-    The methods raise ``TakenOver`` once another writer has the turn. The owner must close it, which removes its folder.
+    The methods raise ``TakenOver`` once another writer has taken over. Close it, which removes its folder.
     """
 
     def __init__(self, epoch: Epoch, layout: Layout) -> None:
@@ -168,7 +171,7 @@ class Turn:
         self.epoch.close()
 
     def check(self) -> None:
-        """Raise ``TakenOver`` if another writer has the turn."""
+        """Raise ``TakenOver`` if another writer has taken over."""
         self.epoch.check()
 
     def temporary(self, name: str) -> Path:
@@ -215,7 +218,7 @@ def taking_turn(
     run_id: str | None = None,
     held: Held | None = None,
 ) -> Iterator[Turn]:
-    """Hold the turn inside the block, under the lock on ``what``: the caller's ``held`` lock, or wait for it.
+    """Hold a turn inside the block, under the lock on ``what``. Wait for the lock, unless the caller has ``held`` it.
 
     Raise ``RestoreUnfinished``, or ``StateNewer``: only a restore of an older backup may replace newer data.
     """
@@ -243,7 +246,7 @@ def refuse_unfinished_restore(layout: Layout) -> None:
 
 
 class Guarded(Opened):
-    """Base of the stores: any process may read, only the one with the turn may write. Close it, or use ``with``."""
+    """Base of the stores: any process may read, but writing needs a ``Turn``. Close it, or use ``with``."""
 
     def __init__(self, url: str, turn: Turn | None = None, *, durable: Durable = "normal") -> None:
         super().__init__(url, durable)
@@ -251,13 +254,13 @@ class Guarded(Opened):
 
     @property
     def turn(self) -> Turn:
-        """Return the turn; a store that was opened for reading has none."""
+        """Return the turn. A store that was opened only for reading has none."""
         assert self._turn is not None, "opened for reading only, without a turn"  # noqa: S101 - a defect
         return self._turn
 
     @contextmanager
     def _transaction(self) -> Iterator[Connection]:
-        """Open a write transaction. Raise ``TakenOver`` if the turn is no longer ours."""
+        """Open a write transaction. Raise ``TakenOver`` if another writer has taken over."""
         with self._engine.begin() as connection:
             self.turn.epoch.verify(connection)
             yield connection
