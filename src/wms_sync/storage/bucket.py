@@ -1,7 +1,7 @@
 """Files in object storage (S3, Google Cloud Storage, Azure), through obstore.
 
 The name of a file carries the first digits of its content's SHA-256 (``page-00005-1f3a9c04.json.gz``), and an object is
-put only if its name is free. So a writer that was taken over overwrites nothing and deletes no object of its successor.
+put only if its name is free. So a writer that another has replaced neither overwrites nor deletes the other's objects.
 A record (a manifest) keeps its name. It is replaced only if it has not changed since the turn was checked: the store
 refuses a writer that was suspended in between.
 """
@@ -48,20 +48,20 @@ NO_VERSION = "null"
 
 
 class Probe(Struct, frozen=True):
-    """Properties of a store: it refuses a second object of the same name; it keeps versions of deleted objects."""
+    """Whether a store refuses a second object of the same name, and whether it keeps versions of deleted objects."""
 
     refuses_a_second: bool
     keeps_versions: bool
 
 
 MOST_BYTES = 1_000_000_000
-"""Unused copies are kept up to this size, because the next step often reads the files of the last one."""
+"""Unused copies are kept up to this size in total, because a step often reads the files of the previous step."""
 
 
 class Scratch:
     """Copies of objects in a folder, under their keys, for DuckDB, which reads files. Thread-safe.
 
-    They may vanish at any time. Copies in use are never deleted; released copies are, the oldest first.
+    Copies in use are never deleted. Released copies may be deleted at any time, the oldest first.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -72,7 +72,7 @@ class Scratch:
 
     @classmethod
     def of_reader(cls, parent: Path) -> Scratch:
-        """Return a scratch folder for a process that has no turn; it is deleted when the process ends."""
+        """Return a scratch folder for a process that only reads; the folder is deleted when the process ends."""
         folder = parent / secrets.token_hex(4)
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         return cls(folder)
@@ -127,11 +127,11 @@ class Scratch:
 
 
 class BucketFiles:
-    """``Files`` below a prefix of a bucket; one instance for each process and place.
+    """``Files`` below a prefix of a bucket; one instance for each process and location.
 
-    ``url`` names the place in messages; ``parent`` is the folder for copies while the process has no turn.
-    ``is_conditional``: the store can replace an object only if it is unchanged. ``numbers_versions``: it gives each
-    object a version, even if it keeps no earlier ones.
+    ``url`` names the location in messages; ``parent`` is the folder for copies while the process holds no ``Turn``.
+    ``is_conditional`` means that the store can replace an object on the condition that it is unchanged.
+    ``numbers_versions`` means that the store gives each object a version, even if it keeps no earlier versions.
     """
 
     def __init__(
@@ -147,7 +147,7 @@ class BucketFiles:
 
     @contextmanager
     def in_turn(self, writer: Writer) -> Iterator[None]:
-        """Drop what was listed and use the turn's own folder; no other process changes anything inside the block."""
+        """Drop the cached listing and use the turn's own folder; no other process changes anything inside the block."""
         before, self._scratch = self._scratch, Scratch(writer.folder / "files")
         self._listing.forget(is_ours=True)
         try:
@@ -173,12 +173,12 @@ class BucketFiles:
         return key
 
     def put_file(self, writer: Writer, key: str, made: Path) -> str:
-        """Put the content of a file."""
+        """Put the content of the file ``made``, and delete that file."""
         put = self.put(writer, key, made.read_bytes())
         made.unlink()
         return put
 
-    def workplace(self, writer: Writer) -> Path:  # the turn's folder, by in_turn
+    def workplace(self, writer: Writer) -> Path:  # in_turn makes it the turn's folder
         """Return the folder of copies."""
         return self._scratch.folder
 
@@ -211,38 +211,38 @@ class BucketFiles:
             self._scratch.drop(name)
 
     def get(self, key: str) -> bytes:
-        """Read an object."""
+        """Return the content of an object. Raise ``FileNotFoundError``."""
         return bytes(self._asked("read", key, lambda: obstore.get(self._store, key).bytes()))
 
     def size(self, key: str) -> int | None:
-        """Return the listed size."""
+        """Return the size of an object from the listing; None if it does not exist."""
         return self._listing.size(key)
 
     def names(self, folder: str) -> list[str]:
-        """Return the listed names."""
+        """Return the names in a folder, from the listing."""
         return self._listing.names(folder)
 
     def local(self, keys: Sequence[str]) -> list[str]:
-        """Fetch the missing objects, several at once."""
+        """Return the paths of copies of these objects; fetch missing copies, several at once."""
         missing = [key for key in dict.fromkeys(keys) if not self._scratch.holds(key)]
         _at_once(self._fetch, missing)
         return [str(self._scratch.path(key)) for key in keys]
 
     def release(self, key: str) -> None:
-        """Allow the copies to be deleted when there are too many."""
+        """Allow copies of an object, or of all objects below a folder, to be deleted when there are too many."""
         self._scratch.release(key)
 
     def where(self, key: str) -> str:
-        """Return the URL."""
+        """Return the URL of an object."""
         return f"{self.url}/{key}".rstrip("/")
 
     def refuse_versions(self) -> None:
-        """Raise ``VersionsKept`` if the bucket keeps deleted objects, or did when an object was put."""
+        """Raise ``VersionsKept`` if the bucket keeps deleted objects, or kept them when one of its objects was put."""
         if self.probe(f"probe-{secrets.token_hex(8)}").keeps_versions or self._has_versions():
             raise VersionsKept(self.url)
 
     def examined(self) -> tuple[Literal["note", "warning", "error"], str]:
-        """Write, read, list and delete an object."""
+        """Write, read, list and delete an object. Return a finding."""
         found = self.probe(f"probe-{secrets.token_hex(8)}")
         if not found.refuses_a_second:
             return (
@@ -270,7 +270,10 @@ class BucketFiles:
         return Probe(refuses, not self._numbers_versions and put["version"] not in (None, NO_VERSION))
 
     def _has_versions(self) -> bool:
-        """Return whether an object has a version, which outlives it. Checks the first object of each day."""
+        """Return whether any object has a version, which stays when the object is deleted.
+
+        Check only the first object of each day.
+        """
         if self._numbers_versions:
             return False
         first: dict[date, ObjectMeta] = {}
@@ -317,7 +320,7 @@ class BucketFiles:
                 yield found["path"], found["size"]
 
     def _asked(self, what: str, key: str, request: Callable[[], T]) -> T:
-        """Return the store's answer. Let the errors of an absent object and of an unmet condition pass."""
+        """Return the store's answer. Errors for a missing object or an unmet condition are raised as they are."""
         try:
             return request()
         except (AlreadyExistsError, PreconditionError):

@@ -9,10 +9,10 @@ import zstandard
 from isal import isal_zlib
 
 GZIP_WINDOW_BITS = 31
-"""Tells zlib to expect a gzip header."""
+"""Makes zlib expect a gzip header."""
 _GZIP_MAGIC = b"\x1f\x8b"
 _GZIP_STEP = 4096
-"""A decoder copies the input that follows the end of a member: without steps, the whole rest for each member."""
+"""The input is decoded in steps of this size, because a decoder copies the input that follows the end of a member."""
 NO_LIMIT = 2**62
 _ZSTD_WINDOW = 8 * 1024 * 1024
 """The largest window that a sender of zstd over HTTP may require of a receiver (RFC 9659)."""
@@ -41,7 +41,7 @@ def decompress(compressed: bytes, suffix: str, *, largest: int = NO_LIMIT) -> by
 
 
 def _gunzip(compressed: bytes, largest: int) -> tuple[bytes, bool, int]:
-    """Decompress all members of a gzip file; their content is one (RFC 1952, section 2.2)."""
+    """Decompress all members of a gzip file and join their contents (RFC 1952, section 2.2)."""
     decoder = isal_zlib.decompressobj(GZIP_WINDOW_BITS)
     try:
         pieces = [decoder.decompress(compressed, largest + 1)]

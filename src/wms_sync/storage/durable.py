@@ -16,7 +16,7 @@ from wms_sync.errors import WmsSyncError
 
 PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
 SMALL = 64 * 1024
-"""SQLite's log and its index take at least this much."""
+"""SQLite's log and its index take at least this many bytes."""
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 _READ_ONLY = 0o400
 _OTHERS = 0o077
@@ -33,7 +33,7 @@ class Inaccessible(WmsSyncError, OSError):
             return
         there = _nearest(path)
         owner, me = _user(there.lstat().st_uid), _user(os.geteuid())
-        advice = f"belongs to {owner}: run wms-sync as {owner}, or give it to {me}, the present user (chown -R)."
+        advice = f"belongs to {owner}: run wms-sync as {owner}, or give it to {me}, the current user (chown -R)."
         if owner == me:
             advice = "exists: check that it is of the right kind, its permissions, its file system and free disk space."
         super().__init__(f"{path} cannot be used ({reason}). {there} {advice}")
@@ -65,7 +65,7 @@ def _user(number: int) -> str:
 def accessing(path: Path) -> Iterator[None]:
     """Turn an ``OSError`` inside the block into ``Inaccessible`` for this path.
 
-    Let ``FileNotFoundError`` pass, and a lack of memory, which is no fault of the file.
+    ``FileNotFoundError`` is raised as it is, and so is a lack of memory, which has nothing to do with the file.
     """
     try:
         yield
@@ -85,7 +85,7 @@ def unusable(error: Exception) -> Inaccessible | None:
 
 
 def refuse_unwritable(folder: Path) -> None:
-    """Raise ``Inaccessible`` if the folder, or the nearest existing one above it, is not writable."""
+    """Raise ``Inaccessible`` if the folder, or the nearest existing folder above it, is not writable."""
     there = _nearest(folder)
     if not there.is_dir():
         raise Inaccessible(folder, "not a folder")
@@ -94,7 +94,7 @@ def refuse_unwritable(folder: Path) -> None:
 
 
 def keep_private() -> None:
-    """Set the umask so that all new files of this process are private, also those of DuckDB, SQLite and Dagster."""
+    """Set the umask so that all new files of this process are private, even those of DuckDB, SQLite and Dagster."""
     os.umask(_OTHERS)
 
 
@@ -122,7 +122,7 @@ def share_with_group(folder: Path, path: Path) -> None:
     """Make the file read-only, and readable by the folder's group if the folder is set up for that (``chmod 2750``).
 
     Nobody may write the file from now on, not even its owner. If the owner does not belong to the group, the file
-    cannot be given to it and stays private.
+    cannot be given to the group and stays private.
     """
     path.chmod(_READ_ONLY)
     opened = folder.stat()
@@ -133,7 +133,7 @@ def share_with_group(folder: Path, path: Path) -> None:
 
 
 def kept_from_group(folder: Path, path: Path) -> str | None:
-    """Return the group that the folder is set up for if it cannot read the file; None if it can."""
+    """Return the group that the folder is set up for if the group cannot read the file; None if it can."""
     opened, shared = folder.stat(), path.stat()
     if opened.st_mode & _GROUPS_OWN != _GROUPS_OWN:
         return None

@@ -18,11 +18,11 @@ class FolderFiles(Struct, frozen=True):
     root: Path
 
     def in_turn(self, writer: Writer) -> AbstractContextManager[None]:
-        """Return an empty block: folders are read each time."""
+        """Return a block that changes nothing: folders are read each time."""
         return nullcontext()
 
     def named(self, key: str, content: bytes) -> str:
-        """Return the key."""
+        """Return the key unchanged."""
         return key
 
     def put(self, writer: Writer, key: str, content: bytes) -> str:
@@ -33,7 +33,7 @@ class FolderFiles(Struct, frozen=True):
         return key
 
     def put_file(self, writer: Writer, key: str, made: Path) -> str:
-        """Move a file out of the turn's folder."""
+        """Move a file from the turn's folder to its key."""
         writer.put_in_place(made, self.root / key)
         return key
 
@@ -42,7 +42,7 @@ class FolderFiles(Struct, frozen=True):
         return self.root
 
     def keep(self, writer: Writer, keys: Sequence[str]) -> list[str]:
-        """Return the keys."""
+        """Return the keys unchanged: the files are already in place."""
         return list(keys)
 
     def replace(self, writer: Writer, key: str, content: bytes) -> None:
@@ -69,17 +69,17 @@ class FolderFiles(Struct, frozen=True):
         return None
 
     def names(self, folder: str) -> list[str]:
-        """List a folder."""
+        """Return the names in a folder, in order."""
         with suppress(FileNotFoundError, NotADirectoryError):
             return sorted(path.name for path in (self.root / folder).iterdir())
         return []
 
     def local(self, keys: Sequence[str]) -> list[str]:
-        """Return the paths themselves."""
+        """Return the paths of the files themselves."""
         return [f"{self.root}/{key}" for key in keys]
 
     def release(self, key: str) -> None:
-        """Do nothing."""
+        """Do nothing: there are no copies."""
 
     def refuse_versions(self) -> None:
         """Do nothing: deleted files are gone."""
@@ -88,5 +88,5 @@ class FolderFiles(Struct, frozen=True):
         """Do nothing: the check of the disk covers folders."""
 
     def where(self, key: str) -> str:
-        """Return the path."""
+        """Return the path of a file."""
         return f"{self.root}/{key}".rstrip("/")

@@ -78,12 +78,12 @@ class VersionsKept(FilesError):
 
 
 class Writer(Protocol):
-    """The right to write: a turn. Its methods raise ``TakenOver`` once another writer has taken it."""
+    """The right to write: a ``Turn``. The methods raise ``TakenOver`` once another writer has taken over."""
 
     folder: Path
 
     def check(self) -> None:
-        """Check that the turn is still ours."""
+        """Raise ``TakenOver`` if another writer has taken over."""
 
     def temporary(self, name: str) -> Path:
         """Return a unique path in the turn's folder."""
@@ -99,14 +99,14 @@ class Writer(Protocol):
 
 
 class Files(Protocol):
-    """Files by key. A put file is durable when the method returns, and exists either completely or not at all.
+    """Files by key. A file is durable when the method that puts it returns; it exists completely or not at all.
 
     The implementation may change the key of a file that it puts, and returns the key that it used: the state store and
-    the manifests record that one.
+    the manifests record the returned key.
     """
 
     def in_turn(self, writer: Writer) -> AbstractContextManager[None]:
-        """Return a block in which this process has the turn, and no other process changes anything."""
+        """Return a block in which this process has the right to write, and no other process changes anything."""
 
     def named(self, key: str, content: bytes) -> str:
         """Return the key that ``put`` gives this content."""
@@ -115,7 +115,7 @@ class Files(Protocol):
         """Put an immutable file. Return its key."""
 
     def put_file(self, writer: Writer, key: str, made: Path) -> str:
-        """Do the same with a synced file of the turn's folder, which is removed from there."""
+        """Put a synced file of the turn's folder, which is removed from there. Return its key."""
 
     def workplace(self, writer: Writer) -> Path:
         """Return the folder in which to create durable files under their keys, for ``keep``."""
@@ -124,7 +124,7 @@ class Files(Protocol):
         """Put files that were created in the workplace. Return their keys."""
 
     def replace(self, writer: Writer, key: str, content: bytes) -> None:
-        """Put a record; it replaces the one under that key."""
+        """Put a record; it replaces the record that has this key."""
 
     def delete(self, writer: Writer, key: str) -> None:
         """Delete a file, or a folder with its content; do nothing if it does not exist."""
@@ -148,7 +148,7 @@ class Files(Protocol):
         """Note that the paths from ``local`` of a file, or of all files below a folder, are no longer in use."""
 
     def refuse_versions(self) -> None:
-        """Raise ``VersionsKept`` if deleted files stay somewhere."""
+        """Raise ``VersionsKept`` if the storage keeps deleted files."""
 
     def examined(self) -> tuple[Literal["note", "warning", "error"], str] | None:
         """Try every operation and return a finding; None if there is nothing to try. Raise ``FilesUnavailable``."""
@@ -162,7 +162,7 @@ _MARK = re.compile(rf"-[0-9a-f]{{{_DIGITS}}}(?=\.)")
 
 
 def marked(key: str, content: bytes) -> str:
-    """Return the key with the first digits of the content's SHA-256, which replace any that it has."""
+    """Return the key with the first digits of the content's SHA-256, in place of any such digits that it has."""
     folder, _, name = key.rpartition("/")
     stem, _, suffix = unmarked(name).partition(".")
     return f"{folder}/{stem}-{hashlib.sha256(content).hexdigest()[:_DIGITS]}.{suffix}"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from time import monotonic
 
 FRESH_SECONDS = 10.0
-"""A process that only reads lists again after this time; the process that has the turn knows every change."""
+"""A process that only reads lists again after this time; the process that may write knows every change."""
 _LEVELS = 2
 """Folders of this level are listed with everything below them: ``raw/shipments``, ``parquet/orders``."""
 
@@ -28,7 +28,7 @@ class Listing:
         self.is_ours = False
 
     def forget(self, *, is_ours: bool) -> None:
-        """Drop every listing. ``is_ours``: no other process changes anything from now on."""
+        """Drop every listing. ``is_ours`` means that no other process changes anything from now on."""
         with self._lock:
             self.is_ours = is_ours
             self._seen.clear()

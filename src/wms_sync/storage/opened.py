@@ -1,4 +1,4 @@
-"""Open the place that ``WMS_FILES_URL`` names; obstore is imported only then."""
+"""Open the storage that ``WMS_FILES_URL`` names; obstore is imported only then."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from wms_sync.storage.interface import Files
 
 SCHEMES = ("s3", "gs", "az", "file")
 RETRIES = 6
-"""Pauses start at 0.1 s and double up to 5 s: a store that is down for some seconds fails no run."""
+"""Pauses start at 0.1 s and double up to 5 s, so a store that is down for a few seconds does not make a run fail."""
 SENT = {"s3": "AWS_", "az": "AZURE_"}
 """The prefix of the variables whose values obstore puts into headers unchanged."""
 TOKEN_FILE = "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"  # noqa: S105 - the name of a variable
@@ -24,19 +24,19 @@ CONNECT_SECONDS, REQUEST_SECONDS = 5, 120
 
 
 def checked_place(value: str) -> str:
-    """Return the URL without a slash at its end. Raise ``ValueError`` if it names no place that can be opened."""
+    """Return the URL without a slash at its end. Raise ``ValueError`` if it is not a location that can be opened."""
     url = urlsplit(value.strip())
     if url.scheme not in SCHEMES or not (url.netloc or (url.scheme == "file" and url.path.strip("/"))):
         raise ValueError("must look like s3://bucket/prefix, gs://bucket/prefix, az://container/prefix or file:///path")
     if url.username or url.password or url.query or url.fragment:
-        raise ValueError("must be a bucket and a prefix, without query or credentials, which the environment has")
+        raise ValueError("must be a bucket and a prefix, without query or credentials, which belong in the environment")
     _refuse_line_breaks(url.scheme)
     return value.strip().rstrip("/")
 
 
 @cache
 def bucket_files(url: str, endpoint: str | None, parent: Path) -> Files:
-    """Return the files of a place: the same object each time, because it caches the listing.
+    """Return the files of a location: the same object each time, because it caches the listing.
 
     ``parent`` is the folder for copies. obstore takes credentials and region from ``AWS_*``, ``GOOGLE_*`` and
     ``AZURE_*`` in the environment, or from the machine's role. Raise ``SettingsError`` if they are invalid.
@@ -57,7 +57,7 @@ def bucket_files(url: str, endpoint: str | None, parent: Path) -> Files:
 def _refuse_line_breaks(scheme: str) -> None:
     """Raise ``ValueError`` if credentials contain a line break, such as a secret written with ``echo``.
 
-    obstore would panic: an error that is no ``Exception``, after a page of Rust's stack.
+    obstore would panic: it raises an error that is not an ``Exception``, after printing a page of Rust's stack.
     """
     if (prefix := SENT.get(scheme)) is None:
         return
