@@ -1,8 +1,8 @@
-"""Open DuckDB files, and bring tables, views and comments to the definitions in ``sql/``.
+"""Open DuckDB files, and adapt tables, views and comments to the definitions in ``sql/``.
 
 A load compares the existing tables with their definitions, unless the last load had the same definitions. So an added
 column, table, mart or comment needs no migration. A changed type or an unknown column comes from a newer release and is
-refused. If a table of schema ``history`` has other columns, the load rebuilds all tables.
+refused. If the columns of a table in schema ``history`` differ from its definition, the load rebuilds all tables.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from wms_sync.targets.errors import DatabaseForbidden, DatabaseNewer, DatabaseOp
 from wms_sync.targets.foreign_log import keep_foreign_log
 
 TableColumns = dict[str, tuple[str, str | None]]
-"""Type and comment, by column."""
+"""The type and comment of each column, by name."""
 
 
 class PresentRelation(Struct, frozen=True):
@@ -56,7 +56,7 @@ class PresentRelation(Struct, frozen=True):
 
 
 Relations = dict[tuple[str, str], PresentRelation]
-"""By schema and name, sorted."""
+"""Existing tables and views by schema and name, sorted."""
 _HEADER = struct.Struct("<8x4sQ")
 _VIEW = re.compile(r"^CREATE VIEW (\w+\.)?")
 SCHEMAS = ("main", "pii", "ops", "history", "marts")
@@ -71,9 +71,9 @@ WITHOUT_LOG = {"checkpoint_threshold": "0b", "auto_checkpoint_skip_wal_threshold
 of options: it cuts off the log's path there, so the log's folder does not exist."""
 BLOCK = "65536"
 """The block size of a new file in bytes; DuckDB's default is 262144. Each column that a load writes costs a block, in
-memory and processor time. With this size the statements of a night cost a quarter less and the file is 7 % larger;
-with smaller blocks it is twice as large. Existing files keep their block size until they are compacted or rebuilt;
-DuckDB 1.1 reads both."""
+memory and processor time. With this size a nightly load costs a quarter less and the file is 7 % larger; with smaller
+blocks the file is twice as large. Existing files keep their block size until they are compacted or rebuilt; DuckDB 1.1
+reads both sizes."""
 
 
 class Session:
@@ -144,12 +144,13 @@ def settings_of(path: Path, memory_limit: str) -> dict[str, str]:
 def open_for_reading(
     layout: Layout, path: Path, *, memory_limit: str | None = None
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open a database of ours, which must exist, for reading; times are UTC. Raise ``DatabaseOpenError``.
+    """Open an existing database of wms-sync for reading; times are UTC. Raise ``DatabaseOpenError``.
 
-    With ``memory_limit``, queries take no more than that and spill into the writer's folder, like those of a load.
+    With ``memory_limit``, queries take no more than that and spill into the writer's folder, like the queries of a
+    load.
 
-    An analyst who has the published file open for writing (as root) locks everyone else out; then a copy is read. A
-    foreign log next to the published file is renamed first.
+    An analyst who has the published file open for writing (as root) locks everyone else out; then a copy is read. A log
+    that another program left next to the published file is renamed first.
     """
     if path == layout.published:
         keep_foreign_log(layout)
@@ -179,7 +180,7 @@ def _connected(layout: Layout, path: Path, memory_limit: str | None) -> duckdb.D
 
 
 def _refuse_forbidden(path: Path) -> None:
-    """Raise ``DatabaseForbidden`` for a file of another user, which is neither damaged nor in use."""
+    """Raise ``DatabaseForbidden`` if this user may not read the file, which then is neither damaged nor in use."""
     try:
         path.open("rb").close()
     except PermissionError as error:
@@ -235,10 +236,10 @@ def replace_rows(
     present: Iterable[object],
     stored: Iterable[tuple[object, ...]] | None = None,
 ) -> None:
-    """Replace the rows of the ``ops`` table ``name`` by objects with its columns as attributes, in a transaction.
+    """Replace the rows of the ``ops`` table ``name``, in the caller's transaction.
 
-    Only rows that differ are written: each written column costs the commit a block of memory. ``stored``: the existing
-    rows, if the caller has read them.
+    ``present`` are objects with the table's columns as attributes; ``stored`` are the existing rows, if the caller has
+    read them. Only rows that differ are written: each written column costs the commit a block of memory.
     """
     of = table(f"ops_{name}")
     stored = set(stored_rows(connection, name) if stored is None else stored)
@@ -275,8 +276,8 @@ def _listed(names: Iterable[str]) -> str:
 def row_counts(connection: duckdb.DuckDBPyConnection, of: Iterable[Table] | None = None) -> dict[str, int]:
     """Return the number of rows of each table, by ``Table.slug``; by default of the tables that ``flatten`` fills.
 
-    A table that no load has created yet counts as empty. If none of them exists, the database is not ours: DuckDB's
-    ``CatalogException`` is raised.
+    A table that no load has created yet counts as empty. If none of the tables exists, the database is not of wms-sync:
+    raise DuckDB's ``CatalogException``.
     """
     asked = tuple(of or tables())
     try:
@@ -315,7 +316,10 @@ def _complete(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def complete(connection: duckdb.DuckDBPyConnection, *, comments_on_views: bool = True) -> None:
-    """Do the same in the caller's transaction; without ``comments_on_views``, skip comments on columns of views."""
+    """Create or adapt schemas, tables, views and comments, in the caller's transaction.
+
+    Without ``comments_on_views``, skip comments on columns of views.
+    """
     _create_schemas(connection)
     present = relations_in(connection)
     wanted = defined() if present else {}  # takes 0.1 s
@@ -337,7 +341,7 @@ def complete(connection: duckdb.DuckDBPyConnection, *, comments_on_views: bool =
 
 
 def has_other_history(connection: duckdb.DuckDBPyConnection) -> bool:
-    """Return whether a table of schema ``history`` has other columns than ``sql/`` defines, so it must be rebuilt."""
+    """Return whether the columns of a table in schema ``history`` differ from ``sql/``, so that it must be rebuilt."""
     if is_as_defined(connection):
         return False
     present, wanted = relations_in(connection), defined()
@@ -389,7 +393,7 @@ def relations_in(connection: duckdb.DuckDBPyConnection) -> Relations:
 
 
 def _is_same_view(present: PresentRelation, wanted: PresentRelation) -> bool:
-    """Return whether a view has the wanted query and the wanted columns and types.
+    """Return whether a view has the defined query, columns and types.
 
     Quotes are ignored, because DuckDB quotes some names until the file is opened again. The schema of the view is
     ignored too, because DuckLake omits it.
@@ -421,7 +425,7 @@ def _adapt_columns(
 
 
 def _changed_comments(present: Relations, *, on_views: bool) -> Iterator[str]:
-    """Yield the statements that bring the comments of tables, marts and columns to the catalogue's."""
+    """Yield the statements that give tables, marts and columns the comments of the catalogue."""
     for kind, of_kind in (("table", stored_tables()), ("view", marts())):
         for relation in of_kind:
             there = present.get(relation.place, PresentRelation("", None, {}))

@@ -15,9 +15,9 @@ SAYS = re.compile(r"^.*?ERROR:\s+(.*)$", re.MULTILINE)
 
 
 def without_statement(error: Exception) -> str:
-    """Return DuckDB's text of an error without the statement that it sent to PostgreSQL.
+    """Return the message of DuckDB's error without the statement that DuckDB sent to PostgreSQL.
 
-    The statement of a commit contains the least and greatest values of columns, which may be personal data.
+    The statement of a commit contains the minimum and maximum values of columns, which may be personal data.
     """
     text = str(error)
     said = SAYS.findall(text)
@@ -33,14 +33,14 @@ class CountsDisagreeError(AnalyticsError):
 
 
 class RawPagesDamagedError(AnalyticsError):
-    """Raw pages on disk differ from those received; their windows count as unread from now on."""
+    """Raw pages on disk differ from the received pages; their windows count as unread from now on."""
 
     def __init__(self, reasons: Sequence[str]) -> None:
         self.reasons = tuple(reasons)
         shown = "\n".join(f"- {reason}" for reason in reasons)
         super().__init__(
             f"{count_of(len(reasons), 'window has', 'windows have')} a damaged raw page; nothing was merged or "
-            "published. That time now counts as unread: run `wms-sync sync`, which reads it again, then repeat what "
+            "published. That time now counts as unread: run `wms-sync sync`, which reads it again, then repeat "
             f"your command.\n{shown}"
         )
 
@@ -97,7 +97,7 @@ class NotCommitted(AnalyticsError):
 
 
 class MaintenanceError(AnalyticsError):
-    """Maintenance of a lake stopped halfway. ``may_lack_files``: a rebuild may be needed before it can continue."""
+    """Maintenance of a lake stopped halfway; with ``may_lack_files``, it may need a rebuild before it can continue."""
 
     def __init__(self, cause: Exception, *, may_lack_files: bool) -> None:
         self.may_lack_files = may_lack_files
@@ -138,7 +138,7 @@ class DatabaseForbidden(DatabaseOpenError):
 
 
 class DatabaseNewer(DatabaseOpenError):
-    """The file was written by a newer DuckDB than ours."""
+    """The file was written by a DuckDB newer than the installed one."""
 
     def __init__(self, path: Path, version: str) -> None:
         super().__init__(
@@ -148,7 +148,7 @@ class DatabaseNewer(DatabaseOpenError):
 
 
 class LakeElsewhere(DatabaseOpenError):
-    """The lake's files are in another place than the settings say."""
+    """The lake's files are not where the settings say."""
 
     def __init__(self, recorded: str, named: str) -> None:
         super().__init__(
@@ -160,7 +160,7 @@ class LakeElsewhere(DatabaseOpenError):
 
 
 class LakeUnreachable(AnalyticsError):
-    """DuckDB cannot do an operation in a lake's bucket that loads and maintenance need."""
+    """An operation in a lake's bucket that loads and maintenance need does not work in DuckDB."""
 
     def __init__(self, what: str, place: str, cause: Exception) -> None:
         super().__init__(
@@ -173,7 +173,7 @@ class LakeUnreachable(AnalyticsError):
 
 
 class LakeReplaced(AnalyticsError):
-    """Another lake was created in the place of this one."""
+    """Another lake was created in the location of this lake."""
 
     def __init__(self, place: str, owner: str) -> None:
         super().__init__(
@@ -185,11 +185,11 @@ class LakeReplaced(AnalyticsError):
 
 
 class AnotherServiceError(SettingsError):
-    """The data folder holds data of another service than ``WMS_BASE_URL`` names."""
+    """The data folder holds data of a service other than that of ``WMS_BASE_URL``."""
 
     def __init__(self, held: str, base_url: str) -> None:
         super().__init__(
             f"This data folder holds {held}, and WMS_BASE_URL is {base_url}: a data folder holds one service only. "
-            f"Nothing was read, loaded or sent. Set another WMS_DATA_DIR for {base_url} (and another WMS_STATE_URL, if "
+            f"Nothing was read, loaded or sent. Set a different WMS_DATA_DIR for {base_url} (and WMS_STATE_URL, if "
             "you set that)."
         )

@@ -2,10 +2,10 @@
 
 The copy is in the turn's folder, so no reader sees it until then, and the next run deletes what a kill leaves. Whatever
 goes wrong, the published file stays as it was, and its receipts record what the next load has to merge. Readers that
-have the old file open keep it, new connections see the new one, and there is always a file.
+have the old file open keep it, new connections see the new file, and there is always a file.
 
 The published file has no write permission, because a writer that had the old file open would leave a log next to the
-new file, to which it does not belong. Only root can write to it nevertheless.
+new file, to which it does not belong. Only root can still write to it.
 
 If much of the file is free space, or orders are forgotten, the file is copied table by table. DuckDB reuses the blocks
 that a load frees but never returns them, and a checkpoint writes new blocks before the old ones are free. Deleted rows
@@ -55,7 +55,7 @@ class FileTarget:
 
     @property
     def title(self) -> str:
-        """Return the name of the published file in messages."""
+        """Return what messages call the published file."""
         return "the published file"
 
     @property
@@ -79,16 +79,16 @@ class FileTarget:
         return self._layout.published.stat().st_size
 
     def published(self, *, memory_limit: str | None = None) -> Opened:
-        """Open the published file, as ``database.open_for_reading``."""
+        """Open the published file with ``database.open_for_reading``."""
         return database.open_for_reading(self._layout, self._layout.published, memory_limit=memory_limit)
 
     def examined(self) -> str:
-        """Compare the definitions of the latest load with those of this release."""
+        """Compare the definitions of the latest load with this release's, and return a sentence on the result."""
         if not self.is_published:
             return "not created yet"
         with self.published() as connection:
             same = database.is_as_defined(connection)
-        return "the file has the tables that sql/ defines" if same else "the next load brings the file to this release"
+        return "the file has the tables that sql/ defines" if same else "the next load updates the file to this release"
 
     def refuse_others(self) -> None:
         """Do nothing: the file is in the data folder, which is this installation's own."""
@@ -97,12 +97,12 @@ class FileTarget:
         """Do nothing: the data folder is examined separately."""
 
     def readers_in_the_way(self) -> tuple[int, ...]:
-        """Return none: readers keep the file that they have open."""
+        """Return no sessions: readers keep the file that they have open."""
         return ()
 
     @contextmanager
     def load(self, turn: Turn, *, from_scratch: bool = False) -> Iterator[FileLoad]:
-        """Begin a load for the length of the block, on a copy of the published file or, ``from_scratch``, on none."""
+        """Begin a load for the length of the block, on a copy of the published file, empty if ``from_scratch``."""
         report_foreign_log(self._layout)
         with self._private_file(turn) as private:
             if self.is_published and not from_scratch:
@@ -115,7 +115,7 @@ class FileTarget:
         return 0
 
     def maintain(self, turn: Turn, keep: timedelta) -> None:
-        """Do nothing, for the same reason."""
+        """Do nothing: a load itself compacts the file."""
 
     def erase(self, turn: Turn, order_ids: Collection[int], *, anyway: bool) -> int:
         """Replace the published file with a copy without the personal data of these orders.
@@ -146,7 +146,7 @@ class FileTarget:
                 left.unlink(missing_ok=True)
 
     def _copy_to(self, private: Path) -> None:
-        """Copy the published file, table by table if much of it is free space. Skip one that must be rebuilt."""
+        """Copy the published file, table by table if much of it is free space. Copy nothing if it must be rebuilt."""
         with self.published() as connection:
             is_outdated, has_free_space = database.has_other_history(connection), is_bloated(connection)
         if is_outdated:

@@ -1,8 +1,8 @@
-"""A foreign log next to the published file: someone had an earlier published file open and wrote to it.
+"""Rename a foreign log: a log next to the published file that another program wrote into an earlier published file.
 
-wms-sync always checkpoints the file before publishing, so such a log is never ours. DuckDB replays a log into the file
-next to it without checking that they belong together: readers then see rows that no load wrote, or an internal error.
-So the log is renamed before anything is read. It is not deleted, because it may be someone's work.
+wms-sync always checkpoints the file before publishing, so it never leaves a log itself. DuckDB replays a log into the
+file next to it without checking that they belong together: readers then see rows that no load wrote, or an internal
+error. So the log is renamed before anything is read. It is not deleted, because it may be someone's work.
 """
 
 from __future__ import annotations

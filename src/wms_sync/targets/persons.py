@@ -33,12 +33,12 @@ def _free_form(table: Table) -> list[str]:
 
 
 def _emptied(table: Table) -> list[str]:
-    """Return the columns with the destination of an order."""
+    """Return the columns with the destination of an order, which are emptied if the order is forgotten."""
     return [column for column in table.column_names if table.name == "orders" and column in SHIP_TO]
 
 
 def prepare(connection: duckdb.DuckDBPyConnection, order_ids: Collection[int]) -> None:
-    """Create the table of the orders, and the function that removes personal data from a value."""
+    """Create the table ``forgotten`` with these orders, and the function that removes personal data from a value."""
     connection.execute("create temp table forgotten as select unnest($1::bigint[]) as order_id", [sorted(order_ids)])
     connection.create_function("scrubbed", scrubbed, ["VARCHAR"], "VARCHAR")
 
@@ -52,7 +52,7 @@ def persons(table: Table, there: Collection[str]) -> str:
 
 
 def kept_rows(table: Table, there: Collection[str], source: str) -> str:
-    """Return the query for the rows and values that stay."""
+    """Return the query for the rows and values of a table that stay when the orders are forgotten."""
     columns = [column for column in table.column_names if column in there]
     return sql_files.read("forget/kept.sql").format(
         columns=", ".join(f"{_cleaned(table, column)} as {quote(column)}" for column in columns),
@@ -85,7 +85,10 @@ def _count(connection: duckdb.DuckDBPyConnection, table: Table, there: Collectio
 
 
 def held_rows(connection: duckdb.DuckDBPyConnection, order_ids: Collection[int]) -> dict[str, int]:
-    """Return the number of rows that are or hold personal data of these orders, by table with any. Call ``prepare``."""
+    """Return the number of rows that are or hold personal data of these orders, for each table that has any.
+
+    Calls ``prepare`` first.
+    """
     prepare(connection, order_ids)
     counted = {table.slug: _count(connection, table, there) for table, there in present_tables(connection)}
     return {slug: count for slug, count in counted.items() if count}
@@ -98,7 +101,7 @@ def present_tables(connection: duckdb.DuckDBPyConnection) -> list[tuple[Table, s
 
 
 def erased(table: Table, there: Collection[str]) -> str:
-    """Return the statement that removes the personal data from a stored table."""
+    """Return the statement that removes the personal data of the orders from a stored table."""
     names = {"table": table.qualified, "key": quote(table.root_key)}
     if is_personal(table):
         return sql_files.read("forget/delete.sql").format(**names)

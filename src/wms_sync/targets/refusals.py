@@ -14,7 +14,7 @@ from wms_sync.targets.ducklake.place import may_lack_files
 from wms_sync.targets.errors import REBUILT_IF_LOST, AnalyticsError, without_statement
 
 NO_THREAD = "can't start new thread"
-"""Python's only text for this error."""
+"""The text of Python's error; nothing else distinguishes it from other errors."""
 TOO_MANY_FILES = os.strerror(errno.EMFILE)
 
 

@@ -1,4 +1,4 @@
-"""The protocol for the place of the tables: what loads, reports and repairs need.
+"""The protocol of a target, the file or lake that holds the tables: what loads, reports and repairs need.
 
 ``target_of`` returns the target that the settings name. All code that reads or writes the tables goes through it, so
 nothing else depends on whether they are in a file.
@@ -36,14 +36,14 @@ class Maintained(Struct, frozen=True):
 
     @property
     def counts(self) -> dict[str, int]:
-        """Return the counts of the run's record."""
+        """Return the counts for the record of the run."""
         return {"tables_put_together": self.tables, "files_left": self.files, "files_deleted": self.deleted}
 
 
 class Loading(Protocol):
-    """One load of the tables. Analysts see only what is published; the end of the block discards the rest.
+    """One load of the tables. Analysts see only what is published; changes that are not published are discarded.
 
-    ``most`` is the number of shipments that a load takes at once; None for no limit.
+    ``most`` is the maximum number of shipments in one load; None for no limit.
     """
 
     most: int | None
@@ -59,7 +59,7 @@ class Loading(Protocol):
 
 
 class Target(Protocol):
-    """The place of the tables."""
+    """The file or lake that holds the tables."""
 
     @property
     def name(self) -> str:
@@ -67,7 +67,7 @@ class Target(Protocol):
 
     @property
     def title(self) -> str:
-        """Return its name in messages."""
+        """Return what messages call the file or lake."""
 
     shares_state_database: bool
     """Whether the tables are in the database of the state, so that restoring a copy of it restores both."""
@@ -95,13 +95,13 @@ class Target(Protocol):
         """
 
     def examined(self) -> str:
-        """Compare the definitions of the tables with those of this release, and return a sentence on them."""
+        """Compare the definitions of the tables with this release's, and return a sentence on the result."""
 
     def refuse_others(self) -> None:
-        """Raise the error of a load if the tables are elsewhere, or if another installation has taken their place."""
+        """Raise the error that a load would raise if the tables are elsewhere or another installation replaced them."""
 
     def try_files(self) -> str | None:
-        """Try a load's file operations in the place of the tables; return a sentence, None if no trial is needed.
+        """Try a load's file operations where the tables are; return a sentence, None if no trial is needed.
 
         Raise the error that a load would raise at its end.
         """
@@ -110,7 +110,7 @@ class Target(Protocol):
         """Return the reader sessions that would block the last step of forgetting now."""
 
     def load(self, turn: Turn, *, from_scratch: bool = False) -> AbstractContextManager[Loading]:
-        """Begin a load for the length of the block, from the published tables; ``from_scratch``: from empty ones."""
+        """Begin a load for the length of the block, from the published tables or, if ``from_scratch``, empty tables."""
 
     @property
     def loads_gathered(self) -> int:
@@ -125,12 +125,12 @@ class Target(Protocol):
     def erase(self, turn: Turn, order_ids: Collection[int], *, anyway: bool) -> int:
         """Remove the personal data of these orders, and record that; return the number of affected rows.
 
-        ``anyway``: do so even if no row has any, because deleted rows may still be stored.
+        With ``anyway``, do so even if no row has any, because deleted rows may still be stored.
         """
 
 
 def former_target(settings: Settings) -> Target | None:
-    """Return the target in use before ``WMS_ANALYTICS`` was changed; None if nothing is left there.
+    """Return the target that was in use before ``WMS_ANALYTICS`` was changed; None if nothing is left of it.
 
     Raise ``FormerLake`` if a lake is left: its files may be anywhere.
     """

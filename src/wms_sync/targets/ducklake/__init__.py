@@ -1,1 +1,1 @@
-"""Tables in a lake: a catalogue in PostgreSQL, Parquet files in a bucket, one fenced writer. Needs extra ``lake``."""
+"""Tables in a lake: a catalogue in PostgreSQL, Parquet files in a folder or bucket. Needs the extra ``lake``."""

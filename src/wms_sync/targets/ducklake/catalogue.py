@@ -19,7 +19,7 @@ STATISTICS = ("ducklake_file_column_stats", "ducklake_table_column_stats")
 READERS_WAIT_SECONDS = 3
 """New readers wait this long while our lock request waits for an earlier reader."""
 NOT_LOCKED = "55P03"
-"""PostgreSQL's code for a lock that was not granted in this time."""
+"""PostgreSQL's code for a lock that was not granted within the time limit."""
 
 
 class Snapshot(Struct, frozen=True):
@@ -46,7 +46,7 @@ class StoredTable(Struct, frozen=True):
 
 
 class LakeCatalogue(Opened):
-    """Reads the catalogue."""
+    """The lake's catalogue in PostgreSQL."""
 
     def newest_snapshot(self) -> Snapshot | None:
         """Return the newest snapshot; None before the first load, although an empty lake has a snapshot of its own."""
@@ -72,7 +72,7 @@ class LakeCatalogue(Opened):
             return connection.execute(text(sql_files.read("lake/data_path.sql"))).scalar()
 
     def identity(self) -> str:
-        """Return the id that distinguishes this lake from every other one. The lake must exist."""
+        """Return the id that distinguishes this lake from every other lake. The lake must exist."""
         with self._reading() as connection:
             return str(connection.execute(text(sql_files.read("lake/identity.sql"))).scalar_one())
 
@@ -89,14 +89,14 @@ class LakeCatalogue(Opened):
                 connection.exec_driver_sql(sql_files.read("lake/statistics/not_sampled.sql").format(table=name))
 
     def narrow_statistics(self, turn: Turn) -> None:
-        """Remove texts that no file contains any more, also from the dead rows that PostgreSQL keeps.
+        """Remove from the statistics text values that no file contains any more, even from PostgreSQL's dead rows.
 
-        Raise ``ReadersInTheWay`` if a session that has read them keeps its transaction open.
+        Raise ``ReadersInTheWay`` if a session that has read the statistics keeps its transaction open.
         """
         with self._engine.begin() as connection:
             turn.epoch.verify(connection)
             connection.exec_driver_sql(sql_files.read("lake/statistics/narrowed.sql"))
-        # without a transaction, in which PostgreSQL rewrites no table
+        # without a transaction: inside a transaction PostgreSQL cannot rewrite tables
         with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             connection.exec_driver_sql(f"set lock_timeout = '{READERS_WAIT_SECONDS}s'")
             try:

@@ -1,4 +1,4 @@
-"""The place of a lake: its catalogue in PostgreSQL, its files in a folder or a bucket, and DuckDB's access to both.
+"""The location of a lake: its catalogue in PostgreSQL, its files in a folder or a bucket, and DuckDB's access to both.
 
 DuckDB's extensions come from the wheels of the extra ``lake``: a run downloads nothing.
 """
@@ -22,7 +22,7 @@ from wms_sync.targets.errors import LakeUnreachable
 
 OF_LAKE = ("ducklake", "postgres_scanner")
 OF_BUCKET = "httpfs"
-"""Needed if the files are in S3."""
+"""The extension that DuckDB needs if the files are in S3."""
 ONLY_FROM_WHEELS = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -33,7 +33,7 @@ that runs here; DuckDB would hash them again, which takes 0.2 s of processor tim
 
 
 class ExtensionMissing(SettingsError):
-    """A wheel of the extra ``lake`` is not installed, or is for another version of DuckDB."""
+    """A wheel of the extra ``lake`` is not installed, or is for a different version of DuckDB."""
 
     def __init__(self, name: str) -> None:
         super().__init__(
@@ -86,7 +86,7 @@ def data_path(settings: Settings) -> str:
 
 
 def may_lack_files(error: Exception) -> bool:
-    """Return whether a file in the lake's catalogue may be missing, which only a rebuild repairs."""
+    """Return whether an error shows that a file of the lake may be missing, which only a rebuild repairs."""
     return isinstance(error, duckdb.IOException) and f"/{NAME}/" in str(error)
 
 
@@ -96,9 +96,10 @@ def extensions(settings: Settings) -> tuple[str, ...]:
 
 
 def store_statements(settings: Settings) -> tuple[str, ...]:
-    """Return DuckDB's settings for another provider of S3. DuckDB takes keys and region from the environment.
+    """Return statements with DuckDB's settings for an S3 provider other than Amazon.
 
-    They are global: DuckLake looks for orphans on a connection of its own.
+    DuckDB takes keys and region from the environment. The settings are global, because DuckLake looks for orphans on a
+    connection of its own.
     """
     if not _is_bucket(settings) or settings.files_endpoint is None:
         return ()
@@ -133,7 +134,7 @@ def try_bucket(settings: Settings) -> str | None:
 
 
 def parameters(settings: Settings, *, user: str | None = None, options: str | None = None) -> str:
-    """Return libpq's connection string for PostgreSQL, without passwords; for another ``user`` if one is given.
+    """Return libpq's connection string for PostgreSQL, without passwords; for ``user`` instead of the URL's, if given.
 
     ``options`` are options of the session, in addition to those of the URL.
     """

@@ -70,7 +70,7 @@ class Fence(Opened):
 
 
 LEAST_THREADS = 4
-"""A thread waits for each request to a remote catalogue or store."""
+"""The minimum number of threads: a thread waits for each request to a remote catalogue or store."""
 
 
 @contextmanager
@@ -108,7 +108,7 @@ def opened_for_writing(settings: Settings, turn: Turn) -> duckdb.DuckDBPyConnect
 
 
 def refuse_another_place(settings: Settings) -> None:
-    """Raise ``LakeElsewhere`` if the lake's files are in another place than the settings name."""
+    """Raise ``LakeElsewhere`` if the lake's files are not where the settings say."""
     path = place.data_path(settings)
     with suppress(SQLAlchemyError), LakeCatalogue(settings.database_url) as catalogue:
         recorded = catalogue.data_path()
@@ -145,7 +145,7 @@ def _attached(
 
 
 def _secrets(settings: Settings, path: str | None, session: str | None) -> Iterator[str]:
-    """Yield the secrets with the lake's place. DuckDB shows the password of a secret to nobody."""
+    """Yield statements that create secrets with the lake's location. DuckDB never shows the password of a secret."""
     given = place.password(settings)
     password = f", password {literal(given)}" if given else ""
     yield f"create secret {NAME}_catalogue (type postgres{password})"
@@ -167,11 +167,11 @@ def _unreadable(error: duckdb.Error) -> DatabaseOpenError:
 
 
 class Owner(Struct, frozen=True):
-    """The lake that owns a place. For messages: the database of its catalogue, and when it took the place.
+    """The lake that owns a location. For messages: the database of its catalogue, and when it took the location.
 
-    Of two lakes in one place, each would delete the other's files as orphans. So ``lake.json`` next to the files names
-    the lake by the id that its catalogue got when it was created. A new lake takes over the place, such as after the
-    loss of the database. A lake whose place was taken over changes nothing any more.
+    Of two lakes in one location, each would delete the other's files as orphans. So ``lake.json`` next to the files
+    names the lake by the id that its catalogue got when it was created. A new lake takes over the location, for example
+    after the loss of the database. The lake that had it before can no longer write.
     """
 
     lake: str
@@ -183,7 +183,7 @@ class Owner(Struct, frozen=True):
 
 
 def claim(settings: Settings, turn: Turn) -> None:
-    """Take the place for the lake of this database. Raise ``LakeReplaced`` if a newer one has it."""
+    """Take the location for the lake of this database. Raise ``LakeReplaced`` if a newer lake owns it."""
     files = settings.layout.files
     with LakeCatalogue(settings.database_url) as catalogue:
         lake, owner = catalogue.identity(), _owner(files)
@@ -197,7 +197,7 @@ def claim(settings: Settings, turn: Turn) -> None:
 
 
 def refuse_replaced(settings: Settings) -> None:
-    """Raise ``LakeReplaced`` if a newer lake has the place. For commands that only read."""
+    """Raise ``LakeReplaced`` if a newer lake owns the location. For commands that only read."""
     files = settings.layout.files
     with LakeCatalogue(settings.database_url) as catalogue:
         if catalogue.newest_snapshot() is None:
@@ -212,7 +212,7 @@ def _replaced_by(owner: Owner, files: Files) -> LakeReplaced:
 
 
 def _owner(files: Files) -> Owner | None:
-    """Return the owner of the place; None if it is unknown."""
+    """Return the owner of the location; None if it is unknown."""
     try:
         return msgspec.json.decode(files.get(LAKE_OWNER), type=Owner)
     except (FileNotFoundError, ValueError):

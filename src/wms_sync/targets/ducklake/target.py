@@ -2,7 +2,7 @@
 
 A load is one transaction: merged rows, ``ops``, findings of the checks and the commit message. Readers see a load only
 after its commit. A load that is refused, fails or is killed leaves only files that no snapshot references. A writer
-whose turn is over commits nothing (``session.Fence``).
+cannot commit once another writer has taken over (``session.Fence``).
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Lake:
         return opened_for_reading(self._settings, memory_limit=memory_limit)
 
     def examined(self) -> str:
-        """Compare the definitions of the newest load with those of this release."""
+        """Compare the definitions of the newest load with this release's, and return a sentence on the result."""
         if not self.is_published:
             return "not created yet"
         with self.published() as connection:
@@ -75,7 +75,7 @@ class Lake:
         return "the lake has the tables that sql/ defines" if same else "the next load brings the lake to this release"
 
     def refuse_others(self) -> None:
-        """Raise ``LakeElsewhere`` or ``LakeReplaced``."""
+        """Raise ``LakeElsewhere`` if the lake's files are elsewhere, ``LakeReplaced`` if another lake replaced it."""
         refuse_another_place(self._settings)
         refuse_replaced(self._settings)
 

@@ -6,7 +6,7 @@ transaction for each step: all tables at once need more memory than a load has. 
 deleted rows, the second merges small files; DuckLake merges neither files of the same transaction nor files with
 deleted rows. A large file with few deleted rows stays as it is, so the cost of maintenance depends on the changes; its
 delete file costs readers little. Replaced files stay as long as readers may be reading them. Maintenance can stop after
-any step: the next one continues.
+any step: the next maintenance continues.
 
 ``erase`` removes the personal data of orders from tables, files, snapshots and statistics. Rows that a transaction
 deletes stay in the files of earlier snapshots. So all files with deleted rows are rewritten, all snapshots but the
@@ -37,7 +37,7 @@ from wms_sync.targets.target import Maintained
 logger = logging.getLogger(__name__)
 
 AT_ONCE = timedelta(0)
-"""Keep no replaced file, even if a reader still uses it."""
+"""Replaced files are not kept, even if a reader still uses them."""
 REWRITE = "ducklake_rewrite_data_files({name}, {table}, schema => {schema}, delete_threshold => %s)"
 MERGE = "ducklake_merge_adjacent_files({name}, {table}, schema => {schema}, max_file_size => %d)"
 EVERYTHING = (REWRITE % 0, MERGE % (512 * 1024 * 1024))
@@ -47,7 +47,7 @@ WORTHWHILE = (REWRITE % 0.01, MERGE % (32 * 1024 * 1024))
 LARGE = 16 * 1024 * 1024
 """The size in bytes from which a table is large."""
 MANY_FILES = 20
-"""A large table that still has more files is merged like a small one."""
+"""A large table that still has more files than this is merged like a small table."""
 Steps = Callable[[StoredTable], Sequence[str]]
 MEMORY_EACH = 250_000_000
 """The bytes that a thread needs to write a file of the widest table."""
@@ -112,13 +112,13 @@ def delete_replaced(connection: duckdb.DuckDBPyConnection, turn: Turn, keep: tim
 
 
 def _all_but_the_newest(connection: duckdb.DuckDBPyConnection) -> list[int]:
-    """Return all snapshots but the newest, ordered by number, because their times come from other clocks."""
+    """Return all snapshots but the newest, ordered by number, because their times come from different clocks."""
     found = connection.execute(f"select snapshot_id from ducklake_snapshots({literal(NAME)}) order by snapshot_id")
     return [number for (number,) in found.fetchall()][:-1]
 
 
 def _put_together(connection: duckdb.DuckDBPyConnection, turn: Turn, table: StoredTable, steps: Sequence[str]) -> bool:
-    """Return whether anything was written."""
+    """Run the steps for one table. Return whether anything was written."""
     names = {"name": literal(NAME), "table": literal(table.table_name), "schema": literal(table.schema_name)}
     written = 0
     for step in steps:
@@ -168,7 +168,7 @@ def explained() -> Iterator[None]:
 def erase(settings: Settings, turn: Turn, order_ids: Collection[int], *, anyway: bool) -> int:
     """Remove the personal data of these orders; return the number of affected rows.
 
-    ``anyway``: clear earlier snapshots even if no current row has any. Raise ``MaintenanceError``.
+    With ``anyway``, clear earlier snapshots even if no current row has any. Raise ``MaintenanceError``.
     """
     with explained(), closing(opened_for_writing(settings, turn)) as connection:
         held = sum(held_rows(connection, order_ids).values())
