@@ -3,12 +3,12 @@
 The published file is copied first, then the state store in one transaction, then the files that the state store names.
 A file is written before it is recorded, so every named file exists; a window that was loaded in between is merged again
 after a restore. Only a run that rewrites or deletes recorded files (``forget``, retention, a discarded window) can
-interfere. Then the backup is repeated in the writer's turn. A file that still differs from its record is damaged: the
-backup leaves it out and names it.
+interfere. Then the backup is repeated under the writer's lock. A file that still differs from its record is damaged:
+the backup leaves it out and names it.
 
 Raw pages, Parquet files and the published file are never changed in place, so hard links preserve them. Files in object
-storage stay there, and the backup records the place. A lake is not copied, because its next load rebuilds it from the
-Parquet files.
+storage stay there, and the backup records the location. A lake is not copied, because its next load rebuilds it from
+the Parquet files.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class BackupReport(Struct, frozen=True):
 
 
 def backup(settings: Settings, folder: Path, *, most: int = KEPT_BACKUPS) -> BackupReport:
-    """Make a backup in the folder, and delete all but the newest ``most``. Wait only for another backup."""
+    """Make a backup in the folder, and delete all backups but the newest ``most``. Wait only for another backup."""
     layout = settings.layout
     kept = Backups.at(folder).apart_from(layout)
     refuse_unfinished_restore(layout)
@@ -92,7 +92,7 @@ def holds_data(layout: Layout) -> bool:
 
 
 def _name(kept: Backups, made: Backup) -> str:
-    """Return a name that sorts after all others, even if a clock went back."""
+    """Return a name that sorts after the names of all earlier backups, even if a clock went back."""
     records = kept.layout.backups()
     number = int(records[-1].name.split("-")[1]) + 1 if records else 1
     return f"backup-{number:06d}-{made.began_at:%Y%m%dT%H%M%SZ}"
@@ -118,7 +118,7 @@ class _Taking:
         self.forgotten: frozenset[int] = frozenset()
 
     def whole(self) -> Backup:
-        """Copy everything once, in the order that makes the copies consistent."""
+        """Copy everything once, in an order that makes the copies consistent. Return the record of the backup."""
         began = datetime.now(UTC)
         files: dict[str, Kept] = {}
         damaged: dict[str, str] = {}
@@ -175,7 +175,7 @@ class _Taking:
                 files.pop(self._place(path), None)
 
     def _take_parquet(self, window_id: str, files: dict[str, Kept], damaged: dict[str, str]) -> None:
-        """Copy the Parquet files of a window. If one is missing, leave out the manifest: a load flattens it again."""
+        """Copy a window's Parquet files. If a file is missing, leave out their manifest: a load flattens them again."""
         manifest = self._layout.flattened_manifest(window_id)
         try:
             flattened = flattened_window(self._layout, window_id)

@@ -37,7 +37,7 @@ class BackupError(WmsSyncError):
 
 
 class FoldersOverlap(BackupError):
-    """The folder of backups and the data folder are one, or one is inside the other."""
+    """The folder of backups and the data folder are the same folder, or one is inside the other."""
 
     exit_code = 2
 
@@ -60,7 +60,7 @@ class Backup(Struct, frozen=True):
     """The record of a backup: its ``files`` by their path below the data folder, and ``state``, the state store.
 
     ``damaged`` has the files that the state store names but that were damaged, each with the reason. ``files_in`` is
-    the place of raw pages and Parquet files in object storage; None if they are among ``files``.
+    the location of raw pages and Parquet files in object storage; None if they are among ``files``.
     """
 
     release: str
@@ -74,7 +74,7 @@ class Backup(Struct, frozen=True):
 
     @property
     def size(self) -> int:
-        """Return the size of all its files in bytes."""
+        """Return the size in bytes of all files of the backup."""
         return self.state.size + sum(kept.size for kept in self.files.values())
 
     def kept(self) -> Iterator[tuple[str, Kept]]:
@@ -129,7 +129,7 @@ class Backups(Struct, frozen=True):
                 yield path, read_backup(path)
 
     def refuse_another_service(self, service: str | None) -> None:
-        """Raise ``BackupError`` if the newest backup is of another service: each instance needs its own folder."""
+        """Raise ``BackupError`` if the newest backup is of a different service: each instance needs its own folder."""
         path, backup = next(self.readable(), (None, None))
         if backup is None:
             return
@@ -161,7 +161,7 @@ class Backups(Struct, frozen=True):
         return kept
 
     def keep_content(self, content: bytes) -> Kept:
-        """Keep content that is in no file."""
+        """Keep content that is not in a file."""
         kept = Kept(hashlib.sha256(content).hexdigest(), len(content), 0)
         path = self.layout.file(kept.sha256)
         if not path.exists():
@@ -171,7 +171,7 @@ class Backups(Struct, frozen=True):
         return kept
 
     def damage(self, kept: Kept) -> str | None:
-        """Return how a kept file differs from its record; None if it does not."""
+        """Describe how a kept file differs from its record; return None if it does not."""
         path = self.layout.file(kept.sha256)
         try:
             if path.is_symlink() or not path.is_file():
@@ -198,7 +198,7 @@ class Backups(Struct, frozen=True):
         return snapshot
 
     def prune(self, most: int) -> tuple[int, int]:
-        """Delete all backups but the newest ``most``, and the files that none of these names. Return both numbers."""
+        """Delete all backups but the newest ``most``, and files that none of these names. Return both numbers."""
         records = self.layout.backups()
         old = records[:-most]
         for path in old:
@@ -242,7 +242,7 @@ def read_backup(path: Path) -> Backup:
             "this one."
         ) from None
     if backup.format > FORMAT:
-        raise BackupError(f"{path} was written by a newer release of wms-sync ({backup.release}): use that one.")
+        raise BackupError(f"{path} was written by a newer release of wms-sync ({backup.release}): use that release.")
     return backup
 
 
@@ -252,7 +252,7 @@ def put_link(source: Path, path: Path) -> None:
         os.link(source, path)
     except FileNotFoundError:
         raise
-    except OSError:  # another file system, or one without hard links
+    except OSError:  # a different file system, or a file system without hard links
         put_copy(source, path)
 
 

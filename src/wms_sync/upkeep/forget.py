@@ -1,10 +1,10 @@
 """``wms-sync forget``: remove the personal data of some orders from every file, and keep it out.
 
 The ids are recorded first; from then on pages land without personal data of these orders. Then every file that may
-contain some is searched (``suspects`` finds the raw pages), and rewritten without it. Raw pages lose the
-personal data. Parquet files and tables lose the orders' rows in schema ``pii``, their destination, and persons in
-free-form values of their other rows (``Target.erase``). This includes the tables in the place that ``WMS_ANALYTICS``
-named earlier. Each step can be repeated, so the next run of any kind finishes an interrupted one.
+contain some is searched (``suspects`` finds the raw pages), and rewritten without it. Raw pages lose the personal data.
+Parquet files and tables lose the orders' rows in schema ``pii``, their destination, and personal data in free-form
+values of their other rows (``Target.erase``). This includes the tables that ``WMS_ANALYTICS`` named earlier. Each step
+can be repeated, so the next run of any kind finishes an interrupted ``forget``.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ REFUSED = ("Forgetting orders could not be finished", "data already removed stay
 class Forgotten(Struct, frozen=True):
     """The result of a forget: the numbers of cleaned files and databases. All are 0 if no data was left to remove.
 
-    ``rows`` counts rows that were deleted from the tables, or lost the persons in a value.
+    ``rows`` counts rows that were deleted from the tables, or lost the personal data in a value.
     """
 
     orders: tuple[int, ...]
@@ -83,7 +83,7 @@ def _forget(run: Run, order_ids: Collection[int]) -> Forgotten:
 
 
 def are_older(target: Target, order_ids: Collection[int]) -> bool:
-    """Return whether the published tables are older than the forgetting of one of these orders."""
+    """Return whether the published tables are from before one of these orders was forgotten."""
     if not (order_ids and target.is_published):
         return False
     try:
@@ -96,7 +96,7 @@ def are_older(target: Target, order_ids: Collection[int]) -> bool:
 def _clean_files(
     layout: Layout, store: StateStore, order_ids: Collection[int], asked: Collection[int]
 ) -> tuple[int, int]:
-    """Clean raw pages, then Parquet files; return the number of each that was rewritten. It can be repeated."""
+    """Clean raw pages, then Parquet files; return how many of each were rewritten. This can be repeated."""
     pages = _clean_pages(layout, store, order_ids, asked)
     with duckdb.connect() as connection:
         prepare(connection, order_ids)
@@ -106,7 +106,7 @@ def _clean_files(
 
 
 def _remove_leftovers(turn: Turn, layout: Layout) -> None:
-    """Delete copies and spill files of readers, and logs that were set aside: each may contain personal data."""
+    """Delete copies and spill files of readers, and renamed foreign logs: each may contain personal data."""
     for path in (*layout.work.glob("*.duckdb*"), spill(layout.work), layout.copies, *layout.foreign_logs()):
         turn.take_away(path)
 
@@ -164,7 +164,7 @@ def _clean_page(
 
 
 def _replaced(turn: Turn, layout: Layout, key: str, put: str) -> None:
-    """Delete a file that was rewritten under another key."""
+    """Delete a file that was rewritten under a different key."""
     if put != key:
         layout.files.delete(turn, key)
 
@@ -232,7 +232,7 @@ def _clean_file(turn: Turn, layout: Layout, connection: duckdb.DuckDBPyConnectio
 
 
 def _names(layout: Layout, table: Table) -> dict[str, str]:
-    """Return the names of a table's files, by themselves and by their names without the mark of their content."""
+    """Return the names of a table's files, by the full name and by the name without the digits of its hash."""
     names = [name_of(key) for key in layout.parquet_files(table.slug)]
     return {unmarked(name): name for name in names} | {name: name for name in names}
 
@@ -268,7 +268,7 @@ def held_files(layout: Layout, order_ids: Collection[int]) -> int:
 
 
 def held_pages(layout: Layout, store: StateStore, order_ids: Collection[int]) -> int:
-    """Return the number of raw pages that contain personal data of these orders. A damaged page counts as one."""
+    """Return the number of raw pages that contain personal data of these orders. A damaged page is counted too."""
     windows = suspects(layout, store, order_ids)
     pages = (raw_key(window_id, name) for window_id in windows for name in layout.pages(window_id))
     return sum(holds(layout, key, order_ids) for key in pages)
@@ -289,11 +289,11 @@ _NAMING = {"shipments": "order_id", "orders": "id"}
 def suspects(layout: Layout, store: StateStore, order_ids: Collection[int]) -> tuple[str, ...]:
     """Return the ids of the windows whose raw pages may name one of these orders, sorted.
 
-    They are found through Parquet files. A page names an order where a shipment refers to it, and where it is included;
-    both become rows. So the pages of a window without such rows can be skipped if its Parquet files certainly have all
-    rows of its pages: they are complete, no value was quarantined or had another form than its type, and the pages are
-    those that were flattened. Every other window may name any order: half-read and abandoned ones, and those that are
-    not flattened yet.
+    The windows are found through Parquet files. A page names an order where a shipment refers to it, and where it is
+    included; both become rows. So the pages of a window without such rows can be skipped if its Parquet files certainly
+    have all rows of its pages: they are complete, no value was quarantined or cast, and the pages are those that were
+    flattened. Every other window may name any order: a half-read or abandoned window, and a window that is not
+    flattened yet.
     """
     with duckdb.connect() as connection:
         rows = {slug: _rows(connection, layout, slug, order_ids) for slug in _NAMING}
@@ -312,7 +312,7 @@ def suspects(layout: Layout, store: StateStore, order_ids: Collection[int]) -> t
 def _rows(
     connection: duckdb.DuckDBPyConnection, layout: Layout, slug: str, order_ids: Collection[int]
 ) -> Mapping[str, tuple[int, bool]]:
-    """Return by window the number of rows of a table, and whether a row names one of these orders."""
+    """Return, by window, the number of rows of a table, and whether a row names one of these orders."""
     files = layout.files.local(layout.parquet_files(slug))
     if not files:
         return {}
@@ -322,7 +322,7 @@ def _rows(
 
 
 def _with_other_forms(connection: duckdb.DuckDBPyConnection, layout: Layout) -> frozenset[str]:
-    """Return the windows in which values had another form than their type."""
+    """Return the windows in which values were cast to their type."""
     files = layout.files.local(layout.parquet_files("ops_schema_drift"))
     if not files:
         return frozenset()

@@ -1,4 +1,4 @@
-"""Plan ``wms-sync forget``: resolve the named orders, and count their personal data by place. Nothing is changed."""
+"""Plan ``wms-sync forget``: resolve the named orders, and count their personal data. Nothing is changed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from wms_sync.upkeep.forget import held_files, held_pages, holds, suspects
 
 
 class NamedOrder(Struct, frozen=True):
-    """An order named by the user. ``unique_id`` and ``order_ref`` are None if it is in no table."""
+    """An order named by the user. ``unique_id`` and ``order_ref`` are None if the order is not in the tables."""
 
     id: int
     unique_id: str | None = None
@@ -57,7 +57,7 @@ def orders_named(settings: Settings, store: StateStore, names: Sequence[str]) ->
 
 
 def refuse_unseen(layout: Layout, store: StateStore, orders: Collection[NamedOrder]) -> None:
-    """Raise ``UnknownOrderError`` for an order in no table, Parquet file or raw page, and not on the list."""
+    """Raise ``UnknownOrderError`` for an order that is not in a table, a Parquet file, a raw page or the list."""
     unknown = {order.id for order in orders if not (order.is_in_tables or order.is_forgotten)}
     with reading_parquet():
         unknown -= _in_parquet(layout, unknown)
@@ -98,7 +98,7 @@ def _meant(name: str, found: Sequence[NamedOrder], forgotten: Collection[int]) -
 
 
 def _in_parquet(layout: Layout, order_ids: Collection[int]) -> set[int]:
-    """Return the orders that are in a Parquet file, such as one of a window that is not merged yet."""
+    """Return the orders that are in a Parquet file, for example of a window that is not merged yet."""
     files = layout.files.local(layout.parquet_files(table("orders").slug))
     if not files or not order_ids:
         return set()
@@ -109,7 +109,7 @@ def _in_parquet(layout: Layout, order_ids: Collection[int]) -> set[int]:
 
 
 def _on_pages(layout: Layout, store: StateStore, order_ids: Collection[int]) -> set[int]:
-    """Return the orders with personal data on a raw page, such as one of a window that is not flattened yet."""
+    """Return the orders with personal data on a raw page, for example of a window that is not flattened yet."""
     left = set(order_ids)
     for window in suspects(layout, store, left) if left else ():
         for page in layout.pages(window):

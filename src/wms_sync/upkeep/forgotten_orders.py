@@ -1,7 +1,7 @@
 """The list of forgotten orders, which must never be lost: in the state store and in ``forgotten-orders.json``.
 
 If raw pages are in object storage, a copy of the file is there too, because the data folder may be lost. A forgotten
-order stays forgotten, so the list is the union of all copies, and each run updates every copy to it. The first run
+order stays forgotten, so the list is the union of all copies, and each run writes it to every copy. The first run
 writes the file, with an empty list if no order was forgotten; a missing file therefore means a loss. A state store
 that is older than the files on disk (deleted, or restored from an old copy) may lack orders. If the file is also
 missing or damaged, the list is lost: no run reads or loads until someone restores it, because it would store personal
@@ -25,9 +25,9 @@ logger = logging.getLogger(__name__)
 
 
 def reconcile_lists(layout: Layout, store: StateStore, *, outdated: bool) -> None:
-    """Update the state store and the files to the same list. Raise ``ForgottenOrdersLostError`` if the list is lost.
+    """Give the state store and the files the same list. Raise ``ForgottenOrdersLostError`` if the list is lost.
 
-    ``outdated``: the state store lacks windows that are on disk. The caller holds the writer's lock.
+    ``outdated`` means that the state store lacks windows that are on disk. The caller holds the writer's lock.
     """
     refuse_lost(layout, outdated=outdated)
     known = store.forgotten()
@@ -71,7 +71,7 @@ def orders_remembered(layout: Layout) -> frozenset[int]:
 
 
 def _copies(layout: Layout) -> Iterator[tuple[str, frozenset[int] | None]]:
-    """Yield the place of each file and its list; None for a file that is missing or damaged."""
+    """Yield the location of each file and its list; None for a file that is missing or damaged."""
     try:
         yield str(layout.forgotten_orders), orders_listed(layout.forgotten_orders)
     except ValueError:
@@ -90,7 +90,7 @@ def add_to_list(layout: Layout, store: StateStore, order_ids: Collection[int]) -
 
 
 def take_off_list(layout: Layout, store: StateStore, order_ids: Collection[int]) -> None:
-    """Delete orders from every copy of the list. If it is interrupted, they stay on the list.
+    """Delete orders from every copy of the list. If this is interrupted, they stay on the list.
 
     Raise ``UnknownOrderError`` for orders that are not on the list, or whose data is not yet removed everywhere.
     """

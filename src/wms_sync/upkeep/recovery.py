@@ -4,8 +4,8 @@ A state store that was deleted or restored from an old copy is completed without
 from the manifests next to the raw pages and from the receipts in the published file; creates, audits and missing
 shipments from their copies in the published file; products created after the last publishing from ``creates.jsonl``;
 forgotten orders from ``forgotten-orders.json``; observations of the service's clock from ``clocks.json``. Alerts that
-are due and acknowledgements have no copy. Creates have none either if the tables were lost too, or are part of the same
-old copy; then the run records that creates may be missing. Afterwards an interrupted ``forget`` is finished, before
+are due and acknowledgements have no copy. Creates have no copy if the tables were lost too, or are part of the same old
+copy; then the run records that creates may be missing. Afterwards an interrupted ``forget`` is finished, before
 pages are checked, because it may have left a page that differs from its record. A window with a damaged page loses its
 coverage, so that it is read again.
 """
@@ -51,10 +51,11 @@ logger = logging.getLogger(__name__)
 def begin(
     settings: Settings, purpose: str, run_id: str | None = None, *, from_scratch: bool = False, held: Held | None = None
 ) -> Iterator[Run]:
-    """Hold the writer's turn inside the block; repair the state store from the files on disk, and yield the run.
+    """Hold the writer's lock inside the block; repair the state store from the files on disk, and yield the run.
 
     Processes that wait for the lock show ``purpose``; a caller that already has the lock passes it as ``held``.
-    ``run_id`` defaults to a new id. ``from_scratch``: the run rebuilds the tables, so it may begin if they lack files.
+    ``run_id`` defaults to a new id. With ``from_scratch`` the run rebuilds the tables, so it may begin even if files of
+    the tables are lost.
     """
     url, run_id = settings.database_url, run_id or str(uuid4())
     layout = settings.layout
@@ -100,7 +101,7 @@ def recover(run: Run, *, from_scratch: bool = False) -> None:
         _doubt_ledger(settings, store)
     found = _from_manifests(store, unknown.values()) + take_back(layout, store)
     for window_id in _without_usable_manifest(layout, store):
-        if not is_dropped(layout, window_id):  # else its receipt is enough
+        if not is_dropped(layout, window_id):  # if it is, the window's receipt is enough
             quarantine_window(run, window_id)
     if not known:
         found += _from_receipts(target, store)
@@ -126,7 +127,7 @@ def recover(run: Run, *, from_scratch: bool = False) -> None:
 def _finish_forgetting(run: Run, *, from_scratch: bool) -> None:
     """Finish an interrupted ``forget``. If readers block its last step, warn and continue.
 
-    A rebuild also continues if a file of a lake is lost, because the rebuild repairs it; the next run finishes then.
+    A rebuild also continues if a file of a lake is lost, because the rebuild repairs it; then the next run finishes.
     """
     try:
         forget(run, ())
@@ -142,20 +143,20 @@ def _finish_forgetting(run: Run, *, from_scratch: bool) -> None:
 
 
 def _copies(settings: Settings, target: Target) -> Target:
-    """Return the tables with copies of the ledger and of audits: until a lake's first load, the earlier file."""
+    """Return the tables with copies of the ledger and of audits: before a lake's first load, the earlier file."""
     return FileTarget(settings) if settings.analytics == "ducklake" and not target.is_published else target
 
 
 def _outlives_its_copies(settings: Settings, target: Target, copies: Target) -> bool:
-    """Return whether the loss of the state store includes every copy of its ledger."""
+    """Return whether every copy of the ledger was lost together with the state store."""
     may_outlive_copies = settings.layout.elsewhere is not None or target.shares_state_database
     return may_outlive_copies and (copies.shares_state_database or not copies.is_published)
 
 
 def ledger_lacks(settings: Settings, store: StateStore) -> Observation | None:
-    """Return the time after which the ledger may lack creates: as recorded, or as the next writing run will record it.
+    """Return the observation of the time after which the ledger may lack creates; None if the ledger is complete.
 
-    Return None if the ledger is complete.
+    If none is recorded, return what the next writing run will record.
     """
     recorded = store.observation(LEDGER_LACKS)
     target = target_of(settings)
@@ -167,7 +168,7 @@ def ledger_lacks(settings: Settings, store: StateStore) -> Observation | None:
 def _doubt(settings: Settings, store: StateStore) -> Observation:
     """Return the observation that the ledger may lack creates, after the loss of a disk or of a shared database.
 
-    An old copy of such a database has the creates up to its newest window.
+    The ledger has the creates up to the newest window of the state store, which may be an old copy.
     """
     since = max(
         (window.landed_at for window in store.windows() if window.landed_at is not None), default=settings.start
@@ -186,12 +187,12 @@ def _doubt_ledger(settings: Settings, store: StateStore) -> None:
 
 
 def refuse_another_service(settings: Settings, store: StateStore) -> None:
-    """Raise ``AnotherServiceError`` if the windows were read from another service than ``WMS_BASE_URL``."""
+    """Raise ``AnotherServiceError`` if the windows were read from a service other than that of ``WMS_BASE_URL``."""
     _refuse_if_another(settings, store.service())
 
 
 def _refuse_windows_of_another_service(settings: Settings, unknown: Collection[Manifest]) -> None:
-    """Raise ``AnotherServiceError`` if another installation keeps its windows in the same place."""
+    """Raise ``AnotherServiceError`` if the windows in this location were read from a different service."""
     for manifest in unknown:
         _refuse_if_another(settings, manifest.window.service)
 
@@ -202,7 +203,7 @@ def _refuse_if_another(settings: Settings, held: str | None) -> None:
 
 
 def is_outdated(settings: Settings, store: StateStore) -> bool:
-    """Return whether the state store lacks windows that are on disk: deleted, or restored from an old copy."""
+    """Return whether the state store lacks windows that are on disk, because it was deleted or is an old copy."""
     known = {window.id for window in store.windows()}
     return _is_outdated(target_of(settings), known, _unknown_manifests(settings.layout, known))
 
@@ -234,7 +235,7 @@ def _from_manifests(store: StateStore, unknown: Collection[Manifest]) -> int:
 def _from_receipts(target: Target, store: StateStore) -> int:
     """Restore windows that are in the tables but have no raw pages; return their number.
 
-    They count as covered, but a rebuild cannot include them.
+    These windows count as covered, but a rebuild cannot include them.
     """
     if not target.is_published:
         return 0
@@ -261,7 +262,7 @@ def _delete_half_read(layout: Layout, store: StateStore) -> int:
 
 
 def _give_up_if_damaged(layout: Layout, store: StateStore, window: Window) -> None:
-    """Discard the window if a page that is still needed differs from the received one."""
+    """Discard the window if a page that is still needed differs from the received page."""
     if is_flattened(layout, window.id):
         return
     try:
@@ -272,10 +273,10 @@ def _give_up_if_damaged(layout: Layout, store: StateStore, window: Window) -> No
 
 
 PLACE = "files_in"
-"""The observation in the state store: the number of windows when the place was first used, and the end of its name."""
+"""The observation in the state store: the number of windows when the location was first used, and its name's end."""
 IN_DATA_FOLDER = "the data folder"
 _END = 64
-"""The number of last characters of a place's name to store; they distinguish it from others."""
+"""How many characters of the end of a location's name to store; they distinguish it from other locations."""
 
 
 class FilesElsewhere(SettingsError):
@@ -293,9 +294,9 @@ class FilesElsewhere(SettingsError):
 
 
 def refuse_another_place(settings: Settings, store: StateStore) -> None:
-    """Raise ``FilesElsewhere`` if the place has changed and has none of the files. Otherwise remember it.
+    """Raise ``FilesElsewhere`` if the location has changed and has none of the files. Otherwise remember it.
 
-    In an empty place a run would find every file missing, discard all windows and read everything again.
+    In an empty location a run would find every file missing, discard all windows and read everything again.
     """
     refuse_place_without_files(settings, store)
     now = _place(settings)
@@ -305,7 +306,7 @@ def refuse_another_place(settings: Settings, store: StateStore) -> None:
 
 
 def refuse_place_without_files(settings: Settings, store: StateStore) -> None:
-    """Raise ``FilesElsewhere`` as ``refuse_another_place`` does, without remembering the place."""
+    """Raise ``FilesElsewhere`` if the location has changed and has none of the files, without remembering it."""
     now = _place(settings)
     known = store.observation(PLACE)
     if known is None or known.about == now[-_END:]:
@@ -316,7 +317,7 @@ def refuse_place_without_files(settings: Settings, store: StateStore) -> None:
 
 
 def refuse_places(settings: Settings, store: StateStore) -> None:
-    """Raise the error of a run whose files or tables are elsewhere, or belong to another installation."""
+    """Raise the error that a run would raise if files or tables are elsewhere, or belong to another installation."""
     refuse_place_without_files(settings, store)
     target_of(settings).refuse_others()
 

@@ -1,18 +1,18 @@
 """``wms-sync restore``: put a backup into an empty or lost data folder. On an error the folder stays unchanged.
 
 First the backup is read, checked and staged in ``work/restored``, a separate data folder with its own state store.
-There every recorded ``wms-sync forget`` is applied: those in the backup, in its folder, in the present state store and
-in the present ``forgotten-orders.json``. Then the staged files replace the present ones by renames, the published file
-last. During the replacement ``restoring.json`` exists, and no other command reads or writes; a killed restore must be
-repeated. Finally an ordinary run begins, and repairs the state store from the files on disk.
+There all orders that were ever forgotten are forgotten again: those listed in the backup, in its folder, in the current
+state store and in the current ``forgotten-orders.json``. Then the staged files replace the current files by renames,
+the published file last. During the replacement ``restoring.json`` exists, and no other command reads or writes; a
+killed restore must be repeated. Finally an ordinary run begins, and repairs the state store from the files on disk.
 
 If raw pages and Parquet files are in object storage and not in the backup, the manifests next to them list the windows.
 A backup that has them can be restored into object storage, and into a lake, which the next load builds from them. That
 is how an installation moves.
 
-The ledger in a backup is older than the service. Creates in the present state store are kept. If it may lack creates,
-``LEDGER_LACKS`` records the time after which they may be missing: a push then looks up in the service each row that the
-service would create twice.
+The ledger in a backup may lack creates that were sent later. Creates in the current state store are kept. If creates
+may still be missing, ``LEDGER_LACKS`` records the time after which they may be: a push then looks up in the service
+each row that the service would create twice.
 """
 
 from __future__ import annotations
@@ -89,8 +89,8 @@ def restore(
 ) -> Restored:
     """Restore the newest backup of a folder, or the backup whose record is ``source``.
 
-    ``over`` names the data folder whose data may be replaced. ``creates_are_known``: a person has verified that the
-    ledger lacks no create. ``locks`` are those of the pushes.
+    ``over`` names the data folder whose data may be replaced. ``creates_are_known`` means that a person has verified
+    that no create is missing from the ledger. ``locks`` are the names of the locks on pushes.
     """
     layout = settings.layout
     kept, path, backup = _named(source)
@@ -120,7 +120,7 @@ def restore(
 
 
 def trust_ledger(settings: Settings) -> None:
-    """Record that a person has verified that the ledger lacks no create."""
+    """Record that a person has verified that no create is missing from the ledger."""
     with begin(settings, "restore") as run:
         run.store.delete_observation(LEDGER_LACKS)
 
@@ -145,7 +145,7 @@ def _refuse_data(settings: Settings, backup: Backup, over: Path | None) -> None:
         )
     if backup.files_in is None and layout.elsewhere is not None and layout.windows():
         raise DataFolderInUse(
-            f"{where} has raw pages, and a restore writes those of a backup only to an empty place. Nothing was "
+            f"{where} has raw pages, and a restore writes a backup's raw pages only to an empty location. Nothing was "
             "changed. Set WMS_FILES_URL to another prefix."
         )
     is_known = layout.elsewhere is not None and _knows_windows(settings)
@@ -165,7 +165,7 @@ def _knows_windows(settings: Settings) -> bool:
 
 
 def _examined(kept: Backups, path: Path, backup: Backup) -> tuple[Snapshot, dict[str, str]]:
-    """Return the state store, and the damaged files. Raise ``BackupError`` if the state store is damaged."""
+    """Return the state store of the backup, and its damaged files. Raise ``BackupError`` if the former is damaged."""
     try:
         snapshot = kept.state(backup)
     except StateCopyDamaged as error:
@@ -181,7 +181,7 @@ def _examined(kept: Backups, path: Path, backup: Backup) -> tuple[Snapshot, dict
 
 
 def _present(settings: Settings) -> Snapshot | None:
-    """Return the present state store; None if it is a damaged SQLite file."""
+    """Return the current state store; None if it is a damaged SQLite file."""
     try:
         return read_snapshot(settings.database_url)
     except StateDamaged as error:
@@ -236,7 +236,7 @@ def _forgotten(layout: Layout, kept: Backups, snapshot: Snapshot, present: Snaps
 def _merged(
     backup: Backup, snapshot: Snapshot, present: Snapshot | None, forgotten: frozenset[int], *, creates_are_known: bool
 ) -> Snapshot:
-    """Return the state store of the backup, with the creates and forgotten orders of the present one."""
+    """Return the backup's state store, with the creates of the ``present`` state store and all forgotten orders."""
     now = datetime.now(UTC)
     asked = {row["order_id"]: row["asked_at"] for row in snapshot.rows(forgotten_orders)}
     again = [
@@ -272,7 +272,7 @@ def _newest_entries(rows: tuple[Row, ...]) -> list[Row]:
 
 
 def _continues_from(present: Snapshot | None, snapshot: Snapshot) -> bool:
-    """Return whether the present state store continues the one in the backup; then its ledger is complete."""
+    """Return whether the current state store has all windows of the backup's; then the current ledger is complete."""
     if present is None:
         return False
     before, now = ({row["id"] for row in state.rows(windows)} for state in (snapshot, present))
@@ -288,7 +288,7 @@ def _moment(seconds: int) -> datetime:
 
 
 def _swap(settings: Settings, path: Path, backup: Backup, ready: Snapshot, held: Held, *, is_lost: bool) -> None:
-    """Replace the present files with the staged ones. While this runs, ``restoring.json`` blocks every command."""
+    """Replace the current files with the staged files. While this runs, ``restoring.json`` blocks every command."""
     layout, staged = settings.layout, settings.layout.staged
     was_interrupted = layout.restoring.exists()
     with _unchanged(layout, path):
@@ -318,7 +318,7 @@ def _state_files(settings: Settings) -> list[Path]:
 
 @contextmanager
 def _in_place_of(damaged: list[Path]) -> Iterator[None]:
-    """Move these files away before the block; delete them after it, or put them back if it failed."""
+    """Move these files away before the block. Delete them after the block, or put them back if it fails."""
     moved = [(path, path.rename(path.with_name(f"{path.name}.damaged"))) for path in damaged]
     try:
         yield
@@ -331,7 +331,7 @@ def _in_place_of(damaged: list[Path]) -> Iterator[None]:
 
 
 def _replace_files(layout: Layout, staged: Layout) -> None:
-    """Move the present files away and the staged files to their places. The published file is replaced last."""
+    """Move the current files away, and put the staged files in their place. The published file is replaced last."""
     away = make_private(staged.root / "away")
     staged.forgotten_orders.replace(layout.forgotten_orders)
     layout.published_log.unlink(missing_ok=True)
@@ -401,7 +401,7 @@ def _is_written_once(place: str) -> bool:
 
 
 def _to_put(layout: Layout, backup: Backup, left_out: dict[str, str]) -> Iterator[tuple[str, Kept]]:
-    """Yield the files to restore. Leave out damaged files, and the list of forgotten orders, which is newer here.
+    """Yield the files to restore, except damaged files and the list of forgotten orders, which is written anyway.
 
     Also leave out a window's list of Parquet files if one of them is damaged: a load then flattens the window again
     from its raw pages.

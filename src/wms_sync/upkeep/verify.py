@@ -1,7 +1,7 @@
-"""``wms-sync verify``: check every file of the data folder, or of a folder of backups, and report the damaged ones.
+"""``wms-sync verify``: check every file of the data folder, or of a folder of backups, and report damaged files.
 
-In the data folder, raw pages are compared by hash with the received ones, manifests with the state store, the row
-counts of Parquet files with the manifests of their windows, and these with the receipts in the published file. In a
+In the data folder, raw pages are compared by hash with the received pages, manifests with the state store, the row
+counts of Parquet files with the records of their windows, and these with the receipts in the published file. In a
 folder of backups every file is compared by hash. Nothing is changed.
 """
 
@@ -51,14 +51,14 @@ class Damage(Struct, frozen=True):
 
 
 class Verified(Struct, frozen=True):
-    """The number of verified files by kind, and the damaged ones."""
+    """The number of verified files by kind, and the damage that was found."""
 
     examined: dict[str, int]
     damaged: tuple[Damage, ...]
 
 
 def verify(settings: Settings) -> Verified:
-    """Verify the data folder, in the writer's turn, so that no run changes it meanwhile."""
+    """Verify the data folder under the writer's lock, so that no run changes it meanwhile."""
     refuse_unfinished_restore(settings.layout)
     with lock_of(settings.database_url, settings.layout).hold("verify"), StateStore(settings.database_url) as store:
         return _Examination(settings, store).verified()
@@ -147,7 +147,7 @@ class _Examination:
     def _pages(self, window: Window) -> Iterator[Damage]:
         landed = self._store.pages(window.id)
         if not landed:
-            return  # known by its receipt alone
+            return  # the window is known only from its receipt
         if window.state in COMPLETE_STATES and (reason := self._manifest(window)) is not None:
             yield Damage(raw_key(window.id, MANIFEST), reason, WRITTEN_AGAIN)
         for page in () if is_dropped(self._layout, window.id) else landed:
@@ -162,7 +162,7 @@ class _Examination:
             return "it is missing"
         except ManifestDamaged as error:
             return error.reason
-        return None if listed == self._store.pages(window.id) else "it lists other pages than the state store"
+        return None if listed == self._store.pages(window.id) else "its list of pages differs from the state store"
 
     def _parquet(self, window: Window) -> Iterator[Damage]:
         try:
