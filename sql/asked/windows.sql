@@ -1,4 +1,4 @@
--- grain: one row per window that the load merged; ended_a_round: it ended an audit round
+-- grain: one row per window that the load merged; ended_a_round states whether the window ended an audit round
 -- keys: window_id
 -- source: load_windows, ops.loads and ops.audits
 select

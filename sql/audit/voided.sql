@@ -1,6 +1,6 @@
 -- grain: one row per object that the tables have with a later updated_at than the slice, although the slice read it later
 -- source: the slice's Parquet files of a table, and the table before they are merged
--- notes: names in braces are identifiers from the catalogue; its updated_at moved back, so the merge voids the stored version
+-- notes: names in braces are identifiers from the catalogue; the object's updated_at moved back, so the merge voids the stored version
 with incoming as (
     select
         {key} as id,

@@ -1,9 +1,9 @@
 -- severity: warn
 -- blocking: no
 -- table: products
--- asked: whole tables, because a product that arrives as another kind contradicts references of any age
+-- asked: whole tables, because a product that arrives as a different kind contradicts references of any age
 -- description: Every reference to a product has the same kind as the row of products with that id.
--- wrong: {count} [product is|products are] referred to as another kind than in products
+-- wrong: {count} [product is|products are] referred to as a kind that differs from the kind in products
 -- named: {id} ({type}, referred to as {named_as})
 -- notes: the six kinds share one key; if two kinds used the same id, one row would replace the other
 with referring as (

@@ -2,7 +2,7 @@
 -- keys: id
 -- needs: RetailerShipToLocation
 -- source: included.RetailerShipToLocation (spec 2.5)
--- notes: the service sends street as one text or as a list of lines
+-- notes: the service sends street as a string or as a list of lines
 select
     id,
     code,

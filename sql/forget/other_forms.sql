@@ -1,4 +1,4 @@
--- grain: one row per window with values in another form than their type
+-- grain: one row per window with values that were cast to their type
 -- keys: _window_id
 -- source: the Parquet files of ops.schema_drift
 -- notes: $unknown is the reason for unknown keys; older files have no reasons

@@ -6,10 +6,10 @@ create table history.orders (
     id bigint not null, -- The order; joins orders.id.
     version integer not null, -- Number of the version, from 1, in the order of merging.
     valid_from timestamptz not null, -- Start of validity, inclusive (UTC): updated_at; seen_at if updated_at is missing, later than seen_at, or not after that of earlier versions.
-    valid_to timestamptz, -- End of validity, exclusive (UTC): valid_from of the next version; null while it is valid.
-    is_current boolean not null, -- Whether it is the latest version, the one in orders.
+    valid_to timestamptz, -- End of validity, exclusive (UTC): valid_from of the next version; null while the version is valid.
+    is_current boolean not null, -- Whether this is the latest version, which is in orders.
     seen_at timestamptz not null, -- When a page first contained this version (UTC).
-    last_seen_at timestamptz not null, -- When a page last contained it before another version replaced it (UTC).
+    last_seen_at timestamptz not null, -- When a page last contained this version before another version replaced it (UTC).
     updated_at timestamptz, -- updated_at of the order when this version was first seen (UTC).
     state varchar, -- State, an open set; values seen: new, processing, complete, canceled, holded. Source: Order.state
     status varchar, -- Status, an open set; finer than state. Source: Order.status
@@ -28,8 +28,8 @@ create table history.orders (
     is_address_modified boolean, -- Whether the address was changed. Source: Order.is_address_modified
     total_item_count decimal(18, 4), -- Total quantity of items, in pieces. Source: Order.total_item_count
     completed_at timestamptz, -- Time of completion (UTC). Source: Order.completed_at
-    shipped_at timestamptz, -- When it was shipped (UTC). Source: Order.shipped_at
-    delivered_at timestamptz, -- When it was delivered (UTC). Source: Order.delivered_at
+    shipped_at timestamptz, -- When the order was shipped (UTC). Source: Order.shipped_at
+    delivered_at timestamptz, -- When the order was delivered (UTC). Source: Order.delivered_at
     _window_id varchar, -- Window in which this version was first seen. Source: wms-sync
     _page integer -- Number of the page in that window. Source: wms-sync
 )

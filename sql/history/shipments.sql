@@ -6,20 +6,20 @@ create table history.shipments (
     id bigint not null, -- The shipment; joins shipments.id.
     version integer not null, -- Number of the version, from 1, in the order of merging.
     valid_from timestamptz not null, -- Start of validity, inclusive (UTC): updated_at; seen_at if updated_at is missing, later than seen_at, or not after that of earlier versions.
-    valid_to timestamptz, -- End of validity, exclusive (UTC): valid_from of the next version, or the time since which the service does not have the shipment; null while it is valid.
-    is_current boolean not null, -- Whether it is the latest version, the one in shipments.
+    valid_to timestamptz, -- End of validity, exclusive (UTC): valid_from of the next version, or the time since which the service does not have the shipment; null while the version is valid.
+    is_current boolean not null, -- Whether this is the latest version, which is in shipments.
     seen_at timestamptz not null, -- When a page first contained this version (UTC).
-    last_seen_at timestamptz not null, -- When a page last contained it before another version replaced it (UTC).
+    last_seen_at timestamptz not null, -- When a page last contained this version before another version replaced it (UTC).
     updated_at timestamptz, -- updated_at of the shipment when this version was first seen (UTC).
     status varchar, -- Status, an open set; values seen: new, picking, picked, packing, packed, shipped, canceled, voided. Source: Shipment.status
-    warehouse_id bigint, -- The warehouse it leaves from; joins warehouses.id. Source: Shipment.warehouse.id
-    order_id bigint, -- The order it fulfills; joins orders.id. Source: Shipment.order.id
+    warehouse_id bigint, -- The warehouse that the shipment leaves from; joins warehouses.id. Source: Shipment.warehouse.id
+    order_id bigint, -- The order that the shipment fulfills; joins orders.id. Source: Shipment.order.id
     retailer_id bigint, -- The retailer; joins retailers.id. Source: Shipment.retailer.id
     retailer_ship_to_location_id bigint, -- Ship-to location; joins retailer_ship_to_locations.id. Source: Shipment.retailer_ship_to_location.id
     shipping_carrier_code varchar, -- Code of the carrier. Source: Shipment.shipping_carrier_code
     shipping_method varchar, -- Code of the shipping method, carrier and service. Source: Shipment.shipping_method
     shipping_service_code varchar, -- Code of the carrier's service. Source: Shipment.shipping_service_code
-    target_ship_date date, -- Day by which it should leave. Source: Shipment.target_ship_date
+    target_ship_date date, -- Day by which the shipment should leave. Source: Shipment.target_ship_date
     packed_at timestamptz, -- Time of packing (UTC). Source: Shipment.packed_at
     is_cutoff_date_exception boolean, -- Whether the shipment is an exception to the cutoff date. Source: Shipment.is_cutoff_date_exception
     is_manually_processed boolean, -- Whether the shipment was processed manually. Source: Shipment.is_manually_processed

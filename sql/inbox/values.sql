@@ -1,4 +1,4 @@
--- grain: one row per place, reason and window with misfits, with the number of open ones
+-- grain: one row per place, reason and window with misfits, with the number of open misfits
 -- keys: what, why, window_id
 -- source: ops.quarantine, and the tables for the time when the stored version of each object was read
 -- notes: newest is the query for these times. A misfit is open until a later version of its object is stored

@@ -6,5 +6,5 @@ create table if not exists ops.columns (
     schema_name varchar not null, -- Schema of the view.
     table_name varchar not null, -- Name of the view.
     column_name varchar not null, -- Name of the column.
-    comment varchar not null -- Its description, unit and source.
+    comment varchar not null -- Description, unit and source of the column.
 )

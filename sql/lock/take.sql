@@ -1,4 +1,4 @@
--- grain: one row: whether the lock is ours now
+-- grain: one row: whether this session holds the lock now
 -- source: PostgreSQL's advisory locks
 -- notes: waiting processes read who in pg_stat_activity
 select

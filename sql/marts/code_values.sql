@@ -152,8 +152,8 @@ listed as (
 select
     column_name, -- Table and column, such as shipments.status; for columns of marts, the mart
     "value", -- The value
-    is_known, -- Whether its meaning is known; false for values in the tables without a description
-    is_open, -- Whether a shipment or order with it is still to be done; null for other columns and unknown values
-    sort, -- Place of the value in the usual order of its column, from 1; null if it is unknown
-    meaning -- Its meaning; null if it is unknown
+    is_known, -- Whether the meaning of the value is known; false for values in the tables without a description
+    is_open, -- Whether a shipment or order with this value is still to be done; null for other columns and unknown values
+    sort, -- Position of the value in the usual order of the column, from 1; null if the value is unknown
+    meaning -- Meaning of the value; null if it is unknown
 from listed

@@ -51,7 +51,7 @@ select
     counted.due, -- Number of shipments that were to leave: the sum of on_time, late and still_open
     counted.on_time, -- Number of shipments that left on the day or before
     counted.late, -- Number of shipments that left after the day
-    counted.still_open, -- Number of shipments that have not left; if is_over they are late too
+    counted.still_open, -- Number of shipments that have not left; if is_over, these are late too
     counted.canceled, -- Number of shipments that were canceled or voided
     counted.deleted, -- Number of shipments that did not leave and that the service no longer has
     counted.unknown, -- Number of shipments with an unknown status, or that left at an unknown time

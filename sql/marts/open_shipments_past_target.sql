@@ -7,7 +7,7 @@ select
     shipment_id, -- The shipment; joins shipments.id
     unique_id, -- Human-readable number of the shipment
     status, -- Status of the shipment, an open set
-    target_ship_date, -- Local day by which it should have left
+    target_ship_date, -- Local day by which the shipment should have left
     days_after_target as days_late, -- Days since target_ship_date, to the local day of data_until
     warehouse_id, -- The warehouse; joins warehouses.id
     warehouse_name, -- Name of the warehouse

@@ -85,9 +85,9 @@ select
     decided.customs_value_amount, -- Customs value, in customs_value_currency
     decided.customs_value_currency, -- Currency of customs_value_amount, three letters
     decided.created_at, -- When the order was created (UTC)
-    decided.last_packed_at, -- When the last of its shipments was packed (UTC)
-    decided.last_left_at, -- When the last of its shipments left (UTC)
-    decided.delivered_at, -- When it was delivered (UTC)
+    decided.last_packed_at, -- When the last shipment of the order was packed (UTC)
+    decided.last_left_at, -- When the last shipment of the order left (UTC)
+    decided.delivered_at, -- When the order was delivered (UTC)
     coalesce(decided.items, 0) as items, -- Number of order items
     decided.units_ordered, -- Quantity ordered, in pieces
     decided.units_shipped, -- Quantity shipped, in pieces
@@ -98,9 +98,9 @@ select
     coalesce(decided.live_shipments, 0) as live_shipments, -- Number of shipments that were not canceled, voided or deleted
     coalesce(decided.open_shipments, 0) as open_shipments, -- Number of shipments that are still to leave
     coalesce(decided.shipments_left, 0) as shipments_left, -- Number of shipments that left
-    coalesce(decided.live_shipments > 1, false) as is_split, -- Whether it has more than one live shipment
+    coalesce(decided.live_shipments > 1, false) as is_split, -- Whether the order has more than one live shipment
     decided.in_full, -- Whether every piece that was ordered and not canceled was shipped; null while a shipment is open, if a quantity is missing, or if no piece is owed
-    decided.on_time, -- Whether every live shipment left by its target day; false as soon as one did not; null if that is unknown
+    decided.on_time, -- Whether every live shipment left by its target day; false as soon as a live shipment did not; null if that is unknown
     case
         when not decided.on_time or not decided.in_full then false
         when decided.on_time and decided.in_full then true

@@ -101,7 +101,7 @@ select
     orders.ship_to_country, -- Country of the order's shipping address
     orders.ship_to_region, -- Region of the order's shipping address
     orders.ship_to_classification, -- Kind of place, such as residential or commercial
-    shipments.is_international, -- Whether it crosses a border
+    shipments.is_international, -- Whether the shipment crosses a border
     parts.packages_of_shipment, -- Number of packages of the shipment
     parts.cost, -- Part of the shipment's carrier_shipping_cost; the parts of a shipment add up to it. Null if the shipment has no cost, or if the row without a package has it; the service sends no currency
     parts.billable_kg, -- Weight that the carrier bills, in kg
@@ -117,7 +117,7 @@ select
     case
         when parts.billable_kg > parts.item_kg then (parts.billable_kg - parts.item_kg) / 0.45359237::double
         when parts.billable_kg <= parts.item_kg then 0
-    end as excess_lb, -- The same in lb
+    end as excess_lb, -- Billed weight beyond that of the items, in lb
     parts.total_void_percent as void_percent, -- Empty part of the package, in percent
     parts.container_id, -- The box; joins products.id
     box."name" as box_name, -- Name of the box

@@ -62,7 +62,7 @@ select
     products."type" as packaging_type, -- Kind of the packaging item, such as PackagingContainer
     counted.used_as, -- container (the box of a package), infill, or other (supplies and other packaging of the package)
     counted.month, -- First day of the local month in which the packages were packed
-    counted.uses, -- Number of times that a package lists it
+    counted.uses, -- Number of times that a package lists the item
     counted.quantity -- Quantity used, in pieces; a container or infill counts as one per package. Null if no package has a quantity
 from counted
 left join main.merchants

@@ -56,18 +56,18 @@ select
     retailer_name, -- Name of the retailer
     warehouse_id, -- The warehouse; joins warehouses.id
     status, -- Status of the shipment
-    is_live, -- Whether it left, is open, or has an unknown status; false if it was canceled, voided or deleted
-    target_ship_date, -- Local day by which it should leave
-    left_day, -- Local day on which it left
+    is_live, -- Whether the shipment left, is open, or has an unknown status; false if it was canceled, voided or deleted
+    target_ship_date, -- Local day by which the shipment should leave
+    left_day, -- Local day on which the shipment left
     verdict, -- on_time, late, open, none or unknown, as in marts.shipment_timeline
     case
         when verdict = 'late' or (verdict = 'open' and was_due) then true
         when verdict in ('on_time', 'open') then false
-    end as is_late, -- Whether it left after its target day, or is open past it; null without a verdict
+    end as is_late, -- Whether the shipment left after its target day, or is open past that day; null without a verdict
     shipping_carrier_code, -- Code of the carrier
     shipping_method, -- Code of the shipping method used
     order_shipping_method, -- Code of the shipping method requested by the order
-    is_method_allowed, -- Whether the retailer allows the method used; null if the retailer lists none or no method is set
+    is_method_allowed, -- Whether the retailer allows the method used; null if the retailer lists no methods or no method is set
     packages, -- Number of packages
     packages_without_sscc, -- Number of packages without a Serial Shipping Container Code (SSCC)
     is_sscc_required, -- Whether the order requires an SSCC, for cartons or pallets; null if the order is missing or does not specify it

@@ -35,9 +35,9 @@ select
     coalesce(totals.shipments_shipped, 0) as shipments_shipped, -- Number of shipments that left
     coalesce(totals.shipped_late, 0) as shipped_late, -- Number of shipments that left after their target day
     coalesce(totals.shipped_on_time, 0) as shipped_on_time, -- Number of shipments that left on their target day or before
-    totals.shipped_late / nullif(totals.shipped_on_time + totals.shipped_late, 0) as share_shipped_late, -- shipped_late divided by shipped_on_time and shipped_late, 0 to 1; null if none left with a target day
+    totals.shipped_late / nullif(totals.shipped_on_time + totals.shipped_late, 0) as share_shipped_late, -- shipped_late divided by shipped_on_time and shipped_late, 0 to 1; null if no shipment with a target day left
     coalesce(totals.due, 0) as due, -- Number of shipments whose target day was over at data_until and that left or are open
-    totals.due_on_time / nullif(totals.due, 0) as share_on_time, -- Part of due that left on its target day or before, 0 to 1; null if none was due
+    totals.due_on_time / nullif(totals.due, 0) as share_on_time, -- Part of due that left on its target day or before, 0 to 1; null if no shipment was due
     totals.average_days_late, -- Average delay in days of the shipments that left late
     coalesce(totals.open_late, 0) as open_late, -- Number of open shipments whose target day has passed
     totals.packages, -- Number of packages of these shipments

@@ -71,31 +71,31 @@ select
     shipment.id as shipment_id, -- The shipment; joins shipments.id
     shipment.unique_id, -- Human-readable number of the shipment
     shipment.status, -- Status of the shipment, an open set
-    shipment.is_open, -- Whether it is still to leave: its status is known to be open, and the service has it
-    shipment.is_live, -- Whether it left, is open, or has an unknown status; false if it was canceled, voided or deleted
-    shipment._missing_since as missing_since, -- When an audit proved that the service no longer has it, or a page marked it as deleted (UTC); null while the service has it
+    shipment.is_open, -- Whether the shipment is still to leave: its status is known to be open, and the service has it
+    shipment.is_live, -- Whether the shipment left, is open, or has an unknown status; false if it was canceled, voided or deleted
+    shipment._missing_since as missing_since, -- When an audit proved that the service no longer has the shipment, or a page marked it as deleted (UTC); null while the service has it
     shipment.created_at, -- Time of creation (UTC)
     shipment.updated_at, -- Time of the last change (UTC)
     shipment.packed_at, -- Time of packing (UTC)
-    shipment.left_at as shipped_at, -- When it left (UTC); null if it did not leave or the time is unknown
+    shipment.left_at as shipped_at, -- When the shipment left (UTC); null if it did not leave or the time is unknown
     shipment.left_at_source as shipped_at_source, -- Source of shipped_at: order, packed or unknown; null if it did not leave
-    shipment.left_day as shipped_day, -- Local day on which it left
+    shipment.left_day as shipped_day, -- Local day on which the shipment left
     shipment.timezone, -- Time zone of the local days; joins ops.timezones.timezone
-    shipment.target_ship_date, -- Local day by which it should leave
+    shipment.target_ship_date, -- Local day by which the shipment should leave
     shipment.verdict, -- on_time, late, open (has not left), none (no target day; or canceled, voided or deleted) or unknown (unknown status or time of leaving)
     shipment.was_due, -- Whether target_ship_date was over at data_until, by the local day
-    shipment.days_after_target, -- Days from target_ship_date to the local day on which it left, or to that of data_until while it is open; negative before the target day
+    shipment.days_after_target, -- Days from target_ship_date to the local day on which the shipment left, or to that of data_until while it is open; negative before the target day
     shipment.shipping_carrier_code, -- Code of the carrier
     shipment.shipping_method, -- Code of the shipping method
     shipment.order_shipping_method, -- Code of the shipping method requested by the order
     shipment.shipping_service_name, -- Name of the carrier's service
-    shipment.is_international, -- Whether it crosses a border
+    shipment.is_international, -- Whether the shipment crosses a border
     shipment.carrier_shipping_cost, -- Amount charged by the carrier; the service sends no currency
     shipment.total_weight_value, -- Total weight, in total_weight_unit
     shipment.total_weight_unit, -- Unit of total_weight_value
-    shipment.warehouse_id, -- The warehouse it leaves from; joins warehouses.id
+    shipment.warehouse_id, -- The warehouse that the shipment leaves from; joins warehouses.id
     warehouses."name" as warehouse_name, -- Name of the warehouse
-    shipment.order_id, -- The order it fulfills; joins orders.id
+    shipment.order_id, -- The order that the shipment fulfills; joins orders.id
     shipment.order_unique_id, -- Human-readable number of the order
     shipment.order_ref, -- The merchant's own reference for the order
     shipment.order_state, -- State of the order, an open set
@@ -117,9 +117,9 @@ select
     coalesce(item_totals.items, 0) as items, -- Number of shipment items
     item_totals.quantity, -- Quantity planned to leave, over all items, in pieces
     item_totals.qty_shipped, -- Quantity that left, over all items, in pieces
-    goods.goods_types, -- Kinds of goods of its products, such as HAZMAT; ops.code_values has the meanings; null if no product has a kind
+    goods.goods_types, -- Kinds of goods of the shipment's products, such as HAZMAT; ops.code_values has the meanings; null if no product has a kind
     coalesce(package_totals.packages, 0) as packages, -- Number of packages
-    case when package_totals.weight_units = 1 then package_totals.billable_weight_value end as billable_weight_value, -- Weight that the carrier bills, over all packages, in billable_weight_unit; null if they have different units: marts.package_costs converts them
+    case when package_totals.weight_units = 1 then package_totals.billable_weight_value end as billable_weight_value, -- Weight that the carrier bills, over all packages, in billable_weight_unit; null if the packages have different units: marts.package_costs converts them
     case when package_totals.weight_units = 1 then package_totals.billable_weight_unit end as billable_weight_unit, -- Unit of billable_weight_value
     package_totals.tracking_refs -- Tracking numbers of the packages
 from shipment

@@ -117,13 +117,13 @@ judged as (
 
 select
     id as shipment_id, -- The shipment; joins shipments.id
-    order_id, -- The order it fulfills; joins orders.id
-    warehouse_id, -- The warehouse it leaves from; joins warehouses.id
+    order_id, -- The order that the shipment fulfills; joins orders.id
+    warehouse_id, -- The warehouse that the shipment leaves from; joins warehouses.id
     timezone, -- Time zone of the local times and days; joins ops.timezones.timezone
     status, -- Status of the shipment; ops.code_values has the meanings
-    coalesce(has_left, false) as has_left, -- Whether it left: its status is shipped
-    coalesce(is_open, false) as is_open, -- Whether it is still to leave: its status is known to be open, and the service has it
-    coalesce(has_left, false) or (_missing_since is null and (is_unknown or is_open)) as is_live, -- Whether it left, is open, or has an unknown status; false if it was canceled, voided or deleted
+    coalesce(has_left, false) as has_left, -- Whether the shipment left: its status is shipped
+    coalesce(is_open, false) as is_open, -- Whether the shipment is still to leave: its status is known to be open, and the service has it
+    coalesce(has_left, false) or (_missing_since is null and (is_unknown or is_open)) as is_live, -- Whether the shipment left, is open, or has an unknown status; false if it was canceled, voided or deleted
     case
         when target_ship_date is null then 'none'
         when is_unknown then 'unknown'
@@ -134,28 +134,28 @@ select
         else 'none'
     end as verdict, -- on_time, late, open (has not left), none (no target day; or canceled, voided or deleted) or unknown (unknown status or time of leaving)
     today, -- Local day of data_until at the warehouse; null until the first read
-    target_ship_date, -- Promised day: the local day by which it should leave; null if none was promised
-    days_after_target, -- Days from target_ship_date to the local day on which it left, or to that of data_until while it is open; negative before the target day; null if there is no verdict
+    target_ship_date, -- Promised day: the local day by which the shipment should leave; null if no day was promised
+    days_after_target, -- Days from target_ship_date to the local day on which the shipment left, or to that of data_until while it is open; negative before the target day; null if there is no verdict
     coalesce(target_ship_date < today, false) as was_due, -- Whether target_ship_date was over at data_until, by the local day
     order_created_at, -- When the order was created (UTC)
-    order_created_local, -- The same in local time
+    order_created_local, -- order_created_at in local time
     can_fulfill_at, -- Time from which the order could be fulfilled (UTC)
     created_at, -- When the shipment was created (UTC)
-    created_local, -- The same in local time
-    packed_at, -- When it was packed (UTC)
-    packed_local, -- The same in local time
-    left_at, -- When it left (UTC); null if it did not leave or the time is unknown
-    left_local, -- The same in local time
+    created_local, -- created_at in local time
+    packed_at, -- When the shipment was packed (UTC)
+    packed_local, -- packed_at in local time
+    left_at, -- When the shipment left (UTC); null if it did not leave or the time is unknown
+    left_local, -- left_at in local time
     left_at_source, -- Source of left_at: order (its shipped_at), packed (packed_at) or unknown; null if it did not leave
-    delivered_at, -- When its order was delivered (UTC); the service does not state for which of several shipments
+    delivered_at, -- When the order of the shipment was delivered (UTC); the service does not state for which of several shipments
     order_created_local::date as order_created_day, -- Local day on which the order was created
     created_local::date as created_day, -- Local day on which the shipment was created
-    packed_local::date as packed_day, -- Local day on which it was packed
-    left_local::date as left_day, -- Local day on which it left
+    packed_local::date as packed_day, -- Local day on which the shipment was packed
+    left_local::date as left_day, -- Local day on which the shipment left
     (epoch_us(created_at) - epoch_us(order_created_at)) / 3600000000 as hours_order_to_created, -- Hours from the order's creation to the shipment's
     (epoch_us(packed_at) - epoch_us(created_at)) / 3600000000 as hours_created_to_packed, -- Hours from the shipment's creation to packing
-    (epoch_us(left_at) - epoch_us(packed_at)) / 3600000000 as hours_packed_to_left, -- Hours from packing until it left; 0 if left_at is packed_at
-    (epoch_us(left_at) - epoch_us(order_created_at)) / 3600000000 as hours_order_to_left, -- Hours from the order's creation until it left
+    (epoch_us(left_at) - epoch_us(packed_at)) / 3600000000 as hours_packed_to_left, -- Hours from packing until the shipment left; 0 if left_at is packed_at
+    (epoch_us(left_at) - epoch_us(order_created_at)) / 3600000000 as hours_order_to_left, -- Hours from the order's creation until the shipment left
     (epoch_us(delivered_at) - epoch_us(left_at)) / 3600000000 as hours_left_to_delivered, -- Hours from leaving to the delivery of the order
-    _missing_since as missing_since -- When an audit proved that the service no longer has it, or a page marked it as deleted (UTC); null while the service has it
+    _missing_since as missing_since -- When an audit proved that the service no longer has the shipment, or a page marked it as deleted (UTC); null while the service has it
 from judged

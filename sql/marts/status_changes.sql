@@ -54,10 +54,10 @@ select
     id, -- The shipment or order; joins shipments.id or orders.id
     version, -- The first version with the status; joins history.shipments.version or history.orders.version
     status, -- The new status, an open set
-    previous_status, -- The previous status; null for the first observed one
+    previous_status, -- The previous status; null for the first observed status
     valid_from as changed_at, -- When the status began, valid_from of that version (UTC)
-    left_at, -- When the status ended, or the object was missing from the service (UTC); null while it has the status
-    date_diff('second', valid_from, left_at) / 3600 as hours, -- Hours from changed_at to left_at; null while it has the status
-    is_latest, -- Whether it is the last observed status
-    seen_at -- When a page first contained it with this status (UTC)
+    left_at, -- When the status ended, or the object was missing from the service (UTC); null while the object has the status
+    date_diff('second', valid_from, left_at) / 3600 as hours, -- Hours from changed_at to left_at; null while the object has the status
+    is_latest, -- Whether this is the last observed status
+    seen_at -- When a page first contained the object with this status (UTC)
 from changes

@@ -7,7 +7,7 @@
 --     Versions read before the latest audit or backfill of the object are void (sql/explain/versions.sql explains
 --     this in words). outcome is doubtful if it depends on earlier versions: the order of reading differs from the
 --     order of updated_at, and either an earlier audit or backfill may have voided the incoming version, or the
---     incoming version voids the stored one, so that a version that lost to the stored one may now win
+--     incoming version voids the stored one, so that a version that lost to the stored version may now win
 create or replace temp table contest as
 with occurrences as (
     {occurrences}

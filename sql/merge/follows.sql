@@ -2,7 +2,7 @@
 -- keys: id, version
 -- source: latest and observed
 -- notes: names in braces are identifiers from the catalogue. For a single occurrence with every column, which most
---     objects of a night have, this gives the result of versions.sql without sorting. The latest version ends when the
+--     objects of a nightly sync have, this gives the result of versions.sql without sorting. The latest version ends when the
 --     next begins, or was seen once more
 insert into {history} by name
 with once as (

@@ -1,7 +1,7 @@
 -- grain: one row per window and kind of object if the rows of the window refer to such objects, but none of them came
 -- keys: window_id, parameter
 -- source: the Parquet files of the referring tables and of the referenced kinds
--- notes: names in braces are a list of texts from the catalogue, and a query for references and received objects. One aggregation serves all kinds, because each takes 2 MiB, however few its rows are
+-- notes: names in braces are a list of strings from the catalogue, and a query for references and received objects. One aggregation serves all kinds, because each takes 2 MiB, however few its rows are
 with object as (
     select
         _window_id,

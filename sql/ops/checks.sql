@@ -12,6 +12,6 @@ create table ops.checks (
     asked varchar not null, -- The checked rows: whole tables, or the rows of the load.
     whole_at timestamptz not null, -- When whole tables were last checked (UTC, by this machine's clock).
     rows_in_table bigint not null, -- Number of rows of the table at that load.
-    release varchar not null, -- Release of wms-sync and digest of its checks; a load with another one checks whole tables.
+    release varchar not null, -- Release of wms-sync and digest of its checks; a load with a different release or digest checks whole tables.
     finding varchar -- The finding, with a few values; null if there is none.
 )

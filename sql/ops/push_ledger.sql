@@ -9,11 +9,11 @@ create table ops.push_ledger (
     state varchar not null, -- intended, created, exists (existed already), refused, undone (the service failed and created nothing), doubt (no answer) or unproven (no answer, and the service refused the second attempt without a reason).
     body json not null, -- Fields from the CSV file; references by natural key.
     body_sha256 varchar not null, -- SHA-256 of body, hexadecimal.
-    remote_id bigint, -- Id in the service; null if no answer gave it and no page has shown it.
-    run_id varchar not null, -- Run that last sent it (Dagster run id).
-    attempts integer not null, -- Number of pushes that sent it, or were about to when they ended.
+    remote_id bigint, -- Id in the service; null if no answer gave the id and no page has shown the object.
+    run_id varchar not null, -- Run that last sent the create (Dagster run id).
+    attempts integer not null, -- Number of pushes that sent the create, or were about to when they ended.
     message varchar, -- Message of the service, or how the doubt was settled.
     intended_at timestamptz not null, -- When the intent was recorded, just before sending (UTC, by this machine's clock).
     settled_at timestamptz, -- When the outcome was known (UTC).
-    seen_at timestamptz -- When a page first showed it (UTC).
+    seen_at timestamptz -- When a page first showed the object (UTC).
 )

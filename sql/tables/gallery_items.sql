@@ -10,7 +10,7 @@ create table gallery_items (
     id bigint, -- The photo. Source: GalleryItem.id
     "type" varchar, -- Kind of object, as the service names it. Source: GalleryItem.type
     url varchar, -- Address of the photo. Source: GalleryItem.url
-    thumbnail_url varchar, -- Address of its thumbnail. Source: GalleryItem.thumbnail_url
+    thumbnail_url varchar, -- Address of the thumbnail. Source: GalleryItem.thumbnail_url
     caption varchar, -- Caption. Source: GalleryItem.caption
     taken_at timestamptz, -- When the photo was taken (UTC). Source: GalleryItem.taken_at
     device_info json, -- Device that took the photo, as received. Source: GalleryItem.device_info

@@ -10,8 +10,8 @@ create table merchants (
     status varchar, -- Status. Source: Merchant.status
     created_at timestamptz, -- Time of creation (UTC). Source: Merchant.created_at
     updated_at timestamptz, -- Time of the last change (UTC). Source: Merchant.updated_at
-    brands_ids bigint[], -- Its brands; join brands.id. Source: Merchant.brands[].id
-    default_brand_id bigint, -- Its default brand; joins brands.id. Source: Merchant.default_brand.id
+    brands_ids bigint[], -- The merchant's brands; join brands.id. Source: Merchant.brands[].id
+    default_brand_id bigint, -- The merchant's default brand; joins brands.id. Source: Merchant.default_brand.id
     custom_fields json, -- Custom fields by code, as received. Source: Merchant.custom_fields
     _window_id varchar, -- Window in which this row was read. Source: wms-sync
     _page integer, -- Number of the page in that window. Source: wms-sync

@@ -3,7 +3,7 @@
 -- root: quarantine by page_key
 -- newer: _extracted_at
 -- source: wms-sync, while reading the page
--- notes: the value is null in its table, or the record is not in the tables; the raw page keeps it as received
+-- notes: the value is null in its table, or the record is not in the tables; the raw page keeps both as received
 create table ops.quarantine (
     page_key varchar, -- Window and page, as under raw/shipments; all rows of a page are replaced together. Source: wms-sync
     position integer, -- Number of the row within its page, from 1. Source: wms-sync

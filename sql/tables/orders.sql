@@ -15,8 +15,8 @@ create table orders (
     carrier_code varchar, -- Code of the carrier. Source: Order.carrier_code
     shipping_method varchar, -- Code of the requested shipping method. Source: Order.shipping_method
     signature_required varchar, -- Kind of signature required on delivery. Source: Order.signature_required
-    is_saturday_delivery boolean, -- Whether it may be delivered on a Saturday. Source: Order.is_saturday_delivery
-    is_overbox_required boolean, -- Whether it needs an overbox. Source: Order.is_overbox_required
+    is_saturday_delivery boolean, -- Whether the order may be delivered on a Saturday. Source: Order.is_saturday_delivery
+    is_overbox_required boolean, -- Whether the order needs an overbox. Source: Order.is_overbox_required
     priority bigint, -- Priority. Source: Order.priority
     requested_ship_date date, -- Requested ship date. Source: Order.requested_ship_date
     is_declared_value_service boolean, -- Whether the declared value service is used. Source: Order.is_declared_value_service
@@ -58,8 +58,8 @@ create table orders (
     customs_value_currency varchar, -- Currency of customs_value_amount, three letters. Source: Order.customs_value.currency
     reason_for_export varchar, -- Reason for export. Source: Order.reason_for_export
     generate_sscc varchar[], -- Units for which Serial Shipping Container Codes (SSCC) are generated. Source: Order.generate_sscc
-    shipped_at timestamptz, -- When it was shipped (UTC). Source: Order.shipped_at
-    delivered_at timestamptz, -- When it was delivered (UTC). Source: Order.delivered_at
+    shipped_at timestamptz, -- When the order was shipped (UTC). Source: Order.shipped_at
+    delivered_at timestamptz, -- When the order was delivered (UTC). Source: Order.delivered_at
     shipping_description varchar, -- Description of the shipping method. Source: Order.shipping_description
     carrier varchar, -- The carrier. Source: Order.carrier
     allocation_options json, -- Options for allocating stock, as received. Source: Order.allocation_options

@@ -18,7 +18,7 @@ create table packing_solution_containers (
     volume_value double, -- Volume, in volume_unit. Source: ShipmentPackingSolution.containers[].volume.value
     volume_unit varchar, -- Unit of volume_value; the service uses in^3. Source: ShipmentPackingSolution.containers[].volume.unit
     void_percent double, -- Empty part of the container, in percent. Source: ShipmentPackingSolution.containers[].void_percent
-    regulation_type varchar, -- Kind of regulation that applies to its goods. Source: ShipmentPackingSolution.containers[].regulation_type
+    regulation_type varchar, -- Kind of regulation that applies to the goods in the container. Source: ShipmentPackingSolution.containers[].regulation_type
     _window_id varchar, -- Window in which this row was read. Source: wms-sync
     _page integer, -- Number of the page in that window. Source: wms-sync
     _extracted_at timestamptz -- When that page was received (UTC). Source: wms-sync

@@ -55,7 +55,7 @@ create table products (
     packaging_can_contain_other_items boolean, -- Whether other items may be packed in its box. Source: Product.packaging.can_contain_other_items
     packaging_is_handling_surcharge boolean, -- Whether a handling surcharge applies. Source: Product.packaging.is_handling_surcharge
     custom_fields json, -- Custom fields, a list of code, value and label, as received. Source: Product.custom_fields
-    merchant_id bigint, -- The merchant it belongs to; joins merchants.id. Source: Product.merchant.id
+    merchant_id bigint, -- The merchant that the product belongs to; joins merchants.id. Source: Product.merchant.id
     options json, -- Options of a packaging item, as received; null for a Product. Source: container_options, supplies_options, data_collection_options, instruction_options or infill_options
     created_at timestamptz, -- Time of creation (UTC). Source: Product.created_at
     updated_at timestamptz, -- Time of the last change (UTC). Source: Product.updated_at

@@ -17,7 +17,7 @@ create table retailer_ship_to_locations (
     region varchar, -- Region. Source: RetailerShipToLocation.region
     postcode varchar, -- Postal code. Source: RetailerShipToLocation.postcode
     country_id varchar, -- Code of the country. Source: RetailerShipToLocation.country_id
-    is_default boolean, -- Whether it is the retailer's default location. Source: RetailerShipToLocation.is_default
+    is_default boolean, -- Whether this is the retailer's default location. Source: RetailerShipToLocation.is_default
     status varchar, -- active or inactive. Source: RetailerShipToLocation.status
     retailer_id bigint, -- The retailer; joins retailers.id. Source: RetailerShipToLocation.retailer.id
     created_at timestamptz, -- Time of creation (UTC). Source: RetailerShipToLocation.created_at

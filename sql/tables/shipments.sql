@@ -15,10 +15,10 @@ create table shipments (
     shipping_method_name varchar, -- Name of the shipping method. Source: Shipment.shipping_method_name
     shipping_service_code varchar, -- Code of the carrier's service. Source: Shipment.shipping_service_code
     shipping_service_name varchar, -- Name of the carrier's service. Source: Shipment.shipping_service_name
-    warehouse_id bigint, -- The warehouse it leaves from; joins warehouses.id. Source: Shipment.warehouse.id
-    order_id bigint, -- The order it fulfills; joins orders.id. Source: Shipment.order.id
+    warehouse_id bigint, -- The warehouse that the shipment leaves from; joins warehouses.id. Source: Shipment.warehouse.id
+    order_id bigint, -- The order that the shipment fulfills; joins orders.id. Source: Shipment.order.id
     shipping_account_id bigint, -- The billed carrier account. Source: Shipment.shipping_account.id
-    target_ship_date date, -- Day by which it should leave. Source: Shipment.target_ship_date
+    target_ship_date date, -- Day by which the shipment should leave. Source: Shipment.target_ship_date
     item_weight_value double, -- Weight of the items, in item_weight_unit. Source: Shipment.item_weight.value
     item_weight_unit varchar, -- Unit of item_weight_value; the service uses lb. Source: Shipment.item_weight.unit
     shipped_weight_value double, -- Weight that was shipped, in shipped_weight_unit. Source: Shipment.shipped_weight.value
@@ -32,10 +32,10 @@ create table shipments (
     picking_class_id varchar, -- Id of the picking class, as text. Source: Shipment.picking_class_id
     is_cutoff_date_exception boolean, -- Whether the shipment is an exception to the cutoff date. Source: Shipment.is_cutoff_date_exception
     is_manually_processed boolean, -- Whether the shipment was processed manually. Source: Shipment.is_manually_processed
-    label_print_target varchar, -- Where its labels are printed. Source: Shipment.label_print_target
+    label_print_target varchar, -- Where the labels of the shipment are printed. Source: Shipment.label_print_target
     scac varchar, -- Standard Carrier Alpha Code. Source: Shipment.scac
     carrier_shipping_cost decimal(18, 4), -- Amount charged by the carrier; the service sends no currency. Source: Shipment.carrier_shipping_cost
-    is_international boolean, -- Whether it crosses a border. Source: Shipment.is_international
+    is_international boolean, -- Whether the shipment crosses a border. Source: Shipment.is_international
     is_documents_required boolean, -- Whether documents are required. Source: Shipment.is_documents_required
     is_electronic_customs boolean, -- Whether customs declarations are electronic. Source: Shipment.is_electronic_customs
     infill_product_id varchar, -- Id of the infill product, as text. Source: Shipment.infill_product_id

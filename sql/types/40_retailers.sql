@@ -17,7 +17,7 @@ create type retailer as struct(
     created_at timestamptz,
     updated_at timestamptz
 );
--- The specification does not say whether street is one text or a list of lines, so it is read as JSON.
+-- The specification does not say whether street is a string or a list of lines, so it is read as JSON.
 create type retailer_ship_to_location as struct(
     "type" varchar,
     id bigint,

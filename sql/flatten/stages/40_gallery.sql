@@ -1,7 +1,7 @@
 -- grain: one row per gallery of a page
 -- kept: yes
 -- source: included.Gallery, and galleries inside a shipment or a package that have more than type and id
--- notes: each field is taken from the included gallery, else from the gallery in the shipment, else from the one in a package
+-- notes: each field is taken from the included gallery, else from the gallery in the shipment, else from the gallery in a package
 with stated as (
     select
         _page,

@@ -1,7 +1,7 @@
--- grain: no rows: narrows the least and greatest text of each column to the files of the newest snapshot
+-- grain: no rows: narrows the minimum and maximum text value of each column to the files of the newest snapshot
 -- source: the lake's catalogue in PostgreSQL
--- notes: PostgreSQL's, not DuckDB's. DuckLake widens them with each file and never narrows them, so a removed text
---     would stay. They become null if a file has no statistics
+-- notes: runs in PostgreSQL, not in DuckDB. DuckLake widens these values with each file and never narrows them, so a
+--     removed value would stay. They become null if a file has no statistics
 update lake.ducklake_table_column_stats as known
 set
     min_value = found.least,
