@@ -52,7 +52,7 @@ SHOWN_ABOVE = {
 """Checks whose subject has its own findings, which also account for what has healed since the load."""
 SHOWN = 5
 USUAL_NIGHTS, LATE = 7, 3
-"""The usual number of loads between two maintenances; a finding appears after ``LATE`` times the configured number."""
+"""The usual number of loads between two maintenance runs; a finding appears after ``LATE`` times the set number."""
 Findings = Iterator[Finding]
 
 
