@@ -99,7 +99,7 @@ def dated(response: httpx.Response) -> datetime | None:
 Warn = Callable[[str], object]
 """A function that is called with a sentence, possibly from several threads."""
 MOST = 20
-"""The maximum number of announcements reported per connection: with a counter or a time in it, each would be new."""
+"""The maximum number of announcements reported per connection, because their text may differ in each answer."""
 MEANINGS = {
     "Deprecation": "This interface, which wms-sync uses, will be withdrawn: check for a newer release of wms-sync, and "
     "ask the operator of the service.",

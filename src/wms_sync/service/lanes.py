@@ -77,7 +77,7 @@ class Lane:
 
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:
-        """Cut the connection if the block takes longer; ``is_cut`` is true then."""
+        """Cut the connection if the block takes longer; then ``is_cut`` is true."""
         request = object()
         with self._lock:
             self._request, self.is_cut = request, False

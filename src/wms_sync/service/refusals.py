@@ -189,7 +189,7 @@ def _names_in(problem: Problem, selection: Selection) -> Iterator[str]:
 
 
 def _endings(key: str) -> Iterator[str]:
-    """Yield the part of the key from each ``fields`` on: ``fields.order`` for ``query.fields.order``."""
+    """Yield each end of the key that begins with ``fields``: ``fields.order`` for ``query.fields.order``."""
     parts = key.split(".")
     yield from (".".join(parts[at:]) for at, part in enumerate(parts) if part == SHIPMENT)
 

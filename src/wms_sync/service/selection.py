@@ -330,12 +330,12 @@ class Selection(Struct, frozen=True):
         return replace(self, asked=tuple(pair for pair in self.asked if pair[0] not in out))
 
     def until(self, count: int) -> Selection:
-        """Return the selection with its first ``count`` parameters, which include all that these depend on."""
+        """Return the selection with its first ``count`` parameters, which depend on none of the others."""
         return replace(self, asked=self.asked[:count])
 
     @property
     def omitted(self) -> dict[str, str]:
-        """Return the names of the data that the tables have columns for but is not requested, with the refusal of each.
+        """Return the names of data that has columns in the tables but is not requested, each with its refusal.
 
         ``fields:order.brand``: no such object is requested; ``fields:order=carrier``: one field is not requested. The
         refusal is empty if the settings leave the name out.

@@ -176,7 +176,7 @@ def put_in_place(temporary: Path, path: Path) -> None:
 
 
 def sync_file(path: Path) -> None:
-    """Make a file that other code wrote private and durable."""
+    """Restrict the permissions of a file that other code wrote, and sync it."""
     path.chmod(PRIVATE_FILE)
     sync(path)
 

@@ -13,7 +13,7 @@ from wms_sync.storage.interface import Writer
 
 
 class FolderFiles(Struct, frozen=True):
-    """``Files`` below a folder, each under the key that was given; fenced by the turn's own folder."""
+    """``Files`` below a folder, each under the key that was given. The turn's own folder fences off late writers."""
 
     root: Path
 

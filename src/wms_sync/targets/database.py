@@ -276,7 +276,7 @@ def _listed(names: Iterable[str]) -> str:
 def row_counts(connection: duckdb.DuckDBPyConnection, of: Iterable[Table] | None = None) -> dict[str, int]:
     """Return the number of rows of each table, by ``Table.slug``; by default of the tables that ``flatten`` fills.
 
-    A table that no load has created yet counts as empty. If none of the tables exists, the database is not of wms-sync:
+    A table that no load has created yet counts as empty. If none of the tables exists, the database is not wms-sync's:
     raise DuckDB's ``CatalogException``.
     """
     asked = tuple(of or tables())

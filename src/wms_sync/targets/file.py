@@ -102,7 +102,7 @@ class FileTarget:
 
     @contextmanager
     def load(self, turn: Turn, *, from_scratch: bool = False) -> Iterator[FileLoad]:
-        """Begin a load for the length of the block, on a copy of the published file, empty if ``from_scratch``."""
+        """Begin a load for the length of the block, on a copy of the published file; empty if ``from_scratch``."""
         report_foreign_log(self._layout)
         with self._private_file(turn) as private:
             if self.is_published and not from_scratch:
@@ -150,7 +150,9 @@ class FileTarget:
         with self.published() as connection:
             is_outdated, has_free_space = database.has_other_history(connection), is_bloated(connection)
         if is_outdated:
-            logger.info("this release defines other history tables: every table is rebuilt from Parquet files")
+            logger.info(
+                "this release defines the history tables differently: every table is rebuilt from Parquet files"
+            )
         elif has_free_space:
             copy_tables(self._layout.published, private, memory_limit=self._memory_limit)
         else:

@@ -135,7 +135,7 @@ class Backups(Struct, frozen=True):
             return
         if service and backup.service and not is_same_service(service, backup.service):
             raise BackupError(
-                f"{path} is a backup of {backup.service}, and this is {service}. Give each instance its own folder for "
+                f"{path} is a backup of {backup.service}, not of {service}. Give each instance its own folder for "
                 "backups."
             )
 

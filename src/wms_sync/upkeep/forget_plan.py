@@ -66,7 +66,7 @@ def refuse_unseen(layout: Layout, store: StateStore, orders: Collection[NamedOrd
         ids = ", ".join(map(str, sorted(unknown)))
         raise UnknownOrderError(
             f"No order has the id {ids} in any table, in any file or on the list of forgotten orders. Check the id. To "
-            "forget an order that has not come yet, add --unseen."
+            "forget an order that has not arrived yet, add --unseen."
         )
 
 

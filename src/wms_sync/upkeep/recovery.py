@@ -115,7 +115,7 @@ def recover(run: Run, *, from_scratch: bool = False) -> None:
         quarantine_window(run, window_id)
     if left := _delete_half_read(layout, store):
         logger.info(
-            "deleted the pages of %(windows)s, only partly read when the state store was lost",
+            "deleted the pages of %(windows)s, which had been partly read when the state store was lost",
             {"windows": count_of(left, "window")},
         )
     if store.forgotten(unfinished=True) or (not from_scratch and are_older(target, store.forgotten())):

@@ -136,7 +136,7 @@ class Merger:
         filling.fill_from_late(files, omitted_data(self._omitted.get(group[0][0].id, ())))
         if rows[root.slug] != winners:
             raise CountsDisagreeError(
-                f"{count_of(winners, 'row')} of {root.name} should take effect, but {rows[root.slug]} would: one is "
+                f"{count_of(winners, 'row')} of {root.name} should take effect, but {rows[root.slug]} would: rows are "
                 "duplicated. Nothing was merged. This is a bug in wms-sync: keep the raw pages and report it."
             )
         return rows

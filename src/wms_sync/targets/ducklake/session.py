@@ -54,7 +54,7 @@ def sign(connection: duckdb.DuckDBPyConnection, turn: Turn) -> None:
 
 
 class Fence(Opened):
-    """Installs the fence over the connection to the state store, which is in the same database."""
+    """Installs the fence through the connection to the state store, which is in the same database."""
 
     def put_up(self, turn: Turn) -> None:
         """Create the function and its triggers where they are missing. Raise ``TakenOver``."""
