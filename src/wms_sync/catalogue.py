@@ -6,13 +6,14 @@ each column's line, and header comments. The header keywords:
 
 - ``grain``: the meaning of one row; becomes the table's comment.
 - ``keys``: the columns that together identify a row.
-- ``root: orders by order_id``: rows of this table belong to a row of ``orders`` and are replaced as a set with it;
-  ``order_id`` is the column here that holds its key. A root table is its own root.
-- ``parent: packages by shipment_id, package_position``: the table in between, if a row belongs to a part of its root.
+- ``root: orders by order_id``: each row of this table belongs to a row of ``orders``, and the rows of an order are
+  replaced together with it; ``order_id`` is the column of this table with the order's key. A root table is its own
+  root.
+- ``parent: packages by shipment_id, package_position``: the table between this table and its root, if there is one.
   Without this header the parent is the root.
-- ``newer``: the column that decides which of two versions of a root is newer; ``_extracted_at`` if it has no other.
+- ``newer``: the column that decides which of two versions of a root is newer; ``_extracted_at`` by default.
 
-Belongs here: reading these files, and the functions that quote identifiers and texts. Keep out: running statements.
+Belongs here: reading these files, and quoting identifiers and strings. Keep out: running statements.
 """
 
 from __future__ import annotations
@@ -33,9 +34,9 @@ _COMMENT = re.compile(r"--.*")
 _CREATED = re.compile(r"^create (?:or replace )?(?:table|view) (?:(?P<schema>\w+)\.)?(?P<name>\w+)", re.MULTILINE)
 
 SETTLING = "interval 10 minute"
-"""The longest time from the ``updated_at`` of a change to its commit. A version without ``updated_at`` ranks as if it
-had been changed this long before it was read: a first change that was being committed then is newer, although its
-``updated_at`` is earlier than the read."""
+"""The maximum time between the ``updated_at`` of a change and its commit. A version without ``updated_at`` ranks as if
+it had been changed this long before it was read. So a first change that was committed after the read ranks as newer,
+although its ``updated_at`` may be earlier than the read."""
 
 
 def quote(identifier: str) -> str:
@@ -45,7 +46,7 @@ def quote(identifier: str) -> str:
 
 
 def literal(text: str) -> str:
-    """Return the text in single quotes, for statements that take no parameters."""
+    """Return the text as an SQL string in single quotes, for statements that take no parameters."""
     escaped = text.replace("'", "''")
     return f"'{escaped}'"
 
@@ -59,7 +60,7 @@ class Column(Struct, frozen=True):
 
 
 class Relation(Struct, frozen=True):
-    """The common part of tables and marts."""
+    """A table or a mart."""
 
     schema: str
     name: str
@@ -79,12 +80,12 @@ class Relation(Struct, frozen=True):
 
     @property
     def slug(self) -> str:
-        """Return the name of its files and folders: ``orders``, ``pii_order_addresses``."""
+        """Return the name of the relation's files and folders: ``orders``, ``pii_order_addresses``."""
         return self.name if self.schema == "main" else f"{self.schema}_{self.name}"
 
     @property
     def title(self) -> str:
-        """Return the name for people: with its schema unless that is ``main``."""
+        """Return the name to show to people: with the schema, unless the schema is ``main``."""
         return self.name if self.schema == "main" else f"{self.schema}.{self.name}"
 
     @property
@@ -97,7 +98,7 @@ class Table(Relation, frozen=True):
     """A stored table.
 
     ``root_key`` is the column of this table that holds the key of ``root``. Each row is a part of a row of ``parent``,
-    and ``parent_key`` are the columns that hold its keys. A root table has no parent.
+    and ``parent_key`` are the columns of this table that hold the parent's keys. A root table has no parent.
     """
 
     keys: tuple[str, ...]
@@ -109,7 +110,10 @@ class Table(Relation, frozen=True):
 
     @property
     def version(self) -> str:
-        """Return the SQL expression that ranks versions: ``newer``, else the time of extraction less ``SETTLING``."""
+        """Return the SQL expression that ranks versions of a row: a greater value is newer.
+
+        Without a ``newer`` column the time of extraction ranks; where ``newer`` is null, that time minus ``SETTLING``.
+        """
         return f"coalesce({quote(self.newer)}, _extracted_at - {SETTLING})" if self.newer else "_extracted_at"
 
     @property
@@ -145,12 +149,12 @@ def history_tables() -> tuple[Table, ...]:
 
 @cache
 def marts() -> tuple[Mart, ...]:
-    """Return the views, each after those that it reads. All are in schema ``marts`` except ``ops.code_values``."""
+    """Return the views, each after the views that it reads. All are in schema ``marts`` except ``ops.code_values``."""
     return in_order(mart_of(sql_files.read(path), path) for path in sql_files.listed("marts"))
 
 
 def in_order(found: Iterable[Mart]) -> tuple[Mart, ...]:
-    """Sort marts so that each comes after those that it reads, else by name. Raise ``graphlib.CycleError``."""
+    """Sort marts by name, but each after the marts that it reads. Raise ``graphlib.CycleError`` for a cycle."""
     by_name = {mart.name: mart for mart in sorted(found, key=lambda mart: mart.name)}
     ordered = TopologicalSorter({mart.name: sorted(mart.reads & by_name.keys()) for mart in by_name.values()})
     return tuple(by_name[name] for name in ordered.static_order())
@@ -175,7 +179,7 @@ def table(slug: str) -> Table:
 
 
 def tracked(history: Table) -> tuple[str, ...]:
-    """Return the columns whose changes make a new version: the service's columns that the root table has too."""
+    """Return the columns whose changes make a new version: the service's columns that the root table also has."""
     root = table(history.name)
     return tuple(
         name
@@ -209,7 +213,7 @@ def _table(path: str) -> Table:
 
 
 def mart_of(text: str, path: str) -> Mart:
-    """Parse a mart from the text of its file. Raise ``ValueError``, which names the path."""
+    """Parse a mart from the text of its file. Raise ``ValueError``, with the path, if it creates no view."""
     schema, name = _created(path, text)
     columns = tuple(Column(line["name"], "", line["comment"]) for line in _SELECTED.finditer(text))
     return Mart(

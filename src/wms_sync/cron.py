@@ -1,7 +1,7 @@
 """Check a cron schedule as Dagster does, and compute its ticks in a time zone.
 
-A schedule has five fields and names no day that February lacks. The library does not import Dagster, and a wrong
-setting must be reported before Dagster is loaded; so it has its own check, and a test compares the two.
+A schedule must have five fields and must not name 30 or 31 February. The library does not import Dagster, and a wrong
+setting must be reported before Dagster is loaded. So this module has its own check; a test compares it with Dagster's.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from zoneinfo import ZoneInfo
 
 LEAST_RUN, MOST_RUN = timedelta(minutes=10), timedelta(hours=2)
 SOME_MOMENT, PATTERN = datetime(2026, 1, 1, tzinfo=UTC), 14
-"""The first tick and the number of ticks to examine for the longest pause: two weeks of nights, a year of months."""
+"""The moment after which ticks are examined for the longest pause, and their number. 14 ticks are two weeks of a
+nightly schedule, and more than a year of a monthly one."""
 FIELDS = "minute, hour, day of the month, month, day of the week (0 2 * * *)"
 
 
 def checked_cron(text: str) -> str:
-    """Return the schedule. Raise ``ValueError``, which names the mistake."""
+    """Return the schedule unchanged. Raise ``ValueError``, which names the mistake, if it is not valid."""
     from croniter import CroniterError, croniter  # slow to import
 
     try:
@@ -36,7 +37,10 @@ def next_tick(cron: str, zone: str, after: datetime) -> datetime:
 
 
 def longest_pause(cron: str, zone: str, now: datetime) -> timedelta:
-    """Return the longer of the pauses before and after the last tick: a day, or three over a weekend of weekdays."""
+    """Return the longer of the pauses before and after the last tick.
+
+    A nightly schedule gives one day; a nightly schedule on weekdays gives three days over a weekend.
+    """
     last = _tick(cron, zone, now, -1)
     return max(last - _tick(cron, zone, last, -1), next_tick(cron, zone, last) - last)
 
@@ -51,7 +55,7 @@ def late_after(cron: str, zone: str, now: datetime) -> timedelta:
 
 
 def late_after_at_most(cron: str, zone: str) -> timedelta:
-    """Return the maximum of ``late_after`` over all moments: 74 hours for the nights of weekdays."""
+    """Return the maximum of ``late_after`` over all moments: 74 hours for a nightly schedule on weekdays."""
     return _with_run(max(longest_pause(cron, zone, tick) for tick in _ticks(cron, zone)))
 
 

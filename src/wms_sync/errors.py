@@ -39,7 +39,7 @@ class NoThread(WmsSyncError):
 
     def __init__(self) -> None:
         super().__init__(
-            "The system starts no further thread for this process: its memory, or its number of processes, is limited "
+            "The system cannot start another thread for this process: its memory or number of processes is limited "
             "(ulimit -v, ulimit -u, pids of a container). Nothing was published, and landed pages are not read again. "
             "Raise the limit, or lower WMS_MAX_PARALLEL_REQUESTS. Then run again."
         )
@@ -62,11 +62,11 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "postgres": ("psycopg",),
     "report": ("vl_convert",),
 }
-"""The modules that each extra installs."""
+"""The modules that each extra installs, by the name of the extra."""
 
 
 def lacks(extra: str) -> str | None:
-    """Return the end of an error message if the extra is not installed; None if it is."""
+    """Return the end of an error message if the extra is not installed; None if it is installed."""
     if all(find_spec(name) is not None for name in MODULES[extra]):
         return None
     return f"needs the extra `{extra}`, which is not installed: pip install 'wms-sync[{extra}]'"

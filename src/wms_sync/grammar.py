@@ -4,11 +4,12 @@ from __future__ import annotations
 
 DID_NOT_FIT = ("value or record did not fit and is left out", "values or records did not fit and are left out")
 UNKNOWN = ("unknown key, or key whose values were cast", "unknown keys, or keys whose values were cast")
-"""The shared words for the rows of ``ops.quarantine`` and ``ops.schema_drift``."""
+"""The words for one row and for several rows: ``DID_NOT_FIT`` for ``ops.quarantine``, ``UNKNOWN`` for
+``ops.schema_drift``."""
 
 
 def count_of(count: int, singular: str, many: str | None = None) -> str:
-    """Return a number and the form that agrees with it: ``count_of(1, "row was", "rows were")`` is ``1 row was``.
+    """Return a number with the words that agree with it: ``count_of(1, "row was", "rows were")`` is ``1 row was``.
 
     Without ``many`` the plural is ``singular`` with an ``s``.
     """
@@ -16,5 +17,5 @@ def count_of(count: int, singular: str, many: str | None = None) -> str:
 
 
 def agreed(count: int, singular: str, many: str) -> str:
-    """Return the form that agrees with a number."""
+    """Return the words that agree with a number: ``singular`` for 1, ``many`` for any other."""
     return singular if count == 1 else many

@@ -1,7 +1,7 @@
 """Handle interrupts: SIGTERM acts like Ctrl-C, both end DuckDB's queries, and a push finishes its open requests.
 
-A signal raises an interrupt at any point of the code. That is right until the first request of a push; after it, the
-run would end without a report of the rows sent. Terminating a run in Dagster's UI sends the same signal as Ctrl-C.
+A signal raises an interrupt wherever the code happens to be. After the first request of a push this would end the run
+without a report of the rows that were sent. Terminating a run in Dagster's UI sends the same signal as Ctrl-C.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def interruptible() -> Iterator[None]:
 
 @contextmanager
 def sigterm_interrupts() -> Iterator[None]:
-    """Let SIGTERM end the block as Ctrl-C does, with ``KeyboardInterrupt``. In other threads do nothing."""
+    """Let SIGTERM end the block as Ctrl-C does, with ``KeyboardInterrupt``. Outside the main thread, do nothing."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 
 class Interval(Struct, frozen=True, order=True):
-    """The interval ``[start, end)``. An empty one raises ``ValueError``."""
+    """The interval ``[start, end)``. Raises ``ValueError`` if it would be empty."""
 
     start: datetime
     end: datetime
@@ -20,7 +20,7 @@ class Interval(Struct, frozen=True, order=True):
 
     @property
     def length(self) -> timedelta:
-        """Return ``end`` less ``start``."""
+        """Return ``end`` minus ``start``."""
         return self.end - self.start
 
 
@@ -35,7 +35,7 @@ def interval(start: datetime, end: datetime) -> tuple[Interval, ...]:
 
 
 def union(intervals: Iterable[Interval]) -> tuple[Interval, ...]:
-    """Return the union as disjoint, sorted intervals. Merge adjacent ones."""
+    """Return the union as disjoint, sorted intervals. Merge adjacent intervals."""
     merged: list[Interval] = []
     for part in sorted(intervals):
         if merged and part.start <= merged[-1].end:
@@ -61,7 +61,7 @@ def subtract(wanted: Iterable[Interval], taken: Iterable[Interval]) -> tuple[Int
 
 
 def intersect(left: Iterable[Interval], right: Iterable[Interval]) -> tuple[Interval, ...]:
-    """Return the intersection."""
+    """Return the parts that are in both, as disjoint, sorted intervals."""
     others = union(right)
     return tuple(
         shared

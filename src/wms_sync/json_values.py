@@ -1,8 +1,8 @@
-"""Read odd JSON: whole numbers in any form, values that no parser accepts, nesting that is too deep.
+"""Read unusual JSON: whole numbers in any form, values that parsers refuse, and nesting that is too deep.
 
-Pages, answers to creates, tables, files and commands follow the same rules. PHP sometimes writes a number as text, or
-an integer as a float. One bad value must not make a whole page unreadable, and a text with thousands of nested values
-must not stop every sync that reads it.
+The same rules apply to pages, answers to creates, tables, files and commands. PHP sometimes writes a number as text, or
+an integer as a float. One bad value must not make a whole page unreadable, and a value with thousands of levels must
+not stop every sync that reads it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LARGEST_ID = INT64[-1]
 
 
 def whole(value: Any) -> int | None:  # noqa: ANN401 - any JSON
-    """Return the whole number of a value: 12 for 12, "12" and 12.0; None for 12.5 and for more than 64 bits."""
+    """Return a value as a whole number: 12 for 12, "12" and 12.0; None for 12.5 and for more than 64 bits."""
     if isinstance(value, int):
         return value if value in INT64 and not isinstance(value, bool) else None
     if isinstance(value, str):
@@ -32,17 +32,17 @@ def whole(value: Any) -> int | None:  # noqa: ANN401 - any JSON
 
 
 def identity(value: Any) -> int | None:  # noqa: ANN401 - any JSON
-    """Return the id of a value: a whole number that is not negative; None for anything else."""
+    """Return a value as an id, a whole number that is not negative; None for anything else."""
     number = whole(value)
     return number if number is not None and number >= 0 else None
 
 
 _MOST_DIGITS = 4000
-"""Python refuses to parse longer integers (the limit is 4,300 digits), and with them the whole text."""
+"""Longer integers are not parsed as integers: above 4,300 digits Python would refuse the whole text."""
 
 
 def loosely(text: str, endless: Callable[[str], Any] = float, **hooks: Any) -> Any:  # noqa: ANN401 - any JSON
-    """Parse the text. ``endless`` converts an integer that is too long; ``hooks`` are those of ``json.loads``."""
+    """Parse JSON text. ``endless`` converts an integer that is too long; ``hooks`` are those of ``json.loads``."""
 
     def whole(digits: str) -> Any:  # noqa: ANN401 - whatever endless makes
         return int(digits) if len(digits) < _MOST_DIGITS else endless(digits)
@@ -51,17 +51,17 @@ def loosely(text: str, endless: Callable[[str], Any] = float, **hooks: Any) -> A
 
 
 DEPTH = 256
-"""Half the maximum that PHP writes. The records of the specification have at most 12 levels."""
+"""The maximum number of levels: half of what PHP writes. The records of the specification have at most 12 levels."""
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[{]|[\]}]', re.DOTALL)
 
 
 def cut_to_depth(content: bytes) -> bytes:
-    """Return the text with null for every list and object below ``DEPTH`` levels."""
+    """Return JSON text with null in place of every list and object that is nested deeper than ``DEPTH`` levels."""
     return b"".join(_kept(content))
 
 
 def shallow(value: Any, depth: int = DEPTH) -> Any:  # noqa: ANN401 - any JSON
-    """Return a parsed value with None for every list and object below ``depth`` levels.
+    """Return a parsed value with None in place of every list and object that is nested deeper than ``depth`` levels.
 
     Python parses a thousand levels, but other operations on such a value fail earlier.
     """

@@ -15,14 +15,14 @@ RAW = "raw/shipments"
 PARQUET = "parquet"
 FLATTENED = f"{PARQUET}/_windows"
 LOADS = f"{PARQUET}/_loads"
-"""The list of Parquet files of each load, one file per load, for data warehouses that load them."""
+"""The folder with a file for each load: a list of the load's Parquet files, for data warehouses that load them."""
 FORGOTTEN = "forgotten-orders.json"
 LAKE_OWNER = "lake.json"
-"""Next to ``lake/``: the identity of the lake that the files there belong to."""
+"""A file next to the folder ``lake/``, with the identity of the lake that the files in the folder belong to."""
 MANIFEST = "manifest.json"
-"""In a window's folder of raw pages: the state store's record of the window, written when it is complete."""
+"""A file in a window's folder of raw pages: the state store's record of the window, written once it is whole."""
 PAGES_DROPPED = "pages-dropped.json"
-"""In a window's folder: the time at which retention deleted its raw pages."""
+"""A file in a window's folder: the time at which retention deleted the window's raw pages."""
 SET_ASIDE = ".of-an-earlier-file"
 """The suffix of a log that was found next to the published file and renamed."""
 _WINDOW, _MARK = r"[A-Za-z0-9][\w.-]*", "(-[0-9a-f]{8})?"
@@ -36,7 +36,7 @@ _RESTORABLE = re.compile(
 
 
 class Layout(Struct, frozen=True):
-    """Paths below ``WMS_DATA_DIR``, and the store of the files that may be elsewhere."""
+    """Paths below ``WMS_DATA_DIR``, and the store of those files that may be kept elsewhere."""
 
     root: Path
     elsewhere: Files | None = None
@@ -81,7 +81,7 @@ class Layout(Struct, frozen=True):
         return self.root / PARQUET
 
     def flattened_manifest(self, window_id: str) -> Path:
-        """The list of a window's Parquet files, written after the last of them. Without it the window is flattened."""
+        """The list of a window's Parquet files, written after the last of them. A load flattens windows without it."""
         return self.root / flattened_key(window_id)
 
     def parquet_files(self, slug: str) -> list[str]:
@@ -97,7 +97,7 @@ class Layout(Struct, frozen=True):
 
     @property
     def published_log(self) -> Path:
-        """DuckDB's log next to the published file. Another program wrote it: each load checkpoints the file."""
+        """DuckDB's log next to the published file. If it exists, another program wrote it: each load checkpoints."""
         return log_of(self.published)
 
     def foreign_logs(self) -> list[Path]:
@@ -109,7 +109,7 @@ class Layout(Struct, frozen=True):
         """The files of a lake. Only the lake's catalogue knows their names."""
         return self.root / "lake"
 
-    # --- the writer's own ---
+    # --- private files of the writer ---
 
     @property
     def work(self) -> Path:
@@ -128,7 +128,7 @@ class Layout(Struct, frozen=True):
 
     @property
     def turns(self) -> Path:
-        """One folder for each run that writes. The run moves finished files from there by a rename."""
+        """One folder for each run that writes. The run moves finished files out of its folder by renaming them."""
         return self.work / "turns"
 
     def lock(self, what: str) -> Path:
@@ -159,7 +159,7 @@ class Layout(Struct, frozen=True):
 
     @property
     def restoring(self) -> Path:
-        """The source of a restore that is replacing this data folder. While it exists, no command reads or writes."""
+        """The record of a restore that is replacing this data folder. While it exists, no command reads or writes."""
         return self.root / "restoring.json"
 
     @property
@@ -191,11 +191,11 @@ class BackupLayout(Struct, frozen=True):
 
     @property
     def files(self) -> Path:
-        """The files of all backups. Each content is stored once."""
+        """The files of all backups. Identical files are stored once."""
         return self.root / "files"
 
     def file(self, sha256: str) -> Path:
-        """The path of a kept file."""
+        """The path of the kept file with this SHA-256."""
         return self.files / sha256[:2] / sha256
 
     def kept(self) -> list[Path]:
@@ -216,7 +216,7 @@ class BackupLayout(Struct, frozen=True):
 
     @property
     def forgotten_orders(self) -> Path:
-        """The ids of all orders that were forgotten at the time of any backup here."""
+        """The ids of all orders that had been forgotten when any backup in this folder was made."""
         return self.root / FORGOTTEN
 
 

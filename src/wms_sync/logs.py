@@ -33,20 +33,20 @@ class Lines(logging.Handler):
 
 
 def stamped(text: str) -> str:
-    """Return a line with the time of day, for output that is kept."""
+    """Return a line that begins with the time of day, for output that is kept."""
     return f"{datetime.now(UTC):%H:%M:%S} UTC  {text}"
 
 
 @contextmanager
 def logging_to(log: logging.Logger) -> Iterator[None]:
-    """Send the library's log records inside the block to the log of a step."""
+    """Inside the block, send the library's log records to another log, such as that of a step."""
     with handling(Lines(log.log)):
         yield
 
 
 @contextmanager
 def handling(handler: logging.Handler) -> Iterator[None]:
-    """Add a handler for the library's log records inside the block, from INFO upwards."""
+    """Inside the block, pass the library's log records of level INFO and above to a handler."""
     before = LIBRARY.level
     LIBRARY.addHandler(handler)
     LIBRARY.setLevel(logging.INFO)
@@ -58,7 +58,7 @@ def handling(handler: logging.Handler) -> Iterator[None]:
 
 
 class PlainLines(Generic[T]):
-    """A watcher that writes a line at once and then one every ten seconds. The step's metadata has the final state."""
+    """A watcher that writes a line at once and then every ten seconds. The result of the run has the final state."""
 
     def __init__(self, write: Callable[[str], object], line: Callable[[T], str]) -> None:
         self._write = write

@@ -1,4 +1,4 @@
-"""Hold the lock of a run, and record the run in the state store, whoever started it.
+"""Hold the lock of a run, and record the run in the state store, whether a command or Dagster started it.
 
 If recording fails, the run continues; only the run's own error is reported.
 """
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("wms_sync.runs")
 Counts = Mapping[str, int]
-ALWAYS_TOLD = {
+ALWAYS_SHOWN = {
     "records": ("shipment read", "shipments read"),
     "merged": ("row merged", "rows merged"),
     "quarantined": ("quarantined", "quarantined"),
@@ -52,7 +52,7 @@ SINGULAR = {
     "files_left": "file left",
     "files_deleted": "file deleted",
 }
-"""By name, for counts of things; any other counts rows with an outcome, such as ``rejected``."""
+"""The singular of each count of things. Any other name counts rows by outcome, such as ``rejected``."""
 DETAILS = frozenset({"pages", "windows", "bytes", "requests", "merged_windows", "published_bytes"})
 """Counts that the summary leaves out; the run's metadata has them."""
 
@@ -66,10 +66,10 @@ class Ended(Struct, frozen=True):
 
     @classmethod
     def by(cls, error: BaseException) -> Ended:
-        """Return the end by an error. The message of a defect may contain any data, so only the run's log has it."""
+        """Return the end of a run by this error. The message of a defect may have any data: only the log shows it."""
         kind = type(error).__name__
         if not isinstance(error, Exception):
-            return cls("interrupted", "The run was interrupted; the next one continues where it stopped.", kind)
+            return cls("interrupted", "The run was interrupted; the next run continues where it stopped.", kind)
         known = error if isinstance(error, WmsSyncError) else unusable(error)
         if known is None:
             return cls("failed", f"{kind}; the run's log has the details", kind)
@@ -104,10 +104,10 @@ class Recording:
 
     @contextmanager
     def phase(self, name: str, *, counts: Callable[[], Counts], end: Callable[[], Ended]) -> Iterator[Held]:
-        """Hold the lock inside the block, whose first phase is `name`; then record the end of the run.
+        """Hold the lock inside the block, whose first phase is `name`; afterwards record the end of the run.
 
-        Call `counts` at the end of each phase, and `end` after the last one. Record an error as the end of the run,
-        even one raised while waiting for the lock. A run of several steps calls this once for each step.
+        Call `counts` at the end of each phase, and `end` after the last phase. Record an error as the end of the run,
+        even an error raised while waiting for the lock. A run of several steps calls this method once for each step.
         """
         lock = lock_of(self._settings.database_url, self._settings.layout)
         self._phase = ""
@@ -130,7 +130,7 @@ class Recording:
                 self._ended(ended)
 
     def next_phase(self, name: str) -> None:
-        """Record the end of the current phase, and begin another one. Call it inside the block of ``phase``."""
+        """Record the end of the current phase, and begin the next one. Call this inside the block of ``phase``."""
         with _never_failing("a phase of this run is not recorded"), RunRecords(self._settings.database_url) as records:
             self._phase_ended(records)
         self._phase, self._since = name, monotonic()
@@ -162,7 +162,7 @@ class Recording:
             self._report_unrecorded(ended)
 
     def _phase_ended(self, records: RunRecords) -> None:
-        if self._phase:  # else the run never had its lock
+        if self._phase:  # otherwise the run never had its lock
             records.phase_ended(self.run_id, self._phase, monotonic() - self._since, self._counts())
 
     def _examine_installation(self) -> None:
@@ -208,11 +208,11 @@ def summary(record: RunRecord) -> str:
 
 def _in_words(name: str) -> tuple[str, str]:
     words = name.replace("_", " ")
-    return ALWAYS_TOLD.get(name) or (SINGULAR.get(name, words), words)
+    return ALWAYS_SHOWN.get(name) or (SINGULAR.get(name, words), words)
 
 
 def _is_shown(name: str, count: int) -> bool:
-    return name in ALWAYS_TOLD or (count > 0 and name not in DETAILS)
+    return name in ALWAYS_SHOWN or (count > 0 and name not in DETAILS)
 
 
 @contextmanager
@@ -220,5 +220,5 @@ def _never_failing(loss: str) -> Iterator[None]:
     try:
         yield
     except (WmsSyncError, SQLAlchemyError, OSError) as error:
-        # at info: the run itself fails on the same problem of the state store and reports what to do
+        # level INFO: the run itself fails because of the same problem, and its error says what to do
         logger.info("%(loss)s (%(kind)s)", {"loss": loss, "kind": type(error).__name__})

@@ -170,7 +170,7 @@ class Operation:
 
     @contextmanager
     def _turn(self, purpose: str, *, phase: str, from_scratch: bool = False) -> Iterator[Run]:
-        """Hold the writer's turn inside the block, whose first phase is ``phase``.
+        """Hold the writer's lock inside the block, whose first phase is ``phase``.
 
         Write the report afterwards, so that its findings include those of this run.
         """
@@ -186,7 +186,7 @@ class Operation:
             self.page = report_load(self.settings, self.refreshed, self._recording.findings)
 
     def _then_load(self, run: Run) -> None:
-        assert self._recording is not None  # noqa: S101 - the turn has begun it
+        assert self._recording is not None  # noqa: S101 - `_turn` has created it
         self._recording.next_phase("load")
         self._load(run, refresh)
 

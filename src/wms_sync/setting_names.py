@@ -15,16 +15,17 @@ from pathlib import Path
 from wms_sync.errors import SettingsError
 
 NEAR = 0.85
-"""The least similarity, from 0 to 1, of a misspelt name to a setting: one letter missing, added, changed or swapped."""
+"""The minimum similarity, from 0 to 1, at which a name counts as a misspelt setting: about one letter missing, added,
+changed or swapped."""
 SIMILAR = 0.7
-"""The least similarity of a setting to be suggested for a wrong name."""
+"""The minimum similarity at which a setting is suggested in place of a wrong name."""
 
 
 def values_in(env_file: Path | None, prefix: str) -> dict[str, str | None]:
     """Return the variables of the file, unchanged; none if there is no file.
 
     Raise ``SettingsError`` for a file that cannot be read, and for a line with the prefix that cannot be parsed:
-    without it the run would use a default or the environment, such as another data folder.
+    without that line the run would use the environment or a default, and so perhaps a different data folder.
     """
     if env_file is None or not (env_file.is_file() or env_file.is_fifo()):
         return {}
@@ -51,7 +52,9 @@ def values_in(env_file: Path | None, prefix: str) -> dict[str, str | None]:
 
 
 def given(prefix: str, in_file: Mapping[str, str | None]) -> dict[str, str]:
-    """Return the values of the variables with this prefix, by name without it. The environment wins over the file.
+    """Return the values of the variables with this prefix, by name without the prefix.
+
+    The environment wins over the file.
 
     Ignore the case of names, and ignore empty values.
     """
@@ -61,7 +64,7 @@ def given(prefix: str, in_file: Mapping[str, str | None]) -> dict[str, str]:
 
 
 def misspelt(known: Collection[str], prefix: str, from_file: Collection[str]) -> tuple[str, ...]:
-    """Return a sentence for each misspelt variable of the environment, and of the names ``from_file``."""
+    """Return a sentence for each misspelt variable of the environment, and for each misspelt name in ``from_file``."""
     in_file = set(_unknown(from_file, known, prefix))
     in_environment = {name for name in _unknown(os.environ, known, prefix) if _nearest(name, known, NEAR)}
     return (
@@ -71,7 +74,7 @@ def misspelt(known: Collection[str], prefix: str, from_file: Collection[str]) ->
 
 
 def leave_to_env_file(prefix: str, env_file: Path) -> None:
-    """Delete the variables from this process's environment that have the same value in the file.
+    """Delete from this process's environment the variables that have the same value in the file.
 
     Dagster copies ``.env`` into the environment of its processes when they start, and the environment wins over the
     file: without this, a run would not see later changes of the file.

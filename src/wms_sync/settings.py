@@ -1,8 +1,8 @@
 """Settings: environment variables (or ``.env``), read in one place.
 
 A wrong or missing setting raises ``SettingsError``, which names the variable. Secrets are ``SecretStr``, so they do not
-appear in a repr, a log or a traceback. The rest of the project reads only the credentials of a bucket from the
-environment (``storage.opened``).
+appear in a repr, a log or a traceback. Only the credentials of a bucket are read from the environment elsewhere
+(``storage.opened``).
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class Settings(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _read_secrets(cls, given: dict[str, Any]) -> dict[str, Any]:
-        """Read each secret that is given as a file: ``x`` from the file of ``x_file``."""
+        """Read each secret that is given as a file: ``x`` from the file that ``x_file`` names."""
         read = {name: _secret_in(given, name) for name in secrets() if given.get(f"{name}_file")}
         return {**given, **read}
 
@@ -116,7 +116,7 @@ class Settings(BaseModel):
             )
         if self.analytics == "ducklake" and self.files_url and not self.files_url.startswith(("s3:", "file:")):
             raise ValueError(
-                "WMS_ANALYTICS=ducklake supports only S3 and folders, and WMS_FILES_URL names another store: set "
+                "WMS_ANALYTICS=ducklake supports only S3 and folders, but WMS_FILES_URL names a different store: set "
                 "WMS_ANALYTICS=file"
             )
         place = self.files_url or str(self.data_dir)
@@ -125,7 +125,7 @@ class Settings(BaseModel):
         ):
             raise ValueError(
                 f"WMS_ANALYTICS=ducklake cannot keep files in {place}: DuckLake treats {' and '.join(wild)} as a "
-                "pattern, and would keep deleted files or delete foreign ones. Choose another "
+                "pattern, and would keep deleted files or delete the files of others. Choose another "
                 f"{'WMS_FILES_URL' if self.files_url else 'WMS_DATA_DIR'}"
             )
         return self
@@ -154,7 +154,7 @@ class Settings(BaseModel):
     @classmethod
     def _are_urls(cls, value: SecretStr | None) -> SecretStr | None:
         if value is not None and not all("://" in url for url in value.get_secret_value().split()):
-            raise ValueError("must be URLs as apprise knows them, such as slack://..., separated by spaces")
+            raise ValueError("must be URLs that apprise accepts, such as slack://..., separated by spaces")
         return value
 
     @field_validator("files_url")
@@ -222,7 +222,7 @@ class Settings(BaseModel):
         except RuntimeError:
             raise ValueError("starts with ~ and a name that has no home folder: write the whole path") from None
         except FileNotFoundError:
-            raise ValueError("is relative to the current folder, which was deleted: go to another folder") from None
+            raise ValueError("is relative to the current folder, which was deleted: change to another folder") from None
         try:
             str(found).encode()
         except UnicodeEncodeError:
@@ -234,9 +234,9 @@ class Settings(BaseModel):
 
     @classmethod
     def load(cls, *, _env_file: str | None = ENV_FILE, **overrides: object) -> Self:
-        """Read the environment and ``.env``; the environment wins over the file, and overrides over both.
+        """Read the environment and ``.env``; the environment wins over the file, and ``overrides`` win over both.
 
-        Raise ``SettingsError`` with every misspelt variable, or else with every wrong one.
+        Raise ``SettingsError`` with every misspelt variable or, if there is none, with every wrong value.
         """
         unread = {f"{name}_file": None for name in secrets() if name in overrides}
         try:
@@ -288,14 +288,14 @@ class Settings(BaseModel):
 
     @property
     def database_url(self) -> str:
-        """Return the SQLAlchemy URL of the state store; SQLite in the data folder unless set."""
+        """Return the SQLAlchemy URL of the state store: SQLite in the data folder unless ``WMS_STATE_URL`` is set."""
         if self.state_url is not None:
             return self.state_url.get_secret_value()
         return f"sqlite:///{quote(str(self.layout.state))}"  # the path may have characters with a meaning in a URL
 
     @property
     def clock_tolerance(self) -> timedelta:
-        """Return the largest lead of the service's clock over this machine's that is still trusted."""
+        """Return how far the service's clock may be ahead of this machine's and still be trusted."""
         return timedelta(seconds=self.clock_tolerance_seconds)
 
     @property
@@ -305,7 +305,7 @@ class Settings(BaseModel):
 
     @property
     def has_alert_channel(self) -> bool:
-        """Return whether alerts or heartbeats are sent anywhere."""
+        """Return whether any channel for alerts or heartbeats is set."""
         return any((self.alert_webhook_url, self.alert_urls, self.heartbeat_url))
 
     def require_base_url(self) -> str:
@@ -328,7 +328,7 @@ class Settings(BaseModel):
         return base_url, self.api_token
 
     def require_merchant(self) -> tuple[str, str, SecretStr]:
-        """Return base URL, username and key of the Merchant API. Raise ``SettingsError`` for one that is not set."""
+        """Return base URL, username and key of the Merchant API. Raise ``SettingsError`` if one of them is not set."""
         base_url = self.require_base_url()
         if self.merchant_username is None:
             raise SettingsError("WMS_MERCHANT_USERNAME is not set. Set it to the username of the merchant's API user.")
@@ -338,12 +338,12 @@ class Settings(BaseModel):
 
 
 def secrets() -> tuple[str, ...]:
-    """Return the names of the secret settings. Each can be read from a file; ``<name>_file`` is its path."""
+    """Return the names of the secret settings. Each can be read from a file, whose path is ``<name>_file``."""
     return tuple(name for name, field in Settings.model_fields.items() if field.annotation == SecretStr | None)
 
 
 def _extra_of(name: str, value: Any) -> str | None:  # noqa: ANN401 - of any field
-    """Return the extra that a setting needs with this value."""
+    """Return the extra that a setting needs with this value; None if it needs none."""
     if name == "state_url":
         is_postgres = value is not None and value.get_secret_value().startswith("postgresql")
         return "postgres" if is_postgres else None
@@ -374,9 +374,10 @@ def _parts(value: str) -> tuple[str, ...]:
 
 
 def checked_base_url(value: str) -> str:
-    """Return the origin in canonical form, because it is a key of the ledger of creates. Raise ``ValueError``.
+    """Return an origin in canonical form, because it is part of each key of the ledger of creates.
 
-    It must be https, so that the token stays private; plain http is for loopback only.
+    Raise ``ValueError`` for anything else. It must be https, so that the token stays private; plain http is for
+    loopback only.
     """
     url = urlsplit(value.strip())
     if url.scheme not in {"http", "https"} or not url.hostname:
@@ -426,7 +427,7 @@ def memory_bytes(limit: str) -> int:
 def is_same_service(name: str, other: str) -> bool:
     """Return whether two origins are the same service.
 
-    Ignore the port of loopback addresses: a sandbox gets another port each time.
+    Ignore the port of loopback addresses: a sandbox gets a different port each time.
     """
     return _without_loopback_port(name) == _without_loopback_port(other)
 

@@ -43,7 +43,10 @@ def stem(path: str) -> str:
 
 
 def headers(text: str) -> dict[str, str]:
-    """Return the header comments (``-- grain: one row per shipment``) by keyword; an indented line continues one."""
+    """Return the header comments (``-- grain: one row per shipment``) by keyword.
+
+    An indented comment line continues the previous one.
+    """
     found: dict[str, str] = {}
     word = ""
     for line in text.splitlines():

@@ -20,18 +20,18 @@ UTC_NAME = "UTC"
 BEGINNING = datetime(1, 1, 1, tzinfo=UTC)
 END = datetime(9999, 12, 31, tzinfo=UTC)
 FIRST_YEAR = 2000
-"""Changes of offset before this year are left out: its first offset applies to all earlier times."""
+"""Changes of offset before this year are left out: the offset at its beginning applies to all earlier times."""
 YEARS_AHEAD = 3
 
 
 class WarehouseTimezones(Struct, frozen=True):
-    """Time zones by the name or abbreviation of a warehouse, in lower case, and that of every other warehouse."""
+    """Time zones by the name or abbreviation of a warehouse, in lower case; ``default`` is for all other warehouses."""
 
     named: Mapping[str, str]
     default: str
 
     def of(self, *names: str | None) -> str | None:
-        """Return the zone of the first of a warehouse's names that has one; None if none has."""
+        """Return the zone of the first of a warehouse's names that has a zone; None if no name has one."""
         found = (self.named.get(name.lower()) for name in names if name is not None)
         return next((zone for zone in found if zone is not None), None)
 

@@ -30,9 +30,9 @@ from wms_sync.storage.durable import make_private
 SHIPMENTS, SEED, DAYS = 2000, 7, 30
 CHANGES = {"seconds": 3600, "changed": 120, "new": 40, "orders": 30, "retailers": 3}
 USES = {"seconds": 3600, "new": 20}
-"""The sandbox creates shipments with the pushed retailers and products."""
+"""Changes that create shipments with the pushed retailers and products."""
 TOLERANCE_SECONDS = 86_400
-"""The sandbox's clock is ahead of this machine's once the demo has let time pass."""
+"""A day, because the sandbox's clock is hours ahead of this machine's after the demo has let time pass."""
 MARK = ".wms-sync-demo"
 QUERIES = (
     "queries/demo_shipped_per_day.sql",
@@ -62,7 +62,7 @@ def run_demo(data_dir: Path) -> int:
         _let_time_pass(base_url, USES)
         codes.append(run_sync(settings, is_shown=False))
     published = settings.layout.published
-    _title("6. The view of an analyst")
+    _title("6. What an analyst sees")
     _show(published)
     _title("Next steps")
     say(_next_steps(settings, published))
@@ -147,5 +147,5 @@ def _next_steps(settings: Settings, published: Path) -> str:
 
 def _report(settings: Settings) -> str:
     if not settings.report:
-        return f"it {lacks('report')}"
+        return f"the report {lacks('report')}"
     return f"{shown(settings.layout.report)}: open it in a browser; each load writes it"

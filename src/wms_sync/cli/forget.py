@@ -30,7 +30,7 @@ class NotAnswered(SettingsError):
 
 
 def forget_orders(settings: Settings, names: Sequence[str], *, yes: bool, dry_run: bool, unseen: bool) -> None:
-    """Forget the named orders and print what was removed. Without names, finish an interrupted forget.
+    """Forget the named orders and print what was removed. Without names, finish a forget that was interrupted.
 
     Unless ``yes``, show the data to be removed and ask for confirmation. With ``dry_run`` only show it.
     """
@@ -69,8 +69,8 @@ def take_off(settings: Settings, names: Sequence[str], *, yes: bool) -> None:
     orders = _named(settings, names)
     say_lines(chain.from_iterable(map(_order_lines, orders)))
     say(
-        "An order off the list is treated as any other: later reads store its destination, and with "
-        "WMS_INCLUDE_ADDRESSES its persons. The removed data comes back only when a backfill reads the days again in "
+        "An order off the list is treated like any other: later reads store its destination and, with "
+        "WMS_INCLUDE_ADDRESSES, its persons. The removed data comes back only when a backfill reads the days again on "
         "which its shipments changed."
     )
     if not yes:
@@ -136,4 +136,4 @@ def _lines(done: Forgotten) -> Iterator[str]:
         f"cleaned   {count_of(done.rows, 'row')} in {count_of(done.databases, 'database')}; rewrote "
         f"{count_of(done.pages, 'raw page')} and {count_of(done.parquet_files, 'Parquet file')}"
     )
-    yield "          later reads and rebuilds leave it out; copies elsewhere and open connections still have it"
+    yield "          later reads and rebuilds leave this data out; copies elsewhere and open connections still have it"

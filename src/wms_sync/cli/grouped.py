@@ -76,7 +76,7 @@ class Grouped(click.Group):
         return [name for names in GROUPS.values() for name in names]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write a section for each group, with whole sentences."""
+        """Write a section for each group, with the whole first sentence of each command's help."""
         for group, names in GROUPS.items():
             with formatter.section(group):
                 formatter.write_dl([(name, first_sentence(self.commands[name])) for name in names])

@@ -45,7 +45,7 @@ def acknowledge(settings: Settings, names: Sequence[str]) -> None:
     with Acknowledgements(settings.database_url) as acknowledgements:
         acknowledgements.add({name: facts[name] for name in names})
     for name in names:
-        say(f"acknowledged  {name}, until its facts change")
+        say(f"acknowledged  {name}: hidden until its facts change")
 
 
 def list_entries(settings: Settings) -> None:
@@ -57,11 +57,11 @@ def list_entries(settings: Settings) -> None:
     if entries:
         say(f"next  wms-sync inbox show {entries[0].name}")
     else:
-        say("no entry is open: all rows left in ops.quarantine have healed")
+        say("no entry is open: the values that are left in ops.quarantine have since been loaded")
 
 
 def show_entry(settings: Settings, name: str) -> None:
-    """Print an entry with its newest rows and the original text of each."""
+    """Print an entry with its newest rows and the original text of each row."""
     [entry] = chosen(_status(settings).inbox, [name])
     say_lines(_entry_lines(entry, is_known=False))
     for row in rows_of_entry(settings, entry, SHOWN):
@@ -69,7 +69,7 @@ def show_entry(settings: Settings, name: str) -> None:
 
 
 def replay_entries(settings: Settings, names: Sequence[str]) -> None:
-    """Reload the windows of these entries, or of all entries, from their raw pages; print which are still open.
+    """Reload the windows of these entries, or of all entries, from raw pages; print which entries are still open.
 
     Raise ``NotPublished`` if nothing was published.
     """
@@ -80,15 +80,15 @@ def replay_entries(settings: Settings, names: Sequence[str]) -> None:
         return
     say_lines(_replay_lines(run_replay(settings, windows)))
     left = {entry.name for entry in _status(settings).inbox}
-    say_lines(f"{entry.name}  {'still open' if entry.name in left else 'healed'}: {entry.what}" for entry in entries)
+    say_lines(f"{entry.name}  {'still open' if entry.name in left else 'resolved'}: {entry.what}" for entry in entries)
 
 
 def _replay_lines(done: Replayed) -> Iterator[str]:
     yield f"replayed  {count_of(len(done.windows), 'window')} from raw pages"
     if done.dropped:
         yield (
-            f"kept      {count_of(len(done.dropped), 'window')} as before: the raw pages were deleted "
-            "(WMS_RAW_RETENTION_DAYS); a backfill of the days reads them again"
+            f"kept      {count_of(len(done.dropped), 'window')} unchanged, because their raw pages were deleted "
+            "(WMS_RAW_RETENTION_DAYS). To read them again, backfill their days"
         )
     yield from refresh_lines(done.refreshed)
 
@@ -104,7 +104,7 @@ def _entry_lines(entry: InboxEntry, *, is_known: bool) -> Iterator[str]:
     yield f"{entry.name}  {entry.what}: {entry.why} ({times}, last {moment(entry.last_at)}{seen})"
     yield f"    for example {entry.example}"
     if is_known:
-        yield f"    sql/types has it now: `wms-sync inbox replay {entry.name}` loads its values"
+        yield f"    sql/types has this key now: `wms-sync inbox replay {entry.name}` loads its values"
 
 
 def _row_lines(layout: Layout, row: InboxRow) -> Iterator[str]:

@@ -36,9 +36,9 @@ AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for o
 
 
 def exits_with_code(command: Callable[..., int | None]) -> Callable[..., NoReturn]:
-    """Turn known errors, and files that cannot be used, into their message and exit code.
+    """Report known errors, and files that cannot be used, by a message and an exit code.
 
-    Any other error is a defect and keeps its traceback. In each case send the alerts that are due, including those of
+    Any other error is a defect and keeps its traceback. In each case, send the alerts that are due, including those of
     other runs.
     """
 
@@ -76,7 +76,7 @@ def _send_due_alerts() -> None:
     """Send the alerts that are due, within ``ALERT_SECONDS``: the result of the command is already printed."""
     try:
         settings = Settings.load()
-    except WmsSyncError:  # a command that needs the settings has reported the error
+    except WmsSyncError:  # a command that needs the settings has reported this error
         return
     if not settings.has_alert_channel or (settings.state_url is None and not _is_there(settings.layout.state)):
         return
@@ -89,7 +89,7 @@ def _send_due_alerts() -> None:
 def _is_there(path: Path) -> bool:
     try:
         return path.exists()
-    except OSError:  # the folder belongs to another user, which the command has reported
+    except OSError:  # the folder belongs to another user; the command has reported that
         return False
 
 
@@ -109,7 +109,7 @@ def main() -> None:
 @main.command()
 @exits_with_code
 def sync() -> int:
-    """Run the nightly job now: read everything that changed since the last sync, and load it.
+    """Run the nightly sync now: read everything that has changed since the last sync, and load it.
 
     A sync without changes succeeds.
     """
@@ -126,7 +126,7 @@ def sync() -> int:
 def backfill(start: datetime, end: datetime) -> int:
     """Read whole days again and load them.
 
-    A day has the shipments whose updated_at is in it, UTC. The range is [from, to).
+    A day has the shipments whose updated_at (UTC) is on that day. The range is [from, to).
     """
     settings = _for_service()
     first, after = start.date(), end.date()
@@ -215,7 +215,7 @@ def maintain() -> int:
 
 @main.command()
 @AS_JSON
-@click.option("--check", "is_check", is_flag=True, help="Print only one line, with the worst finding.")
+@click.option("--check", "is_check", is_flag=True, help="Print only one line: the worst finding.")
 @exits_with_code
 def status(as_json: bool, is_check: bool) -> int:
     """Show how far the data reaches, the last runs, row counts, pushes and findings.
@@ -305,7 +305,7 @@ def shipment(name: str, as_json: bool) -> None:
 @AS_JSON
 @exits_with_code
 def order(name: str, as_json: bool) -> None:
-    """Show the same for each shipment of the order with this id, unique_id or order_ref."""
+    """Explain each shipment of the order with this id, unique_id or order_ref."""
     from wms_sync.cli.views import show_explained
 
     show_explained(Settings.load(), "order", name, as_json=as_json)
@@ -316,7 +316,7 @@ def order(name: str, as_json: bool) -> None:
 @AS_JSON
 @exits_with_code
 def tracking(number: str, as_json: bool) -> None:
-    """Show the same for each shipment that has a package with this tracking number."""
+    """Explain each shipment that has a package with this tracking number."""
     from wms_sync.cli.views import show_explained
 
     show_explained(Settings.load(), "tracking", number, as_json=as_json)
@@ -338,7 +338,7 @@ def reader() -> None:
 def report(to: Path | None, force: bool) -> None:
     """Write the report: one HTML page for people who do not write SQL.
 
-    If WMS_REPORT is set, each load writes it.
+    If WMS_REPORT is set, each load writes the report.
     """
     from wms_sync.reports.report import make_report
 
@@ -349,7 +349,9 @@ def report(to: Path | None, force: bool) -> None:
 @main.command()
 @click.argument("relation", metavar="MART")
 @click.option("--to", type=FILE, required=True, help="The file to write: .xlsx, .csv or .parquet.")
-@click.option("--timezone", help="Time zone in .xlsx and .csv; default: the one for all other warehouses.")
+@click.option(
+    "--timezone", help="Time zone of times in .xlsx and .csv; default: the * zone of WMS_WAREHOUSE_TIMEZONES."
+)
 @FORCE
 @exits_with_code
 def export(relation: str, to: Path, timezone: str | None, force: bool) -> None:
@@ -375,9 +377,9 @@ def dictionary(to: Path, force: bool) -> None:
 @click.argument("orders", metavar="ORDER...", nargs=-1)
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation: for scripts.")
 @click.option("--dry-run", is_flag=True, help="Show what would be removed, and change nothing.")
-@click.option("--unseen", is_flag=True, help="Accept ids of orders not seen yet; they are forgotten when they come.")
+@click.option("--unseen", is_flag=True, help="Accept ids of orders not seen yet; they are forgotten when they arrive.")
 @click.option("--list", "is_list", is_flag=True, help="Print the forgotten orders, and exit.")
-@click.option("--take-off", is_flag=True, help="Take the orders off the list: later reads keep their data.")
+@click.option("--take-off", is_flag=True, help="Take the orders off the list, so that later reads keep their data.")
 @exits_with_code
 def forget(orders: tuple[str, ...], yes: bool, dry_run: bool, unseen: bool, is_list: bool, take_off: bool) -> None:
     """Remove the personal data of these orders from every file, for good.
@@ -412,7 +414,7 @@ def backup(folder: Path, keep: int) -> int:
 @main.command()
 @click.argument("source", metavar="[DIR]", type=FILE, required=False)
 @click.option("--over", type=FILE, help="The data folder, to confirm that the data in it may be replaced.")
-@click.option("--creates-are-known", is_flag=True, help="Confirm that the ledger lacks no create, and stop asking.")
+@click.option("--creates-are-known", is_flag=True, help="Confirm that the ledger lacks no create.")
 @exits_with_code
 def restore(source: Path | None, over: Path | None, creates_are_known: bool) -> int:
     """Restore the newest backup in DIR into an empty data folder.
@@ -449,7 +451,7 @@ def doctor(as_json: bool) -> int:
 
 @main.group()
 def alert() -> None:
-    """Test the channels of alerts."""
+    """Test the alert channels."""
 
 
 @alert.command(name="test")
@@ -468,9 +470,9 @@ def send_test() -> int:
 @click.option("--port", type=int, default=3000, show_default=True, help="Port of the UI on 127.0.0.1.")
 @exits_with_code
 def ui(port: int) -> int:
-    """Serve Dagster's UI until Ctrl-C.
+    """Serve Dagster's UI until you press Ctrl-C.
 
-    If WMS_BASE_URL is not set, it runs on a sandbox.
+    If WMS_BASE_URL is not set, the UI runs on a sandbox.
     """
     from wms_sync.cli.ui import serve
 
@@ -484,7 +486,7 @@ def ui(port: int) -> int:
 )
 @click.option("--seed", type=int, default=1, show_default=True, help="The same seed gives the same data.")
 def sandbox(port: int, shipments: int, seed: int) -> NoReturn:
-    """Serve a stand-in for the service with made-up shipments, until Ctrl-C."""
+    """Serve a stand-in for the service with made-up shipments, until you press Ctrl-C."""
     arguments = ["--port", str(port), "--shipments", str(shipments), "--seed", str(seed)]
     arguments += ["--called", "wms-sync sandbox"]
     os.execv(sys.executable, [sys.executable, "-m", "wms_sandbox", *arguments])  # noqa: S606 - our own module

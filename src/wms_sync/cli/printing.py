@@ -1,4 +1,4 @@
-"""Print lines that may contain text of the service or of a file. Only this module writes text for the command line.
+"""Print lines that may contain text from the service or a file. Only this module writes text for the command line.
 
 It also names this program as the user has to type it: in a clone, in a virtual environment, or on the path.
 """
@@ -27,7 +27,7 @@ _COMMANDING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069
 
 
 class NotPrinted(WmsSyncError):
-    """Standard output cannot be written to, such as a file on a full disk."""
+    """Standard output cannot be written to, for example because it is a file on a full disk."""
 
     def __init__(self, error: OSError) -> None:
         super().__init__(
@@ -39,8 +39,8 @@ class NotPrinted(WmsSyncError):
 def say(text: str, *, err: bool = False) -> None:
     """Print text, with each control character escaped as in JSON.
 
-    Discard text that standard error does not accept, so that a full disk or a closed terminal ends no run. Raise
-    ``NotPrinted`` for standard output, unless its reader has closed the pipe.
+    Discard text that standard error does not accept, so that a full disk or a closed terminal does not end a run. Raise
+    ``NotPrinted`` if standard output does not accept it, unless its reader has closed the pipe.
     """
     try:
         click.echo(_COMMANDING.sub(_escaped, text), err=err)
@@ -49,12 +49,12 @@ def say(text: str, *, err: bool = False) -> None:
             return
         if error.errno == errno.EPIPE:  # click exits without a message
             raise
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else Python writes once more when it exits
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python writes again when it exits
         raise NotPrinted(error) from None
 
 
 def say_lines(lines: Iterable[str]) -> None:
-    """Print each as one line. Replace line breaks by spaces, so that no text of the service can forge a line."""
+    """Print each as one line. Replace line breaks with spaces, so that text from the service cannot forge a line."""
     for line in lines:
         say(" ".join(line.splitlines()))
 
@@ -80,12 +80,12 @@ def _escaped(found: re.Match[str]) -> str:
 
 
 def command() -> str:
-    """Return the command to type for this program: `wms-sync` if it is on the path, else the path of the program."""
+    """Return the command to type for this program: `wms-sync` if that is on the path, else the program's path."""
     program = Path(sys.executable).with_name(PROGRAM)
     found = shutil.which(PROGRAM)
     return PROGRAM if found and Path(found).absolute() == program.absolute() else str(shown(program))
 
 
 def shown(path: Path) -> Path:
-    """Return a path for a message: relative to the current folder if it is below it."""
+    """Return a path for a message: relative if it is inside the current folder."""
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path

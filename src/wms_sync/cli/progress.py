@@ -32,7 +32,7 @@ T = TypeVar("T")
 SAID_TO_BE_A_TERMINAL = {"FORCE_COLOR", "TTY_COMPATIBLE"}
 """Variables that make rich treat standard error as a terminal."""
 STEPS = {"flattened": "flattening", "merged": "merging"}
-"""Named values of the load's log records, and the label of the step in the bar."""
+"""The steps of a load: the name of the count in its log records, and the label in the bar."""
 
 
 class _Shown(Struct, frozen=True):
@@ -49,7 +49,7 @@ def progress() -> AbstractContextManager[Watcher]:
 
 
 def push_progress() -> AbstractContextManager[PushWatcher]:
-    """Yield the same for a push."""
+    """Yield a watcher for a push, on a terminal or on plain standard error."""
     return _watched("pushing", push_line, _of_push)
 
 
@@ -103,7 +103,7 @@ class _Steps(logging.Filter):
 
 
 class _Seldom(logging.Filter):
-    """Passes the first record of a step, then one every ten seconds, and the last."""
+    """Passes the first record of a step, then one record every ten seconds, and the last one."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -65,7 +65,7 @@ def _more(action: Action, left_out: int) -> Iterator[str]:
 
 
 def _step_lines(step: Step, offences: Sequence[Offence]) -> Iterator[str]:
-    """Yield the lines of a row: one for each changed field, broken rule or warning, else one for the row."""
+    """Yield the lines of a row: one for each changed field, broken rule or warning, or a single one for the row."""
     if step.action is Action.CHANGED:
         yield from (f"{step.key}  {change}" for change in step.changes)
         return

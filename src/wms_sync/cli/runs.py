@@ -28,7 +28,7 @@ DAGSTER_HOME = "DAGSTER_HOME"
 
 
 def run_sync(settings: Settings, *, is_shown: bool = True) -> int:
-    """Run the nightly job now, and maintenance if it is due; return the exit code.
+    """Run the nightly sync now, and maintenance if it is due; return the exit code.
 
     If ``DAGSTER_HOME`` is set and ``is_shown`` is true, report the run to Dagster's catalogue.
     """
@@ -70,7 +70,7 @@ def run_maintain(settings: Settings) -> int:
 def run_push(
     settings: Settings, kind: Kind, path: Path, *, resend: bool, most: int | None = None, is_shown: bool = True
 ) -> int:
-    """Push one file; return the exit code. Print at most ``most`` rows of each outcome, or all.
+    """Push one file; return the exit code. Print at most ``most`` rows of each outcome, or all if it is None.
 
     From the first request on, SIGINT and SIGTERM end the push with a report.
     """
@@ -96,7 +96,7 @@ def run_push(
 def _run(settings: Settings, does: Callable[[Operation], object], *, is_shown: bool = True) -> RunReport:
     """Run the operation and report it to Dagster's catalogue, even if it failed.
 
-    SIGINT and SIGTERM end it between two pages and raise ``KeyboardInterrupt``.
+    SIGINT and SIGTERM end the operation between two pages and raise ``KeyboardInterrupt``.
     """
     from wms_sync.runs import Operation
 
@@ -127,7 +127,7 @@ def _show(reports: Callable[[ModuleType], None]) -> None:
         from pipelines import reporting
 
         reports(reporting)
-    except Exception as error:  # noqa: BLE001 - no defect of a catalogue may fail a command
+    except Exception as error:  # noqa: BLE001 - a defect of Dagster's catalogue must not fail a command
         say(f"wms-sync: the result is not reported to the catalogue of {DAGSTER_HOME}: {error}", err=True)
 
 

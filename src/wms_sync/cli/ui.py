@@ -38,7 +38,7 @@ class PortTaken(SettingsError):
 
     def __init__(self, port: int, reason: str | None) -> None:
         super().__init__(
-            f"The UI cannot listen on {HOST}:{port} ({reason}). Most likely another UI runs there. Nothing was "
+            f"The UI cannot listen on {HOST}:{port} ({reason}). Most likely another UI is running there. Nothing was "
             f"started. Open http://{HOST}:{port}, or choose another port: {command()} ui --port {port + 1}"
         )
 
@@ -65,7 +65,7 @@ def _refuse_taken(port: int) -> None:
 
 @contextmanager
 def sandbox() -> Iterator[tuple[Mapping[str, str], Path]]:
-    """Run a sandbox with sample files; yield the UI's environment and its working folder, which has no .env."""
+    """Run a sandbox with sample files; yield the UI's environment variables and its working folder without a .env."""
     say("WMS_BASE_URL is not set: the UI runs on a sandbox with made-up shipments.")
     folder = SANDBOX_FOLDER.absolute()
     shutil.rmtree(folder, ignore_errors=True)
@@ -99,7 +99,7 @@ def _serve(environment: Mapping[str, str], folder: Path, port: int) -> int:
     prepared = subprocess.run([sys.executable, "-m", "pipelines.home"], env=environment, cwd=folder, check=False)
     if prepared.returncode:
         return prepared.returncode
-    say(f"Dagster at http://{HOST}:{port} (home {environment[DAGSTER_HOME]}); Ctrl-C ends it.")
+    say(f"Dagster at http://{HOST}:{port} (home {environment[DAGSTER_HOME]}). Press Ctrl-C to stop.")
     command = [str(Path(sys.executable).with_name("dagster")), "dev", "-m", "pipelines.definitions"]
     command += ["-h", HOST, "-p", str(port)]
     signal.signal(

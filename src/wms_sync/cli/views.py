@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 SHOWN_DOUBTS = 20
 SHOWN_RUNS = 3
 OF_DOCTOR = {"note": "ok", "warning": "warn", "error": "fail"}
-"""The doctor's word for each severity. A note reports a subject without a problem."""
+"""The doctor's word for each severity. Its notes report subjects without a problem."""
 CUT = ("text was longer than a cell can hold and is cut", "texts were longer than a cell can hold and are cut")
 
 
@@ -43,7 +43,7 @@ def read_lines(report: ReadReport) -> Iterator[str]:
 
 
 def refresh_lines(report: RefreshReport) -> Iterator[str]:
-    """Yield the result of a refresh of the tables, and the checks that refused them."""
+    """Yield the result of a refresh of the tables, and the checks that prevented publishing."""
     merged = [count for count in report.merged.values() if count]
     windows = count_of(report.counts["merged_windows"], "window into", "windows into")
     yield f"merged    {count_of(sum(merged), 'row')} of {windows} {count_of(len(merged), 'table')}"
@@ -89,12 +89,13 @@ def open_lines(findings: Sequence[Finding]) -> Iterator[str]:
 
 
 def check_line(found: Status, findings: Sequence[Finding]) -> str:
-    """Return the one line of ``wms-sync status --check``."""
+    """Return the only line of ``wms-sync status --check``: the worst finding, or how far the data reaches."""
     shown = open_findings(findings)
     if not shown:
         last = next((run for run in found.last_runs if run.ended_at is not None), None)
         ran = f"; last run {last.purpose}, {moment(last.ended_at)}" if last is not None and last.ended_at else ""
-        return f"ok: data as of {moment(found.sync_cursor) if found.sync_cursor else 'never'}{ran}"
+        reaches = f"data as of {moment(found.sync_cursor)}" if found.sync_cursor else "no data yet"
+        return f"ok: {reaches}{ran}"
     more = f" (and {len(shown) - 1} more: wms-sync status)" if shown[1:] else ""
     return f"{shown[0].severity}: {' '.join(shown[0].sentence.split())}{more}"
 
@@ -152,7 +153,7 @@ def status_lines(found: Status, findings: Sequence[Finding]) -> Iterator[str]:
 
 
 def show_status(settings: Settings, *, as_json: bool, is_check: bool) -> int:
-    """Print the status, or one line of it; return the exit code."""
+    """Print the status, or with ``is_check`` one line; return the exit code."""
     from wms_sync.reports.findings import findings_of
     from wms_sync.reports.published import published_of
     from wms_sync.reports.status import status
