@@ -1,15 +1,15 @@
-"""Push master data from CSV files to the service. Each step imports only those above it.
+"""Push master data from CSV files to the service. Each module imports only those above it.
 
     csv_file      reads a CSV file as text
-    fields        the rules of cells; ``json_columns`` those of cells with JSON
-    kinds         the kinds of master data, each with its body
+    fields        the rules of cells; ``json_columns`` has the rules of cells with JSON
+    kinds         the kinds of master data, each with the body of its create
     columns       the columns of a kind, and the header of a file
-    records       the records of valid rows, and the rules between them
+    records       the records of valid rows, and the rules that involve several rows
     check         checks each row by every rule that does not need the service
     existing      reads the objects that the service is known to have
-    plan          decides each row by these objects
+    plan          decides what happens to each row, given these objects
     create        sends one create; ``apply`` sends a plan, parents first
-    push          handles a file from plan to report; ``pushed_files`` has its rejected rows, and files that wait
+    push          handles a file from plan to report; ``pushed_files`` writes its rejected rows, and lists open files
 
 Keep out: HTTP (``service``), the ledger's tables (``state``).
 """

@@ -1,9 +1,9 @@
 """Apply a plan: send creates in parallel, parents before children, each intent on disk before its request.
 
-A row waits for its parents' ids, and is not sent if a parent gets none. One thread orders, records and counts;
+A row waits for its parents' ids, and is not sent if a parent gets no id. One thread orders, records and counts;
 ``max_parallel_requests`` other threads only send. Intents and outcomes share transactions of the ledger, so that 10,000
-rows do not wait for the disk 20,000 times. A kill leaves in doubt at most the intents written ahead: few for products,
-whose doubts a person must settle, and more for kinds with unique keys.
+rows do not wait for the disk 20,000 times. After a kill, at most the intents written ahead are in doubt: few for
+products, whose doubts a person must settle, and more for kinds with unique keys.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from wms_sync.state.ledger import PRESENT, UNSURE, Entry, PushLedger, State
 
 
 class ReadyRows:
-    """A queue of the rows that a plan sends. ``results`` has the finished rows, ``counts`` their outcomes."""
+    """A queue of the rows that a plan sends. ``results`` has the finished rows, ``counts`` counts their outcomes."""
 
     def __init__(self, plan: Plan) -> None:
         self.steps = {step.key: step for step in plan.steps if step.sends}
@@ -60,7 +60,7 @@ class ReadyRows:
 
     @property
     def is_empty(self) -> bool:
-        """Return whether no row can be sent until another one is finished."""
+        """Return whether no row can be sent before another row is finished."""
         return not self._ready
 
     def take(self, most: int) -> Sequence[Step]:
@@ -72,7 +72,7 @@ class ReadyRows:
         return step.key in self._children
 
     def ids(self, step: Step) -> Ids:
-        """Return the ids for a row's references: ids known from the plan, and ids of parents that this push created."""
+        """Return the ids for a row's references: those that the plan knows, and those of parents just created."""
         made = {
             (self._kind.type, parent): {"type": self._type(parent), "id": self.results[parent].remote_id}
             for parent in step.waits_for
@@ -80,7 +80,7 @@ class ReadyRows:
         return {**step.ids, **made}
 
     def conclude(self, result: Result) -> None:
-        """Record a row's result. Its children become ready, or are not sent, together with their own children."""
+        """Record a row's result. Its children become ready; without its id, they and their children are not sent."""
         concluded = [result]
         while concluded:
             parent = concluded.pop()
@@ -96,7 +96,7 @@ class ReadyRows:
                     self._ready.append(child)
 
     def _type(self, key: str) -> str:
-        """Return the service's type of a row. Each product names its own."""
+        """Return the service's type of a row. Each product names its own type."""
         record = self.steps[key].record
         return str(record.body.get("type", self._kind.type)) if record else self._kind.type
 
@@ -124,15 +124,16 @@ class ReadyRows:
 
 
 AHEAD_UNIQUE = 64
-"""Intents written ahead for unique kinds, whose doubts settle themselves. For others, twice the parallel requests."""
+"""The number of intents written ahead for kinds with unique keys, whose doubts settle themselves. For other kinds it is
+twice the number of parallel requests."""
 GIVE_UP_AFTER = 8
-"""Stop after this many consecutive creates that failed or got no answer after all retries: the service is at fault."""
+"""Stop after this many consecutive creates failed or got no answer after all retries: the service is at fault."""
 GIVE_UP_IN_DOUBT = 3
-"""Stop after this many consecutive creates without an answer, for kinds where a person must settle each."""
+"""Stop after this many consecutive creates without an answer, for kinds where a person must settle each doubt."""
 GIVE_UP_BUSY = 3
-"""Stop after this many consecutive creates for which the service was too busy, the first one after all retries."""
+"""Stop after the service was too busy for this many consecutive creates. After the first, creates are retried less."""
 RECORD_SECONDS = 0.5
-"""The longest time until a known outcome is on disk."""
+"""The maximum time until a known outcome is on disk."""
 POLL_SECONDS = 0.1
 NOT_SENT = "not sent: the push ended first"
 NOT_DONE = frozenset({State.UNDONE, State.DOUBT})
@@ -141,9 +142,10 @@ NOT_DONE = frozenset({State.UNDONE, State.DOUBT})
 class Push:
     """One push of one plan over one client. Stopping the push closes the client for further requests.
 
-    Make the plan in a turn of pushing its kind: the ledger checks the turn with each intent, the client before each
-    request. A request that is suspended after that check does no harm: its intent was on disk before another push took
-    over, so that push's plan has it in doubt. ``watcher`` is called after each row, in the calling thread.
+    Make the plan while holding the lock on pushing its kind: the ledger checks the lock with each intent, the client
+    before each request. A request that is suspended after this check does no harm: its intent was on disk before
+    another push took over the lock, so the plan of that push has the row in doubt. ``watcher`` is called after each
+    row, in the calling thread.
     """
 
     def __init__(
@@ -183,7 +185,7 @@ class Push:
         self._started = monotonic()
 
     def apply(self) -> Applied:
-        """Send the plan's creates. Stop early on an error that would fail every row, or when ``stop`` is set."""
+        """Send the plan's creates. Stop early after an error that would fail every row, or when ``stop`` is set."""
         self._ledger.record([step.proven for step in self._plan.steps if step.proven is not None])
         with ThreadPoolExecutor(self._parallel, "create") as pool:
             try:
@@ -209,7 +211,7 @@ class Push:
     # --- sending ---
 
     def _top_up(self, pool: ThreadPoolExecutor) -> None:
-        """Keep the sending threads busy. Intents are written first, together with the outcomes known so far."""
+        """Give the sending threads more rows. First write their intents, together with the outcomes known so far."""
         if self._stop.is_set():
             self._halt()
         is_low = len(self._running) <= self._ahead // 2
@@ -230,9 +232,10 @@ class Push:
         self._recorded_at = monotonic()
 
     def _intent(self, step: Step) -> Entry:
-        """Return the ledger's row before the answer.
+        """Return the ledger's entry for a row that is about to be sent.
 
-        If the object was already there and is of a unique kind, keep its row: only a new create may replace it.
+        If the service already had the object, and its kind has unique keys, keep the earlier entry: only a new create
+        may replace it.
         """
         prior, now = step.entry, datetime.now(UTC)
         if prior is not None and self._was_there(step):
@@ -268,7 +271,7 @@ class Push:
         )
 
     def _was_there(self, step: Step) -> bool:
-        """Return whether the service already had the object; it is sent again only if a second one would be refused."""
+        """Return whether the service already had the object, and would refuse a second one."""
         return step.entry is not None and step.entry.state in PRESENT and self._plan.kind.is_unique
 
     def _answered(self, key: str, future: Future[Sent]) -> None:
@@ -277,7 +280,7 @@ class Push:
     # --- taking answers in ---
 
     def _take_in(self) -> None:
-        """Wait for an answer, then handle all answers that have come."""
+        """Wait for an answer, then handle all answers that have arrived."""
         try:
             self._settle(*self._answers.get(timeout=POLL_SECONDS))
             while True:
@@ -305,7 +308,7 @@ class Push:
         self._report_progress()
 
     def _without_repeated_id(self, key: str, sent: Sent) -> Sent:
-        """Remove an id from both rows that got it, and stop the push: it is unknown which row it belongs to."""
+        """Remove an id that two rows got from both, and stop the push: it is unknown which row the id belongs to."""
         other = self._by_id.get(sent.remote_id)
         if sent.remote_id is None or other is None or other.key == key:
             return sent
@@ -315,7 +318,7 @@ class Push:
         return replace(sent, remote_id=None)
 
     def _reason_to_stop(self, sent: Sent) -> WmsSyncError | None:
-        """Return the error that would probably fail every further create too; None if there is none."""
+        """Return an error that would probably fail every further create, too; None if there is none."""
         self._failures = self._failures + 1 if sent.state in NOT_DONE else 0
         self._in_doubt = self._in_doubt + 1 if sent.state is State.DOUBT else 0
         self._busy = self._busy + 1 if sent.is_busy else 0
@@ -329,7 +332,10 @@ class Push:
         return None
 
     def _outcome(self, step: Step, intent: Entry, sent: Sent) -> Entry:
-        """Return the ledger's row after an answer. If the answer proves an earlier create, keep the earlier body."""
+        """Return the ledger's entry after an answer.
+
+        If the answer proves that an earlier request created the object, keep the body of that request.
+        """
         if intent.state in PRESENT and sent.state is not State.CREATED:
             return replace(intent, remote_id=intent.remote_id or sent.remote_id, message=sent.message)
         known = step.entry if step.entry is not None and step.entry.state in UNSURE and sent.is_proof else None
@@ -353,14 +359,14 @@ class Push:
     # --- stopping ---
 
     def _halt(self) -> None:
-        """Start no further request: wake sleeping threads, cancel creates that have not begun, let others finish."""
+        """Prevent further requests: wake sleeping threads, cancel creates that have not begun, let others finish."""
         self._halted = True
         self._api.throttle.close()
-        for future in self._newest:  # all older ones have begun
+        for future in self._newest:  # all older creates have begun
             future.cancel()
 
     def _withdrawn(self, intent: Entry) -> Entry:
-        """Return the ledger's row for an intent that was not sent: newer than the intent, which may be published."""
+        """Return the ledger's entry for an intent that was not sent. It replaces the intent, which may be published."""
         prior = self._rows.steps[intent.key].entry
         if prior is not None and (prior.state in UNSURE or intent.state in PRESENT):
             return replace(prior, attempts=intent.attempts)

@@ -2,12 +2,12 @@
 
 The cells of a row are nested like the body of its kind and validated by pydantic; errors are mapped back to the columns
 of the file. ``resource_json`` is merged over the resulting body; cells of fields that it sets are not checked. (pandera
-validates a flat frame, but a nested body has to be built from each row as well.) Empty cells are not sent. Blanks
-around a cell are stripped.
+validates a flat frame, but a nested body has to be built from each row as well.) Empty cells are not sent. Whitespace
+around a cell is stripped.
 
-A value that breaks the specification is an offence. If the specification does not say whether the service accepts a
-value, the row is sent with a warning, and the service decides. Values that were damaged before the push, or that can be
-read in two ways, are offences too.
+A value that breaks the specification is an offence. So is a value that was damaged before the push, or that can be read
+in two ways. If the specification does not say whether the service accepts a value, the row is sent with a warning, and
+the service decides.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ _ENGLISH_ERRORS = frozenset({"#N/A", "#NAME?", "#REF!", "#VALUE!", "#DIV/0!", "#
 SPREADSHEET_ERRORS = _ENGLISH_ERRORS | {"#NV", "#BEZUG!", "#WERT!", "#ZAHL!", "#VALEUR!", "#NOM?", "#NOMBRE!"}
 """Excel's error values, in English and some other languages."""
 _NO_VALUE = "null"
-"""The word that databases export for a missing value, in any case."""
+"""The word, in any case, that databases export for a missing value."""
 
 
 class Checked(Struct, frozen=True, eq=False):
     """A checked file: ``records`` with parents before children, ``offences`` in reading order.
 
     ``warnings`` are about cells that are sent although the service may refuse them. If ``header_is_wrong``, there are
-    no records. ``file.cells`` has the cells of each offending line, unless its quotes cannot be parsed.
+    no records. ``file.cells`` has the cells of each offending line, unless the quotes of the line cannot be parsed.
     """
 
     file: CsvFile
@@ -65,7 +65,7 @@ class Checked(Struct, frozen=True, eq=False):
 
     @property
     def header_is_wrong(self) -> bool:
-        """Return whether a column is unknown, missing or repeated: then no row can be trusted."""
+        """Return whether a column is unknown, missing or repeated, so that no row can be trusted."""
         return any(offence.line == self.file.header_line for offence in self.offences)
 
 
@@ -98,7 +98,7 @@ def check(file: CsvFile, kind: Kind) -> Checked:
 
 
 def _rows(file: CsvFile, kind: Kind, header: Header, texts: Texts) -> tuple[list[Record], list[Offence], list[Offence]]:
-    """Return the records, offences and warnings of the rows, by the rules for single rows."""
+    """Return the records, offences and warnings that follow from the rules for single rows."""
     records: list[Record] = []
     offences: list[Offence] = []
     warnings: list[Offence] = []
@@ -163,7 +163,7 @@ def _offence(file: CsvFile, line: int, placed: FileColumn, rule: str) -> Offence
 
 
 def _named_twice(file: CsvFile, line: int, row: Iterable[FileColumn]) -> Iterator[Offence]:
-    """Refuse cells that fill the same field, such as a natural key and an id: they may not agree."""
+    """Refuse cells of a row that fill the same field, such as a natural key and an id: they may disagree."""
     first: dict[tuple[str, ...], FileColumn] = {}
     for placed in row:
         other = first.setdefault(placed.column.path, placed)
@@ -178,7 +178,7 @@ def _adapter(shape: type) -> TypeAdapter[dict[str, Any]]:
 
 
 def _nested(kind: Kind, row: Mapping[FileColumn, str], overlay: Overlay) -> dict[str, Any]:
-    """Nest the texts of a row like the fields of its body. Mark required fields that the overlay sets as given."""
+    """Nest the cells of a row like the fields of its body. Mark required fields that the overlay sets as given."""
     nested: dict[str, Any] = {}
     for placed, text in row.items():
         *above, field = placed.column.place
@@ -236,7 +236,7 @@ class _ErrorsOfRow(Struct, frozen=True):
     type: str | None
 
     def offences(self, error: ErrorDetails) -> Iterator[Offence]:
-        """Yield the offences of an error. A column that the file lacks is an offence of the header, not of each row."""
+        """Yield the offences of an error. A column that the file lacks counts once, as an offence of the header."""
         place = tuple(str(step) for step in error["loc"])
         if error["type"] == "missing":
             yield from self._missing(place)
@@ -265,7 +265,7 @@ class _ErrorsOfRow(Struct, frozen=True):
         return f"Belongs to {whose}, but this row is a {self.type}. {todo}"
 
     def _broken(self, place: tuple[str, ...], rule: str) -> Offence:
-        """Return the offence of the field's own cell, or of its code in the JSON column of all custom fields."""
+        """Return the offence for the field's own cell, or for its code in the JSON column of all custom fields."""
         for placed in self.row:
             if placed.column.place == place:
                 return self._offence(placed, rule)
@@ -293,7 +293,7 @@ def _damaged(file: CsvFile, texts: Texts) -> Iterator[Offence]:
 
 
 def _texts_for_nothing(file: CsvFile, texts: Texts) -> Iterator[Offence]:
-    """Warn of the word that databases export for a missing value."""
+    """Warn of each cell with the word that databases export for a missing value."""
     rule = "Is sent as the text {}; empty the cell if it means a missing value."
     yield from _each(file, texts, lambda cells: cells.str.casefold() == _NO_VALUE, rule.format)
 
@@ -304,21 +304,21 @@ def _each(
     is_marked: Callable[[pd.Series[str]], pd.Series[bool]],
     rule: Callable[[str], str],
 ) -> Iterator[Offence]:
-    """Yield an offence for each cell that ``is_marked`` selects; ``rule`` returns the sentence on its text."""
+    """Yield an offence for each cell that ``is_marked`` selects; ``rule`` turns the cell's text into the sentence."""
     for placed, cells in texts.items():
         for line in cells.index[is_marked(cells).astype(bool)]:
             yield _offence(file, line, placed, rule(cells[line]))
 
 
 def _as_written(file: CsvFile, header: Header, offences: Iterable[Offence]) -> Iterator[Offence]:
-    """Replace the key in offences between rows by the whole cell that contains it."""
+    """Yield offences that involve several rows, with the whole cell in place of the key that it contains."""
     positions = {placed.written: placed.position for placed in header.placed}
     for offence in offences:
         yield replace(offence, value=file.cells[offence.line][positions[offence.column or ""]])
 
 
 def _keys(kind: Kind, cells: pd.Series[str]) -> pd.Series[str]:
-    """Return the key of each row that has one, by line, in the form that the service stores."""
+    """Return the key of each row that has a key, by line, in the form that the service stores."""
     keys = cells.map(kind.as_stored)
     return keys[keys != ""]
 

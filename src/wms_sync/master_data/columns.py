@@ -1,7 +1,7 @@
-"""The columns of each kind of master data, derived from its bodies, so that fields and rules are listed once.
+"""The columns of each kind of master data, derived from its bodies, so that fields and rules are listed only once.
 
 The name of a column is the path of its field in the body, joined by dots. A reference has two columns: one for the
-natural key, one for the id. ``wms-sync push --columns`` prints them.
+natural key, one for the id. ``wms-sync push --columns`` prints all columns of a kind.
 
 A wrong header is reported together with all other offences, and no row of the file is sent: otherwise every record
 would lack the misspelt column.
@@ -34,8 +34,8 @@ _GROUP_ENDS = (".value", ".amount", "_code", "_codes", "_skus", "_id", "_ids")
 class Column(Struct, frozen=True):
     """A column that a file may have: the path of its field in the body, and the rule of its cells.
 
-    ``types`` are the types of item that have the field. ``required``: each row of these types must fill it.
-    ``with_group``: a row that fills another column of its group must fill it (the currency of an amount).
+    ``types`` are the types of item that have the field. ``required``: each row of these types must fill the column.
+    ``with_group``: a row that fills another column of the group must fill this column, such as an amount's currency.
     """
 
     name: str
@@ -47,28 +47,28 @@ class Column(Struct, frozen=True):
 
     @property
     def path(self) -> tuple[str, ...]:
-        """The path in the request's body. A natural key and an id share it."""
+        """The path in the request's body. The columns for a natural key and for its id have the same path."""
         field = self.cell.field if isinstance(self.cell, Refers) else ""
         return (*self.place[:-1], field) if field else self.place
 
     @property
     def type(self) -> str:
-        """The word for the type of its cells."""
+        """The word for the type of the column's cells."""
         return self.cell.type
 
     @property
     def rule(self) -> str:
-        """The rule of its cells, in words."""
+        """The rule of the column's cells, in words."""
         return self.cell.rule
 
     def like(self, other: Column) -> bool:
-        """Return whether both are the same field, one in the options of a type and one elsewhere."""
+        """Return whether both columns have the same field, perhaps one of them inside the options of a type."""
         return _inside(self.place) == _inside(other.place)
 
 
 @cache
 def columns_of(kind: Kind) -> tuple[Column, ...]:
-    """Return every column that a file of this kind may have; ``custom_fields.<code>`` is one column per code."""
+    """Return every column that a file of this kind may have; ``custom_fields.<code>`` stands for one per code."""
     found: dict[str, Column] = {}
     for type_, body in kind.bodies.items():
         for column in _columns(body, (), type_):
@@ -91,7 +91,7 @@ def column_named(kind: Kind, name: str) -> Column | None:
 
 
 def nearest(kind: Kind, name: str) -> str | None:
-    """Return the column whose name is closest to an unknown one; None if none is close."""
+    """Return the column whose name is closest to an unknown name; None if no name is close."""
     names = [column.name for column in columns_of(kind)]
     close = get_close_matches(name, names, n=1)
     same_end = [known for known in names if _bare(known) == name or known.endswith(f".{name}")]
@@ -104,12 +104,12 @@ def _by_name(kind: Kind) -> dict[str, Column]:
 
 
 def _inside(place: tuple[str, ...]) -> tuple[str, ...]:
-    """Strip the options object, if there is one, from a place."""
+    """Return a field's path without the options object that it may begin with."""
     return place[1:] if place[0].endswith("_options") else place
 
 
 def _bare(name: str) -> str:
-    """Return the last meaningful part: ``weight_capacity`` of ``container_options.weight_capacity.value``."""
+    """Return the last meaningful part: ``weight_capacity`` for ``container_options.weight_capacity.value``."""
     for end in _GROUP_ENDS:
         name = name.removesuffix(end)
     return name.rsplit(".", 1)[-1]
@@ -139,7 +139,7 @@ def _cell(annotation: object) -> Cell:
 
 
 REASONS = "_rejected_because"
-"""The extra column of a file of rejected rows. Reading a file ignores it."""
+"""The extra column of a file of rejected rows. It is ignored when the file is read."""
 
 
 class Offence(Struct, frozen=True):
@@ -155,7 +155,7 @@ class Offence(Struct, frozen=True):
 
 
 class FileColumn(Struct, frozen=True, eq=False):
-    """A column of the file: its position, its name as written, and the column of the kind."""
+    """A column of the file: its position, its name as written, and the column of the kind that it stands for."""
 
     position: int
     written: str
@@ -163,22 +163,22 @@ class FileColumn(Struct, frozen=True, eq=False):
 
 
 Texts = Mapping[FileColumn, "pd.Series[str]"]
-"""The cells of each column by line, stripped of blanks."""
+"""The cells of each column by line, without surrounding whitespace."""
 
 
 class Header(Struct, frozen=True):
-    """The known columns, the offences of the others, and notes on columns that are not sent."""
+    """The header of a file: known columns, the offences of other columns, and notes on columns that are not sent."""
 
     placed: tuple[FileColumn, ...]
     offences: tuple[Offence, ...]
     notes: tuple[str, ...]
 
     def named(self, name: str) -> FileColumn | None:
-        """Return the file's column of this canonical name, however the file writes it."""
+        """Return the file's column with this canonical name, however the file writes it."""
         return next((placed for placed in self.placed if placed.column.name == name), None)
 
     def texts(self, file: CsvFile) -> Texts:
-        """Return the cells of the known columns, stripped of blanks."""
+        """Return the cells of the known columns, without surrounding whitespace."""
         return {placed: file.frame.iloc[:, placed.position].str.strip() for placed in self.placed}
 
     def reading_order(self) -> Callable[[Offence], tuple[int, int]]:
@@ -189,7 +189,7 @@ class Header(Struct, frozen=True):
 
 
 def read_header(file: CsvFile, kind: Kind) -> Header:
-    """Match the columns of ``file`` with those of ``kind``."""
+    """Match the columns of ``file`` with the columns of ``kind``."""
     placed: dict[str, FileColumn] = {}
     offences: list[Offence] = []
     left_out: list[str] = []

@@ -1,6 +1,6 @@
 """Send one create and determine its outcome, for every way in which a request can end; the progress of a push.
 
-If the service itself refuses a second object of the same key (``Kind.is_unique``), a create without an answer is sent
+If the service itself refuses a second object with the same key (``Kind.is_unique``), a create without an answer is sent
 again after a short wait: either it succeeds then, or "already in use" proves that the first attempt succeeded.
 """
 
@@ -59,7 +59,7 @@ GOOD = frozenset({Outcome.CREATED, Outcome.ALREADY_THERE})
 
 
 class Result(Struct, frozen=True):
-    """The result of one row. ``message`` has the reason and what to do; ``warnings`` are the service's.
+    """The result of one row. ``message`` gives the reason and says what to do; ``warnings`` come from the service.
 
     ``settles_by_itself``: the row is in doubt, and sending it again settles the doubt.
     """
@@ -81,7 +81,7 @@ class Result(Struct, frozen=True):
 
 
 class PushProgress(Struct, frozen=True):
-    """Progress of a push: rows to send, rows done, and rows done by outcome."""
+    """The progress of a push: rows to send, rows done, and rows done by outcome."""
 
     total: int
     done: int
@@ -90,7 +90,7 @@ class PushProgress(Struct, frozen=True):
 
     @property
     def remaining_seconds(self) -> float:
-        """The remaining time at the pace so far."""
+        """The remaining time if the pace stays the same."""
         return (self.total - self.done) * self.seconds / self.done
 
 
@@ -98,7 +98,7 @@ Watcher = Callable[[PushProgress], None]
 
 
 class Applied(Struct, frozen=True):
-    """The result of applying a plan: one result per step. ``stopped`` is the error that ended it early."""
+    """The result of applying a plan: one result per step. ``stopped`` is the error that ended the push early."""
 
     results: tuple[Result, ...]
     stopped: WmsSyncError | None
@@ -108,7 +108,7 @@ class Applied(Struct, frozen=True):
 
 
 SENDINGS = 3
-"""The attempts of a create that gets no answer, if sending it again is safe."""
+"""The number of attempts at a create that gets no answer, if it is safe to send it again."""
 PROOF = "sent earlier; the service refuses a second one, so the first one was created"
 FOUND = "sent earlier; the service refuses it now, and shows one"
 PASSING = ServiceFailed | NotSent
@@ -117,8 +117,8 @@ PASSING = ServiceFailed | NotSent
 class Prior(Struct, frozen=True):
     """The state of a row before it is sent.
 
-    ``in_doubt``: it was sent without an answer. ``is_last_word``: a person has looked for it, so a refusal settles the
-    doubt. ``was_there``: the service certainly had it, so "already in use" is no new proof.
+    ``in_doubt``: the row was sent and got no answer. ``is_last_word``: a person has looked for the object, so a refusal
+    settles the doubt. ``was_there``: the service certainly had the object, so "already in use" is no new proof.
     """
 
     in_doubt: bool = False
@@ -127,14 +127,14 @@ class Prior(Struct, frozen=True):
 
     @property
     def not_done(self) -> State:
-        """The state after an answer that the create was not done."""
+        """The state of the row if this attempt certainly did not create the object."""
         return State.DOUBT if self.in_doubt else State.UNDONE
 
 
 class Sent(Struct, frozen=True):
-    """The outcome of one create. ``stops`` is an error that would fail every further create too.
+    """The outcome of one create. ``stops`` is an error that would fail every further create, too.
 
-    ``is_busy``: the service was too busy, after all retries.
+    ``is_busy``: the service was still too busy after all retries.
     """
 
     state: State
@@ -151,7 +151,10 @@ class Sent(Struct, frozen=True):
 
 
 def message_of(kind: Kind, sent: Sent, *, was_there: bool) -> str:
-    """Return a sentence on the outcome and on what to do. A row that ``was_there`` is sent again only on request."""
+    """Return a sentence on the outcome and on what to do.
+
+    If the object ``was_there``, a further attempt needs ``--resend``, and the sentence says so.
+    """
     said = sent.message or ""
     if sent.state in UNSURE:
         return f"{said} {what_to_do(kind, sent.state, was_there=was_there)}"
@@ -171,7 +174,7 @@ class Sender:
         self._lookup = lookup
 
     def send(self, key: str, body: Resource, prior: Prior, *, id_needed: bool) -> Sent:
-        """Send a row. With ``id_needed``, look up the id if the answer has none."""
+        """Send a row. With ``id_needed``, look up the id if the answer has no id."""
         began = datetime.now(UTC)
         sent = self._send(key, body, prior)
         if id_needed and sent.remote_id is None and sent.state in PRESENT:
@@ -206,7 +209,7 @@ class Sender:
                 return Sent(State.CREATED, created.id, warnings=created.warnings)
 
     def _rest(self, attempt: int, asked: float | None) -> bool:
-        """Wait before the next attempt; return False if the push was stopped meanwhile."""
+        """Wait before the next attempt. Return False if the push was stopped meanwhile."""
         try:
             self._creates.rest(attempt, asked)
         except NotSent:
@@ -220,10 +223,10 @@ class Sender:
         proves = prior.in_doubt and not prior.was_there
         if already_in_use(error, self._kind.key, key):
             return Sent(State.CREATED, message=PROOF) if proves else Sent(State.EXISTS, message=words)
-        # another key in use may be in use by the first attempt, so this refusal does not prove that it failed
+        # a different key may be in use because of the first attempt, so this refusal does not prove that it failed
         if any(problem.key for problem in error.problems) and not (prior.in_doubt and speaks_of_use(error)):
             return Sent(State.REFUSED, message=words)
-        found = self._look_for(key) if self._kind.is_unique else ()  # otherwise it would be no proof
+        found = self._look_for(key) if self._kind.is_unique else ()  # only a unique key is a proof
         if found:
             state, message = (State.CREATED, FOUND) if proves else (State.EXISTS, words)
             return Sent(state, found[0].id, message)

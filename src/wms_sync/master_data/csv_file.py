@@ -1,8 +1,8 @@
 """Read a CSV file as text: every cell as written, every record with the line on which it starts.
 
-A byte-order mark decides the encoding. Without one the file is read as UTF-8, and if that fails as Windows-1252, the
-encoding of Excel's plain "CSV" in western Europe and America. That is a guess, and the result reports it. A file that
-also has letters in UTF-8 is damaged and refused.
+A byte-order mark decides the encoding. Without one the file is read as UTF-8 and, if that fails, as Windows-1252, the
+encoding of Excel's plain "CSV" in western Europe and America. This is a guess, and the result says so. A file with
+letters in both encodings is damaged, and is refused.
 
 Belongs here: encodings, delimiters, quotes, lines, canonical names of the header. Keep out: the meaning of a column
 (``kinds``, ``check``). No value is converted: ``00123``, ``NA`` and ``null`` are text.
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 import codecs
 
 CUSTOM_FIELD = "custom_fields."
-"""Prefix of a column for one custom field; the code after it keeps its case."""
+"""The prefix of a column for one custom field. The code after the prefix keeps its case."""
 _DELIMITERS = (",", ";", "\t")
 _OTHERS = {
     stat.S_IFDIR: "a folder",
@@ -40,15 +40,15 @@ _OTHERS = {
     stat.S_IFCHR: "a device",
     stat.S_IFBLK: "a device",
 }
-"""Words for files that are not regular, by the type in the mode."""
+"""Words for files that are not regular, by the file type in their mode."""
 MOST_COLUMNS = 2_000
-"""The most columns of a file. A kind has a hundred, and custom fields; a wider file is probably the wrong one."""
+"""The maximum number of columns. A kind has a hundred, and custom fields; a wider file is probably the wrong file."""
 _BLANKS = re.compile(r"\s+")
 _NAME = re.compile(r"[\w. -]*\w[\w. -]*")
 
 
 class Malformed(Struct, frozen=True):
-    """A record that does not fit the header. ``cells`` is empty if they could not be separated."""
+    """A record that does not fit the header. ``cells`` is empty if the cells could not be separated."""
 
     line: int
     cells: tuple[str, ...]
@@ -58,9 +58,10 @@ class Malformed(Struct, frozen=True):
 class CsvFile(Struct, frozen=True, eq=False):
     """A file that was read. The index of ``frame`` is the 1-based line on which each record starts.
 
-    ``frame`` has the well-formed records; its columns have the ``canonical`` names of ``header`` (two columns of the
-    same name stay two). ``cells`` has records by line, including those of another width. It leaves out records whose
-    quotes cannot be parsed, because they could not be written unchanged. Blank records are in neither.
+    ``frame`` has the well-formed records; its columns have the ``canonical`` names of ``header``. Two columns with the
+    same name remain two columns. ``cells`` has all records by line, including those with too few or too many cells. It
+    leaves out records whose quotes cannot be parsed, because they could not be written unchanged. Neither has blank
+    records.
     """
 
     path: Path
@@ -113,7 +114,7 @@ def read_csv(path: Path) -> CsvFile:
 
 
 def digest_of(path: Path) -> str:
-    """Return the SHA-256 of a file's bytes, as in ``CsvFile.sha256``; or the reason if the file cannot be read."""
+    """Return the SHA-256 of a file's bytes, as in ``CsvFile.sha256``, or the reason why the file cannot be read."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -122,7 +123,7 @@ def digest_of(path: Path) -> str:
 
 
 def canonical(name: str) -> str:
-    """Return a column's name in lower case, stripped and joined by ``_``: ``sort_order`` for ``Sort Order``.
+    """Return a column's name in lower case, stripped, and with ``_`` for spaces: ``sort_order`` for ``Sort Order``.
 
     Keep the code of a custom field unchanged.
     """
@@ -148,7 +149,7 @@ def _bytes(path: Path) -> bytes:
 
 
 def _first_line(path: Path, lines: Sequence[str]) -> int:
-    """Return the index of the header's line. Refuse a line ``sep=;``, which Excel reads but never writes."""
+    """Return the index of the header's line. Refuse a line such as ``sep=;``, which Excel reads but never writes."""
     for number, line in enumerate(lines):
         if line.casefold().startswith("sep="):
             raise UnreadableFile(path, f"line {number + 1} is {line.strip()}, not a header. Remove the line.")
@@ -158,7 +159,7 @@ def _first_line(path: Path, lines: Sequence[str]) -> int:
 
 
 def _delimiter(lines: Sequence[str]) -> str:
-    """Return the delimiter that splits the header into the most names. Ignore data: texts may have any delimiter."""
+    """Return the delimiter that splits the header into the most names. Cells of rows may contain any delimiter."""
 
     def names(delimiter: str) -> int:
         _, header, trouble = next(_records(lines, 0, delimiter))
@@ -168,7 +169,7 @@ def _delimiter(lines: Sequence[str]) -> str:
 
 
 def _records(lines: Sequence[str], start: int, delimiter: str) -> Iterator[tuple[int, list[str], str]]:
-    """Yield the line, the cells and the error in the quotes of each record, including blank records.
+    """Yield each record, including blank records: its line, its cells, and the error if its quotes cannot be parsed.
 
     After a record that cannot be parsed, continue with the next line.
     """

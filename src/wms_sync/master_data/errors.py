@@ -7,7 +7,7 @@
     ├── ServiceIsBusy     the service was too busy for several consecutive creates; the push stopped
     └── ServiceRepeatsIds    two creates were answered with the same id; the push stopped
 
-A row that breaks a rule raises no error: it becomes an ``Offence``, and the other rows continue.
+A row that breaks a rule raises no error: it becomes an ``Offence``, and the other rows are still handled.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class MasterDataError(WmsSyncError):
 
 
 class UnreadableFile(MasterDataError):
-    """The file is not CSV, or cannot be read. The message has the reason and what to do."""
+    """The file is not CSV, or cannot be read. The message gives the reason and says what to do."""
 
     exit_code = 2
 
@@ -34,7 +34,7 @@ class UnreadableFile(MasterDataError):
 
 
 def _shown(path: Path) -> str:
-    """Return a path as text that can be printed and stored, even if its bytes are not UTF-8."""
+    """Return a path as text that can be printed and stored, even if the path is not UTF-8."""
     return os.fsencode(path).decode("utf-8", errors="replace")
 
 
@@ -65,7 +65,7 @@ class ServiceIsBusy(MasterDataError):
 
 
 class ServiceRepeatsIds(MasterDataError):
-    """Two objects got the same id, so a reference to one of them could point to the other."""
+    """Two creates were answered with the same id, so a reference to one object could point to the other."""
 
     def __init__(self, remote_id: int, first: str, second: str) -> None:
         super().__init__(

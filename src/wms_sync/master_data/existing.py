@@ -1,8 +1,8 @@
 """Collect the objects that the service is known to have, from three sources. They are read before planning.
 
-The ledger has the objects created from here. The published file has the retailers, products, merchants and warehouses
-that shipments refer to. The Merchant API, if its credentials are set, is called for objects that these two lack. None
-is complete: an unknown object may still exist.
+The ledger has the objects that earlier pushes created. The published file has the retailers, products, merchants and
+warehouses that shipments refer to. The Merchant API, if its credentials are set, is called for objects that these two
+lack. None of the sources is complete: an unknown object may still exist.
 
 The Merchant API is called by natural key (specification 4.7; methods from the vendor's pages). It shows only objects of
 the API user's merchant, so an object that it does not find may still exist. The shape of its results is not in the
@@ -65,19 +65,19 @@ class Lookup(Protocol):
 
     @property
     def failures(self) -> Mapping[str, str]:
-        """The reasons why types could not be looked up, by type."""
+        """By type, the reason why its objects could not be looked up."""
 
     def find(self, type_: str, keys: Iterable[str]) -> Mapping[str, tuple[Found, ...]]:
-        """Return all matches by key. A key without a match may still exist."""
+        """Return all matches, by key. An object without a match may still exist."""
 
 
 Things = dict[tuple[str, str], tuple[Found, ...]]
 
 
 class Existing(Struct, frozen=True):
-    """The known objects that a file creates (``entries``) and refers to (``things``).
+    """The known objects that a file would create (``entries``) and refers to (``things``).
 
-    ``unasked`` has by type the reason why the Merchant API could not be called. ``lacking`` is set if the ledger was
+    ``unasked`` has, by type, the reason why the Merchant API could not be called. ``lacking`` is set if the ledger was
     restored and may lack creates (``LEDGER_LACKS``).
     """
 
@@ -88,7 +88,7 @@ class Existing(Struct, frozen=True):
     lacking: Observation | None = None
 
     def found(self, type_: str, key: str) -> tuple[Found, ...]:
-        """Return all objects with this natural key. If there are several, the key alone is ambiguous."""
+        """Return all objects with this natural key. If there are several, the key is ambiguous."""
         return self.things.get((type_, key), ())
 
 
@@ -125,14 +125,14 @@ def read_existing(
 
 
 def of_entry(entry: Entry, type_: str) -> Found:
-    """Return the object of an entry of the ledger. The type of a product is in its body."""
+    """Return the object that an entry of the ledger describes. The type of a product is in its body."""
     return Found(entry.remote_id, json.loads(entry.body).get("type", type_))
 
 
 def made_since(moment: datetime, shown: Iterable[Found]) -> tuple[Found, ...]:
-    """Return the one object that the service created after ``moment``; none if there are none or several.
+    """Return the only object that the service created after ``moment``; nothing if there are none or several.
 
-    A time in the future is no proof: it is wrong, or of an unnamed time zone, and may be hours earlier.
+    A ``created_at`` in the future is no proof: it is wrong, or local time without a zone, and may be hours too late.
     """
     since, until = moment - CLOCKS_DIFFER, datetime.now(UTC) + CLOCKS_DIFFER
     made = tuple(thing for thing in shown if thing.created_at is not None and thing.created_at >= since)
@@ -141,7 +141,7 @@ def made_since(moment: datetime, shown: Iterable[Found]) -> tuple[Found, ...]:
 
 
 def _the_one_created_here(remembered: Found, shown: tuple[Found, ...]) -> tuple[Found, ...]:
-    """Return the object of a key that was created from here, even if another merchant has the same key."""
+    """Return the object that an earlier push created, even if another merchant has an object with the same key."""
     if remembered.id is None:
         return shown or (remembered,)
     return tuple(thing for thing in shown if thing.id == remembered.id) or (remembered,)
@@ -165,7 +165,7 @@ def _is_unknown(found: tuple[Found, ...] | None) -> bool:
 
 
 def _in_shipments(target: Target, wanted: Keys) -> Things:
-    """Read the objects in the published tables. Keep the tables open only for a moment."""
+    """Read the wanted objects from the published tables. Keep the tables open only for a moment."""
     things: Things = {}
     if not target.is_published:
         return things
@@ -179,7 +179,7 @@ def _in_shipments(target: Target, wanted: Keys) -> Things:
 
 
 def _look_up(lookup: Lookup, asked: Keys, things: Things) -> None:
-    """Look up objects in the Merchant API that the other sources lack, have without an id, or have in doubt."""
+    """Look up objects in the Merchant API that the other sources lack, know without an id, or have in doubt."""
     for type_, keys in asked.items():
         for key, found in lookup.find(type_, sorted(keys)).items():
             by_id = {thing.id: thing for thing in (*found, *things.get((type_, key), ())) if thing.id is not None}
@@ -189,9 +189,9 @@ def _look_up(lookup: Lookup, asked: Keys, things: Things) -> None:
 KEYS_PER_CALL = 100
 ROWS_PER_PAGE = 100
 MOST_PAGES = 100
-"""More pages than a hundred keys need. Without this limit, a service that ignores filter and page would never end."""
+"""More pages than a hundred keys need. A service that ignores filter and page would otherwise be read without end."""
 KEYS_WITHOUT_PAGES = 10
-"""The number of keys in a call without paging: their rows fit on one page of any size."""
+"""The number of keys in a call without paging. Their rows fit on one page, whatever its size."""
 METHOD_NOT_FOUND = -32601
 
 Row = Mapping[str, Any]
@@ -200,10 +200,10 @@ METHODS = {kind.type: kind.merchant_method for kind in KINDS if kind.merchant_me
 
 
 class MerchantLookup:
-    """Finds objects of the kinds that have a ``merchant_method``; none of other kinds.
+    """Finds objects of the kinds that have a ``merchant_method``, and no others.
 
-    A push works without it: if a call fails, or is answered in an unknown shape, it finds no object, records the reason
-    in ``failures`` (by type), and does not look up that type again.
+    A push works without this lookup. So if a call fails, or is answered in an unknown shape, the lookup finds no
+    object, records the reason in ``failures`` (by type), and does not look up that type again.
     """
 
     def __init__(self, api: MerchantApi) -> None:
@@ -212,7 +212,7 @@ class MerchantLookup:
         self._takes_pages = True
 
     def find(self, type_: str, keys: Iterable[str]) -> Mapping[str, tuple[Found, ...]]:
-        """Return all matches by key. A sku may have several."""
+        """Return all matches, by key. A sku may have several matches."""
         method = METHODS.get(type_)
         if method is None or type_ in self.failures:
             return {}
@@ -246,9 +246,9 @@ class MerchantLookup:
         return [row for part in parts for row in _listed(method, self._api.call(method.name, [_filter(method, part)]))]
 
     def _pages(self, method: MerchantMethod, keys: list[str]) -> list[Row]:
-        """Fetch pages until one has no new row, or until every key was found and a page is not full.
+        """Fetch pages until a page has no new row, or until every key was found and a page is not full.
 
-        A page may be shorter than requested, and a service that ignores ``page`` sends the same one again.
+        A page may be shorter than requested, and a service that ignores ``page`` sends the same page again.
         """
         rows: list[Row] = []
         for page in range(1, MOST_PAGES + 1):
@@ -276,9 +276,9 @@ def _filter(method: MerchantMethod, keys: list[str]) -> dict[str, object]:
 
 
 def _listed(method: MerchantMethod, result: object) -> list[Row]:
-    """Return the rows of a result: a list, a list under ``results``, or an object by ids.
+    """Return the rows of a result: a list, a list under ``results``, or an object whose keys are ids.
 
-    Raise ``ProtocolError`` for another shape, which must not count as an empty list.
+    Raise ``ProtocolError`` for any other shape, which must not count as an empty list.
     """
     listed = result.get("results", list(result.values())) if isinstance(result, dict) else result
     rows = [] if listed is None else listed

@@ -2,11 +2,11 @@
 
 A ``Cell`` annotates a field of a body (``kinds``), and pydantic applies it. Its function takes the text of a cell,
 stripped and never empty, and returns the value for the request body, or raises ``Broken`` with a sentence on the
-mistake and the correction. If the specification does not close a set of values, any text passes; if the service may
-still refuse it, a ``doubt`` warns in the plan.
+mistake and the correction. If the specification does not list all allowed values, any text is valid; if the service may
+still refuse the text, a ``doubt`` becomes a warning in the plan.
 
-Belongs here: single cells. Keep out: custom fields (``json_columns``), rules between cells (``kinds``), rules
-between rows (``records``).
+Belongs here: single cells. Keep out: custom fields (``json_columns``), rules that involve several cells (``kinds``) or
+several rows (``records``).
 """
 
 from __future__ import annotations
@@ -31,20 +31,21 @@ SEPARATOR = "|"
 INT32 = range(-(2**31), 2**31)
 ID = range(1, LARGEST_ID + 1)
 _LONGEST = 20
-"""The length of the longest whole number that can be in range."""
+"""The maximum length of a whole number that can be in a range."""
 FAMILIES = ("black", "blue", "brown", "gray", "green", "orange", "purple", "red", "yellow")
 PALETTE = tuple(f"{family}{shade}" for family in FAMILIES for shade in range(1, 6))
 """The colours of location tags (2.1)."""
 _TRUE = ("true", "yes", "1", "wahr", "vrai", "verdadero", "vero", "verdadeiro", "waar")
 _FALSE = ("false", "no", "0", "falsch", "faux", "falso", "onwaar")
 _BOOLEANS = dict.fromkeys(_TRUE, True) | dict.fromkeys(_FALSE, False)
-"""Booleans as spreadsheets in several languages save them, and yes and no."""
+"""Booleans as spreadsheets in several languages save them, and ``yes`` and ``no``."""
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)", re.ASCII)
 _COMMA = re.compile(r"[+-]?(\d+,\d*|,\d+)", re.ASCII)
 _POINT_AND_COMMA = re.compile(r"[+-]?\d{1,3}(\.\d{3})+,\d+", re.ASCII)
 _COMMA_AND_POINT = re.compile(r"[+-]?\d{1,3}(,\d{3})+\.\d+", re.ASCII)
 _WHOLE = re.compile(r"([+-]?\d+)([.,]0)?", re.ASCII)
-"""A whole number, also as 12.0: spreadsheets save it so in a column with one decimal, data frames in one with gaps."""
+"""A whole number, also written as 12.0, as spreadsheets save it in a column with one decimal, and data frames in a
+column with gaps."""
 _HTML_TAG = re.compile(r"<!--.*?-->|<[a-z/!?][^>]*>", re.IGNORECASE | re.DOTALL)
 _SHIPPING_METHOD = re.compile(r"[^\s_]+_[A-Z0-9]\S*", re.ASCII)
 _SHORTENED = re.compile(r"\d([.,]\d+)?E\+\d+|\d[.,]\d+E-\d{2,}", re.ASCII | re.IGNORECASE)
@@ -54,8 +55,8 @@ _DATE = re.compile(
     r"|[0-3]\d\.[01]\d\.\d\d|[0-3]\d/[0-3]\d/\d\d",
     re.ASCII,
 )
-"""Dates into which Excel, in English or German, turns 1-3, MAR1 or 03/01, with months in exactly this case; LibreOffice
-turns 3.1. into 03.01.26 and 3/1 into 03/01/26."""
+"""The dates into which Excel, in English or German, turns 1-3, MAR1 or 03/01, with the names of months in exactly this
+case; and those into which LibreOffice turns 3.1. (03.01.26) and 3/1 (03/01/26)."""
 _FORMULA = re.compile(r'="[^"]*"')
 """A formula that makes a spreadsheet keep leading zeros."""
 _UPC_WITHOUT_ZERO = 11
@@ -65,8 +66,8 @@ _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
 """A number whose comma may separate thousands or decimals."""
 _HALF_CHARACTER = re.compile(r"[\ud800-\udfff]")
 _UNSEEN = frozenset({"Cc", "Cf", "Zl", "Zp"})
-"""Categories of invisible characters. A code with one of them looks the same as the code without it, and would create
-an existing object a second time."""
+"""Categories of invisible characters. A code that contains such a character looks the same as the code without it, and
+would create an existing object a second time."""
 _FILLERS = re.compile(
     r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
@@ -75,7 +76,7 @@ _BLANK = "Zs"
 _REFERENCE = {False: "reference", True: "list of references"}
 _SEVERAL = {False: "", True: f", several separated by {SEPARATOR}"}
 _DEEPEST = 64
-"""The allowed levels of JSON: later readers of a body use recursion."""
+"""The maximum number of levels of JSON, because later readers of a body use recursion."""
 _EXTENSION = re.compile(r"\s*([a-z]{2})\s*:\s*([^:|]*[^:|\s])\s*", re.IGNORECASE | re.ASCII)
 
 
@@ -84,21 +85,21 @@ class Broken(ValueError):
 
 
 NUMBER = "number"
-"""The word for the type of decimal numbers."""
+"""The word for the type of a decimal number."""
 GIVEN = object()
-"""Marks a value that ``resource_json`` sets: it is not checked."""
+"""Stands for a value that ``resource_json`` sets, which is not checked."""
 
 
 def no_doubt(_cell: str) -> str | None:
-    """Return no doubt: the default of a cell."""
+    """Return None, as the default for cells without doubts."""
     return None
 
 
 @dataclass(frozen=True)
 class Cell:
-    """The rule of a cell: the word for its type, the rule in words, and the parser of its text.
+    """The rule of a cell: the word for its type, the rule in words, and the function that parses its text.
 
-    ``doubt`` returns why the service may still refuse a text that passes; None by default.
+    ``doubt`` returns the reason why the service may still refuse a text that is valid; None if there is no reason.
     """
 
     type: str
@@ -115,7 +116,8 @@ class Refers(Cell):
     """A cell that refers to other objects. Its value is the tuple of their keys: natural keys, or ids as text.
 
     ``to`` is the service's word for their kind, ``column`` the last part of the column's name. ``ids`` is the last part
-    of the name of the column for ids of the same field. ``field`` is the field of the body, if it has another name.
+    of the name of the column that takes ids for the same field. ``field`` is the field of the body, if its name differs
+    from the column's.
     """
 
     to: str
@@ -127,7 +129,7 @@ class Refers(Cell):
 
 
 def text(high: int | None = None, low: int = 1) -> Cell:
-    """Return the rule for a text of ``low`` to ``high`` characters."""
+    """Return the rule for text of ``low`` to ``high`` characters."""
 
     def parse(cell: str) -> str:
         if high is not None and len(cell) > high:
@@ -138,7 +140,10 @@ def text(high: int | None = None, low: int = 1) -> Cell:
 
 
 def code(high: int | None = None) -> Cell:
-    """Return the rule for an identifier, such as a SKU. Refuse changes by a spreadsheet and invisible characters."""
+    """Return the rule for an identifier, such as a SKU.
+
+    Refuse an identifier that a spreadsheet has changed, or that has invisible characters.
+    """
     plain = text(high)
 
     def parse(cell: str) -> object:
@@ -148,9 +153,9 @@ def code(high: int | None = None) -> Cell:
 
 
 def barcode() -> Cell:
-    """Return the rule for a code that is often all digits. Refuse one that a program has turned into a number.
+    """Return the rule for a code that often consists of digits. Refuse a code that a program has turned into a number.
 
-    Doubt a text that would be a valid UPC with a 0 in front, by its check digit: spreadsheets drop the 0.
+    Warn of a code that, by its check digit, is a valid UPC without its leading 0: spreadsheets drop the 0.
     """
     plain = code()
 
@@ -166,7 +171,7 @@ def barcode() -> Cell:
 
 
 def hs_code() -> Cell:
-    """Return the rule for a harmonised code. Its digits come in pairs, so doubt an odd number of them."""
+    """Return the rule for a harmonised code. Its digits come in pairs, so warn of an odd number of digits."""
     plain = code()
 
     def doubt(cell: str) -> str | None:
@@ -178,7 +183,10 @@ def hs_code() -> Cell:
 
 
 def tag_name(high: int) -> Cell:
-    """Return the rule for a location tag's name. Strip HTML tags and blanks around it, as the service does (4.1)."""
+    """Return the rule for a location tag's name. Strip HTML tags, and whitespace around the name, as the service does.
+
+    See section 4.1 of the specification.
+    """
 
     def parse(cell: str) -> str:
         name = without_html(cell)
@@ -190,14 +198,14 @@ def tag_name(high: int) -> Cell:
 
 
 def without_html(cell: str) -> str:
-    """Strip HTML tags and surrounding blanks, as the service does."""
+    """Strip HTML tags and surrounding whitespace, as the service does."""
     while (stripped := _HTML_TAG.sub("", cell).strip()) != cell:
         cell = stripped
     return cell
 
 
 def shipping_method(high: int) -> Cell:
-    """Return the rule for a shipping method: carrier, underscore, service (2.2). The rest is not specified."""
+    """Return the rule for a shipping method: carrier, underscore, service (2.2). Warn of any other form."""
     plain = text(high)
 
     def doubt(cell: str) -> str | None:
@@ -209,7 +217,7 @@ def shipping_method(high: int) -> Cell:
 
 
 def one_of(choices: Sequence[str], words: str | None = None) -> Cell:
-    """Return the rule for one of a closed set of values, in any case."""
+    """Return the rule for a cell that must have one of these values, in any case."""
     listed = words or ", ".join(choices)
     by_word = {choice.casefold(): choice for choice in choices}
 
@@ -235,7 +243,7 @@ def flag() -> Cell:
 
 
 def flag_or_text() -> Cell:
-    """Return the rule for an option of unknown shape: probably a boolean, by its name. Send other text unchanged."""
+    """Return the rule for an option of unknown shape, which by its name is a boolean. Send other text unchanged."""
 
     def parse(cell: str) -> bool | str:
         return _BOOLEANS.get(cell.casefold(), cell)
@@ -245,7 +253,7 @@ def flag_or_text() -> Cell:
             return None
         return (
             "Is neither true nor false and is sent as text, because the specification does not show the values of the "
-            "option; resource_json can give it another shape."
+            "option. To send something other than text, use resource_json."
         )
 
     return Cell("true or false", "true or false, yes or no, 1 or 0; other text is sent unchanged", parse, doubt=doubt)
@@ -282,7 +290,7 @@ def measure() -> Cell:
 
 
 def letters(count: int, example: str, what: str) -> Cell:
-    """Return the rule for a code of ``count`` letters, in either case; it is sent in capitals."""
+    """Return the rule for a code of ``count`` letters in any case. The code is sent in capitals."""
 
     def parse(cell: str) -> str:
         if not (len(cell) == count and cell.isascii() and cell.isalpha()):
@@ -306,7 +314,7 @@ def listed(entry: Cell) -> Cell:
 
 
 def extensions() -> Cell:
-    """Return the rule for country extensions of a harmonised code: ``CC:extension|CC:extension``, or JSON."""
+    """Return the rule for the country extensions of a harmonised code: ``CC:extension|CC:extension``, or JSON."""
 
     def parse(cell: str) -> list[dict[str, str]]:
         if cell.startswith("["):
@@ -320,7 +328,10 @@ def extensions() -> Cell:
 
 
 def refers(to: str, column: str, *, many: bool = False, by: str, ids: str, doubt: str | None = None) -> Refers:
-    """Return the rule for the natural key of another object, or several separated by ``|``. ``ids`` takes ids."""
+    """Return the rule for the natural key of another object, or for several separated by ``|``.
+
+    ``by`` is the rule in words. ``ids`` is the column that takes ids instead.
+    """
 
     def parse(cell: str) -> tuple[str, ...]:
         return _each_once(_parts(cell) if many else [_undamaged(cell)])
@@ -329,7 +340,10 @@ def refers(to: str, column: str, *, many: bool = False, by: str, ids: str, doubt
 
 
 def refers_by_id(to: str, column: str, *, many: bool = False, field: str = "", doubt: str | None = None) -> Refers:
-    """Return the rule for the id of another object, or several separated by ``|``, for the same ``field`` as a key."""
+    """Return the rule for the id of another object, or for several separated by ``|``.
+
+    ``field`` is the field of the body, if the column for natural keys fills the same field.
+    """
     identifier = whole(ID)
 
     def parse(cell: str) -> tuple[str, ...]:
@@ -342,7 +356,7 @@ def refers_by_id(to: str, column: str, *, many: bool = False, field: str = "", d
 def exact_number(cell: str) -> int | float:
     """Return the number to send in JSON. Refuse a number that a double cannot represent exactly.
 
-    Accept a decimal comma, and separators of thousands, only if there is no second way to read the number.
+    Accept a decimal comma, and separators of thousands, only if there is only one way to read the number.
     """
     if _THOUSANDS.fullmatch(cell):
         raise two_ways(cell)
@@ -356,7 +370,7 @@ def exact_number(cell: str) -> int | float:
 
 
 def has_decimal_comma(cell: str) -> bool:
-    """Return whether a number certainly has a decimal comma; then points in the file may separate thousands."""
+    """Return whether a number certainly has a decimal comma. If so, points in the file may separate thousands."""
     is_sure = _COMMA.fullmatch(cell) or _POINT_AND_COMMA.fullmatch(cell)
     return is_sure is not None and not _THOUSANDS.fullmatch(cell)
 
@@ -382,7 +396,7 @@ def _with_point(cell: str) -> str:
 
 
 def json_value(cell: str) -> Any:  # noqa: ANN401 - any JSON there is
-    """Parse a JSON cell strictly: exact numbers, no repeated keys, no lone surrogates, which UTF-8 cannot encode."""
+    """Parse a JSON cell strictly. Raise ``Broken`` for inexact numbers, repeated keys and lone surrogates."""
     try:
         found = json.loads(
             cell, parse_float=_json_number, parse_constant=_no_number, object_pairs_hook=_object_without_repeats
@@ -398,7 +412,7 @@ def json_value(cell: str) -> Any:  # noqa: ANN401 - any JSON there is
 
 
 def _lacks_zero(cell: str) -> bool:
-    """Return whether eleven digits are a UPC without its leading 0, by the check digit."""
+    """Return whether a cell has eleven digits that, by the check digit, are a UPC without its leading 0."""
     if not (len(cell) == _UPC_WITHOUT_ZERO and cell.isascii() and cell.isdecimal()):
         return False
     digits = [int(digit) for digit in f"0{cell}"]
@@ -417,8 +431,8 @@ def _undamaged(cell: str) -> str:
         )
     if cell.startswith("'"):
         raise Broken(
-            "Begins with an apostrophe, which marks a text in spreadsheets. Remove it. If the code really begins with "
-            "it, set the code in resource_json."
+            "Begins with an apostrophe, which marks text in spreadsheets. Remove it. If the code really begins with "
+            "an apostrophe, set the code in resource_json."
         )
     if odd := _unlike_it_looks(cell):
         raise Broken(f"Has {odd}. Enter the text again by hand.")
@@ -426,7 +440,7 @@ def _undamaged(cell: str) -> str:
 
 
 def _unlike_it_looks(cell: str) -> str | None:
-    """Return the first character of a code that is invisible or looks like a blank, in words; None if there is none."""
+    """Describe a code's first character that is invisible or looks like a space; None if there is none."""
     for character in cell:
         if character.isascii() and character.isprintable():
             continue

@@ -1,18 +1,18 @@
 """Columns of JSON: custom fields (specification 2.0), and ``resource_json``.
 
-A retailer's custom fields are an object of shapes by code: ``{value}``, ``{id, label}``, a list of ``{id, label}``,
-``{amount, currency}``. A product's are a list of ``{code, value, label?}``. A file has one column per code, or one
-column of JSON, or both.
+The custom fields of a retailer are an object with a shape for each code: ``{value}``, ``{id, label}``, a list of
+``{id, label}``, or ``{amount, currency}``. The custom fields of a product are a list of ``{code, value, label?}``. A
+file has one column per code, or one column of JSON, or both.
 
 In the column of a code each cell is interpreted by itself: ``true`` and ``false`` are booleans, digits without a
-leading zero are an integer, a cell that begins with ``{`` or ``[`` is JSON, any other cell is text.
-``{"value": "90210"}`` is a text of digits. A product's list is sent in the order of codes, so the order of columns does
-not change the content.
+leading zero are an integer, a cell that begins with ``{`` or ``[`` is JSON, and any other cell is text.
+``{"value": "90210"}`` sends digits as text. A product's list is sent in the order of codes, so the order of columns
+does not change the content.
 
 ``resource_json`` is one JSON object per row, an overlay that is merged over the row's other columns. It can set values
-that no column can: a field that is not in the specification, another shape, an explicit null, an empty value. Its
-values win and are not checked; fields that it does not name keep the value of their column. Objects are merged field by
-field; any other value, and an entry of custom fields, replaces the value below.
+that no column can: a field that is not in the specification, a different shape, an explicit null, an empty value. Its
+values win and are not checked; fields that it does not name keep the values of their columns. Objects are merged field
+by field; any other value, and an entry of custom fields, replaces the row's value.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from pydantic_core import CoreSchema, core_schema
 from wms_sync.master_data.fields import Broken, Cell, json_value, letters
 
 WHOLE = ""
-"""The key of the JSON column among the columns of single codes."""
+"""The key under which the JSON column is found among the columns of single codes."""
 _INTEGER = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
 _CURRENCY = letters(3, "USD", "currency code")
 _SINGLE = 'true, false, whole number or text, each cell by itself ({"value": "90210"} keeps digits text)'
@@ -40,7 +40,7 @@ _SHAPES = (
 
 @dataclass(frozen=True)
 class CustomFields(Cell):
-    """All custom fields of a row: texts by code, the column of JSON under ``WHOLE``.
+    """The rule for all custom fields of a row: its cells by code, with the column of JSON under ``WHOLE``.
 
     ``parse`` splits the JSON by code, ``single`` parses the value of one code, ``gather`` builds the value to send.
     """
@@ -59,14 +59,14 @@ class CustomFields(Cell):
     def _all(self, cells: Mapping[str, str]) -> dict[str, object]:
         single = {code: text for code, text in cells.items() if code != WHOLE}
         spread = self.parse(cells[WHOLE]) if WHOLE in cells else {}
-        assert isinstance(spread, dict)  # noqa: S101 - both functions below return one
+        assert isinstance(spread, dict)  # noqa: S101 - both functions below return a dict
         if twice := next((code for code in spread if code in single), None):
             raise Broken(f"Has the field {twice}, which also has its own column; fill one of them.")
         return spread | single
 
 
 def retailer_fields() -> CustomFields:
-    """Return the rule for a retailer's custom fields: an object of shapes by code."""
+    """Return the rule for a retailer's custom fields: an object with a shape for each code."""
 
     def spread(cell: str) -> dict[str, object]:
         found = json_value(cell)
@@ -110,7 +110,7 @@ def _is_field(entry: object) -> bool:
 
 
 def _value_and_label(given: str | dict[str, object]) -> dict[str, object]:
-    """Return the entry of one code, from the JSON column or from the text of its own column."""
+    """Return the entry of one code, given as an entry of the JSON column or as a cell of the code's own column."""
     if isinstance(given, dict):
         return {key: member for key, member in given.items() if key != "code"}
     value = _scalar_or_json(given)
@@ -120,7 +120,7 @@ def _value_and_label(given: str | dict[str, object]) -> dict[str, object]:
 
 
 def _shape(given: str | dict[str, object] | list[object]) -> object:
-    """Return a shape of the specification, from the JSON column or from the text of its own column."""
+    """Return the shape of one code, given as a value of the JSON column or as a cell of the code's own column."""
     value = _scalar_or_json(given) if isinstance(given, str) else given
     if isinstance(value, list):
         if not all(isinstance(entry, dict) and _is_choice(entry) for entry in value):
@@ -159,7 +159,7 @@ def _scalar_or_json(cell: str) -> object:
 
 
 RAW = "resource_json"
-"""The column of the overlay, which accepts any JSON object."""
+"""The name of the overlay's column, which accepts any JSON object."""
 Overlay = Mapping[str, Any]
 NO_OVERLAY: Overlay = {}
 _CUSTOM_FIELDS = "custom_fields"
@@ -171,12 +171,12 @@ def overlay_cell() -> Cell:
 
 
 def read_overlay(text: str, column: str, key: str) -> Overlay:
-    """Read the cell of a row whose key ``column`` has ``key``. Raise ``Broken`` if it is not a valid overlay."""
+    """Parse the overlay of the row that has ``key`` in its key ``column``. Raise ``Broken`` if it is not valid."""
     overlay = _overlay(text)
     if column in overlay and overlay[column] != key:
         raise Broken(
-            f"Has {overlay[column]!r} as {column}, but the column {column} has {key!r}: make them equal, or remove it "
-            "from the JSON."
+            f"Has {overlay[column]!r} as {column}, but the column {column} has {key!r}: make them equal, or remove "
+            f"{column} from the JSON."
         )
     if not isinstance(overlay.get("type", ""), str):
         raise Broken("Has a type that is not text; put it in quotes.")
@@ -184,7 +184,7 @@ def read_overlay(text: str, column: str, key: str) -> Overlay:
 
 
 def decides(overlay: Overlay, path: tuple[str, ...]) -> bool:
-    """Return whether the overlay sets the field at ``path``, by its value or by a value above that is no object."""
+    """Return whether the overlay sets the field at ``path``, or replaces an object that contains the field."""
     inner: object = overlay
     for step in path:
         if not isinstance(inner, Mapping):
@@ -196,7 +196,7 @@ def decides(overlay: Overlay, path: tuple[str, ...]) -> bool:
 
 
 def overlaid(body: Mapping[str, Any], overlay: Overlay) -> dict[str, Any]:
-    """Merge an overlay over a body."""
+    """Return a body with the values of an overlay in place of its own."""
     merged = dict(body)
     for name, value in overlay.items():
         below = merged.get(name)

@@ -1,13 +1,13 @@
-"""The plan of a push: one step per row, made without side effects. Printing and applying it use the same list.
+"""The plan of a push: one step per row, made without side effects. The same list is printed and applied.
 
 | step | means | sent |
 | --- | --- | --- |
-| create | it is not known to be in the service | yes |
-| already there | it was created earlier, or the service shows it | no |
-| changed | created earlier with other values; the interface has no update | no |
+| create | the object is not known to be in the service | yes |
+| already there | the object was created earlier, or the service shows it | no |
+| changed | the object was created earlier with other values; the interface has no update | no |
 | rejected | the row breaks a rule, or refers to an unknown object | no |
-| waits | the id of an object that it refers to is not known yet | no |
-| in doubt | sent earlier without an answer | if the service refuses a second one itself, or a person requests it |
+| waits | the id of an object that the row refers to is not known yet | no |
+| in doubt | the row was sent earlier without an answer | if the service itself refuses duplicates, or on request |
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from wms_sync.state.ledger import PRESENT, UNSURE, Entry, State
 
 WITH_RESEND = " with --resend"
 OURS = UNSURE | {State.CREATED}
-"""States in which the object, if the service has it, comes from one of our creates."""
+"""The states of rows whose object, if the service has it, comes from one of our creates."""
 SHOWN = 100
-"""The rows to show of each action or outcome, unless all are requested."""
+"""The maximum number of rows to show for each action or outcome, unless all are requested."""
 WRONG_USAGE, NEEDS_A_HAND = 2, 3
 """Exit codes of the command line."""
 
 
 class Action(StrEnum):
-    """The action of a push for a row; see the module."""
+    """What a push does with a row; the module's docstring explains each action."""
 
     CREATE = "create"
     ALREADY_THERE = "already there"
@@ -53,13 +53,13 @@ class Action(StrEnum):
 
 
 class Step(Struct, frozen=True):
-    """One row of the file, or of its header. ``why`` has the reason and what to do.
+    """The decision on one row of the file, or on its header. ``why`` gives the reason and says what to do.
 
     ``warnings`` name values that are sent although the service may refuse them. ``ids`` are resolved references.
-    ``waits_for`` are keys of rows of this file whose ids come with the push. ``entry`` is the ledger's entry;
-    ``proven`` is the entry that the service's data proves; ``found`` are the objects for rows that refer to this key.
-    ``is_by_key_alone``: the only evidence is the key, which others may use too. ``is_last_word``: a person has looked
-    for the object in doubt, so a refusal settles it.
+    ``waits_for`` are the keys of rows of this file that get their ids during the push. ``entry`` is the ledger's entry;
+    ``proven`` is the entry that follows from the service's data; ``found`` are the objects to use for rows that refer
+    to this key. ``is_by_key_alone``: the only evidence is the key, which other merchants may also use.
+    ``is_last_word``: a person has looked for the object in doubt, so a refusal settles the doubt.
     """
 
     line: int
@@ -88,7 +88,7 @@ class Step(Struct, frozen=True):
 
     @property
     def _body(self) -> str:
-        """The body to be sent, as JSON, with words in place of ids that only the push brings."""
+        """The body to be sent, as JSON, with words in place of ids that become known during the push."""
         assert self.record is not None  # noqa: S101 - only records are sent
         to_come: dict[tuple[str, str], Remote] = {
             (reference.kind, key): {"type": reference.kind, "id": f"the one that {key} gets"}
@@ -106,7 +106,7 @@ class Step(Struct, frozen=True):
 class Plan(Struct, frozen=True):
     """The steps of a push of a file, in the order of sending, parents before children.
 
-    ``unasked`` are the reasons why the Merchant API could not be called: rows that need it wait, all others continue.
+    ``unasked`` are the reasons why the Merchant API could not be called. Rows that need it wait.
     """
 
     checked: Checked
@@ -132,7 +132,7 @@ class Plan(Struct, frozen=True):
 
     @property
     def fingerprint(self) -> str:
-        """Sixteen hex digits, equal only for plans with the same actions for the same file and service."""
+        """Sixteen hex digits that identify the plan: they change with its actions, its file or the service."""
         does = [
             (
                 step.line,
@@ -156,7 +156,7 @@ class Plan(Struct, frozen=True):
 
     @property
     def exit_code(self) -> int:
-        """0: every row is there or will be. 3: some need attention. 2: the header is wrong, so no row can be read."""
+        """0: every row is in the service or will be. 3: some rows need attention. 2: the header is wrong."""
         if self.checked.header_is_wrong:
             return WRONG_USAGE
         is_clear = self.counts.keys() <= {Action.CREATE, Action.ALREADY_THERE} and not self.unasked
@@ -174,7 +174,9 @@ class Plan(Struct, frozen=True):
 
 
 def make_plan(checked: Checked, existing: Existing, *, resend: bool = False, again: bool = False) -> Plan:
-    """Decide each row. With ``resend`` a person accepts the risk of sending again rows that the service may have.
+    """Decide what to do with each row.
+
+    With ``resend``, a person accepts the risk of sending again rows that the service may have.
 
     With ``again``, do not send refused rows again unless they have changed.
     """
@@ -202,19 +204,19 @@ def _in_words(offence: Offence) -> str:
 
 
 class _Planner:
-    """Decides records in the order of sending, because the decision on a child depends on that on its parent."""
+    """Decides records in the order of sending, because the decision on a child depends on the one on its parent."""
 
     def __init__(self, kind: Kind, existing: Existing, *, resend: bool, again: bool) -> None:
         self._kind = kind
         self._existing = existing
         self._resend = resend
         self._again = again
-        # not together with a doubt: --resend for the doubt does not mean the rows that are already there
+        # not if a row is in doubt: then --resend is meant for that row, not for the rows that are already there
         self._resend_by_key_alone = resend and not any(entry.state in UNSURE for entry in existing.entries.values())
         self._decided: dict[str, Step] = {}
 
     def decide(self, record: Record) -> Step:
-        """Decide a record whose parents are decided."""
+        """Return the step for a record. Its parents must have been decided before."""
         step = self._resolved(self._step(record))
         self._decided[record.key] = step
         return step
@@ -250,7 +252,7 @@ class _Planner:
         return self._there(step, _remembered(entry))
 
     def _perhaps_created_since_the_backup(self, step: Step) -> Step:
-        """Put a row that a restored ledger may lack in doubt, unless the service itself refuses a second one."""
+        """Mark a row as in doubt if a restored ledger may lack its create, unless the service refuses duplicates."""
         lacking = self._existing.lacking
         known_since = lacking is None or (step.entry is not None and step.entry.intended_at > lacking.observed_at)
         if lacking is None or known_since or self._kind.is_unique:
@@ -304,7 +306,7 @@ class _Planner:
         return replace(step, action=Action.IN_DOUBT, why=f"{sent}. {what_to_do(self._kind)}")
 
     def _resolved(self, step: Step) -> Step:
-        """Resolve the natural keys that a step refers to. Do not send a step with an unresolved reference."""
+        """Resolve the natural keys that a row refers to. Do not send a row with an unresolved reference."""
         if not step.sends or step.record is None:
             return step
         ids: dict[tuple[str, str], Remote] = {}
@@ -321,7 +323,7 @@ class _Planner:
         return replace(step, ids=ids, waits_for=tuple(dict.fromkeys(waits_for)))
 
     def _resolve(self, reference: Reference, key: str) -> Remote | _Unresolved | None:
-        """Resolve one key to ``{type, id}``; return None if this push sends its row."""
+        """Resolve one key to ``{type, id}``. Return None if this push itself creates the object."""
         what = f"{reference.kind} {key} ({reference.column})"
         parent = self._decided.get(key) if reference.kind == self._kind.type else None
         if parent is not None and parent.sends:
@@ -357,7 +359,7 @@ class _Unresolved(Struct, frozen=True):
 
 
 def _one(found: Sequence[Found], what: str, ids: str, parent: Step | None) -> Remote | _Unresolved:
-    """Return the only match for ``what``; ``ids`` is the column that takes an id, which needs no look-up."""
+    """Return the only match for ``what``. ``ids`` is the column that takes an id, which needs no look-up."""
     if not found and parent is not None:
         does = "waits too" if parent.action is Action.WAITS else f"is {parent.action}"
         return _Unresolved(Action.WAITS, f"Refers to {what}, which {does}, on line {parent.line}.")
@@ -384,9 +386,9 @@ def _one(found: Sequence[Found], what: str, ids: str, parent: Step | None) -> Re
 
 
 def _ours(entry: Entry | None, shown: Sequence[Found]) -> tuple[Found, ...]:
-    """Return the service's object of a product that was created from here.
+    """Return the service's object for a product, if an earlier push certainly created the object.
 
-    The sku alone is no proof: another merchant may use the same one, or the product is older.
+    The sku alone is no proof: another merchant may use the same sku, or the object may be older.
     """
     if entry is None or entry.state not in OURS:
         return ()
@@ -396,7 +398,7 @@ def _ours(entry: Entry | None, shown: Sequence[Found]) -> tuple[Found, ...]:
 
 
 def _proven(entry: Entry | None, shown: Found) -> Entry | None:
-    """Return the ledger's entry after the service has shown the object; None if the entry is up to date."""
+    """Return the ledger's entry updated by the object that the service shows; None if it is up to date already."""
     if entry is None or (entry.state in PRESENT and (entry.remote_id or shown.id is None)):
         return None
     return replace(

@@ -1,7 +1,7 @@
 """Plan a CSV file, push it, and report the outcome of each row.
 
-``plan_file`` sends nothing. ``push_file`` plans under the lock on its kind and applies the plan at once, so that no
-other push comes between plan and creates.
+``plan_file`` sends nothing. ``push_file`` holds the lock on its kind while it plans and applies the plan, so that no
+other push comes between the plan and its creates.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ from wms_sync.upkeep.recovery import ledger_lacks, refuse_another_service
 
 logger = logging.getLogger(__name__)
 LOOKUP = RetryPolicy(attempts=4, total_seconds=60)
-"""Retries of the Merchant API. A push continues without it."""
+"""The retries of calls to the Merchant API. If they fail, the push continues without it."""
 
 
 class PushReport(Struct, frozen=True):
-    """The results of a push, row by row. ``rejects`` is the file of rows to correct; None if there are none."""
+    """The results of a push, row by row. ``rejects`` is the file of rows to correct; None if there are no such rows."""
 
     plan: Plan
     applied: Applied
@@ -61,7 +61,7 @@ class PushReport(Struct, frozen=True):
     def exit_code(self) -> int:
         """0: every row is in the service. 3: some rows need attention. 2: the header is wrong.
 
-        A push that stopped has the exit code of the error.
+        A push that stopped early has the exit code of its error.
         """
         if self.applied.stopped is not None:
             return self.applied.stopped.exit_code
@@ -71,7 +71,7 @@ class PushReport(Struct, frozen=True):
 
     @property
     def unsettled(self) -> tuple[Result, ...]:
-        """Rows that the service did not accept, but that a later push sends or settles by itself."""
+        """The rows that the service did not accept, but that a later push sends or settles without help."""
         return tuple(
             result for result in self.applied.results if result.outcome is Outcome.UNSENT or result.settles_by_itself
         )
@@ -83,14 +83,14 @@ class PushReport(Struct, frozen=True):
         return f"{self.plan.kind.many} of {self.plan.checked.file.path.name}: {counted}"
 
     def rows(self, *outcomes: Outcome) -> list[dict[str, Any]]:
-        """Return results as table rows, in the order of the file; all, or those with one of ``outcomes``."""
+        """Return the results with one of these outcomes, or all results, as table rows in the order of the file."""
         shown = [result for result in self.applied.results if not outcomes or result.outcome in outcomes]
         return [result.row for result in sorted(shown, key=lambda result: result.line)]
 
     def lines(self, *, most: int | None = SHOWN) -> Iterator[str]:
         """Yield the report as text: rows that need attention or have warnings, what to do, and the summary.
 
-        Show at most ``most`` rows of each outcome, or all; print a reason that several rows share only once.
+        Show at most ``most`` rows of each outcome, or all if it is None. Show a reason that rows share only once.
         """
         seen: Counter[Outcome] = Counter()
         first: dict[str, int] = {}
@@ -133,7 +133,10 @@ def plan_file(
     resend: bool = False,
     transport: httpx.BaseTransport | None = None,
 ) -> Plan:
-    """Return the plan that ``push_file`` would apply now, without sending or waiting. Restore lost ledger entries."""
+    """Return the plan that ``push_file`` would apply now. Send nothing, and do not wait for a lock.
+
+    Restore lost entries of the ledger first.
+    """
     _refuse_odd_name(path)
     with PushLedger(settings.database_url) as ledger, _lookup(settings, None, transport) as lookup:
         return _plan(settings, ledger, kind, path, lookup, resend=resend)
@@ -156,10 +159,10 @@ def push_file(
 ) -> PushReport:
     """Create the rows of the file that are not known to be in the service.
 
-    ``planned`` is called with the plan before the first create, and may raise to prevent sending. ``stop`` ends the
-    push after the requests under way. Use ``again`` for a file whose rows were handled earlier: refused rows that have
-    not changed are neither sent nor written to the rejects again. Requests go through ``transport``, if there is one,
-    instead of a socket. ``held`` is the lock on the kind, if the caller has it. Raise ``UnreadableFile``,
+    ``planned`` is called with the plan before the first create, and may raise an error to prevent sending. ``stop``
+    ends the push after the requests under way. Use ``again`` for a file whose rows were handled earlier: refused rows
+    that have not changed are then neither sent nor written to the rejects again. Requests go through ``transport``, if
+    there is one, instead of a socket. ``held`` is the lock on the kind, if the caller has it. Raise ``UnreadableFile``,
     ``TooManyCreates``, ``SettingsError`` or ``StateError``; errors of creates and of the Merchant API are in the
     report.
     """
@@ -220,7 +223,7 @@ def _plan(
 ) -> Plan:
     service = settings.require_base_url()
     with StateStore(settings.database_url) as store:
-        refuse_another_service(settings, store)  # its tables have other objects and ids
+        refuse_another_service(settings, store)  # tables of a different service have other objects and ids
         lacking = None if kind.is_unique else ledger_lacks(settings, store)
     target = target_of(settings)
     restore_push_ledger(target, CreatesJournal(settings.layout.creates), ledger)
@@ -230,7 +233,7 @@ def _plan(
 
 
 def _ledger(settings: Settings, kind: Kind, turn: Turn) -> PushLedger:
-    """Open the ledger. For kinds that the service would create twice, also write entries to the journal."""
+    """Open the ledger. For kinds of which the service accepts duplicates, it also writes entries to the journal."""
     url = settings.database_url
     return PushLedger(url, turn) if kind.is_unique else JournaledLedger(url, turn, CreatesJournal(turn.layout.creates))
 
@@ -239,7 +242,7 @@ def _ledger(settings: Settings, kind: Kind, turn: Turn) -> PushLedger:
 def _lookup(
     settings: Settings, policy: RetryPolicy | None, transport: httpx.BaseTransport | None
 ) -> Iterator[Lookup | None]:
-    """Open the Merchant API if its credentials are set."""
+    """Open the lookup in the Merchant API if its credentials are set; otherwise yield None."""
     if not settings.has_merchant:
         yield None
         return
@@ -248,7 +251,7 @@ def _lookup(
 
 
 def _refuse_odd_name(path: Path) -> None:
-    """Refuse a file whose name is not UTF-8, because the state of a push is stored under it."""
+    """Refuse a file whose name is not UTF-8, because the state of a push is stored under that name."""
     try:
         str(path).encode()
     except UnicodeEncodeError:
@@ -258,7 +261,7 @@ def _refuse_odd_name(path: Path) -> None:
 def _refuse_too_many(settings: Settings, plan: Plan) -> None:
     if plan.sends > settings.push_limit:
         raise TooManyCreates(
-            f"The push would create {plan.sends:,} {plan.kind.many}, and WMS_PUSH_LIMIT allows {settings.push_limit:,} "
+            f"The push would create {plan.sends:,} {plan.kind.many}, but WMS_PUSH_LIMIT allows {settings.push_limit:,} "
             "at a time. No row was sent, because a create cannot be undone. Check the plan (--dry-run); if it is "
             f"right, push with WMS_PUSH_LIMIT={plan.sends}."
         )

@@ -1,9 +1,10 @@
-"""The records of a push: the lock on its kind, the state of its file, the file of rejected rows.
+"""What a push keeps: the lock on its kind, the state of its file, and the file of rejected rows.
 
-The state store has the state from the plan to the end; status, doctor and sensor list the files whose last push left
-rows unsent or waiting. Rejected rows are written unchanged, with their reasons in an extra column. Once corrected, that
-file can be pushed: the column is ignored. It is the first column, so that the cells of a row with too many stay in
-place. A byte-order mark keeps Excel from reading the file as Windows-1252.
+The state store has the state of the file from the plan to the end of the push. Status, doctor and sensor list the files
+whose last push left rows unsent or waiting. Rejected rows are written unchanged, with their reasons in an extra column.
+Once its rows are corrected, the file of rejected rows can be pushed: the extra column is ignored. It is the first
+column, so that a row with too many cells keeps them in their columns. A byte-order mark keeps Excel from reading the
+file as Windows-1252.
 """
 
 from __future__ import annotations
@@ -33,17 +34,17 @@ from wms_sync.storage.durable import make_private, write_whole
 
 
 def push_lock(kind: str) -> str:
-    """Return the name of the lock on pushing the kind of this name."""
+    """Return the name of the lock on pushing the kind with this name."""
     return f"push-{kind}"
 
 
 def pusher(settings: Settings, kind: str) -> Holder | None:
-    """Return the holder of the lock on the kind of this name; None if nobody is pushing it."""
+    """Return the holder of the lock on pushing the kind with this name; None if nobody is pushing it."""
     return lock_of(settings.database_url, settings.layout).holder(what=push_lock(kind))
 
 
 class FileState:
-    """Records one push of one file, within its turn."""
+    """Records the state of one push of one file, while the push holds its lock."""
 
     def __init__(self, files: PushFiles, service: str, kind: str, path: Path, run_id: str) -> None:
         self._files = files
@@ -51,7 +52,7 @@ class FileState:
         self._file = PushedFile(service, kind, str(path.absolute()), "", run_id, 0, 0, None, datetime.now(UTC), None)
 
     def unreadable(self) -> None:
-        """Record that the file cannot be read until its content changes."""
+        """Record that the file cannot be read; the sensor then ignores it until its content changes."""
         self._record(sha256=digest_of(self._path), ended_at=datetime.now(UTC))
 
     def planned(self, plan: Plan) -> None:
@@ -76,11 +77,14 @@ class FileState:
 
 
 GONE_IS_REPORTED_FOR = timedelta(days=7)
-"""The time for which a removed file is still reported: the person who removed it may not know of its unsent rows."""
+"""How long a removed file is still reported: whoever removed it may not know of its unsent rows."""
 
 
 def unfinished(settings: Settings) -> tuple[PushedFile, ...]:
-    """Return the files with unsent or waiting rows that nobody is pushing. Leave out files removed some days ago."""
+    """Return the files with unsent or waiting rows that nobody is pushing.
+
+    Leave out files that are gone and whose push began more than ``GONE_IS_REPORTED_FOR`` ago.
+    """
     idle = {kind for kind in NAMES if pusher(settings, kind) is None}
     reported_since = datetime.now(UTC) - GONE_IS_REPORTED_FOR
     with PushFiles(settings.database_url) as files:
@@ -92,7 +96,7 @@ def unfinished(settings: Settings) -> tuple[PushedFile, ...]:
 
 
 def needs(settings: Settings, file: PushedFile) -> str:
-    """Return sentences on the open rows of a file, the reason, and what happens next or has to be done."""
+    """Return sentences that say which rows of a file are open, why, and what happens next or has to be done."""
     path = Path(file.path)
     sentences = [f"{path.name}, pushed on {file.began_at:%Y-%m-%d %H:%M} UTC: {_open(file)}."]
     if file.reason and file.unsent:
@@ -116,7 +120,10 @@ def _next(settings: Settings, file: PushedFile, path: Path) -> Iterator[str]:
     if not path.exists():
         yield f"The file is gone: put it back, and run {by_hand}."
     elif file.unsent > settings.push_limit:
-        yield f"Check the plan; if it is right, raise WMS_PUSH_LIMIT, or run {by_hand} with a higher one."
+        yield (
+            "Check the plan; if it is right, raise WMS_PUSH_LIMIT, or set it for one run: "
+            f"`WMS_PUSH_LIMIT={file.unsent} wms-sync push {file.kind} {file.path}`."
+        )
     elif settings.push_enabled and path.parent == settings.master_data_dir:
         yield "Dagster's sensor master_data_files pushes it again."
     else:
@@ -130,7 +137,7 @@ def write_rejects(layout: Layout, checked: Checked, run_id: str, reasons: Mappin
     """Write the rows with ``reasons`` (by line) to a file and return its path; None if no row could be corrected there.
 
     If the file of an earlier push, or the pushed file itself, has the same rows with the same reasons, return its path
-    and write no file.
+    and do not write another file.
     """
     file = checked.file
     lines = [line for line in sorted(reasons) if line in file.cells]
@@ -143,7 +150,7 @@ def write_rejects(layout: Layout, checked: Checked, run_id: str, reasons: Mappin
     writer.writerows([reasons[line], *_without(file.cells[line], earlier)] for line in lines)
     content, folder = text.getvalue().encode("utf-8-sig"), make_private(layout.rejects)
     stem = f"{checked.kind}-{file.path.stem[:LONGEST_STEM]}"
-    # match an id by its length: a stem may be the beginning of another one
+    # match a run's id by its length: a stem may be the beginning of another stem
     earlier_files = sorted(folder.glob(f"{glob.escape(stem)}-{'?' * len(run_id)}.csv"))
     pushed = [file.path] if file.path.absolute().parent == folder.absolute() else []
     for known in (*pushed, *earlier_files):
@@ -155,5 +162,5 @@ def write_rejects(layout: Layout, checked: Checked, run_id: str, reasons: Mappin
 
 
 def _without(cells: tuple[str, ...], position: int | None) -> list[str]:
-    """Return the cells without the reasons of an earlier push of the same rows."""
+    """Return the cells without the one at ``position``, which has the reasons of an earlier push of the same rows."""
     return [cell for at, cell in enumerate(cells) if at != position]

@@ -1,13 +1,13 @@
-"""The records of valid rows, and the rules between them: each key appears once, parents come before children.
+"""The records of valid rows, and the rules that involve several rows: each key once, parents before children.
 
-Keys that differ only in case count as equal, and so do keys whose accents are encoded in two ways. The specification
+Keys that differ only in case count as equal, and so do keys whose accents are encoded differently. The specification
 does not define whether "unique" ignores case, and the answer "already in use" proves that a row was created, so two
-such rows could count as one. All of them are refused, because a create cannot be undone and it is unknown which one was
-meant. Keys that intentionally differ only in case can be pushed in two files.
+such rows could count as one. All rows with equal keys are refused, because a create cannot be undone and it is unknown
+which row was meant. Rows whose keys intentionally differ only in case can be pushed in two files.
 
-A record has a content, which is compared, and a body, which is sent. A content is canonical JSON of the row, with
-references by natural key: it does not depend on the known ids. The body has ids instead. A reference by id in the file
-is an id in both.
+A record has a content, which is compared, and a body, which is sent. The content is canonical JSON of the row, with
+references by natural key, so that it does not depend on the known ids. The body has ids instead. If the file refers to
+an object by id, both have the id.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 class Reference(Struct, frozen=True):
     """A reference of a record to other objects, to be resolved before sending.
 
-    ``column`` is its column in the file, as written. ``path`` is its dotted path in the body, where its parent already
-    exists. ``kind`` is the service's word for the objects. ``keys`` are natural keys, or ids if ``by_id``. ``ids`` is
-    the column that takes ids in place of natural keys.
+    ``column`` is its column in the file, as written. ``path`` is its dotted path in the body, which has every part of
+    the path but the last. ``kind`` is the service's word for the kind of the objects. ``keys`` are natural keys, or ids
+    if ``by_id``. ``ids`` is the column that takes ids in place of natural keys.
     """
 
     path: str
@@ -47,9 +47,9 @@ class Reference(Struct, frozen=True):
 
 
 class Record(Struct, frozen=True):
-    """A row that keeps every rule that does not need the service. ``body`` lacks only its references.
+    """A row that passes every rule that does not need the service. ``body`` lacks only the references.
 
-    ``is_raw``: a part of the body comes from ``resource_json``, which is not checked.
+    ``is_raw``: part of the body comes from ``resource_json``, which is not checked.
     """
 
     line: int
@@ -60,11 +60,15 @@ class Record(Struct, frozen=True):
 
 
 MOST_NAMED = 10
-"""The most other rows that a message names: a key that filled a column of 40,000 rows made 10 GB of messages."""
+"""The maximum number of other rows that a message names. Without it, a key that filled a column of 40,000 rows gave 10
+GB of messages."""
 
 
 def duplicate_keys(kind: Kind, column: str, keys: pd.Series[str]) -> Iterator[Offence]:
-    """Refuse rows whose key is also on another line. ``keys`` are by line, in the form that the service stores."""
+    """Yield an offence for each row whose key is also on another line.
+
+    ``keys`` are by line, in the form that the service stores.
+    """
     folded = keys.map(lambda key: normalize("NFC", key).casefold())
     for _, same in keys[folded.duplicated(keep=False)].groupby(folded, sort=False):
         lines, how = list(same.index), _but_for(same)
@@ -85,14 +89,14 @@ def _but_for(alike: pd.Series[str]) -> str:
 
 
 class Ordered(Struct, frozen=True):
-    """The records that can be sent, parents first and otherwise as in the file, and the offences of the others."""
+    """The records to send, parents first and otherwise as in the file, and the offences of all other records."""
 
     records: tuple[Record, ...]
     offences: tuple[Offence, ...]
 
 
 def parents_first(kind: Kind, records: Sequence[Record], rejected: Mapping[str, int]) -> Ordered:
-    """Put parents before children. ``rejected`` has the keys of rows that broke a rule, with their lines."""
+    """Put parents before children. ``rejected`` has the keys of rows that break a rule, with their lines."""
     by_key = {record.key: record for record in records}
     kept: list[Record] = []
     offences: list[Offence] = []
@@ -118,7 +122,7 @@ def _parents(kind: Kind, record: Record) -> Iterator[tuple[str, Reference]]:
 
 
 def _walk(kind: Kind, by_key: Mapping[str, Record]) -> tuple[list[Record], dict[str, Offence]]:
-    """Return all records, each after its parents and otherwise as in the file; and the offences of cycles, by key.
+    """Return all records, each after its parents and otherwise as in the file; and offences for cycles, by key.
 
     Search depth first without recursion, because a chain of parents may be longer than Python's stack.
     """
@@ -177,16 +181,16 @@ def _troubled_parents(
 Remote = Mapping[str, Any]
 """A reference as the service accepts it: ``{type, id}``."""
 Ids = Mapping[tuple[str, str], Remote]
-"""References by the service's word for the kind and the natural key."""
+"""References by kind, in the service's word for it, and natural key."""
 ONLY_BY_ID = frozenset({"LotType", "Regulation"})
-"""Kinds without a natural key: a content has their bare id."""
+"""Kinds without a natural key. A content has only the id for them."""
 
 
 ABSENT = object()
 
 
 class Change(Struct, frozen=True):
-    """A field whose value in the file has changed. ``ABSENT`` stands for a missing field."""
+    """A field whose value in the file has changed. ``ABSENT`` stands for the value of a missing field."""
 
     field: str
     old: Any
@@ -197,7 +201,7 @@ class Change(Struct, frozen=True):
 
 
 def content(record: Record) -> str:
-    """Return a record as canonical JSON: keys sorted, no blanks."""
+    """Return a record as canonical JSON: keys sorted, no whitespace."""
     whole = deepcopy(record.body)
     for reference in record.references:
         named = [_remote(reference, key) if _is_named_by_id(reference) else key for key in reference.keys]
@@ -221,7 +225,7 @@ def body(record: Record, ids: Ids) -> dict[str, Any]:
 
 
 def changes(old: str, new: str) -> tuple[Change, ...]:
-    """Compare two contents field by field (dotted names). 1 equals 1.0; the order of custom fields is ignored."""
+    """Return the fields in which two contents differ. 1 equals 1.0, and the order of custom fields is ignored."""
     before, after = dict(_fields(json.loads(old))), dict(_fields(json.loads(new)))
     return tuple(
         Change(field, before.get(field, ABSENT), after.get(field, ABSENT))
@@ -239,7 +243,7 @@ def _is_named_by_id(reference: Reference) -> bool:
 
 
 def _remote(reference: Reference, key: str) -> dict[str, Any]:
-    """Return the reference for an id. A packaging item has the type Product, because its id does not show its type."""
+    """Return the reference for an id. For a packaging item it has the type Product, because an id shows no type."""
     return {"type": reference.kind, "id": int(key)}
 
 
@@ -262,7 +266,10 @@ def _fields(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:  # noqa: A
 
 
 def _is_by_code(value: object) -> bool:
-    """Return whether it is a product's list of custom fields with distinct codes; resource_json may set any value."""
+    """Return whether a value is a product's list of custom fields with distinct codes.
+
+    ``resource_json`` may have set any value in its place.
+    """
     entries = value if isinstance(value, list) else [None]
     codes = [entry.get("code") if isinstance(entry, dict) else None for entry in entries]
     return all(isinstance(code, str) for code in codes) and len(set(codes)) == len(codes)

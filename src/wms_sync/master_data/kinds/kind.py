@@ -1,7 +1,7 @@
 """The type ``Kind``, and the cells and groups of cells that several kinds share.
 
-The bodies of a kind define its fields, with the rule of each cell. ``table`` lists the kinds. A group such as ``Money``
-is complete or absent.
+The bodies of a kind define its fields, with the rule of each cell. ``table`` lists the kinds. A row fills all cells of
+a group such as ``Money``, or none.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ Body: TypeAlias = type
 class MerchantMethod(Struct, frozen=True):
     """The method of the Merchant API (4.7) that finds objects by their natural key.
 
-    ``key`` and ``ids`` are fields of a row of its result; the first of ``ids`` that has an id counts. The type of a row
-    counts only if it begins with one of ``types``; otherwise the row has the kind's own type.
+    ``key`` and ``ids`` are fields of a row of the result; the first of ``ids`` that has an id is used. The type of a
+    row is used only if it begins with one of ``types``; otherwise the row has the kind's own type.
     """
 
     name: str
@@ -46,19 +46,19 @@ class Kind(Struct, frozen=True, eq=False):
     """A kind of master data that can be created in the service."""
 
     name: str
-    """The word of the command line, of file names and of the ledger: ``location-tags``."""
+    """The name of the kind in commands, file names and the ledger: ``location-tags``."""
     type: str
-    """The service's word for it in a reference: ``LocationTag``."""
+    """The service's word for the kind, in references: ``LocationTag``."""
     key: str
     """The column with the natural key of a record."""
     is_unique: bool
-    """Whether the service refuses a second object of the same key (section 2), so that sending again is safe."""
+    """Whether the service refuses a second object with the same key (section 2), so that sending it again is safe."""
     endpoint: str
     """The path of the create, as in section 4: ``/v1/inventory/location-tags``."""
     bodies: Mapping[str, Body]
     """The bodies of the create, by the type of a row."""
     body_of_unknown_type: Body | None = None
-    """The body that checks the other cells of a row with a wrong type, if there are several types."""
+    """The body that checks the other cells of a row whose type is wrong, if there are several types."""
     wrapped_in: str | None = None
     """The field of the request that contains the body; None if the body is the request."""
     read_only: frozenset[str] = frozenset()
@@ -68,32 +68,32 @@ class Kind(Struct, frozen=True, eq=False):
     aliases: Mapping[str, str] = field(default_factory=dict)
     """Other names of columns, such as those of the vendor's own files."""
     not_carried: tuple[str, ...] = ()
-    """Columns of such files that are not sent, with a note, because the create has no field for them."""
+    """Columns of the vendor's files that are not sent, because the create has no field for them. A note lists them."""
     as_stored: Callable[[str], str] = str.strip
     """Turns a cell of the key into the key that the service stores."""
     inactive: str | None = None
     """The ``status`` of a record that cannot be a parent."""
     query: str | None = None
-    """The SQL file that reads its objects from the published file; None if shipments do not refer to them."""
+    """The SQL file that reads the kind's objects from the published file; None if shipments do not refer to them."""
     merchant_method: MerchantMethod | None = None
-    """The method of the Merchant API that finds its objects; None if there is none."""
+    """The method of the Merchant API that finds the kind's objects; None if there is none."""
 
     def __str__(self) -> str:
         return self.name
 
     @property
     def many(self) -> str:
-        """The words for several: ``location tags``."""
+        """The words for several objects: ``location tags``."""
         return self.name.replace("-", " ")
 
     @property
     def one(self) -> str:
-        """The words for one: ``location tag``."""
+        """The words for one object: ``location tag``."""
         return self.many.removesuffix("s")
 
     @property
     def slug(self) -> str:
-        """The form of its name in assets and jobs: ``location_tags``."""
+        """The name of the kind in assets and jobs: ``location_tags``."""
         return self.name.replace("-", "_")
 
     @property
@@ -103,7 +103,7 @@ class Kind(Struct, frozen=True, eq=False):
 
     @property
     def can_be_found(self) -> bool:
-        """Whether a sync or the Merchant API may find its objects."""
+        """Whether a sync or the Merchant API may find the kind's objects."""
         return self.query is not None or self.merchant_method is not None
 
     def body(self, type_: str) -> Body:
@@ -111,7 +111,7 @@ class Kind(Struct, frozen=True, eq=False):
         return self.bodies.get(type_, self.body_of_unknown_type or self.bodies[self.type])
 
     def type_written(self, text: str) -> str:
-        """Return a type, given in any case, as the service writes it; any other text unchanged."""
+        """Return a type as the service writes it, whatever its case. Return any other text unchanged."""
         return next((known for known in self.bodies if known.casefold() == text.casefold()), text)
 
 
@@ -127,11 +127,11 @@ Currency = Annotated[str, letters(3, "USD", "currency code")]
 Country = Annotated[str, letters(2, "US", "country code")]
 
 CLOSED = ConfigDict(extra="forbid")
-"""For the outermost body: a cell without a field there is an offence."""
+"""The configuration of an outermost body: a cell that has no field in it is an offence."""
 
 
 class Money(TypedDict):
-    """``{amount, currency}``."""
+    """An amount with its currency."""
 
     amount: Number
     currency: Currency

@@ -1,11 +1,11 @@
 """Products and packaging items (specification 2.3 and 4.3), which share one endpoint and differ by ``type``.
 
-A reference is two fields here, and a row fills one of them: the natural key or the id (``allow_for_brands``,
-``allow_for_brand_ids``). Fields that only the service sets (ids, times, units) are not here. The specification does not
-show which fields are required; here the fields that identify an item are.
+A reference has two fields here, and a row fills one of them: the natural key or the id (``allow_for_brands``,
+``allow_for_brand_ids``). Fields that only the service sets (ids, times, units) are left out. The specification does not
+show which fields are required; here the fields that identify an item are required.
 
-Flags among the packaging options whose shape is not shown count as booleans by their names; other text is sent
-unchanged, with a warning. The column ``resource_json`` can set values that no column can.
+The specification does not show the shape of some packaging options. Those that are flags by their names accept
+booleans; other text is sent unchanged, with a warning. The column ``resource_json`` can set values that no column can.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ ITEM_TYPES = (
     "PackagingInfill",
 )
 
-_SHOWN_ONLY = "The specification shows a product's merchant in answers only; the service may refuse or ignore it."
+_SHOWN_ONLY = "The specification shows a product's merchant only in answers; the service may refuse or ignore it."
 
 
 class Item(TypedDict, total=False):
-    """Fields of products and packaging items alike (2.3); without a type, it is a product."""
+    """The fields that products and packaging items share (2.3). A row without a type is a product."""
 
     type: Annotated[str, one_of(ITEM_TYPES, f"{', '.join(ITEM_TYPES)}, or empty for Product")]
     sku: Required[Code]
@@ -200,7 +200,7 @@ class _Confirmed(TypedDict, total=False):
 
 
 class _Applied(_Options, _Routed, _Confirmed, total=False):
-    """Options of items that rules add to a package. ``require_scan_timing`` is one text, even with a ``|``."""
+    """Options of items that rules add to a package. ``require_scan_timing`` is a single value, even with a ``|``."""
 
     apply_to_goods_type: Text
     never_apply_to_goods_type: Text
@@ -311,7 +311,7 @@ _VENDOR_COLUMNS = {
     "can_contain_other_items": "packaging.can_contain_other_items",
     "unit_qty": "packaging.unit_quantity",
 }
-"""The vendor's names that differ from ours; ``sku``, ``name`` and ``goods_type`` are the same."""
+"""Our names for those of the vendor's columns that differ; ``sku``, ``name`` and ``goods_type`` are the same."""
 
 _NOT_CARRIED = (
     "allowed_container_styles",
@@ -320,7 +320,7 @@ _NOT_CARRIED = (
     "special_supplies",
     "special_other",
 )
-"""The vendor's columns without a field in the create endpoint."""
+"""The vendor's columns that have no field in the create endpoint."""
 
 PRODUCTS = Kind(
     name="products",

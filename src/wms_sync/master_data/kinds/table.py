@@ -1,9 +1,10 @@
 """The kinds of master data: retailers (specification 2.2 and 4.2), products, location tags (2.1 and 4.1).
 
-The specification does not say which fields of a retailer are required; here the fields that identify one are. The order
-is that of commands and reports. The name of a file in the folder of master data begins with its kind and ends with
-``.csv``, in any case: ``retailers.csv``, ``Products 2026-03.csv``, ``location_tags-new.csv``. The name of a file of
-rejected rows does so too, so the file can be put into the folder unchanged. Subfolders are not read.
+The specification does not say which fields of a retailer are required; here the fields that identify a retailer are
+required. Commands and reports show the kinds in the order of this module. The name of a file in the folder of master
+data begins with its kind and ends with ``.csv``, in any case: ``retailers.csv``, ``Products 2026-03.csv``,
+``location_tags-new.csv``. The same is true of a file of rejected rows, so it can be put into the folder unchanged.
+Subfolders are not read.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from wms_sync.settings import Settings
 
 @with_config(CLOSED)
 class Retailer(TypedDict, total=False):
-    """Sections 2.2 and 4.2."""
+    """A retailer (sections 2.2 and 4.2)."""
 
     type: Annotated[str, one_of(("Retailer",))]
     code: Required[Annotated[str, code(64)]]
@@ -81,7 +82,7 @@ RETAILERS = Kind(
 
 @with_config(CLOSED)
 class LocationTag(TypedDict, total=False):
-    """Section 4.1."""
+    """A location tag (section 4.1)."""
 
     name: Required[Annotated[str, tag_name(230)]]
     description: Text255
@@ -108,7 +109,7 @@ NAMES = tuple(kind.name for kind in KINDS)
 IN_SHIPMENTS = tuple(kind.name for kind in KINDS if kind.query is not None)
 """The names of the kinds that shipments refer to."""
 SAMPLES = Path(__file__).with_name("samples")
-"""A folder with one file per kind, with every column. References are to objects of the sandbox."""
+"""A folder with one sample file per kind, which has every column. Its references are to objects of the sandbox."""
 _BY_NAME = {kind.name: kind for kind in KINDS}
 
 
@@ -133,7 +134,7 @@ def folder_of(settings: Settings) -> Path:
 
 
 def files_of(folder: Path, kind: Kind) -> tuple[Path, ...]:
-    """Return the files of this kind, sorted by name, in the order of pushing."""
+    """Return the files of this kind in the order of pushing, which is by name."""
     try:
         return tuple(sorted(path for path in folder.iterdir() if kind_of(path) is kind and path.is_file()))
     except OSError as error:
@@ -143,7 +144,7 @@ def files_of(folder: Path, kind: Kind) -> tuple[Path, ...]:
 
 
 def kind_of(path: Path) -> Kind | None:
-    """Return the kind in a file's name; None if it names none."""
+    """Return the kind that a file's name begins with; None if it begins with no kind."""
     name = path.name.casefold().replace("_", "-")
     named = [kind for kind in KINDS if name.startswith(kind.name) and name.endswith(".csv")]
     return max(named, key=lambda kind: len(kind.name), default=None)
