@@ -1,7 +1,7 @@
 """Charts of the report, as SVG: Vega-Lite specifications, drawn by vl-convert without a browser.
 
 Needs the extra ``report``. Colour-blind people can tell the colours apart, and the page shows the numbers of each chart
-as a table below it.
+in a table below the chart.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SMALL, WIDE = 330, 560
 
 
 def due_by_week(rows: Rows) -> str:
-    """Draw the shipments due by week: on time, late, still open."""
+    """Draw the shipments that were due in each week: on time, late, or still open."""
     parts = [
         {"week": _day(row["week"]), "what": what, "at": at, "shipments": row[key]}
         for row in rows

@@ -1,6 +1,6 @@
-"""Count what was read of each day: records, pages and bytes, for Dagster's daily partitions.
+"""Count what was read for each day: records, pages and bytes, for Dagster's daily partitions.
 
-A window covers several days, and its pages are in the order of ids, so a page has records of several days too. The
+A window covers several days, and its pages are in the order of ids, so a page, too, has records of several days. The
 Parquet files have the day and the page of each record.
 """
 
@@ -27,11 +27,11 @@ DAY = timedelta(days=1)
 
 
 class DayRead(Struct, frozen=True):
-    """The shipments that windows read of a day.
+    """What windows have read for a day.
 
-    ``records`` counts the shipments whose ``updated_at`` is in the day (UTC), ``pages`` the pages that they are on;
-    ``bytes`` is their share of these pages, compressed. All are None if the windows' Parquet files cannot be read.
-    ``windows`` are the windows that overlap the day.
+    ``records`` counts the shipments whose ``updated_at`` is on that day (UTC), ``pages`` counts the pages with these
+    shipments; ``bytes`` is their share of these pages, compressed. All three are None if the windows' Parquet files
+    cannot be read. ``windows`` are the windows that overlap the day.
     """
 
     windows: tuple[str, ...]
@@ -50,7 +50,7 @@ def days_of(intervals: Iterable[Interval]) -> set[date]:
 
 
 def covered_days(settings: Settings, store: StateStore) -> set[date]:
-    """Return the days without a gap in coverage. The last one may be covered only up to the newest moment read."""
+    """Return the days without a gap in coverage. The last day may be covered only up to the newest moment read."""
     covered = store.covered()
     newest, gaps = gaps_so_far(settings.start, covered)
     return days_of([Interval(settings.start, newest)] if settings.start < newest else []) - days_of(gaps)
@@ -69,7 +69,7 @@ def windows_of(store: StateStore, days: Iterable[date]) -> tuple[str, ...]:
 def read_of_days(
     settings: Settings, store: StateStore, days: Sequence[date], window_ids: Sequence[str]
 ) -> dict[date, DayRead]:
-    """Return what these windows read of each of these days."""
+    """Return what these windows have read for each of these days."""
     windows = [store.window(window_id) for window_id in window_ids]
     by_day: dict[date, list[str]] = {day: [] for day in days}
     for window in windows:

@@ -1,4 +1,4 @@
-"""The data dictionary: every table, mart and column as one HTML page, and as sources of a dbt project.
+"""The data dictionary: every table, mart and column, as an HTML page and as the sources of a dbt project.
 
 Both are generated from ``sql/``, so they always match the published file. The page needs no network and no JavaScript.
 """
@@ -34,11 +34,11 @@ SUBJECTS = (
     ("pii", "Personal data", "Filled only with WMS_INCLUDE_ADDRESSES; wms-sync forget removes rows."),
     ("ops", "About the sync", "Windows, loads, checks, and values that did not fit."),
 )
-"""Key, heading, one sentence; in the order of the page."""
+"""The subjects of the page, in order: key, heading, and a sentence."""
 
 
 class Reference(Struct, frozen=True):
-    """A column that holds the key of another table. ``is_part``: its row is a part of the row there."""
+    """A column that has the key of another table. ``is_part``: each row is a part of the row that it refers to."""
 
     column: str
     to: str
@@ -54,12 +54,12 @@ class Described(Struct, frozen=True, dict=True):
 
     @property
     def name(self) -> str:
-        """Return the name for people: with its schema unless that is ``main``."""
+        """Return the name to show to people: with the schema, unless the schema is ``main``."""
         return self.relation.title
 
     @property
     def subject(self) -> str:
-        """Return the key of its subject."""
+        """Return the key of the subject that the page lists this table or mart under."""
         relation = self.relation
         if relation.schema != "main":
             return relation.schema
@@ -73,7 +73,7 @@ class Described(Struct, frozen=True, dict=True):
 
     @cached_property
     def head(self) -> dict[str, str]:
-        """Return the header of its file: grain, keys, source, notes."""
+        """Return the header of the relation's SQL file: grain, keys, source, notes."""
         return sql_files.headers(self.relation.create)
 
     @property
@@ -83,7 +83,7 @@ class Described(Struct, frozen=True, dict=True):
 
     @cached_property
     def references(self) -> tuple[Reference, ...]:
-        """Return the references of its columns, parsed from their comments."""
+        """Return the references of the relation's columns, parsed from the comments of the columns."""
         return tuple(self._references())
 
     def _references(self) -> Iterator[Reference]:
@@ -94,12 +94,12 @@ class Described(Struct, frozen=True, dict=True):
                 yield Reference(column.name, to, found["column"], is_part=to == part_of)
 
     def refers(self, column: Column) -> Reference | None:
-        """Return the reference of a column; None if it has none."""
+        """Return the reference of a column; None if the column refers to no table."""
         return next((reference for reference in self.references if reference.column == column.name), None)
 
 
 class Value(Struct, frozen=True):
-    """A known value of a column, and its meaning. ``is_open`` is None for columns that are no status."""
+    """A known value of a column, and its meaning. ``is_open`` is None if the column is not a status."""
 
     value: str
     meaning: str
@@ -122,7 +122,7 @@ class Dictionary:
 
     @property
     def subjects(self) -> Iterator[tuple[str, str, str, list[Described]]]:
-        """Yield key, heading, sentence and relations of each subject that has any."""
+        """Yield key, heading, sentence and relations of each subject that has relations."""
         for key, heading, about in SUBJECTS:
             if found := [described for described in self.relations if described.subject == key]:
                 yield key, heading, about, found
@@ -136,7 +136,7 @@ class Dictionary:
             yield head["question"], head["grain"], "\n".join(line for line in lines if not line.startswith("-- "))
 
     def referred_by(self, of: Described) -> list[Described]:
-        """Return the tables with a column that refers to this one."""
+        """Return the tables with a column that refers to the given table."""
         return [
             described
             for described in self.relations
@@ -158,7 +158,7 @@ class Dictionary:
         return rendered("dictionary", dictionary=self, version=version("wms-sync"))
 
     def sources(self) -> str:
-        """Return the tables and marts as ``sources.yml`` of a dbt project that attaches the file as ``wms``."""
+        """Return the content of ``sources.yml`` for a dbt project that attaches the published file as ``wms``."""
         import yaml  # only needed here
 
         schemas: dict[str, list[Described]] = {}
@@ -189,7 +189,7 @@ class Dictionary:
         return shown | ({"data_tests": tests} if tests else {})
 
     def _tests(self, described: Described, column: Column) -> Iterator[str | dict[str, Any]]:
-        """Yield dbt's tests of a column: for a key, and for a reference."""
+        """Yield dbt's tests for a column that is a key or a reference."""
         if column.name in described.keys:
             yield "not_null"
         if described.keys == (column.name,):
@@ -199,14 +199,14 @@ class Dictionary:
         if reference and reference.to in named and named[reference.to].keys == (reference.to_column,):
             to = named[reference.to].relation
             arguments = {"to": f"source('{_source(to.schema)}', '{to.name}')", "field": reference.to_column}
-            severity = "error" if reference.is_part else "warn"  # the service may leave out the object
+            severity = "error" if reference.is_part else "warn"  # the service may leave out other objects
             yield {"relationships": {"arguments": arguments, "config": {"severity": severity}}}
 
 
 def write_dictionary(settings: Settings, folder: Path, *, force: bool = False) -> tuple[Path, Path]:
-    """Write ``dictionary.html`` and ``sources.yml`` into a folder; create it if it does not exist.
+    """Write ``dictionary.html`` and ``sources.yml`` into a folder; create the folder if it does not exist.
 
-    With ``force``, replace other files of these names too. Raise ``OutputRefused``.
+    With ``force``, replace files of these names that this command did not write. Otherwise raise ``OutputRefused``.
     """
     page, sources = folder / "dictionary.html", folder / "sources.yml"
     refuse_output(settings, page, lambda there: is_marked(there, MARK_OF_PAGE), force=force)
@@ -219,7 +219,7 @@ def write_dictionary(settings: Settings, folder: Path, *, force: bool = False) -
 
 
 def column_types(relation: PresentRelation) -> dict[str, str]:
-    """Return the types that DuckDB gives the columns, in lower case and with ``timestamptz`` for short."""
+    """Return the types that DuckDB gives the columns, in lower case, with ``timestamptz`` as a short form."""
     return {
         name: kind.lower().replace("timestamp with time zone", "timestamptz")
         for name, (kind, _) in relation.columns.items()
@@ -233,17 +233,17 @@ def _source(schema: str) -> str:
 BOX_WIDTH, BOX_HEIGHT = 280, 26
 ROW, COLUMN, MARGIN = 36, 420, 12
 BEND = 70
-"""The width in pixels of the curve of a line within a column."""
+"""How far, in pixels, a line between two boxes of the same column curves to the right."""
 
 
 class Box(Struct, frozen=True):
-    """A table: its name, and the upper left corner in pixels."""
+    """The box of a table: its name, and its upper left corner in pixels."""
 
     name: str
     x: int
     y: int
     lines: tuple[str, ...]
-    """SVG paths from this box to the boxes that it refers to."""
+    """SVG paths from this box to the boxes of the tables that its table refers to."""
 
 
 class Diagram(Struct, frozen=True):
@@ -257,9 +257,9 @@ class Diagram(Struct, frozen=True):
 
 
 def diagram(columns: Sequence[Sequence[str]], edges: Sequence[tuple[str, str]]) -> Diagram:
-    """Place the names of each column below each other, centred vertically. ``edges`` are pairs (from, to).
+    """Return a diagram with the names of each column below each other, centred. ``edges`` are pairs (from, to).
 
-    Return the boxes from right to left: drawn in this order, they cover the lines that pass behind them.
+    The boxes are in the order in which to draw them, from right to left: each then covers the lines behind it.
     """
     most = max(map(len, columns))
     places = {

@@ -52,19 +52,19 @@ from wms_sync.upkeep.recovery import FilesElsewhere, is_outdated, refuse_place_w
 SKEW = timedelta(seconds=30)
 LOW_DISK_BYTES = 2 * 1024**3
 FEW_FILES = 1000
-"""The number of free files below which the doctor warns. A night writes about thirty for each of its windows."""
+"""The doctor warns if the file system has room for fewer files than this. A sync writes about thirty per window."""
 SOON_SECONDS = 7 * 86400
 SHOWN_PAGES = 5
 ONE_TRY = RetryPolicy(attempts=2, total_seconds=20)
 CHEAP_CALL = "warehouse.list"
 NOBODY = "wms-sync-doctor"
-"""A key that no object has. Looking it up shows whether look-ups work."""
+"""A key that no object has. The doctor looks it up to see whether look-ups work."""
 
 
 def examine(settings: Settings, *, transport: httpx.BaseTransport | None = None) -> Iterator[Finding]:
     """Examine each subject in turn, then yield the open findings of the installation.
 
-    If the examination of a subject fails, report that and continue with the next one. Requests go through
+    If the examination of a subject fails, report the failure and continue with the next subject. Requests go through
     ``transport``, if there is one, instead of a socket.
     """
     subjects: tuple[tuple[str, Callable[[Settings], Iterator[Finding]]], ...] = (
@@ -93,7 +93,7 @@ def examine(settings: Settings, *, transport: httpx.BaseTransport | None = None)
         except StateOlder as error:
             yield examined(subject, "error", str(error))
             return
-        except DatabaseOpenError:  # one of the findings reports it
+        except DatabaseOpenError:  # one of the findings reports this error
             continue
         except (WmsSyncError, OSError) as error:
             yield examined(subject, "error", str(error))
@@ -172,7 +172,10 @@ def _merchant(transport: httpx.BaseTransport | None, settings: Settings) -> Iter
 
 
 def _ask_merchant(transport: httpx.BaseTransport | None, settings: Settings) -> Iterable[str]:
-    """Call the methods that a push calls; return the failures. Raise ``AccessDenied`` or ``Unauthorized``."""
+    """Call the methods that a push calls, and return the failures.
+
+    Raise ``AccessDenied`` or ``Unauthorized`` if the API refuses the credentials.
+    """
     with MerchantApi.from_settings(settings, policy=ONE_TRY, transport=transport) as api:
         try:
             api.call(CHEAP_CALL)
@@ -206,12 +209,12 @@ def _disk(settings: Settings) -> Iterator[Finding]:
 
 
 def names_left(system: os.statvfs_result) -> int | None:
-    """Return the number of files that a file system has room for, if it is low; else None."""
+    """Return the number of further files that a file system has room for, if it is low; otherwise None."""
     return system.f_favail if system.f_files and system.f_favail < FEW_FILES else None
 
 
 def _files(settings: Settings) -> Iterator[Finding]:
-    """Try every kind of request on stores outside the data folder: of raw pages, Parquet files and tables."""
+    """Try every kind of request on the stores outside the data folder, for raw pages, Parquet files and tables."""
     found = settings.layout.files.examined()
     if found is not None:
         yield examined("files", *found)
@@ -232,13 +235,13 @@ def _raw_pages(settings: Settings) -> Iterator[Finding]:
     layout = settings.layout
     with StateStore(settings.database_url) as store:
         if dropped := len(dropped_windows(layout, store)):
-            gone = f"those of {count_of(dropped, 'window')} were deleted; a rebuild uses the Parquet files instead"
+            gone = f"deleted for {count_of(dropped, 'window')}; a rebuild uses the Parquet files instead"
             yield examined("raw pages", "note", gone)
         if lock_of(settings.database_url, layout).holder() is not None:
             return
         try:
             refuse_place_without_files(settings, store)
-        except FilesElsewhere:  # one of the findings reports it
+        except FilesElsewhere:  # one of the findings reports this error
             return
         found = damaged_pages(layout, store)
     for page, reason in list(found.items())[:SHOWN_PAGES]:
@@ -246,7 +249,7 @@ def _raw_pages(settings: Settings) -> Iterator[Finding]:
             "raw pages",
             "error",
             f"{page}: {reason}. Run `wms-sync rebuild`, which discards the page's window, then `wms-sync sync`, which "
-            "reads its time again",
+            "reads the window's time again",
         )
     if len(found) > SHOWN_PAGES:
         yield examined("raw pages", "error", f"and {len(found) - SHOWN_PAGES:,} more differ from what was received")
@@ -255,7 +258,7 @@ def _raw_pages(settings: Settings) -> Iterator[Finding]:
 def _service(settings: Settings) -> Iterator[Finding]:
     with StateStore(settings.database_url) as store:
         held = store.service()
-    yield examined("service", "note", f"the data folder has data of {held}" if held else "nothing was read yet")
+    yield examined("service", "note", f"the data folder has data of {held}" if held else "nothing has been read yet")
 
 
 def _forgotten(settings: Settings) -> Iterator[Finding]:
@@ -289,7 +292,7 @@ def _published(settings: Settings) -> Iterator[Finding]:
             "warning",
             f"{group}, which may read {layout.root}, cannot read {layout.published}. Add the owner of the file to that "
             "group (`usermod -aG`), then restart the processes that load, because a process keeps the groups that it "
-            "started with: the next load publishes a readable file",
+            "started with. The next load then publishes a readable file",
         )
     yield examined("published", "note", f"{target.title} opens; {count_of(rows['shipments'], 'shipment')} in it")
 
@@ -316,7 +319,7 @@ def _timezones(settings: Settings) -> Iterator[Finding]:
         days = "days in marts are days in UTC: set WMS_WAREHOUSE_TIMEZONES, such as *=America/New_York"
         yield examined("time zones", "warning", f"no warehouse has a time zone, so {days} ({', '.join(unnamed)})")
     elif unnamed:
-        yield examined("time zones", "note", f"{zones.default}, that of every other warehouse: {', '.join(unnamed)}")
+        yield examined("time zones", "note", f"these warehouses use the default, {zones.default}: {', '.join(unnamed)}")
     else:
         yield examined("time zones", "note", f"{count_of(len(warehouses), 'warehouse')}, each with a time zone")
 
@@ -345,7 +348,7 @@ def _master_data(settings: Settings) -> Iterator[Finding]:
 
 
 def check_alerts(settings: Settings) -> Iterator[Finding]:
-    """Examine each channel without sending an alert, and count the alerts that wait."""
+    """Examine each channel without sending an alert, and count the alerts that a receiver has not accepted yet."""
     channels = all_channels(settings)
     if not channels:
         unset = "no alert channel is set, so failures are reported to nobody: see WMS_ALERT_WEBHOOK_URL"

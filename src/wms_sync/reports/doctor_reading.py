@@ -1,6 +1,6 @@
-"""Read as a sync does, for the doctor: up to two pages of the real size, with everything selected.
+"""Read shipments as a sync does, for the doctor: up to two pages of the real size, with everything selected.
 
-Try every name of field selection. The next sync requests a name again that was refused earlier and is now accepted.
+Try every name of field selection. A name that was refused earlier and is now accepted is requested by the next sync.
 """
 
 from __future__ import annotations
@@ -38,11 +38,12 @@ LOOKED_FOR = (
     ("ShipmentPackingSolution", "packing_solution"),
     ("Gallery", "gallery"),
 )
-"""Kinds that a shipment refers to, with the field that refers to them; packages are nested in the shipment."""
+"""The kinds of objects that a shipment refers to, each with the field that refers to it. Packages are nested in the
+shipment."""
 
 
 class _Seen(Struct):
-    """The content of the pages: number of records, references by field, objects by kind."""
+    """The content of the pages: the number of records, of references by field, and of included objects by kind."""
 
     records: int = 0
     referring: dict[str, int] = field(default_factory=dict)
@@ -56,7 +57,7 @@ def check_status(api: GlobalApi) -> Finding:
     except ApiError as error:
         if isinstance(error, Rejected) and error.status in NO_SUCH_PATH:
             return examined("connection", "note", f"{api.base_url} answers (it has no status page)")
-        return examined("connection", "warning", f"the service's status page fails, which no sync needs: {error}")
+        return examined("connection", "warning", f"the service's status page, which no sync needs, fails: {error}")
     return examined("connection", "note", f"{api.base_url} answers; the token is accepted")
 
 
@@ -94,7 +95,7 @@ def read_as_a_sync(settings: Settings, api: GlobalApi) -> Iterator[Finding]:
 
 
 def _filters(listing: ShipmentListing) -> Iterator[Finding]:
-    """Yield findings on the answer for a day without shipments, and on the precision of the filter on updated_at."""
+    """Yield findings on the answer for a day without shipments, and on the precision of the ``updated_at`` filter."""
     status = listing.status_of_empty_list()
     understood = "" if status == HTTPStatus.OK else ": taken as an empty list if a list without filters is answered"
     yield examined("empty list", "note", f"a day without shipments is answered with {status:d}{understood}")
@@ -108,7 +109,7 @@ def _filters(listing: ShipmentListing) -> Iterator[Finding]:
 
 
 def _names(settings: Settings, selection: Selection, said: dict[str, str]) -> Iterator[Finding]:
-    """Yield a finding on the names that the service accepts, and one for each name that it does not."""
+    """Yield a finding on the names that the service accepts, and a finding for each name that it does not accept."""
     whole = wanted(settings)
     granted = [name for name, values in whole.asked if selection.values(name) == values]
     message = f"{len(granted)} of {len(whole.asked)} names are accepted as requested"
@@ -126,13 +127,13 @@ def _names(settings: Settings, selection: Selection, said: dict[str, str]) -> It
 
 
 def _kinds(seen: _Seen, selection: Selection) -> Iterator[Finding]:
-    """Yield a finding for each kind that the pages refer to but do not include, and one on all kinds."""
+    """Yield a finding for each kind that the pages refer to but do not include, and a finding on all kinds."""
     unseen = [kind for kind, name in LOOKED_FOR if not seen.referring.get(name)]
     for kind, name in LOOKED_FOR:
         asked = bool(selection.values(PREFIX + name))
         if seen.referring.get(name) and asked and kind != "ShipmentPackage" and not seen.included.get(kind):
             absent = count_of(seen.referring[name], "shipment refers", "shipments refer")
-            absent += f" to one, but none came, although {PREFIX}{name} was requested"
+            absent += f" to a {kind}, but none came, although {PREFIX}{name} was requested"
             yield examined(
                 kind, "warning", f"{absent}: the service may ignore field selection, or leave `included` out"
             )

@@ -1,9 +1,9 @@
-"""Explain shipments: every version that was read, the one in the table, and the pages that its parts came from.
+"""Explain shipments: every version that was read, the version in the table, and the pages that the parts came from.
 
-A shipment is selected by its own name, by its order, or by the tracking number of a package.
+A shipment is selected by its own id or unique_id, by its order, or by the tracking number of a package.
 
 The sources are the Parquet files, which have every flattened version, and the published file. This module sends no
-request and waits for no lock.
+requests and does not wait for a lock.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from wms_sync.upkeep.recovery import is_outdated
 
 
 class Origin(Struct, frozen=True):
-    """A raw page. ``file`` is its path below the data folder; None if it is not on disk.
+    """A raw page. ``file`` is its path below the data folder; None if the page is not on disk.
 
     ``run_id`` is None if the state store has no record of the window.
     """
@@ -56,7 +56,7 @@ class Version(Struct, frozen=True):
 
 
 class Part(Struct, frozen=True):
-    """Rows that belong to the shipment, with their page. ``origin`` is None if the service did not send the object."""
+    """The rows of one object of a shipment. ``origin`` is their page; None if the service did not send the object."""
 
     what: str
     id: int | None
@@ -65,7 +65,7 @@ class Part(Struct, frozen=True):
 
 
 class QuarantinedValue(Struct, frozen=True):
-    """A value of the shipment, or its whole record, that did not fit its type and was quarantined."""
+    """A value of the shipment that did not fit its type and was quarantined, or the shipment's whole record."""
 
     path: str
     why: str
@@ -73,10 +73,10 @@ class QuarantinedValue(Struct, frozen=True):
 
 
 class Absence(Struct, frozen=True):
-    """A period in which the service did not have the shipment. ``returned_at`` is None while it lasts.
+    """A period in which the service did not have the shipment. ``returned_at`` is None while the period lasts.
 
     ``window_id`` and ``run_id`` name the audit that proved the absence or, if ``is_stub``, the window with a page that
-    showed the shipment as a stub marked deleted.
+    showed the shipment as a stub that was marked as deleted.
     """
 
     window_id: str
@@ -98,7 +98,7 @@ class Explanation(Struct, frozen=True):
 
 
 class OrderExplanation(Struct, frozen=True):
-    """An order of the tables, with the explanation of each of its shipments."""
+    """An order in the tables, with the explanation of each of its shipments."""
 
     order_id: int
     unique_id: str | None
@@ -107,22 +107,28 @@ class OrderExplanation(Struct, frozen=True):
 
 
 def explain(settings: Settings, store: StateStore, name: str) -> Explanation:
-    """Explain the shipment with this id or unique_id. Raise ``UnknownShipmentError``, which says where it may be."""
+    """Explain the shipment with this id or unique_id.
+
+    Raise ``UnknownShipmentError``, which says where the shipment may be, if it is not found.
+    """
     with _explaining(settings, store) as explaining:
         return explaining.explain(name)
 
 
 def explain_orders(settings: Settings, store: StateStore, name: str) -> tuple[OrderExplanation, ...]:
-    """Explain the shipments of each order with this id, unique_id or order_ref, which several merchants may have.
+    """Explain the shipments of each order with this id, unique_id or order_ref, which several merchants may use.
 
-    Raise ``UnknownOrderError`` if there is none.
+    Raise ``UnknownOrderError`` if there is no such order.
     """
     with _explaining(settings, store) as explaining:
         return explaining.explain_orders(name)
 
 
 def explain_tracking(settings: Settings, store: StateStore, number: str) -> tuple[Explanation, ...]:
-    """Explain each shipment that has a package with this tracking number. Raise ``UnknownShipmentError``."""
+    """Explain each shipment that has a package with this tracking number.
+
+    Raise ``UnknownShipmentError`` if there is no such shipment.
+    """
     with _explaining(settings, store) as explaining:
         return explaining.explain_tracking(number)
 
@@ -216,7 +222,7 @@ class _Explaining:
         raise UnknownShipmentError(" ".join(self._not_found(name)))
 
     def _not_found(self, name: str) -> Iterator[str]:
-        """Yield sentences on where a shipment may be that is on no page."""
+        """Yield sentences that say where a shipment may be that is not on any page."""
         covered = self._store.covered(("loaded",))
         yield f"No page read so far has a shipment with the id or unique_id {name}."
         if not self._files:
@@ -236,7 +242,9 @@ class _Explaining:
         )
         nameless = self._connection.execute(sql_files.read("explain/nameless.sql")).fetchone()
         if nameless and nameless[0]:
-            yield f"{count_of(nameless[0], 'record')} without a usable id in ops.quarantine: the shipment may be there."
+            yield (
+                f"ops.quarantine has {count_of(nameless[0], 'record')} without a usable id, perhaps of this shipment."
+            )
 
     def _version(self, row: dict[str, Any]) -> Version:
         window = self._windows.get(row["window_id"])
@@ -312,7 +320,7 @@ def _absence_lines(absence: Absence) -> Iterator[str]:
         yield "              a page showed it as a stub marked deleted"
         proof = "window"
     else:
-        yield "              an audit found it neither in the slice that it read again nor by its id"
+        yield "              an audit did not find it, neither among the old shipments that it read again nor by id"
         proof = "audit"
     yield f"              {proof} {absence.window_id} of run {absence.run_id or 'unknown'}"
 

@@ -1,8 +1,8 @@
 """Export a mart or table to a file for a spreadsheet or another program.
 
-``.xlsx`` and ``.csv`` contain local times of one time zone, because a spreadsheet supports no zones; lists and
-structures become JSON. ``.parquet`` keeps every type. No spreadsheet runs a text as a formula: ``.xlsx`` cells have the
-type text, and in ``.csv`` an apostrophe is put before a text that begins like a formula.
+``.xlsx`` and ``.csv`` contain local times of one time zone, because spreadsheets do not support time zones; lists and
+structures become JSON. ``.parquet`` keeps every type. No spreadsheet runs a value as a formula: text cells in ``.xlsx``
+have the type text, and ``.csv`` has an apostrophe before text that begins like a formula.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ PERSONAL = "pii"
 MARK_KEY, MARK = "written_by", "wms-sync export"
 """The mark in the metadata of a workbook and of a Parquet file."""
 MOST_ROWS = 1_048_575
-"""The most rows of a sheet below its header."""
+"""The maximum number of rows of a sheet below its header."""
 MOST_CHARACTERS = 32_767
-"""The most characters of a cell."""
+"""The maximum number of characters in a cell."""
 MOST_DIGITS = 15
-"""The most digits of a number that Excel keeps."""
+"""The maximum number of digits of a number that Excel keeps."""
 FIRST_YEAR = 1900
 """The first year of Excel's dates."""
 BATCH = 5000
@@ -55,15 +55,16 @@ WIDEST = 40
 
 
 class ExportError(WmsSyncError):
-    """The relation cannot be exported to this file. An earlier file of that name is unchanged."""
+    """The relation cannot be exported to this file. An existing file of that name is unchanged."""
 
     exit_code = 2
 
 
 class Exported(Struct, frozen=True):
-    """The result of an export. ``timezone`` is the zone of its times; None in ``.parquet``, which keeps UTC.
+    """The result of an export. ``timezone`` is the zone of its times; None for ``.parquet``, which keeps UTC.
 
-    ``cut`` counts texts that were longer than a cell. ``is_personal``: the file contains personal data of orders.
+    ``cut`` is the number of values that were cut because they are longer than a cell can be. ``is_personal``: the file
+    contains personal data of orders.
     """
 
     relation: str
@@ -95,9 +96,9 @@ class _Exportable(Struct, frozen=True):
 def export(settings: Settings, name: str, to: Path, *, timezone: str | None = None, force: bool = False) -> Exported:
     """Write a mart or table, named with or without its schema, to a file; the suffix of ``to`` selects the format.
 
-    ``timezone`` is the zone of the times in ``.xlsx`` and ``.csv``; its default is the zone of all other warehouses.
-    Once complete, the file replaces an earlier export of the same name, or with ``force`` any file. Only its owner can
-    read it. Raise ``ExportError`` or ``OutputRefused``.
+    ``timezone`` is the zone of the times in ``.xlsx`` and ``.csv``; the default is the ``*`` zone of
+    ``WMS_WAREHOUSE_TIMEZONES``. Once complete, the file replaces an earlier export of the same name, or with ``force``
+    any file. Only the owner of the file can read it. Raise ``ExportError`` or ``OutputRefused``.
     """
     kind = to.suffix.lower()
     if kind not in KINDS:
@@ -119,7 +120,7 @@ def export(settings: Settings, name: str, to: Path, *, timezone: str | None = No
 
 
 def _is_export(path: Path, kind: str, relation: _Exportable) -> bool:
-    """Return whether an earlier export wrote the file: by its mark, or for ``.csv`` by the header of the relation."""
+    """Return whether an earlier export wrote the file: it has the mark or, in ``.csv``, the header of the relation."""
     try:
         if kind == ".csv":
             with path.open(encoding="utf-8", newline="") as file:
@@ -131,14 +132,14 @@ def _is_export(path: Path, kind: str, relation: _Exportable) -> bool:
             marked = {"file": str(path), "key": MARK_KEY, "value": MARK}
             row = connection.execute(sql_files.read("queries/parquet_is_marked.sql"), marked).fetchone()
             return bool(row and row[0])
-    except (ValueError, csv.Error, zipfile.BadZipFile, KeyError, duckdb.Error):  # another format
+    except (ValueError, csv.Error, zipfile.BadZipFile, KeyError, duckdb.Error):  # a file of a different format
         return False
 
 
 def _write_file(
     connection: duckdb.DuckDBPyConnection, relation: _Exportable, kind: str, path: Path, zone: str, to: Path
 ) -> tuple[int, int]:
-    """Write the rows; return the number of rows and of texts that were cut."""
+    """Write the rows; return the number of rows, and the number of values that were cut."""
     if kind == ".xlsx":
         return _write_workbook(connection, relation, path, zone, to)
     if kind == ".parquet":
@@ -152,7 +153,7 @@ def _write_file(
 
 @contextmanager
 def _replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary path; after the block rename its file to ``path``, or delete it if the block failed."""
+    """Yield a temporary path. After the block, rename the file there to ``path``, or delete it if the block failed."""
     if not path.absolute().parent.is_dir():
         raise ExportError(f"{path} cannot be written: its folder does not exist.")
     temporary = path.with_name(f".{secrets.token_hex(4)}-{path.name}")
@@ -165,7 +166,7 @@ def _replacing(path: Path) -> Iterator[Path]:
             raise ExportError(f"{path} cannot be written: {error}") from None
         except BaseException:
             with suppress(OSError):
-                os.truncate(temporary, 0)  # else the archive of a workbook reports an error at its end on a full disk
+                os.truncate(temporary, 0)  # or a workbook's archive reports another error on a full disk when it ends
             raise
         finally:
             temporary.unlink(missing_ok=True)
@@ -176,7 +177,7 @@ def _named(connection: duckdb.DuckDBPyConnection, name: str) -> _Exportable:
     meant = [place for place in found if name.lower() in (place[1], ".".join(place))]
     meant = [place for place in meant if place[0] == "main"] or meant  # as in SQL without a schema
     if len(meant) > 1:
-        raise ExportError(f"{name} may be {' or '.join(map('.'.join, meant))}: name the schema too.")
+        raise ExportError(f"{name} may be {' or '.join(map('.'.join, meant))}: name the schema, too.")
     if not meant:
         marts = ", ".join(relation for schema, relation in found if schema == "marts")
         raise ExportError(f"There is no mart or table {name}. The marts are {marts}; `show all tables` lists the rest.")
@@ -185,7 +186,7 @@ def _named(connection: duckdb.DuckDBPyConnection, name: str) -> _Exportable:
 
 
 def _plain(name: str, kind: str, zone: str) -> str:
-    """Return the expression for a column whose values a spreadsheet can store."""
+    """Return an expression that turns a column into values that a spreadsheet can store."""
     value = quote(name)
     if kind == "TIMESTAMP WITH TIME ZONE":
         return f"{value} at time zone {literal(zone)} as {value}"
@@ -209,9 +210,9 @@ def _copied(connection: duckdb.DuckDBPyConnection, query: str, path: Path, optio
 def _write_workbook(
     connection: duckdb.DuckDBPyConnection, relation: _Exportable, path: Path, zone: str, to: Path
 ) -> tuple[int, int]:
-    """Write a sheet with the rows and one that explains the columns.
+    """Write a sheet with the rows and a sheet that explains the columns.
 
-    Return the number of rows and of texts that were cut.
+    Return the number of rows, and the number of values that were cut.
     """
     import xlsxwriter  # only needed here
 
@@ -253,7 +254,7 @@ def _write_workbook(
 
 @contextmanager
 def _naming_file(path: Path) -> Iterator[None]:
-    """Raise ``ExportError`` if there is no room for the workbook, here or in the temporary folder of its rows."""
+    """Raise ``ExportError`` if there is no room for the workbook, at its path or in the temporary folder."""
     from xlsxwriter.exceptions import FileCreateError
 
     try:
@@ -261,12 +262,12 @@ def _naming_file(path: Path) -> Iterator[None]:
     except (FileCreateError, OSError) as error:
         raise ExportError(
             f"{path} cannot be written: {error}. Its folder and the temporary folder {tempfile.gettempdir()} (TMPDIR) "
-            "both need room for it."
+            "both need room for the file."
         ) from None
 
 
 def _write(sheet: Worksheet, row: int, at: int, value: object, formats: Mapping[type[date], Format]) -> bool:
-    """Write a value with its type; return whether a text was cut."""
+    """Write a value with its type; return whether the value was cut."""
     if value is None:
         return False
     if isinstance(value, bool):

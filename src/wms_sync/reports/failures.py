@@ -1,8 +1,8 @@
-"""Find the failed runs: the newest run of each purpose counts, but not a night that is still being retried.
+"""Find the failed runs. Only the newest run of each purpose counts, and a night that is still being retried does not.
 
-A night is a scheduled sync with its attempts. If it failed because the service, PostgreSQL, object storage or the
-network to one of them did not answer, it is retried for hours. Each attempt is a run: between attempts neither the
-writer's lock nor a slot is held, and each continues where the previous one stopped.
+A night is a scheduled sync with its retries. If it failed because the service, PostgreSQL, object storage or the
+network to one of them did not answer, it is retried for hours. Each attempt is a run that continues where the previous
+attempt stopped. Between attempts, neither the writer's lock nor a slot of Dagster is held.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from wms_sync.state.runs import KILLED, KILLED_KIND, LOADING, LOADS_TABLES, SYNC
 from wms_sync.storage.interface import FilesUnavailable
 
 PAUSES = tuple(timedelta(minutes=minutes) for minutes in (2, 5, 10, 20, 30))
-"""From the end of an attempt to the next one; the last pause repeats."""
+"""The pauses between the end of an attempt and the next attempt. The last pause repeats."""
 PASSING = frozenset(
     kind.__name__ for kind in (Unreachable, NotSent, Busy, ServiceFailed, FilesUnavailable, StateSilent)
 )
 QUOTES_ROWS = {"RowsUnsent", "WrongHeader", "Rejected"}
-"""Kinds of errors whose message may quote values of a file or of the service."""
+"""Kinds of errors whose messages may quote values from a file or the service."""
 TELLING_NUMBERS = re.compile(r"[0-9a-f]{6,}|\d+")
 LONGEST_TEXT = 1000
 EXPLAINED_WITHIN = timedelta(minutes=1)
-"""The time for Dagster to record why a process ended: it notices the end some seconds later."""
+"""How long to wait for Dagster to record why a process ended. It notices the end some seconds later."""
 
 
 def of_runs(runs: Sequence[RunRecord], moment: datetime, hours: float) -> Iterator[Finding]:
-    """Yield a finding for each purpose whose newest run failed, or was interrupted without a later success.
+    """Yield a finding for each purpose whose newest run failed, or was interrupted and has not succeeded since.
 
     ``runs`` are sorted newest first. A night is retried for ``hours`` after its first attempt.
     """
@@ -61,7 +61,7 @@ def of_runs(runs: Sequence[RunRecord], moment: datetime, hours: float) -> Iterat
 
 
 def failed_run(run: RunRecord, runs: Sequence[RunRecord], moment: datetime, *, is_retried: bool = False) -> Finding:
-    """Return the finding that this run failed: a warning while it is retried automatically, else an error."""
+    """Return the finding that this run failed: a warning while the run is retried automatically, otherwise an error."""
     alike = [other for other in runs if other.purpose == run.purpose]
     failing = list(takewhile(lambda other: other.outcome != "succeeded", alike))
     quotes = run.error is None or run.error_kind in QUOTES_ROWS
@@ -86,9 +86,10 @@ def failed_run(run: RunRecord, runs: Sequence[RunRecord], moment: datetime, *, i
 
 
 def _failure(run: RunRecord) -> str:
-    """Return the fingerprint that equal failures share: of the purpose, and of the error without its numbers.
+    """Return a fingerprint of the run's purpose, and of its error without the numbers in it.
 
-    All failures of a purpose that may pass by themselves share one. Each kill has its own.
+    So equal failures have the same fingerprint. All failures of a purpose that may pass by themselves have the same
+    one, and each kill has its own.
     """
     if mends_by_waiting(run.error_kind):
         return fingerprint(run.purpose, "service or network")
@@ -98,14 +99,14 @@ def _failure(run: RunRecord) -> str:
 
 
 def mends_by_waiting(error_kind: str | None) -> bool:
-    """Return whether an error of this kind may pass by itself; a token, a setting or a full disk does not."""
+    """Return whether an error of this kind may pass by itself, unlike a wrong token or setting, or a full disk."""
     return error_kind in PASSING
 
 
 def next_attempt(
     tick: datetime, ended_at: datetime, attempt: int, hours: float, pauses: Sequence[timedelta] = PAUSES
 ) -> datetime | None:
-    """Return the time of the next attempt after number ``attempt`` (from 1); None if it is too late for this night."""
+    """Return the time of the attempt after number ``attempt`` (from 1); None if it is too late for this night."""
     due = ended_at + pauses[min(attempt, len(pauses)) - 1]
     return due if due <= tick + timedelta(hours=hours) else None
 
@@ -113,8 +114,8 @@ def next_attempt(
 def is_being_retried(records: Iterable[RunRecord], now: datetime, hours: float) -> bool:
     """Return whether the newest sync failed and is still being retried. ``records`` are sorted newest first.
 
-    The time counts from the first failure after the last success; otherwise a schedule that ticks more often would put
-    the alert off forever. A running attempt may take longer.
+    The ``hours`` count from the first failure after the last success; otherwise a schedule with a tick every few hours
+    would put the alert off forever. An attempt that is running may take longer.
     """
     syncs = [run for run in records if run.group == SYNC]
     failures = list(takewhile(_is_passing_failure, (run for run in syncs if run.outcome != "running")))

@@ -1,8 +1,8 @@
 """A finding: one problem, with its severity, its start, and what to do about it.
 
-Status, check, doctor, report, metrics, alerts, Dagster's checks and exit codes all show the same findings, so they
+Status, check, doctor, report, metrics, alerts, Dagster's checks and exit codes all use the same findings, so they
 agree. Belongs here: the definition of a finding and the meaning of its severity. Keep out: finding problems, which
-``findings`` does from stored data, and ``doctor`` from live requests.
+``findings`` does in stored data, and ``doctor`` with live requests.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from wms_sync.state.runs import RunRecord
 
 Severity = Literal["error", "warning", "note"]
 WELL, FAILED, ATTENTION = 0, 1, 3
-"""Exit codes of a command that reports: no finding is open, an error is, only warnings are."""
+"""Exit codes of a command that reports findings: no finding is open, an error is open, only warnings are open."""
 RUN = "run-"
 """The prefix of the names of findings about runs; the purpose follows."""
 
@@ -55,13 +55,13 @@ class Finding(Struct, frozen=True, kw_only=True):
 
     ``text`` and ``what_to_do`` contain no values of rows, so alerts may quote them; ``detail`` may quote rows and is
     shown only on this machine. ``facts`` is a fingerprint: an acknowledgement ends when it changes. ``same_as`` is the
-    fingerprint for alerts, if it is coarser: each failed night ends an acknowledgement, but nights that fail in the
+    fingerprint for alerts, if it differs: each failed night ends an acknowledgement, but all nights that fail in the
     same way are reported by one alert.
 
     ``event`` is the subject of the alert; if it is None, no alert is sent, because the next sync ends the finding.
-    ``is_settled`` is False while the finding may still end by itself, and the alert waits. ``hides_others``: earlier
-    findings may still hold, although the list cannot show them. ``run`` is the run in question; ``counts`` are for
-    programs.
+    ``is_settled`` is False while the finding may still end by itself; the alert waits until then. ``hides_others``:
+    while this finding is open, the list may lack other findings that still hold. ``run`` is the run that the finding is
+    about; ``counts`` are for programs.
     """
 
     name: str
@@ -87,7 +87,7 @@ class Finding(Struct, frozen=True, kw_only=True):
 
     @property
     def sentence(self) -> str:
-        """Return the whole message, for display on this machine."""
+        """Return the whole message, which may quote rows, for display on this machine."""
         return " ".join(part for part in (self.text, self.detail, self.what_to_do) if part)
 
     @property
@@ -97,7 +97,7 @@ class Finding(Struct, frozen=True, kw_only=True):
 
 
 def warning(name: str, text: str, *facts: object, about: object = None, **values: object) -> Finding:
-    """Return a warning. ``about`` distinguishes it from others of the same name. ``facts`` default to the text."""
+    """Return a warning. ``about`` distinguishes warnings of the same name. ``facts`` default to the text."""
     suffix = "" if about is None else f"-{hashlib.sha256(str(about).encode()).hexdigest()[:6]}"
     known = fingerprint(*(facts or (text,)))
     return replace(Finding(name=f"{name}{suffix}", severity="warning", text=text, facts=known), **values)
@@ -115,7 +115,7 @@ def name_of(purpose: str) -> str:
 
 
 def is_in_ui(run: RunRecord) -> bool:
-    """Return whether Dagster's UI certainly has the run. A run of the command line may not be reported there."""
+    """Return whether Dagster's UI certainly has the run. A run of the command line may not be in the UI."""
     return run.source != "command line"
 
 
@@ -132,7 +132,7 @@ def open_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def exit_code(findings: Sequence[Finding]) -> int:
-    """Return the exit code of a command that reports: 1 for an open error, 3 for only warnings, 0 otherwise."""
+    """Return the exit code of a command that reports findings: 1 for an open error, 3 for only warnings, 0 for none."""
     severities = {finding.severity for finding in findings if finding.is_open}
     return FAILED if "error" in severities else ATTENTION if severities else WELL
 
@@ -143,5 +143,8 @@ def exit_code_of_run(findings: Sequence[Finding]) -> int:
 
 
 def examined(name: str, severity: Severity, text: str) -> Finding:
-    """Return the doctor's finding on one subject: a note if there is no problem. It is never acknowledged or sent."""
+    """Return the doctor's finding on one subject: a note if there is no problem.
+
+    The finding cannot be acknowledged, and no alert is sent about it.
+    """
     return Finding(name=name, severity=severity, text=text, can_be_acknowledged=False, event=None)

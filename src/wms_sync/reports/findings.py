@@ -1,7 +1,7 @@
 """List the findings of an installation from its stored data: state store, published tables, records of runs, files.
 
-This module sends no request to the service. Each source yields the findings of one subject. A source that cannot be
-read is a finding itself, so one fault does not hide the others.
+This module sends no requests to the service. Each source yields the findings on one subject. A source that cannot be
+read is itself a finding, so one problem does not hide the others.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ SHOWN_ABOVE = {
     "no_create_is_in_doubt",
     "audits_find_no_change_that_the_sync_missed",
 }
-"""Checks whose subject has its own findings, which also account for what has healed since the load."""
+"""Checks whose subject has findings of its own, which also take into account what has been loaded or settled since."""
 SHOWN = 5
 USUAL_NIGHTS, LATE = 7, 3
 """The usual number of loads between two maintenance runs; a finding appears after ``LATE`` times the set number."""
@@ -58,7 +58,7 @@ Findings = Iterator[Finding]
 
 @dataclass(frozen=True)
 class Installation:
-    """The data that the sources read. ``runs`` are sorted newest first; a run without a process counts as failed."""
+    """The data that the sources read. ``runs`` are sorted newest first; runs without a process count as failed."""
 
     settings: Settings
     store: StateStore
@@ -114,7 +114,7 @@ def _all(installation: Installation) -> Findings:
         try:
             yield from source(installation)
         except StateOlder:
-            raise  # no command shows data that an older release wrote
+            raise  # data that an older release wrote is not shown
         except (WmsSyncError, duckdb.Error, OSError) as error:
             yield lasting_error(f"unknown-{source.__name__.lstrip('_')}", str(error), hides_others=True, event=None)
 
@@ -129,7 +129,7 @@ def _pushes(installation: Installation) -> Findings:
 
 
 def _places(installation: Installation) -> Findings:
-    """Yield a finding if files, tables or the service differ from those of the last run."""
+    """Yield a finding if the settings name other files, other tables or a different service than at the last run."""
     settings, store = installation.settings, installation.store
     try:
         refuse_places(settings, store)
@@ -172,7 +172,7 @@ def _coverage(installation: Installation) -> Findings:
 def _freshness(installation: Installation) -> Findings:
     """Yield a finding if the data is older than the schedule allows.
 
-    The alert waits while a night is retried and, after a failed sync, for another pause of the schedule.
+    The alert waits while a night is retried. After a failed sync, it also waits until the next tick has had its chance.
     """
     settings, moment = installation.settings, installation.moment
     reaches, limit = data_as_of(settings, installation.store), late_after(settings, moment)
@@ -201,7 +201,7 @@ def _reads(installation: Installation) -> Findings:
     for text, warned_at in store.warnings().items():
         yield warning("warning", text, about=text, since=warned_at)
     if (off := clock_warning(store, settings.clock_tolerance)) is not None:
-        yield warning("clocks", off, "differ", event=None)  # the warning of the read is sent
+        yield warning("clocks", off, "differ", event=None)  # the read's own warning is sent as an alert
     before = store.observation(BEFORE_START)
     if before is not None and (records := int(before.value)):
         text = (
@@ -241,7 +241,7 @@ def _tables(installation: Installation) -> Findings:
 
 
 def _inbox(entries: Sequence[InboxEntry]) -> Findings:
-    """Yield the findings on open entries of the inbox. Each is acknowledged when all its entries are."""
+    """Yield the findings on open entries of the inbox. A finding is acknowledged when all its entries are."""
     for is_value, of_kind in groupby(entries, lambda entry: entry.is_value):
         kind = list(of_kind)
         unseen = [entry for entry in kind if entry.acknowledged_at is None]
@@ -292,7 +292,7 @@ def _audits(installation: Installation) -> Findings:
 
 
 def _upkeep(installation: Installation) -> Findings:
-    """Yield findings on an unfinished restore or forget, and on maintenance that is due."""
+    """Yield findings on an unfinished restore or forget, and on overdue maintenance."""
     settings, layout = installation.settings, installation.settings.layout
     if layout.restoring.exists():
         yield lasting_error("restore", str(RestoreUnfinished(layout.restoring.read_text(encoding="utf-8"))))

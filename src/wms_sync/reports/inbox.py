@@ -1,8 +1,8 @@
 """The inbox: the open rows of ``ops.quarantine`` and ``ops.schema_drift``, one entry per kind of finding.
 
 Rows stay in these tables for analysts. An entry about values closes when the newest version of each of its objects
-fits; one about whole records or pages closes when all shipments that the page may have contained were read again.
-Entries about keys stay until ``sql/types`` has the key and its values were loaded.
+fits. An entry about whole records or pages closes when all shipments that the page may have contained have been read
+again. An entry about a key stays until ``sql/types`` has the key and its values have been loaded.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ TABLES = {
 
 
 class InboxEntry(Struct, frozen=True):
-    """One entry: a place whose values did not fit (``is_value``), or a key that is unknown or whose values were cast.
+    """One entry: a field whose values did not fit (``is_value``), or a key that is unknown or whose values were cast.
 
     ``rows`` counts open rows of ``ops.quarantine``, or occurrences of the key. ``facts`` is the fingerprint for
-    acknowledgements: for values it changes with each newer one that did not fit; for a key it never changes.
+    acknowledgements: for values it changes with each new value that does not fit; for a key it never changes.
     """
 
     name: str
@@ -116,7 +116,7 @@ def rows_of_entry(settings: Settings, entry: InboxEntry, most: int) -> tuple[Inb
 
 
 def known_keys(entries: Collection[InboxEntry]) -> frozenset[str]:
-    """Return the names of the entries about unknown keys that ``sql/types`` has now."""
+    """Return the names of those entries about unknown keys whose keys ``sql/types`` has now."""
     with duckdb.connect() as connection:
         create_types(connection)
         shape = shape_of(connection)
@@ -183,7 +183,7 @@ def _newest(connection: duckdb.DuckDBPyConnection) -> str:
 
 
 def _read_again(store: StateStore, windows: Collection[str]) -> frozenset[str]:
-    """Return the windows whose whole time was read again later, so that rows about their pages are obsolete."""
+    """Return the windows whose whole time has been read again since. Rows about their pages are obsolete."""
     known = {window.id: window for window in store.windows()} if windows else {}
     complete = [window for window in known.values() if window.state in COMPLETE_STATES and window.covers_time]
     return frozenset(window for window in windows if window in known and _is_read_again(known[window], complete))

@@ -32,7 +32,7 @@ LAST_RUN = (
     ("created", "wms_sync_last_run_created_rows", "Rows that the last push created in the service."),
     ("rejected", "wms_sync_last_run_rejected_rows", "Rows that the last push rejected."),
 )
-"""Counts of a run's record that are metrics."""
+"""The counts of a run's record that become metrics: the name of the count, of the metric, and its help."""
 
 
 class Metric(Struct, frozen=True):
@@ -108,10 +108,10 @@ def _of_status(settings: Settings, found: Status) -> Iterator[Metric]:
     )
     yield _gauge(
         "wms_sync_late_after_seconds",
-        "The age of the sync cursor that counts as stale, by the schedule.",
+        "The age at which the sync cursor counts as stale, given the schedule.",
         {(): found.late_after_seconds},
     )
-    yield _gauge("wms_sync_coverage_gaps", "Gaps of coverage.", {(): len(found.gaps)})
+    yield _gauge("wms_sync_coverage_gaps", "Gaps in coverage.", {(): len(found.gaps)})
     yield _gauge(
         "wms_sync_windows", "Windows by state.", {(("state", name),): count for name, count in found.windows.items()}
     )
@@ -120,7 +120,7 @@ def _of_status(settings: Settings, found: Status) -> Iterator[Metric]:
     )
     yield _gauge(
         "wms_sync_quarantined_values",
-        "Values and records that did not fit and are still open.",
+        "Values and records that did not fit their type and are still open.",
         {(): found.quarantined},
     )
     yield _gauge(
@@ -158,11 +158,13 @@ def _of_audit(found: Status) -> Iterator[Metric]:
     audit = found.last_audit
     if audit is None:
         return
-    yield _gauge("wms_sync_audit_timestamp_seconds", "When the last slice was read again.", {(): _at(audit.read_at)})
+    yield _gauge(
+        "wms_sync_audit_timestamp_seconds", "When the last audit read old shipments again.", {(): _at(audit.read_at)}
+    )
     kinds = ("compared", "changed", "missed", "absent", "missing")
     yield _gauge(
         "wms_sync_audit_shipments",
-        "Shipments of the last slice, by the result of the audit.",
+        "Shipments of the last audit, by result.",
         {(("found", kind),): getattr(audit, kind) for kind in kinds},
     )
     yield _gauge(
@@ -188,7 +190,7 @@ def _of_disk(settings: Settings, found: Status) -> Iterator[Metric]:
 
 
 def _kind(run: RunRecord) -> str:
-    """Return a purpose without its days: ``backfill``, ``push retailers``."""
+    """Return the purpose of a run without the days of a backfill: ``backfill``, ``push retailers``."""
     return "backfill" if run.purpose.startswith("backfill") else run.purpose
 
 
@@ -197,7 +199,7 @@ def _gauge(name: str, text: str, values: Mapping[Any, float]) -> Metric:
 
 
 def _at(moment: datetime | None) -> float:
-    assert moment is not None  # noqa: S101 - callers leave out moments that have not come
+    assert moment is not None  # noqa: S101 - callers leave out what has not happened yet
     return moment.timestamp()
 
 

@@ -1,4 +1,4 @@
-"""Guard the file that ``--to`` names: a command never writes into the data folder, and never over a foreign file.
+"""Guard the file that ``--to`` names: a command never writes into the data folder, or over a file of another program.
 
 Every command with this option calls ``refuse_output`` before it writes, and marks its files to recognise them later.
 """
@@ -15,7 +15,7 @@ from wms_sync.errors import SettingsError
 from wms_sync.settings import Settings
 
 FIRST_BYTES = 4096
-"""The part of a text file that contains the mark."""
+"""The length of the beginning of a text file that contains the mark."""
 
 
 class OutputRefused(SettingsError):
@@ -23,9 +23,9 @@ class OutputRefused(SettingsError):
 
 
 def refuse_output(settings: Settings, path: Path, is_ours: Callable[[Path], bool], *, force: bool) -> None:
-    """Raise ``OutputRefused`` for a path in the data folder, links resolved, and for a file that is not ``is_ours``.
+    """Raise ``OutputRefused`` for a path that leads into the data folder, and for an existing file that is not ours.
 
-    ``force`` allows any file outside the data folder to be replaced.
+    With ``force``, allow any file outside the data folder to be replaced.
     """
     there = path.resolve()
     for kept in _kept(settings):
@@ -36,22 +36,22 @@ def refuse_output(settings: Settings, path: Path, is_ours: Callable[[Path], bool
     if not path.exists() or (force and path.is_file()):
         return
     if not path.is_file():
-        raise OutputRefused(f"{path} is not written: it exists and is not a file. Name another one.")
+        raise OutputRefused(f"{path} is not written: it exists and is not a file. Name a different file.")
     if not is_ours(path):
         raise OutputRefused(
             f"{path} is not written: it exists, and it does not look like a file of this command. Nothing was "
-            "changed. Name another file, or replace this one with --force."
+            "changed. Name another file, or replace this file with --force."
         )
 
 
 def is_marked(path: Path, mark: str) -> bool:
-    """Return whether the beginning of a file contains the mark."""
+    """Return whether the beginning of a file contains this mark."""
     with path.open("rb") as file:
         return mark.encode() in file.read(FIRST_BYTES)
 
 
 def _kept(settings: Settings) -> Iterator[Path]:
-    """Yield the resolved paths at and below which nothing may be written."""
+    """Yield the resolved paths of files and folders that a command may not write to."""
     layout = settings.layout
     for path in (layout.root, layout.raw, layout.parquet, layout.lake, layout.work, layout.published):
         yield path.resolve()
@@ -62,7 +62,7 @@ def _kept(settings: Settings) -> Iterator[Path]:
 
 
 def rendered(template: str, **values: object) -> str:
-    """Return the page of a template next to this module, filled with these values. Escape every text."""
+    """Return the HTML page of a template next to this module, filled with these values. Escape every value."""
     from jinja2 import Environment, StrictUndefined  # only needed here
 
     text = files(__package__).joinpath(f"{template}.html.j2").read_text(encoding="utf-8")

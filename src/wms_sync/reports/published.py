@@ -22,10 +22,10 @@ from wms_sync.targets.target import target_of
 
 
 class LastAudit(Struct, frozen=True):
-    """The newest slice of old shipments that was read again: ids above ``after_id``, up to ``to_id`` (None: the end).
+    """The last audit, which read the old shipments again with ids above ``after_id``, up to ``to_id`` (None: the end).
 
-    It marked ``missing`` shipments; ``missing_in_all`` are marked in total. Its round has read ``round_shipments`` of
-    the ``shipments`` in the tables.
+    It marked ``missing`` shipments as missing; ``missing_in_all`` are so marked in total. Its round has read
+    ``round_shipments`` of the ``shipments`` in the tables.
     """
 
     window_id: str
@@ -46,9 +46,9 @@ class LastAudit(Struct, frozen=True):
 
 
 class CheckFound(Struct, frozen=True):
-    """The result of one check. ``finding`` describes the problem, with a few values; None if there is none.
+    """The result of one check. ``finding`` describes the problem, with a few values; None if there is no problem.
 
-    ``sample`` has the first offending rows; it is empty if they are not stored.
+    ``sample`` has the first offending rows; it is empty if these rows are not stored.
     """
 
     name: str
@@ -59,9 +59,9 @@ class CheckFound(Struct, frozen=True):
 
 
 class Published(Struct, frozen=True):
-    """The facts in the published tables; empty if there are none. ``unreadable`` is why they cannot be opened.
+    """The facts in the published tables; empty if there are no tables. ``unreadable`` says why they cannot be opened.
 
-    ``inbox`` is without acknowledgements. ``not_sent`` are sentences on data that was requested but did not come.
+    ``inbox`` does not show acknowledgements. ``not_sent`` are sentences on data that was requested but not sent.
     """
 
     at: datetime | None = None
@@ -108,14 +108,17 @@ def _last_checks(connection: duckdb.DuckDBPyConnection) -> tuple[CheckFound, ...
 
 
 def last_checks(settings: Settings) -> Sequence[CheckFound]:
-    """Return the check results of the load that published the tables. Raise ``NothingCheckedError``."""
+    """Return the check results of the load that published the tables.
+
+    Raise ``NothingCheckedError`` if no tables are published.
+    """
     _refuse_unpublished(settings)
     with target_of(settings).published() as connection:
         return _last_checks(connection)
 
 
 def check_whole_tables(settings: Settings) -> Sequence[CheckFound]:
-    """Run every check on the whole published tables. Raise ``NothingCheckedError``."""
+    """Run every check on the whole published tables. Raise ``NothingCheckedError`` if no tables are published."""
     _refuse_unpublished(settings)
     with target_of(settings).published(memory_limit=settings.memory_limit) as connection:
         return [_found(result) for result in ask_whole_tables(connection)]

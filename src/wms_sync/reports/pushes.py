@@ -23,7 +23,7 @@ from wms_sync.state.runs import RunRecord
 from wms_sync.state.store import StateStore
 
 UNSENT_FOR = timedelta(hours=1)
-"""Unsent rows are pushed again automatically: an alert waits for this time."""
+"""How long an alert about unsent rows waits, because they are pushed again automatically."""
 
 
 class Doubt(Struct, frozen=True):
@@ -37,7 +37,7 @@ class Doubt(Struct, frozen=True):
 
 
 class Pushed(Struct, frozen=True):
-    """The creates by kind and state, and those in doubt. ``holders`` are the processes that push now, by kind."""
+    """The creates by kind and state, and the creates in doubt. ``holders`` are the processes that push now, by kind."""
 
     counts: dict[str, dict[str, int]]
     doubts: tuple[Doubt, ...]
@@ -46,7 +46,7 @@ class Pushed(Struct, frozen=True):
 
     @classmethod
     def read(cls, settings: Settings) -> Pushed:
-        """Read the ledger. An intended create is not in doubt while a process pushes its kind."""
+        """Read the ledger. A create that is only intended is not in doubt while a process pushes its kind."""
         held = {kind: holder for kind in NAMES if (holder := pusher(settings, kind)) is not None}
         counts: dict[str, dict[str, int]] = {}
         with PushLedger(settings.database_url) as ledger:

@@ -20,7 +20,7 @@ from wms_sync.targets.persons import is_personal
 ANALYST = "analyst"
 """The PostgreSQL role that only reads the catalogue."""
 FOR_TIMES = "pytz"
-"""DuckDB needs it to return times with a zone to Python, but its wheel does not require it."""
+"""The package that DuckDB needs to return times with a zone to Python, although its wheel does not require it."""
 
 
 def reader_lines(settings: Settings) -> Iterator[str]:
@@ -38,8 +38,8 @@ def reader_lines(settings: Settings) -> Iterator[str]:
     if OF_BUCKET in extensions(settings):
         yield "Keys and region of the bucket come from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION."
         yield ""
-        yield "The policy for these keys. It allows only listing and reading the lake's files: anyone who may delete"
-        yield "objects there can destroy the lake."
+        yield "The policy for these keys. It allows only listing and reading the lake's files, because anyone who"
+        yield "may delete objects there can destroy the lake."
         yield from (f"  {line}" for line in json.dumps(bucket_policy(settings), indent=2).splitlines())
     yield ""
     yield "The role, created once by the owner of the database:"
@@ -84,7 +84,7 @@ def attach_statements(settings: Settings) -> tuple[str, ...]:
 def bucket_policy(settings: Settings) -> dict[str, object]:
     """Return the policy for readers of a lake in a bucket, for IAM and other providers of S3.
 
-    It does not allow reading files of personal tables.
+    The policy does not allow the files of personal tables to be read.
     """
     url = urlsplit(data_path(settings))
     bucket, folder = f"arn:aws:s3:::{url.netloc}", url.path.lstrip("/")
@@ -97,8 +97,8 @@ def bucket_policy(settings: Settings) -> dict[str, object]:
 def role_statements(settings: Settings) -> tuple[str, ...]:
     """Return the PostgreSQL statements that create a role which can only read the lake's catalogue.
 
-    The catalogue has the least and the greatest value of each column of each file. The role does not see those of
-    texts, which may name persons: DuckDB then reads more files than necessary, with the same result.
+    The catalogue has the minimum and maximum value of each column of each file. The role does not see these values for
+    text columns, because they may name persons. So DuckDB reads more files than necessary, with the same result.
     """
     owner = make_url(settings.database_url).username
     tables_to_come = f"for role {quote(owner)} in schema {NAME}" if owner else f"in schema {NAME}"
@@ -112,7 +112,7 @@ def role_statements(settings: Settings) -> tuple[str, ...]:
 
 
 def _without_texts(table: str) -> Iterator[str]:
-    """Yield the statements that hide the statistics of texts from every role except the owner."""
+    """Yield the statements that hide a table's statistics on text columns from every role except the owner."""
     yield f"alter table {NAME}.{table} enable row level security"
     same = " and ".join(f"described.{key} = {table}.{key}" for key in ("table_id", "column_id"))
     condition = sql_files.body("lake/no_text.sql").format(same=same)

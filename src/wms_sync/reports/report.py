@@ -1,6 +1,6 @@
 """The report: one HTML page on shipping, for people who do not write SQL.
 
-It needs no network and no JavaScript, can be mailed, and contains no personal data. 'Now' is the sync cursor.
+The page needs no network and no JavaScript, can be mailed, and contains no personal data. 'Now' is the sync cursor.
 """
 
 from __future__ import annotations
@@ -75,10 +75,10 @@ class Report(Struct, frozen=True):
 def make_report(
     settings: Settings, to: Path | None = None, *, force: bool = False, findings: Sequence[Finding] | None = None
 ) -> tuple[Path, Report]:
-    """Write the report to ``report.html`` in the data folder, or to ``to``. ``findings`` default to the present ones.
+    """Write the report to ``report.html`` in the data folder, or to ``to``; return its path and its content.
 
-    With ``force``, replace a file that is not a report too. Raise ``SettingsError`` for a missing extra,
-    ``ReportError`` or ``OutputRefused``.
+    ``findings`` default to the current findings. With ``force``, replace any file at ``to``. Raise ``SettingsError``
+    for a missing extra, ``ReportError`` or ``OutputRefused``.
     """
     if said := lacks("report"):
         raise SettingsError(f"The report {said}.")
@@ -119,12 +119,12 @@ def _html(report: Report) -> str:
 
 
 def report_load(settings: Settings, refreshed: RefreshReport, findings: Sequence[Finding]) -> Path | None:
-    """Write the report if ``WMS_REPORT`` is on and the load published tables; return its path, else None."""
+    """Write the report if ``WMS_REPORT`` is on and the load published tables. Return its path; None if not written."""
     if not (settings.report and refreshed.published):
         return None
     try:
         path, _ = make_report(settings, findings=findings)
-    except Exception as error:  # noqa: BLE001 - no defect of the report may fail a load
+    except Exception as error:  # noqa: BLE001 - a defect of the report must not fail a load
         logger.warning("The tables are loaded, but the report could not be written: %(error)s", {"error": error})
         return None
     logger.info("wrote %(file)s", {"file": path})
@@ -132,6 +132,6 @@ def report_load(settings: Settings, refreshed: RefreshReport, findings: Sequence
 
 
 def remake_report(run: Run) -> None:
-    """Rewrite the report, if there is one, after an order was forgotten."""
+    """Rewrite the report, if it exists, after an order was forgotten."""
     if run.layout.report.exists():
         make_report(run.settings)

@@ -1,6 +1,6 @@
-"""Report the state of the sync: coverage, lag, windows, rows, runs, pushes. It never waits for a writer.
+"""Report the state of the sync: coverage, lag, windows, rows, runs, pushes. Nothing here waits for a writer.
 
-Belongs here: facts. Keep out: their judgement, which is in ``findings``.
+Belongs here: facts. Keep out: judging them, which ``findings`` does.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class Status(Struct, frozen=True):
     """Everything that ``wms-sync status`` shows. Times are UTC; ``lag_seconds`` is None before the first sync.
 
     ``pushes`` counts creates by kind and state. ``unseen`` counts created retailers and products that no shipment has
-    shown yet. ``unfinished`` are files with unsent or waiting rows, ``pushing`` the running pushes. ``last_runs`` are
-    sorted newest first. ``next_tick`` is the next tick of the schedule, whether or not it is switched on. ``inbox`` are
-    the open entries, ``quarantined`` and ``unknown_keys`` the numbers of their values and keys. ``files_in`` is the
-    store of raw pages and Parquet files.
+    shown yet. ``unfinished`` are files with unsent or waiting rows, ``pushing`` are the running pushes. ``last_runs``
+    are sorted newest first. ``next_tick`` is the next tick of the schedule, whether or not the schedule is switched on.
+    ``inbox`` are the open entries, ``quarantined`` and ``unknown_keys`` are the numbers of their values and keys.
+    ``files_in`` is the store of raw pages and Parquet files.
     """
 
     sync_cursor: datetime | None

@@ -1,6 +1,6 @@
-"""The channels of alerts: a webhook for JSON, the URLs of apprise, and the heartbeat's address for each success.
+"""The channels for alerts: a webhook for JSON, apprise's URLs, and the heartbeat's address, called at each success.
 
-Addresses may contain secrets: no message shows them, and no redirect is followed. Each request has a time limit.
+Addresses may contain secrets, so no message shows them, and no redirect is followed. Each request has a time limit.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from apprise import NotifyBase
 
 SECONDS = 5.0
-"""The time limit for a receiver: to connect, and between two parts of its answer."""
+"""The time limit for connecting to a receiver, and for the time between two parts of its answer."""
 HEARTBEAT = "heartbeat"
 TRY_IT = "`wms-sync alert test` sends a test"
 
-# at INFO httpx logs the address of every request, at DEBUG urllib3 its path, and apprise logs failures itself
+# httpx logs the address of every request at INFO, urllib3 logs its path at DEBUG, and apprise logs failures itself
 for name, level in (("httpx", logging.CRITICAL), ("apprise", logging.CRITICAL), ("urllib3", logging.INFO)):
     logging.getLogger(name).setLevel(level)
 
@@ -40,11 +40,11 @@ class Channel(Protocol):
 
     @property
     def name(self) -> str:
-        """Return the name in the outbox."""
+        """Return the name of the channel in the outbox."""
 
     @property
     def setting(self) -> str:
-        """Return the name for people."""
+        """Return the name of the channel to show to people: its setting."""
 
     def send(self, body: Body) -> None:
         """Deliver an alert. Raise ``NotDelivered``."""
@@ -64,7 +64,7 @@ class Webhook(Struct, frozen=True):
         """Post the alert."""
         answer = _ask("POST", self.url.get_secret_value(), self.setting, body)
         if not answer.is_success:
-            raise NotDelivered(f"The webhook of {self.setting} answered {answer.status_code}.")
+            raise NotDelivered(f"The webhook of {self.setting} answered with {answer.status_code}.")
 
     def reach(self) -> str:
         """Send a request to the host of the address, not to the address itself."""
@@ -79,13 +79,13 @@ class Heartbeat(Struct, frozen=True):
     setting: str = f"{PREFIX}HEARTBEAT_URL"
 
     def send(self, _: Body) -> None:
-        """Call the address by GET and without a body, which every heartbeat service accepts."""
+        """Call the address with GET and without a body, which every heartbeat service accepts."""
         answer = _ask("GET", self.url.get_secret_value(), self.setting)
         if not answer.is_success:
-            raise NotDelivered(f"The address of {self.setting} answered {answer.status_code}.")
+            raise NotDelivered(f"The address of {self.setting} answered with {answer.status_code}.")
 
     def reach(self) -> str:
-        """Send a request to the host of the address; a call of the address itself would count as a heartbeat."""
+        """Send a request to the host of the address. A call to the address itself would count as a heartbeat."""
         return _reached(self.url, self.setting)
 
 
@@ -97,23 +97,23 @@ class AppriseUrl(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """Return the name in the outbox: the place of the URL in the setting distinguishes it."""
+        """Return the name of the channel in the outbox, with the position of the URL in the setting."""
         return f"url {self.number}"
 
     @property
     def setting(self) -> str:
-        """Return the setting and the place of the URL in it."""
+        """Return the name of the setting, and the position of the URL in it."""
         return f"{PREFIX}ALERT_URLS (URL {self.number})"
 
     def send(self, body: Body) -> None:
-        """Send title and text."""
+        """Send the title and the text of an alert."""
         if not self._receiver().notify(
             title=title_of(body), body=body["text"], notify_type="warning" if body["is_bad"] else "success"
         ):
             raise NotDelivered(f"The receiver of {self.setting} did not accept the alert.")
 
     def reach(self) -> str:
-        """Check that apprise accepts the URL: some receivers cannot be tested without an alert."""
+        """Check only that apprise accepts the URL, because some receivers cannot be tested without an alert."""
         return f"apprise recognises {self._receiver().service_name}; {TRY_IT}"
 
     def _receiver(self) -> NotifyBase:
@@ -151,7 +151,7 @@ def _channels(settings: Settings) -> Iterator[Channel]:
 
 
 def title_of(body: Mapping[str, object]) -> str:
-    """Return the title for channels that have one: ``wms-sync: run failed``."""
+    """Return the title of an alert, for channels that show a title: ``wms-sync: run failed``."""
     return f"wms-sync: {str(body['event']).replace('_', ' ')}"
 
 
@@ -168,6 +168,6 @@ def _ask(method: str, url: str, setting: str, body: Body | None = None) -> httpx
 
     try:
         return httpx.request(method, url, json=body, timeout=SECONDS, follow_redirects=False)
-    # the last two: unusable proxies or certificate authorities in the environment
+    # ImportError and OSError: unusable proxies or certificate authorities in the environment
     except (httpx.HTTPError, httpx.InvalidURL, ValueError, ImportError, OSError) as error:
         raise NotDelivered(f"The address of {setting} could not be reached ({type(error).__name__}).") from None

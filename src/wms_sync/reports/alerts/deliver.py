@@ -21,17 +21,17 @@ logger = logging.getLogger(__name__)
 KEPT_FOR = timedelta(days=30)
 """An alert that no receiver has accepted within this time is discarded."""
 CHANNEL_SECONDS = 5.0
-"""The longest time that the end of a run waits for a channel."""
+"""The maximum time that the end of a run waits for a channel."""
 
 _refusing: set[str] = set()
-"""The state stores that cannot be written, as this process has reported in an alert."""
+"""The URLs of the state stores that cannot be written, and about which this process has sent an alert."""
 
 
 def send_alerts(settings: Settings, *, seconds: float) -> None:
-    """Find new facts and send the alerts that are due; return after ``seconds`` at the latest, and raise no error.
+    """Find new facts and send the alerts that are due. Return after ``seconds`` at the latest, and raise no error.
 
-    Alerts that were cut off or failed stay in the outbox. The work runs in a thread that ends with the process, because
-    a receiver that answers byte by byte, or a locked database, has no time limit of its own.
+    Alerts that were not delivered in time stay in the outbox. The work runs in a thread that ends with the process,
+    because a receiver that answers byte by byte, or a locked database, has no time limit of its own.
     """
     if not all_channels(settings):
         return
@@ -39,13 +39,16 @@ def send_alerts(settings: Settings, *, seconds: float) -> None:
 
 
 def report_unrecorded(settings: Settings, failed: RunRecord) -> None:
-    """Report a failed run that the state store could not record. This process does not report the store again."""
+    """Send an alert about a failed run that the state store could not record.
+
+    This process then sends no further alert about the store.
+    """
     _refusing.add(settings.database_url)
     _send_now(settings, failed_run(failed, [failed], datetime.now(UTC)))
 
 
 def _send_now(settings: Settings, finding: Finding) -> None:
-    """Send a finding that cannot be stored: now, once, and without the outbox.
+    """Send an alert about a finding that cannot be stored: now, once, and without the outbox.
 
     Wait at most ``CHANNEL_SECONDS`` for each channel, and raise no error.
     """
@@ -55,7 +58,7 @@ def _send_now(settings: Settings, finding: Finding) -> None:
 
 
 def _within(seconds: float, do: Callable[[], None]) -> None:
-    """Run it in a thread; wait at most ``seconds`` for its end."""
+    """Call a function in a thread, and wait at most ``seconds`` for its end."""
     thread = threading.Thread(target=do, name="alerts", daemon=True)
     thread.start()
     thread.join(seconds)
@@ -72,7 +75,7 @@ def _send_once(channel: Channel, body: Body) -> None:
 def deliver(settings: Settings, moment: datetime | None = None) -> None:
     """Send every alert that is due, oldest first. An alert that a channel does not accept is due again after a pause.
 
-    Once a channel has not accepted an alert, leave it out for the rest of the call.
+    If a channel does not accept an alert, do not try that channel again during this call.
     """
     moment = moment or datetime.now(UTC)
     channels = {channel.name: channel for channel in all_channels(settings)}
@@ -89,7 +92,7 @@ def deliver(settings: Settings, moment: datetime | None = None) -> None:
 
 
 def _send(outbox: Outbox, channel: Channel, alert: Waiting, moment: datetime) -> bool:
-    """Send an alert unless another process sends it; return False if the channel did not accept it."""
+    """Send an alert unless another process is sending it; return False if the channel did not accept it."""
     if not outbox.claim(alert, moment):
         return True
     try:
@@ -109,16 +112,17 @@ def _send_alerts(settings: Settings) -> None:
     except WmsSyncError as error:
         logger.warning("New alerts could not be determined: %(why)s", {"why": error})
         _report_refusal(settings, error)
-    except Exception as error:  # noqa: BLE001 - no defect of alerts may end a command
+    except Exception as error:  # noqa: BLE001 - a defect of alerts must not end a command
         logger.warning("New alerts could not be determined (%(kind)s).", {"kind": type(error).__name__})
     else:
         _report_end_of_refusal(settings)
 
 
 def _report_refusal(settings: Settings, error: WmsSyncError) -> None:
-    """Send an alert that no alert can be stored, as on a full disk. A process sends it once until storing works again.
+    """Send an alert that alerts cannot be stored, for example because the disk is full.
 
-    Ignore errors that may pass by themselves, such as a restart of PostgreSQL.
+    A process sends it only once until alerts can be stored again. Ignore errors that may pass by themselves, such as a
+    restart of PostgreSQL.
     """
     if settings.database_url not in _refusing and not mends_by_waiting(type(error).__name__):
         _refusing.add(settings.database_url)

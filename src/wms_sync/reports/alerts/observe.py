@@ -1,4 +1,4 @@
-"""Compare the findings with the alerts that were sent, and put alerts for new, changed and ended ones into the outbox.
+"""Compare the findings with the alerts that were sent, and add alerts on new, changed and ended findings to the outbox.
 
 An alert is JSON; a chat needs only its ``text``.
 """
@@ -24,15 +24,15 @@ from wms_sync.state.store import StateStore
 from wms_sync.targets.target import target_of
 
 RECORDS = 200
-"""The number of newest runs to search for a success that ends a failure."""
+"""How many of the newest runs are searched for a success that ends a failure."""
 BEAT_FOR = timedelta(days=1)
-"""The greatest age of a success whose heartbeat is still sent."""
+"""The maximum age of a success for which a heartbeat is still sent."""
 
 
 def observe(settings: Settings, moment: datetime | None = None) -> None:
-    """Put an alert for each new or changed finding into the outbox, and one for each end that is worth reporting.
+    """Add an alert to the outbox for each new or changed finding, and for each ended finding whose end is reported.
 
-    Without a channel send no alert, and count none as sent.
+    Without a channel, add no alert, and do not record any as sent.
     """
     moment = moment or datetime.now(UTC)
     channels = tuple(channel.name for channel in channels_of(settings))
@@ -56,7 +56,7 @@ def _published(settings: Settings) -> Published | None:
 
 @lru_cache(maxsize=1)
 def _published_in(settings: Settings, _: int) -> Published:
-    """Read the tables once for each publishing: Dagster's sensor runs every half minute, and an inbox may be large."""
+    """Read the published tables once for each version: Dagster's sensor runs twice a minute, and a read may be slow."""
     return published_of(settings)
 
 
@@ -94,7 +94,7 @@ class _Observation(Struct, frozen=True):
         self.outbox.end(before, body, self.channels, self.moment)
 
     def _what_ended(self, before: SentAlert) -> str | None:
-        """Return what has recovered; None if its end is not reported, or if the records of the runs are gone."""
+        """Return what has recovered; None if the recovery is not reported, or if no record of a run proves it."""
         if before.event == Event.STALE_DATA:
             return "The data is fresh"
         if before.event == Event.TABLES_GONE:
@@ -105,7 +105,7 @@ class _Observation(Struct, frozen=True):
         return f"{before.key.removeprefix(RUN).replace('_', ' ')} succeeded" if next(succeeded, None) else None
 
     def beat(self) -> None:
-        """Put a heartbeat for the newest sync into the outbox if it succeeded. It replaces one that still waits."""
+        """Add a heartbeat to the outbox if the newest sync succeeded. Replace a heartbeat that still waits there."""
         ended = (run for run in self.runs if run.group == SYNC and run.outcome in {"succeeded", "failed"})
         last = next(ended, None)
         if last is None or last.outcome == "failed" or last.ended_at is None:
@@ -120,16 +120,17 @@ class _Observation(Struct, frozen=True):
 
 
 def _ended_by(run: RunRecord) -> set[str]:
-    """Return the names of the findings that a success of this run ends."""
+    """Return the names of the findings that end when this run succeeds."""
     return {name_of(run.purpose)} | ({name_of(LOADING)} if run.group in LOADS_TABLES else set())
 
 
 def body_of(
     settings: Settings, finding: Finding, now: datetime, data_as_of: datetime | None, event: Event | None = None
 ) -> Body:
-    """Return the alert about a finding. ``event`` defaults to that of the finding.
+    """Return the JSON of an alert about a finding. ``event`` defaults to the finding's event.
 
-    ``id`` is new for each alert, so that a receiver can drop duplicates. Leave out ``detail``, which may quote rows.
+    ``id`` is new for each alert, so that a receiver can drop duplicates. Leave out the finding's ``detail``, which may
+    quote rows.
     """
     link, purpose = _link(settings, finding), None if finding.run is None else finding.run.purpose
     event = event or finding.event or Event.FINDING
