@@ -1,8 +1,8 @@
 """The keys of all assets: group and name, such as `raw/shipment_days` and `marts/freshness`.
 
-Several instances of the service can be code locations of one Dagster, whose catalogue identifies an asset by its key
-alone. So `WMS_INSTANCE` is the first part of each key. The code location must have the same name, because it identifies
-the runs of an instance.
+One Dagster can have a code location for each of several instances of the service. Its catalogue identifies an asset by
+its key alone, so `WMS_INSTANCE`, if it is set, is the first part of each key. The code location must have the same name
+as the instance, because that name identifies the instance's runs.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ LOCATION = "dagster/code_location"
 
 
 def asset_key(settings: Settings, group: str, name: str) -> dg.AssetKey:
-    """Return the key of an asset."""
+    """Return the key of an asset: group and name, after the name of the instance if it has one."""
     return dg.AssetKey([*([settings.instance] if settings.instance else []), group, name])
 
 
 def changes(settings: Settings) -> dg.AssetKey:
-    """Return the key of the asset of changes since the sync cursor."""
+    """Return the key of the asset that reads the changes since the sync cursor."""
     return asset_key(settings, RAW, "changed_shipments")
 
 

@@ -1,7 +1,7 @@
 """Checks on changed_shipments that show the findings: gaps, age of the data, clocks, the last sync, and all others.
 
-They examine coverage, not the time of the last run: if the service's clock stood still and a night read no change, the
-sync cursor is stale. None of them blocks a load. Their severity is that of the worst finding.
+They examine coverage, not the time of the last run: if the service's clock stood still and a night read no changes, the
+sync cursor is stale. No check blocks a load. The severity of a check is that of its worst finding.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,12 +32,12 @@ SHOWN: Mapping[str, Callable[[str], bool]] = {
     CLOCKS: lambda finding: finding == "clocks",
     LAST_SYNC: lambda finding: finding == name_of(SYNC),
 }
-"""The names of the findings that each check shows."""
+"""For each check, whether it shows the finding with a given name."""
 Metadata = Mapping[str, dg.MetadataValue | float | str]
 
 
 def coverage_checks(settings: Settings, after: dg.AssetKey) -> dg.AssetChecksDefinition:
-    """Return the checks. In a run that also materialises the asset `after`, they come after it."""
+    """Return the checks of coverage. In a run that also materialises the asset `after`, they come after the asset."""
     read = asset_keys.changes(settings)
 
     @dg.multi_asset_check(
@@ -73,7 +73,7 @@ def coverage_checks(settings: Settings, after: dg.AssetKey) -> dg.AssetChecksDef
                 LAST_SYNC,
                 asset=read,
                 additional_deps=[after],
-                description="The last sync did not fail, whoever started it. The next one continues where it stopped.",
+                description="The last sync did not fail, whoever started it. The next sync continues where it stopped.",
             ),
             dg.AssetCheckSpec(
                 NO_OTHER,
@@ -86,14 +86,14 @@ def coverage_checks(settings: Settings, after: dg.AssetKey) -> dg.AssetChecksDef
     def coverage_checks(
         context: dg.AssetCheckExecutionContext, operation: dg.ResourceParam[Operation]
     ) -> Iterator[dg.AssetCheckResult]:
-        """Yield the checks' results, after a read or when the checks run alone."""
+        """Yield the results of the checks, after a read or when the checks run alone."""
         yield from results(operation.settings)
 
     return coverage_checks
 
 
 def evaluations(settings: Settings) -> Iterator[dg.AssetCheckEvaluation]:
-    """Yield the checks' results as events, for a sensor and for a command."""
+    """Yield the results of the checks as events, for a sensor or a command to report."""
     for result in results(settings):
         yield dg.AssetCheckEvaluation(
             asset_key=asset_keys.changes(settings),
@@ -106,7 +106,7 @@ def evaluations(settings: Settings) -> Iterator[dg.AssetCheckEvaluation]:
 
 
 def results(settings: Settings, now: datetime | None = None) -> Sequence[dg.AssetCheckResult]:
-    """Return the checks' results: each fails with the open findings that it shows."""
+    """Return the results of the checks. A check fails if a finding that it shows is open."""
     moment = now or datetime.now(UTC)
     found = open_findings(findings_of(settings, moment))
     shown = {name: [finding for finding in found if begins(finding.name)] for name, begins in SHOWN.items()}
@@ -116,7 +116,7 @@ def results(settings: Settings, now: datetime | None = None) -> Sequence[dg.Asse
 
 
 def _reach(settings: Settings, now: datetime) -> Mapping[str, Metadata]:
-    """Return the metadata on coverage by check; empty before the first sync."""
+    """Return the metadata on coverage, by the name of the check that shows it; empty before the first sync."""
     with StateStore(settings.database_url) as store:
         cursor, covered = data_as_of(settings, store), store.covered(("loaded",))
     if cursor is None:

@@ -1,8 +1,8 @@
 """Find runs that ended without a record: mark them as failed in Dagster, and record the cause for alerts.
 
 A run normally records its own end. The exceptions are runs that were killed, or that failed before their first step. A
-run that Dagster launches is a child of its code server, which logs how its process ends. If the code server was killed
-too, the end is not logged, and the default launcher has no health check.
+run that Dagster launches is a child process of its code server, which logs how the process ends. If the code server was
+killed too, nothing logs the end, and Dagster's default launcher has no health check.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ UNFINISHED = [
     dg.DagsterRunStatus.CANCELING,
 ]
 LOADED_AT = datetime.now(UTC)
-"""The start of this code server. A run that began earlier has no parent that could notice its end."""
+"""The start of this code server. A run that began earlier has no parent process that could notice its end."""
 PURPOSES = {NIGHTLY_SYNC: SYNC, BACKFILL_DAYS: "backfill", REBUILD_TABLES: "rebuild", MAINTAIN: MAINTENANCE}
 NEWEST = 20
 LATELY = timedelta(days=1)
@@ -40,13 +40,13 @@ OUT_OF_MEMORY = (
     "WMS_MAX_PARALLEL_REQUESTS."
 )
 NOT_STARTED = "NotStarted"
-NO_STEP = "The run failed before it read, loaded or sent anything; its log in Dagster has the reason."
+NO_STEP = "The run failed before it read, loaded or sent anything; its log in Dagster shows why."
 
 
 def settle(instance: dg.DagsterInstance, settings: Settings) -> None:
     """Record the end of runs that could not record it themselves, and mark them as failed in Dagster.
 
-    If the state store was lost, ignore runs that are older than the new one.
+    If the state store was lost, ignore runs that are older than the new state store.
     """
     with RunRecords(settings.database_url) as records:
         records.mark_killed(settings.layout)
@@ -73,14 +73,14 @@ def settle(instance: dg.DagsterInstance, settings: Settings) -> None:
 
 
 def _purpose_of(job: str) -> str:
-    """Return the purpose that a run of this job would record, so that the next successful run ends the alert."""
+    """Return the purpose that a run of this job records, so that the next successful run ends the alert."""
     if job.startswith("push_"):
         return job.replace("push_", "push ", 1)
     return PURPOSES.get(job, "materialising assets")
 
 
 def _end_of_process(instance: dg.DagsterInstance, run_id: str) -> str | None:
-    """Return how the process of a run ended, from the code server's entry in its log; None if there is none."""
+    """Return how the process of a run ended, as the code server logged it; None if the run's log does not say."""
     for entry in instance.all_logs(run_id, of_type=dg.DagsterEventType.ENGINE_EVENT):
         text = entry.dagster_event.message if entry.dagster_event is not None else None
         if (found := SIGNAL.search(text or "")) is not None:

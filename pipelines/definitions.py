@@ -1,7 +1,8 @@
 """The code location: build the Definitions from settings.
 
-`workspace.yaml` names this module. It loads even if no service is configured; a run that needs the service then fails
-with the library's message. With a wrong setting it fails to load, with a message that names the variable.
+`workspace.yaml` names this module. The location loads even if no service is configured; a run that needs the service
+then fails with the library's message. With a wrong setting the location fails to load, with a message that names the
+variable.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ def build(settings: Settings, operation: Operation | None = None) -> dg.Definiti
     """Build the Definitions for these settings. A test passes its own `operation`, with a transport."""
     keep_private()
     with warnings.catch_warnings():
-        # backfill policies are used as documented; an operator does not need the warning that they are beta
+        # backfill policies are used as documented, so the warning that they are beta does not help an operator
         warnings.simplefilter("ignore", dg.BetaWarning)
         changes, days = shipments.changed_shipments(settings), shipments.shipment_days(settings)
         analytics = tables.analytics_tables(settings)
@@ -53,8 +54,8 @@ def build(settings: Settings, operation: Operation | None = None) -> dg.Definiti
 def defs() -> dg.Definitions:
     """Return the Definitions that Dagster loads. Read the environment here, not when the module is imported.
 
-    Each run loads them in its own process, so it uses the present `.env`. Sensors and the schedule use the settings of
-    the time when the location was loaded.
+    Each run loads the Definitions in its own process, so it uses the current `.env`. Sensors and schedules use the
+    settings from the time when the location was loaded.
     """
     Settings.leave_to_env_file()
     return build(Settings.load())

@@ -1,7 +1,7 @@
 """Prepare Dagster's home, the folder of `DAGSTER_HOME`, with the `dagster.yaml` next to this module.
 
 `wms-sync ui` and the units of `deploy/systemd` run `python -m pipelines.home` before they start Dagster. An existing
-`dagster.yaml` is not changed; copy settings from this one.
+`dagster.yaml` is not changed: copy the settings that you need into it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ def prepare_home(home: Path) -> Path:
 def main() -> None:
     """Prepare the folder of `DAGSTER_HOME` with its databases.
 
-    Hold a lock meanwhile: if several processes start at once, one creates the databases and the others wait.
+    Hold a lock meanwhile, so that of several processes that start at once, one creates the databases and the others
+    wait.
     """
     if not os.environ.get(HOME_VARIABLE):
         sys.exit(f"{HOME_VARIABLE} is not set: name the folder of Dagster's history.")

@@ -1,8 +1,8 @@
-"""Jobs and their schedules: nightly_sync, backfill_days, rebuild_tables, a push of each kind of master data, maintain.
+"""Jobs and their schedules: nightly_sync, backfill_days, rebuild_tables, maintain, and a push of each kind.
 
 The nightly schedule is off until an operator switches it on (Automation, in the UI): an instance started on a laptop
-must not read a production service every night by itself. Maintenance of a lake is on: it sends no request to the
-service, and runs only after loads.
+must not read a production service every night by itself. The schedule of a lake's maintenance is on: maintenance sends
+no requests to the service, and runs only after loads.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ AssetJob = Any  # Dagster does not export the return type of define_asset_job
 def shipment_jobs(
     changes: dg.AssetsDefinition, days: dg.AssetsDefinition, tables: dg.AssetsDefinition
 ) -> Sequence[AssetJob]:
-    """Return the jobs of shipments, by selection of their assets."""
+    """Return the jobs for shipments, each defined by a selection of assets."""
     step = tables.op.name
     return (
         dg.define_asset_job(
@@ -48,12 +48,12 @@ def shipment_jobs(
 
 
 def push_name(kind: Kind) -> str:
-    """Return the name of the kind's job, the only one that sends: `push_location_tags`."""
+    """Return the name of the job that pushes a kind, the only job that sends its rows: `push_location_tags`."""
     return f"push_{kind.slug}"
 
 
 def push_jobs(pushed: Mapping[Kind, dg.AssetsDefinition]) -> Mapping[Kind, AssetJob]:
-    """Return the jobs that plan files of a kind, and send approved plans, or all if pushing is enabled."""
+    """Return a job for each kind. It plans files, and sends the approved plans, or all plans if pushing is enabled."""
     return {
         kind: dg.define_asset_job(
             push_name(kind),
@@ -78,18 +78,18 @@ def put_together(context: dg.OpExecutionContext, operation: dg.ResourceParam[Ope
 
 @dg.job(name=MAINTAIN, executor_def=dg.in_process_executor)
 def maintain() -> None:
-    """Merge the files that loads have left in a lake, and delete files that no reader needs any more."""
+    """Merge the files that loads have left in a lake, and delete the files that no reader needs any more."""
     put_together()
 
 
 def schedules(settings: Settings, nightly_sync: AssetJob) -> Sequence[dg.ScheduleDefinition]:
-    """Return the schedules: the night, and maintenance if the tables are in a lake."""
+    """Return the schedules: the nightly sync and, if the tables are in a lake, its maintenance."""
     night = _nightly(settings, nightly_sync)
     return (night, _maintenance(settings)) if settings.analytics == "ducklake" else (night,)
 
 
 def attempt(tick: datetime, number: int, *, run_key: str | None) -> dg.RunRequest:
-    """Return the request for an attempt of the night of this tick."""
+    """Return the request for attempt ``number`` of the nightly sync that this tick of the schedule began."""
     return dg.RunRequest(run_key=run_key, tags={NIGHT: tick.astimezone(UTC).isoformat(), ATTEMPT: str(number)})
 
 
@@ -110,16 +110,16 @@ def _nightly(settings: Settings, nightly_sync: AssetJob) -> dg.ScheduleDefinitio
     def nightly(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
         tick = context.scheduled_execution_time
         if next_tick(settings.schedule_cron, settings.schedule_timezone, tick) < datetime.now(UTC):
-            return dg.SkipReason("this night was missed; a later one reads the same changes")
+            return dg.SkipReason("this nightly sync was missed; a later sync reads the same changes")
         return attempt(tick, 1, run_key=None)
 
     return nightly
 
 
 def _maintenance(settings: Settings) -> dg.ScheduleDefinition:
-    """Return the schedule of a lake's maintenance: at the ticks of the night, once enough loads have gathered.
+    """Return the schedule of a lake's maintenance: at the ticks of the nightly sync, after enough loads.
 
-    It waits for the writer's turn, so it may begin before the night or after it.
+    A maintenance run waits for the writer's lock, so it may run before or after the sync of the same tick.
     """
 
     @dg.schedule(

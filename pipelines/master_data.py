@@ -1,11 +1,12 @@
 """The assets of master data, one per kind: CSV files are planned, and pushed by the job of their kind.
 
-Only that job sends: everything if `WMS_PUSH_ENABLED` is on, else the plans that a person approves by fingerprint.
-Materialising the asset, alone or with others, only plans. A plan and a push are both materialisations of the asset;
-their metadata `pushed` distinguishes them. A run handles the files in its configuration, or else all files of its kind
-in `WMS_MASTER_DATA_DIR`. Rows that need attention fail checks, not the run. Three problems fail the run, so that an
-alert is sent: rows that the service did not accept, a file that cannot be handled, and an approved plan that has
-changed. The other files are handled first. Two pushes of one kind wait for each other, in the library.
+Only that job sends rows: all rows if `WMS_PUSH_ENABLED` is on, otherwise those of the plans that a person approves by
+fingerprint. Materialising an asset, alone or with others, only plans. A plan and a push are both materialisations of
+the asset; their metadata `pushed` distinguishes them. A run handles the files in its configuration or, if there are
+none, all files of its kind in `WMS_MASTER_DATA_DIR`. Rows that need attention fail checks, not the run. Three problems
+fail the run, so that an alert is sent: rows that the service did not accept, a file that cannot be handled, and an
+approved plan that has changed. The other files are still handled. Two pushes of one kind do not run at the same time:
+the library makes the second one wait.
 """
 
 from collections.abc import Iterator, Sequence
@@ -52,7 +53,7 @@ CHECKS = {
         "No row differs from what was created from it. The interface cannot update: make the change in the service.",
     ),
 }
-"""By name: severity, the actions and outcomes of rows that fail the check, the finding, the description."""
+"""The checks by name: severity, the actions and outcomes of rows that fail the check, the finding, the description."""
 
 Event = dg.MaterializeResult[None] | dg.AssetCheckResult
 Shown = dg.AssetMaterialization | dg.AssetCheckEvaluation
@@ -63,7 +64,7 @@ class FileChanged(MasterDataError):
 
 
 class NotApproved(MasterDataError):
-    """The approved plan is not the present plan. No row was sent."""
+    """The approved plan is no longer the plan of any file. None of its rows was sent."""
 
 
 class _OnlyPlanned(Exception):
@@ -75,9 +76,9 @@ class _OnlyPlanned(Exception):
 
 
 class GivenFile(dg.Config):
-    """One file. With `sha256` it is handled only if it still has this content.
+    """One file. With `sha256`, the file is handled only if it still has this content.
 
-    `again`: its rows were handled earlier, so refused rows are not sent again unless they have changed.
+    `again`: the file's rows were handled earlier, so refused rows are not sent again unless they have changed.
     """
 
     path: str
@@ -86,8 +87,9 @@ class GivenFile(dg.Config):
 
 
 class PushConfig(dg.Config):
-    """`files` are handled in this order; an empty list means all files of the folder. `resend` sends rows in doubt.
+    """The configuration of a run.
 
+    `files` are handled in this order; an empty list means all files in the folder. `resend` sends rows in doubt again.
     `approve` has the fingerprints of plans that an earlier run showed: only these plans are sent.
     """
 
@@ -141,7 +143,7 @@ def master_data(settings: Settings, kind: Kind) -> dg.AssetsDefinition:
 def _recorded(
     context: dg.AssetExecutionContext, config: PushConfig, operation: Operation, kind: Kind, handled: list[Handled]
 ) -> list[WmsSyncError]:
-    """Handle the files, and record the run if it sends. Return the errors."""
+    """Handle the files, and record the run if it sends rows. Return the errors."""
     if not _sends(context, operation.settings, kind, config):
         return _handle(context, config, operation, kind, handled)
     failures: list[WmsSyncError] = []
@@ -194,12 +196,12 @@ def _handle(
 
 
 def _unmet(kind: Kind, config: PushConfig, handled: Sequence[Handled]) -> Iterator[NotApproved]:
-    """Yield the error that fails the run if an approved plan is not the present plan of any file."""
+    """Yield the error that fails the run if an approved plan is not the current plan of any file."""
     sent = {done.plan.fingerprint for done in handled if isinstance(done, PushReport)}
     if unmet := [fingerprint for fingerprint in config.approve if fingerprint not in sent]:
         yield NotApproved(
             f"No file has the approved plan {', '.join(unmet)}, or this is not the job {push_name(kind)}: the plan was "
-            "not sent. This run shows the present plans. Look at them, and approve the right ones."
+            "not sent. This run shows the current plans. Look at them, and approve the right ones."
         )
 
 
@@ -256,7 +258,7 @@ def _refuse_another(plan: Plan, file: GivenFile) -> None:
 
 
 def events(settings: Settings, kind: Kind, handled: Sequence[Handled]) -> Iterator[Shown]:
-    """Yield the same events for a push outside Dagster."""
+    """Yield the events that the asset would yield, for a push outside Dagster."""
     for found in _found(settings, kind, handled):
         yield dg.AssetCheckEvaluation(**found)
     yield dg.AssetMaterialization(key(settings, kind), metadata=metadata.of_handled(handled, push_name(kind)))

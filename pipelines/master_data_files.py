@@ -1,10 +1,10 @@
 """The sensor of master data: request a run for each new or changed file, to plan it, and to push it if that is enabled.
 
-The sensor's cursor stores, by file name, the content for which a run was last requested, so that a file is planned
-once. A push is requested again until the outcome of every row is known (created, rejected, in doubt): after growing
-pauses while rows are unsent because the service was down or the run was killed; after each sync while rows only wait
-for the ids of other objects. The state store has the end of each push, wherever it was started. If pushing is enabled
-after a file was only planned, its push is requested.
+The sensor's cursor stores, by file name, the content for which a run was last requested, so that a file is planned only
+once. A push is requested again until the outcome of every row is known (created, rejected, in doubt). While rows are
+unsent because the service was down or the run was killed, it is requested after growing pauses; while rows only wait
+for the ids of other objects, after each sync. The state store has the end of each push, wherever the push was started.
+If pushing is enabled after a file was only planned, a push of the file is requested.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ from wms_sync.state.store import StateStore
 
 LOOK_SECONDS = 30
 SETTLE_SECONDS = 10.0
-"""A file that was modified more recently may still be being written."""
+"""A file that was modified within this many seconds may still be incomplete."""
 PAUSES = tuple(60 * minutes for minutes in (1, 2, 5, 15, 60))
-"""Seconds until a push that left rows is requested again; the last pause repeats."""
+"""The pauses, in seconds, before a push that left rows unsent is requested again. The last pause repeats."""
 STARTS_WITHIN = timedelta(hours=1)
-"""A run that is unfinished for longer, while no process pushes its kind, was killed."""
+"""A run that has been unfinished for longer, while no process pushes its kind, was killed."""
 
 
 class Mark(Struct, frozen=True):
     """The cursor's entry for a file.
 
-    `held` is the hash of its content, with a mark if the run may send rows; `asked_at` is the time of the request
-    (seconds since 1970); `again` is the number of repeated requests.
+    `held` is the hash of the file's content, with a suffix if the requested run may send rows; `asked_at` is the time
+    of the request (seconds since 1970); `again` is the number of repeated requests.
     """
 
     held: str
@@ -59,14 +59,14 @@ Marks = dict[str, Mark]
 
 
 class Noticed(Struct, frozen=True):
-    """A file to handle. `identity` is the same each time the same tick is evaluated."""
+    """A file to handle. `identity` does not change if the same tick is evaluated again."""
 
     given: GivenFile
     identity: tuple[object, ...]
 
 
 def master_data_files(settings: Settings, pushes: Mapping[Kind, AssetJob]) -> dg.SensorDefinition:
-    """Return a sensor that requests one run per kind, with all files to handle, in order of their names."""
+    """Return a sensor that requests one run per kind, with all files of the kind to handle, in order of their names."""
 
     @dg.sensor(
         name="master_data_files",
@@ -93,7 +93,7 @@ def master_data_files(settings: Settings, pushes: Mapping[Kind, AssetJob]) -> dg
 
 
 class _Look:
-    """One tick's view of the files of a kind; `after` holds the marks to store."""
+    """The files of a kind as one tick finds them. `after` has the marks to store in the cursor."""
 
     def __init__(self, settings: Settings, kind: Kind, before: Marks, instance: dg.DagsterInstance) -> None:
         self.after: Marks = {}
@@ -104,7 +104,7 @@ class _Look:
         self._now = time.time()
 
     def request(self) -> dg.RunRequest | None:
-        """Return a run for new and changed files and for those whose push is due again; None if there are none."""
+        """Return a run for new and changed files, and for files whose push is due again; None without such files."""
         noticed: list[Noticed] = []
         due: list[tuple[str, Noticed]] = []
         for path in files_of(folder_of(self._settings), self._kind):
@@ -129,13 +129,13 @@ class _Look:
         return self._run(noticed) if noticed else None
 
     def _is_another(self, mark: Mark, sha256: str) -> bool:
-        """Return whether the file has other content than its mark, or was only planned and can now be pushed."""
+        """Return whether the file has changed since its mark, or was only planned and can now be pushed."""
         if mark.held not in {sha256, _sent(sha256)}:
             return True
         return self._settings.push_enabled and mark.held == sha256
 
     def _again(self, path: Path, sha256: str, mark: Mark) -> Noticed | None:
-        """Return the file if its push left rows and is due again; else None."""
+        """Return the file if its push left open rows and is due again; otherwise None."""
         pushed = self._pushed.get(str(path))
         if pushed is not None and pushed.sha256 != sha256:
             pushed = None
@@ -147,7 +147,7 @@ class _Look:
         return Noticed(given, (path.name, sha256, mark.asked_at, mark.again))
 
     def _due_at(self, pushed: PushedFile | None, mark: Mark) -> float | None:
-        """Return the time to push again; None if every row is settled, or waits for an object that has not come yet."""
+        """Return the time to push again; None if every row is settled, or waits for an object that no sync has read."""
         ended_at = pushed.ended_at if pushed is not None else None
         tried_at = max(mark.asked_at, ended_at.timestamp() if ended_at is not None else 0.0)
         paused = tried_at + PAUSES[min(mark.again, len(PAUSES) - 1)]
@@ -178,7 +178,7 @@ class _Look:
         return bool(self._instance.get_runs(runs, limit=1))
 
     def _run(self, noticed: list[Noticed]) -> dg.RunRequest:
-        """Return the run request. Equal files have equal run keys, so a tick that is evaluated twice starts one run."""
+        """Return the run request for these files. Its run key keeps a tick that is evaluated twice from two runs."""
         ordered = sorted(noticed, key=lambda file: file.given.path)
         identity = json.dumps([self._settings.push_enabled, [file.identity for file in ordered]])
         return dg.RunRequest(

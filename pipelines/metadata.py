@@ -1,6 +1,6 @@
 """Convert reports of the library to metadata of assets and checks, which operators read in Dagster's UI.
 
-Dagster renders metadata of type Markdown. Text of the service or of a file enters it only through `markdown`, or as a
+Dagster renders metadata of type Markdown. Text from the service or a file enters it only through `markdown`, or in a
 table, whose cells are plain text.
 """
 
@@ -34,32 +34,32 @@ SHOWN_ROWS = 100
 QUIET = frozenset({"create", "created", "already there"})
 """Actions and outcomes that need no attention; their rows come last, because only the first rows are shown."""
 SHOWN_CHARACTERS = 300
-"""The longest text in a row: Dagster's history should not contain whole records."""
+"""The maximum length of a cell, because Dagster's history should not contain whole records."""
 
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-"""Control characters, and those that change the direction of the text."""
+"""Control characters, and characters that change the direction of text."""
 _ACTIVE = re.compile(r"[\\`*\[\]<>#|~!&]|(?<![^\W_])_|_(?![^\W_])")
-"""Characters with a meaning in Markdown anywhere; an underscore inside a word has none."""
+"""Characters that have a meaning anywhere in Markdown. An underscore inside a word has no meaning."""
 _BEGINS = re.compile(r"^(?:(?=[-+=])|\d{1,9}(?=[.)]))")
-"""Characters with a meaning only at the beginning of a line."""
+"""Characters that have a meaning in Markdown only at the beginning of a line."""
 
 
 def markdown(text: str) -> str:
     """Return one line of Markdown that shows this text literally: no link, picture, HTML, list, table or code.
 
-    Runs of white space become a space. A URL is not escaped, and may be shown as a link to itself.
+    Each run of whitespace becomes one space. A URL is not escaped, and may be shown as a link to itself.
     """
     plain = _UNSEEN.sub("\N{REPLACEMENT CHARACTER}", " ".join(text.split()))
     return _BEGINS.sub(r"\g<0>\\", _ACTIVE.sub(r"\\\g<0>", plain))
 
 
 def bulleted(texts: Iterable[str], otherwise: str = "none") -> dg.MetadataValue:
-    """Return a Markdown list with a line for each of these texts, or `otherwise` if there is none."""
+    """Return a Markdown list with a line for each of these texts, or `otherwise` if there are no texts."""
     return dg.MetadataValue.md("\n".join(f"- {markdown(text)}" for text in texts) or otherwise)
 
 
 def of_day(read: DayRead) -> Metadata:
-    """Return the metadata of a day: its own numbers, if they are known."""
+    """Return the metadata of a day: its numbers, if they are known, and its windows."""
     counts = {"records": read.records, "pages": read.pages, "bytes": read.bytes}
     known = {name: count for name, count in counts.items() if count is not None}
     return {**known, "windows": _windows(read.windows)}
@@ -122,7 +122,7 @@ def of_relation(relation: Relation) -> Metadata:
 
 
 def listed(intervals: Iterable[Interval], otherwise: str) -> dg.MetadataValue:
-    """Return a list of intervals, or `otherwise` if there is none."""
+    """Return a list of intervals, or `otherwise` if there are no intervals."""
     return bulleted(map(spelled, intervals), otherwise)
 
 
@@ -146,16 +146,16 @@ def _sample(sample: Sample) -> dg.MetadataValue:
 
 
 def cut(text: str) -> str:
-    """Return at most ``SHOWN_CHARACTERS`` of a text, for Dagster's history."""
+    """Return a text, cut to ``SHOWN_CHARACTERS``, for Dagster's history."""
     return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}..."
 
 
 def of_handled(
     handled: Sequence[Plan | PushReport], job: str, approval: Mapping[str, object] | None = None
 ) -> Metadata:
-    """Return the metadata of handled files of master data; counts include all rows, tables show the first ones.
+    """Return the metadata of handled files of master data. Counts include all rows; tables show only the first rows.
 
-    `approval` is the configuration with which the job sends the plans.
+    `approval` is the run configuration with which `job` sends exactly these plans.
     """
     reports = [done for done in handled if isinstance(done, PushReport)]
     plans = [done.plan if isinstance(done, PushReport) else done for done in handled]
@@ -187,9 +187,9 @@ def _approval(job: str, approval: Mapping[str, object] | None) -> Metadata:
 
 
 def rows_of(handled: Sequence[Plan | PushReport], words: Collection[str] = ()) -> list[Row]:
-    """Return the rows of handled files, rows that need attention first.
+    """Return the rows of handled files, with the rows that need attention first.
 
-    With `words`, only rows whose action (of a plan) or outcome (of a push) is one of them.
+    With `words`, return only rows whose action (of a plan) or outcome (of a push) is one of these words.
     """
     rows = [
         {"file": _file(done), "line": row["line"], "key": row["key"], "what": what, "why": row["why"]}
@@ -201,20 +201,20 @@ def rows_of(handled: Sequence[Plan | PushReport], words: Collection[str] = ()) -
 
 
 def unasked(handled: Sequence[Plan | PushReport]) -> Sequence[str]:
-    """Return the reasons why the Merchant API could not be called; none if it could, or was not needed."""
+    """Return the reasons why the Merchant API could not be called; empty if it could be called or was not needed."""
     plans = [done.plan if isinstance(done, PushReport) else done for done in handled]
     return list(dict.fromkeys(reason for plan in plans for reason in plan.unasked))
 
 
 def finding(wrong: str, rows: Sequence[Row], reasons: Sequence[str] = ()) -> str | None:
-    """Return the finding of a check of master data, in the form of the table checks; None if there is none."""
+    """Return the finding of a check of master data, phrased like those of table checks; None if the check passes."""
     texts = [{name: str(value) for name, value in row.items()} for row in rows]
     found = [sentence(wrong, "{file} line {line}", len(rows), texts)] if rows else []
     return " ".join([*found, *reasons]) or None
 
 
 def of_rows(rows: Sequence[Row], reasons: Sequence[str] = ()) -> Metadata:
-    """Return the metadata of a check of master data; `reasons` are why the Merchant API could not be called."""
+    """Return the metadata of a check of master data. `reasons` say why the Merchant API could not be called."""
     sample = {"sample": _rows_table(rows)} if rows else {}
     return {"rows": len(rows), **sample, **({"merchant_api": bulleted(reasons)} if reasons else {})}
 
@@ -235,7 +235,7 @@ def _counted(name: str, handled: Sequence[Plan | PushReport]) -> Mapping[str, in
 
 
 def _rows_table(rows: Sequence[Row]) -> dg.MetadataValue:
-    """Return a table of the first rows; its last row has the number of the others."""
+    """Return a table of the first rows. If there are more rows, the last row of the table has their number."""
     records = [
         dg.TableRecord({name: cut(value) if isinstance(value, str) else value for name, value in row.items()})
         for row in rows[:SHOWN_ROWS]

@@ -1,9 +1,9 @@
 """The resource of every step: the settings, and the library's run that the steps of a Dagster run share.
 
-It is a plain object and not configurable in the UI: settings come only from the environment, and no secret becomes run
-configuration. The log of Dagster's run has the library's log records and progress. Within a run only the API client
-retries; Dagster does not retry a failed step. `sensors` may retry a night as another run: the failure of an attempt
-names the next one.
+The resource is a plain object and not configurable in the UI: settings come only from the environment, so that no
+secret becomes run configuration. The log of Dagster's run has the library's log records and progress. Within a run only
+the API client retries; Dagster does not retry a failed step. `sensors` may retry a night as another run: the failure of
+an attempt says when the next attempt begins.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ Context = dg.OpExecutionContext | dg.AssetExecutionContext
 SCHEDULE, SENSOR = "dagster/schedule_name", "dagster/sensor_name"
 """Dagster's tags for the schedule or sensor that launched a run."""
 NIGHT, ATTEMPT = "wms/night", "wms/attempt"
-"""The tags of a scheduled night: the tick of its schedule, and the number of the attempt."""
+"""The tags of a run of a scheduled night: the tick of the schedule, and the number of the attempt."""
 UNRECORDED = "wms/unrecorded"
-"""The tag of a run that the state store did not record, as on a full disk. If it failed, it sent its own alert."""
+"""The tag of a run that the state store could not record, as on a full disk. If it failed, it sent its own alert."""
 
 
 class Operation:
@@ -42,9 +42,9 @@ class Operation:
 
     @contextmanager
     def step(self, context: Context) -> Iterator[library.Operation]:
-        """Yield the library's run, which the first step begins. Log its summary as the last line.
+        """Yield the library's run, which the first step begins. Log the summary of the run as the last line.
 
-        Turn known errors, and files that cannot be used, into a `Failure` with their message; the error is its
+        Turn known errors, and files that cannot be used, into a `Failure` with the error's message and the error as its
         `__cause__`.
         """
         run = context.run
@@ -70,7 +70,7 @@ class Operation:
 
     @contextmanager
     def recording(self, purpose: str, context: Context) -> Iterator[Recording]:
-        """Yield the record of a push. Log its summary as the last line."""
+        """Yield the record of a push. Log the summary of the push as the last line."""
         recording = Recording(self.settings, context.run.run_id, purpose, source_of(context.run.tags))
         try:
             yield recording
@@ -79,7 +79,7 @@ class Operation:
 
 
 def _end(context: Context, summary: str | None) -> None:
-    """Log the summary of the run, or tag the run as unrecorded."""
+    """Log the summary of the run, or tag the run as unrecorded if it has no summary."""
     if summary is None:
         context.instance.add_run_tags(context.run.run_id, {UNRECORDED: "yes"})
     else:
@@ -94,7 +94,10 @@ def source_of(tags: Mapping[str, str]) -> str:
 
 
 def _outlook(settings: Settings, tags: Mapping[str, str], error: WmsSyncError) -> str:
-    """Return a sentence on the next attempt of the night; empty if the run is not an attempt, or is not retried."""
+    """Return a sentence on the next attempt of the nightly sync that failed with this error.
+
+    It is empty if the run does not belong to a nightly sync, or is not retried.
+    """
     if NIGHT not in tags or not mends_by_waiting(type(error).__name__):
         return ""
     tick, number = datetime.fromisoformat(tags[NIGHT]), int(tags[ATTEMPT])

@@ -1,6 +1,6 @@
 """Report the results of a command to Dagster: runless events for the catalogue of `DAGSTER_HOME`.
 
-The command line calls the library and not Dagster, so its runs have no log in the UI; `wms-sync status`, alerts and the
+The command line calls the library and not Dagster, so its runs have no log in the UI. `wms-sync status`, alerts and the
 catalogue show them. The command line imports this module only if `DAGSTER_HOME` is set.
 """
 
@@ -27,7 +27,7 @@ Event = dg.AssetMaterialization | dg.AssetObservation | dg.AssetCheckEvaluation
 def report_shipments(
     settings: Settings, read: ReadReport | None, refreshed: RefreshReport | None, page: Path | None
 ) -> None:
-    """Report the read, its days, the tables and the checks of coverage of a run, even if it failed."""
+    """Report a run: its read, the days read, the tables and the checks of coverage, even if the run failed."""
     _report([*_events(settings, read, refreshed, page), *coverage.evaluations(settings)])
 
 

@@ -1,8 +1,8 @@
-"""Sensors: retries of nights, alerts with dead runs, hourly upkeep, and Dagster's own for automation conditions.
+"""Sensors: retries of nights, dead runs and alerts, hourly upkeep, and Dagster's own sensor of automation conditions.
 
-The sensor of master data is in `master_data_files`. Every run of a night has two tags: the tick of its schedule and the
-number of the attempt. They and the record of the last attempt determine the next attempt, so retries survive a restart
-of the daemon. The run key of an attempt prevents two runs if a tick is evaluated twice.
+The sensor of master data is in `master_data_files`. Every run of a night has two tags: the tick of the schedule and the
+number of the attempt. These tags and the record of the last attempt determine the next attempt, so retries survive a
+restart of the daemon. The run key of an attempt prevents two runs if a tick is evaluated twice.
 """
 
 from collections.abc import Sequence
@@ -24,15 +24,15 @@ from wms_sync.state.store import StateStore
 LOOK_SECONDS = 30
 UPKEEP_SECONDS = 3600
 ALERT_SECONDS = 40.0
-"""The longest time that a tick waits for receivers. Dagster ends a tick that takes longer than a minute."""
+"""The maximum time that a tick waits for receivers of alerts. Dagster ends a tick that takes longer than a minute."""
 FORGOTTEN_AFTER = timedelta(days=1)
-"""A run that is in progress for longer while no process holds the writer's lock was killed."""
+"""A run that has been in progress for longer, while no process holds the writer's lock, was killed."""
 RECORDS = 50
 RUNNING = dg.DefaultSensorStatus.RUNNING
 
 
 def automation() -> dg.SensorDefinition:
-    """Return Dagster's sensor of automation conditions, on by default: it loads the tables after reads."""
+    """Return Dagster's sensor of automation conditions, which loads the tables after reads. It is on by default."""
     return dg.AutomationConditionSensorDefinition(
         "default_automation_condition_sensor",
         target=dg.AssetSelection.all(),
@@ -42,7 +42,7 @@ def automation() -> dg.SensorDefinition:
 
 
 def alerts(settings: Settings) -> dg.SensorDefinition:
-    """Return a sensor that settles dead runs, finds new facts and sends the alerts that are due."""
+    """Return a sensor that records the end of dead runs, finds new facts and sends the alerts that are due."""
 
     @dg.sensor(
         name="alerts",
@@ -51,11 +51,11 @@ def alerts(settings: Settings) -> dg.SensorDefinition:
         description="Marks runs whose process is gone as failed, and sends the alerts and heartbeats that are due.",
     )
     def alerts(context: dg.SensorEvaluationContext) -> dg.SkipReason:
-        why = "alerts that were due are sent" if settings.has_alert_channel else "no alert channel is set"
+        why = "the alerts that were due have been sent" if settings.has_alert_channel else "no alert channel is set"
         try:
             dead_runs.settle(context.instance, settings)
         except WmsSyncError as error:  # such as a full disk; alerts must still be sent
-            why = f"dead runs could not be settled: {error}"
+            why = f"the end of dead runs could not be recorded: {error}"
         send_alerts(settings, seconds=ALERT_SECONDS)
         return dg.SkipReason(why)
 
@@ -77,7 +77,7 @@ def upkeep(settings: Settings) -> dg.SensorDefinition:
     def upkeep(context: dg.SensorEvaluationContext) -> dg.SensorResult:
         with StateStore(settings.database_url) as store:
             if not store.windows():
-                return dg.SensorResult(skip_reason="nothing was read yet")
+                return dg.SensorResult(skip_reason="nothing has been read yet")
             missing = days_missing(settings, store, context.instance)
         return dg.SensorResult(asset_events=[*coverage.evaluations(settings), *missing])
 
@@ -85,7 +85,7 @@ def upkeep(settings: Settings) -> dg.SensorDefinition:
 
 
 def night_retries(settings: Settings, pauses: Sequence[timedelta] = PAUSES) -> dg.SensorDefinition:
-    """Return a sensor that requests the next attempt of the newest night when its pause is over."""
+    """Return a sensor that requests the next attempt of the newest failed nightly sync when the pause is over."""
 
     @dg.sensor(
         name="night_retries",
@@ -113,7 +113,7 @@ def night_retries(settings: Settings, pauses: Sequence[timedelta] = PAUSES) -> d
 
 
 def busy(instance: dg.DagsterInstance, settings: Settings) -> str | None:
-    """Return the reason not to start a run now: another one is running or queued. Return None if none is."""
+    """Return the reason not to start a run now: another run is in progress or queued. Return None if there is none."""
     if (holder := lock_of(settings.database_url, settings.layout).holder()) is not None:
         return f"{holder} is writing"
     since, tags = datetime.now(UTC) - FORGOTTEN_AFTER, asset_keys.location_tags(settings)
@@ -122,7 +122,7 @@ def busy(instance: dg.DagsterInstance, settings: Settings) -> str | None:
 
 
 def _failed_night(settings: Settings) -> RunRecord | None:
-    """Return the newest sync if it failed with an error that may pass by itself; else None."""
+    """Return the newest sync if it failed with an error that may pass by itself; otherwise None."""
     with RunRecords(settings.database_url) as records:
         newest = next((record for record in records.newest(RECORDS) if record.group == SYNC), None)
     is_passing = newest is not None and newest.outcome == "failed" and mends_by_waiting(newest.error_kind)

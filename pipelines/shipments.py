@@ -2,11 +2,11 @@
 
 `changed_shipments` reads the changes since the sync cursor. It has no partitions, because coverage decides what to
 read. `shipment_days` reads days again: a partition is a day of the service's `updated_at` (UTC), today included, and a
-range of days is one run (`BackfillPolicy.single_run`). `days_shown` reports every covered day as materialised with its
-own numbers, whichever run read it.
+range of days is one run (`BackfillPolicy.single_run`). `days_shown` reports every covered day as materialised, with the
+day's own numbers, whichever run read it.
 
-Dagster 1.13 stores a planned event for each asset of a run and each day of its range, so a backfill selects only the
-days; an automation condition then loads the tables (`tables`).
+Dagster 1.13 stores a planned event for each asset of a run and each day of its range. So a backfill selects only the
+asset of days, and an automation condition then loads the tables (`tables`).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -32,8 +32,8 @@ def changed_shipments(settings: Settings) -> dg.AssetsDefinition:
         owners=list(settings.owners),
         tags={"wms/layer": asset_keys.RAW},
         description=(
-            "Pages of list shipments: everything that changed since the sync cursor, and a slice of old shipments for "
-            "the audit. Materialising it reads the time that is not covered; without changes it succeeds too. The "
+            "Pages of list shipments: everything that changed since the sync cursor, and some old shipments for the "
+            "audit. Materialising this asset reads the time that is not covered; it also succeeds without changes. The "
             "tables are loaded afterwards."
         ),
     )
@@ -87,7 +87,7 @@ def daily(settings: Settings) -> dg.DailyPartitionsDefinition:
 
 
 def days_shown(settings: Settings, store: StateStore, days: Iterable[date]) -> Iterator[dg.AssetMaterialization]:
-    """Yield a materialisation of each of these days with the numbers of all its windows, whichever run read them."""
+    """Yield a materialisation of each of these days, with the numbers of all windows of the day, whoever read them."""
     ordered = sorted(days)
     read = read_of_days(settings, store, ordered, windows_of(store, ordered)) if ordered else {}
     for day, found in read.items():
@@ -99,19 +99,19 @@ def days_shown(settings: Settings, store: StateStore, days: Iterable[date]) -> I
 def days_missing(
     settings: Settings, store: StateStore, instance: dg.DagsterInstance
 ) -> Sequence[dg.AssetMaterialization]:
-    """Return materialisations of the covered days that the catalogue lacks."""
+    """Return materialisations of the covered days that Dagster's catalogue lacks."""
     covered = {day.isoformat(): day for day in covered_days(settings, store)}
     known = instance.get_status_by_partition(asset_keys.days(settings), list(covered), daily(settings)) or {}
     return list(days_shown(settings, store, (day for name, day in covered.items() if known.get(name) is None)))
 
 
 def _chosen(context: dg.AssetExecutionContext, settings: Settings) -> Interval:
-    """Return the chosen days. Raise `Failure` if they cannot be read: Dagster also launches such runs."""
+    """Return the days chosen for a run. Raise `Failure` if they cannot be read: Dagster launches such runs, too."""
     if not (context.has_partition_key or context.has_partition_key_range):
         raise _nothing_to_read("This run has no days to read again: choose days (partitions).")
     start, end = context.partition_time_window
     if end <= start:
-        raise _nothing_to_read("The last day of this run is before its first: choose other days.")
+        raise _nothing_to_read("The last day of this run is before its first day: choose other days.")
     if start < settings.start:  # an old run that is executed again after WMS_START_DATE was set to a later day
         raise _nothing_to_read(
             f"{start:%Y-%m-%d} is before WMS_START_DATE ({settings.start_date}): choose later days, or set "

@@ -1,11 +1,11 @@
 """One asset for each table and mart, without partitions, all loaded by one step.
 
-A table has the present state of all days, not the rows of one. The step loads every landed window that is not yet
-merged, whichever run read it, then checks and publishes the tables. If a blocking check fails, the published file is
+A table has the current state of all days, not the rows of one day. The step loads every landed window that is not yet
+merged, whichever run read it, then checks and publishes the tables. If a blocking check fails, the published file stays
 unchanged and the run fails. An automation condition starts the step after a run that read days or changes without
 loading them.
 
-A table is materialised when a load brought new data, and observed when it did not. So 'materialised 2 hours ago', and
+A table is materialised when a load brings new data, and observed when it does not. So 'materialised 2 hours ago', and
 Dagster's freshness policy, refer to new data and not to runs.
 """
 
@@ -27,28 +27,31 @@ from wms_sync.shipments.load.checks import Check, checks
 from wms_sync.shipments.load.refresh import RefreshReport
 
 LOADS_WHAT_IS_LANDED = (
-    "Materialising it loads landed windows that are not in the tables yet, for all tables; the job nightly_sync reads "
-    "first. `data_as_of` is the time up to which the data is complete."
+    "Materialising this asset loads landed windows that are not in the tables yet, for all tables; the job "
+    "nightly_sync reads first. `data_as_of` is the time up to which the data is complete."
 )
 FOLLOWS = "main", "shipments"
-"""The table with the automation condition; the step loads all others too."""
+"""The table that has the automation condition. The step loads all other tables, too."""
 _SOURCE = re.compile(r"\b(?:from|join)\s+(?:(?P<schema>\w+)\.)?(?P<name>\w+)", re.IGNORECASE)
 
 
 class LoadConfig(dg.Config):
-    """With `rebuild`, every table is rebuilt from the raw pages, as after an upgrade or for a new key."""
+    """The configuration of a load. With `rebuild`, every table is rebuilt from the raw pages, as after an upgrade."""
 
     rebuild: bool = False
 
 
 def key(settings: Settings, relation: Relation) -> dg.AssetKey:
-    """Return the asset key: schema and name."""
+    """Return the asset key of a table or mart: schema and name."""
     return asset_keys.asset_key(settings, relation.schema, relation.name)
 
 
 @cache
 def _named() -> dict[str, Relation]:
-    """Return the relations by the library's names: `orders`, `pii.order_addresses`, `pii_order_addresses`."""
+    """Return the relations by each name that the library uses for them.
+
+    A relation has a slug and a qualified name, such as `pii_order_addresses` and `pii.order_addresses`.
+    """
     named = {relation.slug: relation for relation in relations()}
     return named | {f"{relation.schema}.{relation.name}": relation for relation in relations()}
 
@@ -111,7 +114,7 @@ def analytics_tables(settings: Settings) -> dg.AssetsDefinition:
 def events(
     settings: Settings, report: RefreshReport, page: Path | None
 ) -> Iterator[dg.AssetCheckEvaluation | dg.AssetMaterialization | dg.AssetObservation]:
-    """Yield the same events for a load outside Dagster."""
+    """Yield the events that the step would yield, for a load outside Dagster."""
     for result in report.checks:
         yield dg.AssetCheckEvaluation(**_found(settings, result), blocking=result.check.blocking)
     if report.published:
@@ -137,10 +140,10 @@ def _found(settings: Settings, result: CheckResult) -> dict[str, Any]:
 
 
 def _follows() -> dg.AutomationCondition[Any]:
-    """Return the condition that a run read without loading, and that no load is under way.
+    """Return the condition that a run has read data without loading it, and that no load is under way.
 
-    A night reads and loads between two ticks, so a load counts as covering every read of the same half minute. A
-    separate read just after a load is then loaded by the next one, or by the next sync.
+    A nightly sync may read and load between two ticks of the sensor, so a load counts for every read of the same half
+    minute. A separate read just after a load is then loaded after the next read, or by the next sync.
     """
     condition = dg.AutomationCondition
     was_read = condition.any_deps_updated()
@@ -151,13 +154,13 @@ def _follows() -> dg.AutomationCondition[Any]:
 
 @cache
 def _freshness(settings: Settings) -> dg.FreshnessPolicy:
-    """Return the policy that a load brings new data as often as the schedule promises."""
+    """Return the policy that a table is fresh if a load brings new data at least as often as the schedule promises."""
     window = late_after_at_most(settings.schedule_cron, settings.schedule_timezone)
     return dg.FreshnessPolicy.time_window(fail_window=window)
 
 
 def _tags(relation: Relation) -> dict[str, str]:
-    """Return the tags: layer, root table, and whether the rows are personal."""
+    """Return the tags of a table or mart: its layer, its root table, and whether its rows are personal data."""
     stored = "tables" if relation.schema in {"main", "pii"} else relation.schema
     layer = "marts" if isinstance(relation, Mart) else stored
     of = {"wms/root": relation.root} if isinstance(relation, Table) and layer == "tables" else {}
@@ -165,7 +168,7 @@ def _tags(relation: Relation) -> dict[str, str]:
 
 
 def _sources(settings: Settings, relation: Relation) -> list[dg.AssetKey]:
-    """Return the sources: the raw assets for a table, the tables and marts that it selects from for a mart."""
+    """Return the sources of a relation: the raw assets for a table, the tables and marts it selects from for a mart."""
     if not isinstance(relation, Mart):
         return [asset_keys.changes(settings), asset_keys.days(settings)]
     names = {f"{found['schema'] or 'main'}.{found['name']}" for found in _SOURCE.finditer(relation.create)}
