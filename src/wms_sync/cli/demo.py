@@ -147,5 +147,5 @@ def _next_steps(settings: Settings, published: Path) -> str:
 
 def _report(settings: Settings) -> str:
     if not settings.report:
-        return f"the report {lacks('report')}"
+        return f"it {lacks('report')}"
     return f"{shown(settings.layout.report)}: open it in a browser; each load updates it"
