@@ -46,7 +46,7 @@ def longest_pause(cron: str, zone: str, now: datetime) -> timedelta:
 
 
 def late_after(cron: str, zone: str, now: datetime) -> timedelta:
-    """Return the age at which data counts as late: a pause of the schedule plus the time for a run.
+    """Return the age at which data counts as late: the pause of the schedule around ``now``, plus the time for a run.
 
     The time for a run is half a pause, but at least ten minutes and at most two hours. A nightly schedule gives 26
     hours.

@@ -24,7 +24,7 @@ class SettingsError(WmsSyncError):
 
 
 class OutOfMemory(WmsSyncError):
-    """The process has reached the memory of the machine or its own limit."""
+    """The process has used up the memory of the machine, or has reached its own limit."""
 
     def __init__(self) -> None:
         super().__init__(

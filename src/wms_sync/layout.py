@@ -44,30 +44,30 @@ class Layout(Struct, frozen=True):
 
     @property
     def files(self) -> Files:
-        """The store of raw pages and Parquet files, by key."""
+        """Return the store of raw pages and Parquet files, by key."""
         return self.elsewhere or FolderFiles(self.root)
 
     # --- raw pages ---
 
     @property
     def raw(self) -> Path:
-        """Raw pages, one folder per window; each file is written once."""
+        """Return the folder of raw pages, with one folder per window; each file is written once."""
         return self.root / RAW
 
     def window(self, window_id: str) -> Path:
-        """The folder of a window's raw pages."""
+        """Return the folder of a window's raw pages."""
         return self.raw / window_id
 
     def windows(self) -> list[str]:
-        """The ids of the windows that have a folder of raw pages, sorted."""
+        """Return the ids of the windows that have a folder of raw pages, sorted."""
         return self.files.names(RAW)
 
     def pages(self, window_id: str) -> list[str]:
-        """The names of the stored raw pages of a window, sorted."""
+        """Return the names of the stored raw pages of a window, sorted."""
         return [name for name in self.files.names(window_key(window_id)) if name.startswith("page-")]
 
     def page(self, window_id: str, number: int) -> str | None:
-        """The key of a raw page with either compression; None if it is not stored."""
+        """Return the key of a raw page, whatever its compression; None if the page is not stored."""
         pages = self.pages(window_id)
         return next(
             (raw_key(window_id, name) for name in pages if unmarked(name).startswith(f"page-{number:05d}.")), None
@@ -77,109 +77,109 @@ class Layout(Struct, frozen=True):
 
     @property
     def parquet(self) -> Path:
-        """Flattened batches, one folder per table; each file is written once."""
+        """Return the folder of flattened batches, with one folder per table; each file is written once."""
         return self.root / PARQUET
 
     def flattened_manifest(self, window_id: str) -> Path:
-        """The list of a window's Parquet files, written after the last of them. A load flattens windows without it."""
+        """Return the path of the list of a window's Parquet files, which is written after the last of them."""
         return self.root / flattened_key(window_id)
 
     def parquet_files(self, slug: str) -> list[str]:
-        """The keys of all Parquet files of a table, given by its ``slug``."""
+        """Return the keys of all Parquet files of the table with this slug."""
         return [parquet_key(slug, name) for name in self.files.names(f"{PARQUET}/{slug}") if name.endswith(".parquet")]
 
     # --- the analytics database ---
 
     @property
     def published(self) -> Path:
-        """The database that analysts open. It is always complete, and this program never locks it."""
+        """Return the path of the database that analysts open. It is always complete and never locked by wms-sync."""
         return self.root / "analytics.duckdb"
 
     @property
     def published_log(self) -> Path:
-        """DuckDB's log next to the published file. If it exists, another program wrote it: each load checkpoints."""
+        """Return the path of a log of DuckDB next to the published file. If it exists, another program wrote it."""
         return log_of(self.published)
 
     def foreign_logs(self) -> list[Path]:
-        """Logs that were found next to the published file and renamed."""
+        """Return the paths of logs that were found next to the published file and renamed."""
         return sorted(self.root.glob(f"{self.published_log.name}*{SET_ASIDE}"))
 
     @property
     def lake(self) -> Path:
-        """The files of a lake. Only the lake's catalogue knows their names."""
+        """Return the folder of a lake's files. Only the lake's catalogue knows their names."""
         return self.root / "lake"
 
     # --- private files of the writer ---
 
     @property
     def work(self) -> Path:
-        """The private files of the run that holds the lock."""
+        """Return the folder of private files of the run that holds the lock."""
         return self.root / "work"
 
     @property
     def copies(self) -> Path:
-        """Local copies of files that are elsewhere, for processes that only read; one folder per process."""
+        """Return the folder of local copies of files elsewhere. Each process that only reads has a folder in it."""
         return self.work / "copies"
 
     @property
     def staged(self) -> Layout:
-        """The data folder that a restore prepares before it changes this one."""
+        """Return the data folder that a restore prepares before it changes this one."""
         return Layout(self.work / "restored")
 
     @property
     def turns(self) -> Path:
-        """One folder for each run that writes. The run moves finished files out of its folder by renaming them."""
+        """Return the folder with a folder for each run that writes. A run moves finished files out by renaming them."""
         return self.work / "turns"
 
     def lock(self, what: str) -> Path:
-        """The lock file of work that only one process may do at a time."""
+        """Return the path of the lock file for work that only one process may do at a time."""
         return self.work / f"{what}.lock"
 
     # --- state ---
 
     @property
     def state(self) -> Path:
-        """The state store, unless ``WMS_STATE_URL`` names another database."""
+        """Return the path of the state store, unless ``WMS_STATE_URL`` names another database."""
         return self.root / "state.db"
 
     @property
     def forgotten_orders(self) -> Path:
-        """The ids of the forgotten orders, in case the state store is lost."""
+        """Return the path of a copy of the list of forgotten orders, in case the state store is lost."""
         return self.root / FORGOTTEN
 
     @property
     def creates(self) -> Path:
-        """The products sent since the last publishing, in case the state store is lost."""
+        """Return the path of the journal of products sent since the last publishing, in case the state is lost."""
         return self.root / "creates.jsonl"
 
     @property
     def clocks(self) -> Path:
-        """The observations of the service's clock, in case the state store is lost."""
+        """Return the path of a copy of the observations of the service's clock, in case the state store is lost."""
         return self.root / "clocks.json"
 
     @property
     def restoring(self) -> Path:
-        """The record of a restore that is replacing this data folder. While it exists, no command reads or writes."""
+        """Return the path of the record of a restore under way. While it exists, no command reads or writes here."""
         return self.root / "restoring.json"
 
     @property
     def report(self) -> Path:
-        """The report on shipping, written after a load."""
+        """Return the path of the report on shipping, which is written after a load."""
         return self.root / "report.html"
 
     @property
     def metrics(self) -> Path:
-        """The metrics for a Prometheus exporter, written at the end of each run."""
+        """Return the path of the metrics for a Prometheus exporter, which are written at the end of each run."""
         return self.root / "metrics.prom"
 
     @property
     def rejects(self) -> Path:
-        """Files of rows that could not be pushed, with reasons."""
+        """Return the folder of files with rows that could not be pushed, and the reasons."""
         return self.root / "rejects"
 
     @property
     def dagster_home(self) -> Path:
-        """Dagster's home if ``DAGSTER_HOME`` is not set: next to the data folder, not inside it."""
+        """Return Dagster's home if ``DAGSTER_HOME`` is not set: next to the data folder, not inside it."""
         root = self.root.absolute()
         return root.with_name(f"{root.name}-dagster")
 
@@ -191,32 +191,32 @@ class BackupLayout(Struct, frozen=True):
 
     @property
     def files(self) -> Path:
-        """The files of all backups. Identical files are stored once."""
+        """Return the folder with the files of all backups. Identical files are stored once."""
         return self.root / "files"
 
     def file(self, sha256: str) -> Path:
-        """The path of the kept file with this SHA-256."""
+        """Return the path of the kept file with this SHA-256."""
         return self.files / sha256[:2] / sha256
 
     def kept(self) -> list[Path]:
-        """Every file that is kept."""
+        """Return the path of every kept file."""
         return sorted(self.files.glob("??/*"))
 
     def unfinished(self) -> list[Path]:
-        """The temporary files that a killed backup left."""
+        """Return the paths of temporary files that a killed backup left."""
         return sorted((*self.files.glob(".*"), *self.root.glob(".*.tmp")))
 
     def backup(self, name: str) -> Path:
-        """The record of a backup, written after all its files."""
+        """Return the path of the record of a backup, which is written after all its files."""
         return self.root / f"{name}.json"
 
     def backups(self) -> list[Path]:
-        """The records of all backups, the newest last."""
+        """Return the paths of the records of all backups, the newest last."""
         return sorted(self.root.glob("backup-??????-*.json"))
 
     @property
     def forgotten_orders(self) -> Path:
-        """The ids of all orders that had been forgotten when any backup in this folder was made."""
+        """Return the path of the list of all orders that had been forgotten when any backup in this folder was made."""
         return self.root / FORGOTTEN
 
 
@@ -226,60 +226,60 @@ def is_restorable(place: str) -> bool:
 
 
 def window_key(window_id: str) -> str:
-    """The key of the folder of a window's raw pages."""
+    """Return the key of the folder of a window's raw pages."""
     return f"{RAW}/{window_id}"
 
 
 def raw_key(window_id: str, name: str) -> str:
-    """The key of a raw page or manifest of a window."""
+    """Return the key of a raw page or manifest of a window."""
     return f"{RAW}/{window_id}/{name}"
 
 
 def parquet_key(slug: str, name: str) -> str:
-    """The key of a Parquet file of a table."""
+    """Return the key of a Parquet file of a table."""
     return f"{PARQUET}/{slug}/{name}"
 
 
 def flattened_key(window_id: str) -> str:
-    """The key of the list of a window's Parquet files."""
+    """Return the key of the list of a window's Parquet files."""
     return f"{FLATTENED}/{window_id}.json"
 
 
 def load_list_key(listed_at: datetime) -> str:
-    """The key of the list of a load's files. The keys sort by time."""
+    """Return the key of the list of a load's files. The keys sort by time."""
     return f"{LOADS}/{listed_at.astimezone(UTC):%Y%m%dT%H%M%S%fZ}.json"
 
 
 def name_of(key: str) -> str:
-    """The last part of a key."""
+    """Return the last part of a key."""
     return key.rpartition("/")[2]
 
 
 def suffix_of(key: str) -> str:
-    """The suffix of a raw page: ``json.gz``."""
+    """Return the suffix of a raw page: ``json.gz``."""
     return name_of(key).partition(".")[2]
 
 
 def page_name(number: int, suffix: str) -> str:
-    """The name of a raw page: ``page-00001.json.gz``."""
+    """Return the name of a raw page: ``page-00001.json.gz``."""
     return f"page-{number:05d}.{suffix}"
 
 
 def parquet_name(window_id: str, part: int) -> str:
-    """The name of a window's Parquet file in the folder of a table: ``<window>-00001.parquet``."""
+    """Return the name of a window's Parquet file in the folder of a table: ``<window>-00001.parquet``."""
     return f"{window_id}-{part:05d}.parquet"
 
 
 def window_of(name: str) -> str:
-    """The id of the window of a Parquet file."""
+    """Return the id of the window of a Parquet file."""
     return unmarked(name).rpartition("-")[0]
 
 
 def spill(folder: Path) -> Path:
-    """The folder that DuckDB spills to while it works on files of ``folder``."""
+    """Return the folder that DuckDB spills to while it works on files of ``folder``."""
     return folder / "spill"
 
 
 def log_of(database: Path) -> Path:
-    """The path of DuckDB's log next to a database."""
+    """Return the path of DuckDB's log next to a database."""
     return database.with_name(f"{database.name}.wal")

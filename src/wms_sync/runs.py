@@ -113,7 +113,7 @@ class Operation:
         return RunReport(self.run_id, self.read, self.refreshed, self.maintained, findings)
 
     def sync(self) -> None:
-        """Read what is not covered yet and a slice of old shipments, and load the tables."""
+        """Read what is not covered yet, and some old shipments for the audit; then load the tables."""
         with self._turn(SYNC, phase="read") as run:
             self._read_changes(run)
             self._then_load(run)

@@ -54,7 +54,7 @@ class Example(click.Command):
     """A command whose help ends with its example."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the example."""
+        """Write the example of the command."""
         with formatter.section("Example"):
             formatter.write_text(EXAMPLES[" ".join(ctx.command_path.split()[1:])])
 
@@ -72,7 +72,7 @@ class Grouped(click.Group):
     group_class = Subcommands
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names in the order of the groups."""
+        """Return the names of the commands in the order of the groups."""
         return [name for names in GROUPS.values() for name in names]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -28,7 +28,7 @@ from wms_sync.storage.durable import keep_private, unusable
 
 INTERRUPTED = 130
 ALERT_SECONDS = 5.0
-"""The longest time that a command spends on sending alerts; a later command or run sends the rest."""
+"""The maximum time that a command spends on sending alerts; a later command or run sends the remaining alerts."""
 FILE = click.Path(path_type=Path)
 DAY = click.DateTime(formats=["%Y-%m-%d"])
 FORCE = click.option("--force", is_flag=True, help="Replace a file that this command did not write.")
@@ -404,7 +404,7 @@ def forget(orders: tuple[str, ...], yes: bool, dry_run: bool, unseen: bool, is_l
 def backup(folder: Path, keep: int) -> int:
     """Back up the data folder and the state store to DIR, even while a run writes.
 
-    A backup copies only the files that are new since the last one.
+    A backup copies only the files that are new since the last backup.
     """
     from wms_sync.cli.backup import make_backup
 
@@ -509,7 +509,7 @@ def demo(data_dir: Path) -> int:
 
 
 def _for_service() -> Settings:
-    """Return settings that name a service. Report a missing one before the slow imports."""
+    """Return settings that name a service. Report a missing setting before the slow imports."""
     settings = Settings.load()
     settings.require_service()
     return settings

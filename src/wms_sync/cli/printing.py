@@ -23,7 +23,7 @@ from wms_sync.errors import WmsSyncError
 PROGRAM = "wms-sync"
 
 _COMMANDING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Characters that a terminal interprets instead of showing: control characters and those that reorder a line."""
+"""Characters that a terminal interprets instead of showing: control characters, and characters that reorder a line."""
 
 
 class NotPrinted(WmsSyncError):

@@ -17,7 +17,7 @@ MEANINGS = {
     Action.IN_DOUBT: "sent earlier, without an answer",
     Action.REJECTED: "breaks a rule: correct it",
 }
-"""In the order of printing: rows that need attention come last, next to the summary."""
+"""The meaning of each action, in the order of printing: rows that need attention come last, next to the summary."""
 
 
 def plan_lines(plan: Plan, *, limit: int, most: int | None = SHOWN) -> Iterator[str]:
@@ -39,7 +39,7 @@ def plan_lines(plan: Plan, *, limit: int, most: int | None = SHOWN) -> Iterator[
 
 
 def column_lines(kind: Kind) -> Iterator[str]:
-    """Yield a line for each column of a kind: name, type, rule, whether it is required, and the types of item."""
+    """Yield a line for each column of a kind: name, type, rule, whether it is required, and for which item types."""
     columns = columns_of(kind)
     width = max(len(column.name) for column in columns)
     every = max((column.types for column in columns), key=len)
@@ -51,7 +51,7 @@ def column_lines(kind: Kind) -> Iterator[str]:
 
 
 def _first(steps: Sequence[Step], most: int | None) -> Sequence[Step]:
-    """Return at most ``most`` steps, those with a warning first, in the order of the file."""
+    """Return at most ``most`` steps in the order of the file. Prefer steps with a warning."""
     if most is None or len(steps) <= most:
         return steps
     return sorted(sorted(steps, key=lambda step: not step.warnings)[:most], key=lambda step: step.line)

@@ -119,7 +119,7 @@ def _show_run(run: Operation, *, is_shown: bool) -> None:
 def _show(reports: Callable[[ModuleType], None]) -> None:
     """Report to Dagster if ``DAGSTER_HOME`` is set. The library itself does not import Dagster.
 
-    Print an error and continue: the run is already recorded.
+    If that raises an error, print it and continue, because the run is already recorded.
     """
     if not os.environ.get(DAGSTER_HOME):
         return

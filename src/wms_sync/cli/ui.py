@@ -34,7 +34,7 @@ MERCHANT_USERNAME, MERCHANT_API_KEY = "sandbox-merchant", "sandbox-api-key"
 
 
 class PortTaken(SettingsError):
-    """Another program listens on the port."""
+    """Another program is listening on the port."""
 
     def __init__(self, port: int, reason: str | None) -> None:
         super().__init__(

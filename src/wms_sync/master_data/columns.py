@@ -47,18 +47,18 @@ class Column(Struct, frozen=True):
 
     @property
     def path(self) -> tuple[str, ...]:
-        """The path in the request's body. The columns for a natural key and for its id have the same path."""
+        """Return the path in the request's body. The columns for a natural key and for its id have the same path."""
         field = self.cell.field if isinstance(self.cell, Refers) else ""
         return (*self.place[:-1], field) if field else self.place
 
     @property
     def type(self) -> str:
-        """The word for the type of the column's cells."""
+        """Return the word for the type of the column's cells."""
         return self.cell.type
 
     @property
     def rule(self) -> str:
-        """The rule of the column's cells, in words."""
+        """Return the rule of the column's cells, in words."""
         return self.cell.rule
 
     def like(self, other: Column) -> bool:

@@ -74,7 +74,7 @@ class Result(Struct, frozen=True):
 
     @property
     def row(self) -> dict[str, Any]:
-        """The result as a table row: line, key, outcome, id, why."""
+        """Return the result as a table row: line, key, outcome, id, why."""
         warned = " ".join(f"Warning: {warning}" for warning in self.warnings)
         why = f"{self.message} {warned}".strip()
         return {"line": self.line, "key": self.key, "outcome": self.outcome.value, "id": self.remote_id, "why": why}
@@ -90,7 +90,7 @@ class PushProgress(Struct, frozen=True):
 
     @property
     def remaining_seconds(self) -> float:
-        """The remaining time if the pace stays the same."""
+        """Return the remaining time if the pace stays the same."""
         return (self.total - self.done) * self.seconds / self.done
 
 
@@ -127,7 +127,7 @@ class Prior(Struct, frozen=True):
 
     @property
     def not_done(self) -> State:
-        """The state of the row if this attempt certainly did not create the object."""
+        """Return the state of the row if this attempt certainly did not create the object."""
         return State.DOUBT if self.in_doubt else State.UNDONE
 
 

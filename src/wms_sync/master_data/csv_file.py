@@ -76,7 +76,7 @@ class CsvFile(Struct, frozen=True, eq=False):
 
     @property
     def lines(self) -> tuple[int, ...]:
-        """The line on which each row of ``frame`` starts."""
+        """Return the line on which each row of ``frame`` starts."""
         return tuple(self.frame.index.tolist())
 
 

@@ -65,7 +65,7 @@ class Lookup(Protocol):
 
     @property
     def failures(self) -> Mapping[str, str]:
-        """By type, the reason why its objects could not be looked up."""
+        """Return, by type, the reason why its objects could not be looked up."""
 
     def find(self, type_: str, keys: Iterable[str]) -> Mapping[str, tuple[Found, ...]]:
         """Return all matches, by key. An object without a match may still exist."""

@@ -81,14 +81,14 @@ class Step(Struct, frozen=True):
 
     @property
     def explanation(self) -> tuple[str, ...]:
-        """The reason, the warnings, and the body to be sent if it contains values of resource_json."""
+        """Return the reason, the warnings, and the body to be sent if it contains values of resource_json."""
         is_raw = self.sends and self.record is not None and self.record.is_raw
         sent = (f"Sends {self._body}",) if is_raw else ()
         return (*((self.why,) if self.why else ()), *(f"Warning: {warning}" for warning in self.warnings), *sent)
 
     @property
     def _body(self) -> str:
-        """The body to be sent, as JSON, with words in place of ids that become known during the push."""
+        """Return the body to be sent, as JSON, with words in place of ids that become known during the push."""
         assert self.record is not None  # noqa: S101 - only records are sent
         to_come: dict[tuple[str, str], Remote] = {
             (reference.kind, key): {"type": reference.kind, "id": f"the one that {key} gets"}
@@ -99,7 +99,7 @@ class Step(Struct, frozen=True):
 
     @property
     def row(self) -> dict[str, Any]:
-        """The step as a table row: line, key, action, why."""
+        """Return the step as a table row: line, key, action, why."""
         return {"line": self.line, "key": self.key, "action": self.action.value, "why": " ".join(self.explanation)}
 
 
@@ -116,23 +116,23 @@ class Plan(Struct, frozen=True):
 
     @property
     def kind(self) -> Kind:
-        """The kind of the file's records."""
+        """Return the kind of the file's records."""
         return self.checked.kind
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Notes on the file, and on the Merchant API if it could not be called."""
+        """Return notes on the file, and on the Merchant API if it could not be called."""
         text = "Warning: the Merchant API could not be called, so rows that need it wait; all others are handled."
         return (*self.checked.notes, *(f"{text} {reason}" for reason in self.unasked))
 
     @property
     def sends(self) -> int:
-        """The number of creates to send."""
+        """Return the number of creates to send."""
         return sum(step.sends for step in self.steps)
 
     @property
     def fingerprint(self) -> str:
-        """Sixteen hex digits that identify the plan: they change with its actions, its file or the service."""
+        """Return sixteen hex digits that identify the plan: they change with its actions, its file or the service."""
         does = [
             (
                 step.line,
@@ -150,13 +150,13 @@ class Plan(Struct, frozen=True):
 
     @property
     def counts(self) -> dict[Action, int]:
-        """Rows by action."""
+        """Return the number of rows by action."""
         counted = Counter(step.action for step in self.steps)
         return {action: counted[action] for action in Action if counted[action]}
 
     @property
     def exit_code(self) -> int:
-        """0: every row is in the service or will be. 3: some rows need attention. 2: the header is wrong."""
+        """Return 0 if every row is or will be in the service, 3 if some need attention, 2 if the header is wrong."""
         if self.checked.header_is_wrong:
             return WRONG_USAGE
         is_clear = self.counts.keys() <= {Action.CREATE, Action.ALREADY_THERE} and not self.unasked
@@ -164,7 +164,7 @@ class Plan(Struct, frozen=True):
 
     @property
     def summary(self) -> str:
-        """One line: ``3 rows of new.csv as retailers: 2 create, 1 already there``."""
+        """Return one line: ``3 rows of new.csv as retailers: 2 create, 1 already there``."""
         counted = ", ".join(f"{count:,} {action}" for action, count in self.counts.items()) or "nothing to do"
         return f"{count_of(len(self.steps), 'row')} of {self.checked.file.path.name} as {self.kind.many}: {counted}"
 

@@ -53,13 +53,13 @@ class PushReport(Struct, frozen=True):
 
     @property
     def counts(self) -> dict[Outcome, int]:
-        """Rows by outcome."""
+        """Return the number of rows by outcome."""
         outcomes = [result.outcome for result in self.applied.results]
         return {outcome: outcomes.count(outcome) for outcome in Outcome if outcome in outcomes}
 
     @property
     def exit_code(self) -> int:
-        """0: every row is in the service. 3: some rows need attention. 2: the header is wrong.
+        """Return 0 if every row is in the service, 3 if some rows need attention, 2 if the header is wrong.
 
         A push that stopped early has the exit code of its error.
         """
@@ -71,14 +71,14 @@ class PushReport(Struct, frozen=True):
 
     @property
     def unsettled(self) -> tuple[Result, ...]:
-        """The rows that the service did not accept, but that a later push sends or settles without help."""
+        """Return the rows that the service did not accept, but that a later push sends or settles without help."""
         return tuple(
             result for result in self.applied.results if result.outcome is Outcome.UNSENT or result.settles_by_itself
         )
 
     @property
     def summary(self) -> str:
-        """One line: ``retailers of new.csv: 2 created, 1 rejected``."""
+        """Return one line: ``retailers of new.csv: 2 created, 1 rejected``."""
         counted = ", ".join(f"{count:,} {outcome}" for outcome, count in self.counts.items()) or "no rows"
         return f"{self.plan.kind.many} of {self.plan.checked.file.path.name}: {counted}"
 

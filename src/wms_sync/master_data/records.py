@@ -210,7 +210,7 @@ def content(record: Record) -> str:
 
 
 def digest(text: str) -> str:
-    """Return the SHA-256 of a content, hexadecimal."""
+    """Return the SHA-256 of a record's content, in hexadecimal."""
     return hashlib.sha256(text.encode("utf-8", errors="surrogatepass")).hexdigest()
 
 

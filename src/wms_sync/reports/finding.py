@@ -110,7 +110,7 @@ def lasting_error(name: str, text: str, **values: object) -> Finding:
 
 
 def name_of(purpose: str) -> str:
-    """Return the name of the finding about runs for a purpose: ``run-push_location-tags``."""
+    """Return the name of the finding about runs with a purpose: ``run-push_location-tags``."""
     return RUN + purpose.replace(" ", "_")
 
 

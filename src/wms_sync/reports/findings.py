@@ -263,7 +263,7 @@ def _inbox(entries: Sequence[InboxEntry]) -> Findings:
 
 
 def _audits(installation: Installation) -> Findings:
-    """Yield the findings of the newest audit: differences between a slice of old shipments and the tables."""
+    """Yield the findings of the newest audit: how old shipments differ from the tables."""
     last = installation.published.last_audit
     if last is not None and (unproven := last.absent - last.missing):
         gone = agreed(unproven, "it is gone: the service has it", "they are gone: the service has them")

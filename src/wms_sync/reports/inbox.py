@@ -45,7 +45,7 @@ TABLES = {
     "ShipmentItem": "shipment_items",
     "Warehouse": "warehouses",
 }
-"""The table with the newest version of each kind of object; it decides whether a value fits now."""
+"""The table of each kind of object. The version of an object in its table decides whether its value fits now."""
 
 
 class InboxEntry(Struct, frozen=True):

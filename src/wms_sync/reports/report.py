@@ -67,7 +67,7 @@ class Report(Struct, frozen=True):
         return "act" if "error" in severities else "look" if severities else "well"
 
     def next_step(self, shipment: Mapping[str, Any]) -> str:
-        """Return what to do about an overdue shipment, by the status of its order or its own."""
+        """Return what to do about an overdue shipment, by the status of its order or else of the shipment."""
         order, own = (str(shipment[key]).lower() for key in ("order_status", "status"))
         return NEXT_STEPS.get(order) or STEPS_OF_SHIPMENT.get(own, ASK)
 

@@ -83,27 +83,27 @@ class Kind(Struct, frozen=True, eq=False):
 
     @property
     def many(self) -> str:
-        """The words for several objects: ``location tags``."""
+        """Return the words for several objects: ``location tags``."""
         return self.name.replace("-", " ")
 
     @property
     def one(self) -> str:
-        """The words for one object: ``location tag``."""
+        """Return the words for one object: ``location tag``."""
         return self.many.removesuffix("s")
 
     @property
     def slug(self) -> str:
-        """The name of the kind in assets and jobs: ``location_tags``."""
+        """Return the name of the kind in assets and jobs: ``location_tags``."""
         return self.name.replace("-", "_")
 
     @property
     def has_types(self) -> bool:
-        """Whether a row has one of several types."""
+        """Return whether a row has one of several types."""
         return len(self.bodies) > 1
 
     @property
     def can_be_found(self) -> bool:
-        """Whether a sync or the Merchant API may find the kind's objects."""
+        """Return whether a sync or the Merchant API may find the kind's objects."""
         return self.query is not None or self.merchant_method is not None
 
     def body(self, type_: str) -> Body:

@@ -36,7 +36,7 @@ class NotDelivered(WmsSyncError):
 
 
 class Channel(Protocol):
-    """One receiver."""
+    """A receiver of alerts."""
 
     @property
     def name(self) -> str:
@@ -47,10 +47,10 @@ class Channel(Protocol):
         """Return the name of the channel to show to people: its setting."""
 
     def send(self, body: Body) -> None:
-        """Deliver an alert. Raise ``NotDelivered``."""
+        """Deliver an alert. Raise ``NotDelivered`` if the receiver does not accept it."""
 
     def reach(self) -> str:
-        """Check that an alert would arrive, without sending one; return the result. Raise ``NotDelivered``."""
+        """Check that an alert would arrive, without sending an alert; return the result. Raise ``NotDelivered``."""
 
 
 class Webhook(Struct, frozen=True):
@@ -132,7 +132,7 @@ def channels_of(settings: Settings) -> tuple[Channel, ...]:
 
 
 def heartbeat_of(settings: Settings) -> Heartbeat | None:
-    """Return the heartbeat; None if it is not set."""
+    """Return the heartbeat channel; None if ``WMS_HEARTBEAT_URL`` is not set."""
     return None if settings.heartbeat_url is None else Heartbeat(settings.heartbeat_url)
 
 
