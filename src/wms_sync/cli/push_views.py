@@ -12,7 +12,7 @@ from wms_sync.master_data.plan import SHOWN, Action, Plan, Step
 MEANINGS = {
     Action.CREATE: "not in the service as far as known: a push sends it",
     Action.ALREADY_THERE: "nothing to do",
-    Action.CHANGED: "created earlier with other values; the interface has no update: change it in the service",
+    Action.CHANGED: "created earlier with other values; the interface cannot update: change it in the service",
     Action.WAITS: "refers to an object whose id is not known yet: push again later",
     Action.IN_DOUBT: "sent earlier, without an answer",
     Action.REJECTED: "breaks a rule: correct it",

@@ -4,7 +4,7 @@
 | --- | --- | --- |
 | create | the object is not known to be in the service | yes |
 | already there | the object was created earlier, or the service shows it | no |
-| changed | the object was created earlier with other values; the interface has no update | no |
+| changed | the object was created earlier with other values; the interface cannot update | no |
 | rejected | the row breaks a rule, or refers to an unknown object | no |
 | waits | the id of an object that the row refers to is not known yet | no |
 | in doubt | the row was sent earlier without an answer | if the service itself refuses duplicates, or on request |
@@ -288,7 +288,7 @@ class _Planner:
         if not changed:
             return replace(step, action=Action.ALREADY_THERE, why=f"{where}.")
         text = "; ".join(map(str, changed))
-        why = f"{where}. Changed in the file: {text}. The interface has no update: change it in the service itself."
+        why = f"{where}. Changed in the file: {text}. The interface cannot update: change it in the service itself."
         return replace(step, action=Action.CHANGED, why=why, changes=changed)
 
     def _in_doubt(self, step: Step, entry: Entry, shown: Sequence[Found]) -> Step:

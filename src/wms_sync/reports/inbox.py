@@ -101,7 +101,7 @@ def chosen(entries: Sequence[InboxEntry], names: Collection[str]) -> tuple[Inbox
     if unknown := set(names) - {entry.name for entry in entries}:
         raise UnknownEntry(
             f"No open entry is called {', '.join(sorted(unknown))}. `wms-sync inbox list` shows the open entries; "
-            "healed ones close by themselves."
+            "an entry closes by itself once its values are loaded."
         )
     return tuple(entry for entry in entries if entry.name in names or not names)
 
