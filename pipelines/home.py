@@ -29,7 +29,7 @@ def prepare_home(home: Path) -> Path:
     """
     home = home.expanduser().absolute()
     if not UNUSABLE.isdisjoint(str(home)):
-        raise SettingsError(f"{HOME_VARIABLE} is {home}: Dagster cannot keep a history below a name with % or ?.")
+        raise SettingsError(f"{HOME_VARIABLE} is {home}: Dagster cannot keep a history in a path with % or ?.")
     make_private(home)
     configuration = home / CONFIGURATION.name
     with accessing(home):

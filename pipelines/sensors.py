@@ -72,7 +72,7 @@ def upkeep(settings: Settings) -> dg.SensorDefinition:
         name="upkeep",
         minimum_interval_seconds=UPKEEP_SECONDS,
         default_status=RUNNING,
-        description="Every hour: evaluates the checks of coverage, and reports days read by commands without a home.",
+        description="Every hour: evaluates the checks of coverage, and reports days that other commands read.",
     )
     def upkeep(context: dg.SensorEvaluationContext) -> dg.SensorResult:
         with StateStore(settings.database_url) as store:

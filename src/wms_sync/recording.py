@@ -112,7 +112,7 @@ class Recording:
         lock = lock_of(self._settings.database_url, self._settings.layout)
         self._phase = ""
         with ExitStack() as stack:
-            with _never_failing("the start of this run is not recorded"):
+            with _never_failing("the start of this run could not be recorded"):
                 stack.enter_context(RunRecords(self._settings.database_url))  # keeps the store open for the nested uses
             stack.callback(self._examine_installation)
             try:
@@ -131,12 +131,15 @@ class Recording:
 
     def next_phase(self, name: str) -> None:
         """Record the end of the current phase, and begin the next one. Call this inside the block of ``phase``."""
-        with _never_failing("a phase of this run is not recorded"), RunRecords(self._settings.database_url) as records:
+        with (
+            _never_failing("a phase of this run could not be recorded"),
+            RunRecords(self._settings.database_url) as records,
+        ):
             self._phase_ended(records)
         self._phase, self._since = name, monotonic()
 
     def _started(self) -> None:
-        with _never_failing("the start of this run is not recorded"):
+        with _never_failing("the start of this run could not be recorded"):
             with RunRecords(self._settings.database_url) as records:
                 for killed in records.mark_killed(self._settings.layout):
                     logger.warning(
@@ -148,7 +151,10 @@ class Recording:
 
     def _ended(self, ended: Ended) -> None:
         record: RunRecord | None = None
-        with _never_failing("the end of this run is not recorded"), RunRecords(self._settings.database_url) as records:
+        with (
+            _never_failing("the end of this run could not be recorded"),
+            RunRecords(self._settings.database_url) as records,
+        ):
             if not self._is_open:
                 records.started(self.run_id, self._purpose, self._source)
             self._phase_ended(records)
@@ -166,7 +172,7 @@ class Recording:
             records.phase_ended(self.run_id, self._phase, monotonic() - self._since, self._counts())
 
     def _examine_installation(self) -> None:
-        with _never_failing("the findings after this run are not known"):
+        with _never_failing("the findings after this run could not be determined"):
             self.findings = examine_installation(self._settings)
 
     def _report_unrecorded(self, ended: Ended) -> None:
@@ -182,7 +188,7 @@ def examine_installation(settings: Settings) -> tuple[Finding, ...]:
     """Return the findings; write the metrics, and delete acknowledgements whose facts have changed."""
     published = published_of(settings)
     findings = findings_of(settings, published=published)
-    with _never_failing("the metrics are not written"):
+    with _never_failing("the metrics could not be written"):
         found = None
         with suppress(WmsSyncError), StateStore(settings.database_url) as store:
             found = status(settings, store, published)

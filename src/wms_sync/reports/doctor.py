@@ -137,7 +137,7 @@ def _clock(readings: Readings, tolerance: timedelta) -> Finding:
     """
     if readings.least is None or readings.most is None:
         return examined(
-            "clock", "warning", "answers have no Date: a sync reads up to the time of this machine's clock alone"
+            "clock", "warning", "answers have no Date header: a sync reads up to the time of this machine's clock alone"
         )
     furthest = max(readings.least, readings.most, key=abs)
     difference = f"the service's clock is {apart(furthest)} this machine's"
@@ -294,7 +294,7 @@ def _published(settings: Settings) -> Iterator[Finding]:
             "group (`usermod -aG`), then restart the processes that load, because a process keeps the groups that it "
             "started with. The next load then publishes a readable file",
         )
-    yield examined("published", "note", f"{target.title} opens; {count_of(rows['shipments'], 'shipment')} in it")
+    yield examined("published", "note", f"{target.title} opens and has {count_of(rows['shipments'], 'shipment')}")
 
 
 def _timezones(settings: Settings) -> Iterator[Finding]:

@@ -97,7 +97,9 @@ def read_as_a_sync(settings: Settings, api: GlobalApi) -> Iterator[Finding]:
 def _filters(listing: ShipmentListing) -> Iterator[Finding]:
     """Yield findings on the answer for a day without shipments, and on the precision of the ``updated_at`` filter."""
     status = listing.status_of_empty_list()
-    understood = "" if status == HTTPStatus.OK else ": taken as an empty list if a list without filters is answered"
+    understood = (
+        "" if status == HTTPStatus.OK else ", which counts as an empty list if a list without filters is answered"
+    )
     yield examined("empty list", "note", f"a day without shipments is answered with {status:d}{understood}")
     found = measured_widening(listing)
     if found is None:

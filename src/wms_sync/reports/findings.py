@@ -303,7 +303,7 @@ def _upkeep(installation: Installation) -> Findings:
         yield warning("forget", text, orders, what_to_do=what_to_do)
     if late := _loads_too_many(settings):
         text = f"{count_of(late, 'load has', 'loads have')} left files in the lake since its last maintenance, and "
-        yield warning("maintenance", f"{text}each takes longer: run `wms-sync maintain`.", "late")
+        yield warning("maintenance", f"{text}each load takes longer: run `wms-sync maintain`.", "late")
 
 
 def _loads_too_many(settings: Settings) -> int:

@@ -34,7 +34,7 @@ def reader_lines(settings: Settings) -> Iterator[str]:
         yield f"DBeaver  a DuckDB connection to {path}, with the property duckdb.read_only = true"
         return
     yield f"The tables are in a lake. To read it you need DuckDB {duckdb.__version__}, its extensions"
-    yield f"{', '.join(extensions(settings))}, the right to read {data_path(settings)}, and a role of PostgreSQL."
+    yield f"{', '.join(extensions(settings))}, the right to read {data_path(settings)}, and a PostgreSQL role."
     if OF_BUCKET in extensions(settings):
         yield "Keys and region of the bucket come from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION."
         yield ""
