@@ -203,7 +203,7 @@ def show_checks(settings: Settings, *, full: bool) -> int:
 def show_explained(
     settings: Settings, what: Literal["shipment", "order", "tracking"], name: str, *, as_json: bool
 ) -> None:
-    """Print where the rows of shipments came from.
+    """Print where the rows of a shipment, of an order, or of the shipments with a tracking number came from.
 
     The JSON is one object for a shipment, a list of orders or a list of the shipments with this tracking number.
     """

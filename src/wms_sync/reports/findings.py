@@ -70,7 +70,7 @@ class Installation:
 
     @cached_property
     def is_outdated(self) -> bool:
-        """Return whether the state store lacks windows that are on disk, which may be in a bucket: listed once."""
+        """Return whether the state store lacks windows whose pages are on disk or in the bucket."""
         return is_outdated(self.settings, self.store)
 
 
@@ -307,7 +307,7 @@ def _upkeep(installation: Installation) -> Findings:
 
 
 def _loads_too_many(settings: Settings) -> int:
-    """Return the number of loads since the last maintenance if they are too many, else 0."""
+    """Return the number of loads since the last maintenance if there are too many, otherwise 0."""
     gathered = target_of(settings).loads_gathered
     return gathered if gathered > LATE * (settings.maintenance_nights or USUAL_NIGHTS) else 0
 
