@@ -288,7 +288,7 @@ class _Planner:
         if not changed:
             return replace(step, action=Action.ALREADY_THERE, why=f"{where}.")
         text = "; ".join(map(str, changed))
-        why = f"{where}. Changed in the file: {text}. The interface cannot update: change it in the service itself."
+        why = f"{where}. Changed in the file: {text}. The interface has no update: change it in the service itself."
         return replace(step, action=Action.CHANGED, why=why, changes=changed)
 
     def _in_doubt(self, step: Step, entry: Entry, shown: Sequence[Found]) -> Step:
