@@ -63,7 +63,7 @@ FAULTS = (
         "src/wms_sync/shipments/read/listing.py",
         "forgotten = without_orders(impersonal or content, self._forgotten)",
         "forgotten = None",
-        ("tests/upkeep/test_forget.py::test_a_forgotten_order_does_not_come_back",),
+        ("tests/upkeep/test_forget.py::test_nothing_of_a_forgotten_order_is_left",),
     ),
     Fault(
         "the token is logged",

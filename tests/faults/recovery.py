@@ -172,7 +172,7 @@ FAULTS = (
         "src/wms_sync/upkeep/recovery.py",
         " or (not from_scratch and are_older(target, store.forgotten()))",
         "",
-        ("tests/upkeep/test_forget.py::test_nothing_of_a_forgotten_order_is_left",),
+        ("tests/upkeep/test_forget.py::test_what_was_interrupted_is_finished_by_the_next_run",),
     ),
     Fault(
         "an altered page is flattened",
@@ -204,7 +204,7 @@ FAULTS = (
         "src/wms_sync/upkeep/forget.py",
         "    if recorded is not None and harm is None:  # record",
         "    if False:  # record",
-        ("tests/upkeep/test_forget.py::test_what_was_interrupted_is_finished_by_running_again",),
+        ("tests/upkeep/test_forget.py::test_what_was_interrupted_is_finished_by_the_next_run",),
     ),
     Fault(
         "a window whose manifest cannot be read counts as covered",

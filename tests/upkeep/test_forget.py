@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import duckdb
 import pytest
 from msgspec import structs
 
-from tests.conftest import FEWER, NOW, Bench, no_file_larger_than, opened_store
+from tests.conftest import NOW, Bench, no_file_larger_than, opened_store
 from tests.test_sync import synced
 from tests.unpacked import files_holding
 from wms_sandbox.app import Sandbox
@@ -181,15 +180,15 @@ def rows_naming(bench: Bench, order: int) -> dict[str, int]:
 
 
 def test_nothing_of_a_forgotten_order_is_left(stored, tmp_path):
-    """Nor in what killed runs left, nor in an older published file that somebody puts back by hand."""
+    """Neither in tables, Parquet files and pages, landed ones too, nor in what killed runs left."""
     order, other, *_ = orders_with_addresses(stored)
+    backfill(stored)
     before, kept_before = holding(stored, order), holding(stored, other)
     named = rows_naming(stored, order)
     assert set(named) >= {"pii.order_addresses", "main.orders", "main.order_status_history"}
     assert {part.split("/")[0] for part in before} == {"raw", "parquet", "analytics.duckdb"}
     assert (MARK % order).encode() in stored.layout.published.read_bytes(), "the search of raw bytes would find it"
     counted, defined = rows(stored), definitions(stored)
-    shutil.copyfile(stored.layout.published, older := tmp_path / "older.duckdb")
     leftovers = [
         stored.layout.turns / "writer-1-killed" / "flatten-1" / "batch" / "OrderAddress.jsonl",
         stored.layout.turns / "writer-1-killed" / "publishing.duckdb",
@@ -226,9 +225,12 @@ def test_nothing_of_a_forgotten_order_is_left(stored, tmp_path):
     assert (again.pages, again.parquet_files, again.databases, again.rows) == (0, 0, 0, 0)
     assert stored.store.forgotten(unfinished=True) == frozenset()
 
-    older.rename(stored.layout.published)
-    recover(stored.run)
-    assert holding(stored, order) == set()
+    windows = len(stored.store.windows())
+    backfill(stored)
+    assert len(stored.store.windows()) > windows, "the service was asked again"
+    assert refresh(stored.run).published
+    assert holding(stored, order) == set(), "it does not come back"
+    assert rows(stored)["pii.order_addresses"] == left["pii.order_addresses"]
 
 
 def assert_recorded(stored: Bench) -> None:
@@ -241,92 +243,49 @@ def assert_recorded(stored: Bench) -> None:
         assert window.bytes == sum(page.bytes for page in pages) == read_manifest(stored.layout, window.id).window.bytes
 
 
-def test_a_forgotten_order_does_not_come_back(stored):
-    """Not from what was landed and not loaded, the service, or a list that is lost in one place and then the other."""
-    order, *_ = orders_with_addresses(stored)
-    backfill(stored)
-    forgotten(stored, order)
-    counted = rows(stored)["pii.order_addresses"]
-    assert holding(stored, order) == set()
-    stored.layout.forgotten_orders.write_bytes(b"[47")
-    recover(stored.run)
-    stored.store.close()
-    stored.layout.root.joinpath("state.db").unlink()
-    stored.store = opened_store(stored.settings)
-    recover(stored.run)
-    windows = len(stored.store.windows())
-    backfill(stored)
-    assert len(stored.store.windows()) > windows, "the service was asked again"
-    assert refresh(stored.run).published
-    assert holding(stored, order) == set()
-    assert rows(stored)["pii.order_addresses"] == counted
-
-
-def test_without_addresses_where_an_order_went_is_forgotten(service, tmp_path):
-    settings = settings_in(tmp_path / "data", service).model_copy(update={"include_addresses": False})
-    with opened_store(settings) as store:
-        bench = Bench(settings, store, service)
-        sync(bench)
-        with published(bench) as connection:
-            sent = "select id, ship_to_country from orders where ship_to_country is not null order by id"
-            before = dict(connection.execute(sent).fetchall())
-        order = min(before)
-        assert before[order] == MARK % order
-        assert {part.split("/")[0] for part in holding(bench, order)} == {"raw", "parquet", "analytics.duckdb"}
-        forgotten(bench, order)
-        assert_recorded(bench)
-        with published(bench) as connection:
-            assert dict(connection.execute(sent).fetchall()).keys() == before.keys() - {order}
-        backfill(bench)
-        assert holding(bench, order) == set()
-
-
-def test_what_was_interrupted_is_finished_by_running_again(stored, read_once):
+def test_what_was_interrupted_is_finished_by_the_next_run(stored, read_once):
     order, *_ = orders_with_addresses(stored)
     before = rows(stored)
     refused = pytest.raises(AnalyticsError, match=r"Forgetting .* \(.*File too large\)")
     with no_file_larger_than(2**20), refused:  # room for raw pages and Parquet files, and not for the tables
         forgotten(stored, order)
     assert rows(stored) == before
-    assert forgotten(stored).rows > 0
-    assert holding(stored, order) == set()
+    assert stored.store.forgotten(unfinished=True) == {order}
 
-    for folder in ("raw", "parquet", "work"):  # the worst crash: all is recorded as done, and each file is as before
-        for path in (read_once / folder).rglob("*"):
-            if path.suffix in {".gz", ".zst", ".parquet", ".duckdb"}:
-                shutil.copyfile(path, stored.layout.root / path.relative_to(read_once))
+    stored.store.mark_forgotten([order])
+    for path in read_once.rglob("*"):  # the worst crash: all is recorded as done, and each file is as before
+        if path.suffix in {".gz", ".zst", ".parquet", ".duckdb"}:
+            shutil.copyfile(path, stored.layout.root / path.relative_to(read_once))
     assert holding(stored, order)
-    forgotten(stored)
+    recover(stored.run)
     assert holding(stored, order) == set()
     assert_recorded(stored)
 
 
 def test_orders_are_forgotten_although_files_are_damaged(stored):
     """Else no run would ever end again: each first finishes what was to be forgotten. What is damaged comes again."""
-    order, other, *_ = orders_with_addresses(stored)
+    orders = orders_with_addresses(stored)[:2]
     for pattern in ("raw/shipments/*/manifest.json", "parquet/_windows/*.json"):
         for record in stored.layout.root.glob(pattern):
             record.write_bytes(record.read_bytes()[:-9])
-    plan_forget(stored.settings, stored.store, [order])
-    forgotten(stored, order)
-    assert holding(stored, order) == set(), "though it is unknown which files there are"
-
+    plan_forget(stored.settings, stored.store, orders)
     window, *_, unread = (window.id for window in stored.store.windows("loaded"))
     page = stored.layout.window(window) / stored.store.pages(window)[0].file
     page.write_bytes(page.read_bytes()[:100])
     file = next((stored.layout.parquet / "orders").glob(f"{unread}*"))
     file.write_bytes(file.read_bytes()[:-100])
     with pytest.raises(AnalyticsError, match="`wms-sync verify` lists the damage"):
-        plan_forget(stored.settings, stored.store, [other])
-    forgotten(stored, other)
+        plan_forget(stored.settings, stored.store, orders)
+
+    forgotten(stored, *orders)
+    assert [holding(stored, order) for order in orders] == [set(), set()], "though it is unknown which files there are"
     assert not page.exists()
     assert not file.exists()
     assert stored.store.window(window).state == "abandoned"
-    assert holding(stored, other) == set()
 
     sync(stored)
     assert file.exists()
-    assert [holding(stored, forgot) for forgot in (order, other)] == [set(), set()]
+    assert [holding(stored, order) for order in orders] == [set(), set()]
     assert verify(stored.settings).damaged == ()
 
 
@@ -335,7 +294,7 @@ def folders_holding(bench: Bench, order: int) -> set[str]:
     return {part.split("/")[0] for part in files_holding(bench.layout.raw, (MARK % order).encode())}
 
 
-def test_only_the_windows_that_name_an_order_are_searched_for_it(stored):
+def test_only_the_windows_that_name_an_order_are_searched(stored):
     with published(stored) as connection:
         orders = [order for (order,) in connection.execute("select id from orders order by id").fetchall()]
     found = {order: suspects(stored.layout, stored.store, [order]) for order in orders[::6]}
@@ -378,38 +337,12 @@ UNSURE: dict[str, Callable[[Bench, str], object]] = {
 }
 
 
-@pytest.mark.parametrize("why", UNSURE)
-def test_a_window_whose_rows_may_lack_an_order_is_searched_for_any(stored, why):
-    window = stored.store.windows("loaded")[0].id
-    UNSURE[why](stored, window)
-    assert suspects(stored.layout, stored.store, [424242]) == (window,)
-
-
-def test_an_order_that_only_a_record_in_quarantine_names_is_forgotten_too(tmp_path):
-    """The first shipment has no usable id, and its order stands inside it and nowhere else."""
-    orders: list[int] = []
-
-    def only_in_quarantine(envelope: dict[str, Any]) -> dict[str, Any]:
-        included = marked(envelope)["included"]
-        for shipment in envelope["collection"][: "Order" in included]:
-            order = next(one for one in included["Order"] if int(one["id"]) == shipment["order"]["id"])
-            included["Order"].remove(order)
-            ids = ids_of(order["status_history"])
-            included["OrderStatusHistory"] = [one for one in included["OrderStatusHistory"] if one["id"] not in ids]
-            orders.append(int(order["id"]))
-            shipment |= {"id": "none", "order": order}
-        return envelope
-
-    service = InProcess(Sandbox(replace(FEWER, shipments=20)))
-    service.sandbox.rewrite = only_in_quarantine
-    settings = settings_in(tmp_path / "data", service)
-    with opened_store(settings) as store:
-        bench = Bench(settings, store, service)
-        sync(bench)
-        [order] = set(orders)
-        assert {part.split("/")[0] for part in holding(bench, order)} == {"raw"}
-        forgotten(bench, order)
-        assert holding(bench, order) == set()
+def test_a_window_whose_rows_may_lack_an_order_is_searched(stored, read_once):
+    for why, happens in UNSURE.items():
+        stored.begin_like(read_once)
+        window = stored.store.windows("loaded")[0].id
+        happens(stored, window)
+        assert suspects(stored.layout, stored.store, [424242]) == (window,), why
 
 
 def test_orders_are_named_by_id_unique_id_or_reference(stored):
