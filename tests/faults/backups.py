@@ -25,7 +25,7 @@ FAULTS = (
         "src/wms_sync/upkeep/restore.py",
         "if not _continues_from(present, snapshot):",
         "if False:",
-        ("tests/upkeep/test_backup.py::test_a_restored_ledger_is_doubted",),
+        ("tests/upkeep/test_backup.py::test_what_is_restored_is_what_was_kept",),
     ),
     Fault(
         "a restore forgets the creates that the present state store knows",
@@ -33,7 +33,7 @@ FAULTS = (
         "src/wms_sync/upkeep/restore.py",
         "(*snapshot.rows(push_ledger), *(present.rows(push_ledger) if present else ()))",
         "snapshot.rows(push_ledger)",
-        ("tests/upkeep/test_backup.py::test_a_state_store_may_outlive_the_data_folder",),
+        ("tests/upkeep/test_backup.py::test_what_was_forgotten_later_is_not_restored",),
     ),
     Fault(
         "a backup shares the files in which people correct rejected rows",
@@ -97,7 +97,7 @@ FAULTS = (
         "src/wms_sync/state/turns.py",
         "if layout.restoring.exists():",
         "if False:",
-        ("tests/upkeep/test_backup.py::test_nothing_runs_while_a_restore_is_unfinished",),
+        ("tests/upkeep/test_backup.py::test_a_folder_that_holds_data_is_replaced_by_name",),
     ),
     Fault(
         "a restore says that it has ended before it renames anything",

@@ -28,6 +28,7 @@ from wms_sync.settings import Settings
 from wms_sync.state.errors import RestoreUnfinished
 from wms_sync.state.ledger import LEDGER_LACKS, Entry, PushLedger, State
 from wms_sync.state.portable import decoded, put_back, read_snapshot
+from wms_sync.state.store import StateStore
 from wms_sync.storage.durable import Inaccessible
 from wms_sync.targets.errors import AnotherServiceError
 from wms_sync.targets.target import target_of
@@ -138,13 +139,23 @@ def test_what_is_restored_is_what_was_kept(settings, backups):
     page = first(settings, "raw/shipments/2*/page-*")
     rejected.write_text("corrected")
     lose(settings)
-    restored = restore(settings, backups, creates_are_known=True)
+    restored = restore(settings, backups)
     assert (restored.path, restored.left_out) == (third.path, {})
     assert (tables(settings), rows(settings, "observations"), raw_pages(settings)) == before
     kept = third.backup.files[page.relative_to(settings.data_dir).as_posix()]
     assert page.samefile(Backups.at(backups).layout.file(kept.sha256))
     assert rejected.read_text() == "as they were"
     assert verify(settings).damaged == ()
+
+    assert restored.creates_unknown_since == restored.backup.began_at.replace(microsecond=0)
+    assert is_ledger_doubted(settings), "until somebody vouches for it"
+    trust_ledger(settings)
+    assert not is_ledger_doubted(settings)
+
+
+def is_ledger_doubted(settings: Settings) -> bool:
+    with StateStore(settings.database_url) as store:
+        return store.observation(LEDGER_LACKS) is not None
 
 
 def test_old_and_unfinished_backups_go(settings, backups):
@@ -162,12 +173,13 @@ def test_old_and_unfinished_backups_go(settings, backups):
 
 
 def test_it_is_consistent_while_a_sync_runs(settings, backups, service, tmp_path, night):
-    """Between the pages of a backfill; what the backup has of it is gone on with."""
+    """Between the pages of a backfill, which the next run continues from what the backup has of it."""
     made: list[BackupReport] = []
+    before = shipments(settings)
     settings = settings.model_copy(update={"page_size": 5, "max_parallel_requests": 1})
 
     def kept_on_the_way(envelope: dict[str, Any]) -> dict[str, Any]:
-        if not made and any(one["state"] == "reading" and one["pages"] for one in rows(settings)["windows"]):
+        if not made and any(window["state"] == "reading" and window["pages"] for window in rows(settings)["windows"]):
             made.append(backup(settings, backups))
         return marked(envelope)
 
@@ -176,44 +188,65 @@ def test_it_is_consistent_while_a_sync_runs(settings, backups, service, tmp_path
         bench.reading(api).backfill(settings.start, settings.start.replace(day=31))
     service.sandbox.rewrite = marked
     kept = decoded(Backups.at(backups).layout.file(made[0].backup.state.sha256).read_bytes())
-    assert [one["pages"] for one in kept.tables["windows"] if one["state"] == "reading"]
+    assert [window["pages"] for window in kept.tables["windows"] if window["state"] == "reading"]
     elsewhere = settings.model_copy(update={"data_dir": tmp_path / "elsewhere"})
     assert restore(elsewhere, made[0].path).left_out == {}
     night(elsewhere)
-    night(settings)
     assert verify(elsewhere).damaged == ()
-    assert shipments(elsewhere) == shipments(settings)
+    assert shipments(elsewhere) == before
 
 
-def test_what_was_forgotten_later_is_not_restored(settings, backups):
-    """The present list knows one, although the folder is to be replaced; a later backup knows another."""
+def test_what_was_forgotten_later_is_not_restored(settings, backups, tmp_path):
+    """The state store, which outlives the folder, knows an order and a create; the list and a later backup others."""
     with closing(opened_store(settings)) as store:
-        first, second, third, _ = orders_with_addresses(Bench(settings, store))
+        of_backup, of_list, of_state, other = orders_with_addresses(Bench(settings, store))
+    url = f"sqlite:///{tmp_path}/elsewhere.db"
+    put_back(url, read_snapshot(settings.database_url))
+    settings = settings.model_copy(update={"state_url": SecretStr(url)})
     earlier = backup(settings, backups)
-    remember(settings, first)
+    remember(settings, of_backup)
     backup(settings, backups)
+    remember(settings, of_state)
+    created = Entry("s", "products", "k", State.CREATED, "{}", "00", 7, "r", 1, None, NOW, NOW, None)
+    with closing(turn_at(url, settings.data_dir)) as turn, PushLedger(url, turn) as ledger:
+        ledger.record([created])
     lose(settings)
     settings.data_dir.mkdir()
-    settings.layout.forgotten_orders.write_text(json.dumps([second]))
-    assert restore(settings, earlier.path).forgotten == 2
-    assert (holding(settings, first), holding(settings, second)) == (set(), set())
-    assert holding(settings, third)
+    settings.layout.forgotten_orders.write_text(json.dumps([of_list]))
+    restored = restore(settings, earlier.path)
+    assert (restored.forgotten, restored.creates_unknown_since) == (3, None)
+    assert [holding(settings, order) for order in (of_backup, of_list, of_state)] == [set()] * 3
+    assert holding(settings, other)
     assert shipments(settings)
+    with PushLedger(url) as ledger:
+        assert created in ledger.all()
 
 
 def test_a_folder_that_holds_data_is_replaced_by_name(settings, backups, tmp_path):
-    """At each moment there is a published file; the present ledger, which goes on from the kept one, stays known."""
+    """At each moment there is a published file, and nothing runs; the present ledger continues the kept one."""
     before = tables(settings)
     for over in (None, tmp_path):
         with pytest.raises(DataFolderInUse, match="--over"):
             restore(settings, backups, over=over)
     assert tables(settings) == before
     gone: list[str] = []
-    with watched(lambda moment: None if settings.layout.published.exists() else gone.append(moment)):
+
+    def look(moment: str) -> None:
+        if not settings.layout.published.exists():
+            gone.append(moment)
+
+    settings.layout.restoring.write_text(str(backups))  # as one that was killed
+    with pytest.raises(RestoreUnfinished, match="wms-sync restore"), begin(settings, "sync"):
+        pass
+    with pytest.raises(RestoreUnfinished):
+        backup(settings, backups)
+    with watched(look):
         restored = restore(settings, backups, over=settings.data_dir)
     assert gone == []
     assert restored.creates_unknown_since is None
     assert tables(settings) != before
+    with begin(settings, "sync"):
+        pass
 
 
 def test_what_cannot_be_backed_up_or_restored_is_named(settings, backups, tmp_path):
@@ -244,45 +277,56 @@ def replace_by_folder(path: Path) -> None:
     path.mkdir()
 
 
+def replace_by_link(path: Path) -> None:
+    elsewhere = path.rename(path.parents[3] / "elsewhere")
+    path.symlink_to(elsewhere)
+
+
 DAMAGE: dict[str, Callable[[Path], object]] = {
     "altered": lambda path: path.write_bytes(path.read_bytes()[:-8] + b"8 others"),
     "missing": lambda path: path.unlink(),
     "a folder": replace_by_folder,
 }
 PLACES = ("raw/shipments/2*/page-*", "raw/shipments/2*/manifest.json", "parquet/orders/*", "parquet/_windows/2*")
+IN_BACKUP: tuple[tuple[str, Callable[[Path], object], str], ...] = (
+    ("parquet/orders/2*", DAMAGE["missing"], "its copy is missing"),
+    ("analytics.duckdb", DAMAGE["altered"], "its copy is altered"),
+    ("clocks.json", replace_by_link, "its copy is not a file"),
+)
 
 
-@pytest.mark.parametrize("how", DAMAGE)
-def test_verify_names_damage_in_the_data_folder(settings, how):
-    for pattern in PLACES:
-        path = first(settings, pattern)
-        content = path.read_bytes()
-        DAMAGE[how](path)
-        expected = [path.relative_to(settings.data_dir).as_posix()]
-        if pattern.startswith("parquet/_windows") and how == "missing":
-            expected = []  # as before it was flattened: the next rebuild makes it
-        assert [found.place for found in verify(settings).damaged] == expected
-        if path.is_dir():
-            path.rmdir()
-        path.write_bytes(content)
+def test_verify_names_damage_in_the_data_folder(settings):
+    for how, harm in DAMAGE.items():
+        for pattern in PLACES:
+            path = first(settings, pattern)
+            content = path.read_bytes()
+            harm(path)
+            expected = [path.relative_to(settings.data_dir).as_posix()]
+            if pattern.startswith("parquet/_windows") and how == "missing":
+                expected = []  # as before it was flattened: the next rebuild makes it
+            assert [found.place for found in verify(settings).damaged] == expected, f"{how}: {pattern}"
+            if path.is_dir():
+                path.rmdir()
+            path.write_bytes(content)
 
 
 def test_damage_in_a_backup_is_named_and_mended(settings, backups, night):
     """It is left out of the restore, and the next night makes it again."""
     made = backup(settings, backups)
     before = shipments(settings)
-    places = set()
-    for pattern, how in (("parquet/orders/2*", "missing"), ("analytics.duckdb", "altered")):
+    damaged: dict[str, str] = {}
+    for pattern, harm, reason in IN_BACKUP:
         place = first(settings, pattern).relative_to(settings.data_dir).as_posix()
         copy = Backups.at(backups).layout.file(made.backup.files[place].sha256)
         content = copy.read_bytes()
         copy.unlink()
         copy.write_bytes(content)  # no link any more
-        DAMAGE[how](copy)
-        places.add(place)
-    assert places <= {found.place.split(" of ")[0] for found in verify_backups(backups, settings.layout).damaged}
+        harm(copy)
+        damaged[place] = reason
+    found = {one.place.split(" of ")[0]: one.reason for one in verify_backups(backups, settings.layout).damaged}
+    assert {place: found[place].partition(":")[0] for place in damaged} == damaged
     lose(settings)
-    assert set(restore(settings, made.path).left_out) == places
+    assert set(restore(settings, made.path).left_out) == damaged.keys()
     night(settings)
     assert shipments(settings) == before
 
@@ -404,7 +448,6 @@ WRONG = (
 def test_a_restore_that_fails_leaves_the_folder(settings, backups):
     [path] = Backups.at(backups).layout.backups()
     record, made = path.read_bytes(), BackupReport(path, read_backup(path), 0, 0, 0)
-    remember(settings, 4711)
     before = contents(settings)
     for wrong in WRONG:
         with wrong(settings, made), pytest.raises(BackupError, match=r"was not restored, and .* is unchanged"):
@@ -524,15 +567,6 @@ def test_a_wrong_record_is_refused(settings, backups):
     assert contents(settings) == before
 
 
-def test_a_copy_that_is_a_link_is_damaged(settings, backups, tmp_path):
-    made = backup(settings, backups)
-    copy = Backups.at(backups).layout.file(made.backup.files["clocks.json"].sha256)
-    copy.rename(tmp_path / "elsewhere")
-    copy.symlink_to(tmp_path / "elsewhere")
-    assert [one.reason for one in verify_backups(backups, settings.layout).damaged] == ["its copy is not a file"]
-    assert list(restore(settings, backups, over=settings.data_dir).left_out) == ["clocks.json"]
-
-
 def test_a_file_moves_into_a_lake_in_a_data_folder_that_does_not_exist(
     settings, backups, tmp_path, postgres_url, night
 ):
@@ -551,44 +585,3 @@ def test_a_file_moves_into_a_lake_in_a_data_folder_that_does_not_exist(
         query = "select * exclude (_window_id, _page, _extracted_at) from shipments order by id"
         assert connection.execute(query).fetchall() == before
     assert verify(moved).damaged == ()
-
-
-def test_nothing_runs_while_a_restore_is_unfinished(settings, backups):
-    settings.layout.restoring.write_text(str(backups))
-    with pytest.raises(RestoreUnfinished, match="wms-sync restore"), begin(settings, "sync"):
-        pass
-    with pytest.raises(RestoreUnfinished):
-        backup(settings, backups)
-    restore(settings, backups)
-    with begin(settings, "sync"):
-        pass
-
-
-def test_a_restored_ledger_is_doubted(settings, backups):
-    """Until somebody vouches for it."""
-    lose(settings)
-    restored = restore(settings, backups)
-    assert restored.creates_unknown_since == restored.backup.began_at.replace(microsecond=0)
-    with closing(opened_store(settings)) as store:
-        assert store.observation(LEDGER_LACKS) is not None
-    trust_ledger(settings)
-    with closing(opened_store(settings)) as store:
-        assert store.observation(LEDGER_LACKS) is None
-
-
-def test_a_state_store_may_outlive_the_data_folder(settings, backups, tmp_path):
-    """As PostgreSQL does: it is the one of the backup, only later."""
-    url = f"sqlite:///{tmp_path}/elsewhere.db"
-    put_back(url, read_snapshot(settings.database_url))
-    settings = settings.model_copy(update={"state_url": SecretStr(url)})
-    backup(settings, backups)
-    later = Entry("s", "products", "k", State.CREATED, "{}", "00", 7, "r", 1, None, NOW, NOW, None)
-    with closing(turn_at(url, settings.data_dir)) as turn, PushLedger(url, turn) as ledger:
-        ledger.record([later])
-    with closing(opened_store(settings)) as store:
-        store.remember_forgotten([4711])
-    lose(settings)
-    restored = restore(settings, backups)
-    assert (restored.creates_unknown_since, restored.forgotten) == (None, 1)
-    with PushLedger(url) as ledger:
-        assert later in ledger.all()

@@ -14,6 +14,7 @@ from wms_sync.cli.views import status_lines
 from wms_sync.grammar import count_of
 from wms_sync.reports.status import status
 from wms_sync.shipments.load.refresh import rebuild, refresh
+from wms_sync.shipments.load.retention import drop_old_pages
 from wms_sync.targets.errors import RawPagesDamagedError
 from wms_sync.upkeep.recovery import recover
 
@@ -28,7 +29,7 @@ def grow_old(bench: Bench, *states: str, days: int) -> None:
     with sqlite3.connect(bench.layout.root / "state.db") as connection:
         older = "update pages set served_at = datetime(served_at, ?) where window_id in "
         of_state = "(select id from windows where state = ?)"
-        connection.executemany(older + of_state, [(f"-{days} days", state) for state in states])
+        connection.executemany(older + of_state, [(f"{-days} days", state) for state in states])
     connection.close()
 
 
@@ -37,7 +38,7 @@ def this_machines_clock_jumps(bench: Bench, *states: str, days: int) -> None:
     with sqlite3.connect(bench.layout.root / "state.db") as connection:
         for column in ("started_at", "landed_at"):
             statement = f"update windows set {column} = datetime({column}, ?) where state = ?"
-            connection.executemany(statement, [(f"-{days} days", state) for state in states])
+            connection.executemany(statement, [(f"{-days} days", state) for state in states])
     connection.close()
 
 
@@ -85,7 +86,7 @@ def aged(bench: Bench, sandbox, settings_for) -> Bench:
 def test_old_pages_are_dropped_and_a_rebuild_loses_nothing(aged, settings_for, sandbox):
     ten_days, aged.settings = aged.settings, settings_for(sandbox)
     old, everything = {window.id for window in aged.store.windows("loaded")}, pages_on_disk(aged)
-    refresh(aged.run)
+    drop_old_pages(aged.run)
     assert pages_on_disk(aged) == everything, "without a number of days"
 
     aged.settings = ten_days
@@ -115,21 +116,19 @@ def test_old_pages_are_dropped_and_a_rebuild_loses_nothing(aged, settings_for, s
         rebuild(aged.run)
 
 
-def test_what_else_is_dropped_and_when(aged, sandbox):
-    refresh(aged.run)
+def test_what_else_is_dropped_and_when(aged):
+    grow_old(aged, "loaded", days=-11)  # as if they had been read today
     before = pages_on_disk(aged)
     this_machines_clock_jumps(aged, "loaded", days=200)
-    refresh(aged.run)
+    drop_old_pages(aged.run)
     assert pages_on_disk(aged) == before, "one night with a clock that was months ahead deleted every raw page"
 
-    sandbox.sandbox.advance(seconds=3600, changed=40)
-    read(aged)
     [given_up, *_] = aged.store.windows("landed")
     aged.store.abandon(given_up.id)
-    refresh(aged.run)
+    drop_old_pages(aged.run)
     assert given_up.id in pages_on_disk(aged), "what was given up is kept for a day"
     grow_old(aged, "abandoned", days=2)
-    refresh(aged.run)
+    drop_old_pages(aged.run)
     assert not aged.layout.window(given_up.id).exists()
 
     folder = aged.layout.window("20260301T000000Z-20260302T000000Z-0a0a0a")
@@ -138,8 +137,8 @@ def test_what_else_is_dropped_and_when(aged, sandbox):
     (folder / "manifest.json").write_text("{")
     recover(aged.run)
     grow_old(aged, "abandoned", days=9)
-    refresh(aged.run)
-    assert folder.exists(), "a person decides what becomes of what was set aside"
+    drop_old_pages(aged.run)
+    assert folder.exists(), "a person decides about a window in quarantine"
     grow_old(aged, "abandoned", days=2)
-    refresh(aged.run)
+    drop_old_pages(aged.run)
     assert not folder.exists(), "no person of the pages stays longer than in others"
