@@ -14,13 +14,18 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import duckdb
+import psycopg
 import pytest
 from pydantic import SecretStr
 
-from tests.conftest import FEWER
-from tests.lakes import Lakes, tables_of
+from tests.conftest import FEWER, NOW
+from tests.lakes import Lakes, in_the_database, tables_of
 from tests.oracle import differences, expected_tables
+from tests.postgres import plain
 from tests.storage.conftest import KEYS, client_of, foretold, permitted, prefix_of
+from tests.storage.test_sync_in_bucket import raw_pages, recorded
+from tests.unpacked import files_holding
+from tests.upkeep.test_forget import MARK, marked_in_new_places
 from wms_sandbox.app import Sandbox
 from wms_sync.catalogue import stored_tables
 from wms_sync.errors import SettingsError
@@ -28,30 +33,31 @@ from wms_sync.reports.doctor import examine
 from wms_sync.reports.reader import python_lines, reader_lines
 from wms_sync.runs import Operation
 from wms_sync.settings import Settings
-from wms_sync.shipments.load.refresh import refresh
+from wms_sync.shipments.read.raw import drop_pages
 from wms_sync.state.ledger import LEDGER_LACKS
 from wms_sync.state.store import StateStore
+from wms_sync.storage.interface import VersionsKept
 from wms_sync.targets.ducklake.session import opened_for_writing
 from wms_sync.targets.ducklake.target import Lake
 from wms_sync.targets.ducklake.upkeep import AT_ONCE, delete_replaced
-from wms_sync.targets.errors import AnalyticsError, LakeReplaced, LakeUnreachable, MaintenanceError
+from wms_sync.targets.errors import LakeReplaced, LakeUnreachable, MaintenanceError
 from wms_sync.targets.persons import is_personal
 from wms_sync.targets.target import target_of
+from wms_sync.upkeep.forget import forget
 from wms_sync.upkeep.recovery import begin
+from wms_sync.upkeep.verify import verify
 
-IN_LAKE: dict[str, object] = {"analytics": "ducklake", "page_size": 1000}
-"""One window: each table of each window is a file."""
+IN_LAKE: dict[str, object] = {"analytics": "ducklake", "page_size": 1000, "audit_pages": 0}
+"""One window a sync: each table of each window is a file."""
 
 
-def test_the_next_machine_goes_on_with_the_lake_and_an_analyst_needs_no_folder(
-    sandbox, settings_for, in_bucket, keys, postgres_url, s3, tmp_path
-):
+def test_the_next_machine_continues_the_lake(sandbox, settings_for, in_bucket, keys, postgres_url, s3, tmp_path):
+    """An analyst needs no folder; and of two lakes in one place only the newer changes anything."""
     lakes = Lakes(postgres_url)
     lake_url = lakes.new()
     sandbox.sandbox = Sandbox(FEWER)
     settings = settings_for(sandbox, **(in_bucket | IN_LAKE | {"state_url": lake_url}))
     Operation(settings, source="test").sync()
-    dump = lakes.copy(lake_url)
     shutil.rmtree(settings.data_dir)
     sandbox.sandbox.advance(seconds=7200, changed=60, new=20, packages_added=15, packages_removed=15, orders=20)
     sandbox.sandbox.advance(seconds=10)
@@ -64,7 +70,6 @@ def test_the_next_machine_goes_on_with_the_lake_and_an_analyst_needs_no_folder(
     expected = expected_tables(sandbox)
     with target_of(settings).published() as connection:
         assert differences(connection, expected) == []
-        [(order,)] = connection.execute("select min(id) from orders where ship_to_country is not null").fetchall()
     assert {key.split("/")[0] for key in keys()} == {"raw", "parquet", "lake", "forgotten-orders.json", "lake.json"}
     assert not settings.layout.lake.exists()
     names: dict[str, object] = {}
@@ -75,12 +80,21 @@ def test_the_next_machine_goes_on_with_the_lake_and_an_analyst_needs_no_folder(
     orphan = "lake/main/orders/of-a-killed-load.parquet"
     with begin(settings, "maintenance") as run, closing(opened_for_writing(settings, run.turn)) as connection:
         settings.layout.files.replace(run.turn, orphan, b"PAR1")
-        of_earlier_snapshots = len(in_lake(keys)) - sum(one.files for one in tables_of(settings))
+        of_earlier_snapshots = len(in_lake(keys)) - sum(table.files for table in tables_of(settings))
         assert delete_replaced(connection, run.turn, timedelta(days=1)) == 0
         assert delete_replaced(connection, run.turn, AT_ONCE) == of_earlier_snapshots > 1
     assert orphan not in keys()
-    assert len(in_lake(keys)) == sum(one.files for one in tables_of(settings))
-    assert lacking(settings) is None
+    assert len(in_lake(keys)) == sum(table.files for table in tables_of(settings))
+    with StateStore(settings.database_url) as store:
+        assert store.observation(LEDGER_LACKS) is None
+
+    for key in [key for key in keys() if key.startswith("lake/history/")]:
+        client_of(s3).delete_object(Bucket="wms", Key=f"{prefix_of(in_bucket)}{key}")
+    with (
+        begin(settings, "maintenance") as run,
+        pytest.raises(MaintenanceError, match="If files of a lake are lost, `wms-sync rebuild`"),
+    ):
+        Lake(settings).maintain(run.turn, AT_ONCE)
 
     other = settings.model_copy(update={"state_url": SecretStr(lakes.new()), "data_dir": tmp_path / "other"})
     with begin(other, "sync") as run:  # another installation, by mistake in the same place
@@ -101,36 +115,16 @@ def test_the_next_machine_goes_on_with_the_lake_and_an_analyst_needs_no_folder(
         pass
     with StateStore(settings.database_url) as store:
         assert of_others not in {window.id for window in store.windows()}
-    client_of(s3).delete_object(Bucket="wms", Key=f"{prefix_of(in_bucket)}lake.json")
-
-    lakes.replace(lake_url, dump)  # as an administrator puts it back: the lake's copy of the ledger is as old
-    with StateStore(settings.database_url) as store:
-        newest = max(one.landed_at for one in store.windows("loaded") if one.landed_at is not None)
-    with begin(settings, "sync") as run:
-        doubted = lacking(settings)
-        with pytest.raises(AnalyticsError, match="If files of a lake are lost, `wms-sync rebuild`"):
-            refresh(run)  # maintenance has deleted what that catalogue names
-        for key in [key for key in keys() if key.startswith("lake/main/orders/")]:
-            client_of(s3).delete_object(Bucket="wms", Key=f"{prefix_of(in_bucket)}{key}")
-        run.store.remember_forgotten([order])
-    assert doubted == int(newest.timestamp())
-    with pytest.raises(MaintenanceError, match="If files of a lake are lost, `wms-sync rebuild`"):
-        Operation(settings, source="test").sync()
-    Operation(settings, source="test").rebuild()
-    with begin(settings, "sync") as run:
-        assert run.store.forgotten() == {order}
-        assert run.store.forgotten(unfinished=True) == frozenset()
-    with target_of(settings).published() as connection:
-        sent_to = connection.execute("select ship_to_country from orders where id = ?", [order]).fetchall()
-    assert sent_to == [(None,)]
 
 
-def test_with_the_policy_that_is_shown_an_analyst_reads_the_lake_and_can_delete_nothing(
-    sandbox, settings_for, in_bucket, keys, postgres_url, s3, monkeypatch
+def test_persons_in_a_bucket_are_hidden_and_forgotten(
+    sandbox, settings_for, in_bucket, keys, objects, postgres_url, s3, monkeypatch, tmp_path
 ):
+    """An analyst with the policy that is shown reads none and deletes nothing; a forgotten order is in no object."""
     sandbox.sandbox = Sandbox(FEWER)
-    in_lake = IN_LAKE | {"state_url": Lakes(postgres_url).new(), "include_addresses": True}
-    settings = settings_for(sandbox, **(in_bucket | in_lake))
+    sandbox.sandbox.rewrite = marked_in_new_places
+    state_url = Lakes(postgres_url).new()
+    settings = settings_for(sandbox, **(in_bucket | IN_LAKE | {"state_url": state_url, "include_addresses": True}))
     Operation(settings, source="test").sync()
     shown = "\n".join(reader_lines(settings))
     policy = re.search(r"^  \{.*^  \}$", shown, re.DOTALL | re.MULTILINE)
@@ -139,9 +133,9 @@ def test_with_the_policy_that_is_shown_an_analyst_reads_the_lake_and_can_delete_
     before = keys()
     of_orders, of_persons = (next(key for key in before if key.startswith(f"lake/{name}/")) for name in ("main", "pii"))
     lines = "\n".join(python_lines(settings)).replace("user=''analyst''", "user=''wms''")
-    with permitted(s3, policy[0]) as of_analyst:
+    with permitted(s3, policy[0]) as of_analyst, monkeypatch.context() as analyst:
         for name, value in of_analyst.items():
-            monkeypatch.setenv(name, value)
+            analyst.setenv(name, value)
         names: dict[str, duckdb.DuckDBPyConnection] = {}
         exec(lines, names)
         with names["connection"] as connection:
@@ -164,6 +158,44 @@ def test_with_the_policy_that_is_shown_an_analyst_reads_the_lake_and_can_delete_
             with pytest.raises(client.exceptions.ClientError, match="AccessDenied"):
                 refused()
     assert keys() == before
+
+    with begin(settings, "sync") as run, closing(opened_for_writing(settings, run.turn)) as connection:
+        connection.execute("update pii.order_addresses set last_name = last_name")  # an earlier snapshot has it too
+    order, looked = an_order_at_an_end(state_url), tmp_path / "looked"
+    assert {key.split("/")[0] for key in holding(objects, looked, order)} == {"raw", "parquet", "lake"}
+    assert in_the_database(state_url, MARK % order)
+    with begin(settings, "forget") as run:
+        assert forget(run, [order]).pages > 0
+    assert holding(objects, looked, order) == set()
+    assert in_the_database(state_url, MARK % order) == set()
+    assert raw_pages(keys) == recorded(settings)
+    assert not verify(settings).damaged
+    with begin(settings, "retention") as run:
+        dropped = [drop_pages(run.turn, run.layout, window.id, NOW) for window in run.store.windows("loaded")]
+    assert (all(dropped), raw_pages(keys)) == (True, set())
+    assert not verify(settings).damaged
+    of_versions = {"files_url": str(settings.files_url).replace("//wms/", "//kept/"), "state_url": None}
+    kept = settings.model_copy(update={**of_versions, "analytics": "file", "data_dir": tmp_path / "kept"})
+    with begin(kept, "forget") as run, pytest.raises(VersionsKept):
+        forget(run, [order + 1])
+
+
+def an_order_at_an_end(url: str) -> int:
+    """An order whose persons are the last ones in a column, so that the statistics name them."""
+    with psycopg.connect(plain(url)) as connection:
+        query = "select max(max_value) from lake.ducklake_table_column_stats where starts_with(max_value, %s)"
+        [[greatest]] = connection.execute(query, [MARK.partition("%")[0]]).fetchall()
+    return int(greatest.removeprefix(MARK.partition("%")[0]).partition("-")[0])
+
+
+def holding(objects: Callable[[], dict[str, bytes]], folder: Path, order: int) -> set[str]:
+    """The objects that hold the mark of an order."""
+    shutil.rmtree(folder, ignore_errors=True)
+    for key, content in objects().items():
+        path = folder / key
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return files_holding(folder, (MARK % order).encode())
 
 
 @pytest.fixture
@@ -228,13 +260,6 @@ def test_duckdb_is_tried_with_every_kind_of_request(denied, what, in_bucket, key
             assert "\n" not in str(error.value)
     if what is None:
         assert keys() == set()
-
-
-def lacking(settings: Settings) -> int | None:
-    """Since when the ledger may lack creates."""
-    with StateStore(settings.database_url) as store:
-        found = store.observation(LEDGER_LACKS)
-    return None if found is None else found.value
 
 
 def in_lake(keys: Callable[[], set[str]]) -> set[str]:

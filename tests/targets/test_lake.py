@@ -1,4 +1,7 @@
-"""The tables in a lake: catalogue in a real PostgreSQL, files in a folder. One lake lives through this module."""
+"""The tables in a lake: catalogue in a real PostgreSQL, files in a folder.
+
+A first sync is made once. Tests that only read share a copy of it, ``first``; ``lake`` is a copy of the test's own.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +19,13 @@ import duckdb
 import psycopg
 import pytest
 from msgspec.structs import replace
+from pydantic import SecretStr
 
 from pipelines import definitions
+from tests.beginnings import empty_tables
+from tests.changed_files import change
 from tests.conftest import FEWER, NOW, Bench, opened_store
-from tests.lakes import in_the_database, in_the_files, name_of, tables_of
+from tests.lakes import MOVED, Lakes, in_the_database, in_the_files, name_of, tables_of
 from tests.postgres import end_sessions, plain
 from tests.test_sync import synced
 from tests.unpacked import files_holding
@@ -35,10 +41,12 @@ from wms_sync.reports.export import export
 from wms_sync.reports.published import last_checks
 from wms_sync.reports.reader import attach_statements, python_lines, reader_lines, role_statements
 from wms_sync.reports.report import make_report
+from wms_sync.runs import Operation
 from wms_sync.settings import Settings
 from wms_sync.shipments.load.checks import checks
 from wms_sync.shipments.load.refresh import rebuild, refresh
 from wms_sync.state.errors import TakenOver
+from wms_sync.state.ledger import LEDGER_LACKS
 from wms_sync.state.lock import WRITER, Held, Holder
 from wms_sync.state.turns import Epoch
 from wms_sync.targets.database import create_empty
@@ -46,11 +54,13 @@ from wms_sync.targets.ducklake.catalogue import STATISTICS
 from wms_sync.targets.ducklake.place import ONLY_FROM_WHEELS, path_of
 from wms_sync.targets.ducklake.session import opened_for_writing
 from wms_sync.targets.ducklake.target import Lake
-from wms_sync.targets.ducklake.upkeep import LARGE
+from wms_sync.targets.ducklake.upkeep import AT_ONCE, LARGE
 from wms_sync.targets.errors import (
+    AnalyticsError,
     DatabaseOpenError,
     FormerLake,
     LakeElsewhere,
+    MaintenanceError,
     NotCommitted,
     ReadersInTheWay,
     without_statement,
@@ -59,7 +69,7 @@ from wms_sync.targets.target import target_of
 from wms_sync.upkeep.backup import backup
 from wms_sync.upkeep.forget import forget
 from wms_sync.upkeep.forget_plan import orders_named, plan_forget
-from wms_sync.upkeep.recovery import recover
+from wms_sync.upkeep.recovery import begin, recover
 from wms_sync.upkeep.restore import DataFolderInUse, restore
 from wms_sync.upkeep.verify import verify
 
@@ -67,6 +77,7 @@ OF_THE_LOAD = {"loaded_at", "whole_at", "run_id", "load_run_id", "hours_behind",
 """When and by whom it was loaded."""
 OF_THE_LAST_LOAD = {"ops_latest_load", "ops_checks", "ops_loads"}
 HOUR = 3600
+FETCHED = "connection.execute('select max(updated_at) from main.shipments').fetchone()[0].timestamp()"
 FILES_AFTER = 40
 """The most files that the tables together have after maintenance."""
 ANOTHER = Held(WRITER, Holder("sync", None, 1, "another host", NOW))
@@ -80,8 +91,16 @@ def service() -> InProcess:
 
 
 @pytest.fixture(scope="module")
-def settings(service: InProcess, lake_url: str, tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    return Settings.load(
+def lakes(postgres_url: str) -> Iterator[Lakes]:
+    made = Lakes(postgres_url)
+    yield made
+    made.remove()
+
+
+@pytest.fixture(scope="module")
+def synced_once(service: InProcess, lakes: Lakes, tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """Settings of an installation after its first sync, which is only copied from now on."""
+    settings = Settings.load(
         _env_file=None,
         base_url=service.base_url,
         api_token=FEWER.token,
@@ -90,39 +109,43 @@ def settings(service: InProcess, lake_url: str, tmp_path_factory: pytest.TempPat
         page_size=50,
         include_addresses=True,
         analytics="ducklake",
-        state_url=lake_url,
+        state_url=lakes.new(),
     )
-
-
-@pytest.fixture(scope="module")
-def synced_once(settings: Settings, service: InProcess) -> None:
-    """After a first sync."""
     with closing(opened_store(settings)) as store:
         assert not target_of(settings).is_published
         assert target_of(settings).examined() == "not created yet"
         with pytest.raises(DatabaseOpenError), target_of(settings).published():
             pass
-        _, refreshed = synced(Bench(settings, store, service))
+        bench = Bench(settings, store, service)
+        recover(bench.run)
+        _, refreshed = synced(bench)
         assert refreshed.published
         store.turn.close()
-    with psycopg.connect(plain(settings.database_url), autocommit=True) as owner:  # as some do for their own psql
-        owner.execute(f"alter database {name_of(settings.database_url)} set search_path = public, lake")
+    return settings
+
+
+@pytest.fixture(scope="module")
+def settings(synced_once: Settings, lakes: Lakes) -> Settings:
+    """Settings of the copy that tests read, in the same folder."""
+    return synced_once.model_copy(update={"state_url": SecretStr(lakes.copy(synced_once.database_url))})
 
 
 @pytest.fixture
-def lake(settings: Settings, synced_once: None, service: InProcess) -> Iterator[Bench]:
+def first(settings: Settings, service: InProcess) -> Iterator[Bench]:
     with closing(opened_store(settings)) as store:
         yield Bench(settings, store, service)
         store.turn.close()
 
 
 @pytest.fixture
-def read_more(lake: Bench, service: InProcess) -> None:
-    """Something has changed, and is landed."""
-    service.sandbox.advance(seconds=2 * HOUR, changed=60, new=20, packages_added=15, packages_removed=15, orders=20)
-    service.sandbox.advance(seconds=10)
-    with lake.api() as api:
-        lake.reading(api).sync()
+def lake(synced_once: Settings, service: InProcess, lakes: Lakes, tmp_path: Path) -> Iterator[Bench]:
+    folder = shutil.copytree(synced_once.data_dir, tmp_path / "data")
+    url = lakes.copy(synced_once.database_url, folder)
+    lakes.execute(url, f"alter database {name_of(url)} set search_path = public, lake")  # as some do for their own psql
+    settings = synced_once.model_copy(update={"data_dir": folder, "state_url": SecretStr(url)})
+    with closing(opened_store(settings)) as store:
+        yield Bench(settings, store, service)
+        store.turn.close()
 
 
 def file_of(lake: Bench, folder: Path) -> Settings:
@@ -163,26 +186,12 @@ def assert_equal(one: Settings, other: Settings) -> None:
         assert rows == expected[slug], slug
 
 
-def test_loads_and_a_rebuild_give_the_tables_history_and_marts_that_a_file_gets(lake, read_more, tmp_path):
-    before = target_of(lake.settings).version
-    loaded = refresh(lake.run)
-    assert loaded.published
-    assert target_of(lake.settings).version == before + 1, "one transaction is one snapshot"
-    of_file = file_of(lake, tmp_path / "file")
-    assert_equal(lake.settings, of_file)
-    rebuilt = rebuild(lake.run)
-    assert rebuilt.published
-    assert target_of(lake.settings).version == before + 2
-    with target_of(lake.settings).published() as connection:
-        message = connection.execute("select commit_message from lake.snapshots() order by snapshot_id").fetchall()
-        comments = connection.execute("select count(*) from ops.columns where comment <> ''").fetchall()
-    assert message[-1] == ("test (run None)",)
-    assert comments == [(sum(len(mart.columns) for mart in marts()),)]
-    assert rebuilt.rows == loaded.rows
-
-
-def test_a_load_that_is_refused_leaves_nothing_and_the_next_one_brings_all_to_this_release(lake, read_more):
+def test_loads_and_rebuilds_give_what_a_file_gets(lake, service, tmp_path):
+    """Also a load after one that was refused, into a lake of another release: tables, history and marts."""
     target = Lake(lake.settings)
+    service.sandbox.advance(seconds=2 * HOUR, changed=60, new=20, packages_added=15, packages_removed=15, orders=20)
+    service.sandbox.advance(seconds=10)
+    lake.read()
     with closing(opened_for_writing(lake.settings, lake.store.turn)) as connection:
         connection.execute("insert into orders select * from orders order by id limit 1")
     before = target.version
@@ -199,13 +208,23 @@ def test_a_load_that_is_refused_leaves_nothing_and_the_next_one_brings_all_to_th
         connection.execute("drop view marts.freshness")
         connection.execute("update ops.latest_load set definitions = 'another'")
     assert target.examined() == "the next load brings the lake to this release"
-    assert refresh(lake.run).published
+    before = target.version
+    loaded = refresh(lake.run)
+    assert loaded.published
     assert target.examined() == "the lake has the tables that sql/ defines"
+    assert target.version == before + 1, "one transaction is one snapshot"
     assert {window.state for window in lake.store.windows()} == {"loaded"}
+    assert_equal(lake.settings, file_of(lake, tmp_path / "file"))
+
+    rebuilt = rebuild(lake.run)
+    assert rebuilt.published
+    assert rebuilt.rows == loaded.rows
+    assert target.version == before + 2
     with target.published() as connection:
-        assert connection.execute("select shipments, newest_change is not null from marts.freshness").fetchall() == [
-            (refused.rows["shipments"], True)
-        ]
+        message = connection.execute("select commit_message from lake.snapshots() order by snapshot_id").fetchall()
+        comments = connection.execute("select count(*) from ops.columns where comment <> ''").fetchall()
+    assert message[-1] == ("test (run None)",)
+    assert comments == [(sum(len(mart.columns) for mart in marts()),)]
 
 
 LATE = {
@@ -274,9 +293,8 @@ def test_maintenance_leaves_few_files_and_spares_open_readers(lake, capsys):
         return bool(schedule.evaluate_tick(dg.build_schedule_context()).run_requests)
 
     with closing(opened_for_writing(lake.settings, lake.store.turn)) as connection:  # as a small load
-        connection.execute(
-            "update ops.loads set listed_at = listed_at where window_id = (select min(window_id) from ops.loads)"
-        )
+        connection.execute("insert into ops.loads select * replace ('another' as window_id) from ops.loads limit 1")
+        connection.execute("update orders set status = status where id % 9 = 0")
     assert target.loads_gathered > 0
     assert not is_requested(), "that many loads have not gathered yet"
     settings = settings.model_copy(update={"maintenance_nights": target.loads_gathered})
@@ -308,6 +326,39 @@ def test_maintenance_leaves_few_files_and_spares_open_readers(lake, capsys):
     assert stored(settings) == before
 
 
+def test_an_old_catalogue_that_lacks_files_is_rebuilt(lake, lakes, synced_once, service):
+    """Maintenance has deleted what the catalogue names that an administrator puts back."""
+    settings, lost = lake.settings, "If files of a lake are lost, `wms-sync rebuild`"
+    newest = max(window.landed_at for window in lake.store.windows("loaded"))
+    service.sandbox.advance(seconds=2 * HOUR, changed=60)
+    service.sandbox.advance(seconds=10)
+    lake.read()
+    with closing(opened_for_writing(settings, lake.store.turn)) as connection:
+        [(order,)] = connection.execute("select min(id) from orders where ship_to_country is not null").fetchall()
+        connection.execute("update orders set status = status")
+    Lake(settings).maintain(lake.store.turn, AT_ONCE)
+    lake.store.close()
+    lakes.replace(settings.database_url, synced_once.database_url)
+    lakes.execute(settings.database_url, MOVED, f"{settings.layout.lake}/")
+
+    with begin(settings, "sync") as run:
+        doubted = run.store.observation(LEDGER_LACKS)
+        with pytest.raises(AnalyticsError, match=lost):
+            refresh(run)
+        run.store.remember_forgotten([order])
+    assert doubted is not None
+    assert doubted.value == int(newest.timestamp()), "the lake's copy of the ledger is as old"
+    with pytest.raises(MaintenanceError, match=lost), begin(settings, "sync"):
+        pass
+    Operation(settings, source="test", transport=service).rebuild()
+    with begin(settings, "sync") as run:
+        assert run.store.forgotten() == {order}
+        assert run.store.forgotten(unfinished=True) == frozenset()
+    with target_of(settings).published() as connection:
+        sent_to = connection.execute("select ship_to_country from orders where id = ?", [order]).fetchall()
+    assert sent_to == [(None,)]
+
+
 def test_maintenance_leaves_a_large_file_as_it_is_while_hardly_a_row_is_deleted(lake):
     target = Lake(lake.settings)
 
@@ -326,27 +377,26 @@ def test_maintenance_leaves_a_large_file_as_it_is_while_hardly_a_row_is_deleted(
     maintained("delete from main.brands where id >= 1000000000")
 
 
-@pytest.mark.parametrize("was_sampled", [True, False])
-def test_nothing_of_a_forgotten_order_is_left_in_the_lake(lake, lake_url, was_sampled):
-    """``was_sampled``: PostgreSQL has kept frequent values of the catalogue itself, as it does by default."""
-    settings, folder = lake.settings, lake.layout.root
+def test_nothing_of_a_forgotten_order_is_left_in_the_lake(lake):
+    settings, folder, lake_url = lake.settings, lake.layout.root, lake.settings.database_url
+    statistics = {f"lake.{name}" for name in STATISTICS}
     with closing(opened_for_writing(settings, lake.store.turn)) as connection:  # an earlier snapshot has it too
         connection.execute("update pii.order_addresses set last_name = last_name")
     with psycopg.connect(plain(lake_url), autocommit=True) as owner:
-        if was_sampled:
-            for name in STATISTICS:
-                owner.execute(
-                    f"alter table lake.{name} alter min_value set statistics -1, alter max_value set statistics -1"
-                )
-        owner.execute("analyze")
         marked = "select max(max_value) from lake.ducklake_table_column_stats where max_value like %s"
         [[greatest]] = owner.execute(marked, [MARK % "%"]).fetchall()
+        owner.execute("analyze")
+        assert in_the_database(lake_url, greatest) == statistics
+        for name in STATISTICS:  # PostgreSQL keeps frequent values of the catalogue itself, as it does by default
+            owner.execute(
+                f"alter table lake.{name} alter min_value set statistics -1, alter max_value set statistics -1"
+            )
+        owner.execute("analyze")
     order = int(greatest.removeprefix(MARK.partition("%")[0]).partition("-")[0])
     mark = (MARK % order).encode()
     orphan = settings.layout.lake / "pii" / "of-a-killed-load.parquet"
     duckdb.execute(f"copy (select '{mark.decode()}' as last_name) to '{orphan}'")
-    statistics = {f"lake.{name}" for name in STATISTICS}
-    assert in_the_database(lake_url, mark.decode()) == statistics | ({"pg_stats"} if was_sampled else set())
+    assert in_the_database(lake_url, mark.decode()) == statistics | {"pg_stats"}
     sampled = in_the_files(lake_url, mark) - statistics  # none of them where PostgreSQL compresses the values
     assert sampled <= {"pg_catalog.pg_statistic", "pg_toast.pg_toast_2619"}
     assert {part.split("/")[0] for part in files_holding(folder, mark)} == {"raw", "parquet", "lake"}
@@ -392,7 +442,7 @@ def waits_for_locks(lake: Bench) -> set[str]:
         return {session.exec_driver_sql("show lock_timeout").scalar_one() for session in sessions}
 
 
-def test_a_reader_who_keeps_a_transaction_open_holds_up_neither_readers_nor_runs(lake, lake_url, caplog):
+def test_a_reader_in_a_transaction_holds_up_nobody(lake, caplog):
     with target_of(lake.settings).published() as reader:
         reader.begin()
         reader.execute("select count(*) from orders").fetchall()
@@ -408,36 +458,36 @@ def test_a_reader_who_keeps_a_transaction_open_holds_up_neither_readers_nor_runs
     assert lake.store.forgotten(unfinished=True) == frozenset()
 
 
-def test_reports_read_the_lake(lake, tmp_path):
-    settings = lake.settings
+def test_reports_read_the_lake(first, tmp_path):
+    settings = first.settings
     _, report = make_report(settings, tmp_path / "report.html")
     assert report.freshness["shipments"] >= FEWER.shipments
     assert {one.name for one in last_checks(settings)} == {check.name for check in checks()}
     with target_of(settings).published() as connection:
         [shipment] = connection.execute("select min(id) from shipments").fetchone() or ()
-    assert explain(settings, lake.store, str(shipment)).versions
+    assert explain(settings, first.store, str(shipment)).versions
     assert export(settings, "freshness", tmp_path / "freshness.csv").rows == 1
     assert verify(settings).damaged == ()
 
 
-def test_a_lake_stays_where_it_is(lake, tmp_path):
-    moved = lake.settings.model_copy(update={"data_dir": tmp_path})
-    with pytest.raises(LakeElsewhere, match=f"{lake.layout.lake}/, but the settings name {tmp_path}/lake/"):
-        opened_for_writing(moved, lake.store.turn)
+def test_a_lake_stays_where_it_is(first, tmp_path):
+    moved = first.settings.model_copy(update={"data_dir": tmp_path})
+    with pytest.raises(LakeElsewhere, match=f"{first.layout.lake}/, but the settings name {tmp_path}/lake/"):
+        opened_for_writing(moved, first.store.turn)
     with pytest.raises(LakeElsewhere):
         Lake(moved).refuse_others()
 
 
 @pytest.fixture(scope="module")
-def analyst(settings: Settings, synced_once: None) -> None:
+def analyst(settings: Settings) -> None:
     """With the role that ``reader`` prints."""
     with psycopg.connect(plain(settings.database_url), autocommit=True) as owner:
         for statement in role_statements(settings):
             owner.execute(statement)
 
 
-def test_an_analyst_reads_with_the_statements_that_are_shown_and_cannot_write(lake, lake_url, analyst):
-    with psycopg.connect(plain(lake_url), autocommit=True) as owner:
+def test_an_analyst_reads_as_shown_and_cannot_write(first, analyst):
+    with psycopg.connect(plain(first.settings.database_url), autocommit=True) as owner:
         texts = "select count(*) from lake.ducklake_file_column_stats natural join lake.ducklake_column"
         texts += " where column_type = 'varchar' and min_value is not null"
         kinds = "select count(*) from lake.ducklake_file_column_stats where min_value is not null"
@@ -446,50 +496,56 @@ def test_an_analyst_reads_with_the_statements_that_are_shown_and_cannot_write(la
         owner.execute("set role analyst")
         assert owner.execute(texts).fetchall() == [(0,)]
         assert owner.execute(kinds).fetchall() > [(0,)]
-    shown = "\n".join(reader_lines(lake.settings))
-    assert all(f"  {statement};" in shown for statement in attach_statements(lake.settings))
+    shown = "\n".join(reader_lines(first.settings))
+    assert all(f"  {statement};" in shown for statement in attach_statements(first.settings))
     names: dict[str, duckdb.DuckDBPyConnection] = {}
-    exec("\n".join(python_lines(lake.settings)), names)
+    exec("\n".join(python_lines(first.settings)), names)
     with names["connection"] as connection:
         query = "select status, max(updated_at), count(*) from shipments where status > 'a' group by all order by all"
-        with target_of(lake.settings).published() as own:
+        with target_of(first.settings).published() as own:
             assert connection.execute(query).fetchall() == own.execute(query).fetchall() != []
         with pytest.raises(duckdb.Error, match="read-only"):
             connection.execute("delete from shipments")
-        attach = attach_statements(lake.settings)[-3]
+        attach = attach_statements(first.settings)[-3]
         connection.execute(attach.replace("as lake (read_only, ", "as other ("))
         with pytest.raises(duckdb.Error, match="permission denied"):
             connection.execute("delete from other.shipments")
 
 
-def test_in_a_new_environment_an_analyst_fetches_a_time_with_what_is_shown(lake, analyst, tmp_path):
+def test_in_a_new_environment_an_analyst_fetches_a_time(first, analyst, tmp_path):
     """Only what is shown is installed: elsewhere other packages bring what DuckDB's wheel does not require."""
-    with target_of(lake.settings).published() as connection:
-        [(expected,)] = connection.execute("select max(updated_at) from main.shipments").fetchall()
-    [line] = [line for line in reader_lines(file_of(lake, tmp_path / "data")) if line.startswith("Python ")]
-    opened, _, install = line.removeprefix("Python ").partition(", after ")
-    of_file = (install, ["import duckdb", f"connection = {opened.strip()}"])
-    shown = list(reader_lines(lake.settings))
+    of_file = first.settings.model_copy(update={"analytics": "file", "state_url": None, "data_dir": tmp_path / "data"})
+    change(
+        empty_tables(of_file.layout.published),
+        "insert into shipments (id, updated_at) values (1, '2026-03-31 12:00:00+00')",
+    )
+    [line] = [line for line in reader_lines(of_file) if line.startswith("Python ")]
+    opened, _, install_for_file = line.removeprefix("Python ").partition(", after ")
+    shown = list(reader_lines(first.settings))
     [installs] = [number for number, line in enumerate(shown) if line.startswith("  pip install ")]
-    of_lake = (shown[installs], shown[installs + 1 : shown.index("", installs)])
+    lines_of_lake = shown[installs + 1 : shown.index("", installs)]
 
-    fetched = "connection.execute('select max(updated_at) from main.shipments').fetchone()[0].timestamp()"
     python = tmp_path / "environment" / "bin" / "python"
-    subprocess.run([sys.executable, "-m", "venv", python.parent.parent], check=True)
-    pip = [python, "-m", "pip", "install"]
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", python.parent.parent], check=True)
+    pip = [sys.executable, "-m", "pip", "--python", python, "install"]
     reached = subprocess.run([*pip, "--dry-run", "--no-deps", "duckdb"], capture_output=True, text=True)
     if reached.returncode != 0:
         pytest.skip(f"pip finds no packages here: {reached.stderr.strip().splitlines()[-1]}")
-    for install, lines in (of_file, of_lake):  # the second needs more
+    for settings, install, lines in (  # the second needs more
+        (of_file, install_for_file, ["import duckdb", f"connection = {opened.strip()}"]),
+        (first.settings, shown[installs], lines_of_lake),
+    ):
         subprocess.run([*pip, *shlex.split(install)[2:]], check=True)
-        script = "\n".join([*map(str.strip, lines), f"print({fetched})"])
+        script = "\n".join([*map(str.strip, lines), f"print({FETCHED})"])
         printed = subprocess.run([python, "-c", script], check=True, stdout=subprocess.PIPE, text=True).stdout
+        with target_of(settings).published() as connection:
+            [(expected,)] = connection.execute("select max(updated_at) from main.shipments").fetchall()
         assert float(printed) == expected.timestamp()
 
 
-def test_extensions_come_from_the_installed_wheels(lake):
+def test_extensions_come_from_the_installed_wheels(first):
     query = "select extension_name from duckdb_extensions() where loaded and install_mode <> 'STATICALLY_LINKED'"
-    with target_of(lake.settings).published() as connection:
+    with target_of(first.settings).published() as connection:
         assert set(connection.execute(query).fetchall()) == {("ducklake",), ("postgres_scanner",)}
         settings = "select name, value from duckdb_settings() where name like '%\\_extensions' escape '\\'"
         assert dict(connection.execute(settings).fetchall()).items() >= ONLY_FROM_WHEELS.items()
@@ -510,8 +566,8 @@ def test_without_postgresql_there_is_an_error_that_shows_no_password():
         Settings.load(_env_file=None, analytics="ducklake")
 
 
-def test_a_backup_brings_the_state_and_the_files_back_and_the_next_load_makes_the_lake(lake, tmp_path):
-    """Last, because it makes the lake of the module anew."""
+def test_a_backup_brings_the_state_and_the_files_back(lake, tmp_path):
+    """The next load makes the lake."""
     settings = lake.settings
     before, forgotten = stored(settings), lake.store.forgotten()
     [window, *_] = lake.store.windows("loaded")
