@@ -57,7 +57,7 @@ FAULTS = (
         "src/wms_sync/upkeep/backups.py",
         "if backups.is_relative_to(here) or here.is_relative_to(backups):",
         "if backups == here:",
-        ("tests/upkeep/test_backup.py::test_a_folder_of_backups_and_the_data_folder_are_apart",),
+        ("tests/upkeep/test_backup.py::test_backups_and_data_are_in_separate_folders",),
     ),
     Fault(
         "a name in a record leads out of the data folder",
@@ -97,7 +97,7 @@ FAULTS = (
         "src/wms_sync/state/turns.py",
         "if layout.restoring.exists():",
         "if False:",
-        ("tests/upkeep/test_backup.py::test_a_folder_that_holds_data_is_replaced_by_name",),
+        ("tests/upkeep/test_backup.py::test_a_folder_with_data_is_replaced_by_name",),
     ),
     Fault(
         "a restore says that it has ended before it renames anything",
@@ -131,7 +131,7 @@ FAULTS = (
         "src/wms_sync/upkeep/restore.py",
         "        staged.published.replace(layout.published)\n",
         "        layout.published.unlink(missing_ok=True)\n        staged.published.replace(layout.published)\n",
-        ("tests/upkeep/test_backup.py::test_a_folder_that_holds_data_is_replaced_by_name",),
+        ("tests/upkeep/test_backup.py::test_a_folder_with_data_is_replaced_by_name",),
     ),
     Fault(
         "what a killed backup left is never deleted",

@@ -36,7 +36,7 @@ FAULTS = (
         "src/wms_sync/state/turns.py",
         "        refuse_newer(url)\n",
         "",
-        ("tests/state/test_engine.py::test_a_state_store_of_a_newer_release_is_read_and_not_written",),
+        ("tests/state/test_engine.py::test_a_newer_state_store_is_read_not_written",),
     ),
     Fault(
         "windows do not come back from their manifests",
@@ -172,7 +172,7 @@ FAULTS = (
         "src/wms_sync/upkeep/recovery.py",
         " or (not from_scratch and are_older(target, store.forgotten()))",
         "",
-        ("tests/upkeep/test_forget.py::test_what_was_interrupted_is_finished_by_the_next_run",),
+        ("tests/upkeep/test_forget.py::test_the_next_run_finishes_an_interrupted_forget",),
     ),
     Fault(
         "an altered page is flattened",
@@ -204,7 +204,7 @@ FAULTS = (
         "src/wms_sync/upkeep/forget.py",
         "    if recorded is not None and harm is None:  # record",
         "    if False:  # record",
-        ("tests/upkeep/test_forget.py::test_what_was_interrupted_is_finished_by_the_next_run",),
+        ("tests/upkeep/test_forget.py::test_the_next_run_finishes_an_interrupted_forget",),
     ),
     Fault(
         "a window whose manifest cannot be read counts as covered",

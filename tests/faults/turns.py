@@ -13,7 +13,7 @@ OVERTAKEN = (
 )
 SOAK = '`make soak SOAK="-k overtaken"`'
 TURNS = ("tests/state/test_turns.py",)
-SECOND = "tests/state/test_lock.py::test_a_second_writer_waits_and_says_who_holds_the_lock"
+SECOND = "tests/state/test_lock.py::test_second_writers_wait_one_by_one"
 STEPS = ("tests/survival/test_order_of_steps.py",)
 
 FAULTS = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from wms_sync.state.acknowledgements import Acknowledgements, fingerprint
 
 
-def test_an_acknowledgement_is_of_an_item_with_its_facts_and_ends_with_them(url, request):
+def test_an_acknowledgement_ends_with_its_facts(url, request):
     item, other = (f"{name}-{request.node.name}"[:64] for name in ("run", "gap"))
     first, second = fingerprint("failed", 1), fingerprint("failed", 2)
     assert first != second

@@ -41,7 +41,7 @@ pidfile = {folder}/pool.pid
 WRITES = "not query like '%pg_try_advisory_lock(hash%'"
 
 
-def test_a_run_whose_session_is_lost_fails_and_what_was_under_way_is_rolled_back(postgres_url, tmp_path):
+def test_a_lost_session_fails_and_rolls_back(postgres_url, tmp_path):
     name = tmp_path.name
 
     def night() -> None:
@@ -64,7 +64,7 @@ def test_a_run_whose_session_is_lost_fails_and_what_was_under_way_is_rolled_back
         pass
 
 
-def test_a_run_whose_lock_is_lost_writes_nothing_after_another_has_taken_over(postgres_url, tmp_path):
+def test_a_run_without_its_lock_writes_nothing(postgres_url, tmp_path):
     name, layout = tmp_path.name, Layout(tmp_path)
 
     def night() -> None:
@@ -100,7 +100,7 @@ def test_a_wait_that_is_ended_is_reported(postgres_url, tmp_path):
         assert "the night" in str(lock.holder())
 
 
-def test_a_session_that_was_lost_between_two_statements_is_replaced(postgres_url):
+def test_a_session_lost_between_statements_is_replaced(postgres_url):
     with StateStore(postgres_url) as store:
         store.windows()
         end_sessions(postgres_url, WRITES)
@@ -139,7 +139,7 @@ def test_a_pooler_that_shares_sessions_is_refused(pool):
 
 
 @pytest.mark.parametrize("pool", ["session"], indirect=True)
-def test_a_pooler_that_gives_each_its_session_is_taken(pool, postgres_url):
+def test_a_pooler_with_separate_sessions_is_accepted(pool, postgres_url):
     with PostgresLock(pool).hold("night"):
         assert "night" in str(PostgresLock(postgres_url).holder())
     assert PostgresLock(pool).holder() is None

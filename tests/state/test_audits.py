@@ -27,7 +27,7 @@ def audit(window_id: str, read_at: datetime = MOMENT) -> Audit:
     return Audit(window_id, "run", read_at, 0, 2**63 - 1, MOMENT, 9, 2**40, 9)
 
 
-def test_what_is_missing_returns_and_may_be_missing_again(audits):
+def test_a_missing_shipment_returns_and_goes_again(audits):
     audits.begin(audit("a"), [MissingShipment(2**40, "a", MOMENT), MissingShipment(7, "a", MOMENT)])
     assert set(audits.missing()) == {7, 2**40}
     audits.mark_returned({7: MOMENT + DAY})
@@ -42,7 +42,7 @@ def test_what_is_missing_returns_and_may_be_missing_again(audits):
     )
 
 
-def test_what_is_taken_in_replaces_what_is_known_of_the_same_audits(audits):
+def test_restored_audits_replace_the_known_ones(audits):
     audits.begin(audit("a"), [MissingShipment(7, "a", MOMENT)])
     audits.begin(audit("c", MOMENT + 2 * DAY), [MissingShipment(9, "c", MOMENT)])
     audits.complete("a", AuditResult(1, 0, 0, 1, 0, 9, 9, 0, "{}"))
@@ -55,13 +55,13 @@ def test_what_is_taken_in_replaces_what_is_known_of_the_same_audits(audits):
     assert set(audits.missing()) == {8, 9}
 
 
-def test_an_audit_of_a_clock_that_was_ahead_is_not_the_newest_for_so_long(audits):
+def test_an_audit_dated_ahead_does_not_stay_newest(audits):
     audits.begin(audit("a", MOMENT + 40 * DAY))
     audits.begin(audit("b", MOMENT + DAY))
     assert [(one.window_id, one.read_at) for one in audits.all()] == [("a", MOMENT), ("b", MOMENT + DAY)]
 
 
-def test_a_stub_that_says_deleted_counts_unless_the_shipment_was_known_to_be_missing_then(audits):
+def test_a_stub_counts_unless_known_as_missing(audits):
     known = MissingShipment(7, "a", MOMENT, MOMENT + 2 * DAY)
     audits.begin(audit("a"), [known])
     before, within, after = (MissingShipment(7, f"stub {days}", MOMENT + days * DAY) for days in (-1, 1, 2))

@@ -35,7 +35,7 @@ connection.close()
 PAGE_BYTES = 4096
 
 
-def test_what_is_written_after_a_second_opening_is_there_for_others(tmp_path):
+def test_others_see_writes_after_a_second_opening(tmp_path):
     """To open and close the file beside SQLite dropped its locks: another process then deleted the log in use."""
     url = f"sqlite:///{tmp_path}/state.db"
     turn = turn_at(url, tmp_path)
@@ -50,7 +50,7 @@ def test_what_is_written_after_a_second_opening_is_there_for_others(tmp_path):
 
 
 @pytest.mark.parametrize("kept", [0, 1, 4])
-def test_a_damaged_state_store_is_named_with_what_to_do_whatever_is_asked(tmp_path, kept):
+def test_a_damaged_state_store_is_named(tmp_path, kept):
     """With so many of its pages as they were: the first is read at once, others only when a table is asked."""
     path = tmp_path / "state.db"
     url = f"sqlite:///{path}"
@@ -61,7 +61,7 @@ def test_a_damaged_state_store_is_named_with_what_to_do_whatever_is_asked(tmp_pa
         turn_at(url, tmp_path)
 
 
-def test_a_state_store_that_another_program_writes_to_is_named(tmp_path):
+def test_a_busy_state_store_is_named(tmp_path):
     path = tmp_path / "state.db"
     with StateStore(f"sqlite:///{path}") as store, closing(sqlite3.connect(path)) as other:
         other.execute("begin immediate")
@@ -72,12 +72,12 @@ def test_a_state_store_that_another_program_writes_to_is_named(tmp_path):
 
 
 @pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:"])
-def test_a_state_store_that_would_forget_everything_is_refused(url):
+def test_a_state_store_in_memory_is_refused(url):
     with pytest.raises(StateUrlError, match="names no file"):
         StateStore(url)
 
 
-def test_a_state_store_of_a_newer_release_is_read_and_not_written(tmp_path):
+def test_a_newer_state_store_is_read_not_written(tmp_path):
     settings = Settings.load(_env_file=None, data_dir=tmp_path, base_url=None)
     with StateStore(settings.database_url) as store, closing(sqlite3.connect(tmp_path / "state.db")) as newer:
         newer.execute("insert into schema_migrations values ('9999_later', '2030-01-01 00:00:00')")
@@ -121,7 +121,7 @@ with tempfile.TemporaryDirectory() as name:
 
 @pytest.mark.proof
 @pytest.mark.parametrize("what", ["the file", "the folder too"])
-def test_a_read_only_state_store_can_be_read_and_is_named_with_what_to_do_for_a_write(what):
+def test_a_read_only_state_store_can_be_read(what):
     done = subprocess.run([sys.executable, "-c", READ_ONLY, what], capture_output=True, text=True, check=False)
     assert done.stdout.startswith("windows ()\nInaccessible"), done.stdout + done.stderr
     assert "state.db cannot be used (it is read-only)" in done.stdout
@@ -169,7 +169,7 @@ with tempfile.TemporaryDirectory() as name, tempfile.TemporaryDirectory() as els
 
 
 @pytest.mark.proof
-def test_a_data_folder_that_cannot_be_entered_is_named_by_the_status():
+def test_status_names_a_data_folder_without_access():
     done = subprocess.run([sys.executable, "-c", CLOSED], capture_output=True, text=True, check=False)
     assert done.stdout.startswith("Inaccessible"), done.stdout + done.stderr
     assert "data cannot be used" in done.stdout
@@ -192,9 +192,7 @@ def database(postgres_url) -> Iterator[str]:
     lakes.remove()
 
 
-def test_a_postgresql_that_takes_no_writes_is_named_with_what_to_do_and_found_by_doctor(
-    postgres_url, tmp_path, database
-):
+def test_a_postgresql_that_takes_no_writes_is_named(postgres_url, tmp_path, database):
     settings = Settings.load(_env_file=None, data_dir=tmp_path / "data", state_url=database)
 
     def found() -> list[str]:
@@ -210,7 +208,7 @@ def test_a_postgresql_that_takes_no_writes_is_named_with_what_to_do_and_found_by
     assert re.search(said, told)
 
 
-def test_a_role_without_rights_is_named_with_what_to_do(postgres_url, tmp_path, database):
+def test_a_role_without_rights_is_named(postgres_url, tmp_path, database):
     StateStore(database).close()
     role = f"r{uuid4().hex}"
     lakes = Lakes(postgres_url)
@@ -222,7 +220,7 @@ def test_a_role_without_rights_is_named_with_what_to_do(postgres_url, tmp_path, 
         lakes.execute(postgres_url, f"drop role {role}")
 
 
-def test_a_postgresql_that_ends_a_session_is_named_and_a_defect_is_not(database):
+def test_an_ended_session_is_named(database):
     engine = open_engine(database)
     with engine.connect() as connection:
         end_sessions(database, "true")
@@ -247,6 +245,6 @@ def test_a_postgresql_that_ends_a_session_is_named_and_a_defect_is_not(database)
         ),
     ],
 )
-def test_a_postgresql_that_is_not_there_is_told_from_one_that_refuses(database, changed, says):
+def test_a_postgresql_that_is_absent_or_refuses(database, changed, says):
     with pytest.raises(StateError, match=says):
         StateStore(database.replace(*changed))

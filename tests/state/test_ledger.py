@@ -76,7 +76,7 @@ LATER = MOMENT + timedelta(days=1)
         ({"settled_at": LATER}, {"settled_at": LATER, "seen_at": MOMENT}),
     ],
 )
-def test_of_two_copies_of_a_row_the_newer_one_is_kept(ledger, request, older, newer):
+def test_the_newer_copy_of_a_row_is_kept(ledger, request, older, newer):
     service = request.node.name
     old, new = [intent(service, "a", **older)], [intent(service, "a", **newer)]
     ledger.record(old)
@@ -87,7 +87,7 @@ def test_of_two_copies_of_a_row_the_newer_one_is_kept(ledger, request, older, ne
 
 
 @pytest.mark.parametrize("state", State)
-def test_what_is_seen_is_remembered_once_and_settles_a_doubt(ledger, request, state):
+def test_a_sighting_settles_a_doubt_once(ledger, request, state):
     service = request.node.name
     ledger.record([intent(service, "a", state=state)])
     ledger.record_sightings([Sighting(service, "retailers", "a", 7, MOMENT)])

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import logged
 from tests.survival.installation import wait_until
 from wms_sync.layout import Layout
 from wms_sync.state.lock import FileLock, Lock, lock_of
@@ -51,56 +50,28 @@ def line(process: subprocess.Popen[str]) -> str:
     return process.stdout.readline().strip()
 
 
-def test_a_second_writer_waits_and_says_who_holds_the_lock(lock, url, tmp_path):
-    with start(url, tmp_path, 'the night\'s "sync" \\ü') as first:
-        assert line(first) == "mine"
-        holder = lock.holder()
-        assert holder is not None
-        assert (holder.run_id, holder.process, holder.host) == ("one", first.pid, socket.gethostname())
-        with start(url, tmp_path, "backfill", stays=False) as second:
-            since = f"{holder.began_at:%Y-%m-%d %H:%M:%S}Z"
-            assert line(second) == (
-                f'waiting for the night\'s "sync" \\ü (run one, process {first.pid} on {holder.host}, since {since})'
-            )
-            assert first.stdin is not None
-            first.stdin.close()
-            assert line(second) == "mine"
-    assert (tmp_path / "log").read_text().split("\n")[:3] == [
-        'in the night\'s "sync" \\ü',
-        'out the night\'s "sync" \\ü',
-        "in backfill",
-    ]
+def test_second_writers_wait_one_by_one(lock, url, tmp_path):
+    """Each says who holds the lock."""
+    purpose = 'the night\'s "sync" \\ü'
+    processes = [start(url, tmp_path, purpose)]
+    assert line(processes[0]) == "mine"
+    holder = lock.holder()
+    assert holder is not None
+    assert (holder.run_id, holder.process, holder.host) == ("one", processes[0].pid, socket.gethostname())
+    of_holder = f"run one, process {holder.process} on {holder.host}, since {holder.began_at:%Y-%m-%d %H:%M:%S}Z"
+    processes += [start(url, tmp_path, str(number), stays=False) for number in range(1, 4)]
+    assert [line(process) for process in processes[1:]] == [f"waiting for {purpose} ({of_holder})"] * 3
+    processes[0].kill()
+    for process in processes:
+        process.communicate()
+    first, *steps = (tmp_path / "log").read_text().splitlines()
+    assert first == f"in {purpose}"
+    assert sorted(steps[::2]) == ["in 1", "in 2", "in 3"]
+    assert [step.replace("in", "out") for step in steps[::2]] == steps[1::2]
     assert lock.holder() is None
 
 
-def test_of_several_that_wait_one_at_a_time_has_the_lock(lock, url, tmp_path):
-    processes = [start(url, tmp_path, "0")]
-    assert line(processes[0]) == "mine"
-    for number in range(1, 4):
-        processes.append(start(url, tmp_path, str(number), stays=False))
-        assert line(processes[-1]).startswith("waiting for 0 (run one, process ")
-    processes[0].kill()
-    for process in processes:
-        process.wait()
-        process.communicate()
-    steps = (tmp_path / "log").read_text().splitlines()[1:]
-    assert sorted(steps[::2]) == ["in 1", "in 2", "in 3"]
-    assert [step.replace("in", "out") for step in steps[::2]] == steps[1::2]
-
-
-def test_another_thing_is_done_at_the_same_time(lock, url, tmp_path):
-    with start(url, tmp_path, "the night") as writing_tables, logged() as waiting:
-        assert line(writing_tables) == "mine"
-        with lock.hold("pushing", what="push-retailers"):
-            pushing = lock.holder(what="push-retailers")
-            assert pushing is not None
-            assert pushing.purpose == "pushing"
-            assert "the night" in str(lock.holder())
-        assert waiting == []
-        writing_tables.kill()
-
-
-def test_a_lock_whose_file_is_deleted_is_taken_by_one_alone_of_those_who_wait(tmp_path):
+def test_a_deleted_lock_is_taken_by_one_process(tmp_path):
     url, lock = f"sqlite:///{tmp_path}/state.db", FileLock(Layout(tmp_path))
 
     def has_the_lock(process: subprocess.Popen[str]) -> bool:

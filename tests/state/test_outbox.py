@@ -39,7 +39,7 @@ def test_a_fact_is_told_once_until_it_changes(outbox, url):
     assert outbox.sent() == {}
 
 
-def test_one_process_sends_and_the_next_attempt_is_planned_before_it_does(outbox, url):
+def test_one_process_sends_after_planning_the_next_attempt(outbox, url):
     outbox.add(FACT, {"id": "1", "text": "Zürich"}, ["webhook"])
     [first] = outbox.waiting()
     assert (first.body, first.attempts, first.due_at) == ({"id": "1", "text": "Zürich"}, 0, MOMENT)
@@ -63,7 +63,7 @@ def test_of_heartbeats_only_the_newest_waits(outbox):
     assert [one.id for one in outbox.waiting()] == ["2"]
 
 
-def test_what_nobody_took_for_long_or_nobody_is_set_to_take_is_given_up(outbox):
+def test_alerts_that_nobody_takes_are_given_up(outbox):
     for key, channel, age in (("a", "webhook", 3), ("b", "webhook", 1), ("c", "heartbeat", 1), ("d", "url 1", 0)):
         outbox.add(SentAlert(key, "drift", "", MOMENT - age * MINUTE), {"id": key}, [channel])
 

@@ -48,6 +48,6 @@ def test_what_is_put_back_is_what_was_read(url, snapshot):
         assert read_snapshot(url) == snapshot
 
 
-def test_a_state_store_of_a_newer_release_is_refused(snapshot, tmp_path):
+def test_a_newer_state_store_is_refused(snapshot, tmp_path):
     with pytest.raises(MigrationsUnknown, match="9999_later"):
         put_back(f"sqlite:///{tmp_path}/other.db", replace(snapshot, migrations=(*snapshot.migrations, "9999_later")))

@@ -49,14 +49,18 @@ def test_a_failure_keeps_its_message_and_its_kind(records):
 
 
 def test_only_the_newest_are_kept(records):
-    for number in range(KEPT + 3):
-        records.started(f"run-{number}", "sync", "ui")
+    records.started("run-0", "sync", "ui")
+    with records._engine.begin() as connection:
+        first = connection.execute(schema.runs.select()).one()._mapping
+        more = [{**first, "run_id": f"run-{n}", "number": first["number"] + n} for n in range(1, KEPT + 2)]
+        connection.execute(schema.runs.insert(), more)
+    records.started(f"run-{KEPT + 2}", "sync", "ui")
     kept = records.newest(2 * KEPT)
     assert len(kept) == KEPT
     assert (kept[0].run_id, kept[-1].run_id) == (f"run-{KEPT + 2}", "run-3")
 
 
-def test_a_run_of_a_clock_that_was_ahead_is_not_the_newest_for_so_long(records):
+def test_a_run_dated_ahead_does_not_stay_newest(records):
     records.started("ahead", "sync", "schedule")
     with records._engine.begin() as connection:
         connection.execute(schema.runs.update().values(started_at=datetime.now(UTC) + timedelta(days=40)))
@@ -64,7 +68,7 @@ def test_a_run_of_a_clock_that_was_ahead_is_not_the_newest_for_so_long(records):
     assert [one.run_id for one in records.newest(5)] == ["since", "ahead"]
 
 
-def test_a_run_that_is_not_closed_and_does_not_hold_its_lock_was_killed(records, url, tmp_path):
+def test_an_open_run_without_its_lock_was_killed(records, url, tmp_path):
     layout = Layout(tmp_path)
     lock = lock_of(url, layout)
     for run_id, purpose in (("killed", "sync"), ("alive", "backfill"), ("pushing", "push location_tags")):
@@ -79,7 +83,7 @@ def test_a_run_that_is_not_closed_and_does_not_hold_its_lock_was_killed(records,
     assert [one.run_id for one in records.mark_killed(layout)] == ["alive", "pushing"]
 
 
-def test_a_run_that_ended_before_the_look_at_its_lock_was_not_killed(records, tmp_path):
+def test_a_run_that_ends_meanwhile_was_not_killed(records, tmp_path):
     records.started("a", "sync", "ui")
     before = records.of("a")
     records.ended("a", "succeeded")
@@ -96,7 +100,7 @@ def test_a_run_of_several_steps_reopens_its_record(records):
     assert reopened.counts == {"records": 7}
 
 
-def test_each_kind_that_is_pushed_has_a_lock_of_its_own():
+def test_each_pushed_kind_has_its_own_lock():
     assert [lock_for(purpose_of(kind)) for kind in KINDS] == [push_lock(kind.name) for kind in KINDS]
     assert {lock_for(purpose) for purpose in ("sync", "rebuild", "forget", "backfill 2026-03-01 to 2026-03-08")} == {
         WRITER

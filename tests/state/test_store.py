@@ -46,7 +46,7 @@ def page(name: str, number: int) -> LandedPage:
     return LandedPage(name, number, f"page-{number}", number + 1, 10, 2**53, 100, 1000, "0" * 64, DAY)
 
 
-def test_a_window_goes_from_reading_to_landed_to_loaded(store, request):
+def test_a_window_is_read_landed_and_loaded(store, request):
     name, berlin = request.node.name, timezone(timedelta(hours=1))
     store.begin_windows([replace(window(name), from_at=DAY.astimezone(berlin))])
     store.set_count(name, 20)

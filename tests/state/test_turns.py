@@ -22,7 +22,7 @@ def overtake(url: str, folder: Path) -> None:
     turn_at(url, folder).close()
 
 
-def test_each_turn_counts_one_further_and_is_remembered_with_who_has_it(url, turn, tmp_path):
+def test_each_turn_counts_further_and_names_its_holder(url, turn, tmp_path):
     overtake(url, tmp_path)
     newest = newest_epoch(url)
     assert newest is not None
@@ -43,7 +43,7 @@ def test_many_at_once_get_an_epoch_each(url, tmp_path):
     assert sorted(epochs) == list(range(min(epochs), min(epochs) + 12))
 
 
-def test_the_state_store_takes_nothing_from_one_that_was_overtaken(url, turn, tmp_path):
+def test_the_state_store_refuses_an_overtaken_turn(url, turn, tmp_path):
     name = turn.folder.name  # the database of the tests is one for all
     with StateStore(url, turn) as store, PushLedger(url, turn) as ledger:
         store.observe(name, 1, "mine")
@@ -58,7 +58,7 @@ def test_the_state_store_takes_nothing_from_one_that_was_overtaken(url, turn, tm
         assert ledger.entries("service", "products", [name]) == {}
 
 
-def test_turns_of_different_things_do_not_mind_each_other(url, turn, tmp_path):
+def test_turns_of_different_locks_are_independent(url, turn, tmp_path):
     other = turn_at(url, tmp_path, what="push-retailers")
     turn.epoch.check()
     other.epoch.check()
@@ -66,7 +66,7 @@ def test_turns_of_different_things_do_not_mind_each_other(url, turn, tmp_path):
     other.close()
 
 
-def test_who_takes_over_waits_for_a_write_that_has_begun(url, turn, tmp_path):
+def test_the_next_turn_waits_for_a_write(url, turn, tmp_path):
     """There is no moment between the look at the epoch and the commit."""
     order: list[str] = []
 
@@ -84,7 +84,7 @@ def test_who_takes_over_waits_for_a_write_that_has_begun(url, turn, tmp_path):
     assert order == ["written", "taken"]
 
 
-def test_nothing_is_put_in_place_or_taken_away_by_one_that_was_overtaken(url, turn, tmp_path):
+def test_an_overtaken_turn_moves_no_file(url, turn, tmp_path):
     kept = tmp_path / "kept"
     turn.write_whole(kept, b"first")
     made = turn.temporary("made")
@@ -98,7 +98,7 @@ def test_nothing_is_put_in_place_or_taken_away_by_one_that_was_overtaken(url, tu
     assert kept.read_bytes() == b"first"
 
 
-def test_one_that_has_looked_before_finds_nothing_to_rename(url, turn, tmp_path):
+def test_a_late_rename_finds_nothing(url, turn, tmp_path):
     """What is left to do behind the look is one rename, out of a folder that is gone or into it."""
     kept, made = tmp_path / "kept", turn.temporary("made")
     kept.write_bytes(b"first")
@@ -112,7 +112,7 @@ def test_one_that_has_looked_before_finds_nothing_to_rename(url, turn, tmp_path)
     assert kept.read_bytes() == b"first"
 
 
-def test_of_two_data_folders_with_one_state_store_the_earlier_turn_ends(url, turn, tmp_path):
+def test_two_data_folders_take_turns_from_each_other(url, turn, tmp_path):
     there = turn_at(url, tmp_path / "there")
     with pytest.raises(TakenOver, match="two data folders"):
         turn.epoch.check()
@@ -121,7 +121,7 @@ def test_of_two_data_folders_with_one_state_store_the_earlier_turn_ends(url, tur
     there.close()
 
 
-def test_a_state_store_that_was_put_back_from_a_copy_does_not_take_another_for_its_own(url, turn, tmp_path):
+def test_an_older_copy_counts_the_same_epochs_again(url, turn, tmp_path):
     """It counts the same epochs once more."""
     with turn.epoch._engine.begin() as connection:
         connection.execute(turns.delete().where(turns.c.what == "writer"))
@@ -132,7 +132,7 @@ def test_a_state_store_that_was_put_back_from_a_copy_does_not_take_another_for_i
     again.close()
 
 
-def test_what_an_overtaken_run_meets_is_told_as_that(url, tmp_path):
+def test_errors_of_an_overtaken_run_are_explained(url, tmp_path):
     def night() -> None:
         with taking_turn(url, Layout(tmp_path), "the night", run_id="one") as turn:
             overtake(url, tmp_path)
@@ -143,7 +143,7 @@ def test_what_an_overtaken_run_meets_is_told_as_that(url, tmp_path):
     assert isinstance(error.value.__cause__, FileNotFoundError)
 
 
-def test_an_error_of_one_whose_turn_it_is_stays_what_it_is(url, tmp_path):
+def test_an_error_in_its_own_turn_stays(url, tmp_path):
     with (
         pytest.raises(ValueError, match="mine"),
         taking_turn(url, Layout(tmp_path), "the night"),

@@ -225,7 +225,7 @@ def keys_of_a_container(monkeypatch) -> Iterator[None]:
         server.shutdown()
 
 
-def test_a_sync_reads_nothing_where_only_obstore_finds_the_keys_and_doctor_says_so(
+def test_keys_that_only_obstore_finds_are_refused(
     sandbox, settings_for, in_bucket, keys_of_a_container, keys, postgres_url
 ):
     lake_url = Lakes(postgres_url).new()
@@ -272,6 +272,6 @@ def test_another_store_is_refused():
 
 
 @pytest.mark.parametrize("place", [{"data_dir": "/data[1]"}, {"files_url": "s3://b/what*"}])
-def test_a_place_that_would_be_taken_as_a_pattern_is_refused(place):
+def test_a_place_that_is_a_pattern_is_refused(place):
     with pytest.raises(SettingsError, match=r"treats (\[|\*) as a pattern.* Choose another WMS_(DATA_DIR|FILES_URL)"):
         Settings.load(_env_file=None, analytics="ducklake", state_url="postgresql://u@h/d", **place)

@@ -57,7 +57,7 @@ def opened(in_bucket: dict[str, object], tmp_path: Path, name: str = "copies") -
     return made
 
 
-def test_what_is_put_can_be_read_listed_and_deleted(files: Files, turn):
+def test_files_are_put_read_listed_and_deleted(files: Files, turn):
     with files.in_turn(turn):
         key = files.put(turn, PAGE, b"page")
         assert (key, unmarked(key)) == (files.named(PAGE, b"page"), PAGE)
@@ -79,7 +79,7 @@ def test_what_is_put_can_be_read_listed_and_deleted(files: Files, turn):
         assert files.size(RECORD) is None
 
 
-def test_files_that_are_made_in_the_workplace_are_kept_and_at_hand(files: Files, turn):
+def test_files_of_the_workplace_are_kept(files: Files, turn):
     with files.in_turn(turn):
         wanted = [f"parquet/{table}/w-00001.parquet" for table in ("orders", "shipments")]
         for key in wanted:
@@ -155,7 +155,7 @@ def test_a_stale_writer_replaces_no_record(in_bucket, tmp_path, turn, successor,
     assert after.get(RECORD) == b"new"
 
 
-def test_what_a_stale_writer_deletes_is_not_what_was_put_since(in_bucket, tmp_path, turn, successor):
+def test_a_stale_writer_deletes_no_newer_page(in_bucket, tmp_path, turn, successor):
     files, (after, take) = opened(in_bucket, tmp_path), successor
     old = files.put(turn, PAGE, b"old")
     files.delete(Overtaken(turn, lambda: after.put(take(), PAGE, b"new")), old)
@@ -171,7 +171,7 @@ def test_other_content_under_the_name_is_not_overwritten(in_bucket, tmp_path, tu
 
 
 @pytest.mark.parametrize("name", ["raw/shipments//page", "raw/shipments/../../page"])
-def test_an_object_with_a_name_that_is_no_path_is_named_with_what_to_do(name, in_bucket, tmp_path, s3):
+def test_an_object_whose_name_is_no_path(name, in_bucket, tmp_path, s3):
     client_of(s3).put_object(Bucket="wms", Key=prefix_of(in_bucket) + name, Body=b"of somebody else")
     with pytest.raises(OddName, match=r"raw/shipments could not be listed.*/page.*Delete that object"):
         opened(in_bucket, tmp_path).names("raw/shipments")
@@ -213,7 +213,7 @@ LINE_BREAKS = {
 
 
 @pytest.mark.parametrize("name", LINE_BREAKS)
-def test_credentials_with_a_line_break_are_named_before_obstore_panics(name, tmp_path, monkeypatch):
+def test_credentials_with_a_line_break_are_named(name, tmp_path, monkeypatch):
     """A secret that was made with ``echo`` ends with one."""
     value = "open-sesame\n"
     if name.endswith("_FILE"):
@@ -252,7 +252,7 @@ def refusing(request) -> Iterator[tuple[str, int]]:
         server.shutdown()
 
 
-def test_a_store_that_refuses_is_named_with_what_to_look_at(refusing, in_bucket, tmp_path, turn):
+def test_a_store_that_refuses_is_named(refusing, in_bucket, tmp_path, turn):
     address, status = refusing
     expected = r"s3://wms/.* could not be written .*its region, the credentials"
     with pytest.raises(FilesUnavailable, match=expected) as caught:
@@ -260,7 +260,7 @@ def test_a_store_that_refuses_is_named_with_what_to_look_at(refusing, in_bucket,
     assert isinstance(caught.value, FilesRefused) == (status != 301), "to wait for that mends nothing"
 
 
-def test_a_listing_is_asked_for_once_and_follows_what_is_done():
+def test_a_listing_is_requested_once():
     asked: list[str] = []
     there = {
         "raw/shipments/w": 0,

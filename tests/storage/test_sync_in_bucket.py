@@ -92,7 +92,7 @@ def raw_pages(keys: Callable[[], set[str]]) -> set[str]:
     return {key for key in keys() if "/page-" in key}
 
 
-def test_the_next_machine_continues_after_an_outage_and_a_kill(service, settings, expected, in_bucket, s3: Wire, keys):
+def test_the_next_machine_continues_after_outage_and_kill(service, settings, expected, in_bucket, s3: Wire, keys):
     def cut(_: Any) -> None:
         if len(pages_asked(service)) >= 4:
             s3.cut()
@@ -132,7 +132,7 @@ def test_the_next_machine_continues_after_an_outage_and_a_kill(service, settings
     assert not verify(settings).damaged
 
 
-def test_an_installation_moves_by_a_backup_and_a_restore(service, settings_for, expected, settings, keys, tmp_path):
+def test_an_installation_moves_by_backup_and_restore(service, settings_for, expected, settings, keys, tmp_path):
     here = settings_for(service, **SMALL, data_dir=shutil.copytree(beside(service), tmp_path / "moved"))
     backup(here, tmp_path / "backups")
     there = settings
@@ -157,7 +157,7 @@ def test_an_installation_moves_by_a_backup_and_a_restore(service, settings_for, 
         assert not [one for one in examine(elsewhere) if one.name == "raw pages"], "none is damaged"
 
 
-def test_what_a_bucket_and_a_backup_of_the_state_restore(service, settings, tmp_path, keys):
+def test_what_a_bucket_and_a_backup_restore(service, settings, tmp_path, keys):
     """The machine is lost with the state; the backup is of before somebody had an order forgotten."""
     sync(settings)
     before = rows(settings.layout)

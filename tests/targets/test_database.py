@@ -38,7 +38,7 @@ def relations_of(path: Path) -> Relations:
 
 
 @pytest.mark.parametrize("had", [definitions(), "of another release", None])
-def test_a_file_is_completed_if_the_last_load_had_other_definitions(tmp_path, had):
+def test_a_file_of_other_definitions_is_completed(tmp_path, had):
     path = tmp_path / "working.duckdb"
     with open_for_writing(empty_tables(path), memory_limit="300MB") as connection:
         with Session(connection).transaction():
@@ -62,7 +62,7 @@ def test_a_file_is_completed_if_the_last_load_had_other_definitions(tmp_path, ha
         ("alter column order_ref type blob", "order_ref is BLOB, and VARCHAR in this release"),
     ],
 )
-def test_tables_of_a_newer_release_are_named_so(tmp_path, change, says):
+def test_tables_of_a_newer_release_are_named(tmp_path, change, says):
     """An earlier release has only what this one knows: a rebuild would throw away what the newer one has made."""
     path = tmp_path / "working.duckdb"
     with open_for_writing(empty_tables(path), memory_limit="300MB") as connection:
@@ -72,7 +72,7 @@ def test_tables_of_a_newer_release_are_named_so(tmp_path, change, says):
     assert says in str(error.value)
 
 
-def test_a_file_of_a_newer_duckdb_is_named_so(tmp_path):
+def test_a_file_of_a_newer_duckdb(tmp_path):
     layout = Layout(tmp_path)
     with empty_tables(layout.published).open("r+b") as file:
         file.seek(12)  # as DuckDB documents it: a checksum, DUCK, the version
@@ -84,7 +84,7 @@ def test_a_file_of_a_newer_duckdb_is_named_so(tmp_path):
         pass
 
 
-def test_rows_of_ops_are_written_only_where_they_differ(tmp_path):
+def test_rows_of_ops_are_written_if_different(tmp_path):
     def kept(*rows: tuple[str, str | None]) -> list[tuple[object, ...]]:
         present = [OmittedName("w", name, "refused", "", said) for name, said in rows]
         with Session(connection).transaction():

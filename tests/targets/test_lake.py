@@ -259,7 +259,7 @@ def test_a_writer_that_was_overtaken_commits_nothing(lake):
     assert target.version == before
 
 
-def test_a_commit_whose_session_is_lost_says_so_without_the_values_that_it_sent(lake):
+def test_a_lost_commit_shows_no_values(lake):
     target = Lake(lake.settings)
     before = target.version
     with target.load(lake.store.turn) as load:
@@ -359,7 +359,7 @@ def test_an_old_catalogue_that_lacks_files_is_rebuilt(lake, lakes, synced_once, 
     assert sent_to == [(None,)]
 
 
-def test_maintenance_leaves_a_large_file_as_it_is_while_hardly_a_row_is_deleted(lake):
+def test_maintenance_spares_large_files_with_few_deleted_rows(lake):
     target = Lake(lake.settings)
 
     def maintained(statement: str) -> tuple[int, int]:
@@ -377,7 +377,7 @@ def test_maintenance_leaves_a_large_file_as_it_is_while_hardly_a_row_is_deleted(
     maintained("delete from main.brands where id >= 1000000000")
 
 
-def test_nothing_of_a_forgotten_order_is_left_in_the_lake(lake):
+def test_a_lake_keeps_nothing_of_a_forgotten_order(lake):
     settings, folder, lake_url = lake.settings, lake.layout.root, lake.settings.database_url
     statistics = {f"lake.{name}" for name in STATISTICS}
     with closing(opened_for_writing(settings, lake.store.turn)) as connection:  # an earlier snapshot has it too
@@ -512,7 +512,7 @@ def test_an_analyst_reads_as_shown_and_cannot_write(first, analyst):
             connection.execute("delete from other.shipments")
 
 
-def test_in_a_new_environment_an_analyst_fetches_a_time(first, analyst, tmp_path):
+def test_an_analyst_reads_in_a_new_environment(first, analyst, tmp_path):
     """Only what is shown is installed: elsewhere other packages bring what DuckDB's wheel does not require."""
     of_file = first.settings.model_copy(update={"analytics": "file", "state_url": None, "data_dir": tmp_path / "data"})
     change(
@@ -553,7 +553,7 @@ def test_extensions_come_from_the_installed_wheels(first):
         path_of("unheard_of")
 
 
-def test_without_postgresql_there_is_an_error_that_shows_no_password():
+def test_an_absent_postgresql_shows_no_password():
     away = Settings.load(
         _env_file=None,
         analytics="ducklake",
@@ -566,7 +566,7 @@ def test_without_postgresql_there_is_an_error_that_shows_no_password():
         Settings.load(_env_file=None, analytics="ducklake")
 
 
-def test_a_backup_brings_the_state_and_the_files_back(lake, tmp_path):
+def test_a_backup_restores_state_and_files(lake, tmp_path):
     """The next load makes the lake."""
     settings = lake.settings
     before, forgotten = stored(settings), lake.store.forgotten()

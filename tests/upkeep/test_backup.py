@@ -222,7 +222,7 @@ def test_what_was_forgotten_later_is_not_restored(settings, backups, tmp_path):
         assert created in ledger.all()
 
 
-def test_a_folder_that_holds_data_is_replaced_by_name(settings, backups, tmp_path):
+def test_a_folder_with_data_is_replaced_by_name(settings, backups, tmp_path):
     """At each moment there is a published file, and nothing runs; the present ledger continues the kept one."""
     before = tables(settings)
     for over in (None, tmp_path):
@@ -249,7 +249,7 @@ def test_a_folder_that_holds_data_is_replaced_by_name(settings, backups, tmp_pat
         pass
 
 
-def test_what_cannot_be_backed_up_or_restored_is_named(settings, backups, tmp_path):
+def test_impossible_backups_and_restores_are_named(settings, backups, tmp_path):
     """A folder that cannot be written, a backup of another service, and where there is nothing."""
     new = settings.model_copy(update={"data_dir": tmp_path / "new"})
     other = new.model_copy(update={"base_url": "https://other.example.com"})
@@ -331,7 +331,7 @@ def test_damage_in_a_backup_is_named_and_mended(settings, backups, night):
     assert shipments(settings) == before
 
 
-def test_a_damaged_record_of_a_backup_stops_no_later_one(settings, backups):
+def test_a_damaged_record_stops_no_later_backup(settings, backups):
     first = backup(settings, backups)
     damaged = backup(settings, backups).path
     damaged.write_bytes(damaged.read_bytes()[:-9])
@@ -349,7 +349,7 @@ def test_a_damaged_record_of_a_backup_stops_no_later_one(settings, backups):
     assert not said
 
 
-def test_a_page_that_is_damaged_in_the_folder_is_not_taken_for_whole(settings, backups):
+def test_a_damaged_page_is_recorded_as_damaged(settings, backups):
     page = first(settings, "raw/shipments/2*/page-*")
     DAMAGE["altered"](page)
     made = backup(settings, backups)
@@ -357,7 +357,7 @@ def test_a_page_that_is_damaged_in_the_folder_is_not_taken_for_whole(settings, b
     assert made.backup.damaged.keys().isdisjoint(made.backup.files)
 
 
-def test_a_state_store_that_was_lost_is_not_what_a_backup_keeps(settings, backups):
+def test_a_lost_state_store_is_not_backed_up(settings, backups):
     before = Backups.at(backups).layout.backups()
     with begin(settings, "sync"):
         pass  # writes the list of forgotten orders, as every run does
@@ -391,7 +391,7 @@ def changed_record(made: BackupReport, state: bytes | None = None, /, **changes:
     made.path.write_bytes(json.dumps(record | changes).encode())
 
 
-def test_a_folder_of_backups_and_the_data_folder_are_apart(settings, backups, folder, tmp_path):
+def test_backups_and_data_are_in_separate_folders(settings, backups, folder, tmp_path):
     (tmp_path / "link").symlink_to(settings.data_dir)
     inside = Path(shutil.copytree(backups, settings.data_dir / "backups"))
     shutil.copytree(backups, folder, dirs_exist_ok=True)
@@ -458,7 +458,7 @@ def test_a_restore_that_fails_leaves_the_folder(settings, backups):
         pass
 
 
-def test_a_damaged_present_state_store_comes_back_if_the_restore_fails(settings, backups):
+def test_a_failed_restore_leaves_a_damaged_state_store(settings, backups):
     damaged = b"SQLite format 3\0" + b"no database" * 1000
     for path in settings.data_dir.glob("state.db*"):
         path.unlink()
@@ -567,9 +567,7 @@ def test_a_wrong_record_is_refused(settings, backups):
     assert contents(settings) == before
 
 
-def test_a_file_moves_into_a_lake_in_a_data_folder_that_does_not_exist(
-    settings, backups, tmp_path, postgres_url, night
-):
+def test_a_file_moves_into_a_lake(settings, backups, tmp_path, postgres_url, night):
     before = shipments(settings)
     backup(settings, backups)
     moved = settings.model_copy(

@@ -243,7 +243,7 @@ def assert_recorded(stored: Bench) -> None:
         assert window.bytes == sum(page.bytes for page in pages) == read_manifest(stored.layout, window.id).window.bytes
 
 
-def test_what_was_interrupted_is_finished_by_the_next_run(stored, read_once):
+def test_the_next_run_finishes_an_interrupted_forget(stored, read_once):
     order, *_ = orders_with_addresses(stored)
     before = rows(stored)
     refused = pytest.raises(AnalyticsError, match=r"Forgetting .* \(.*File too large\)")
@@ -294,7 +294,7 @@ def folders_holding(bench: Bench, order: int) -> set[str]:
     return {part.split("/")[0] for part in files_holding(bench.layout.raw, (MARK % order).encode())}
 
 
-def test_only_the_windows_that_name_an_order_are_searched(stored):
+def test_only_windows_that_name_an_order_are_searched(stored):
     with published(stored) as connection:
         orders = [order for (order,) in connection.execute("select id from orders order by id").fetchall()]
     found = {order: suspects(stored.layout, stored.store, [order]) for order in orders[::6]}
@@ -337,7 +337,7 @@ UNSURE: dict[str, Callable[[Bench, str], object]] = {
 }
 
 
-def test_a_window_whose_rows_may_lack_an_order_is_searched(stored, read_once):
+def test_a_window_that_may_lack_rows_is_searched(stored, read_once):
     for why, happens in UNSURE.items():
         stored.begin_like(read_once)
         window = stored.store.windows("loaded")[0].id
@@ -345,7 +345,7 @@ def test_a_window_whose_rows_may_lack_an_order_is_searched(stored, read_once):
         assert suspects(stored.layout, stored.store, [424242]) == (window,), why
 
 
-def test_orders_are_named_by_id_unique_id_or_reference(stored):
+def test_orders_are_named_by_id_or_reference(stored):
     with published(stored) as connection:
         id_, unique_id, order_ref = connection.execute("select id, unique_id, order_ref from orders").fetchall()[0]
     for name in (str(id_), unique_id, order_ref):

@@ -137,7 +137,7 @@ def test_nothing_is_read_while_both_are_lost(bench, installed):
     assert len(bench.store.windows()) == windows
 
 
-def test_the_published_file_alone_proves_that_the_state_store_is_lost(bench):
+def test_the_published_file_proves_that_state_is_lost(bench):
     shutil.rmtree(bench.layout.raw)
     spoil(bench, "deleted")
     lose_state(bench)

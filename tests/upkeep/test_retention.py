@@ -83,7 +83,7 @@ def aged(bench: Bench, sandbox, settings_for) -> Bench:
     return bench
 
 
-def test_old_pages_are_dropped_and_a_rebuild_loses_nothing(aged, settings_for, sandbox):
+def test_old_pages_are_dropped_without_loss(aged, settings_for, sandbox):
     ten_days, aged.settings = aged.settings, settings_for(sandbox)
     old, everything = {window.id for window in aged.store.windows("loaded")}, pages_on_disk(aged)
     drop_old_pages(aged.run)
