@@ -18,7 +18,7 @@ from tests.conftest import logged
 from tests.postgres import end_sessions, plain
 from wms_sync.layout import Layout
 from wms_sync.state.advisory import PostgresLock
-from wms_sync.state.errors import StateError, StateSilent, StateUrlError, TakenOver
+from wms_sync.state.errors import StateError, StateSilent, StateUrlError
 from wms_sync.state.lock import lock_of
 from wms_sync.state.schema import observations
 from wms_sync.state.store import StateStore
@@ -62,25 +62,6 @@ def test_a_lost_session_fails_and_rolls_back(postgres_url, tmp_path):
         assert seen.about == "before"
     with lock_of(postgres_url, Layout(tmp_path)).hold("the next"):
         pass
-
-
-def test_a_run_without_its_lock_writes_nothing(postgres_url, tmp_path):
-    name, layout = tmp_path.name, Layout(tmp_path)
-
-    def night() -> None:
-        with (
-            taking_turn(postgres_url, layout, "the night", run_id="one") as turn,
-            StateStore(postgres_url, turn) as store,
-        ):
-            end_sessions(postgres_url, "query like '%pg_try_advisory_lock(hash%'")
-            with taking_turn(postgres_url, layout, "the next", run_id="two"):
-                pass
-            store.observe(name, 2, "late")
-
-    with pytest.raises(TakenOver, match="the next"):
-        night()
-    with StateStore(postgres_url) as store:
-        assert store.observation(name) is None
 
 
 def test_a_wait_that_is_ended_is_reported(postgres_url, tmp_path):

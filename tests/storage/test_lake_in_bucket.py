@@ -5,13 +5,10 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from datetime import timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import duckdb
 import psycopg
@@ -22,7 +19,7 @@ from tests.conftest import FEWER, NOW
 from tests.lakes import Lakes, in_the_database, tables_of
 from tests.oracle import differences, expected_tables
 from tests.postgres import plain
-from tests.storage.conftest import KEYS, client_of, foretold, permitted, prefix_of
+from tests.storage.conftest import KEYS, answering, client_of, foretold, permitted, prefix_of
 from tests.storage.test_sync_in_bucket import raw_pages, recorded
 from tests.unpacked import files_holding
 from tests.upkeep.test_forget import MARK, marked_in_new_places
@@ -198,44 +195,26 @@ def holding(objects: Callable[[], dict[str, bytes]], folder: Path, order: int) -
     return files_holding(folder, (MARK % order).encode())
 
 
-@pytest.fixture
-def keys_of_a_container(monkeypatch) -> Iterator[None]:
-    """The keys come from the machine, as in EKS: the environment has only the address where obstore asks for them."""
+def test_keys_that_only_obstore_finds_are_refused(
+    sandbox, settings_for, in_bucket, keys, postgres_url, monkeypatch, tmp_path
+):
+    """As in EKS, where the environment has only the address at which to request the keys."""
+    settings = settings_for(sandbox, **(in_bucket | IN_LAKE | {"state_url": Lakes(postgres_url).new()}))
     given = {"AccessKeyId": KEYS["AWS_ACCESS_KEY_ID"], "SecretAccessKey": KEYS["AWS_SECRET_ACCESS_KEY"]}
     content = json.dumps(given | {"Token": "lent", "Expiration": "2099-01-01T00:00:00Z"}).encode()
-
-    class Give(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with TemporaryDirectory() as folder, ThreadingHTTPServer(("127.0.0.1", 0), Give) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        Path(folder, "token").write_text("token")
+    (tmp_path / "token").write_text("token")
+    with answering(200, content) as (address, _), monkeypatch.context() as container:
         for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-            monkeypatch.delenv(name)
-        monkeypatch.setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", f"http://127.0.0.1:{server.server_port}/")
-        monkeypatch.setenv("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", f"{folder}/token")
-        yield
-        server.shutdown()
-
-
-def test_keys_that_only_obstore_finds_are_refused(
-    sandbox, settings_for, in_bucket, keys_of_a_container, keys, postgres_url
-):
-    lake_url = Lakes(postgres_url).new()
-    settings = settings_for(sandbox, **(in_bucket | IN_LAKE | {"state_url": lake_url}))
-    found = {(one.name, one.severity): one.text for one in examine(settings)}
-    assert found["files", "note"].endswith("overwrites no object")
-    assert "set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION" in found["files", "error"]
-    sandbox.sandbox.requests.clear()
-    with pytest.raises(LakeUnreachable, match=rf"DuckDB cannot .* {settings.files_url}/lake/ \(HTTPException: .*403"):
-        Operation(settings, source="test").sync()
+            container.delenv(name)
+        container.setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", f"{address}/")
+        container.setenv("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", f"{tmp_path}/token")
+        found = {(one.name, one.severity): one.text for one in examine(settings)}
+        assert found["files", "note"].endswith("overwrites no object")
+        assert "set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION" in found["files", "error"]
+        sandbox.sandbox.requests.clear()
+        unreachable = rf"DuckDB cannot .* {settings.files_url}/lake/ \(HTTPException: .*403"
+        with pytest.raises(LakeUnreachable, match=unreachable):
+            Operation(settings, source="test").sync()
     assert list(sandbox.sandbox.requests) == []
     assert not [key for key in keys() if key.startswith("raw/")]
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-import threading
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import turn_at
-from tests.storage.conftest import client_of, prefix_of
+from tests.storage.conftest import answering, client_of, prefix_of
 from wms_sync.errors import SettingsError
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings
@@ -37,9 +37,8 @@ RECORD = "raw/shipments/w/manifest.json"
 
 @pytest.fixture
 def turn(tmp_path):
-    turn = turn_at(f"sqlite:///{tmp_path}/state.db", tmp_path / "data")
-    yield turn
-    turn.close()
+    with closing(turn_at(f"sqlite:///{tmp_path}/state.db", tmp_path / "data")) as turn:
+        yield turn
 
 
 @pytest.fixture(params=["folder", "s3", "file"])
@@ -101,65 +100,40 @@ def test_names_carry_content_and_give_it_back():
     assert unmarked(key) == PAGE
 
 
-class Overtaken:
-    """A turn that is suspended between the look at its epoch and what it does then, while another one does it."""
+class Suspended(Turn):
+    """A turn that is suspended after its first check; ``meanwhile`` happens then."""
 
-    def __init__(self, turn: Turn, meanwhile: Callable[[], object]) -> None:
-        self.folder = turn.folder
-        self._turn = turn
-        self._meanwhile = meanwhile
-        self._looked = False
+    meanwhile: Callable[[], object] | None = None
 
     def check(self) -> None:
-        if self._looked:
-            self._turn.check()
-        self._looked = True
-        self._meanwhile()
-
-    def __getattr__(self, name: str):
-        return getattr(self._turn, name)
+        if (happens := self.meanwhile) is None:
+            super().check()
+        else:
+            self.meanwhile = None
+            happens()
 
 
-@pytest.fixture
-def successor(in_bucket, tmp_path, turn):
-    """The place as the next turn sees it, and what takes that turn."""
-    made: list[Turn] = []
-
-    def take() -> Turn:
-        if not made:
-            made.append(turn_at(f"sqlite:///{tmp_path}/state.db", tmp_path / "data"))
-        return made[0]
-
-    yield opened(in_bucket, tmp_path, "next"), take
-    for one in made:
-        one.close()
-
-
-def test_a_stale_writer_puts_no_page_over_another(in_bucket, tmp_path, turn, successor):
-    files, (after, take) = opened(in_bucket, tmp_path), successor
-    stale = Overtaken(turn, lambda: after.put(take(), PAGE, b"new"))
-    left = files.put(stale, PAGE, b"old")
-    assert after.get(after.named(PAGE, b"new")) == b"new"
-    assert left != after.named(PAGE, b"new"), "what it left is recorded nowhere"
-    with pytest.raises(TakenOver):
-        files.put(turn, PAGE, b"older")
-
-
-@pytest.mark.parametrize("exists", [True, False])
-def test_a_stale_writer_replaces_no_record(in_bucket, tmp_path, turn, successor, exists):
-    files, (after, take) = opened(in_bucket, tmp_path), successor
-    if exists:
-        files.replace(turn, RECORD, b"before")
-    with pytest.raises(TakenOver):
-        files.replace(Overtaken(turn, lambda: after.replace(take(), RECORD, b"new")), RECORD, b"old")
-    assert after.get(RECORD) == b"new"
-
-
-def test_a_stale_writer_deletes_no_newer_page(in_bucket, tmp_path, turn, successor):
-    files, (after, take) = opened(in_bucket, tmp_path), successor
-    old = files.put(turn, PAGE, b"old")
-    files.delete(Overtaken(turn, lambda: after.put(take(), PAGE, b"new")), old)
-    assert after.get(after.named(PAGE, b"new")) == b"new"
+def test_a_stale_writer_changes_nothing_of_its_successor(in_bucket, tmp_path, turn):
+    files, after = opened(in_bucket, tmp_path), opened(in_bucket, tmp_path, "next")
+    files.replace(turn, RECORD, b"before")
+    other = PAGE.replace("00001", "00002")
+    old = files.put(turn, other, b"old")
+    stale = Suspended(turn.epoch, turn.layout)
+    with closing(turn_at(f"sqlite:///{tmp_path}/state.db", tmp_path / "data")) as successor:
+        stale.meanwhile = lambda: after.put(successor, PAGE, b"new")
+        left = files.put(stale, PAGE, b"old")
+        assert after.get(after.named(PAGE, b"new")) == b"new"
+        assert left != after.named(PAGE, b"new"), "what it left is recorded nowhere"
+        for record in (RECORD, RECORD.replace("/w/", "/v/")):  # one that exists, and one that does not
+            stale.meanwhile = partial(after.replace, successor, record, b"new")
+            with pytest.raises(TakenOver):
+                files.replace(stale, record, b"old")
+            assert after.get(record) == b"new"
+        stale.meanwhile = lambda: after.put(successor, other, b"new")
+        files.delete(stale, old)
+        assert after.get(after.named(other, b"new")) == b"new"
+        with pytest.raises(TakenOver):
+            files.put(stale, PAGE, b"older")
 
 
 def test_other_content_under_the_name_is_not_overwritten(in_bucket, tmp_path, turn, s3):
@@ -229,34 +203,12 @@ def test_credentials_with_a_line_break_are_named(name, tmp_path, monkeypatch):
     Settings.load(_env_file=None, files_url=LINE_BREAKS[name])
 
 
-@pytest.fixture(params=[403, 301, 404])
-def refusing(request) -> Iterator[tuple[str, int]]:
-    """A store that answers everything with one status, and how often it was asked."""
-    asked: list[str] = []
-
-    class Refuse(BaseHTTPRequestHandler):
-        def do_PUT(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"]))
-            asked.append(self.path)
-            self.send_response(request.param)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Refuse) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}", request.param
-        assert len(asked) == 1, "what is refused is not asked again"
-        server.shutdown()
-
-
-def test_a_store_that_refuses_is_named(refusing, in_bucket, tmp_path, turn):
-    address, status = refusing
+@pytest.mark.parametrize("status", [403, 301, 404])
+def test_a_store_that_refuses_is_named(status, in_bucket, tmp_path, turn):
     expected = r"s3://wms/.* could not be written .*its region, the credentials"
-    with pytest.raises(FilesUnavailable, match=expected) as caught:
+    with answering(status) as (address, asked), pytest.raises(FilesUnavailable, match=expected) as caught:
         bucket_files("s3://wms/refused", address, tmp_path).put(turn, PAGE, b"page")
+    assert len(asked) == 1, "what is refused is not requested again"
     assert isinstance(caught.value, FilesRefused) == (status != 301), "to wait for that mends nothing"
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import msgspec
 import pytest
 from pydantic import SecretStr
 
@@ -33,7 +34,7 @@ from wms_sync.storage.durable import Inaccessible
 from wms_sync.targets.errors import AnotherServiceError
 from wms_sync.targets.target import target_of
 from wms_sync.upkeep.backup import BackupReport, backup
-from wms_sync.upkeep.backups import BackupError, Backups, FoldersOverlap, read_backup
+from wms_sync.upkeep.backups import BackupError, Backups, FoldersOverlap, Kept, read_backup
 from wms_sync.upkeep.forgotten_orders import add_to_list
 from wms_sync.upkeep.recovery import begin
 from wms_sync.upkeep.restore import DataFolderInUse, restore, trust_ledger
@@ -388,7 +389,7 @@ def changed_record(made: BackupReport, state: bytes | None = None, /, **changes:
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(state)
         record["state"] |= {"sha256": sha256, "size": len(state)}
-    made.path.write_bytes(json.dumps(record | changes).encode())
+    made.path.write_bytes(msgspec.json.encode(record | changes))
 
 
 def test_backups_and_data_are_in_separate_folders(settings, backups, folder, tmp_path):
@@ -409,50 +410,36 @@ def test_backups_and_data_are_in_separate_folders(settings, backups, folder, tmp
     assert contents(settings) == before
 
 
-def without_room_for_a_copy(settings: Settings, _: BackupReport) -> AbstractContextManager[None]:
-    return no_file_larger_than(settings.layout.published.stat().st_size // 2)
+def a_file(made: BackupReport) -> Kept:
+    return made.backup.files["clocks.json"]
 
 
-def without_room_for_the_state(_: Settings, __: BackupReport) -> AbstractContextManager[None]:
-    return no_file_larger_than(20_000)
-
-
-def with_a_page_of_no_window(_: Settings, made: BackupReport) -> AbstractContextManager[None]:
-    state = json.loads(Backups.at(made.path.parent).layout.file(made.backup.state.sha256).read_bytes())
-    state["tables"]["windows"] = []
-    changed_record(made, json.dumps(state).encode())
-    return nullcontext()
-
-
-def with_a_name_that_is_too_long(_: Settings, made: BackupReport) -> AbstractContextManager[None]:
-    record = json.loads(made.path.read_bytes())
-    changed_record(made, files=record["files"] | {"rejects/" + "x" * 300: record["files"]["clocks.json"]})
-    return nullcontext()
-
-
-def with_a_present_state_that_refuses(settings: Settings, _: BackupReport) -> AbstractContextManager[None]:
+def refuse_deletes(settings: Settings) -> None:
     with closing(sqlite3.connect(settings.layout.state)) as connection:
         connection.execute("create trigger no before delete on windows begin select raise(abort, 'not now'); end")
-    return nullcontext()
 
 
-WRONG = (
-    without_room_for_a_copy,
-    without_room_for_the_state,
-    with_a_page_of_no_window,
-    with_a_name_that_is_too_long,
-    with_a_present_state_that_refuses,
-)
+Wrong = Callable[[Settings, BackupReport], AbstractContextManager[None] | None]
+WRONG: dict[str, Wrong] = {
+    "no room for a copy": lambda here, _: no_file_larger_than(here.layout.published.stat().st_size // 2),
+    "no room for the state": lambda _, __: no_file_larger_than(20_000),
+    "a page of no window": lambda _, made: changed_record(made, state_with(made, windows=[])),
+    "a name that is too long": lambda _, made: changed_record(made, files={"rejects/" + "x" * 300: a_file(made)}),
+    "a present state that refuses": lambda here, _: refuse_deletes(here),
+}
 
 
 def test_a_restore_that_fails_leaves_the_folder(settings, backups):
     [path] = Backups.at(backups).layout.backups()
     record, made = path.read_bytes(), BackupReport(path, read_backup(path), 0, 0, 0)
     before = contents(settings)
-    for wrong in WRONG:
-        with wrong(settings, made), pytest.raises(BackupError, match=r"was not restored, and .* is unchanged"):
+    for what, wrong in WRONG.items():
+        with (
+            wrong(settings, made) or nullcontext(),
+            pytest.raises(BackupError, match=r"was not restored, and .* is unchanged"),
+        ):
             restore(settings, path, over=settings.data_dir)
-        assert contents(settings) == before, wrong.__name__
+        assert contents(settings) == before, what
         path.write_bytes(record)
     with begin(settings, "sync"):
         pass
@@ -489,10 +476,29 @@ NAMES = (
 )
 
 
-def state_with(made: BackupReport, table: str, **values: object) -> bytes:
-    state = json.loads(Backups.at(made.path.parent).layout.file(made.backup.state.sha256).read_bytes())
-    state["tables"][table][0] |= values
-    return json.dumps(state).encode()
+def read_state(made: BackupReport) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(kept_state(made).read_bytes())
+    return content
+
+
+def kept_state(made: BackupReport) -> Path:
+    return Backups.at(made.path.parent).layout.file(made.backup.state.sha256)
+
+
+def state_with(made: BackupReport, **tables: object) -> bytes:
+    """The state store of a backup with other tables."""
+    state = read_state(made)
+    return json.dumps(state | {"tables": state["tables"] | tables}).encode()
+
+
+def row_with(table: str, **values: object) -> Callable[[BackupReport], bytes]:
+    """What makes the state store of a backup with other values in a row."""
+
+    def make(made: BackupReport) -> bytes:
+        first, *rest = read_state(made)["tables"][table]
+        return state_with(made, **{table: [first | values, *rest]})
+
+    return make
 
 
 KEPT = {"sha256": "a" * 64, "size": 1, "changed": 1}
@@ -503,19 +509,19 @@ NO_STATES: dict[str, Callable[[BackupReport], bytes]] = {
     "an empty object": lambda _: b"{}",
     "rows of another kind": lambda _: b'{"migrations": [], "tables": {"windows": [[1]]}}',
     "a row without its columns": lambda _: b'{"migrations": [], "tables": {"windows": [{"id": "w"}]}}',
-    "a text for a time": lambda made: state_with(made, "windows", from_at="yesterday"),
-    "a time out of range": lambda made: state_with(made, "windows", from_at="0001-01-01T00:00:00+14:00"),
-    "null for a name": lambda made: state_with(made, "windows", id=None),
-    "a text for a number": lambda made: state_with(made, "pages", number="one"),
-    "a number out of range": lambda made: state_with(made, "pages", bytes=2**63),
-    "one column more": lambda made: state_with(made, "pages", more=1),
-    "a path for a page": lambda made: state_with(made, "pages", file="../../../state.db"),
-    "a path for a window": lambda made: state_with(made, "windows", id="../../state"),
+    "a text for a time": row_with("windows", from_at="yesterday"),
+    "a time out of range": row_with("windows", from_at="0001-01-01T00:00:00+14:00"),
+    "null for a name": row_with("windows", id=None),
+    "a text for a number": row_with("pages", number="one"),
+    "a number out of range": row_with("pages", bytes=2**63),
+    "one column more": row_with("pages", more=1),
+    "a path for a page": row_with("pages", file="../../../state.db"),
+    "a path for a window": row_with("windows", id="../../state"),
 }
 
 
-def replace_the_state(made: BackupReport) -> None:
-    Backups.at(made.path.parent).layout.file(made.backup.state.sha256).write_bytes(b"{}")
+def with_state(state: Callable[[BackupReport], bytes], made: BackupReport) -> None:
+    changed_record(made, state(made))
 
 
 def with_hash(sha256: str, where: str, made: BackupReport) -> None:
@@ -523,20 +529,12 @@ def with_hash(sha256: str, where: str, made: BackupReport) -> None:
     changed_record(made, **{where: kept if where == "state" else {"clocks.json": kept}})
 
 
-def with_state(state: Callable[[BackupReport], bytes], made: BackupReport) -> None:
-    changed_record(made, state(made))
-
-
-def with_name(name: str, where: str, value: object, made: BackupReport) -> None:
-    changed_record(made, **{where: {name: value}})
-
-
 NO_NAME, NO_RECORD = "cannot be in a data folder", "is not the record of a backup"
 NO_STATE = r"cannot be restored, because its state store is damaged: .*Nothing was changed"
-WRONG_RECORDS: dict[str, tuple[Callable[[BackupReport], None], str, str]] = {
+WRONG_RECORDS: dict[str, tuple[Callable[[BackupReport], object], str, str]] = {
     # what is done to a record, what is said of it, and what a verification names
     **{
-        f"{where}: {name}": (partial(with_name, name, where, value), NO_NAME, "{}")
+        f"{where}: {name}": (partial(changed_record, **{where: {name: value}}), NO_NAME, "{}")
         for where, value in (("files", KEPT), ("damaged", "it is missing"))
         for name in NAMES
     },
@@ -549,7 +547,11 @@ WRONG_RECORDS: dict[str, tuple[Callable[[BackupReport], None], str, str]] = {
         f"a state: {what}": (partial(with_state, state), NO_STATE, "the state store of {}")
         for what, state in NO_STATES.items()
     },
-    "a state of another hash": (replace_the_state, "state store", "the state store of {}"),
+    "a state of another hash": (
+        lambda made: kept_state(made).write_bytes(b"{}"),
+        "state store",
+        "the state store of {}",
+    ),
 }
 
 

@@ -19,10 +19,6 @@ from wms_sync.targets.errors import RawPagesDamagedError
 from wms_sync.upkeep.recovery import recover
 
 
-def read(bench: Bench) -> None:
-    bench.read()
-
-
 def grow_old(bench: Bench, *states: str, days: int) -> None:
     """As if what was read had been read that many days before."""
     this_machines_clock_jumps(bench, *states, days=days)
@@ -43,7 +39,7 @@ def this_machines_clock_jumps(bench: Bench, *states: str, days: int) -> None:
 
 
 def read_long_ago(bench: Bench) -> None:
-    read(bench)
+    bench.read()
     load(bench)
     grow_old(bench, "loaded", days=11)
 
@@ -79,7 +75,7 @@ def aged(bench: Bench, sandbox, settings_for) -> Bench:
     begun(bench, sandbox, read_long_ago)
     sandbox.sandbox.advance(seconds=3600, changed=40)
     sandbox.sandbox.advance(seconds=10)
-    read(bench)
+    bench.read()
     return bench
 
 
