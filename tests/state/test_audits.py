@@ -51,14 +51,14 @@ def test_restored_audits_replace_the_known_ones(audits):
         [complete, audit("b", MOMENT + DAY)],
         [MissingShipment(7, "a", MOMENT, MOMENT + DAY), MissingShipment(8, "b", MOMENT)],
     )
-    assert [(one.window_id, one.compared) for one in audits.all()] == [("a", 1), ("b", None), ("c", None)]
+    assert [(found.window_id, found.compared) for found in audits.all()] == [("a", 1), ("b", None), ("c", None)]
     assert set(audits.missing()) == {8, 9}
 
 
 def test_an_audit_dated_ahead_does_not_stay_newest(audits):
     audits.begin(audit("a", MOMENT + 40 * DAY))
     audits.begin(audit("b", MOMENT + DAY))
-    assert [(one.window_id, one.read_at) for one in audits.all()] == [("a", MOMENT), ("b", MOMENT + DAY)]
+    assert [(found.window_id, found.read_at) for found in audits.all()] == [("a", MOMENT), ("b", MOMENT + DAY)]
 
 
 def test_a_stub_counts_unless_known_as_missing(audits):

@@ -86,7 +86,7 @@ def test_a_newer_state_store_is_read_not_written(tmp_path):
     said = r"written by a newer release of wms-sync \(its state store has 9999_later\).* Update wms-sync"
     with pytest.raises(StateNewer, match=said), begin(settings, "sync"):
         pass
-    [found] = [one for one in examine(settings) if "newer release" in one.text]
+    [found] = [finding for finding in examine(settings) if "newer release" in finding.text]
     assert found.severity == "error"
 
 
@@ -196,7 +196,7 @@ def test_a_postgresql_that_takes_no_writes_is_named(postgres_url, tmp_path, data
     settings = Settings.load(_env_file=None, data_dir=tmp_path / "data", state_url=database)
 
     def found() -> list[str]:
-        return [one.text for one in examine(settings) if (one.name, one.severity) == ("state", "error")]
+        return [finding.text for finding in examine(settings) if (finding.name, finding.severity) == ("state", "error")]
 
     assert found() == []
     made_read_only = f"alter database {name_of(database)} set default_transaction_read_only = on"
@@ -204,8 +204,8 @@ def test_a_postgresql_that_takes_no_writes_is_named(postgres_url, tmp_path, data
     said = r"refuses \(cannot execute .* in a read-only transaction\)\. It is a standby.* to the primary"
     with pytest.raises(StateRefused, match=said):
         turn_at(database, tmp_path)
-    [told] = found()
-    assert re.search(said, told)
+    [finding] = found()
+    assert re.search(said, finding)
 
 
 def test_a_role_without_rights_is_named(postgres_url, tmp_path, database):

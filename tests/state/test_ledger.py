@@ -53,7 +53,7 @@ def test_kinds_services_and_keys_are_apart(ledger, request):
     service = request.node.name
     others = [intent(service, "A"), intent(f"{service}2", "a"), intent(service, "a", kind="products")]
     ledger.record([intent(service, "a", attempts=9), *others])
-    assert [one.attempts for one in ledger.entries(service, "retailers", ["a", "b"]).values()] == [9]
+    assert [entry.attempts for entry in ledger.entries(service, "retailers", ["a", "b"]).values()] == [9]
     assert set(ledger.entries(service, "retailers", ["a", "A"])) == {"a", "A"}
     assert set(others) <= set(ledger.all())
 

@@ -33,7 +33,7 @@ def test_a_fact_is_told_once_until_it_changes(outbox, url):
         assert not outbox.end(FACT, {"id": "4"}, ["webhook"], MOMENT), "it is another by now"
         assert outbox.end(changed, {"id": "5"}, ["webhook"], MOMENT + 2 * MINUTE)
         assert not another.end(changed, {"id": "6"}, ["webhook"], MOMENT)
-    assert [(one.id, one.channel) for one in outbox.waiting()] == [
+    assert [(alert.id, alert.channel) for alert in outbox.waiting()] == [
         ("1", "url 1"), ("1", "webhook"), ("3", "webhook"), ("5", "webhook")
     ]  # fmt: skip
     assert outbox.sent() == {}
@@ -52,7 +52,7 @@ def test_one_process_sends_after_planning_the_next_attempt(outbox, url):
         assert outbox.claim(again, MOMENT)
         assert outbox.waiting()[0].due_at == MOMENT + pause
     outbox.refused(first, "It answered 500.")
-    assert [one.refusal for one in outbox.waiting()] == ["It answered 500."]
+    assert [alert.refusal for alert in outbox.waiting()] == ["It answered 500."]
     outbox.delivered(first)
     assert outbox.waiting() == ()
 
@@ -60,7 +60,7 @@ def test_one_process_sends_after_planning_the_next_attempt(outbox, url):
 def test_of_heartbeats_only_the_newest_waits(outbox):
     for beat in ("1", "2"):
         outbox.add(SentAlert("heartbeat", "heartbeat", beat, MOMENT), {"id": beat}, ["heartbeat"], newest_only=True)
-    assert [one.id for one in outbox.waiting()] == ["2"]
+    assert [alert.id for alert in outbox.waiting()] == ["2"]
 
 
 def test_alerts_that_nobody_takes_are_given_up(outbox):
@@ -69,10 +69,10 @@ def test_alerts_that_nobody_takes_are_given_up(outbox):
 
     def give_up() -> list[str]:
         outbox.prune(["webhook", "heartbeat"], {"heartbeat": MOMENT}, before=MOMENT - 2 * MINUTE)
-        return [one.id for one in outbox.waiting()]
+        return [alert.id for alert in outbox.waiting()]
 
     assert give_up() == ["a", "b"], "by one look of a clock that is ahead nothing is old"
     for _ in range(GIVEN_UP_AFTER):
-        for one in outbox.waiting():
-            assert outbox.claim(one, MOMENT)
+        for alert in outbox.waiting():
+            assert outbox.claim(alert, MOMENT)
     assert give_up() == ["b"]

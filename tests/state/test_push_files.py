@@ -19,6 +19,6 @@ def test_the_newest_push_of_a_file_counts(url, turn, request):
         for file in (other, first, replace(first, kind="products", unsent=0, waits=0)):
             files.record(file)
         assert files.of_kind(service, "retailers") == {"/a.csv": first, "/b.csv": other}
-        assert [one for one in files.unfinished() if one.service == service] == [first, other]
+        assert [file for file in files.unfinished() if file.service == service] == [first, other]
         files.record(replace(first, unsent=0, waits=0, ended_at=MOMENT))
-        assert [one for one in files.unfinished() if one.service == service] == [other]
+        assert [file for file in files.unfinished() if file.service == service] == [other]

@@ -65,7 +65,7 @@ def test_a_run_dated_ahead_does_not_stay_newest(records):
     with records._engine.begin() as connection:
         connection.execute(schema.runs.update().values(started_at=datetime.now(UTC) + timedelta(days=40)))
     records.started("since", "sync", "schedule")
-    assert [one.run_id for one in records.newest(5)] == ["since", "ahead"]
+    assert [record.run_id for record in records.newest(5)] == ["since", "ahead"]
 
 
 def test_an_open_run_without_its_lock_was_killed(records, url, tmp_path):
@@ -74,13 +74,13 @@ def test_an_open_run_without_its_lock_was_killed(records, url, tmp_path):
     for run_id, purpose in (("killed", "sync"), ("alive", "backfill"), ("pushing", "push location_tags")):
         records.started(run_id, purpose, "ui")
     with lock.hold("backfill", run_id="alive"), lock.hold("push", what="push-location-tags", run_id="pushing"):
-        assert [one.outcome for one in records.as_they_are(layout)] == ["running", "running", "failed"]
+        assert [record.outcome for record in records.as_they_are(layout)] == ["running", "running", "failed"]
         assert records.of("killed").outcome == "running", "looking changes nothing"
         [killed] = records.mark_killed(layout)
         assert killed == records.of("killed")
         assert (killed.outcome, killed.error, killed.error_kind) == ("failed", KILLED, KILLED_KIND)
         assert records.mark_killed(layout) == ()
-    assert [one.run_id for one in records.mark_killed(layout)] == ["alive", "pushing"]
+    assert [record.run_id for record in records.mark_killed(layout)] == ["alive", "pushing"]
 
 
 def test_a_run_that_ends_meanwhile_was_not_killed(records, tmp_path):

@@ -62,7 +62,7 @@ def test_a_window_is_read_landed_and_loaded(store, request):
     loaded = store.window(name)
     assert (loaded.state, loaded.count_reported) == ("loaded", 20)
     assert loaded.loaded_at is not None
-    assert [one.last_id for one in store.pages(name)] == [2**53, 2**53]
+    assert [landed.last_id for landed in store.pages(name)] == [2**53, 2**53]
 
 
 def test_coverage_is_the_union_of_windows_that_count(store, request):

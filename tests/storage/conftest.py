@@ -41,9 +41,9 @@ class Wire:
 
     def cut(self) -> None:
         self.is_cut = True
-        for one in self._open:
+        for connection in self._open:
             with suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)
+                connection.shutdown(socket.SHUT_RDWR)
 
     def mend(self) -> None:
         self.is_cut = False
@@ -63,14 +63,14 @@ class Wire:
                 continue
             far = socket.create_connection(self._to)
             self._open += (near, far)
-            for one, other in ((near, far), (far, near)):
-                threading.Thread(target=self._carry, args=(one, other), daemon=True).start()
+            for source, target in ((near, far), (far, near)):
+                threading.Thread(target=self._carry, args=(source, target), daemon=True).start()
 
-    def _carry(self, one: socket.socket, other: socket.socket) -> None:
+    def _carry(self, source: socket.socket, target: socket.socket) -> None:
         with suppress(OSError):
-            while content := one.recv(65536):
-                other.sendall(content)
-        for side in (one, other):
+            while content := source.recv(65536):
+                target.sendall(content)
+        for side in (source, target):
             with suppress(OSError):
                 side.shutdown(socket.SHUT_RDWR)
             side.close()
@@ -184,7 +184,7 @@ def keys(s3: Wire, in_bucket: dict[str, object]) -> Callable[[], set[str]]:
 
     def listed() -> set[str]:
         pages = client.get_paginator("list_objects_v2").paginate(Bucket="wms", Prefix=prefix)
-        return {one["Key"].removeprefix(prefix) for page in pages for one in page.get("Contents", ())}
+        return {found["Key"].removeprefix(prefix) for page in pages for found in page.get("Contents", ())}
 
     return listed
 
@@ -206,5 +206,5 @@ def prefix_of(in_bucket: dict[str, object]) -> str:
 
 def foretold(settings: Settings) -> list[str]:
     """What the status and the doctor say of the place, before a run does."""
-    of_status = [one.text for one in findings_of(settings) if one.name == "elsewhere"]
-    return of_status + [one.text for one in examine(settings) if one.name == "elsewhere"]
+    of_status = [finding.text for finding in findings_of(settings) if finding.name == "elsewhere"]
+    return of_status + [finding.text for finding in examine(settings) if finding.name == "elsewhere"]

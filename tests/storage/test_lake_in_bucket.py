@@ -208,7 +208,7 @@ def test_keys_that_only_obstore_finds_are_refused(
             container.delenv(name)
         container.setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", f"{address}/")
         container.setenv("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", f"{tmp_path}/token")
-        found = {(one.name, one.severity): one.text for one in examine(settings)}
+        found = {(finding.name, finding.severity): finding.text for finding in examine(settings)}
         assert found["files", "note"].endswith("overwrites no object")
         assert "set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION" in found["files", "error"]
         sandbox.sandbox.requests.clear()

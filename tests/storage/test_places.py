@@ -124,7 +124,7 @@ def test_a_stale_writer_changes_nothing_of_its_successor(in_bucket, tmp_path, tu
         left = files.put(stale, PAGE, b"old")
         assert after.get(after.named(PAGE, b"new")) == b"new"
         assert left != after.named(PAGE, b"new"), "what it left is recorded nowhere"
-        for record in (RECORD, RECORD.replace("/w/", "/v/")):  # one that exists, and one that does not
+        for record in (RECORD, RECORD.replace("/w/", "/v/")):  # which exists, and which does not
             stale.meanwhile = partial(after.replace, successor, record, b"new")
             with pytest.raises(TakenOver):
                 files.replace(stale, record, b"old")

@@ -79,13 +79,15 @@ def sync(settings: Settings) -> RunReport:
 
 
 def pages_asked(service: SandboxServer) -> list[str]:
-    return [one.query for one in service.sandbox.requests if asks_for_page(one.query)]
+    return [request.query for request in service.sandbox.requests if asks_for_page(request.query)]
 
 
 def recorded(settings: Settings) -> set[str]:
     """The names of all pages that the state store has, each with its window."""
     with StateStore(settings.database_url) as store:
-        return {f"raw/shipments/{one.id}/{page.file}" for one in store.windows() for page in store.pages(one.id)}
+        return {
+            f"raw/shipments/{window.id}/{page.file}" for window in store.windows() for page in store.pages(window.id)
+        }
 
 
 def raw_pages(keys: Callable[[], set[str]]) -> set[str]:
@@ -144,7 +146,7 @@ def test_an_installation_moves_by_backup_and_restore(service, settings_for, expe
         restore(there, tmp_path / "backups")
     found = verify(there)
     assert (found.damaged, found.examined["page"] >= PAGES) == ((), True)
-    assert [one.text for one in examine(there) if one.name == "files"] == [
+    assert [finding.text for finding in examine(there) if finding.name == "files"] == [
         f"{there.files_url} supports write, read, list and delete, and overwrites no object"
     ]
     with StateStore(there.database_url) as store:
@@ -154,7 +156,7 @@ def test_an_installation_moves_by_backup_and_restore(service, settings_for, expe
         with pytest.raises(FilesElsewhere, match=f"were in {there.files_url} until now, and {where} has none") as error:
             sync(elsewhere)
         assert foretold(elsewhere) == [str(error.value)] * 2
-        assert not [one for one in examine(elsewhere) if one.name == "raw pages"], "none is damaged"
+        assert not [finding for finding in examine(elsewhere) if finding.name == "raw pages"], "none is damaged"
 
 
 def test_what_a_bucket_and_a_backup_restore(service, settings, tmp_path, keys):

@@ -25,7 +25,7 @@ def held(database: Path) -> dict[tuple[str, str], Any]:
             place: (
                 relation,
                 connection.execute(
-                    f"select count(*), bit_xor(hash(one::varchar)) from {quote(place[0])}.{quote(place[1])} as one"
+                    f"select count(*), bit_xor(hash(held::varchar)) from {quote(place[0])}.{quote(place[1])} as held"
                 ).fetchall(),
             )
             for place, relation in relations_in(connection).items()

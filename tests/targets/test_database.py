@@ -49,8 +49,8 @@ def test_a_file_of_other_definitions_is_completed(tmp_path, had):
     if had == definitions():
         assert ("main", "brands") not in there
     else:
-        assert {place: set(one.columns) for place, one in there.items()} == {
-            place: set(one.columns) for place, one in defined().items()
+        assert {place: set(relation.columns) for place, relation in there.items()} == {
+            place: set(relation.columns) for place, relation in defined().items()
         }
         assert there["main", "orders"].columns["id"][1] == "The order. Source: Order.id"
 

@@ -172,17 +172,17 @@ def stored(settings: Settings) -> dict[str, list[tuple[object, ...]]]:
 def rows_of(settings: Settings, relations: Iterable[Mart | Table]) -> dict[str, list[tuple[object, ...]]]:
     found = {}
     with target_of(settings).published() as connection:
-        for one in relations:
-            columns = ", ".join(quote(name) for name in one.column_names if name not in OF_THE_LOAD)
-            rows = connection.execute(f"select {columns} from {one.qualified}").fetchall()
-            found[one.slug] = sorted(rows, key=repr)
+        for relation in relations:
+            columns = ", ".join(quote(name) for name in relation.column_names if name not in OF_THE_LOAD)
+            rows = connection.execute(f"select {columns} from {relation.qualified}").fetchall()
+            found[relation.slug] = sorted(rows, key=repr)
     del found["ops_windows"]
     return found
 
 
-def assert_equal(one: Settings, other: Settings) -> None:
+def assert_equal(settings: Settings, other: Settings) -> None:
     expected = everything(other)
-    for slug, rows in everything(one).items():
+    for slug, rows in everything(settings).items():
         assert rows == expected[slug], slug
 
 
@@ -286,7 +286,7 @@ def catalogued(lake: Bench) -> list[tuple[object, ...]]:
 
 def test_maintenance_leaves_few_files_and_spares_open_readers(lake, capsys):
     settings, target = lake.settings, Lake(lake.settings)
-    query = "select sum(hash(one)) from shipments as one union all select sum(hash(one)) from orders as one"
+    query = "select sum(hash(found)) from shipments as found union all select sum(hash(found)) from orders as found"
 
     def is_requested() -> bool:
         schedule = definitions.build(settings).resolve_schedule_def("maintenance")
@@ -299,14 +299,14 @@ def test_maintenance_leaves_few_files_and_spares_open_readers(lake, capsys):
     assert not is_requested(), "that many loads have not gathered yet"
     settings = settings.model_copy(update={"maintenance_nights": target.loads_gathered})
     assert is_requested()
-    before, scattered = stored(settings), sum(one.files for one in tables_of(lake.settings))
+    before, scattered = stored(settings), sum(table.files for table in tables_of(lake.settings))
     with target.published() as early, target.published() as late:
         late.begin()
         late.execute("from ops.loads limit 0")  # it reads the state of now, and the tables only later
         expected = early.execute(query).fetchall()
         assert run_maintain(settings) == 3  # the data is as old as the clock of the sandbox
         assert early.execute(query).fetchall() == late.execute(query).fetchall() == expected
-    left = sum(one.files for one in tables_of(lake.settings))
+    left = sum(table.files for table in tables_of(lake.settings))
     assert f"{left:,} files instead of {scattered:,}; deleted 0 that no reader needs" in capsys.readouterr().out
     assert left <= FILES_AFTER
     assert left < scattered
@@ -371,7 +371,7 @@ def test_maintenance_spares_large_files_with_few_deleted_rows(lake):
 
     brands = "select 1000000000 + n, md5(n::varchar) || md5((-n)::varchar) from range(350_000) as numbers (n)"
     assert maintained(f'insert into main.brands (id, "name") {brands}') == (1, 0)
-    assert sum(one.data_bytes for one in tables_of(lake.settings) if one.table_name == "brands") > LARGE
+    assert sum(table.data_bytes for table in tables_of(lake.settings) if table.table_name == "brands") > LARGE
     assert maintained("delete from main.brands where id = 1000000000") == (1, 1)
     assert maintained("delete from main.brands where id between 1000000000 and 1000010000") == (1, 0)
     maintained("delete from main.brands where id >= 1000000000")
@@ -450,10 +450,10 @@ def test_a_reader_in_a_transaction_holds_up_nobody(lake, caplog):
             forget(lake.run, [4711])
         recover(lake.run)
         assert "pg_terminate_backend" in caplog.text
-        [told] = [one for one in examine(lake.settings) if one.name == "forget"]
-        assert "pg_terminate_backend(" in told.what_to_do
+        [found] = [finding for finding in examine(lake.settings) if finding.name == "forget"]
+        assert "pg_terminate_backend(" in found.what_to_do
         assert lake.store.forgotten(unfinished=True) == {4711}
-        assert waits_for_locks(lake) == {"0"}, "of what a session was told nothing is left for others"
+        assert waits_for_locks(lake) == {"0"}, "no setting of a session is left for others"
     recover(lake.run)
     assert lake.store.forgotten(unfinished=True) == frozenset()
 
@@ -462,7 +462,7 @@ def test_reports_read_the_lake(first, tmp_path):
     settings = first.settings
     _, report = make_report(settings, tmp_path / "report.html")
     assert report.freshness["shipments"] >= FEWER.shipments
-    assert {one.name for one in last_checks(settings)} == {check.name for check in checks()}
+    assert {check.name for check in last_checks(settings)} == {check.name for check in checks()}
     with target_of(settings).published() as connection:
         [shipment] = connection.execute("select min(id) from shipments").fetchone() or ()
     assert explain(settings, first.store, str(shipment)).versions

@@ -324,7 +324,9 @@ def test_damage_in_a_backup_is_named_and_mended(settings, backups, night):
         copy.write_bytes(content)  # no link any more
         harm(copy)
         damaged[place] = reason
-    found = {one.place.split(" of ")[0]: one.reason for one in verify_backups(backups, settings.layout).damaged}
+    found = {
+        damage.place.split(" of ")[0]: damage.reason for damage in verify_backups(backups, settings.layout).damaged
+    }
     assert {place: found[place].partition(":")[0] for place in damaged} == damaged
     lose(settings)
     assert set(restore(settings, made.path).left_out) == damaged.keys()
@@ -342,7 +344,7 @@ def test_a_damaged_record_stops_no_later_backup(settings, backups):
         made = backup(settings, backups)
     assert (made.new_files, made.backup.files.keys()) == (0, first.backup.files.keys())
     assert "no file is deleted" in said[-1]
-    assert [one.place for one in verify_backups(backups, settings.layout).damaged] == [damaged.name]
+    assert [damage.place for damage in verify_backups(backups, settings.layout).damaged] == [damaged.name]
     damaged.unlink()
     with logged() as said:
         backup(settings, backups, most=1)

@@ -39,25 +39,28 @@ def marked(envelope: dict[str, Any]) -> dict[str, Any]:
     included = envelope["included"]
     for order in included.get("Order", ()):
         mark = MARK % order["id"]
-        held = [one for one in (order.get("shipping_address"), order.get("original_address")) if one]
+        held = [address for address in (order.get("shipping_address"), order.get("original_address")) if address]
         of_order = {
-            "OrderAddress": ({one["id"] for one in held}, {"first_name": mark, "street": [mark], "country": mark}),
+            "OrderAddress": (
+                {address["id"] for address in held},
+                {"first_name": mark, "street": [mark], "country": mark},
+            ),
             "OrderAddressCandidate": (ids_of(order.get("address_candidates")), {"street": mark}),
             "OrderStatusHistory": (ids_of(order.get("status_history")), {"user": {"id": 7, "email": mark}}),
         }
         for kind, (ids, values) in of_order.items():
-            for one in included.get(kind, ()):
-                if one["id"] in ids:
-                    one |= values
+            for related in included.get(kind, ()):
+                if related["id"] in ids:
+                    related |= values
         order["automation_data"] = {"told": [{"email": mark}], "steps": 2}
         if order["id"] % 2:
-            for one in (order, *held):
-                one["id"] = str(one["id"])
+            for named in (order, *held):
+                named["id"] = str(named["id"])
     return envelope
 
 
 def ids_of(references: list[dict[str, Any]] | None) -> set[int]:
-    return {one["id"] for one in references or ()}
+    return {reference["id"] for reference in references or ()}
 
 
 def marked_in_new_places(envelope: dict[str, Any]) -> dict[str, Any]:
