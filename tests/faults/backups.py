@@ -115,7 +115,7 @@ FAULTS = (
     if settings.analytics == "ducklake" and backup.files_in is None:
         _drop_lake(settings)
 """,
-        ("tests/survival/test_killed_backups.py::test_a_restore_killed_at_each_moment_by_name",),
+        ("tests/survival/test_kills.py::test_killed_at_each_moment_by_name[restore]",),
     ),
     Fault(
         "a restore that fails leaves a folder that is half replaced",

@@ -29,7 +29,7 @@ def test_a_fault_can_be_planted(fault):
         ast.parse(planted)
     assert fault.tests
     for file, _, name in (test.partition("::") for test in fault.tests):
-        assert f"def {name}" in (ROOT / file).read_text(encoding="utf-8")
+        assert f"def {name.partition('[')[0]}" in (ROOT / file).read_text(encoding="utf-8")
 
 
 def test_no_sentence_stands_twice():

@@ -3,24 +3,25 @@
 ======================================================  =====  ====
 what                                                    suite  soak
 ======================================================  =====  ====
-kills at random moments, of all kinds of runs               2   200
+kills at random moments, of all kinds of runs               1   170
 kills by name of the moment                                 7   all
 seeds of a service that changes during every read           1   300
-orders of backfills and nights                              1    60
 orders of versions that the clocks belie                    2   500
 loads with damage, asked by themselves and as a whole        1   300
-sizes of a disk that gets full, each for two runs           1    20
+sizes of a disk that gets full, for a night                 1    20
+sizes of a disk that gets full, for a forget                0    20
 sequences of everything, against a model                   10  1000
+steps of a sequence                                         5     8
 publishings that readers go through                         2    50
-moments of a lake at which another machine takes over       1   all
-moments of a lake at which sessions are lost                1   all
+readers that open the file again and again                  1     3
+moments at which another run takes over                     3   all
+moments of a lake at which sessions are lost                0   all
 outages of the store                                        0    20
 kills of machines whose disks vanish                        0   200
 ======================================================  =====  ====
 
 Kills by name have no number here: in the suite each kind of run names its own few, and ``--soak`` takes every moment
-that the run comes through. Those of a lake are twelve, and two kinds of sessions are lost at each of them. In the suite
-every third sequence of everything ends in a rebuild, under ``--soak`` each.
+that the run comes through. In the suite a sequence ends in a loss or in a rebuild, under ``--soak`` in each of them.
 ``make soak`` prints each seed and each kill.
 """
 
@@ -51,13 +52,14 @@ RANDOM_KILLS: Counts = {
     "rebuild": Count(0, 35),
     "publish": Count(0, 30),
 }
-RANDOM_KILLS_OF_PUSHES: Counts = {"retailers": Count(1, 15), "products": Count(0, 15)}
 MOVING_SERVICES = Count(1, 300)
-ORDERS_OF_READS = Count(1, 60)
 ORDERS_OF_VERSIONS = Count(2, 500)
 LOADS_WITH_DAMAGE = Count(1, 300)
 FULL_DISKS = Count(1, 20)
+FULL_DISKS_OF_FORGETS = Count(0, 20)
 SEQUENCES = Count(10, 1000)
+STEPS = Count(5, 8)
 PUBLISHINGS = Count(2, 50)
+READERS = Count(1, 3)
 OUTAGES = Count(0, 20)
 FRESH_DISKS = Count(0, 200)

@@ -101,6 +101,16 @@ class Installation:
         process.join()
         return process
 
+    def runs(self, *command: str, exitcodes: Sequence[int] = ENDED) -> None:
+        """Run a command, which ends with one of these exit codes."""
+        process = self.run(*command)
+        assert process.exitcode in exitcodes, self.log.read_text()
+
+    def lose_state(self) -> None:
+        """Delete the state store."""
+        for path in self.data.glob("state.db*"):
+            path.unlink()
+
     def run_and_kill(self, *command: str, after: float, since: Moment | None = None) -> ForkServerProcess:
         """Kill it after so many seconds, of its start or of a moment, wherever it is then."""
         reached = PROCESSES.Event()
@@ -185,35 +195,24 @@ class Installation:
         store.close()
 
 
-def columns(layout: Layout) -> dict[str, list[str]]:
-    """The columns of every table of the published file, by table, without where and when a row was read."""
-    with duckdb.connect(layout.published, read_only=True) as connection:
-        return columns_in(connection)
-
-
-def rows(layout: Layout, of: dict[str, list[str]] | None = None) -> Rows:
-    """Every row of every table of the published file; ``of`` are the columns if not all are wanted."""
+def rows(layout: Layout) -> Rows:
+    """Every row of every table of the published file."""
     with duckdb.connect(layout.published, read_only=True) as connection:
         connection.execute("set timezone = 'UTC'")
-        return rows_in(connection, of)
+        return rows_in(connection)
 
 
-def columns_in(connection: duckdb.DuckDBPyConnection) -> dict[str, list[str]]:
-    """The same of an open database."""
+def rows_in(connection: duckdb.DuckDBPyConnection) -> Rows:
+    """The same of an open database, without where and when a row was read."""
     found = connection.execute(
         "select schema_name || '.' || table_name, list(column_name order by column_index) from duckdb_columns() "
         "where not internal and schema_name not in ('ops', 'marts') and not list_contains(?, column_name) "
         "and database_name = current_database() group by all order by all",
         [list(PROVENANCE)],
     ).fetchall()
-    return dict(found)
-
-
-def rows_in(connection: duckdb.DuckDBPyConnection, of: dict[str, list[str]] | None = None) -> Rows:
-    """The same of an open database."""
     return {
         table: connection.execute(f"select {', '.join(map(quote, names))} from {table} order by all").fetchall()
-        for table, names in (of or columns_in(connection)).items()
+        for table, names in found
     }
 
 

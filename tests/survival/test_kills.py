@@ -1,167 +1,103 @@
-"""Killed anywhere: SIGKILL of the real command line, by name of the moment and at random, then one more run.
-
-After each kill the published file opens and is whole, nothing counts as covered that is not on disk, one more run
-succeeds, every table equals the service, at most the pages in flight were asked for again, and what analysts see of
-pushes is what the ledger knows.
-"""
+"""Killed anywhere: SIGKILL of the real command line, by name of the moment and at random, then one more run."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from tests.changed_files import bloat
-from tests.oracle import Tables
-from tests.survival.counts import RANDOM_KILLS
-from tests.survival.installation import ENDED, IN_FLIGHT, KILLED, Installation, kill_at_each, kill_at_random, moments_of
+from tests.survival.conftest import SMALL
+from tests.survival.counts import FULL_DISKS_OF_FORGETS, RANDOM_KILLS
+from tests.survival.full_disks import needs_a_disk, on_full_disk, room_of
+from tests.survival.installation import ENDED, KILLED, Installation, kill_at_each, kill_at_random, moments_of
 from tests.survival.moments import Moment
+from tests.survival.victims import PERSONAL, PUBLISHING, RUNS, VICTIMS, Read, Stage
+from tests.upkeep.test_forget import marked
+from wms_sandbox.app import Sandbox
+from wms_sandbox.server import SandboxServer
+from wms_sync.targets.database import open_for_reading
 
-Install = Callable[..., Installation]
-
-
-@dataclass(frozen=True)
-class Victim:
-    """A command that is killed, whether the installation was synced before, and what is run afterwards.
-
-    ``share`` are the moments of the normal suite, ``bloated`` whether much of the file is free space. A random kill
-    comes within so many ``seconds``, of the start or of the moment ``since``.
-    """
-
-    command: tuple[str, ...]
-    again: tuple[str, ...]
-    synced: bool
-    share: tuple[Moment, ...] = ()
-    bloated: bool = False
-    since: Moment | None = None
-    seconds: float = 4.0
+OFTEN_NAMED = """
+select order_id
+from (from pii.order_addresses select order_id union all from pii.order_address_candidates select order_id)
+group by all order by count(*) desc, order_id limit 1
+"""
 
 
-BACKFILL = ("backfill", "--from", "2026-03-10", "--to", "2026-04-02")
-VICTIMS = {
-    "first sync": Victim(
-        ("sync",),
-        ("sync",),
-        synced=False,
-        share=(
-            Moment(
-                "WindowReader._read_on > WindowReader._land > StateStore.record_page"
-                " > Guarded._transaction: before commit",
-                8,
-            ),
-        ),
-    ),
-    "night": Victim(("sync",), ("sync",), synced=True),
-    "backfill": Victim(
-        BACKFILL,
-        BACKFILL,
-        synced=True,
-        share=(Moment("refresh > Refresh.run > FileTarget.load > FileTarget._copy_to: before sendfile"),),
-    ),
-    "rebuild": Victim(
-        ("rebuild",),
-        ("sync",),
-        synced=True,
-        share=(Moment("Refresh.run > FileLoad.publish > Turn.put_in_place > put_in_place: before replace"),),
-    ),
-    "compaction": Victim(
-        ("sync",),
-        ("sync",),
-        synced=True,
-        bloated=True,
-        share=(Moment("Refresh.run > FileTarget.load > FileTarget._copy_to > copy_tables: after execute", 40),),
-    ),
-    "publish": Victim(
-        ("sync",),
-        ("sync",),
-        synced=True,
-        since=Moment("refresh > Refresh.run > FileTarget.load > FileTarget._copy_to: before sendfile"),
-        seconds=0.1,
-    ),
-}
-PUBLISHED_LAKE = Moment("Operation._load > refresh > Refresh.run > LakeLoad.publish: before commit")
-BY_NAME = [title for title, victim in VICTIMS.items() if victim.since is None]
-"""Publishing is part of each."""
+@pytest.fixture
+def stage(request: pytest.FixtureRequest, tmp_path: Path) -> Stage:
+    return Stage(request.getfixturevalue, tmp_path)
 
 
-def victims(target: str) -> Mapping[str, Victim]:
-    """What is killed where the tables are in a file, or in a lake, which is committed and maintained instead."""
-    if target == "file":
-        return VICTIMS
-    lake = {title: replace(victim, share=()) for title, victim in VICTIMS.items() if not victim.bloated}
-    lake["publish"] = replace(lake["publish"], since=PUBLISHED_LAKE)
-    return lake | {"maintenance": Victim(("maintain",), ("sync",), synced=True)}
-
-
-def begun(installation: Installation, victim: Victim) -> Installation:
-    """The installation as the victim finds it."""
-    if victim.bloated:
-        bloat(installation.layout.published)
-    return installation
-
-
-def prove_what_is_promised(
-    victim: Victim, installation: Installation, exitcode: int | None, before: Installation, expected: Tables
-) -> bool:
-    """Whether it was killed before it ended; everything promised is asserted."""
-    assert exitcode in {*ENDED, KILLED}, installation.log.read_text()
-    if installation.target.is_published:
-        is_the_old_one = victim.synced and installation.rows() == before.rows()
-        assert is_the_old_one or installation.differences(expected) == []
-    else:
-        assert not victim.synced
-    installation.assert_coverage_is_true()
-    reads_again = victim.again == BACKFILL and not installation.is_half_read  # its days were read, and it asks again
-
-    again = installation.run(*victim.again)
-    assert again.exitcode in ENDED, installation.log.read_text()
-    assert installation.differences(expected) == []
-    installation.assert_coverage_is_true()
-    if not reads_again:
-        assert installation.asked_twice <= IN_FLIGHT
-    pushes = installation.pushes_known()
-    assert installation.pushes_published() == pushes
-    assert all(one["seen_at"] for one in pushes)
-    return exitcode == KILLED
+@pytest.fixture(scope="module")
+def read(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Read]:
+    with SandboxServer(Sandbox(replace(SMALL, shipments=60))) as service:
+        service.sandbox.rewrite = marked
+        installation = Installation(tmp_path_factory.mktemp("read") / "data", service, PERSONAL)
+        installation.runs("sync")
+        service.sandbox.advance(seconds=3600, changed=30, orders=20)
+        service.sandbox.advance(seconds=10)
+        installation.runs("sync")
+        with open_for_reading(installation.layout, installation.layout.published) as connection:
+            [(order,)] = connection.execute(OFTEN_NAMED).fetchall()
+        yield Read(installation.data, service, order)
 
 
 @pytest.mark.targets("file", "lake")
-@pytest.mark.parametrize("title", [*BY_NAME, "maintenance"])
-def test_killed_at_each_moment_by_name(title, install, synced_once, expected, request):
-    target = request.config.getoption("--target")
-    victim = victims(target).get(title)
-    if victim is None:
+@pytest.mark.parametrize("title", VICTIMS)
+def test_killed_at_each_moment_by_name(title, stage, request):
+    victim, target = VICTIMS[title], request.config.getoption("--target")
+    if target not in victim.targets:
         pytest.skip(f"there is no {title} of a {target}")
-    kills = list(victim.share)
+    kills = victim.share if target == "file" else ()
     if request.config.getoption("--soak"):
-        kills = moments_of(victim.command, begun(install("listed", synced=victim.synced), victim))
+        listed = victim.begin(stage, "listed")
+        kills = tuple(moments_of(victim.command(stage, listed), listed))
     if not kills:
-        pytest.skip("only under --soak; the random kill of the suite is one of a night")
+        pytest.skip("only under --soak; a night is killed at random")
 
     def survive(number: int, kill: Moment) -> bool:
-        installation = begun(install(f"data{number}", synced=victim.synced), victim)
-        installation.service.sandbox.requests.clear()
-        process = installation.run(*victim.command, kill=kill)
-        died = prove_what_is_promised(victim, installation, process.exitcode, synced_once, expected)
+        installation = victim.begin(stage, f"data{number}")
+        exitcode = installation.run(*victim.command(stage, installation), kill=kill).exitcode
+        assert exitcode in {*ENDED, KILLED}, installation.log.read_text()
+        victim.prove(stage, installation, number)
         shutil.rmtree(installation.data)
-        return died
+        return exitcode == KILLED
 
     kill_at_each(title, kills, survive)
 
 
 @pytest.mark.targets("file", "lake")
 @pytest.mark.seeds(RANDOM_KILLS)
-def test_killed_at_a_random_moment(title, seed, install, synced_once, expected, request):
-    victim = victims(request.config.getoption("--target"))[title]
+def test_killed_at_a_random_moment(title, seed, stage, request):
+    victim = {**RUNS, "publish": PUBLISHING}[title]
+    since = victim.since.get(request.config.getoption("--target"))
     attempts: list[Installation] = []
 
     def attempt(number: int, after: float) -> int | None:
-        attempts.append(install(f"data{number}", synced=victim.synced))
-        attempts[-1].service.sandbox.requests.clear()
-        return attempts[-1].run_and_kill(*victim.command, after=after, since=victim.since).exitcode
+        attempts.append(victim.begin(stage, f"data{number}"))
+        return attempts[-1].run_and_kill(*victim.typed, after=after, since=since).exitcode
 
     after = kill_at_random(f"{title} {seed}", victim.seconds, attempt)
-    assert prove_what_is_promised(victim, attempts[-1], KILLED, synced_once, expected)
+    victim.prove(stage, attempts[-1], seed)
     print(f"{title}: killed after {after:.3f} s", flush=True)
+
+
+@needs_a_disk
+@pytest.mark.seeds(FULL_DISKS_OF_FORGETS)
+def test_a_forget_on_a_full_disk_is_finished(seed, stage, tmp_path):
+    """Until there is space, a rebuild that finishes the forget fails as it did."""
+    victim = VICTIMS["forget"]
+    installation = victim.begin(stage, "read")
+    forget = " ".join(victim.command(stage, installation))
+    script = f"run {forget}\nrun rebuild\nfree_space\n"
+    said = on_full_disk(installation, tmp_path, room_of(seed), script)
+    assert "forget ended with 1" in said, said
+    assert "rebuild ended with 1" in said, said
+    assert "No space left on device" in said or "Its disk is full" in said, said
+    shutil.rmtree(installation.data)
+    shutil.copytree(tmp_path / "data", installation.data)
+    victim.prove(stage, installation, seed)

@@ -7,7 +7,7 @@ import re
 import signal
 
 from tests.survival.installation import ENDED, Installation, wait_until
-from tests.survival.test_kills import BACKFILL
+from tests.survival.victims import BACKFILL
 from wms_sync.state.lock import FileLock
 
 WAITING = re.compile(r"waiting for .+? \(run [^,]+, process (?P<process>\d+)")

@@ -21,7 +21,7 @@ from tests.lakes import Lakes, on_lake, tables_of
 from tests.oracle import Tables
 from tests.storage.conftest import KEYS, Wire, in_bucket, keys, s3  # noqa: F401 - fixtures
 from tests.survival.counts import FRESH_DISKS, OUTAGES
-from tests.survival.installation import ENDED, IN_FLIGHT, Installation, kill_at_random
+from tests.survival.installation import IN_FLIGHT, Installation, kill_at_random
 from wms_sandbox.server import SandboxServer
 from wms_sync.targets.ducklake.target import Lake
 
@@ -49,13 +49,13 @@ def begun(machines: Make, seed: int) -> tuple[Installation, bool]:
     """Every other machine finds what another one has synced already."""
     if synced := seed % 2 == 0:
         first = machines()
-        assert first.run("sync").exitcode in ENDED, first.log.read_text()
+        first.runs("sync")
     return machines(), synced
 
 
 def assert_the_next_goes_on(machines: Make, expected: Tables, keys: Callable[[], set[str]]) -> None:
     again = machines()
-    assert again.run("sync").exitcode in ENDED, again.log.read_text()
+    again.runs("sync")
     assert again.differences(expected) == []
     again.assert_coverage_is_true()
     turn = turn_at(again.store_url, again.data)
