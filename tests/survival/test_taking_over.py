@@ -1,60 +1,176 @@
-"""A run is suspended, its lock is deleted by hand, another runs to its end, then the first goes on: it writes nothing.
+"""A run is suspended and loses its lock, another runs to its end, then the first resumes: it writes nothing.
 
 The moments are those behind which one rename or one transaction is all that is left to do: the look at the turn that
-comes before has been passed. Processes read one page at a time, since one that is suspended in a transaction of the
-state store holds up whoever takes over, as it should.
+comes before has been passed. Runs read one page at a time, since one that is suspended in a transaction of the state
+store holds up whoever takes over, as it should. A run of a lake is a pod: its disk is its own and gone afterwards, the
+rest is in PostgreSQL and a store. A pod whose sessions in PostgreSQL end without another run ends with an error.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import signal
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
+from uuid import uuid4
 
+import psycopg
 import pytest
 
 from tests.conftest import CONFIG
-from tests.postgres import end_sessions
+from tests.lakes import Lakes, on_lake
+from tests.postgres import end_sessions, plain
+from tests.storage.conftest import KEYS, s3_server
 from tests.survival.installation import ENDED, Installation, wait_until
 from tests.survival.moments import Moment
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
 from wms_sync.state.ledger import PushLedger, State
-from wms_sync.state.store import StateStore
 
 ONE_AT_A_TIME = {"WMS_MAX_PARALLEL_REQUESTS": "1"}
+RECORD = "WindowReader._read_on > WindowReader._land > StateStore.record_page > Guarded._transaction"
 PUT = "Turn.put_in_place > put_in_place: before replace"
-MOMENTS = {
+MERGED = "PendingWindows._merge_batch > PendingWindows._merge > Merger.merge > Session.transaction: before commit"
+IN_A_FOLDER = {
     "a page is landed": ("sync", f"FolderFiles.put > Turn.write_whole > {PUT}", 4),
     "a page was landed": ("sync", f"FolderFiles.put > Turn.write_whole > {PUT.replace('before', 'after')}", 4),
-    "a page was recorded": (
-        "sync",
-        "WindowReader._read_on > WindowReader._land > StateStore.record_page > Guarded._transaction: after commit",
-        4,
-    ),
+    "a page was recorded": ("sync", f"{RECORD}: after commit", 4),
     "a window is closed": ("sync", f"FolderFiles.replace > Turn.write_whole > {PUT}", 1),
-    "a table's file is put in place": (
-        "sync",
-        "_put_in_place > put_in_place: before replace",
-        5,
-    ),
-    "windows are merged": (
-        "sync",
-        "PendingWindows._merge_batch > PendingWindows._merge > Merger.merge > Session.transaction: before commit",
-        1,
-    ),
+    "a table's file is put in place": ("sync", "_put_in_place > put_in_place: before replace", 5),
+    "windows are merged": ("sync", MERGED, 1),
     "the tables are published": ("sync", f"Refresh.run > FileLoad.publish > {PUT}", 1),
     "a rebuild is published": ("rebuild", f"Refresh.run > FileLoad.publish > {PUT}", 1),
 }
-SHARE = ("a page is landed", "the tables are published")
+LANDED = "WindowReader.read > StateStore.mark_landed > StateStore._update > Guarded._transaction: after commit"
+STORE = "BucketFiles.put > BucketFiles._asked > BucketFiles.put.<locals>.<lambda>"
+MERGES = "PendingWindows._merge > Merger.merge > Merger._merge_family > Merger._replace: before execute"
+COMMIT = "Refresh.run > LakeLoad.publish"
+MAINTAIN = "maintain > put_together > _put_together > committed: before commit"
+IN_A_LAKE = {
+    "a page is put": ("sync", f"land > {STORE}: before put", 4),
+    "a page was put": ("sync", f"land > {STORE}: after put", 4),
+    "a page was recorded": ("sync", f"{RECORD}: after commit", 4),
+    "a window was landed": ("sync", LANDED, 1),
+    "a table's file is put": ("sync", f"BucketFiles._keep > {STORE}: before put", 5),
+    "a load begins": ("sync", "Operation._load > refresh > Refresh.run > Lake.load: after begin", 1),
+    "rows are merged": ("sync", MERGES, 20),
+    "a load is committed": ("sync", f"Operation._load > refresh > {COMMIT}: before commit", 1),
+    "a load was committed": ("sync", f"Operation._load > refresh > {COMMIT}: after commit", 1),
+    "a rebuild is committed": ("rebuild", f"Operation._load > rebuild > {COMMIT}: before commit", 1),
+    "files were put together": ("maintain", MAINTAIN, 1),
+    "snapshots are expired": ("maintain", "Lake.maintain > delete_replaced > committed: before commit", 1),
+}
+SHARE = {
+    ("folder", "a page is landed"),
+    ("state in PostgreSQL", "windows are merged"),
+    ("lake", "a load is committed"),
+}
 """Of the normal suite."""
+CASES = [
+    *(("folder", title) for title in IN_A_FOLDER),
+    ("state in PostgreSQL", "windows are merged"),
+    *(("lake", title) for title in IN_A_LAKE),
+]
+LOCKS = "pid in (select pid from pg_locks where locktype = 'advisory' and granted)"
+KEPT = """
+select schemaname || '.' || tablename from pg_tables
+where schemaname in ('public', 'lake') and tablename not in ('runs', 'sent_alerts', 'alerts')
+order by 1
+"""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What runs an installation: in its folder, with its state there or in PostgreSQL."""
+
+    first: Installation
+    moments: Mapping[str, tuple[str, str, int]]
+
+    def next(self) -> Installation:
+        """The installation for the next run."""
+        return self.first
+
+    def prepare(self, command: str) -> None:
+        """Do what the command needs."""
+
+    def end_sessions(self, which: str) -> None:
+        end_sessions(self.first.settings["WMS_STATE_URL"], which)
+
+    def take_lock(self) -> None:
+        """What somebody does who takes a run for dead: docs/how-to/scale.md has it for PostgreSQL."""
+        if "WMS_STATE_URL" in self.first.settings:
+            self.end_sessions(LOCKS)
+        for lock in self.first.layout.work.glob("*.lock"):
+            lock.unlink()
+
+    def state(self) -> dict[str, object]:
+        """Everything that a late writer could change, apart from its own leavings."""
+        layout = self.first.layout
+        with self.first.store() as store:
+            windows = {window: store.pages(window.id) for window in store.windows()}
+        kept = [*layout.raw.rglob("*"), *layout.parquet.rglob("*"), layout.published]
+        return {"windows": windows} | {str(path): path.read_bytes() for path in kept if path.is_file()}
+
+
+@dataclass(frozen=True)
+class Pods(Machine):
+    """Each has an empty disk."""
+
+    def next(self) -> Installation:
+        data = self.first.data.with_name(uuid4().hex) / "data"
+        data.parent.mkdir()
+        return Installation(data, self.first.service, self.first.settings)
+
+    def prepare(self, command: str) -> None:
+        if command != "sync":
+            self.next().runs("sync")
+            self.next().runs("rebuild")  # the files of the sync are those that maintenance deletes
+
+    def state(self) -> dict[str, object]:
+        with psycopg.connect(plain(self.first.settings["WMS_STATE_URL"])) as connection:
+            tables = connection.execute(KEPT).fetchall()
+            return {
+                table: sorted(connection.execute(f"select t::text from {table} as t").fetchall()) for (table,) in tables
+            }
+
+
+@pytest.fixture(scope="module")
+def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """A bucket under ``--soak``, else a folder, which takes no server."""
+    if not request.config.getoption("--soak"):
+        yield {"WMS_FILES_URL": f"file://{tmp_path_factory.mktemp('store')}"}
+        return
+    with s3_server() as wire:
+        yield {**KEYS, "WMS_FILES_URL": "s3://wms", "WMS_FILES_ENDPOINT": wire.address}
+
+
+@pytest.fixture
+def machine(request, kind, title, install, service, tmp_path, monkeypatch) -> Iterator[Machine]:
+    if (kind, title) not in SHARE and not request.config.getoption("--soak"):
+        pytest.skip("only under --soak")
+    if kind == "folder":
+        yield Machine(Installation(install().data, service, ONE_AT_A_TIME), IN_A_FOLDER)
+        return
+    lakes = Lakes(request.getfixturevalue("postgres_url"))
+    if kind == "lake":
+        stored = request.getfixturevalue("store")
+        for name in stored.keys() & KEYS.keys():
+            monkeypatch.setenv(name, stored[name])
+        own = {**stored, "WMS_FILES_URL": f"{stored['WMS_FILES_URL']}/{tmp_path.name}", **on_lake(lakes.new())}
+        yield Pods(Installation(tmp_path / "data", service, {**ONE_AT_A_TIME, **own}), IN_A_LAKE)
+    else:
+        settings = {**ONE_AT_A_TIME, "WMS_STATE_URL": lakes.new()}
+        yield Machine(Installation(install().data, service, settings), IN_A_FOLDER)
+    lakes.remove()
 
 
 def suspended(installation: Installation, moment: Moment, *command: str) -> ForkServerProcess:
     """The command, which has come to the moment and stands still."""
     process = installation.start(*command, kill=moment)
-    wait_until(f"standing still at {moment}", 60, lambda: not process.is_alive() or stands_still(process))
+    wait_until(f"standing still at {moment}", 120, lambda: not process.is_alive() or stands_still(process))
     assert process.is_alive(), installation.log.read_text()
     return process
 
@@ -63,94 +179,73 @@ def stands_still(process: ForkServerProcess) -> bool:
     return Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
 
 
-def delete_locks(installation: Installation) -> None:
-    """What somebody does who takes a run for dead: as docs/how-to/scale.md says where the state is in PostgreSQL."""
-    if url := installation.settings.get("WMS_STATE_URL"):
-        end_sessions(url, "pid in (select pid from pg_locks where locktype = 'advisory' and granted)")
-        return
-    for lock in installation.layout.work.glob("*.lock"):
-        lock.unlink()
+def suspended_at(title: str, machine: Machine) -> tuple[Installation, ForkServerProcess]:
+    """A run that is suspended there; what it needs was done before."""
+    command, name, number = machine.moments[title]
+    machine.prepare(command)
+    installation = machine.next()
+    return installation, suspended(installation, Moment(name, number, signal.SIGSTOP), command)
 
 
-def goes_on(process: ForkServerProcess) -> int | None:
+def resumed(process: ForkServerProcess) -> int | None:
     assert process.pid is not None
     os.kill(process.pid, signal.SIGCONT)
     process.join()
     return process.exitcode
 
 
-def state_of(installation: Installation) -> dict[str, object]:
-    """Everything that a late writer could change, apart from its own leavings."""
-    with StateStore(installation.settings.get("WMS_STATE_URL", f"sqlite:///{installation.data / 'state.db'}")) as store:
-        windows = {window: store.pages(window.id) for window in store.windows()}
-    layout = installation.layout
-    kept = [*layout.raw.rglob("*"), *layout.parquet.rglob("*"), layout.published]
-    return {"windows": windows} | {str(path): path.read_bytes() for path in kept if path.is_file()}
-
-
-def take_over(installation: Installation, moment: Moment, command: str) -> None:
-    """The whole story; what the second run made stays as it is."""
-    first = suspended(installation, moment, command)
-    delete_locks(installation)
-    second = installation.run("sync")
-    assert second.exitcode in ENDED, installation.log.read_text()
-    made = state_of(installation)
-    said = len(installation.log.read_text())
-    assert goes_on(first) == 1, installation.log.read_text()
-    told = installation.log.read_text()[said:]
-    assert f"process {second.pid} on " in told
-    assert "has taken over" in told
+@pytest.mark.parametrize(("kind", "title"), CASES)
+def test_a_run_that_was_overtaken_writes_nothing(title, machine, expected):
+    first, process = suspended_at(title, machine)
+    machine.take_lock()
+    second = machine.next()
+    overtaking = second.run("sync")
+    assert overtaking.exitcode in ENDED, second.log.read_text()
+    made, said = machine.state(), len(first.log.read_text())
+    assert resumed(process) == 1, first.log.read_text()
+    told = first.log.read_text()[said:]
+    assert re.search(rf"process {overtaking.pid} on .* has taken over", told, re.DOTALL), told
     assert "Run again" in told
     assert "Traceback" not in told
-    assert state_of(installation) == made
-    assert list(installation.layout.turns.iterdir()) == []
+    assert machine.state() == made
+    assert list(first.layout.turns.iterdir()) == []
+    assert second.differences(expected) == []
+    second.assert_coverage_is_true()
 
 
-def assert_next_sync_is_clean(installation: Installation, expected) -> None:
-    installation.service.sandbox.requests.clear()
-    again = installation.run("sync")
-    assert again.exitcode in ENDED, installation.log.read_text()
-    assert installation.differences(expected) == []
+@pytest.mark.parametrize("which", [LOCKS, "true"], ids=["the lock's session", "all sessions"])
+@pytest.mark.parametrize(("kind", "title"), [("lake", title) for title in IN_A_LAKE])
+def test_a_pod_ends_when_its_sessions_are_lost(title, which, machine, expected, request):
+    if not request.config.getoption("--soak"):
+        pytest.skip("only under --soak: tests/targets/test_lake.py loses the session of a commit")
+    pod, process = suspended_at(title, machine)
+    machine.end_sessions(which)
+    assert resumed(process) == 1, pod.log.read_text()
+    told = pod.log.read_text()
+    assert re.search("has ended|does not answer|could not be committed", told), told
+    assert "Traceback" not in told
+    assert not pod.target.is_published or pod.differences(expected) == []
+    following = machine.next()
+    following.runs("sync")
+    assert following.differences(expected) == []
 
 
-@pytest.mark.parametrize("title", MOMENTS)
-def test_a_run_that_was_overtaken_writes_nothing_more(title, install, service, expected, request):
-    if title not in SHARE and not request.config.getoption("--soak"):
-        pytest.skip("only under --soak")
-    command, name, number = MOMENTS[title]
-    installation = Installation(install().data, service, ONE_AT_A_TIME)
-    take_over(installation, Moment(name, number, signal.SIGSTOP), command)
-    installation.assert_coverage_is_true()
-    assert_next_sync_is_clean(installation, expected)
-
-
-def test_nor_with_its_state_in_postgresql(postgres_url, install, service, expected):
-    installation = Installation(install().data, service, {**ONE_AT_A_TIME, "WMS_STATE_URL": postgres_url})
-    name = MOMENTS["windows are merged"][1]
-    take_over(installation, Moment(name, 1, signal.SIGSTOP), "sync")
-    assert_next_sync_is_clean(installation, expected)
-
-
-RECORDING = Moment(
-    "WindowReader._read_on > WindowReader._land > StateStore.record_page > Guarded._transaction: before commit",
-    4,
-    signal.SIGSTOP,
-)
+RECORDING = Moment(f"{RECORD}: before commit", 4, signal.SIGSTOP)
 
 
 def test_nobody_takes_over_during_a_state_write(install, service, expected, request):
     if not request.config.getoption("--soak"):
         pytest.skip("only under --soak: it waits for as long as the one who takes over does")
-    installation = Installation(install().data, service, ONE_AT_A_TIME)
+    machine = Machine(Installation(install().data, service, ONE_AT_A_TIME), IN_A_FOLDER)
+    installation = machine.next()
     first = suspended(installation, RECORDING, "sync")
-    delete_locks(installation)
-    assert installation.run("sync").exitcode == 1, installation.log.read_text()
+    machine.take_lock()
+    installation.runs("sync", exitcodes=(1,))
     told = installation.log.read_text()
     assert "The epoch cannot be raised" in told
     assert "Traceback" not in told
-    assert goes_on(first) in ENDED, installation.log.read_text()
+    assert resumed(first) in ENDED, installation.log.read_text()
     assert installation.differences(expected) == []
-    assert_next_sync_is_clean(installation, expected)
 
 
 ROWS = 100
@@ -175,11 +270,10 @@ def test_a_push_that_was_overtaken_sends_no_create(kind, tmp_path):
     with SandboxServer(Sandbox(CONFIG)) as server:
         installation = Installation(tmp_path / "data", server)
         first = suspended(installation, Moment(intended, 1, signal.SIGSTOP), "push", kind, str(path))
-        delete_locks(installation)
-        second = installation.run("push", kind, str(path))
-        assert second.exitcode == exitcode, installation.log.read_text()
+        Machine(installation, {}).take_lock()
+        installation.runs("push", kind, str(path), exitcodes=(exitcode,))
         sent = creates(server)
-        assert goes_on(first) == 1, installation.log.read_text()
+        assert resumed(first) == 1, installation.log.read_text()
         assert f"push {kind} (run " in installation.log.read_text()
         assert "has taken over" in installation.log.read_text()
         assert creates(server) == sent
