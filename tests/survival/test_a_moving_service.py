@@ -3,23 +3,23 @@
 Between any two answers records change, packages come and go, new shipments appear, some of all that committed late,
 with an ``updated_at`` of up to ``LATEST`` seconds before; shipments are deleted, which no listing tells: the next audit
 marks them. Now and then a page is served twice, which stops that run.
-The same service is read by a reader that remembers the newest ``updated_at`` it has seen, as many do: it loses records.
 """
 
 from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from typing import Any
 
 import httpx
 import pytest
 from starlette.requests import Request
 
+from tests.conftest import CONFIG
 from tests.oracle import differences, expected_tables
 from tests.shipments.audit.test_audit import night, one_page
 from tests.shipments.audit.test_missing_shipments import marks
-from tests.survival.conftest import SMALL
 from tests.survival.counts import MOVING_SERVICES
 from tests.test_sync import load, published
 from wms_sandbox.app import SHIPMENTS, Sandbox
@@ -27,10 +27,10 @@ from wms_sync.service.errors import ApiError
 from wms_sync.shipments.load.refresh import refresh
 from wms_sync.shipments.read.raw import ExtractError
 
+SERVICE = replace(CONFIG, shipments=120, families=40)
 LATEST = 240
 ROUNDS = 3
 PAGE = 10
-REFERENCE_SEEDS = 4
 
 
 class Unrest:
@@ -109,9 +109,14 @@ def read_once(bench) -> bool:
     return True
 
 
+@pytest.fixture
+def sandbox(in_process):
+    in_process.sandbox = Sandbox(SERVICE)
+    return in_process
+
+
 @pytest.mark.seeds(MOVING_SERVICES)
-def test_once_it_rests_one_more_sync_makes_every_table_equal(seed, bench, sandbox, settings_for):
-    sandbox.sandbox = Sandbox(SMALL)
+def test_once_a_service_rests_every_table_equals_it(seed, bench, sandbox, settings_for):
     bench.settings = settings_for(sandbox, page_size=PAGE, overlap_seconds=LATEST + 60, max_parallel_requests=2)
     unrest = Unrest(sandbox.sandbox, seed)
     for _ in range(ROUNDS):
@@ -149,50 +154,3 @@ def assert_all_but_the_deleted_equal(bench, sandbox, deleted: set[int]) -> None:
 def ids_in_tables(bench) -> list[int]:
     with published(bench) as connection:
         return [one for (one,) in connection.execute("select id from shipments").fetchall()]
-
-
-class NewestSeen:
-    """The reader that loses records: it asks for what is newer than the newest ``updated_at`` that it has seen."""
-
-    def __init__(self, http: httpx.Client) -> None:
-        self.http = http
-        self.newest = "2026-03-01T00:00:00Z"
-        self.rows: dict[int, dict[str, Any]] = {}
-
-    def read(self) -> None:
-        newer = ("filter", f"updated_at{{gt:'{self.newest}'}}")
-        answer = self.http.get(SHIPMENTS, params=[newer, ("sort", "id"), ("limit", str(PAGE)), ("fields", "all")])
-        while True:
-            page = answer.raise_for_status().json()
-            for shipment in page["collection"]:
-                self.rows[shipment["id"]] = shipment
-                self.newest = max(self.newest, shipment["updated_at"])
-            if not page["has_more"]:
-                return
-            answer = self.http.get(page["next"])
-
-
-def service_rows(http: httpx.Client) -> dict[int, dict[str, Any]]:
-    whole = NewestSeen(http)
-    whole.newest = "2000-01-01T00:00:00Z"
-    whole.read()
-    return whole.rows
-
-
-def test_a_reader_that_remembers_the_newest_update_loses_records_of_the_same_service(sandbox):
-    lost = {}
-    for seed in range(1, REFERENCE_SEEDS + 1):
-        sandbox.sandbox = Sandbox(SMALL)
-        unrest = Unrest(sandbox.sandbox, seed)
-        headers = {"Authorization": f"Bearer {SMALL.token}"}
-        with httpx.Client(base_url=sandbox.base_url, headers=headers) as http:
-            reader = NewestSeen(http)
-            for _ in range(ROUNDS):
-                sandbox.sandbox.intercept = unrest.move
-                reader.read()
-                unrest.pass_time()
-            unrest.rest()
-            reader.read()
-            served = service_rows(http)
-        lost[seed] = sum(reader.rows.get(one) != row for one, row in served.items())
-    assert min(lost.values()) > 0, lost

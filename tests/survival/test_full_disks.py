@@ -10,16 +10,33 @@ import pytest
 from tests.receiver import receiving
 from tests.survival.counts import FULL_DISKS
 from tests.survival.full_disks import needs_a_disk, on_full_disk, room_of
-from tests.survival.installation import Installation
 
-IS_FULL = "Its disk is full: free space on it, then run again."
+ADVICE = "Its disk is full: free space on it, then run again."
+FAILS = {
+    # room beside the data, what is done first, the command, and what it says
+    "status answers": (0, "", "status", "240  shipments"),
+    "a sync gives advice": (0, "", "sync", ADVICE),
+    "status names the disk after a kill": (  # SQLite reads a log only with an index of it, for which there is no room
+        4096,
+        'echo "the log of a kill" > "$WMS_DATA_DIR/state.db-wal"',
+        "status",
+        f"state.db cannot be used (disk I/O error). {ADVICE}",
+    ),
+    "status answers on a read-only disk": (2**20, "mount -o remount,ro $1", "status", "240  shipments"),
+    "a sync names a read-only disk": (
+        2**20,
+        "mount -o remount,ro $1",
+        "sync",
+        "cannot be used (Read-only file system)",
+    ),
+}
 
 
 @needs_a_disk
 @pytest.mark.seeds(FULL_DISKS)
 def test_a_full_disk_fails_a_run_with_advice(seed, install, expected, tmp_path):
     """The disk has so much room beside what a first sync left that something of a night fails, sooner or later."""
-    installation: Installation = install("read")
+    installation = install("read")
     said = on_full_disk(
         installation,
         tmp_path,
@@ -42,58 +59,15 @@ def test_a_full_disk_fails_a_run_with_advice(seed, install, expected, tmp_path):
 
 
 @needs_a_disk
-def test_the_status_answers_on_a_full_disk(install, tmp_path):
-    said = on_full_disk(install("read"), tmp_path, 0, "run status\nrun sync\nfree_space\n")
-    assert "status ended with 1" in said, said  # the data is old
-    assert "240  shipments" in said
-    assert "sync ended with 1" in said
-    assert IS_FULL in said
-
-
-@needs_a_disk
-@pytest.mark.parametrize("home", ["$1/home", "$result/home"], ids=["inside", "outside"])
-def test_an_alert_of_a_full_disk_is_sent(install, tmp_path, home):
-    """With Dagster's home on the same disk, and on another one."""
+@pytest.mark.parametrize("title", FAILS)
+def test_a_command_without_room(title, install, tmp_path):
+    """Each ends with 1: a status because the data is old. A sync sends the alert itself."""
+    room, first, command, says = FAILS[title]
     with receiving() as receiver:
-        said = on_full_disk(
-            install("read"),
-            tmp_path,
-            0,
-            f"""
-            export WMS_ALERT_WEBHOOK_URL={receiver.url} DAGSTER_HOME={home}
-            run sync
-            free_space
-            run sync
-            """,
-        )
-    assert "sync ended with 1" in said, said
-    assert "sync ended with 3" in said, said
-    [told] = [body for body in receiver.taken if body["event"] == "run_failed"]
-    assert "Its disk is full: free space on it, then run again." in told["text"]
-
-
-@needs_a_disk
-def test_status_after_a_kill_names_the_disk(install, tmp_path):
-    """SQLite reads a log only with an index of it, for which there is no room."""
-    said = on_full_disk(
-        install("read"),
-        tmp_path,
-        4096,
-        """
-        echo "the log of a kill" > "$WMS_DATA_DIR/state.db-wal"
-        run status
-        rm "$WMS_DATA_DIR/state.db-wal"
-        free_space
-        """,
-    )
-    assert "status ended with 1" in said, said
-    assert f"state.db cannot be used (disk I/O error). {IS_FULL}" in said
-
-
-@needs_a_disk
-def test_the_status_answers_on_a_read_only_disk(install, tmp_path):
-    said = on_full_disk(install("read"), tmp_path, 2**20, "mount -o remount,ro $1\nrun status\nrun sync\n")
-    assert "status ended with 1" in said, said  # the data is old
-    assert "240  shipments" in said
-    assert "sync ended with 1" in said
-    assert "cannot be used (Read-only file system)" in said
+        channels = f"export WMS_ALERT_WEBHOOK_URL={receiver.url} DAGSTER_HOME=$1/home"
+        said = on_full_disk(install("read"), tmp_path, room, f"{channels}\n{first}\nrun {command}\n")
+    assert f"{command} ended with 1" in said, said
+    assert says in said, said
+    failed = [body["text"] for body in receiver.taken if body["event"] == "run_failed"]
+    assert len(failed) == (command == "sync")
+    assert all(says in text for text in failed)

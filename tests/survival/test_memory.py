@@ -1,17 +1,14 @@
 """A first sync in a process whose memory the kernel bounds: one bound is too low, another is enough for any length.
 
 What is too low is ``RLIMIT_DATA``, at which a request for memory fails. It counts address space that DuckDB's allocator
-keeps and does not use, so it cannot measure. What measures is the resident memory: bounded by a cgroup where one may be
-made (a process that needs more is killed), and by its high-water mark, which the kernel keeps for everybody. Both count
-from when everything is imported. The pages are long by blanks between their values: only who keeps pages keeps these.
+keeps and does not use, so it cannot measure. What measures is the high-water mark of the resident memory, from when
+everything is imported. The pages are long by blanks between their values: only who keeps pages keeps these.
 """
 
 from __future__ import annotations
 
-import os
 import resource
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -36,10 +33,6 @@ BLANKS = b" " * (3 * MIB)
 FEW, ENOUGH = 60, 180
 """Shipments, and so pages: what is too little for few is for more; enough take more than the room."""
 SETTINGS = {"WMS_PAGE_SIZE": "1", "WMS_MEMORY_LIMIT": "300MB"}
-CGROUPS = (
-    (Path("/sys/fs/cgroup/memory"), "memory.limit_in_bytes"),  # of the first version
-    (Path("/sys/fs/cgroup"), "memory.max"),
-)
 
 
 @pytest.fixture
@@ -63,36 +56,18 @@ def made_wordy(server: SandboxServer, shipments: int) -> tuple[SandboxServer, Ta
     return server, expected
 
 
-@contextmanager
-def cgroup(room: int) -> Iterator[Path | None]:
-    """A group whose processes get no more; None where none may be made."""
-    for root, bound in CGROUPS:
-        made = root / f"wms-sync-test-{os.getpid()}"
-        try:
-            made.mkdir()
-            (made / bound).write_text(str(room))
-        except OSError:
-            continue
-        yield made
-        made.rmdir()
-        return
-    yield None
-
-
-def run_with(installation: Installation, *, data: int | None = None, group: Path | None = None) -> int | None:
-    """A sync in a process with a bound on its data, or in a group."""
-    arguments = (data, group, installation.environment, installation.log)
+def synced(installation: Installation, *, data: int | None = None) -> int | None:
+    """The exit code of a sync in a process with a bound on its data."""
+    arguments = (data, installation.environment, installation.log)
     process = PROCESSES.Process(target=_bounded, args=arguments, daemon=True)
     process.start()
     process.join()
     return process.exitcode
 
 
-def _bounded(data: int | None, group: Path | None, environment: dict[str, str], log: Path) -> None:
+def _bounded(data: int | None, environment: dict[str, str], log: Path) -> None:
     if data is not None:
         resource.setrlimit(resource.RLIMIT_DATA, (_kept("VmData") + data,) * 2)
-    if group is not None:
-        (group / "cgroup.procs").write_text(str(os.getpid()))
     before = _kept("VmRSS")
     try:
         _command(("sync",), environment, log, None, None, None)
@@ -108,24 +83,25 @@ def _kept(name: str) -> int:
 def test_too_little_memory_is_reported_and_mended(wordy, tmp_path):
     server, expected = wordy(FEW)
     installation = Installation(tmp_path / "data", server, SETTINGS)
-    assert run_with(installation, data=TOO_LITTLE) == 1, installation.log.read_text()
+    assert synced(installation, data=TOO_LITTLE) == 1, installation.log.read_text()
     told = installation.log.read_text()
     assert "Traceback" not in told, told
     assert "WMS_MEMORY_LIMIT" in told
     assert not installation.layout.published.exists()
     installation.assert_coverage_is_true()
 
-    assert run_with(installation) in ENDED, installation.log.read_text()
+    assert synced(installation) in ENDED, installation.log.read_text()
     assert installation.differences(expected) == []
     installation.assert_coverage_is_true()
 
 
-def test_memory_does_not_grow_with_the_windows(wordy, tmp_path):
+def test_memory_does_not_grow_with_the_windows(wordy, tmp_path, request):
+    if not request.config.getoption("--soak"):
+        pytest.skip("only under --soak")
     server, expected = wordy(ENOUGH)
     server.sandbox.requests.clear()
     installation = Installation(tmp_path / "data", server, SETTINGS)
-    with cgroup(ROOM) as group:
-        assert run_with(installation, group=group) in ENDED, installation.log.read_text()
+    assert synced(installation) in ENDED, installation.log.read_text()
     assert len(installation.pages_asked()) * len(BLANKS) > 1.5 * ROOM
     assert int(installation.log.with_suffix(".peak").read_text()) < ROOM
     with installation.store() as store:

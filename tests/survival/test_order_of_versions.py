@@ -236,26 +236,15 @@ LATER = version("later", "sync", read=4, updated=6)
 
 
 @pytest.mark.parametrize(
-    "order",
-    [(FUTURE, AUDIT, LATER), (FUTURE, LATER, AUDIT), (AUDIT, LATER, FUTURE), (LATER, FUTURE, AUDIT)],
-    ids=lambda order: "-".join(one.window for one in order),
-)
-def test_a_version_comes_back_from_its_parquet(order, connection, tmp_path):
-    layout = Layout(tmp_path)
-    windows = {window.id: window for window in landed(layout, order)}
-    merged(connection, layout, [[windows[one.window]] for one in order])
-    assert found(connection) == {("shipments", 1): ("later", 1)}
-
-
-@pytest.mark.parametrize(
     "order", list(permutations((FUTURE, AUDIT, LATER))), ids=lambda o: "-".join(one.window for one in o)
 )
-def test_history_follows_the_reads_in_any_order(order, connection, tmp_path):
+def test_a_version_from_the_future_in_any_order(order, connection, tmp_path):
     layout = Layout(tmp_path)
     versions = [replace(one, status=one.window) for one in order]
     windows = {window.id: window for window in landed(layout, versions)}
     merged(connection, layout, [[windows[one.window]] for one in order])
-    assert set(connection.execute(PAST).fetchall()) == history_by_the_rule(versions)
+    assert found(connection) == {("shipments", 1): ("later", 1)}
+    assert_by_the_rule(connection, versions, "")
 
 
 def test_what_an_audit_or_backfill_voids_is_counted(connection, tmp_path):

@@ -14,7 +14,7 @@ import duckdb
 import pytest
 
 from tests.conftest import FEWER, Bench, logged
-from tests.survival.counts import PUBLISHINGS
+from tests.survival.counts import PUBLISHINGS, READERS
 from tests.survival.moments import watched
 from tests.test_sync import first_synced, synced
 from wms_sandbox.app import Sandbox
@@ -68,6 +68,13 @@ def sandbox(server):
     return server
 
 
+def sync_more(bench: Bench, sandbox) -> None:
+    """New shipments appear, some change, and a sync publishes them."""
+    sandbox.sandbox.advance(seconds=3600, new=NEW, changed=50)
+    sandbox.sandbox.advance(seconds=10)
+    synced(bench)
+
+
 def reader(path: Path, program: str) -> subprocess.Popen[str]:
     """A process that reads until it is ended, and has begun to."""
     command = [sys.executable, "-c", program, str(path)]
@@ -86,16 +93,15 @@ def said(process: subprocess.Popen[str]) -> list[int]:
 
 
 def test_readers_see_published_states_without_errors(bench, sandbox, request):
-    """Three open the file in a loop, one has it open from before the first publishing to after the last."""
+    """Some open the file in a loop, one has it open from before the first publishing to after the last."""
     first_synced(bench, sandbox)
-    publishings = PUBLISHINGS.of(soak=request.config.getoption("--soak"))
-    opening = [reader(bench.layout.published, OPENING) for _ in range(3)]
+    soak = request.config.getoption("--soak")
+    publishings = PUBLISHINGS.of(soak=soak)
+    opening = [reader(bench.layout.published, OPENING) for _ in range(READERS.of(soak=soak))]
     staying = reader(bench.layout.published, STAYING)
     states = {SHIPMENTS}
     for number in range(1, publishings + 1):
-        sandbox.sandbox.advance(seconds=3600, new=NEW, changed=50)
-        sandbox.sandbox.advance(seconds=10)
-        synced(bench)
+        sync_more(bench, sandbox)
         states.add(SHIPMENTS + number * NEW)
         assert all(process.poll() is None for process in (*opening, staying))
     asked, *rows = said(staying)
@@ -113,13 +119,11 @@ def test_readers_see_published_states_without_errors(bench, sandbox, request):
 def test_a_published_file_exists_at_each_moment(bench, sandbox):
     """Those who open it again and again hardly ever hit the moment."""
     first_synced(bench, sandbox)
-    sandbox.sandbox.advance(seconds=3600, new=NEW)
-    sandbox.sandbox.advance(seconds=10)
     gone: list[str] = []
     with bench.layout.published.open("rb") as opened:
         before = opened.read()
         with watched(lambda moment: None if bench.layout.published.exists() else gone.append(moment)):
-            synced(bench)
+            sync_more(bench, sandbox)
         opened.seek(0)
         assert opened.read() == before
     assert gone == []
@@ -139,7 +143,7 @@ def test_a_log_during_a_publishing_is_set_aside(bench, sandbox):
     assert rows_published(bench) == SHIPMENTS
 
 
-CARELESS = """
+WRITING = """
 import sys, duckdb
 connection = duckdb.connect(sys.argv[1])
 connection.execute("create table mine as select 1 as one")
@@ -147,25 +151,6 @@ print("written", flush=True)
 sys.stdin.readline()
 connection.close()
 """
-
-
-def test_an_analyst_s_log_does_no_harm(bench, sandbox):
-    first_synced(bench, sandbox)
-    bench.layout.published.chmod(0o600)  # as root, whom no permission stops
-    command = [sys.executable, "-c", CARELESS, str(bench.layout.published)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as careless:
-        assert careless.stdout is not None
-        assert careless.stdout.readline() == "written\n"
-        assert bench.layout.published.with_name("analytics.duckdb.wal").exists()
-        sandbox.sandbox.advance(seconds=3600, new=NEW)
-        sandbox.sandbox.advance(seconds=10)
-        synced(bench)
-        assert rows_published(bench) == SHIPMENTS + NEW
-        careless.communicate("close\n")
-    assert careless.returncode == 0
-    assert rows_published(bench) == SHIPMENTS + NEW
-
-
 LATE = """
 import os, sys, duckdb
 connection = duckdb.connect(sys.argv[1])
@@ -176,18 +161,22 @@ os._exit(9)
 """
 
 
-def leave_a_log(bench, sandbox) -> None:
-    """Of one who opened the file for writing before a publishing, and wrote behind it."""
+def publish_beside(program: str, bench, sandbox) -> None:
+    """A sync between the line that an analyst's program prints and the line that it waits for."""
+    first_synced(bench, sandbox)
     bench.layout.published.chmod(0o600)  # as root, whom no permission stops
-    command = [sys.executable, "-c", LATE, str(bench.layout.published)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as late:
-        assert late.stdout is not None
-        assert late.stdout.readline() == "opened\n"
-        sandbox.sandbox.advance(seconds=3600, new=NEW)
-        sandbox.sandbox.advance(seconds=10)
-        synced(bench)
-        late.communicate("write\n")
-    assert log_of(bench).exists()
+    command = [sys.executable, "-c", program, str(bench.layout.published)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as analyst:
+        assert analyst.stdout is not None
+        assert analyst.stdout.readline()
+        sync_more(bench, sandbox)
+        assert rows_published(bench) == SHIPMENTS + NEW
+        analyst.communicate("continue\n")
+
+
+def test_an_analyst_s_log_does_no_harm(bench, sandbox):
+    publish_beside(WRITING, bench, sandbox)
+    assert rows_published(bench) == SHIPMENTS + NEW
 
 
 def log_of(bench: Bench) -> Path:
@@ -195,8 +184,8 @@ def log_of(bench: Bench) -> Path:
 
 
 def test_a_log_after_a_publishing_is_reported(bench, sandbox):
-    first_synced(bench, sandbox)
-    leave_a_log(bench, sandbox)
+    publish_beside(LATE, bench, sandbox)
+    assert log_of(bench).exists()
     found = status(bench.settings, bench.store)
     assert found.rows["shipments"] == SHIPMENTS + NEW
     first, second = (
