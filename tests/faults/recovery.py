@@ -196,7 +196,7 @@ FAULTS = (
         "src/wms_sync/upkeep/forget.py",
         "                layout.files.delete(store.turn, key)\n                logger",
         "                logger",
-        ("tests/survival/test_damage.py::test_orders_are_forgotten_although_a_page_is_damaged",),
+        ("tests/upkeep/test_forget.py::test_orders_are_forgotten_although_files_are_damaged",),
     ),
     Fault(
         "a page that forget rewrote is not recorded before it is written",
