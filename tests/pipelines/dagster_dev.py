@@ -5,6 +5,7 @@ Spoken to as the UI does.
 
 import contextlib
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -21,6 +22,7 @@ from pipelines.home import prepare_home
 
 POLL_SECONDS = 0.25
 RANGE_START, RANGE_END = "dagster/asset_partition_range_start", "dagster/asset_partition_range_end"
+ENDED = {"SUCCESS", "FAILURE", "CANCELED"}
 T = TypeVar("T")
 Run = dict[str, Any]
 
@@ -147,7 +149,7 @@ class DagsterDev:
         def found() -> list[Run] | None:
             runs = [run for run in self.runs() if tag is None or tag in run["tags"].items()]
             runs = [run for run in runs if job is None or run["jobName"] == job]
-            done = all(run["status"] in {"SUCCESS", "FAILURE", "CANCELED"} for run in runs)
+            done = all(run["status"] in ENDED for run in runs)
             return runs if len(runs) >= count and done else None
 
         return self.wait(found, f"{count} runs to end")
@@ -165,6 +167,25 @@ class DagsterDev:
         """Every run, the oldest first; `tags` as a dictionary."""
         runs: list[Run] = self.query(RUNS)["runsOrError"]["results"]
         return [{**run, "tags": {tag["key"]: tag["value"] for tag in run["tags"]}} for run in reversed(runs)]
+
+    def status(self, run_id: str) -> str:
+        """The status of a run."""
+        [status] = [run["status"] for run in self.runs() if run["runId"] == run_id]
+        return str(status)
+
+    def ended(self, run_id: str, seconds: float = 90) -> str:
+        """Waits until a run has ended; its status."""
+
+        def look() -> str | None:
+            status = self.status(run_id)
+            return status if status in ENDED else None
+
+        return self.wait(look, f"the run {run_id} to end", seconds)
+
+    def pid_of(self, run_id: str) -> int | None:
+        """The process of a run, if it has begun."""
+        found = re.search(r"\(pid: (\d+)\)", "\n".join(self.messages(run_id)))
+        return int(found[1]) if found else None
 
     def messages(self, run_id: str) -> list[str]:
         """The log of a run."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import duckdb
+import pytest
 
 from tests.conftest import CONFIG
 from tests.oracle import differences, expected_tables
@@ -147,17 +147,24 @@ class House:
 
     def ends(self, run_id: str) -> str:
         """Wait until a run has ended; its status."""
-
-        def ended() -> str | None:
-            status = self.status(run_id)
-            return status if status in {"SUCCESS", "FAILURE", "CANCELED"} else None
-
-        return self.waits(ended, f"the run {run_id} to end", 2 * SECONDS)
+        return self.dagster.ended(run_id, 2 * SECONDS)
 
     def status(self, run_id: str) -> str:
         """The status of a run."""
-        [status] = [run["status"] for run in self.dagster.runs() if run["runId"] == run_id]
-        return str(status)
+        return self.dagster.status(run_id)
+
+    def fails(self, run_id: str) -> str:
+        """Wait until a run has failed; what the UI shows of it."""
+        assert self.ends(run_id) == "FAILURE"
+        return self.shown(run_id)
+
+    def warns(self, run_id: str, check: str, event: str) -> str:
+        """See that a run has succeeded with this check failed, and wait for its alert; the UI's description."""
+        assert self.status(run_id) == "SUCCESS"
+        found = self.failed_checks(run_id)
+        assert list(found) == [check]
+        self.hears(event)
+        return found[check]
 
     def shown(self, run_id: str) -> str:
         """What the UI shows of why a run failed: the first line of it."""
@@ -183,11 +190,6 @@ class House:
         """The events of a run."""
         events: list[dict[str, Any]] = self.dagster.query(LOGS, run=run_id)["logsForRun"]["events"]
         return events
-
-    def pid_of(self, run_id: str) -> int | None:
-        """The process of a run that Dagster launched."""
-        found = re.search(r"\(pid: (\d+)\)", self.log(run_id))
-        return int(found[1]) if found else None
 
     def heals(self) -> str:
         """The next sync: whether it succeeds, and every table then equals the service."""
@@ -265,9 +267,10 @@ class House:
         return [self.start + timedelta(days=number) for number in range((today - self.start).days + 1)]
 
 
-def are_small(disks: Sequence[Path]) -> bool:
-    """Whether these folders are disks whose size may be changed."""
-    return all(os.path.ismount(disk) for disk in disks)
+def needs_small(*disks: Path) -> None:
+    """Skip the test unless these folders are disks whose size may be changed."""
+    if not all(os.path.ismount(disk) for disk in disks):
+        pytest.skip("mounting a small disk is not permitted here")
 
 
 @contextmanager

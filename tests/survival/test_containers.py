@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -22,11 +21,6 @@ from wms_sandbox.server import SandboxServer
 from wms_sync.settings import Settings
 from wms_sync.targets.target import target_of
 
-LOGS = """
-query Logs($run: ID!) { logsForRun(runId: $run) { ... on EventConnection { events {
-  ... on MessageEvent { message }
-} } } }
-"""
 PODS = Path(__file__).parents[2] / "deploy" / "pods"
 SECONDS = 400
 
@@ -91,21 +85,6 @@ class Containers(DagsterDev):
         command = [str(Path(sys.executable).parent / "dagster"), "api", "grpc-health-check", "-p", str(self._code)]
         return subprocess.run(command, capture_output=True, check=False).returncode == 0 or None
 
-    def pid_of(self, run_id: str) -> int | None:
-        """The process of a run that has begun."""
-        events = self.query(LOGS, run=run_id)["logsForRun"]["events"]
-        found = re.search(r"\(pid: (\d+)\)", " ".join(event.get("message") or "" for event in events))
-        return int(found[1]) if found else None
-
-    def ended(self, run_id: str) -> str:
-        """How the run ended."""
-
-        def look() -> str | None:
-            [status] = [run["status"] for run in self.runs() if run["runId"] == run_id]
-            return status if status in {"SUCCESS", "FAILURE", "CANCELED"} else None
-
-        return self.wait(look, f"the run {run_id} to end", SECONDS)
-
 
 def test_runs_in_pods_and_a_killed_one(request, lake_url, postgres_url, sandbox, tmp_path, monkeypatch):
     if not request.config.getoption("--soak"):
@@ -126,22 +105,18 @@ def test_runs_in_pods_and_a_killed_one(request, lake_url, postgres_url, sandbox,
         history = postgres_url.replace("postgresql+psycopg", "postgresql+psycopg2")
         with Containers(tmp_path, history, {**KEYS, **settings}) as dagster:
             first = dagster.launch_run("nightly_sync")
-            assert dagster.ended(first) == "SUCCESS", dagster.log
+            assert dagster.ended(first, SECONDS) == "SUCCESS", dagster.log
             assert_equal(sandbox, settings)
             assert not (tmp_path / "disk" / "raw").exists()
 
             shutil.rmtree(tmp_path / "disk")
             killed = dagster.launch_run("rebuild_tables")
-            dagster.wait(lambda: begun(dagster, killed), "the run to begin", SECONDS)
+            dagster.wait(lambda: dagster.status(killed) == "STARTED" or None, "the run to begin", SECONDS)
             os.kill(dagster.wait(lambda: dagster.pid_of(killed), "its process", SECONDS), signal.SIGKILL)
-            assert dagster.ended(killed) == "FAILURE"
+            assert dagster.ended(killed, SECONDS) == "FAILURE"
             shutil.rmtree(tmp_path / "disk", ignore_errors=True)
-            assert dagster.ended(dagster.launch_run("nightly_sync")) == "SUCCESS", dagster.log
+            assert dagster.ended(dagster.launch_run("nightly_sync"), SECONDS) == "SUCCESS", dagster.log
             assert_equal(sandbox, settings)
-
-
-def begun(dagster: Containers, run_id: str) -> bool | None:
-    return any(run["runId"] == run_id and run["status"] == "STARTED" for run in dagster.runs()) or None
 
 
 def assert_equal(service: SandboxServer, settings: dict[str, str]) -> None:

@@ -26,7 +26,7 @@ from starlette.responses import HTMLResponse, Response
 
 from tests.conftest import CONFIG
 from tests.receiver import receiving
-from tests.survival.house import HEALED, TOLERANCE, House, are_small, full, small_disks
+from tests.survival.house import HEALED, TOLERANCE, House, full, needs_small, small_disks
 from wms_sandbox.app import Sandbox
 from wms_sandbox.errors import failed
 from wms_sandbox.server import SandboxServer
@@ -36,6 +36,8 @@ pytestmark = pytest.mark.filterwarnings("default")
 
 FEW = 250
 """The service has more shipments, and fewer that changed lately."""
+QUARANTINE = "nothing_was_quarantined_in_the_latest_load"
+UNKNOWN_KEY = "no_unknown_key_came_in_the_latest_load"
 READER = """
 import sys, duckdb
 with duckdb.connect(sys.argv[1], read_only=True) as connection:
@@ -107,9 +109,7 @@ def poison(envelope: dict[str, Any], *, until: str = "9999") -> dict[str, Any]:
 
 def test_the_service_is_down(house, table):
     house.server.sandbox.intercept = refused
-    run = house.ticks()
-    assert house.ends(run) == "FAILURE"
-    shown = house.shown(run)
+    shown = house.fails(house.ticks())
     assert "503" in shown
     assert "attempt 1 of this night; the next begins at" in shown
     house.server.sandbox.intercept = None
@@ -126,9 +126,7 @@ def test_the_service_is_down(house, table):
 def test_a_page_of_html_comes_with_200(house, table):
     """What a scheduled night does then is in ``tests/pipelines/test_night_retries.py``."""
     house.server.sandbox.intercept = lambda _: HTMLResponse("<html>In maintenance</html>")
-    run = house.syncs()
-    assert house.status(run) == "FAILURE"
-    shown = house.shown(run)
+    shown = house.fails(house.syncs())
     assert "answered 200 with 27 bytes that are not a list" in shown
     house.hears("run_failed")
     house.server.sandbox.intercept = None
@@ -138,9 +136,7 @@ def test_a_page_of_html_comes_with_200(house, table):
 
 def test_the_token_is_wrong(house, table):
     with another_token(house):
-        run = house.ticks()
-        assert house.ends(run) == "FAILURE"
-        shown = house.shown(run)
+        shown = house.fails(house.ticks())
         assert "WMS_API_TOKEN" in shown
         house.hears("run_failed")
         assert "WMS_API_TOKEN" in house.texts
@@ -154,14 +150,13 @@ def test_a_run_of_the_ui_is_killed(house, table):
     slow = house.server.sandbox
     slow.intercept = lambda _: time.sleep(1)
     run = house.dagster.launch_run("nightly_sync")
-    pid = house.waits(lambda: house.pid_of(run), "the run's process")
+    pid = house.waits(lambda: house.dagster.pid_of(run), "the run's process")
     house.waits(lambda: house.newest_record().run_id == run or None, "the run's record")
     os.kill(pid, signal.SIGKILL)
     slow.intercept = None
-    assert house.ends(run) == "FAILURE"
+    shown = house.fails(run)
     house.hears("run_failed")
     assert "SIGKILL" in house.texts, house.texts
-    shown = house.shown(run)
     assert "SIGKILL" in shown
     healed = house.heals()
     table.append(Told("kill of a UI run", shown, house.hears("run_failed", "recovered"), healed))
@@ -253,12 +248,9 @@ def test_a_tick_comes_during_a_run(house, table):
 
 def test_the_disk_is_full(house, table):
     disk = house.data.parent
-    if not are_small([disk]):
-        pytest.skip("mounting a small disk is not permitted here")
+    needs_small(disk)
     with full(disk, room=200_000):
-        run = house.syncs()
-        shown = house.shown(run)
-        assert house.status(run) == "FAILURE"
+        shown = house.fails(house.syncs())
         assert re.search(r"disk|space|room", shown, re.IGNORECASE), shown
     house.hears("run_failed")
     healed = house.heals()
@@ -269,12 +261,9 @@ def test_the_disk_is_full(house, table):
 def test_not_a_byte_is_left_on_the_disk(house, table):
     """The run is not recorded: it sends its alert past the state store, and so does the sensor."""
     disk = house.data.parent
-    if not are_small([disk]):
-        pytest.skip("mounting a small disk is not permitted here")
+    needs_small(disk)
     with full(disk):
-        run = house.syncs()
-        shown = house.shown(run)
-        assert house.status(run) == "FAILURE"
+        shown = house.fails(house.syncs())
         house.hears("run_failed", "store_refuses")
     house.hears("run_failed", "store_refuses", "recovered")
     healed = house.heals()
@@ -285,8 +274,7 @@ def test_not_a_byte_is_left_on_the_disk(house, table):
 def test_the_disk_of_the_home_is_full_too(house, table):
     """No sensor starts, so the heartbeat stays out; a command says so."""
     disks = [house.data.parent, house.home]
-    if not are_small(disks):
-        pytest.skip("mounting a small disk is not permitted here")
+    needs_small(*disks)
     house.schedule(on=True)
     try:
         with full(*disks):
@@ -312,11 +300,7 @@ def test_the_disk_of_the_home_is_full_too(house, table):
 
 def test_a_page_has_a_value_of_no_type(house, table):
     house.server.sandbox.rewrite = poison
-    run = house.syncs()
-    assert house.status(run) == "SUCCESS"
-    [shown] = house.failed_checks(run)
-    assert shown == "nothing_was_quarantined_in_the_latest_load"
-    house.hears("quarantine")
+    house.warns(house.syncs(), QUARANTINE, "quarantine")
     house.server.sandbox.rewrite = None
     with duckdb.connect(house.data / "analytics.duckdb", read_only=True) as connection:
         rows = connection.execute("select path, text from ops.quarantine").fetchall()
@@ -325,7 +309,7 @@ def test_a_page_has_a_value_of_no_type(house, table):
     table.append(
         Told(
             "a value that fits no type",
-            f"the run succeeds; the check {shown} warns",
+            f"the run succeeds; the check {QUARANTINE} warns",
             house.hears("quarantine"),
             f"{healed}, when the shipment is read again",
         )
@@ -339,10 +323,7 @@ def test_an_audit_reads_a_value_of_no_type(house, table):
     house.audits(pages=3)
     run = house.syncs()
     house.audits(pages=0)
-    assert house.status(run) == "SUCCESS"
-    shown = house.failed_checks(run)
-    assert list(shown) == ["nothing_was_quarantined_in_the_latest_load"]
-    house.hears("quarantine")
+    house.warns(run, QUARANTINE, "quarantine")
     house.server.sandbox.rewrite = None
     names = [day.isoformat() for day in house.days]
     assert house.ends(house.dagster.launch_range(["raw", "shipment_days"], names)) == "SUCCESS"
@@ -350,7 +331,7 @@ def test_an_audit_reads_a_value_of_no_type(house, table):
     table.append(
         Told(
             "an audit reads a value that fits no type",
-            "the run succeeds; the check nothing_was_quarantined_in_the_latest_load warns",
+            f"the run succeeds; the check {QUARANTINE} warns",
             house.hears("quarantine"),
             f"{healed}, when its days are read again",
         )
@@ -364,11 +345,7 @@ def test_the_service_has_a_new_key(house, table):
         return envelope
 
     house.server.sandbox.rewrite = rename
-    run = house.syncs()
-    assert house.status(run) == "SUCCESS"
-    [shown] = house.failed_checks(run)
-    assert shown == "no_unknown_key_came_in_the_latest_load"
-    house.hears("drift")
+    house.warns(house.syncs(), UNKNOWN_KEY, "drift")
     house.changes()
     house.succeeds()  # the key comes again, and is not told again
     house.hears("drift")
@@ -382,7 +359,7 @@ def test_the_service_has_a_new_key(house, table):
     table.append(
         Told(
             "schema change",
-            f"the run succeeds; the check {shown} warns",
+            f"the run succeeds; the check {UNKNOWN_KEY} warns",
             house.hears("drift"),
             f"{healed}; the key is kept in the raw pages until a type knows it, or somebody acknowledges it",
         )
@@ -411,8 +388,7 @@ def test_a_push_meets_an_outage(house, table):
     before = house.known()
     (house.files / "location-tags-nights.csv").write_text("name,color\nnight-1,red4\nnight-2,blue1\n")
     run = house.waits(lambda: house.new_run(before, "dagster/sensor_name"), "the push")
-    assert house.ends(run) == "FAILURE"
-    shown = house.shown(run)
+    shown = house.fails(run)
     house.hears("run_failed")
     house.server.sandbox.intercept = None
     tags = house.waits(lambda: len(house.server.sandbox.location_tags()) == 2 or None, "both tags", 400)
@@ -426,9 +402,7 @@ def test_a_push_meets_an_outage(house, table):
 def test_the_webhook_is_down(house, table):
     house.hook.status = 500
     with another_token(house):
-        run = house.ticks()
-        assert house.ends(run) == "FAILURE"
-        shown = house.shown(run)
+        shown = house.fails(house.ticks())
         time.sleep(40)
         assert house.told == []
         house.hook.status = 204
@@ -440,10 +414,7 @@ def test_the_webhook_is_down(house, table):
 
 def test_the_clock_of_the_service_is_ahead(house, table):
     house.server.sandbox.redate = lambda right: right + timedelta(hours=1)
-    run = house.syncs()
-    assert house.status(run) == "SUCCESS"
-    shown = house.failed_checks(run)
-    assert list(shown) == ["clocks_agree"]
+    shown = house.warns(house.syncs(), "clocks_agree", "finding")
     told = house.hears("finding")
     house.server.sandbox.redate = None
     house.changes()
@@ -453,7 +424,7 @@ def test_the_clock_of_the_service_is_ahead(house, table):
     table.append(
         Told(
             "clock ahead",
-            f"the check clocks_agree warns: {shown['clocks_agree']}",
+            f"the check clocks_agree warns: {shown}",
             told,
             f"{healed}, once the clock is past WMS_CLOCK_TOLERANCE_SECONDS",
         )
