@@ -33,7 +33,7 @@ def begun(settings: Settings, instance: dg.DagsterInstance):
     return lambda: instance.create_run_for_job(job, status=dg.DagsterRunStatus.STARTED)
 
 
-def test_a_wrong_token_ends_the_run_with_a_message_that_is_told_once(webhook, make_settings, instance):
+def test_a_wrong_token_is_reported_once(webhook, make_settings, instance):
     settings = make_settings(alert_webhook_url=webhook.url, api_token="wrong-token")
     built = definitions.build(settings)
     run = built.resolve_job_def(jobs.NIGHTLY_SYNC).execute_in_process(instance=instance, raise_on_error=False)
@@ -52,7 +52,7 @@ def test_a_wrong_token_ends_the_run_with_a_message_that_is_told_once(webhook, ma
     assert "wrong-token" not in json.dumps(told) + history
 
 
-def test_runs_that_failed_before_their_first_step_are_recorded_once(settings, instance, records, begun):
+def test_runs_that_failed_before_a_step_are_recorded(settings, instance, records, begun):
     of_itself, of_nobody = begun(), begun()
     records.started(of_itself.run_id, "rebuild by hand", "ui")
     records.ended(of_itself.run_id, "failed", error="The disk is full.", error_kind="NotEnoughRoom")
@@ -66,7 +66,7 @@ def test_runs_that_failed_before_their_first_step_are_recorded_once(settings, in
     ]
 
 
-def test_a_run_from_before_the_state_store_was_lost_is_not_recorded(settings, instance, begun):
+def test_a_run_before_the_state_store_is_ignored(settings, instance, begun):
     """Its record went with the store: whether it had one, and whether it was told, nobody knows."""
     instance.report_run_failed(begun(), "The job could not be loaded.")
     with RunRecords(settings.database_url) as records:
@@ -74,7 +74,7 @@ def test_a_run_from_before_the_state_store_was_lost_is_not_recorded(settings, in
         assert records.newest(9) == ()
 
 
-def test_a_run_that_could_not_be_recorded_has_told_so_itself_and_is_not_told_again(webhook, make_settings, instance):
+def test_a_run_without_a_record_alerts_once(webhook, make_settings, instance):
     settings = make_settings(alert_webhook_url=webhook.url)
     with RunRecords(settings.database_url):
         state = settings.layout.state
@@ -113,7 +113,7 @@ def test_a_run_of_another_instance_is_not_recorded(make_settings, instance):
         (None, KILLED),
     ],
 )
-def test_a_killed_run_is_recorded_with_the_cause_that_dagster_saw(settings, instance, records, begun, exit_code, cause):
+def test_a_killed_run_is_recorded_with_its_cause(settings, instance, records, begun, exit_code, cause):
     """What the code server writes of a real one is in `test_dagster_dev`."""
     run = begun()
     records.started(run.run_id, "rebuild", "ui")
@@ -126,7 +126,7 @@ def test_a_killed_run_is_recorded_with_the_cause_that_dagster_saw(settings, inst
     assert cause in (killed.error or "")
 
 
-def test_a_run_that_died_with_its_code_server_is_marked_by_the_next_one(settings, instance, records, begun):
+def test_a_run_of_a_dead_code_server_is_marked(settings, instance, records, begun):
     old, new = begun(), begun()
     for run in (old, new):
         records.started(run.run_id, "rebuild", "ui")

@@ -41,13 +41,13 @@ def test_the_code_location_loads_without_a_service(make_settings):
     dg.Definitions.validate_loadable(built)
 
 
-def test_a_wrong_setting_is_named_when_the_code_location_loads(monkeypatch):
+def test_a_wrong_setting_is_named_at_loading(monkeypatch):
     monkeypatch.setenv("WMS_SCHEDULE_TIMEZONE", "Middle/Earth")
     with pytest.raises(SettingsError, match="WMS_SCHEDULE_TIMEZONE"):
         definitions.defs()
 
 
-def test_there_is_an_asset_for_what_is_read_for_each_table_and_mart_and_for_each_kind_of_master_data(settings, graph):
+def test_there_is_an_asset_for_each_thing(settings, graph):
     made = (*catalogue_tables(), *ops_tables(), *history_tables(), *marts())
     wanted = {tables.key(settings, relation) for relation in made}
     pushed = {dg.AssetKey(["master_data", kind]) for kind in ("location_tags", "retailers", "products")}
@@ -61,19 +61,19 @@ def test_every_key_is_its_group_and_a_name(graph):
         assert graph.get(key).kinds
 
 
-def test_the_name_of_the_instance_stands_before_every_key(make_settings, graph):
+def test_every_key_begins_with_the_instance(make_settings, graph):
     named = definitions.build(make_settings(instance="north")).resolve_asset_graph()
     assert {key.with_prefix("north") for key in graph.get_all_asset_keys()} == set(named.get_all_asset_keys())
     assert {check.asset_key for check in named.asset_check_keys} <= set(named.get_all_asset_keys())
 
 
-def test_only_days_are_partitioned_and_a_range_of_days_is_one_run(graph):
+def test_only_days_are_partitioned(graph):
     partitioned = [key for key in graph.materializable_asset_keys if graph.get(key).is_partitioned]
     assert partitioned == [DAYS]
     assert graph.get(partitioned[0]).backfill_policy == dg.BackfillPolicy.single_run()
 
 
-def test_assets_have_owners_and_tags_to_find_them_by(make_settings):
+def test_assets_have_owners_and_tags(make_settings):
     graph = definitions.build(make_settings(asset_owners="team:data, ops@example.com")).resolve_asset_graph()
     assert {tuple(graph.get(key).owners) for key in graph.materializable_asset_keys} == {
         ("team:data", "ops@example.com")
@@ -85,7 +85,7 @@ def test_assets_have_owners_and_tags_to_find_them_by(make_settings):
     assert layers == {"raw", "tables", "history", "ops", "marts", "master_data"}
 
 
-def test_tables_follow_what_is_read_and_marts_follow_tables(settings, graph):
+def test_tables_follow_reads_and_marts_follow_tables(settings, graph):
     for table in (*catalogue_tables(), *ops_tables(), *history_tables()):
         assert graph.get(tables.key(settings, table)).parent_keys == {CHANGES, DAYS}
     for mart in marts():
@@ -104,7 +104,7 @@ def test_the_night_and_a_backfill_are_asset_jobs(settings, built):
     assert built.resolve_job_def(jobs.REBUILD_TABLES).asset_layer.executable_asset_keys == made
 
 
-def test_every_check_of_the_library_is_an_asset_check_that_blocks_when_it_should(graph):
+def test_every_check_is_an_asset_check(graph):
     at_a_mart: dict[str, dg.AssetKey] = {}
     for check in checks():
         [key] = [key for key in graph.asset_check_keys if key.name == check.name]

@@ -11,7 +11,7 @@ from wms_sync.layout import Layout
 from wms_sync.storage.durable import Inaccessible
 
 
-def test_a_home_is_its_owners_alone_sends_no_telemetry_and_holds_no_run_back(tmp_path, monkeypatch):
+def test_a_home_is_private_and_holds_nothing_back(tmp_path, monkeypatch):
     monkeypatch.setenv(HOME_VARIABLE, str(tmp_path / "home"))
     main()
     main()  # again, harmless
@@ -37,7 +37,7 @@ def test_a_configuration_of_the_operators_own_stays(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["100%", "what?"])
-def test_a_home_whose_name_dagster_would_take_for_another_is_refused(tmp_path, name):
+def test_a_home_with_an_ambiguous_name_is_refused(tmp_path, name):
     with pytest.raises(SettingsError, match="with % or"):
         prepare_home(tmp_path / name)
     assert list(tmp_path.iterdir()) == []

@@ -85,7 +85,7 @@ def failure(result) -> str:
     return str(event.step_failure_data.user_failure_data.description)
 
 
-def test_by_default_a_run_is_a_plan_and_sends_nothing(run, folder, service):
+def test_a_run_is_a_plan_by_default(run, folder, service):
     write(folder, "retailers.csv", "code,name", "a,A", "b,")
     result = run()
     assert result.success
@@ -101,7 +101,7 @@ def test_by_default_a_run_is_a_plan_and_sends_nothing(run, folder, service):
     assert service.sandbox.retailers() == []
 
 
-def test_switched_on_it_pushes_every_file_of_its_kind_in_the_order_of_names(run, folder, service):
+def test_files_of_a_kind_are_pushed_in_order(run, folder, service):
     write(folder, "retailers-2-children.csv", "code,name,parent_retailer_code", "c,C,p")
     write(folder, "retailers-1-parents.csv", "code,name", "p,P")
     write(folder, "products.csv", "sku,name", "s,S")
@@ -126,7 +126,7 @@ def approval(result) -> Sequence[str]:
     return approved
 
 
-def test_the_plan_that_was_shown_and_approved_is_what_is_sent(run, folder, service):
+def test_an_approved_plan_is_what_is_sent(run, folder, service):
     write(folder, "retailers-1.csv", "code,name", "a,A")
     write(folder, "retailers-2.csv", "code,name", "b,B")
     first, second = approval(run())
@@ -146,7 +146,7 @@ def test_the_plan_that_was_shown_and_approved_is_what_is_sent(run, folder, servi
     assert "approve" not in materialised(run()), "nothing is left to send"
 
 
-def test_what_was_created_meanwhile_makes_it_another_plan(run, folder, service):
+def test_a_create_meanwhile_makes_another_plan(run, folder, service):
     write(folder, "retailers.csv", "code,name", "a,A", "b,B")
     [shown_before] = approval(run(push_enabled=False))
     write(folder, "others.csv", "code,name", "a,A")
@@ -156,7 +156,7 @@ def test_what_was_created_meanwhile_makes_it_another_plan(run, folder, service):
     assert [one["code"] for one in service.sandbox.retailers()] == ["a"]
 
 
-def test_what_needs_a_hand_fails_a_check_of_its_own_and_not_the_run(run, folder, service):
+def test_what_needs_a_person_fails_its_own_check(run, folder, service):
     service.sandbox.intercept = lambda request: AnswerLost() if "products" in request.url.path else None
     write(folder, "products.csv", "sku,name", "s,S")
     write(folder, "retailers.csv", "code,name", "a,A")
@@ -192,7 +192,7 @@ def test_what_needs_a_hand_fails_a_check_of_its_own_and_not_the_run(run, folder,
     assert materialised(run(PRODUCTS, resend=True, push_enabled=True))["rows_created"] == 1
 
 
-def test_materialising_assets_plans_and_each_shows_its_own_rows_and_checks(make_settings, folder, service, instance):
+def test_assets_that_are_materialised_show_their_plans(make_settings, folder, service, instance):
     write(folder, "products.csv", "sku,name", "s,")
     write(folder, "retailers.csv", "code,name", "a,A")
     built = definitions.build(make_settings(master_data_dir=folder, push_enabled=True))
@@ -210,7 +210,7 @@ def test_materialising_assets_plans_and_each_shows_its_own_rows_and_checks(make_
     assert [(one.asset_key.path[-1], one.check_name) for one in refused] == [("products", REJECTED)]
 
 
-def test_tables_in_the_history_are_bounded_and_counts_are_complete(run, folder):
+def test_a_long_plan_is_cut_and_counted(run, folder):
     many = metadata.SHOWN_ROWS + 7
     notes = "n" * 5000
     write(folder, "retailers.csv", "code,name,routing_guide_notes", *(f"r{at},R,{notes}" for at in range(many)))
@@ -225,7 +225,7 @@ def test_tables_in_the_history_are_bounded_and_counts_are_complete(run, folder):
     assert max(len(str(row.data["why"])) for row in shown_rows) <= metadata.SHOWN_CHARACTERS + 3
 
 
-def test_a_file_that_cannot_be_handled_fails_the_run_after_the_others(run, folder, service):
+def test_a_wrong_file_fails_after_the_others(run, folder, service):
     (folder / "retailers-1.csv").write_bytes(b"PK\x03\x04 no text")
     write(folder, "retailers-2.csv", "code,nam", "x,X")
     write(folder, "retailers-3.csv", "code,name", "a,A")
@@ -238,7 +238,7 @@ def test_a_file_that_cannot_be_handled_fails_the_run_after_the_others(run, folde
     assert materialised(result)["rows_created"] == 1
 
 
-def test_a_run_of_the_sensor_handles_what_was_noticed_and_nothing_else(run, folder, service):
+def test_a_file_changed_since_the_sensor_is_refused(run, folder, service):
     path = write(folder, "retailers.csv", "code,name", "a,A")
     result = run(RETAILERS, GivenFile(path=str(path), sha256="of another content"), push_enabled=True)
     assert not result.success
@@ -247,7 +247,7 @@ def test_a_run_of_the_sensor_handles_what_was_noticed_and_nothing_else(run, fold
 
 
 @pytest.mark.parametrize(("overrides", "named"), [({"master_data_dir": None}, "not set"), ({}, "is not a folder")])
-def test_without_a_folder_the_asset_exists_and_says_so(make_settings, tmp_path, instance, overrides, named):
+def test_an_asset_without_a_folder_says_so(make_settings, tmp_path, instance, overrides, named):
     settings = make_settings(**{"master_data_dir": tmp_path / "nowhere"} | overrides)
     built = definitions.build(settings)
     description = built.resolve_asset_graph().get(RETAILERS_KEY).description
@@ -259,7 +259,7 @@ def test_without_a_folder_the_asset_exists_and_says_so(make_settings, tmp_path, 
     assert named in failure(result)
 
 
-def test_a_folder_without_files_of_a_kind_is_no_failure(run):
+def test_a_folder_without_files_is_no_failure(run):
     result = run(push_enabled=True)
     assert result.success
     assert materialised(result)["rows"] == 0
@@ -287,7 +287,7 @@ def said_in_markdown(instance: dg.DagsterInstance, result: dg.ExecuteInProcessRe
     return [str(value.value) for value in values if isinstance(value, dg.MarkdownMetadataValue)]
 
 
-def test_what_rows_files_and_the_service_say_is_shown_and_does_nothing(run, folder, service, instance):
+def test_hostile_text_is_shown_and_does_nothing(run, folder, service, instance):
     """A picture would be fetched by whoever looks, from wherever the text says."""
     service.sandbox.intercept = lambda request: (
         JSONResponse({"errors": [{"type": "application", "message": HOSTILE}]}, 422)

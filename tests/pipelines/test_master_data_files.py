@@ -126,7 +126,7 @@ def watching(make_settings, instance, folder, land) -> Watching:
     return made
 
 
-def test_before_the_first_sync_nothing_is_asked_for(make_settings, instance, folder, land, write):
+def test_nothing_is_requested_before_the_first_sync(make_settings, instance, folder, land, write):
     """Files name merchants and warehouses that only tables know."""
     watching = Watching(make_settings, instance, folder)
     write("retailers.csv", "code,name\n")
@@ -136,7 +136,7 @@ def test_before_the_first_sync_nothing_is_asked_for(make_settings, instance, fol
     assert watching.asked() == {"push_retailers": ["retailers.csv"]}
 
 
-def test_a_new_file_is_asked_for_once_and_a_changed_one_again(watching, write):
+def test_each_content_of_a_file_is_requested_once(watching, write):
     assert watching.asked() == {}
     write("retailers.csv", "code,name\n")
     assert watching.asked() == {"push_retailers": ["retailers.csv"]}
@@ -150,7 +150,7 @@ def test_a_new_file_is_asked_for_once_and_a_changed_one_again(watching, write):
     assert watching.asked() == {"push_retailers": ["retailers.csv"]}, "back to what it was"
 
 
-def test_names_say_the_kind_and_a_run_takes_the_files_of_a_kind_in_their_order(watching, write, folder):
+def test_file_names_give_kinds_and_order(watching, write, folder):
     for name in ("retailers-2.csv", "Retailers-1.CSV", "products_new.csv", "location_tags.csv", "notes.csv"):
         write(name, "x\n")
     write("retailers.txt", "x\n")
@@ -162,7 +162,7 @@ def test_names_say_the_kind_and_a_run_takes_the_files_of_a_kind_in_their_order(w
     }
 
 
-def test_a_file_that_is_being_written_waits_until_it_is_whole(watching, write):
+def test_a_file_that_is_being_written_waits(watching, write):
     write("retailers.csv", "code,na", modified=time.time())
     assert watching.asked() == {}
     path = write("retailers.csv", "code,name\n", modified=time.time() - SETTLE_SECONDS - 1)
@@ -174,7 +174,7 @@ def test_a_file_that_is_being_written_waits_until_it_is_whole(watching, write):
     assert files(request)[0][0] == "retailers.csv"
 
 
-def test_a_tick_that_is_evaluated_twice_asks_for_the_same_run(watching, write):
+def test_a_repeated_tick_requests_the_same_run(watching, write):
     write("retailers.csv", "code,name\n")
     [first] = watching.tick()
     watching.cursor = None
@@ -182,7 +182,7 @@ def test_a_tick_that_is_evaluated_twice_asks_for_the_same_run(watching, write):
     assert first.run_key == second.run_key
 
 
-def test_switching_the_push_on_asks_again_for_what_was_only_planned(watching, write):
+def test_switching_the_push_on_requests_planned_files(watching, write):
     write("retailers.csv", "code,name\n")
     write("products.csv", "sku,name\n")
     assert len(watching.tick()) == 2
@@ -196,7 +196,7 @@ def test_switching_the_push_on_asks_again_for_what_was_only_planned(watching, wr
 SENT = {"push_enabled": True}
 
 
-def test_rows_that_were_not_sent_fail_the_run_and_are_asked_for_until_they_are(watching, write, service, instance):
+def test_unsent_rows_are_requested_until_they_are_sent(watching, write, service, instance):
     write("retailers.csv", "code,name,parent_retailer_code\np,P,\nc,C,p\n")
     service.sandbox.intercept = lambda _: failed(429, Retry_After="3600")
     [first] = watching.tick(**SENT)
@@ -249,7 +249,7 @@ def test_pauses_grow_while_rows_are_unsent(watching, write):
         ({"waits": 2}, False),
     ],
 )
-def test_it_comes_back_for_what_a_push_can_settle(watching, write, left, comes_back):
+def test_what_a_push_can_settle_is_requested(watching, write, left, comes_back):
     path = write("retailers.csv", "code,name\n")
     watching.tick(**SENT)
     if left is not None:
@@ -276,7 +276,7 @@ def test_rows_that_wait_are_tried_after_each_sync(watching, write, land):
     assert watching.asked(**SENT) == {}
 
 
-def test_nothing_is_asked_for_again_while_a_push_of_the_kind_is_under_way(watching, write, instance):
+def test_no_request_during_a_push_of_the_kind(watching, write, instance):
     path = write("retailers.csv", "code,name\n")
     watching.tick(**SENT)
     watching.pushed(path, unsent=1)
@@ -287,7 +287,7 @@ def test_nothing_is_asked_for_again_while_a_push_of_the_kind_is_under_way(watchi
     assert watching.asked(**SENT) == {"push_retailers": [other.name]}, "what is new is handled behind it"
 
 
-def test_what_cannot_be_read_has_a_mark_too_so_that_one_run_says_so(tmp_path):
+def test_what_cannot_be_read_has_a_mark(tmp_path):
     assert digest_of(tmp_path) == "unreadable: Is a directory"
 
 

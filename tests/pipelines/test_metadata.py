@@ -37,7 +37,7 @@ def shown(text: str) -> str:
 
 
 @pytest.mark.parametrize("text", MEANT)
-def test_what_means_something_in_markdown_is_shown_as_it_is(text):
+def test_markdown_is_shown_as_it_is(text):
     assert shown(text) == " ".join(text.split())
 
 
@@ -46,7 +46,7 @@ def test_any_text_is_shown_as_it_is(text):
     assert shown(text) == " ".join(text.split())
 
 
-def test_what_cannot_be_seen_is_shown_to_be_there():
+def test_invisible_characters_are_shown():
     assert markdown("a\x1b[31m\u202etxt.exe") == "a\N{REPLACEMENT CHARACTER}\\[31m\N{REPLACEMENT CHARACTER}txt.exe"
 
 

@@ -17,6 +17,8 @@ from wms_sync.state.lock import FileLock
 from wms_sync.state.runs import RunRecords
 
 HOUR = timedelta(hours=1)
+TICKS_AT = (datetime.now(UTC) + 2 * HOUR).hour
+"""So no tick of the schedule comes between a night of some hours ago and now."""
 AT_ONCE = (timedelta(),)
 LATER = {"retry-after": "86400"}
 DOWN = failed(503, **LATER)
@@ -72,7 +74,7 @@ def told_in_ui(result: dg.ExecuteInProcessResult) -> str:
 @pytest.fixture
 def late(make_settings, service_of_today) -> Callable[..., Settings]:
     """Settings of an installation that began lately, for a service that intercepts nothing after the test."""
-    return lambda **changes: make_settings(start_date=LATE_START, **changes)
+    return lambda **changes: make_settings(start_date=LATE_START, schedule_cron=f"0 {TICKS_AT} * * *", **changes)
 
 
 @pytest.fixture
@@ -80,7 +82,7 @@ def nights(late, instance) -> Nights:
     return Nights(late(), instance)
 
 
-def test_a_night_is_tried_again_until_the_service_is_back(nights, service):
+def test_a_night_is_retried_until_it_succeeds(nights, service):
     settings = nights.settings
     service.sandbox.intercept = lambda _: DOWN
     tick = datetime.now(UTC) - HOUR
@@ -106,7 +108,7 @@ def test_a_night_is_tried_again_until_the_service_is_back(nights, service):
         ]  # fmt: skip
 
 
-def test_the_night_comes_from_the_settings_and_is_off_until_it_is_switched_on(make_settings):
+def test_the_schedule_follows_settings_and_is_off(make_settings):
     settings = make_settings(schedule_cron="30 3 * * *", schedule_timezone="America/New_York")
     schedule = definitions.build(settings).resolve_schedule_def("nightly")
     assert (schedule.cron_schedule, schedule.execution_timezone) == ("30 3 * * *", "America/New_York")
@@ -114,15 +116,15 @@ def test_the_night_comes_from_the_settings_and_is_off_until_it_is_switched_on(ma
     assert schedule.job_name == jobs.NIGHTLY_SYNC
 
 
-def test_of_nights_that_were_missed_only_the_last_is_made_good(nights):
-    newest = datetime.now(UTC).replace(hour=2, minute=0, second=0, microsecond=0)
+def test_of_missed_nights_only_the_last_runs(nights):
+    newest = datetime.now(UTC).replace(hour=TICKS_AT, minute=0, second=0, microsecond=0)
     newest -= timedelta(days=newest > datetime.now(UTC))
     assert nights.ticks(newest - timedelta(days=1)) == []
     assert len(nights.ticks(newest)) == 1
 
 
 @pytest.mark.parametrize("name", IN_ITS_PLACE)
-def test_a_night_that_something_else_than_the_service_answers_is_tried_again(nights, service, name):
+def test_a_night_that_something_else_answered_is_retried(nights, service, name):
     """It ended at once: with a broken protocol, or with a token that was said to be wrong."""
     service.sandbox.intercept = lambda _: IN_ITS_PLACE[name]
     assert "attempt 1 of this night; the next begins at" in told_in_ui(nights.run(nights.tick(datetime.now(UTC))))
