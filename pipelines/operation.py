@@ -103,6 +103,9 @@ def _outlook(settings: Settings, tags: Mapping[str, str], error: WmsSyncError) -
     tick, number = datetime.fromisoformat(tags[NIGHT]), int(tags[ATTEMPT])
     due = next_attempt(tick, datetime.now(UTC), number, settings.night_retry_hours)
     if due is None:
-        return f"This was attempt {number} of this night, and the last one: the night has failed."
+        return f"This was attempt {number} of this nightly sync, and the last one: the nightly sync has failed."
     until = tick + timedelta(hours=settings.night_retry_hours)
-    return f"This was attempt {number} of this night; the next begins at {due:%H:%M} UTC, the last until {until:%H:%M}."
+    return (
+        f"This was attempt {number} of this nightly sync. The next attempt begins at {due:%H:%M} UTC, and no attempt "
+        f"begins after {until:%H:%M} UTC."
+    )

@@ -92,17 +92,17 @@ def night_retries(settings: Settings, pauses: Sequence[timedelta] = PAUSES) -> d
         job_name=jobs.NIGHTLY_SYNC,
         minimum_interval_seconds=LOOK_SECONDS,
         default_status=RUNNING,
-        description="Retries a scheduled night that failed because the service, storage or network did not answer.",
+        description="Retries a nightly sync that failed because the service, storage or network did not answer.",
     )
     def night_retries(context: dg.SensorEvaluationContext) -> dg.RunRequest | dg.SkipReason:
         failed = _failed_night(settings)
         run = None if failed is None else context.instance.get_run_by_id(failed.run_id)
         if failed is None or failed.ended_at is None or run is None or NIGHT not in run.tags:
-            return dg.SkipReason("no failed night can be retried")
+            return dg.SkipReason("no failed nightly sync can be retried")
         tick, number, now = datetime.fromisoformat(run.tags[NIGHT]), int(run.tags[ATTEMPT]), datetime.now(UTC)
         due = next_attempt(tick, failed.ended_at, number, settings.night_retry_hours, pauses)
         if due is None:
-            return dg.SkipReason(f"the night of {tick:%Y-%m-%d %H:%M} UTC has failed: attempt {number} was the last")
+            return dg.SkipReason(f"the sync of {tick:%Y-%m-%d %H:%M} UTC has failed: attempt {number} was the last")
         if due > now:
             return dg.SkipReason(f"attempt {number + 1} begins at {due:%H:%M:%S} UTC")
         if reason := busy(context.instance, settings):

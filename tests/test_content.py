@@ -124,7 +124,7 @@ CASES = [
     Case("10 MB in one field", KEPT, given(unique_id=LONG), "len(unique_id)", len(LONG)),
     Case("a leap second", KEPT, given(packed_at="2026-01-31T23:59:60Z"), "epoch(packed_at)", 1769904000.0),
     Case(
-        "a control character in a text",
+        "a control character in text",
         KEPT,
         given(unique_id="tab-here"),
         "unique_id",

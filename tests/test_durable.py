@@ -57,7 +57,7 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path):
     data = tmp_path / "data"
     data.mkdir(mode=0o700)
     (data / "work").touch()
-    with pytest.raises(Inaccessible, match=f"^{data}/work cannot be used .*check that it is of the right kind"):
+    with pytest.raises(Inaccessible, match=f"^{data}/work cannot be used .*check its kind"):
         make_private(data / "work" / "queue")
     settings = Settings.load(_env_file=None, data_dir=data)
     failed = {one.name: one.text for one in examine(settings) if one.severity == "error"}

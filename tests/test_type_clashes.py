@@ -29,7 +29,7 @@ VALUES: dict[str, Any] = {
     "no key": NOTHING,
     "null": None,
     "text": "twelve",
-    "an empty text": "",
+    "an empty string": "",
     "a number as text": "12",
     "a day": "2026-02-28",
     "a time": "2026-02-28T10:20:30Z",
@@ -55,7 +55,7 @@ TYPES = {
     "VARCHAR": "text",
     "JSON": "JSON",
 }
-WEIGHT, OBJECT, KEYED, TEXTS, OBJECTS = "weight", "object", "object with an id", "list of texts", "list of objects"
+WEIGHT, OBJECT, KEYED, TEXTS, OBJECTS = "weight", "object", "object with an id", "list of strings", "list of objects"
 ID = "id"
 SHOWN = {
     "whole number": ("orders", "priority"),

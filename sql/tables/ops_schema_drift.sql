@@ -9,7 +9,7 @@ create table ops.schema_drift (
     path varchar, -- Kind of object and key, such as Order.gift_wrap; included.Zone is an unknown kind. Source: wms-sync
     example varchar, -- A value of the key as JSON, truncated to 2,000 characters. Source: the page
     occurrences bigint, -- Number of times the key occurs on the page, or number of its values that were cast. Source: wms-sync
-    why varchar, -- The reason: the key is in no type, or its values were cast; null in rows older than this column. Source: wms-sync
+    why varchar, -- The reason: no type has the key, or its values were cast; null in rows older than this column. Source: wms-sync
     _window_id varchar, -- Window in which the key was read. Source: wms-sync
     _page integer, -- Number of the page in that window. Source: wms-sync
     _extracted_at timestamptz -- When that page was received (UTC). Source: wms-sync

@@ -223,8 +223,8 @@ class Sandbox:
             return refusal
         try:
             query = read_query(self.field_treatment.heard(given))
-        except ParameterError as offence:
-            return bad_parameters(offence)
+        except ParameterError as violation:
+            return bad_parameters(violation)
         return await run_in_threadpool(self._respond, request.url.path, query, offers_gzip(request))
 
     def _respond(self, path: str, query: ListQuery, compressed: bool) -> Response:

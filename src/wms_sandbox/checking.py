@@ -1,4 +1,4 @@
-"""Check a body against its definition: all offences at once, each with the path to its key (specification 7.1)."""
+"""Check a body against its definition: all violations at once, each with the path to its key (specification 7.1)."""
 
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -15,13 +15,13 @@ _DEFINITIONS: dict[str, Schema] = {"LocationTag": LOCATION_TAG, "Retailer": RETA
 _TYPE_WORDS = {"object": "an object", "array": "an array", "integer": "an integer", "null": "null"}
 
 
-def offences(kind: str, body: object, path: str = "") -> list[ParameterError]:
+def violations(kind: str, body: object, path: str = "") -> list[ParameterError]:
     """Return everything that is wrong with the body of a kind; `path` is its place in what was sent."""
     found = {(key, message) for error in _validator(kind).iter_errors(body) for key, message in _read(error, path)}
     return [ParameterError(key, message) for key, message in sorted(found)]
 
 
-def product_offences(body: object) -> list[ParameterError]:
+def product_violations(body: object) -> list[ParameterError]:
     """Return the same for `{resource: {type: ...}}`, whose type selects the definition."""
     if not isinstance(body, dict):
         return [ParameterError("body", "An object is expected.")]
@@ -34,7 +34,7 @@ def product_offences(body: object) -> list[ParameterError]:
     if not isinstance(kind, str) or kind not in PRODUCTS:
         message = f"One of {', '.join(PRODUCTS)} is expected." if "type" in resource else "Required."
         return [*found, ParameterError("resource.type", message)]
-    return found + offences(kind, resource, "resource")
+    return found + violations(kind, resource, "resource")
 
 
 @cache

@@ -51,7 +51,7 @@ class Products:
         return product, warnings
 
     def conflicts(self, body: dict[str, Any]) -> list[ParameterError]:
-        """Return the offences of a checked resource object against existing objects."""
+        """Return the violations of a checked resource object against existing objects."""
         found = [
             ParameterError(f"resource.{path}", f"There is no {kind} with id {identity}.")
             for path, kind, identity in _references(body, "")

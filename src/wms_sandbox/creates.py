@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from wms_sandbox.body import TooLarge, Unparsable, read_json
-from wms_sandbox.checking import offences, product_offences
+from wms_sandbox.checking import product_violations, violations
 from wms_sandbox.clock import Clock
 from wms_sandbox.compiled import pick
 from wms_sandbox.config import SandboxConfig
@@ -70,7 +70,7 @@ class Creates:
     def _create_tag(self, request: Request, body: Any) -> Response:  # noqa: ANN401 - not checked yet
         if isinstance(body, dict) and isinstance(body.get("name"), str):
             body = body | {"name": clean_name(body["name"])}
-        wrong = [*_parameter_offences(request, "fields"), *offences("LocationTag", body)]
+        wrong = [*_parameter_violations(request, "fields"), *violations("LocationTag", body)]
         if wrong:
             return bad_parameters(*wrong)
         try:
@@ -81,7 +81,7 @@ class Creates:
         return JSONResponse({"resource": pick(tag, resolve(LOCATION_TAG, names, "fields"))}, status_code=201)
 
     def _create_retailer(self, request: Request, body: Any) -> Response:  # noqa: ANN401 - not checked yet
-        wrong = [*_parameter_offences(request), *self._minded(offences("Retailer", body), "code", "body")]
+        wrong = [*_parameter_violations(request), *self._minded(violations("Retailer", body), "code", "body")]
         if wrong:
             return bad_parameters(*wrong)
         conflicts = self.retailers.conflicts(body)
@@ -89,8 +89,8 @@ class Creates:
 
     def _create_product(self, request: Request, body: Any) -> Response:  # noqa: ANN401 - not checked yet
         wrong = [
-            *_parameter_offences(request),
-            *self._minded(product_offences(body), "resource.sku", "resource.type", "resource"),
+            *_parameter_violations(request),
+            *self._minded(product_violations(body), "resource.sku", "resource.type", "resource"),
         ]
         if wrong:
             return bad_parameters(*wrong)
@@ -99,7 +99,7 @@ class Creates:
         return unable_to_process(*conflicts) if conflicts else self._created(*self.products.create(resource))
 
     def _minded(self, found: list[ParameterError], *keys: str) -> list[ParameterError]:
-        """Return the offences that count: all, or only those of the keys that a create needs."""
+        """Return the violations that count: all, or only those of the keys that a create needs."""
         return [found_value for found_value in found if found_value.key in keys] if self._takes_any else found
 
     def _created(self, thing: dict[str, Any], warnings: list[str]) -> Response:
@@ -107,12 +107,12 @@ class Creates:
         return JSONResponse({"resource": resource, "meta": _META}, status_code=self._status)
 
 
-def _parameter_offences(request: Request, *known: str) -> list[ParameterError]:
-    """Return what is wrong with the query parameters of a create: at most one offence."""
+def _parameter_violations(request: Request, *known: str) -> list[ParameterError]:
+    """Return what is wrong with the query parameters of a create: at most one violation."""
     try:
         check_names(request.query_params.multi_items(), known)
         if "fields" in request.query_params:
             resolve(LOCATION_TAG, request.query_params["fields"].split(","), "fields")
-    except ParameterError as offence:
-        return [offence]
+    except ParameterError as violation:
+        return [violation]
     return []

@@ -18,9 +18,9 @@ class ParameterError(Exception):
         self.message = message
 
 
-def bad_parameters(*offences: ParameterError) -> JSONResponse:
+def bad_parameters(*violations: ParameterError) -> JSONResponse:
     """Return 400 with the offending keys."""
-    return _errors(400, "parameters", "The supplied parameters are invalid.", offences)
+    return _errors(400, "parameters", "The supplied parameters are invalid.", violations)
 
 
 def bad_request(reason: str) -> JSONResponse:
@@ -33,9 +33,9 @@ def bad_json(reason: str) -> JSONResponse:
     return _errors(400, "parser", reason, ())
 
 
-def unable_to_process(*offences: ParameterError) -> JSONResponse:
+def unable_to_process(*violations: ParameterError) -> JSONResponse:
     """Return 422 with the keys that conflict with existing objects."""
-    return _errors(422, "unable_to_process", "There was an error processing the request.", offences)
+    return _errors(422, "unable_to_process", "There was an error processing the request.", violations)
 
 
 def failed(status: int, message: str = "Please try again later.", **headers: str) -> JSONResponse:
@@ -48,10 +48,10 @@ def failed(status: int, message: str = "Please try again later.", **headers: str
     return answer
 
 
-def _errors(status: int, kind: str, message: str, offences: tuple[ParameterError, ...]) -> JSONResponse:
+def _errors(status: int, kind: str, message: str, violations: tuple[ParameterError, ...]) -> JSONResponse:
     error: dict[str, object] = {"type": kind, "message": message}
-    if offences:
-        error["details"] = [{"key": offence.key, "message": offence.message} for offence in offences]
+    if violations:
+        error["details"] = [{"key": violation.key, "message": violation.message} for violation in violations]
     return JSONResponse({"errors": [error]}, status_code=status)
 
 

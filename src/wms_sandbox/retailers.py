@@ -46,7 +46,7 @@ class Retailers:
         return retailer, _warnings(retailer)
 
     def conflicts(self, body: dict[str, Any]) -> list[ParameterError]:
-        """Return the offences of a checked body against existing retailers."""
+        """Return the violations of a checked body against existing retailers."""
         found: list[ParameterError] = []
         if body["code"] in self._codes:
             found.append(ParameterError("code", f"The code {body['code']!r} is already in use."))

@@ -273,7 +273,9 @@ def failures_of(done: Handled) -> Iterator[WmsSyncError]:
             f"the first on line {first.line}: {first.message} {done.summary}"
         )
     if done.exit_code == WRONG_USAGE and _checked(done).header_is_wrong:
-        why = "; ".join(f"{offence.column}: {offence.rule}" for offence in _checked(done).offences[:SHOWN_FAULTS])
+        why = "; ".join(
+            f"{violation.column}: {violation.rule}" for violation in _checked(done).violations[:SHOWN_FAULTS]
+        )
         yield WrongHeader(f"The header of {_checked(done).file.path.name} is wrong, so no row was sent. {why}")
 
 

@@ -160,7 +160,7 @@ def test_the_first_rows_of_a_file_are_printed(settings, tmp_path, monkeypatch):
     rows = [f"n{at},{'red1' if at % 2 else 'pink'}" for at in range(240)]
     plan = plan_file(settings, LOCATION_TAGS, write("long.csv", "name,color", *rows))
     told = list(plan_lines(plan, limit=1000))
-    assert "create (120): not in the service as far as known: a push sends it" in told
+    assert "create (120): not in the service as far as is known: a push sends it" in told
     assert "  and 20 more create (--all prints every row)" in told
     assert "  and 20 more rejected (--all prints every row, and a push writes them to data/rejects)" in told
     assert len([line for line in told if line.startswith("  line")]) == 200

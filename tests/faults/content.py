@@ -84,14 +84,14 @@ FAULTS = (
     ),
     Fault(
         "a null counts as a misfit where a page is repaired",
-        ("a null", "null", "an empty text"),
+        ("a null", "null", "an empty string"),
         "src/wms_sync/shipments/flatten/repair.py",
         "if value is None or means_null(value, node.type if isinstance(node, ValueNode) else _NO_VALUE):",
         "if False:",
         CELLS,
     ),
     Fault(
-        "a key that is missing is filled with an empty text",
+        "a key that is missing is filled with an empty string",
         ("a missing key", "no key"),
         "sql/flatten/shipments.sql",
         "    status,\n",
@@ -320,7 +320,7 @@ FAULTS = (
     ),
     Fault(
         "a control character makes its page unreadable",
-        ("a control character in a text",),
+        ("a control character in text",),
         "src/wms_sync/json_values.py",
         "json.loads(text, strict=False,",
         "json.loads(text, strict=True,",

@@ -21,5 +21,5 @@ def checked(folder: Path, kind: Kind, *lines: str) -> Checked:
     return check(read(folder, "".join(f"{line}\n" for line in lines)), kind)
 
 
-def offences(result: Checked) -> list[tuple[int, str | None, str]]:
-    return [(one.line, one.column, one.rule) for one in result.offences]
+def violations(result: Checked) -> list[tuple[int, str | None, str]]:
+    return [(one.line, one.column, one.rule) for one in result.violations]

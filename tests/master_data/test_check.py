@@ -156,7 +156,7 @@ MISTAKES: list[tuple[str, dict[str, str], str, str]] = [
 ]
 
 
-def test_fifty_mistakes_are_fifty_offences(tmp_path):
+def test_fifty_mistakes_are_fifty_violations(tmp_path):
     names = [one.name for one in columns_of(PRODUCTS) if not one.name.endswith("<code>")]
     text = io.StringIO()
     writer = csv.DictWriter(text, [*names, "custom_fields.season"], restval="", lineterminator="\n")
@@ -168,12 +168,12 @@ def test_fifty_mistakes_are_fifty_offences(tmp_path):
 
     assert len(MISTAKES) >= 50
     assert [record.key for record in result.records] == [f"GOOD-{number}" for number in range(len(MISTAKES))]
-    assert [(one.line, one.column) for one in result.offences] == [
+    assert [(one.line, one.column) for one in result.violations] == [
         (2 * number + 3, column) for number, (_, _, column, _) in enumerate(MISTAKES)
     ]
-    for offence, (type_, wrong, column, says) in zip(result.offences, MISTAKES, strict=True):
-        assert says in offence.rule
-        assert offence.value == ({"type": type_} | wrong).get(column, "")
+    for violation, (type_, wrong, column, says) in zip(result.violations, MISTAKES, strict=True):
+        assert says in violation.rule
+        assert violation.value == ({"type": type_} | wrong).get(column, "")
 
 
 LONGEST: dict[Kind, dict[str, str]] = {
@@ -224,16 +224,16 @@ WRONG = [
 @pytest.mark.parametrize(("kind", "column", "cell", "says"), WRONG)
 def test_a_wrong_cell(tmp_path, kind, column, cell, says):
     row = LONGEST[kind]
-    assert checked(tmp_path, kind, ",".join(row), ",".join(row.values())).offences == ()
+    assert checked(tmp_path, kind, ",".join(row), ",".join(row.values())).violations == ()
     result = checked(tmp_path, kind, ",".join(row), ",".join((row | {column: cell}).values()))
-    assert [(one.line, one.column, one.value) for one in result.offences] == [(2, column, cell)]
-    assert says in result.offences[0].rule
+    assert [(one.line, one.column, one.value) for one in result.violations] == [(2, column, cell)]
+    assert says in result.violations[0].rule
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_samples_become_the_bodies_of_the_specification(kind):
     result = check(read_csv(SAMPLES / f"{kind}.csv"), kind)
-    assert (result.offences, result.notes) == ((), ())
+    assert (result.violations, result.notes) == ((), ())
     required = {one.name for one in columns_of(kind) if not one.name.endswith("<code>")}
     assert required <= set(result.file.frame.columns)
     assert (result.file.frame != "").any().all()
@@ -241,29 +241,29 @@ def test_the_samples_become_the_bodies_of_the_specification(kind):
     assert found == json.loads((GOLDEN / f"{kind}.json").read_text(encoding="utf-8"))
 
 
-def test_a_row_tells_all_its_offences(tmp_path):
+def test_a_row_tells_all_its_violations(tmp_path):
     result = checked(
         tmp_path, RETAILERS, "Code,name,status,custom_fields", ' ,Alpha,asleep,"{""a"": {""value"": 1.5}}"'
     )
-    assert [(one.column, one.value) for one in result.offences] == [
+    assert [(one.column, one.value) for one in result.violations] == [
         ("Code", " "),
         ("status", "asleep"),
         ("custom_fields", '{"a": {"value": 1.5}}'),
     ]
-    assert result.offences[2].rule.startswith("a: Must be true, false")
+    assert result.violations[2].rule.startswith("a: Must be true, false")
     assert result.file.cells[2] == (" ", "Alpha", "asleep", '{"a": {"value": 1.5}}')
 
 
-def test_rows_of_another_width_are_offences(tmp_path):
+def test_rows_of_another_width_are_violations(tmp_path):
     result = checked(tmp_path, LOCATION_TAGS, "name,color", "Cold", "Hot,red1", "A,b,c", '"open,red1')
     assert [record.key for record in result.records] == ["Hot"]
-    assert [(one.line, one.column) for one in result.offences] == [(2, None), (4, None), (5, None)]
+    assert [(one.line, one.column) for one in result.violations] == [(2, None), (4, None), (5, None)]
 
 
 @pytest.mark.parametrize("lines", [("sku,name", "A,Alpha"), ("type,sku,name", ",A,Alpha", "PackagingInfill,B,Beta")])
 def test_products_need_no_type_also_among_packaging(tmp_path, lines):
     result = checked(tmp_path, PRODUCTS, *lines)
-    assert result.offences == ()
+    assert result.violations == ()
     assert result.records[0].body == {"type": "Product", "sku": "A", "name": "Alpha"}
 
 
@@ -274,12 +274,12 @@ def test_an_unknown_type_leaves_the_other_cells_checked(tmp_path):
         "type,sku,name,infill_options.infill_priority,weight.value,container_options.container_style",
         "Infill,A,Alpha,first,1 lb,bag",
     )
-    assert [one.column for one in result.offences] == ["type", "infill_options.infill_priority", "weight.value"]
+    assert [one.column for one in result.violations] == ["type", "infill_options.infill_priority", "weight.value"]
 
 
 def test_shifted_columns_are_wrong_in_their_types(tmp_path):
     result = checked(tmp_path, PRODUCTS, "type,sku,name", *(f"SKU-{n},Mug {n},Product" for n in range(9)))
-    assert {one.column for one in result.offences} == {"type"}
+    assert {one.column for one in result.violations} == {"type"}
 
 
 def test_the_vendors_own_file(tmp_path):
@@ -312,7 +312,7 @@ def test_the_vendors_own_file(tmp_path):
             "packaging": {"require_packaging": True, "can_contain_other_items": False, "unit_quantity": 12},
         }
     ]
-    assert [(one.line, one.column, one.value) for one in result.offences] == [
+    assert [(one.line, one.column, one.value) for one in result.violations] == [
         (3, "weight", "1,500"),
         (3, "hts_country_code", "US"),
         (3, "unit_qty", "1.5"),
@@ -328,8 +328,8 @@ def test_a_german_spreadsheet_is_read_as_meant(tmp_path):
         "product;00123;Bär;WAHR;0,85;1.234,50;eur;",
         "PRODUCT;00124;Bar;FALSCH;1.250;7,5;EUR;",
     )
-    assert [(one.line, one.column) for one in result.offences] == [(1, "Infill"), (3, "Weight.Value")]
-    assert "write 1250, or 1.2500" in result.offences[1].rule
+    assert [(one.line, one.column) for one in result.violations] == [(1, "Infill"), (3, "Weight.Value")]
+    assert "write 1250, or 1.2500" in result.violations[1].rule
     result = checked(
         tmp_path,
         PRODUCTS,
@@ -371,7 +371,7 @@ def test_what_the_specification_leaves_open_is_warned_about(tmp_path):
         "PackagingContainer,BOX,Box,m01,per_warehouse,no",
         "PackagingContainer,BAG,Bag,,yes,",
     )
-    assert result.offences == ()
+    assert result.violations == ()
     box, bag = result.records
     assert box.body["container_options"] == {"manage_stock": "per_warehouse", "satisfies_overbox": False}
     assert [(one.line, one.column, one.value) for one in result.warnings] == [
@@ -409,7 +409,7 @@ def test_json_is_laid_over_the_columns_unchecked(tmp_path, cells, said, body):
     text = io.StringIO(newline="")
     csv.writer(text).writerows([row, row.values()])
     result = check(read(tmp_path, text.getvalue()), PRODUCTS)
-    assert [one.rule for one in result.offences] == []
+    assert [one.rule for one in result.violations] == []
     [record] = result.records
     assert record.is_raw
     assert record.references == ()
@@ -425,7 +425,7 @@ def test_json_may_confirm_a_key_that_looks_damaged(tmp_path):
     )
     result = checked(tmp_path, RETAILERS, *lines)
     assert [record.key for record in result.records] == ["1E+05", "Mar-01"]
-    assert [(one.line, one.column) for one in result.offences] == [(3, "code")]
+    assert [(one.line, one.column) for one in result.violations] == [(3, "code")]
     tags = checked(tmp_path, LOCATION_TAGS, "name,color,resource_json", '<b>A</b>,red1,"{""name"": ""A""}"')
     assert [record.body for record in tags.records] == [{"name": "A", "color": "red1"}]
 
@@ -454,7 +454,7 @@ UGLY = st.one_of(
 
 @settings(max_examples=100, deadline=None)
 @given(st.data())
-def test_each_row_is_a_record_or_an_offence(tmp_path_factory, data):
+def test_each_row_is_a_record_or_an_violation(tmp_path_factory, data):
     kind = data.draw(st.sampled_from(KINDS))
     required = [one.name for one in columns_of(kind) if one.required]
     names = required + data.draw(
@@ -464,7 +464,7 @@ def test_each_row_is_a_record_or_an_offence(tmp_path_factory, data):
     text = io.StringIO(newline="")
     csv.writer(text).writerows([names, *table])
     result = check(read(tmp_path_factory.mktemp("ugly"), text.getvalue().encode("utf-8", "replace")), kind)
-    right, wrong = [record.line for record in result.records], {offence.line for offence in result.offences}
+    right, wrong = [record.line for record in result.records], {violation.line for violation in result.violations}
     assert not result.header_is_wrong
     assert sorted([*right, *wrong]) == sorted(result.file.cells)
     json.dumps([record.body for record in result.records], allow_nan=False)

@@ -88,7 +88,7 @@ READ: dict[str, tuple[str | bytes, dict[int, tuple[str, ...]], dict[int, tuple[t
         {3: ("B", "Beta")},
         {
             2: (("A",), "Has 1 cell where the header has 2: a cell is missing."),
-            4: (("C", "Gamma", " Inc."), "put a text that contains the delimiter in quotes"),
+            4: (("C", "Gamma", " Inc."), "quote a cell that contains the delimiter"),
         },
     ),
     "blank cells beyond the header": ("code,name\nA,Alpha,, \n", {2: ("A", "Alpha")}, {}),
@@ -133,7 +133,7 @@ def test_what_is_read_of_a_file(tmp_path, raw, read_as, set_aside):
         ("\ufeffcode\nA\n".encode("utf-16-be"), "NUL characters"),
         (b"\xff\xfec\x00o\x00d", "it begins as utf-16-le, but byte 6 is not"),
         (b"code\n\x81\xff\n", "byte 5 is neither UTF-8 nor Windows-1252"),
-        ("code\nKühl ".encode() + b"\xe9\n", "byte 11 is not UTF-8, but others are"),
+        ("code\nKühl ".encode() + b"\xe9\n", "byte 11 is not UTF-8, but other letters are"),
         (b'"code,name\nA,B\n', "its header, on line 1, has a quote that is not closed"),
         (b"code" + b",x" * 3_000, "its header, on line 1, has 3,001 columns; at most 2,000 are allowed"),
     ],

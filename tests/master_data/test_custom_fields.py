@@ -87,7 +87,7 @@ def test_a_wrong_column_of_json(whole, says):
 
 @pytest.mark.parametrize("fields", [retailer_fields(), product_fields()])
 def test_a_cell_decides_its_type_and_says_so(fields):
-    assert 'each cell by itself ({"value": "90210"} keeps digits text)' in fields.single.type
+    assert 'each cell by itself ({"value": "90210"} keeps digits as text)' in fields.single.type
     assert fields.single.parse('{"value": "90210"}') == {"value": "90210"}
     assert fields.single.parse("90210") == {"value": 90210}
 

@@ -104,7 +104,7 @@ REFUSED: dict[str, tuple[Parse, str, tuple[str, ...]]] = {
         ("4.01235E+12", "4,01235E+12", "1E+05", "4.00638e+12", "1.20E-04", "1,2E-10"),
     ),
     "an apostrophe of a spreadsheet": (CODE, "Begins with an apostrophe", ("'-A1", "'00123")),
-    "a formula that keeps zeros": (CODE, "Is a formula of a spreadsheet", ('="00123"',)),
+    "a formula that keeps zeros": (CODE, "Is a spreadsheet formula", ('="00123"',)),
     "a date of a spreadsheet": (
         CODE,
         "Is a date, into which a spreadsheet turns",
@@ -154,7 +154,7 @@ REFUSED: dict[str, tuple[Parse, str, tuple[str, ...]]] = {
             "A\n1": "a control character",
             "A\ufe0f1": "variation selector-16",
             "A\u31641": "hangul filler",
-            "A\u00a01": r"U\+00A0 \(no-break space\), which looks like a blank",
+            "A\u00a01": r"U\+00A0 \(no-break space\), which looks like a space",
         }.items()
         for parse in (CODE, BARCODE.parse, SKU)
     },

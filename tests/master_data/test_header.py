@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.master_data.files import checked, offences
+from tests.master_data.files import checked, violations
 from wms_sync.master_data.check import check
 from wms_sync.master_data.csv_file import read_csv
 from wms_sync.master_data.kinds.kind import Kind
@@ -65,7 +65,7 @@ HEADERS: dict[str, tuple[Kind, tuple[str, ...], list[tuple[int, str | None, str]
 @pytest.mark.parametrize(("kind", "lines", "said"), HEADERS.values(), ids=HEADERS)
 def test_what_is_said_of_a_header(tmp_path, kind, lines, said):
     result = checked(tmp_path, kind, *lines)
-    assert (offences(result), result.header_is_wrong) == (said, bool(said))
+    assert (violations(result), result.header_is_wrong) == (said, bool(said))
     assert len(result.records) == (0 if said else len(lines) - 1)
 
 

@@ -337,7 +337,7 @@ def test_what_was_there_stays_unless_created_again(desk, answers):
     changed = desk.push(RETAILERS, path)
     assert (changed.counts, changed.exit_code, changed.rejects) == ({Outcome.CHANGED: 1}, 3, None)
     assert 'name: "one" -> "two"' in changed.rows()[0]["why"]
-    assert "no update" in changed.rows()[0]["why"]
+    assert "cannot update" in changed.rows()[0]["why"]
     if Outcome.ALREADY_THERE not in report.counts:
         assert "ush the file again with --resend" in report.rows()[0]["why"]
 

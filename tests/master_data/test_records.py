@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.master_data.files import checked, offences
+from tests.master_data.files import checked, violations
 from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.kinds.products import PRODUCTS
 from wms_sync.master_data.kinds.table import LOCATION_TAGS, RETAILERS
@@ -121,7 +121,7 @@ TOGETHER: dict[str, tuple[Kind, tuple[str, ...], str, list[tuple[int, str, str]]
 def test_what_rows_make_of_each_other(tmp_path, kind, lines, sent, said):
     result = checked(tmp_path, kind, *lines)
     assert keys(result) == sent.split()
-    found = sorted(offences(result))
+    found = sorted(violations(result))
     assert [(line, column) for line, column, _ in found] == [(line, column) for line, column, _ in said]
     assert [rule for (_, _, rule), (_, _, words) in zip(found, said, strict=True) if not rule.startswith(words)] == []
 
@@ -130,10 +130,10 @@ def test_a_message_names_the_first_of_many(tmp_path):
     """A key that filled a column of 40,000 rows made 10 GB of messages."""
     same = checked(tmp_path, RETAILERS, "code,name", *["A,a"] * 4000)
     lines = "3, 4, 5, 6, 7, 8, 9, 10, 11, 12 and 3,989 more"
-    assert offences(same)[0] == (2, "code", f"The same code is on lines {lines}. Keep one of the rows.")
-    assert offences(same)[-1][2].startswith("The same code is on lines 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and")
+    assert violations(same)[0] == (2, "code", f"The same code is on lines {lines}. Keep one of the rows.")
+    assert violations(same)[-1][2].startswith("The same code is on lines 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and")
     circle = family(tmp_path, *[(str(one), str((one + 1) % 2000)) for one in range(2000)])
-    assert offences(circle)[1995][2] == (
+    assert violations(circle)[1995][2] == (
         "Refers in a circle: 1995 -> 1996 -> 1997 -> 1998 -> 1999 -> 0 -> 1 -> 2 -> 3 -> 4 -> ... -> 1995. "
         "Remove one of these references."
     )
@@ -160,10 +160,10 @@ def test_every_record_stands_behind_its_parent(tmp_path_factory, parents):
     assert all(above[code] not in sent[place:] for place, code in enumerate(sent))
 
 
-def test_an_offence_shows_the_cell_as_written(tmp_path):
+def test_an_violation_shows_the_cell_as_written(tmp_path):
     result = checked(tmp_path, LOCATION_TAGS, "name,color", "<b>Cold</b> ,blue2", "Cold,blue1")
-    assert [one.value for one in result.offences] == ["<b>Cold</b> ", "Cold"]
+    assert [one.value for one in result.violations] == ["<b>Cold</b> ", "Cold"]
     result = checked(
         tmp_path, PRODUCTS, "type,sku,name,infill_options.associated_product_skus", "PackagingInfill,A,A,B | A"
     )
-    assert [one.value for one in result.offences] == ["B | A"]
+    assert [one.value for one in result.violations] == ["B | A"]

@@ -28,7 +28,7 @@ DAMAGED = [
 @pytest.mark.parametrize("locale", ["german", "english"])
 def test_each_damage_is_refused_alone(locale):
     result = check(read_csv(SAVED / f"libreoffice-{locale}.csv"), PRODUCTS)
-    found = [(offence.line, offence.column, offence.rule) for offence in result.offences]
+    found = [(violation.line, violation.column, violation.rule) for violation in result.violations]
     assert [(line, column) for line, column, _ in found] == [(line, column) for line, column, _ in DAMAGED]
     for (_, _, rule), (_, _, word) in zip(found, DAMAGED, strict=True):
         assert word in rule

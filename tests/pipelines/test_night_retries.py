@@ -88,7 +88,7 @@ def test_a_night_is_retried_until_it_succeeds(nights, service):
     tick = datetime.now(UTC) - HOUR
     request = nights.tick(tick)
     assert (request.tags[NIGHT], request.tags[ATTEMPT]) == (tick.isoformat(), "1")
-    assert "attempt 1 of this night; the next begins at" in told_in_ui(nights.run(request))
+    assert "attempt 1 of this nightly sync. The next attempt begins at" in told_in_ui(nights.run(request))
     assert "attempt 2 begins at" in nights.look((HOUR,))
     with FileLock(settings.layout).hold("a backfill by hand"):
         assert "a backfill by hand" in nights.look()
@@ -96,12 +96,12 @@ def test_a_night_is_retried_until_it_succeeds(nights, service):
     second = nights.look()
     assert second.run_key == nights.look().run_key, "a tick that is evaluated twice starts one run"
     assert (second.tags[NIGHT], second.tags[ATTEMPT]) == (tick.isoformat(), "2")
-    assert "attempt 2 of this night" in told_in_ui(nights.run(second))
+    assert "attempt 2 of this nightly sync" in told_in_ui(nights.run(second))
     service.sandbox.intercept = None
     third = nights.look()
     assert third.tags[ATTEMPT] == "3"
     assert nights.run(third).success
-    assert "no failed night can be retried" in nights.look()
+    assert "no failed nightly sync can be retried" in nights.look()
     with RunRecords(settings.database_url) as records:
         assert [(night.source, night.outcome) for night in records.newest(9)] == [
             ("schedule", "succeeded"), ("schedule", "failed"), ("schedule", "failed")
@@ -127,7 +127,9 @@ def test_of_missed_nights_only_the_last_runs(nights):
 def test_a_night_that_something_else_answered_is_retried(nights, service, name):
     """It ended at once: with a broken protocol, or with a token that was said to be wrong."""
     service.sandbox.intercept = lambda _: IN_ITS_PLACE[name]
-    assert "attempt 1 of this night; the next begins at" in told_in_ui(nights.run(nights.tick(datetime.now(UTC))))
+    assert "attempt 1 of this nightly sync. The next attempt begins at" in told_in_ui(
+        nights.run(nights.tick(datetime.now(UTC)))
+    )
     assert nights.look().tags[ATTEMPT] == "2"
 
 
@@ -135,8 +137,8 @@ def test_a_night_that_something_else_answered_is_retried(nights, service, name):
     ("changes", "tags", "hours", "said"),
     [
         ({"api_token": "wrong-token"}, {NIGHT, ATTEMPT}, 0, ""),
-        ({"night_retry_hours": 0}, {NIGHT, ATTEMPT}, 0, "attempt 1 of this night, and the last"),
-        ({}, {NIGHT, ATTEMPT}, 4, "attempt 1 of this night, and the last"),
+        ({"night_retry_hours": 0}, {NIGHT, ATTEMPT}, 0, "attempt 1 of this nightly sync, and the last"),
+        ({}, {NIGHT, ATTEMPT}, 4, "attempt 1 of this nightly sync, and the last"),
         ({}, set(), 0, ""),
     ],
     ids=["what waiting does not mend", "no hours to retry", "a night long ago", "what a person started"],
@@ -148,5 +150,5 @@ def test_what_is_not_tried_again(service, late, instance, changes, tags, hours, 
     request = nights.tick(datetime.now(UTC) - hours * HOUR)
     kept = {name: value for name, value in request.tags.items() if name in tags or name not in {NIGHT, ATTEMPT}}
     told = told_in_ui(nights.run(dg.RunRequest(run_key="a run", tags=kept)))
-    assert ("the next begins" not in told, said in told) == (True, True), told
+    assert ("The next attempt begins" not in told, said in told) == (True, True), told
     assert isinstance(nights.look(), str)

@@ -56,7 +56,7 @@ SERVICES: dict[str, tuple[dict[str, object], dict[str, tuple[str, str]]]] = {
             "shipments": ("note", "100 read in 2 pages of up to 50"),
             "field selection": ("note", "38 of 38 names"),
             "kinds": ("note", "Order"),
-            "filter on updated_at": ("note", "it finds a shipment by the second"),
+            "filter on updated_at": ("note", "the filter finds a shipment by the second"),
         },
     ),
     "names are not granted": (
@@ -83,7 +83,7 @@ SERVICES: dict[str, tuple[dict[str, object], dict[str, tuple[str, str]]]] = {
     ),
     "dates": (
         {"field_treatment": DATES},
-        {"filter on updated_at": ("warning", "compares dates, or reads times in another zone than UTC")},
+        {"filter on updated_at": ("warning", "compares dates, or reads times in a zone other than UTC")},
     ),
 }
 

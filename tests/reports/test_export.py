@@ -96,7 +96,7 @@ def test_a_workbook_keeps_types_and_has_no_formula(settings, tmp_path):
     assert explained["cost"] == "In dollars"
     assert oct(done.path.stat().st_mode & 0o777) == "0o600"
     assert [path.name for path in tmp_path.iterdir() if path.name != "data"] == ["odd.xlsx"]
-    assert list(export_lines(done))[1:] == ["          3 texts were longer than a cell can hold and are cut"]
+    assert list(export_lines(done))[1:] == ["          3 values were longer than a cell can hold and were cut"]
 
 
 def test_a_csv_has_local_times_and_no_formula(settings, tmp_path):

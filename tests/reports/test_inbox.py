@@ -82,13 +82,13 @@ def needs(bench) -> str:
 
 def test_what_does_not_fit_is_listed_by_kind(bench, sandbox):
     findings = findings_of(bench.settings)
-    assert check_line(now(bench), findings).startswith("warning: Nothing is synced yet: run `wms-sync sync`.")
+    assert check_line(now(bench), findings).startswith("warning: Nothing has been synced yet: run `wms-sync sync`.")
     assert exit_code(findings) == 3
     read, refreshed = begun(bench, sandbox, sync_with_doubts)
     assert read.progress.pages == 3
     found = now(bench)
     assert (refreshed.quarantined, refreshed.drift) == (found.quarantined, found.unknown_keys) == (3, 1)
-    assert f"3 values or records did not fit and are left out: {HERE}" in needs(bench)
+    assert f"3 values or records did not fit their type and were left out: {HERE}" in needs(bench)
     assert "1 unknown key, or key whose values were cast: Shipment.gift_wrap" in needs(bench)
     filled = sum(bool(count) for count in {**refreshed.rows, **refreshed.merged}.values())
     assert re.fullmatch(rf"merged    [\d,]+ rows of 1 window into {filled} tables", next(refresh_lines(refreshed)))

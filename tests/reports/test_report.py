@@ -151,7 +151,7 @@ def test_without_a_row_the_page_says_so(bench, tmp_path):
     with pytest.raises(ReportError, match="nothing is published yet"):
         make_report(bench.settings)
     empty_tables(bench.layout.published)
-    with pytest.raises(ReportError, match="nothing was loaded yet"):
+    with pytest.raises(ReportError, match="nothing has been loaded yet"):
         make_report(bench.settings)
     with duckdb.connect(bench.layout.published) as connection:
         connection.execute("insert into ops.latest_load values (now(), now(), 'run', '1', 'UTC', null)")

@@ -74,7 +74,7 @@ def has_status(status: int, **headers: str) -> Answer:
     return look
 
 
-def offences(response: httpx.Response, status: int = 400, kind: str = "parameters") -> dict[str, str]:
+def violations(response: httpx.Response, status: int = 400, kind: str = "parameters") -> dict[str, str]:
     """Keys and messages of a refusal, after a look at the whole body (7.1)."""
     message = {
         "parameters": "The supplied parameters are invalid.",
@@ -93,7 +93,7 @@ def refused(*keys: str) -> Answer:
     """A 400 that names these keys."""
 
     def look(response: httpx.Response, _: Service) -> None:
-        assert set(offences(response)) == set(keys)
+        assert set(violations(response)) == set(keys)
 
     return look
 
@@ -102,7 +102,7 @@ def conflicts(*keys: str, says: str = "") -> Answer:
     """A 422 that names these keys, with what it says of each; nothing is created."""
 
     def look(response: httpx.Response, service: Service) -> None:
-        found = offences(response, 422, "unable_to_process")
+        found = violations(response, 422, "unable_to_process")
         assert set(found) == set(keys)
         assert all(says in message for message in found.values())
 

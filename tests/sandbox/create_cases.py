@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 
-from tests.sandbox.case import Answer, Case, conflicts, has_status, offences, refused
+from tests.sandbox.case import Answer, Case, conflicts, has_status, refused, violations
 from tests.sandbox.conftest import Service
 from tests.sandbox.create_bodies import (
     ALWAYS,
@@ -211,7 +211,7 @@ REFUSED: list[Refusal] = [
         )
         for kind in OPTIONS
     ),
-    # all offences at once
+    # all violations at once
     (
         LOCATION_TAGS,
         {"color": "pink", "description": "d" * 256, "sort_order": 2**31, "is_deleted": True, "note": 1},
@@ -329,7 +329,7 @@ def breaks(keys: set[str]) -> Answer:
     """A 400 that names these keys; nothing is held."""
 
     def look(response: httpx.Response, service: Service) -> None:
-        found = set(offences(response))
+        found = set(violations(response))
         assert found - MAY_LACK_TOO <= keys <= found
         assert not any(stored(service).values())
 
@@ -340,7 +340,7 @@ def names_option(prefix: str) -> Answer:
     """A 400 that names this place, or one in it."""
 
     def look(response: httpx.Response, _: Service) -> None:
-        [key] = offences(response)
+        [key] = violations(response)
         assert key.startswith(prefix)
 
     return look

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.sandbox.case import BASIC, offences
+from tests.sandbox.case import BASIC, violations
 from tests.sandbox.conftest import AUTHORISED, Service
 from tests.sandbox.create_bodies import LEAST
 from wms_sandbox.app import MERCHANT_API, SHIPMENTS
@@ -96,7 +96,7 @@ def test_listings_with_random_parameters(few: Service):
         found[response.status_code] += 1
         if response.status_code == 400:
             wrong = tuple(f"{name}." for name, _ in parameters)
-            assert all(f"{key}.".startswith(wrong) for key in offences(response)), parameters
+            assert all(f"{key}.".startswith(wrong) for key in violations(response)), parameters
         else:
             assert response.status_code == 200, parameters
             assert len(response.json()["collection"]) <= 20

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.sandbox.case import offences
+from tests.sandbox.case import violations
 from wms_sandbox.kinds import CONDITIONAL, KINDS, PATHS, PRODUCT_KINDS
 
 Thing = dict[str, Any]
@@ -110,7 +110,7 @@ def test_other_values_are_refused_and_named(service, path: str):
     """Also ``basic`` where the table does not have it."""
     unlisted = [] if "basic" in LISTED.get(PATHS[path], "basic").split() else ["basic"]
     for value in ("", "nothing", "All", "basic,nothing", "all,", "*", *unlisted):
-        assert set(offences(service.get((f"fields:{path}", value)))) == {f"fields:{path}"}
+        assert set(violations(service.get((f"fields:{path}", value)))) == {f"fields:{path}"}
 
 
 @pytest.mark.parametrize("path", PATHS)

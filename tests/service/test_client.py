@@ -222,9 +222,9 @@ def read_two_pages(api: GlobalApi) -> None:
         (([1, "2", "2"], False, None), None, "after"),
         (([1], True, None), None, "no next page"),
         (([1], True, "/n"), None, "no next page"),
-        (([1], True, "?cursor_start=2"), ([2], True, "?cursor_start=2"), "read already"),
-        (([1, 3], True, "?cursor_start=2"), None, "read already"),
-        (([1], True, "?cursor_start=2"), ([], True, "?cursor_start=2"), "read already"),
+        (([1], True, "?cursor_start=2"), ([2], True, "?cursor_start=2"), "already been read"),
+        (([1, 3], True, "?cursor_start=2"), None, "already been read"),
+        (([1], True, "?cursor_start=2"), ([], True, "?cursor_start=2"), "already been read"),
     ],
 )
 def test_guards_stop_a_listing_that_loses_records(sandbox, api, first, second, reason):

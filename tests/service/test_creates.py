@@ -181,8 +181,8 @@ def test_a_refusal_in_another_form_is_read(sandbox, create, answer, keys, says):
 BELOW = ("/api/global/v1/inventory/location-tags/7", "location-tags/7?fields=all")
 DOUBTFUL: list[tuple[str, Response, str]] = [
     # what answers, its answer, what is said of it
-    ("nobody", Disconnect(), "sent and not answered"),
-    ("nobody, though it was done", AnswerLost(), "sent and not answered"),
+    ("nobody", Disconnect(), "sent but not answered"),
+    ("nobody, though it was done", AnswerLost(), "sent but not answered"),
     *(
         (f"a proxy with {status}, though it was done", ProxyAnswer(status), f"answered {status}.*may have been done")
         for status in (304, 408, 500, 502, 503, 504)

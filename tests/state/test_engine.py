@@ -73,7 +73,7 @@ def test_a_busy_state_store_is_named(tmp_path):
 
 @pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:"])
 def test_a_state_store_in_memory_is_refused(url):
-    with pytest.raises(StateUrlError, match="names no file"):
+    with pytest.raises(StateUrlError, match="does not name a file"):
         StateStore(url)
 
 
@@ -125,7 +125,7 @@ def test_a_read_only_state_store_can_be_read(what):
     done = subprocess.run([sys.executable, "-c", READ_ONLY, what], capture_output=True, text=True, check=False)
     assert done.stdout.startswith("windows ()\nInaccessible"), done.stdout + done.stderr
     assert "state.db cannot be used (it is read-only)" in done.stdout
-    assert "check that it is of the right kind, its permissions" in done.stdout
+    assert "check its kind (file or folder), its permissions" in done.stdout
 
 
 CLOSED = """

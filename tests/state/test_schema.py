@@ -56,6 +56,6 @@ def test_a_migration_that_fails_is_not_recorded(engine):
 def test_a_store_of_an_older_release_is_refused(engine):
     with engine.begin() as connection:
         migrate(connection, (("0001_windows_and_pages", lambda _: None),))
-    said = r"older release .* Nothing was changed. Move the data folder to another place or set another WMS_DATA_DIR"
+    said = r"older release .* Nothing was changed. Move the data folder elsewhere or set WMS_DATA_DIR"
     with pytest.raises(StateOlder, match=said), engine.begin() as connection:
         migrate(connection)

@@ -209,7 +209,7 @@ def test_keys_that_only_obstore_finds_are_refused(
         container.setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", f"{address}/")
         container.setenv("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", f"{tmp_path}/token")
         found = {(finding.name, finding.severity): finding.text for finding in examine(settings)}
-        assert found["files", "note"].endswith("overwrites no object")
+        assert found["files", "note"].endswith("does not overwrite objects")
         assert "set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION" in found["files", "error"]
         sandbox.sandbox.requests.clear()
         unreachable = rf"DuckDB cannot .* {settings.files_url}/lake/ \(HTTPException: .*403"

@@ -142,12 +142,12 @@ def test_an_installation_moves_by_backup_and_restore(service, settings_for, expe
     assert rows(there.layout) == expected
     assert {str(path.relative_to(here.data_dir)) for path in here.layout.raw.rglob("*.*")} <= keys()
     assert not there.layout.raw.exists()
-    with pytest.raises(DataFolderInUse, match="another prefix"):
+    with pytest.raises(DataFolderInUse, match="a different prefix"):
         restore(there, tmp_path / "backups")
     found = verify(there)
     assert (found.damaged, found.examined["page"] >= PAGES) == ((), True)
     assert [finding.text for finding in examine(there) if finding.name == "files"] == [
-        f"{there.files_url} supports write, read, list and delete, and overwrites no object"
+        f"{there.files_url} supports write, read, list and delete, and does not overwrite objects"
     ]
     with StateStore(there.database_url) as store:
         assert status(there, store).files_in == there.files_url
@@ -189,7 +189,7 @@ def test_what_a_bucket_and_a_backup_restore(service, settings, tmp_path, keys):
     assert not verify(settings).damaged
     assert len(pages_asked(service)) < PAGES, "the overlap"
     elsewhere = settings.model_copy(update={"files_url": None, "data_dir": tmp_path / "empty"})
-    with pytest.raises(BackupError, match="Set WMS_FILES_URL to their present place"):
+    with pytest.raises(BackupError, match="Set WMS_FILES_URL to their current location"):
         restore(elsewhere, tmp_path / "backups")
 
 

@@ -281,7 +281,7 @@ def test_a_damaged_manifest_sets_its_window_aside(bench, sandbox, tmp_path):
         bench.store.close()
         bench = without_state(bench, tmp_path / "backup.db")
         said = "\n".join(read_again(bench))
-        assert f"{window.id} is set aside" in said
+        assert f"{window.id} is ignored" in said
         assert "partly read" not in said
         assert bench.layout.pages(window.id)
         read_since = {one.interval for one in bench.store.windows("landed") if one.started_at > window.started_at}
@@ -289,7 +289,7 @@ def test_a_damaged_manifest_sets_its_window_aside(bench, sandbox, tmp_path):
         assert_landed(bench, sandbox)
         [found] = [one for one in findings_of(bench.settings) if one.name.startswith("set-aside")]
         assert found in tuple(examine(bench.settings))
-        assert f"{window.id} is set aside" in found.text
+        assert f"{window.id} is ignored" in found.text
         assert "Restore manifest.json from a backup" in found.text
         assert [one.place.split("/")[-2] for one in verify(bench.settings).damaged] == [window.id]
         assert read_again(bench) == [], "it is told once"
@@ -311,7 +311,7 @@ def test_a_copied_folder_of_pages_stops_no_run(bench, sandbox):
     for name in names:
         shutil.copytree(folder, folder.with_name(name))
     sandbox.sandbox.requests.clear()
-    assert f"{names[0]} is set aside" in "\n".join(read_again(bench))
+    assert f"{names[0]} is ignored" in "\n".join(read_again(bench))
     assert pages_asked(sandbox) <= 1, "nothing is read again"
     assert [one.name.partition("-")[0] for one in findings_of(bench.settings)].count("set") == len(names)
     rebuilt(bench)

@@ -111,7 +111,7 @@ def test_the_service_is_down(house, table):
     house.server.sandbox.intercept = refused
     shown = house.fails(house.ticks())
     assert "503" in shown
-    assert "attempt 1 of this night; the next begins at" in shown
+    assert "attempt 1 of this nightly sync. The next attempt begins at" in shown
     house.server.sandbox.intercept = None
     before = house.known()
     again = house.waits(lambda: house.new_run(before, "wms/attempt"), "the next attempt")

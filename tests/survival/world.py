@@ -53,7 +53,7 @@ select id from main.orders where id in (select unnest($orders::bigint[]))
 and coalesce(ship_to_country, ship_to_region, ship_to_classification) is not null
 """
 WHERE_IT_WENT = re.compile(r"orders \((?P<order>\d+),\) ship_to_\w+: None instead of ")
-OWNER = re.compile(r"Another lake was made in the place of this one: .* \((?P<file>/[^)]+)\)")
+OWNER = re.compile(r"Another lake was created in this lake's location: .* \((?P<file>/[^)]+)\)")
 BY_OTHER_KEYS = {*SHARED, "galleries", "gallery_items"}
 ODD_VALUES: Mapping[str, tuple[Any, ...]] = {
     "packed_at": ("2026-01-01T00:00:00 EST", "infinity", 12, {}, "yesterday"),

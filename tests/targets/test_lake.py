@@ -207,7 +207,7 @@ def test_loads_and_rebuilds_give_what_a_file_gets(lake, service, tmp_path):
         connection.execute("alter table shipments drop column unique_id")
         connection.execute("drop view marts.freshness")
         connection.execute("update ops.latest_load set definitions = 'another'")
-    assert target.examined() == "the next load brings the lake to this release"
+    assert target.examined() == "the next load updates the lake to this release"
     before = target.version
     loaded = refresh(lake.run)
     assert loaded.published

@@ -103,7 +103,7 @@ def test_old_pages_are_dropped_without_loss(aged, settings_for, sandbox):
 
     found = status(aged.settings, aged.store)
     assert found.raw_dropped == len(old)
-    assert any("deleted of" in line for line in status_lines(found, ()))
+    assert any("deleted for" in line for line in status_lines(found, ()))
     assert any(finding.name == "raw pages" for finding in aged.examine())
 
     missing = next(iter(aged.layout.raw.glob("*/page-*")))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from wms_sync.master_data.columns import Offence, columns_of
+from wms_sync.master_data.columns import Violation, columns_of
 from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.plan import SHOWN, Action, Plan, Step
 
 MEANINGS = {
-    Action.CREATE: "not in the service as far as known: a push sends it",
+    Action.CREATE: "not in the service as far as is known: a push sends it",
     Action.ALREADY_THERE: "nothing to do",
     Action.CHANGED: "created earlier with other values; the interface cannot update: change it in the service",
     Action.WAITS: "refers to an object whose id is not known yet: push again later",
@@ -23,14 +23,18 @@ MEANINGS = {
 def plan_lines(plan: Plan, *, limit: int, most: int | None = SHOWN) -> Iterator[str]:
     """Yield the lines of a plan: the rows by action, then the counts. Print at most ``most`` rows of each action."""
     yield from plan.notes
-    offences = {line: list(found) for line, found in groupby(plan.checked.offences, lambda offence: offence.line)}
+    violations = {
+        line: list(found) for line, found in groupby(plan.checked.violations, lambda violation: violation.line)
+    }
     for action, meaning in MEANINGS.items():
         steps = sorted((step for step in plan.steps if step.action is action), key=lambda step: step.line)
         if steps:
             yield f"{action} ({len(steps):,}): {meaning}"
             shown = _first(steps, most)
             for step in shown:
-                yield from (f"  line {step.line:<6} {text}" for text in _step_lines(step, offences.get(step.line, ())))
+                yield from (
+                    f"  line {step.line:<6} {text}" for text in _step_lines(step, violations.get(step.line, ()))
+                )
             yield from _more(action, len(steps) - len(shown))
     yield plan.summary
     yield f"Nothing was sent. A push would send {plan.sends:,}."
@@ -64,14 +68,14 @@ def _more(action: Action, left_out: int) -> Iterator[str]:
         yield f"  and {left_out:,} more {action} (--all prints every row{where})"
 
 
-def _step_lines(step: Step, offences: Sequence[Offence]) -> Iterator[str]:
+def _step_lines(step: Step, violations: Sequence[Violation]) -> Iterator[str]:
     """Yield the lines of a row: one for each changed field, broken rule or warning, or a single one for the row."""
     if step.action is Action.CHANGED:
         yield from (f"{step.key}  {change}" for change in step.changes)
         return
-    for offence in offences:
-        value = f" = {offence.value!r}" if offence.value else ""
-        where = f"{offence.column}{value}: " if offence.column else ""
-        yield f"{where}{offence.rule}"
-    if not offences:
+    for violation in violations:
+        value = f" = {violation.value!r}" if violation.value else ""
+        where = f"{violation.column}{value}: " if violation.column else ""
+        yield f"{where}{violation.rule}"
+    if not violations:
         yield from (f"{step.key}  {text}".rstrip() for text in step.explanation or ("",))

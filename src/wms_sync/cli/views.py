@@ -26,7 +26,7 @@ SHOWN_DOUBTS = 20
 SHOWN_RUNS = 3
 OF_DOCTOR = {"note": "ok", "warning": "warn", "error": "fail"}
 """The doctor's word for each severity. Its notes report subjects without a problem."""
-CUT = ("text was longer than a cell can hold and is cut", "texts were longer than a cell can hold and are cut")
+CUT = ("value was longer than a cell can hold and was cut", "values were longer than a cell can hold and were cut")
 
 
 def read_lines(report: ReadReport) -> Iterator[str]:
@@ -118,7 +118,7 @@ def status_lines(found: Status, findings: Sequence[Finding]) -> Iterator[str]:
     if "://" in found.files_in:
         yield f"files         raw pages and Parquet in {found.files_in}"
     if found.raw_dropped:
-        yield f"raw pages     deleted of {count_of(found.raw_dropped, 'window')}; a rebuild uses the Parquet files"
+        yield f"raw pages     deleted for {count_of(found.raw_dropped, 'window')}; a rebuild uses the Parquet files"
     yield f"writer        {found.writer or 'nobody'}"
     for load in found.last_loads:
         yield (
@@ -235,8 +235,8 @@ def send_test_alert(settings: Settings) -> int:
     channels = all_channels(settings)
     if not channels:
         raise SettingsError(
-            "No alert channel is set, so failures are reported to nobody. Set WMS_ALERT_WEBHOOK_URL, WMS_ALERT_URLS "
-            "or WMS_HEARTBEAT_URL (in the environment or in .env)."
+            "No alert channel is set, so failures are not reported to anyone. Set WMS_ALERT_WEBHOOK_URL, "
+            "WMS_ALERT_URLS or WMS_HEARTBEAT_URL (in the environment or in .env)."
         )
     test = Finding(name="test", severity="note", text="This is a test: alerts arrive here.", event=Event.TEST)
     body = body_of(settings, test, datetime.now(UTC), None)

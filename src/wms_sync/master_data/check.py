@@ -1,13 +1,13 @@
-"""Check every row of a file by every rule that does not need the service, and report all offences at once.
+"""Check every row of a file by every rule that does not need the service, and report all violations at once.
 
 The cells of a row are nested like the body of its kind and validated by pydantic; errors are mapped back to the columns
 of the file. ``resource_json`` is merged over the resulting body; cells of fields that it sets are not checked. (pandera
 validates a flat frame, but a nested body has to be built from each row as well.) Empty cells are not sent. Whitespace
 around a cell is stripped.
 
-A value that breaks the specification is an offence. So is a value that was damaged before the push, or that can be read
-in two ways. If the specification does not say whether the service accepts a value, the row is sent with a warning, and
-the service decides.
+A value that breaks the specification is a violation. So is a value that was damaged before the push, or that can be
+read in two ways. If the specification does not say whether the service accepts a value, the row is sent with a warning,
+and the service decides.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from wms_sync.master_data.columns import Column, FileColumn, Header, Offence, Texts, columns_of, read_header
+from wms_sync.master_data.columns import Column, FileColumn, Header, Texts, Violation, columns_of, read_header
 from wms_sync.master_data.csv_file import GUESSED, CsvFile
 from wms_sync.master_data.fields import (
     GIVEN,
@@ -50,7 +50,7 @@ _NO_VALUE = "null"
 
 
 class Checked(Struct, frozen=True, eq=False):
-    """A checked file: ``records`` with parents before children, ``offences`` in reading order.
+    """A checked file: ``records`` with parents before children, ``violations`` in reading order.
 
     ``warnings`` are about cells that are sent although the service may refuse them. If ``header_is_wrong``, there are
     no records. ``file.cells`` has the cells of each offending line, unless the quotes of the line cannot be parsed.
@@ -59,49 +59,51 @@ class Checked(Struct, frozen=True, eq=False):
     file: CsvFile
     kind: Kind
     records: tuple[Record, ...]
-    offences: tuple[Offence, ...]
+    violations: tuple[Violation, ...]
     notes: tuple[str, ...]
-    warnings: tuple[Offence, ...] = ()
+    warnings: tuple[Violation, ...] = ()
 
     @property
     def header_is_wrong(self) -> bool:
         """Return whether a column is unknown, missing or repeated, so that no row can be trusted."""
-        return any(offence.line == self.file.header_line for offence in self.offences)
+        return any(violation.line == self.file.header_line for violation in self.violations)
 
 
 def check(file: CsvFile, kind: Kind) -> Checked:
     """Turn the rows of ``file`` into records of ``kind``, and list every rule that they break."""
     header = read_header(file, kind)
     texts = header.texts(file)
-    records, offences, warnings = _rows(file, kind, header, texts)
-    offences += header.offences
-    offences += (Offence(record.line, None, "", record.rule) for record in file.malformed)
-    offences += _damaged(file, texts)
+    records, violations, warnings = _rows(file, kind, header, texts)
+    violations += header.violations
+    violations += (Violation(record.line, None, "", record.rule) for record in file.malformed)
+    violations += _damaged(file, texts)
     warnings = [*_texts_for_nothing(file, texts), *warnings]
     lines: dict[str, int] = {}
     if (placed := header.named(kind.key)) is not None:
         keys = _keys(kind, texts[placed])
-        offences += _as_written(file, header, duplicate_keys(kind, placed.written, keys))
+        violations += _as_written(file, header, duplicate_keys(kind, placed.written, keys))
         lines = dict(zip(keys, keys.index, strict=True))
-    bad = {offence.line for offence in offences}
+    bad = {violation.line for violation in violations}
     rejected = {key: line for key, line in lines.items() if line in bad}
     ordered = parents_first(kind, [record for record in records if record.line not in bad], rejected)
-    offences += _as_written(file, header, ordered.offences)
+    violations += _as_written(file, header, ordered.violations)
     return Checked(
         file=file,
         kind=kind,
-        records=() if header.offences else ordered.records,
-        offences=tuple(sorted(offences, key=header.reading_order())),
+        records=() if header.violations else ordered.records,
+        violations=tuple(sorted(violations, key=header.reading_order())),
         notes=(*_guessed(file), *header.notes),
         warnings=tuple(sorted(warnings, key=header.reading_order())),
     )
 
 
-def _rows(file: CsvFile, kind: Kind, header: Header, texts: Texts) -> tuple[list[Record], list[Offence], list[Offence]]:
-    """Return the records, offences and warnings that follow from the rules for single rows."""
+def _rows(
+    file: CsvFile, kind: Kind, header: Header, texts: Texts
+) -> tuple[list[Record], list[Violation], list[Violation]]:
+    """Return the records, violations and warnings that follow from the rules for single rows."""
     records: list[Record] = []
-    offences: list[Offence] = []
-    warnings: list[Offence] = []
+    violations: list[Violation] = []
+    warnings: list[Violation] = []
     rivals, doubtful = _rivals(header), [placed for placed in header.placed if placed.column.cell.doubt is not no_doubt]
     columns = [cells.tolist() for cells in texts.values()]
     for line, cells in zip(file.lines, zip(*columns, strict=True), strict=bool(columns)):
@@ -117,21 +119,21 @@ def _rows(file: CsvFile, kind: Kind, header: Header, texts: Texts) -> tuple[list
             body = _adapter(kind.body(type_)).validate_python(_nested(kind, row, overlay))
         except ValidationError as error:
             found = _ErrorsOfRow(file, kind, header, line, row, type_)
-            offences += (
-                offence
+            violations += (
+                violation
                 for details in error.errors(include_url=False, include_input=False)
-                for offence in found.offences(details)
+                for violation in found.violations(details)
             )
         else:
             records.append(_record(kind, line, row, body, overlay))
-        offences += wrong
-        offences += _named_twice(file, line, [placed for placed in rivals if placed in row])
+        violations += wrong
+        violations += _named_twice(file, line, [placed for placed in rivals if placed in row])
         warnings += _doubts(file, line, [(placed, row[placed]) for placed in doubtful if placed in row])
-    return records, offences, warnings
+    return records, violations, warnings
 
 
-def _overlay(file: CsvFile, kind: Kind, line: int, row: dict[FileColumn, str]) -> tuple[Overlay, list[Offence]]:
-    """Remove the cell ``resource_json`` from a row; return its overlay and its offences."""
+def _overlay(file: CsvFile, kind: Kind, line: int, row: dict[FileColumn, str]) -> tuple[Overlay, list[Violation]]:
+    """Remove the cell ``resource_json`` from a row; return its overlay and its violations."""
     placed = next((placed for placed in row if placed.column.name == RAW), None)
     if placed is None:
         return NO_OVERLAY, []
@@ -139,7 +141,7 @@ def _overlay(file: CsvFile, kind: Kind, line: int, row: dict[FileColumn, str]) -
     try:
         return read_overlay(text, kind.key, kind.as_stored(_text(row, kind.key))), []
     except Broken as broken:
-        return NO_OVERLAY, [_offence(file, line, placed, str(broken))]
+        return NO_OVERLAY, [_violation(file, line, placed, str(broken))]
 
 
 def _text(row: Mapping[FileColumn, str], name: str) -> str:
@@ -152,24 +154,24 @@ def _rivals(header: Header) -> list[FileColumn]:
     return [placed for placed in header.placed if paths[placed.column.path] > 1]
 
 
-def _doubts(file: CsvFile, line: int, cells: Iterable[tuple[FileColumn, str]]) -> Iterator[Offence]:
+def _doubts(file: CsvFile, line: int, cells: Iterable[tuple[FileColumn, str]]) -> Iterator[Violation]:
     for placed, text in cells:
         if doubt := placed.column.cell.doubt(text):
-            yield _offence(file, line, placed, doubt)
+            yield _violation(file, line, placed, doubt)
 
 
-def _offence(file: CsvFile, line: int, placed: FileColumn, rule: str) -> Offence:
-    return Offence(line, placed.written, file.cells[line][placed.position], rule)
+def _violation(file: CsvFile, line: int, placed: FileColumn, rule: str) -> Violation:
+    return Violation(line, placed.written, file.cells[line][placed.position], rule)
 
 
-def _named_twice(file: CsvFile, line: int, row: Iterable[FileColumn]) -> Iterator[Offence]:
+def _named_twice(file: CsvFile, line: int, row: Iterable[FileColumn]) -> Iterator[Violation]:
     """Refuse cells of a row that fill the same field, such as a natural key and an id: they may disagree."""
     first: dict[tuple[str, ...], FileColumn] = {}
     for placed in row:
         other = first.setdefault(placed.column.path, placed)
         if other is not placed:
             rule = f"Fills the same field as {other.written}; leave one of them empty."
-            yield _offence(file, line, placed, rule)
+            yield _violation(file, line, placed, rule)
 
 
 @cache
@@ -235,27 +237,27 @@ class _ErrorsOfRow(Struct, frozen=True):
     row: Mapping[FileColumn, str]
     type: str | None
 
-    def offences(self, error: ErrorDetails) -> Iterator[Offence]:
-        """Yield the offences of an error. A column that the file lacks counts once, as an offence of the header."""
+    def violations(self, error: ErrorDetails) -> Iterator[Violation]:
+        """Yield the violations of an error. A column that the file lacks counts once, as a violation of the header."""
         place = tuple(str(step) for step in error["loc"])
         if error["type"] == "missing":
             yield from self._missing(place)
         elif error["type"] == "extra_forbidden":
             for placed in self.row:
                 if placed.column.place[: len(place)] == place:
-                    yield self._offence(placed, self._foreign(placed))
+                    yield self._violation(placed, self._foreign(placed))
         else:
             yield self._broken(place, str(error["ctx"]["error"]))
 
-    def _missing(self, place: tuple[str, ...]) -> Iterator[Offence]:
+    def _missing(self, place: tuple[str, ...]) -> Iterator[Violation]:
         column = next(column for column in columns_of(self.kind) if column.place == place)
         placed = next((placed for placed in self.header.placed if placed.column.place == place), None)
         group = ".".join(place[:-1])
         rule = f"Must be filled, because another cell of {group} is." if group else "Must be filled."
         if placed:
-            yield self._offence(placed, rule)
+            yield self._violation(placed, rule)
         elif group:
-            yield Offence(self.line, column.name, "", rule)
+            yield Violation(self.line, column.name, "", rule)
 
     def _foreign(self, placed: FileColumn) -> str:
         owners = placed.column.types
@@ -264,19 +266,19 @@ class _ErrorsOfRow(Struct, frozen=True):
         todo = f"The column for it is {own[0].name}." if own else "Empty the cell or correct the type."
         return f"Belongs to {whose}, but this row is a {self.type}. {todo}"
 
-    def _broken(self, place: tuple[str, ...], rule: str) -> Offence:
-        """Return the offence for the field's own cell, or for its code in the JSON column of all custom fields."""
+    def _broken(self, place: tuple[str, ...], rule: str) -> Violation:
+        """Return the violation for the field's own cell, or for its code in the JSON column of all custom fields."""
         for placed in self.row:
             if placed.column.place == place:
-                return self._offence(placed, rule)
+                return self._violation(placed, rule)
         whole = next(placed for placed in self.row if placed.column.name == "custom_fields")
-        return self._offence(whole, rule if len(place) == 1 else f"{place[1]}: {rule}")
+        return self._violation(whole, rule if len(place) == 1 else f"{place[1]}: {rule}")
 
-    def _offence(self, placed: FileColumn, rule: str) -> Offence:
-        return _offence(self.file, self.line, placed, rule)
+    def _violation(self, placed: FileColumn, rule: str) -> Violation:
+        return _violation(self.file, self.line, placed, rule)
 
 
-def _damaged(file: CsvFile, texts: Texts) -> Iterator[Offence]:
+def _damaged(file: CsvFile, texts: Texts) -> Iterator[Violation]:
     """Refuse cells that were damaged before the push, whatever the rule of the column.
 
     In a file with decimal commas a point may separate thousands, so such a number can be read in two ways.
@@ -292,7 +294,7 @@ def _damaged(file: CsvFile, texts: Texts) -> Iterator[Offence]:
         yield from _each(file, numbers, lambda cells: cells.map(may_part_thousands), lambda text: str(two_ways(text)))
 
 
-def _texts_for_nothing(file: CsvFile, texts: Texts) -> Iterator[Offence]:
+def _texts_for_nothing(file: CsvFile, texts: Texts) -> Iterator[Violation]:
     """Warn of each cell with the word that databases export for a missing value."""
     rule = "Is sent as the text {}; empty the cell if it means a missing value."
     yield from _each(file, texts, lambda cells: cells.str.casefold() == _NO_VALUE, rule.format)
@@ -303,18 +305,18 @@ def _each(
     texts: Texts,
     is_marked: Callable[[pd.Series[str]], pd.Series[bool]],
     rule: Callable[[str], str],
-) -> Iterator[Offence]:
-    """Yield an offence for each cell that ``is_marked`` selects; ``rule`` turns the cell's text into the sentence."""
+) -> Iterator[Violation]:
+    """Yield a violation for each cell that ``is_marked`` selects; ``rule`` turns the cell's text into the sentence."""
     for placed, cells in texts.items():
         for line in cells.index[is_marked(cells).astype(bool)]:
-            yield _offence(file, line, placed, rule(cells[line]))
+            yield _violation(file, line, placed, rule(cells[line]))
 
 
-def _as_written(file: CsvFile, header: Header, offences: Iterable[Offence]) -> Iterator[Offence]:
-    """Yield offences that involve several rows, with the whole cell in place of the key that it contains."""
+def _as_written(file: CsvFile, header: Header, violations: Iterable[Violation]) -> Iterator[Violation]:
+    """Yield violations that involve several rows, with the whole cell in place of the key that it contains."""
     positions = {placed.written: placed.position for placed in header.placed}
-    for offence in offences:
-        yield replace(offence, value=file.cells[offence.line][positions[offence.column or ""]])
+    for violation in violations:
+        yield replace(violation, value=file.cells[violation.line][positions[violation.column or ""]])
 
 
 def _keys(kind: Kind, cells: pd.Series[str]) -> pd.Series[str]:

@@ -3,7 +3,7 @@
 The name of a column is the path of its field in the body, joined by dots. A reference has two columns: one for the
 natural key, one for the id. ``wms-sync push --columns`` prints all columns of a kind.
 
-A wrong header is reported together with all other offences, and no row of the file is sent: otherwise every record
+A wrong header is reported together with all other violations, and no row of the file is sent: otherwise every record
 would lack the misspelt column.
 """
 
@@ -142,7 +142,7 @@ REASONS = "_rejected_because"
 """The extra column of a file of rejected rows. It is ignored when the file is read."""
 
 
-class Offence(Struct, frozen=True):
+class Violation(Struct, frozen=True):
     """A cell or a row that breaks a rule. ``rule`` is a sentence with the mistake and the correction.
 
     ``column`` and ``value`` are the column's name and the cell as written in the file.
@@ -167,10 +167,10 @@ Texts = Mapping[FileColumn, "pd.Series[str]"]
 
 
 class Header(Struct, frozen=True):
-    """The header of a file: known columns, the offences of other columns, and notes on columns that are not sent."""
+    """The header of a file: known columns, the violations of other columns, and notes on columns that are not sent."""
 
     placed: tuple[FileColumn, ...]
-    offences: tuple[Offence, ...]
+    violations: tuple[Violation, ...]
     notes: tuple[str, ...]
 
     def named(self, name: str) -> FileColumn | None:
@@ -181,17 +181,17 @@ class Header(Struct, frozen=True):
         """Return the cells of the known columns, without surrounding whitespace."""
         return {placed: file.frame.iloc[:, placed.position].str.strip() for placed in self.placed}
 
-    def reading_order(self) -> Callable[[Offence], tuple[int, int]]:
-        """Return a sort key: by line, then from left to right; offences outside known columns come last."""
+    def reading_order(self) -> Callable[[Violation], tuple[int, int]]:
+        """Return a sort key: by line, then from left to right; violations outside known columns come last."""
         places = {placed.written: placed.position for placed in self.placed}
         last = max(places.values(), default=0) + 1
-        return lambda offence: (offence.line, places.get(offence.column or "", last))
+        return lambda violation: (violation.line, places.get(violation.column or "", last))
 
 
 def read_header(file: CsvFile, kind: Kind) -> Header:
     """Match the columns of ``file`` with the columns of ``kind``."""
     placed: dict[str, FileColumn] = {}
-    offences: list[Offence] = []
+    violations: list[Violation] = []
     left_out: list[str] = []
     for position, (name, written) in enumerate(zip(file.frame.columns, file.header, strict=True)):
         if name == REASONS:
@@ -200,37 +200,39 @@ def read_header(file: CsvFile, kind: Kind) -> Header:
         if column is None and name in kind.not_carried:
             left_out.append(f"{written.strip()} ({count_of(_filled(file, position), 'cell')} filled)")
         elif column is None:
-            offences += _unknown(file, kind, position, name)
+            violations += _unknown(file, kind, position, name)
         elif column.name in placed:
-            offences.append(_offence(file, written, f"Is the same column as {placed[column.name].written}; keep one."))
+            violations.append(
+                _violation(file, written, f"Is the same column as {placed[column.name].written}; keep one.")
+            )
         else:
             placed[column.name] = FileColumn(position, written.strip(), column)
-    offences += _missing(file, kind, placed)
-    return Header(tuple(placed.values()), tuple(offences), tuple(_not_sent(left_out)))
+    violations += _missing(file, kind, placed)
+    return Header(tuple(placed.values()), tuple(violations), tuple(_not_sent(left_out)))
 
 
-def _unknown(file: CsvFile, kind: Kind, position: int, name: str) -> Iterator[Offence]:
+def _unknown(file: CsvFile, kind: Kind, position: int, name: str) -> Iterator[Violation]:
     written = file.header[position]
     if name in kind.not_sendable:
-        yield _offence(file, written, kind.not_sendable[name])
+        yield _violation(file, written, kind.not_sendable[name])
     elif name in kind.read_only:
-        yield _offence(file, written, "Is set by the service and cannot be sent. Remove the column.")
+        yield _violation(file, written, "Is set by the service and cannot be sent. Remove the column.")
     elif name:
         meant = nearest(kind, name)
         hint = f"Did you mean {meant}?" if meant else f"Remove or rename it; {RAW} can set fields without a column."
-        yield _offence(file, written, f"Is not a column of {kind.many}. {hint}")
+        yield _violation(file, written, f"Is not a column of {kind.many}. {hint}")
     elif _filled(file, position):
-        yield _offence(file, written, f"Column {position + 1} has cells but no name. Name or remove it.")
+        yield _violation(file, written, f"Column {position + 1} has cells but no name. Name or remove it.")
 
 
-def _missing(file: CsvFile, kind: Kind, placed: dict[str, FileColumn]) -> Iterator[Offence]:
+def _missing(file: CsvFile, kind: Kind, placed: dict[str, FileColumn]) -> Iterator[Violation]:
     for column in columns_of(kind):
         if column.required and column.name not in placed:
-            yield Offence(file.header_line, column.name, "", f"The column is missing: {kind.many} need it.")
+            yield Violation(file.header_line, column.name, "", f"The column is missing: {kind.many} need it.")
 
 
-def _offence(file: CsvFile, written: str, rule: str) -> Offence:
-    return Offence(file.header_line, written.strip(), written, rule)
+def _violation(file: CsvFile, written: str, rule: str) -> Violation:
+    return Violation(file.header_line, written.strip(), written, rule)
 
 
 def _not_sent(left_out: Sequence[str]) -> Iterator[str]:

@@ -216,7 +216,7 @@ def _sorted_out(
 
 
 def _width(cells: int, width: int) -> str:
-    what = "a cell is missing" if cells < width else "put a text that contains the delimiter in quotes"
+    what = "a cell is missing" if cells < width else "quote a cell that contains the delimiter"
     return f"Has {count_of(cells, 'cell')} where the header has {width}: {what}."
 
 
@@ -259,7 +259,9 @@ def _unmarked(path: Path, raw: bytes) -> tuple[str, str]:
     except UnicodeDecodeError as error:
         broken = error
     if not raw.decode("utf-8", "ignore").isascii():
-        raise UnreadableFile(path, f"byte {broken.start} is not UTF-8, but others are. Save it again as 'CSV UTF-8'.")
+        raise UnreadableFile(
+            path, f"byte {broken.start} is not UTF-8, but other letters are. Save it again as 'CSV UTF-8'."
+        )
     try:
         return raw.decode(GUESSED), GUESSED
     except UnicodeDecodeError as error:

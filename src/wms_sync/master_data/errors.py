@@ -7,7 +7,7 @@
     ├── ServiceIsBusy     the service was too busy for several consecutive creates; the push stopped
     └── ServiceRepeatsIds    two creates were answered with the same id; the push stopped
 
-A row that breaks a rule raises no error: it becomes an ``Offence``, and the other rows are still handled.
+A row that breaks a rule raises no error: it becomes an ``Violation``, and the other rows are still handled.
 """
 
 from __future__ import annotations

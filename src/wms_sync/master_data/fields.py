@@ -421,7 +421,7 @@ def _lacks_zero(cell: str) -> bool:
 
 def _undamaged(cell: str) -> str:
     if _FORMULA.fullmatch(cell):
-        raise Broken("Is a formula of a spreadsheet. Format the column as text and enter only the text.")
+        raise Broken("Is a spreadsheet formula. Format the column as text and enter only the text.")
     if _SHORTENED.fullmatch(cell):
         raise Broken("Was shortened by a spreadsheet. Format the column as text and enter all digits again.")
     if _DATE.fullmatch(cell):
@@ -448,7 +448,7 @@ def _unlike_it_looks(cell: str) -> str | None:
         if category(character) in _UNSEEN or _FILLERS.fullmatch(character):
             return f"{named}, which is invisible"
         if category(character) == _BLANK:
-            return f"{named}, which looks like a blank but is another character"
+            return f"{named}, which looks like a space but is a different character"
     return None
 
 

@@ -31,7 +31,7 @@ WHOLE = ""
 """The key under which the JSON column is found among the columns of single codes."""
 _INTEGER = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
 _CURRENCY = letters(3, "USD", "currency code")
-_SINGLE = 'true, false, whole number or text, each cell by itself ({"value": "90210"} keeps digits text)'
+_SINGLE = 'true, false, whole number or text, each cell by itself ({"value": "90210"} keeps digits as text)'
 _SHAPES = (
     'Must be true, false, a whole number, text, or JSON: {"value": ...}, {"id": ..., "label": ...}, a list of those, '
     'or {"amount": ..., "currency": ...}.'

@@ -26,7 +26,7 @@ from msgspec.structs import replace
 
 from wms_sync.grammar import count_of
 from wms_sync.master_data.check import Checked
-from wms_sync.master_data.columns import Offence
+from wms_sync.master_data.columns import Violation
 from wms_sync.master_data.existing import Existing, Found, made_since, of_entry
 from wms_sync.master_data.kinds.kind import Kind
 from wms_sync.master_data.records import Change, Record, Reference, Remote, body, changes, content
@@ -181,26 +181,27 @@ def make_plan(checked: Checked, existing: Existing, *, resend: bool = False, aga
     With ``again``, do not send refused rows again unless they have changed.
     """
     rejected = [
-        _offending(line, list(found)) for line, found in groupby(checked.offences, lambda offence: offence.line)
+        _offending(line, list(found)) for line, found in groupby(checked.violations, lambda violation: violation.line)
     ]
     planner = _Planner(checked.kind, existing, resend=resend, again=again)
     warned = {
-        line: tuple(map(_in_words, found)) for line, found in groupby(checked.warnings, lambda offence: offence.line)
+        line: tuple(map(_in_words, found))
+        for line, found in groupby(checked.warnings, lambda violation: violation.line)
     }
     decided = [_warned(planner.decide(record), warned.get(record.line, ())) for record in checked.records]
     return Plan(checked, existing.service, (*rejected, *decided), tuple(dict.fromkeys(existing.unasked.values())))
 
 
-def _offending(line: int, offences: Sequence[Offence]) -> Step:
-    return Step(line, "", Action.REJECTED, " ".join(map(_in_words, offences)))
+def _offending(line: int, violations: Sequence[Violation]) -> Step:
+    return Step(line, "", Action.REJECTED, " ".join(map(_in_words, violations)))
 
 
 def _warned(step: Step, warnings: tuple[str, ...]) -> Step:
     return replace(step, warnings=warnings) if step.sends and warnings else step
 
 
-def _in_words(offence: Offence) -> str:
-    return f"{offence.column}: {offence.rule}" if offence.column else offence.rule
+def _in_words(violation: Violation) -> str:
+    return f"{violation.column}: {violation.rule}" if violation.column else violation.rule
 
 
 class _Planner:
@@ -288,7 +289,7 @@ class _Planner:
         if not changed:
             return replace(step, action=Action.ALREADY_THERE, why=f"{where}.")
         text = "; ".join(map(str, changed))
-        why = f"{where}. Changed in the file: {text}. The interface has no update: change it in the service itself."
+        why = f"{where}. Changed in the file: {text}. The interface cannot update: change it in the service itself."
         return replace(step, action=Action.CHANGED, why=why, changes=changed)
 
     def _in_doubt(self, step: Step, entry: Entry, shown: Sequence[Found]) -> Step:

@@ -22,7 +22,7 @@ from unicodedata import normalize
 from msgspec import Struct
 
 from wms_sync.grammar import agreed
-from wms_sync.master_data.columns import Offence
+from wms_sync.master_data.columns import Violation
 from wms_sync.master_data.kinds.kind import Kind
 
 if TYPE_CHECKING:
@@ -64,8 +64,8 @@ MOST_NAMED = 10
 GB of messages."""
 
 
-def duplicate_keys(kind: Kind, column: str, keys: pd.Series[str]) -> Iterator[Offence]:
-    """Yield an offence for each row whose key is also on another line.
+def duplicate_keys(kind: Kind, column: str, keys: pd.Series[str]) -> Iterator[Violation]:
+    """Yield a violation for each row whose key is also on another line.
 
     ``keys`` are by line, in the form that the service stores.
     """
@@ -77,7 +77,7 @@ def duplicate_keys(kind: Kind, column: str, keys: pd.Series[str]) -> Iterator[Of
             more = len(lines) - 1 - len(others)
             where = f"{agreed(len(lines) - 1, 'line', 'lines')} {', '.join(map(str, others))}"
             where += f" and {more:,} more" if more else ""
-            yield Offence(line, column, key, f"The same {kind.key}{how} is on {where}. Keep one of the rows.")
+            yield Violation(line, column, key, f"The same {kind.key}{how} is on {where}. Keep one of the rows.")
 
 
 def _but_for(alike: pd.Series[str]) -> str:
@@ -89,27 +89,27 @@ def _but_for(alike: pd.Series[str]) -> str:
 
 
 class Ordered(Struct, frozen=True):
-    """The records to send, parents first and otherwise as in the file, and the offences of all other records."""
+    """The records to send, parents first and otherwise as in the file, and the violations of all other records."""
 
     records: tuple[Record, ...]
-    offences: tuple[Offence, ...]
+    violations: tuple[Violation, ...]
 
 
 def parents_first(kind: Kind, records: Sequence[Record], rejected: Mapping[str, int]) -> Ordered:
     """Put parents before children. ``rejected`` has the keys of rows that break a rule, with their lines."""
     by_key = {record.key: record for record in records}
     kept: list[Record] = []
-    offences: list[Offence] = []
+    violations: list[Violation] = []
     out = dict(rejected)
     order, circles = _walk(kind, by_key)
     for record in order:
         wrong = circles.get(record.key) or next(_troubled_parents(kind, record, out, by_key), None)
         if wrong:
-            offences.append(wrong)
+            violations.append(wrong)
             out[record.key] = record.line
         else:
             kept.append(record)
-    return Ordered(tuple(kept), tuple(offences))
+    return Ordered(tuple(kept), tuple(violations))
 
 
 def _parents(kind: Kind, record: Record) -> Iterator[tuple[str, Reference]]:
@@ -121,13 +121,13 @@ def _parents(kind: Kind, record: Record) -> Iterator[tuple[str, Reference]]:
     )
 
 
-def _walk(kind: Kind, by_key: Mapping[str, Record]) -> tuple[list[Record], dict[str, Offence]]:
-    """Return all records, each after its parents and otherwise as in the file; and offences for cycles, by key.
+def _walk(kind: Kind, by_key: Mapping[str, Record]) -> tuple[list[Record], dict[str, Violation]]:
+    """Return all records, each after its parents and otherwise as in the file; and violations for cycles, by key.
 
     Search depth first without recursion, because a chain of parents may be longer than Python's stack.
     """
     done: dict[str, Record] = {}
-    circles: dict[str, Offence] = {}
+    circles: dict[str, Violation] = {}
     for first in by_key:
         path = {first: _parents(kind, by_key[first])} if first not in done else {}
         while path:
@@ -144,33 +144,33 @@ def _walk(kind: Kind, by_key: Mapping[str, Record]) -> tuple[list[Record], dict[
     return list(done.values()), circles
 
 
-def _circle(kind: Kind, record: Record, members: Sequence[str]) -> Offence:
+def _circle(kind: Kind, record: Record, members: Sequence[str]) -> Violation:
     start = members.index(record.key)
     turned = [*members[start : start + MOST_NAMED], *members[: max(0, start + MOST_NAMED - len(members))]][
         : len(members)
     ]
     reference = next(parent for key, parent in _parents(kind, record) if key == turned[1 % len(turned)])
     if len(members) == 1:
-        return Offence(record.line, reference.column, record.key, f"The {kind.one} {record.key} refers to itself.")
+        return Violation(record.line, reference.column, record.key, f"The {kind.one} {record.key} refers to itself.")
     way = " -> ".join([*turned, *(["..."] if len(members) > len(turned) else []), record.key])
-    return Offence(
+    return Violation(
         record.line, reference.column, turned[1], f"Refers in a circle: {way}. Remove one of these references."
     )
 
 
 def _troubled_parents(
     kind: Kind, record: Record, out: Mapping[str, int], by_key: Mapping[str, Record]
-) -> Iterator[Offence]:
+) -> Iterator[Violation]:
     for key, reference in _parents(kind, record):
         if key in out:
-            yield Offence(
+            yield Violation(
                 record.line,
                 reference.column,
                 key,
                 f"The {kind.one} {key} on line {out[key]} is rejected too. Correct that line first.",
             )
         elif kind.inactive and key in by_key and by_key[key].body.get("status") == kind.inactive:
-            yield Offence(
+            yield Violation(
                 record.line,
                 reference.column,
                 key,

@@ -351,7 +351,7 @@ def check_alerts(settings: Settings) -> Iterator[Finding]:
     """Examine each channel without sending an alert, and count the alerts that a receiver has not accepted yet."""
     channels = all_channels(settings)
     if not channels:
-        unset = "no alert channel is set, so failures are reported to nobody: see WMS_ALERT_WEBHOOK_URL"
+        unset = "no alert channel is set, so failures are not reported to anyone: see WMS_ALERT_WEBHOOK_URL"
         yield examined("alerts", "note", unset)
         return
     for channel in channels:

@@ -107,7 +107,7 @@ def _filters(listing: ShipmentListing) -> Iterator[Finding]:
     elif found:
         yield examined(FILTER, "warning", f"{describe_widening(found)} Ask the service to compare seconds in UTC")
     else:
-        yield examined(FILTER, "note", "it finds a shipment by the second of its updated_at")
+        yield examined(FILTER, "note", "the filter finds a shipment by the second of its updated_at")
 
 
 def _names(settings: Settings, selection: Selection, said: dict[str, str]) -> Iterator[Finding]:

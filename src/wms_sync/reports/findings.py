@@ -153,7 +153,7 @@ def _coverage(installation: Installation) -> Findings:
         yield warning("set-aside", str(folder), about=folder.window_id)
     covered = store.covered(("loaded",))
     if not covered:
-        text = "Nothing is synced yet: run `wms-sync sync`."
+        text = "Nothing has been synced yet: run `wms-sync sync`."
         yield warning("nothing-synced", text, can_be_acknowledged=False, event=None)
     _, gaps = gaps_so_far(settings.start, covered)
     for gap in gaps:
@@ -266,10 +266,12 @@ def _audits(installation: Installation) -> Findings:
     """Yield the findings of the newest audit: how old shipments differ from the tables."""
     last = installation.published.last_audit
     if last is not None and (unproven := last.absent - last.missing):
-        gone = agreed(unproven, "it is gone: the service has it", "they are gone: the service has them")
+        not_marked = agreed(unproven, "It is not marked", "They are not marked")
+        them = agreed(unproven, "it", "them")
         text = (
-            f"The last audit did not find {count_of(unproven, 'shipment')} that the tables have, and could not prove "
-            f"that {gone} when requested by id, or too many were absent; the log of that run lists them."
+            f"The last audit did not find {count_of(unproven, 'shipment')} that the tables have. {not_marked} as "
+            f"missing: the service still returns {them} by id, or too many were absent to believe it. The log of that "
+            "run lists them."
         )
         what_to_do = "Check that the token may see all shipments."
         yield warning("audit", text, last.window_id, what_to_do=what_to_do, since=last.read_at)

@@ -108,7 +108,7 @@ def _collected(settings: Settings, findings: Sequence[Finding]) -> Report:
             f"The published file lacks a relation of the report ({error}). Run `wms-sync sync`, which adds it."
         ) from None
     if not freshness:
-        raise ReportError("There is nothing to report: nothing was loaded yet. Run `wms-sync sync` first.")
+        raise ReportError("There is nothing to report: nothing has been loaded yet. Run `wms-sync sync` first.")
     return Report(datetime.now(UTC), freshness[0], open_findings(findings), rows)
 
 

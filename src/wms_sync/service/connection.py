@@ -248,7 +248,7 @@ def _or_in_doubt(error: ApiError, request: Request) -> ApiError:
         return InDoubt(f"{error} A {error.status} can also mean that the create was done.")
     if not isinstance(error, Unreachable) or isinstance(error, NotSent):
         return error
-    return InDoubt(f"{request.method} {request.url} was sent and not answered: {error}")
+    return InDoubt(f"{request.method} {request.url} was sent but not answered: {error}")
 
 
 def _no_answer(base_url: str, error: httpx.HTTPError) -> str:

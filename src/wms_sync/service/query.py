@@ -108,7 +108,7 @@ class Pager:
                 "is unknown."
             )
         if following is not None and following < max((last_id or 0), (self.next or 0) + 1):
-            raise PagingBroken("The service's next page was read already: reading would never end.")
+            raise PagingBroken("The service's next page has already been read: reading would never end.")
         self._empty = 0 if page.envelope.records else self._empty + 1
         if following is not None and self._empty > MOST_EMPTY:
             raise PagingBroken(f"{self._empty} consecutive pages are empty, but the service says that more follow.")

@@ -42,7 +42,7 @@ class Agreement(Struct, Generic[T], frozen=True):
     said: Mapping[str, str] = field(default_factory=dict)
 
 
-class _Offence(Struct, frozen=True):
+class _Violation(Struct, frozen=True):
     """A refused parameter (or one refused ``value`` of a parameter) and the service's reason."""
 
     name: str
@@ -59,11 +59,11 @@ def agree(ask: Ask[T], wanted: Selection) -> Agreement[T]:
             answer = search.ask(agreed)
         except StatusError as refusal:
             refused = agreed
-            for offence in _named(refusal, refused):
-                if search.is_refused_alone(agreed, offence.name):
-                    agreed = _without(agreed, offence, search, said)
+            for violation in _named(refusal, refused):
+                if search.is_refused_alone(agreed, violation.name):
+                    agreed = _without(agreed, violation, search, said)
             if agreed == refused:
-                agreed = _without(agreed, search.offence(agreed, refusal), search, said)
+                agreed = _without(agreed, search.violation(agreed, refusal), search, said)
         else:
             return Agreement(_with_room(agreed, said) if search.is_too_much else agreed, answer, said)
 
@@ -91,12 +91,12 @@ class _Search(Generic[T]):
             return False
         return True
 
-    def offence(self, selection: Selection, refusal: StatusError) -> _Offence:
+    def violation(self, selection: Selection, refusal: StatusError) -> _Violation:
         """Return the first refused parameter. Raise the refusal if no parameter caused it."""
         if refusal.status not in ABOUT_WHAT_WAS_SENT or self._left <= 0 or not self.takes(selection.until(0)):
             raise refusal
         count = self._first_refused(len(selection.asked), lambda count: selection.until(count))
-        return _Offence(selection.asked[count - 1][0], None, _said(refusal))
+        return _Violation(selection.asked[count - 1][0], None, _said(refusal))
 
     def is_refused_alone(self, selection: Selection, name: str) -> bool:
         """Return whether a parameter is refused even if only the parameters that it depends on are sent with it."""
@@ -126,35 +126,35 @@ class _Search(Generic[T]):
         return refused
 
 
-def _without(selection: Selection, offence: _Offence, search: _Search[T], said: dict[str, str]) -> Selection:
+def _without(selection: Selection, violation: _Violation, search: _Search[T], said: dict[str, str]) -> Selection:
     """Return the selection without the refused parameter or value, and add the reasons to ``said``."""
-    smaller = _smaller(selection, offence, search)
+    smaller = _smaller(selection, violation, search)
     gone = {name for name, _ in selection.asked} - {name for name, _ in smaller.asked}
-    said |= dict.fromkeys(gone | {offence.name}, offence.said)
+    said |= dict.fromkeys(gone | {violation.name}, violation.said)
     return smaller
 
 
-def _smaller(selection: Selection, offence: _Offence, search: _Search[T]) -> Selection:
+def _smaller(selection: Selection, violation: _Violation, search: _Search[T]) -> Selection:
     """Return the selection with names in place of ``all``, without the refused value, or without the parameter."""
-    values = selection.values(offence.name)
-    if not search.is_refused_alone(selection, offence.name):
+    values = selection.values(violation.name)
+    if not search.is_refused_alone(selection, violation.name):
         search.is_too_much = True
-        return selection.dropping(offence.name)
+        return selection.dropping(violation.name)
     if values == (ALL,):
-        return selection.asking(offence.name, parameter(offence.name).names)
-    value = search.refused_value(selection, offence.name, offence.value)
+        return selection.asking(violation.name, parameter(violation.name).names)
+    value = search.refused_value(selection, violation.name, violation.value)
     if value is None:
-        return selection.dropping(offence.name)
-    return selection.asking(offence.name, (other for other in values if other != value))
+        return selection.dropping(violation.name)
+    return selection.asking(violation.name, (other for other in values if other != value))
 
 
-def _named(refusal: StatusError, selection: Selection) -> Iterator[_Offence]:
+def _named(refusal: StatusError, selection: Selection) -> Iterator[_Violation]:
     """Yield the parameters that the refusal names."""
     if refusal.status not in ABOUT_WHAT_WAS_SENT:
         return
     for problem in refusal.problems:
         for name in dict.fromkeys(_names_in(problem, selection)):
-            yield _Offence(name, _value_in(problem, selection.values(name)), _said(refusal))
+            yield _Violation(name, _value_in(problem, selection.values(name)), _said(refusal))
 
 
 def _with_room(selection: Selection, said: dict[str, str]) -> Selection:

@@ -125,7 +125,7 @@ def _engine(url: str, durable: Durable) -> Engine:
     else:
         if parsed.database in {None, "", ":memory:"}:
             raise StateUrlError(
-                "WMS_STATE_URL names no file. A database in memory is lost at the end of each run: set "
+                "WMS_STATE_URL does not name a file. A database in memory is lost at the end of each run: set "
                 "sqlite:///path/state.db, or leave WMS_STATE_URL unset."
             )
         path = Path(str(parsed.database))

@@ -86,8 +86,8 @@ class StateOlder(StateError):
     def __init__(self) -> None:
         super().__init__(
             "The data was written by an older release of wms-sync, which this release cannot read. Nothing was "
-            "changed. Move the data folder to another place or set another WMS_DATA_DIR, set WMS_STATE_URL and "
-            "WMS_FILES_URL to empty places too if you use them, and run again."
+            "changed. Move the data folder elsewhere or set WMS_DATA_DIR to an empty folder; if you use WMS_STATE_URL "
+            "or WMS_FILES_URL, set them to empty locations too; then run again."
         )
 
 

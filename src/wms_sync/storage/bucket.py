@@ -251,7 +251,7 @@ class BucketFiles:
             )
         if found.keeps_versions:
             return "warning", f"{self.url} keeps old versions: deleted data stays, and `wms-sync forget` is refused"
-        return "note", f"{self.url} supports write, read, list and delete, and overwrites no object"
+        return "note", f"{self.url} supports write, read, list and delete, and does not overwrite objects"
 
     def probe(self, key: str) -> Probe:
         """Try every kind of request on an object of this name, then delete it. Raise ``FilesUnavailable``."""

@@ -35,7 +35,7 @@ class Inaccessible(WmsSyncError, OSError):
         owner, me = _user(there.lstat().st_uid), _user(os.geteuid())
         advice = f"belongs to {owner}: run wms-sync as {owner}, or give it to {me}, the current user (chown -R)."
         if owner == me:
-            advice = "exists: check that it is of the right kind, its permissions, its file system and free disk space."
+            advice = "exists: check its kind (file or folder), its permissions, its file system and free disk space."
         super().__init__(f"{path} cannot be used ({reason}). {there} {advice}")
 
     @classmethod

@@ -177,10 +177,10 @@ class LakeReplaced(AnalyticsError):
 
     def __init__(self, place: str, owner: str) -> None:
         super().__init__(
-            f"Another lake was created in the place of this one: {owner} ({place}). Each would delete the other's "
-            "files, so nothing was changed. If another installation uses the place by mistake, set its WMS_FILES_URL "
-            "or WMS_DATA_DIR to a place of its own and delete that file; then run `wms-sync rebuild` here. If the "
-            "other lake is the right one, this installation has an old WMS_STATE_URL."
+            f"Another lake was created in this lake's location: {owner} ({place}). Each would delete the other's "
+            "files, so nothing was changed. If another installation uses the location by mistake, set its "
+            "WMS_FILES_URL or WMS_DATA_DIR to a location of its own and delete that file; then run `wms-sync rebuild` "
+            "here. If the other lake is the right one, this installation has an old WMS_STATE_URL."
         )
 
 

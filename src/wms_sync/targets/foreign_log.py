@@ -38,8 +38,8 @@ def keep_foreign_log(layout: Layout) -> Path | None:
 def log_notice(kept: Path, published: Path) -> str:
     """Return a message that explains the renamed log and gives advice."""
     return (
-        f"Someone wrote to {published.name}, which only a load replaces. The changes were set aside in {kept} and are "
-        f"in no table. Advice for the writer: {HOW_TO_WRITE}. Delete the log if nobody needs it."
+        f"Someone wrote to {published.name}, which only a load replaces. The changes are kept in {kept} and are "
+        f"not in any table. Advice for the writer: {HOW_TO_WRITE}. Delete the log if nobody needs it."
     )
 
 

@@ -141,12 +141,12 @@ def _refuse_data(settings: Settings, backup: Backup, over: Path | None) -> None:
     if backup.files_in is not None and (layout.elsewhere is None or not layout.windows()):
         raise BackupError(
             f"This backup has no raw pages and Parquet files: they were in {backup.files_in}, and {where} has none. "
-            "Nothing was changed. Set WMS_FILES_URL to their present place."
+            "Nothing was changed. Set WMS_FILES_URL to their current location."
         )
     if backup.files_in is None and layout.elsewhere is not None and layout.windows():
         raise DataFolderInUse(
             f"{where} has raw pages, and a restore writes a backup's raw pages only to an empty location. Nothing was "
-            "changed. Set WMS_FILES_URL to another prefix."
+            "changed. Set WMS_FILES_URL to a different prefix."
         )
     is_known = layout.elsewhere is not None and _knows_windows(settings)
     if not (holds_data(layout) or is_known) or (over is not None and over.expanduser().absolute() == layout.root):

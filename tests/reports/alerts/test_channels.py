@@ -161,7 +161,7 @@ def test_the_doctor_names_alerts_that_wait(install):
     assert [verdict for verdict, _ in found] == ["error", "warning"]
     assert "1 alert waits for the receiver" in found[1][1]
     assert "a-secret" not in str(found)
-    assert "failures are reported to nobody" in str(list(check_alerts(install().settings)))
+    assert "failures are not reported to anyone" in str(list(check_alerts(install().settings)))
 
 
 def test_channels_are_told_apart(install, receiver):

@@ -218,7 +218,7 @@ TOLD: dict[str, tuple[dict[str, Any], str]] = {
     # the first alert of a kind: its counts, and what it says
     "quarantine": (
         {"values": 2, "kinds": 1},
-        "2 values or records did not fit and are left out: Order $.collection[].order.weight.",
+        "2 values or records did not fit their type and were left out: Order $.collection[].order.weight.",
     ),
     "drift": ({}, "Order.gift_wrap"),
     "finding": ({}, "analytics.duckdb cannot be read"),

@@ -184,7 +184,7 @@ A_NIGHT: dict[str, Callable[[Found], bool]] = {
     ),
     "what moved away, absent": lambda night: night.examples["absent"] == sorted(night.of([STUB, *GONE, MOVED_AWAY])),
     "what moved away, as a finding": lambda night: any(
-        "did not find 1 shipment that the tables have, and could not prove that it is gone" in line
+        "did not find 1 shipment that the tables have. It is not marked as missing" in line
         for line in night.bench.needs
     ),
     "the service's count, with the stub and what is late": lambda night: (

@@ -127,7 +127,7 @@ Currency = Annotated[str, letters(3, "USD", "currency code")]
 Country = Annotated[str, letters(2, "US", "country code")]
 
 CLOSED = ConfigDict(extra="forbid")
-"""The configuration of an outermost body: a cell that has no field in it is an offence."""
+"""The configuration of an outermost body: a cell that has no field in it is a violation."""
 
 
 class Money(TypedDict):

@@ -38,7 +38,7 @@ class Misfit(Struct, frozen=True):
     why: str
 
 
-UNKNOWN_KEY = "the key is in no type"
+UNKNOWN_KEY = "no type has the key"
 
 
 class Drift(Struct):

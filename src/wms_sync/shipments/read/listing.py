@@ -133,7 +133,7 @@ def describe_widening(found: timedelta) -> str:
     if found < timedelta(hours=1):
         compares, wider = "minutes", count_of(found // timedelta(minutes=1), "minute")
     else:
-        compares, wider = "dates, or reads times in another zone than UTC", count_of(found.days, "day")
+        compares, wider = "dates, or reads times in a zone other than UTC", count_of(found.days, "day")
     return (
         f"The service's filter on updated_at compares {compares}. Each window is read {wider} wider on both sides, so "
         "no change is missed."

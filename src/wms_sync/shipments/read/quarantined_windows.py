@@ -41,7 +41,7 @@ class SetAside(Struct, frozen=True):
     def __str__(self) -> str:
         again = "" if time_named(self.window_id) is None else "; its time is read again"
         return (
-            f"{self.folder} is set aside: the window is not in the state store, and its {MANIFEST} cannot be used "
+            f"{self.folder} is ignored: the window is not in the state store, and its {MANIFEST} cannot be used "
             f"({self.reason}). No file of it was deleted{again}. {self.what_to_do}."
         )
 
@@ -49,8 +49,8 @@ class SetAside(Struct, frozen=True):
     def what_to_do(self) -> str:
         """Return advice on what to do with the folder."""
         return (
-            f"Restore {MANIFEST} from a backup, and the next run uses the window; or delete the folder, if nobody "
-            "needs records that the service may have deleted since"
+            f"Restore {MANIFEST} from a backup, and the next run uses the window; or delete the folder, if "
+            "records that the service may have deleted since are not needed"
         )
 
 

@@ -72,7 +72,7 @@ class Lake:
             return "not created yet"
         with self.published() as connection:
             same = database.is_as_defined(connection)
-        return "the lake has the tables that sql/ defines" if same else "the next load brings the lake to this release"
+        return "the lake has the tables that sql/ defines" if same else "the next load updates the lake to this release"
 
     def refuse_others(self) -> None:
         """Raise ``LakeElsewhere`` if the lake's files are elsewhere, ``LakeReplaced`` if another lake replaced it."""
