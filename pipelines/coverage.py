@@ -56,8 +56,8 @@ def coverage_checks(settings: Settings, after: dg.AssetKey) -> dg.AssetChecksDef
                 asset=read,
                 additional_deps=[after],
                 description=(
-                    "The sync cursor is not older than a pause of the schedule (WMS_SCHEDULE_CRON) plus the time for a "
-                    "run, no matter when the last run was."
+                    "The sync cursor is not older than the time between two scheduled runs (WMS_SCHEDULE_CRON) plus "
+                    "the time for a run, no matter when the last run was."
                 ),
             ),
             dg.AssetCheckSpec(

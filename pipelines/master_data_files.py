@@ -3,7 +3,8 @@
 The sensor's cursor stores, by file name, the content for which a run was last requested, so that a file is planned only
 once. A push is requested again until the outcome of every row is known (created, rejected, in doubt). While rows are
 unsent because the service was down or the run was killed, it is requested after growing pauses; while rows only wait
-for the ids of other objects, after each sync. The state store has the end of each push, wherever the push was started.
+for the ids of other objects, after each sync. The state store records when each push ended and how many rows it left
+unsent or waiting, wherever the push was started.
 If pushing is enabled after a file was only planned, a push of the file is requested.
 """
 

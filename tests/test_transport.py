@@ -222,7 +222,9 @@ CASES = [
     Case("`next` leads to another host", GOES_ON, pointing("http://localhost:1"), times=None),
     Case("`next` leads to another scheme", GOES_ON, pointing("https://127.0.0.1"), times=None),
     Case("`next` leads to the page it stands on, once", ANEW, looping),
-    stops("`next` leads to the page it stands on", PagingBroken, "read already|after", lambda answer: looping(answer)),
+    stops(
+        "`next` leads to the page it stands on", PagingBroken, "already been read|after", lambda answer: looping(answer)
+    ),
     stops(
         "`has_more` without `next`",
         PagingBroken,

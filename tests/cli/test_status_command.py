@@ -99,7 +99,7 @@ def test_the_inbox_as_it_is_typed(type_in, service_of_today, make_settings):
     assert not set("\x1b\x07\x9b\u202e") & set(listed + spoiled.output)
     assert "nothing is open" not in listed.splitlines()
     [value] = re.findall(r"^(value-\w+)  Shipment \$\.collection\[\]\.is_international: ", listed, re.MULTILINE)
-    [key] = re.findall(r"^(key-\w+)  Shipment\.gift.*: the key is in no type", listed, re.MULTILINE)
+    [key] = re.findall(r"^(key-\w+)  Shipment\.gift.*: no type has the key", listed, re.MULTILINE)
     shown = type_in("inbox", "show", value)
     assert re.search(
         r'  Shipment \d+, \$\.collection\[0\]\.is_international in /.*/page-\d+\.json.*\n    "perhaps"', shown.output

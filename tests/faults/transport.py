@@ -191,7 +191,7 @@ FAULTS = (
         ("tests/service/test_client.py",),
     ),
     Fault(
-        "a next page that was read already is followed",
+        "a next page that has already been read is followed",
         ("`next` leads to the page it stands on",),
         "src/wms_sync/service/query.py",
         "if following is not None and following < max((last_id or 0), (self.next or 0) + 1):",

@@ -260,7 +260,7 @@ def test_a_product_known_by_its_sku_is_told(desk, shown):
     path = desk.file("sku,name", "100,Ours")
     report = desk.push(PRODUCTS, path)
     assert report.counts == {Outcome.ALREADY_THERE: 1}
-    assert "1 row is already there by the sku alone (line 2)" in "\n".join(report.lines())
+    assert "1 row counts as already there only because the service has the sku (line 2)" in "\n".join(report.lines())
     assert "of merchant m" in report.rows()[0]["why"]
     desk.record(entry(desk, "Q", State.DOUBT, kind="products"))
     both = desk.file("sku,name", "100,Ours", "Q,Q", name="both.csv")

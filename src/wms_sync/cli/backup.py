@@ -31,7 +31,7 @@ def put_back(settings: Settings, source: Path | None, *, over: Path | None, crea
         if not creates_are_known:
             raise SettingsError("Name the folder that `wms-sync backup` wrote to, or one backup-*.json in it.")
         trust_ledger(settings)
-        say("ledger    counts as complete from now on")
+        say("ledger    is treated as complete from now on")
         return 0
     locks = tuple(push_lock(kind) for kind in NAMES)
     restored = restore(settings, source, over=over, creates_are_known=creates_are_known, locks=locks)

@@ -57,7 +57,7 @@ def list_entries(settings: Settings) -> None:
     if entries:
         say(f"next  wms-sync inbox show {entries[0].name}")
     else:
-        say("no entry is open: the values that are left in ops.quarantine have since been loaded")
+        say("no entry is open: any values that are left in ops.quarantine have since been loaded")
 
 
 def show_entry(settings: Settings, name: str) -> None:

@@ -5,8 +5,9 @@ warehouses that shipments refer to. The Merchant API, if its credentials are set
 lack. None of the sources is complete: an unknown object may still exist.
 
 The Merchant API is called by natural key (specification 4.7; methods from the vendor's pages). It shows only objects of
-the API user's merchant, so an object that it does not find may still exist. The shape of its results is not in the
-specification: a list, or an object with ``results``.
+the API user's merchant, so an object that it does not find may still exist. The specification does not give the shape
+of its results, so three are accepted: a list, an object with a list under ``results``, and an object whose keys are
+ids.
 """
 
 from __future__ import annotations

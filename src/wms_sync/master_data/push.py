@@ -112,9 +112,10 @@ class PushReport(Struct, frozen=True):
         if by_key_alone:
             some = ", ".join(map(str, by_key_alone[:10])) + (" ..." if len(by_key_alone) > 10 else "")
             yield (
-                f"{count_of(len(by_key_alone), 'row is', 'rows are')} already there by the {self.plan.kind.key} alone "
-                f"(line {some}): a plan (--dry-run) shows the merchant. Push rows whose {self.plan.kind.key} belongs "
-                "to another merchant in a separate file with --resend."
+                f"{count_of(len(by_key_alone), 'row counts', 'rows count')} as already there only because the service "
+                f"has the {self.plan.kind.key} (line {some}), which may belong to another merchant: a plan (--dry-run) "
+                f"shows the merchant. Push rows whose {self.plan.kind.key} belongs to another merchant in a separate "
+                "file with --resend."
             )
         if self.rejects is not None:
             yield f"Correct the rejected rows in {self.rejects} and push that file."

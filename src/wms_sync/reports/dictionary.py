@@ -31,7 +31,7 @@ SUBJECTS = (
     ("orders", "Orders", "Orders with their items. An order without a shipment is not in this data."),
     ("main", "Referenced objects", "Merchants, retailers, warehouses, products and others, each once."),
     ("history", "History", "Every version that was read."),
-    ("pii", "Personal data", "Filled only with WMS_INCLUDE_ADDRESSES; wms-sync forget removes rows."),
+    ("pii", "Personal data", "Filled only if WMS_INCLUDE_ADDRESSES is on; wms-sync forget removes rows."),
     ("ops", "About the sync", "Windows, loads, checks, and values that did not fit."),
 )
 """The subjects of the page, in order: key, heading, and a sentence."""

@@ -145,7 +145,7 @@ def _coverage(installation: Installation) -> Findings:
     """Yield the findings on gaps in the tables and on their age."""
     settings, store = installation.settings, installation.store
     if installation.is_outdated:
-        text = "The state store was lost or is an old copy, so the windows and pushes shown here are too few."
+        text = "The state store was lost or is an old copy, so some windows and pushes are not shown here."
         what_to_do = "Run `wms-sync sync`: it restores them from the files on disk, and reads only what is missing."
         yield lasting_error("state-lost", text, what_to_do=what_to_do, event=None)
         return
@@ -270,8 +270,8 @@ def _audits(installation: Installation) -> Findings:
         them = agreed(unproven, "it", "them")
         text = (
             f"The last audit did not find {count_of(unproven, 'shipment')} that the tables have. {not_marked} as "
-            f"missing: the service still returns {them} by id, or too many were absent to believe it. The log of that "
-            "run lists them."
+            f"missing: the service still returns {them} by id, or the requests by id proved nothing, or so many were "
+            "absent that the result is not trusted. The log of that run lists them."
         )
         what_to_do = "Check that the token may see all shipments."
         yield warning("audit", text, last.window_id, what_to_do=what_to_do, since=last.read_at)

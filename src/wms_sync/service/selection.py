@@ -275,7 +275,7 @@ def parameter(name: str) -> Parameter:
 
 
 def _first(kind: Kind, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return ``all`` if 4.5 lists it and it would not bring personal data that is not requested; else the names."""
+    """Return ``all`` if specification 4.5 lists it for the kind and it adds no personal data; else the names."""
     return (ALL,) if kind.has_all and set(names) == set(kind.listed) else names
 
 

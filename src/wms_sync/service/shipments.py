@@ -163,8 +163,8 @@ class ShipmentListing:
     def first_ids(self, start: datetime, end: datetime) -> tuple[int, ...]:
         """Return the lowest ids of shipments that the filter finds in ``[start, end)``. Sends one request.
 
-        This page and the page of ``first_change_times`` both have the service's default size. So a shipment of that
-        page is also on this page, if the filter finds it.
+        The ids are those of one page. It has the service's default size, like the page that ``first_change_times``
+        reads, so it includes every shipment of that page that the filter finds.
         """
         return self._get((("filter", updated_within(start, end)), ("sort", "id"))).read.ids
 

@@ -264,7 +264,9 @@ migrations_table = Table(
 Migration = tuple[str, Callable[[Connection], object]]
 
 MIGRATIONS: tuple[Migration, ...] = (("0001_tables", METADATA.create_all),)
-"""The migrations, in order. Never edit a released migration: append another, which must accept a new store's tables."""
+"""The migrations, in order. Never edit a released migration: append another. It also runs on a new store, where
+``0001_tables`` has already created the tables in their current form, so it must succeed if nothing is left to do.
+"""
 
 
 def migrate(connection: Connection, migrations: Sequence[Migration] = MIGRATIONS) -> None:

@@ -17,7 +17,8 @@ NO_LIMIT = 2**62
 _ZSTD_WINDOW = 8 * 1024 * 1024
 """The largest window that a sender of zstd over HTTP may require of a receiver (RFC 9659)."""
 _ZSTD_STEP = 1024
-"""Four bytes can expand to 128 KB before the size can be checked: at most 32 MB at a time with this step."""
+"""The number of compressed bytes to decode between two checks of the size: four bytes can expand to 128 KB, so a step
+yields at most 32 MB."""
 
 
 class DamagedStream(ValueError):

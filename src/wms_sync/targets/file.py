@@ -146,7 +146,7 @@ class FileTarget:
                 left.unlink(missing_ok=True)
 
     def _copy_to(self, private: Path) -> None:
-        """Copy the published file, table by table if much of it is free space. Copy nothing if it must be rebuilt."""
+        """Copy the published file, table by table if much of it is free space; not if the tables must be rebuilt."""
         with self.published() as connection:
             is_outdated, has_free_space = database.has_other_history(connection), is_bloated(connection)
         if is_outdated:

@@ -1,4 +1,4 @@
-"""Rename a foreign log: a log next to the published file that another program wrote into an earlier published file.
+"""Rename a foreign log: the log that another program left next to the published file when it wrote to an earlier one.
 
 wms-sync always checkpoints the file before publishing, so it never leaves a log itself. DuckDB replays a log into the
 file next to it without checking that they belong together: readers then see rows that no load wrote, or an internal

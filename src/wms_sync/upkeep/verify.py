@@ -92,7 +92,9 @@ def verify_backups(folder: Path, data: Layout) -> Verified:
                 advice = f"delete {path}, if it exists: the next backup copies it again if the data folder has it"
                 found.append(Damage(f"{place} of {record.name}", reason, advice))
         found += [
-            Damage(f"{place} of {record.name}", f"{reason} when the backup was made", "a restore leaves it out")
+            Damage(
+                f"{place} of {record.name}", f"damaged before the backup was made ({reason})", "a restore leaves it out"
+            )
             for place, reason in backup.damaged.items()
         ]
     return Verified(examined, tuple(found))

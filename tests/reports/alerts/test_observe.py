@@ -49,7 +49,7 @@ def misfit(place: str, number: int) -> str:
 
 
 def unknown(path: str) -> str:
-    return f"insert into ops.schema_drift values ('w/1', '{path}', '\"Jane\"', 3, 'the key is in no type', {FOUND})"
+    return f"insert into ops.schema_drift values ('w/1', '{path}', '\"Jane\"', 3, 'no type has the key', {FOUND})"
 
 
 DRIFTED = tables(unknown("Order.gift_wrap"))

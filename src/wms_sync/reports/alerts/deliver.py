@@ -119,7 +119,7 @@ def _send_alerts(settings: Settings) -> None:
 
 
 def _report_refusal(settings: Settings, error: WmsSyncError) -> None:
-    """Send an alert that alerts cannot be stored, for example because the disk is full.
+    """Report at once, without storing the alert, that alerts cannot be stored: for example because the disk is full.
 
     A process sends it only once until alerts can be stored again. Ignore errors that may pass by themselves, such as a
     restart of PostgreSQL.

@@ -164,7 +164,7 @@ class Examined(Struct, frozen=True):
     """The result of the gate; ``fits`` is true if DuckDB can read the page unchanged.
 
     ``objects`` are the page's objects that were not ``seen`` before; ``shared`` are those of them that later pages may
-    repeat. No object has a line break.
+    repeat. The bytes of an object never contain a line break.
     """
 
     fits: bool

@@ -39,7 +39,8 @@ OPERATIONS = "ops"
 class _Outcome(Struct, frozen=True):
     """The result for one root table: the number of winners, and of objects that moved back to an earlier version.
 
-    ``first_read`` is the time of the first read of the objects in doubt, None if there are none.
+    ``first_read`` is the time of the earliest read of any object whose winning version could not be determined; None if
+    there is none.
     """
 
     winners: int

@@ -42,7 +42,7 @@ class SetAside(Struct, frozen=True):
         again = "" if time_named(self.window_id) is None else "; its time is read again"
         return (
             f"{self.folder} is ignored: the window is not in the state store, and its {MANIFEST} cannot be used "
-            f"({self.reason}). No file of it was deleted{again}. {self.what_to_do}."
+            f"({self.reason}). None of its files was deleted{again}. {self.what_to_do}."
         )
 
     @property
@@ -55,7 +55,7 @@ class SetAside(Struct, frozen=True):
 
 
 def quarantine_window(run: Run, window_id: str) -> None:
-    """Record a window that is not in the state store as abandoned, so that its time is read again."""
+    """Record as abandoned a window that the state store lacks, so that its time is read again."""
     if len(window_id) > LONGEST_ID:  # not a window's name, and too long for the state store
         return
     now = datetime.now(UTC)
