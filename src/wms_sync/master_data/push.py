@@ -234,7 +234,7 @@ def _plan(
 
 
 def _ledger(settings: Settings, kind: Kind, turn: Turn) -> PushLedger:
-    """Open the ledger. For kinds of which the service accepts duplicates, it also writes entries to the journal."""
+    """Open the ledger; if the service accepts duplicates of the kind, open the ledger that also writes the journal."""
     url = settings.database_url
     return PushLedger(url, turn) if kind.is_unique else JournaledLedger(url, turn, CreatesJournal(turn.layout.creates))
 

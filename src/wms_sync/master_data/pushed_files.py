@@ -39,7 +39,7 @@ def push_lock(kind: str) -> str:
 
 
 def pusher(settings: Settings, kind: str) -> Holder | None:
-    """Return the holder of the lock on pushing the kind with this name; None if nobody is pushing it."""
+    """Return the run that holds the push lock of this kind; None if nobody is pushing the kind."""
     return lock_of(settings.database_url, settings.layout).holder(what=push_lock(kind))
 
 
@@ -81,7 +81,7 @@ GONE_IS_REPORTED_FOR = timedelta(days=7)
 
 
 def unfinished(settings: Settings) -> tuple[PushedFile, ...]:
-    """Return the files with unsent or waiting rows that nobody is pushing.
+    """Return the files that have unsent or waiting rows and are not being pushed.
 
     Leave out files that are gone and whose push began more than ``GONE_IS_REPORTED_FOR`` ago.
     """

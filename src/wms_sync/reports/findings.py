@@ -270,8 +270,8 @@ def _audits(installation: Installation) -> Findings:
         them = agreed(unproven, "it", "them")
         text = (
             f"The last audit did not find {count_of(unproven, 'shipment')} that the tables have. {not_marked} as "
-            f"missing: the service still returns {them} by id, or the requests by id proved nothing, or so many were "
-            "absent that the result is not trusted. The log of that run lists them."
+            f"missing: the service still returns {them} by id, or the requests by id proved nothing, or too many "
+            "were absent to trust the result. The log of that run lists them."
         )
         what_to_do = "Check that the token may see all shipments."
         yield warning("audit", text, last.window_id, what_to_do=what_to_do, since=last.read_at)

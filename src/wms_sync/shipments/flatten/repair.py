@@ -54,7 +54,7 @@ from wms_sync.shipments.flatten.write import ObjectBytes
 class Repaired(Struct, frozen=True):
     """A repaired page; ``objects`` is None if the page is unreadable.
 
-    ``removed`` is the number of records that were removed, each of which is also a misfit.
+    ``removed`` is the number of removed records; each is also listed in ``misfits``.
     """
 
     misfits: list[Misfit]

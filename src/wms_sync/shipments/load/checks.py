@@ -120,8 +120,8 @@ def counted_rows(slug: str) -> str:
 def expressions(slugs: Sequence[str]) -> str:
     """Return the common table expressions for the rows of these tables that a load may have changed.
 
-    ``<slug>_of_load`` has the keys and is computed once. For a table of which checks read more than the keys, another
-    expression, which has the name of the table and hides it, has every column. Its rows come from ``copies``.
+    ``<slug>_of_load`` has the keys and is computed once. If checks read more of a table than its keys, a second
+    expression has every column; it has the name of the table, so it hides the table. Its rows come from ``copies``.
     """
     parts: list[str] = []
     histories = {table(history.name).slug: history for history in history_tables()}
