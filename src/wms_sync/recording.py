@@ -112,8 +112,6 @@ class Recording:
         lock = lock_of(self._settings.database_url, self._settings.layout)
         self._phase = ""
         with ExitStack() as stack:
-            with _never_failing("the start of this run could not be recorded"):
-                stack.enter_context(RunRecords(self._settings.database_url))  # keeps the store open for the nested uses
             stack.callback(self._examine_installation)
             try:
                 with interruptible():

@@ -101,12 +101,13 @@ def test_a_date_to_retry_at_is_the_services(sandbox, api):
 
 
 FORBIDDEN = r"firewall.*refused the request \(server: shield/2 \(edge\)\)\."
+NO_DATABASE = b'{"errors": ["No database."], "collection": [], "has_more": false}'
 IN_ITS_PLACE = [
     # status, body, what the error says of it; a page of HTML showed its first 40 bytes, a 403 blamed the token
     (200, b"<html><title>Maintenance</title><h1>Back at 6:00</h1></html>", "It says: Maintenance: Back at 6:00. If"),
     (200, b"Back at 6:00\x1b[31m\r\nsoon", "It says: Back at 6:00 [31m soon. If"),
     (200, b'{"errors": [{"type": "application", "message": "No database."}]}', "It says: No database. If"),
-    (200, b'{"errors": ["No database."], "collection": [], "has_more": false}', "It says: No database. If"),
+    (200, NO_DATABASE, "It says: JSON with the keys errors, collection, has_more. If"),
     (200, b'{"status": "maintenance"}', "It says: status: maintenance. If"),
     (200, b'{"data": [{"first_name": "Erika"}], "links": {}}', "It says: JSON with the keys data, links. If"),
     (200, b'<br /><b>Warning</b>: odd<br />{"collection": [{"first_name": "Erika"}]}', "It says: Warning : odd. If"),
@@ -116,7 +117,7 @@ IN_ITS_PLACE = [
     ),
     (403, b"<html><title>Attention Required!</title></html>", "It says: Attention Required! If"),
     (403, b'{"type": "about:blank", "title": "Error 1020: Access denied", "status": 403}', "WMS_API_TOKEN"),
-    (403, b'{"message": "Forbidden"}', "It says: Forbidden. If"),
+    (403, b'{"message": "Forbidden"}', "It says: message: Forbidden. If"),
     (403, b"", "WMS_API_TOKEN"),
 ]
 
@@ -149,7 +150,7 @@ def test_passing_trouble_is_asked_again(sandbox, api, status):
     assert len(sandbox.sandbox.requests) == 3
 
 
-NOT_TODAY = "Not today: The index is rebuilt."
+NOT_TODAY = "title: Not today; detail: The index is rebuilt."
 UNREADABLE = "envelope cannot be read"
 LASTING: list[tuple[Response, type[ApiError], int, str]] = [
     # what answers every request, the error, after how many requests, what it says

@@ -16,7 +16,7 @@ from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.faults import Disconnect, ProxyAnswer
 from wms_sandbox.transport import InProcess
-from wms_sync.service.errors import AccessDenied, CallFailed, InDoubt, ProtocolError, SessionExpired, Unauthorized
+from wms_sync.service.errors import AccessDenied, InDoubt, ProtocolError, SessionExpired, Unauthorized
 from wms_sync.service.merchant import MerchantApi, documented
 
 USERNAME, KEY = "sandbox-merchant", "sandbox-api-key"
@@ -108,35 +108,6 @@ def test_both_ways_to_write_the_envelope_are_understood(options):
     config = SandboxConfig(shipments=20, families=20, **options)
     with InProcess(Sandbox(config)) as server, client(server) as api:
         assert len(api.call(*LIST)["results"]) == 3
-
-
-VERSIONS: dict[str, tuple[tuple[object, ...], int, list[object]]] = {
-    # which versions are refused, with which status, and which are sent, call after call
-    "text": (("2.0",), 200, ["2.0", 2.0, 2.0]),
-    "text, with a status": (("2.0",), 400, ["2.0", 2.0, 2.0]),
-    "either": (("2.0", 2.0), 200, ["2.0", 2.0]),
-}
-
-
-@pytest.mark.parametrize(("refused", "status", "versions"), VERSIONS.values(), ids=VERSIONS)
-def test_a_version_refused_as_text_becomes_a_number(sandbox, sent, refused, status, versions):
-    """Every call was refused: the specification shows a number."""
-    look = sandbox.sandbox.intercept
-    refusal = {"jsonrpc": "2.0", "id": 1, "error": {"code": -32600, "message": "Invalid Request."}}
-
-    async def refuse(request: Request) -> Response | None:
-        await look(request)
-        return JSONResponse(refusal, status) if sent[-1][0]["jsonrpc"] in refused else None
-
-    sandbox.sandbox.intercept = refuse
-    with client(sandbox) as api:
-        if versions[-1] in refused:
-            with pytest.raises(CallFailed, match=r"Invalid Request\. \(code -32600\)"):
-                api.call("product.create", ["sku", {}])
-        else:
-            api.call(*LIST)
-            assert len(api.call(*LIST)["results"]) == 3
-    assert [body["jsonrpc"] for body, _ in sent] == versions
 
 
 NO_JSON_RPC = [

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import errno
 import json
-import os
 import re
 import shutil
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +49,8 @@ def say(text: str, *, err: bool = False) -> None:
             return
         if error.errno == errno.EPIPE:  # click exits without a message
             raise
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python writes again when it exits
+        with suppress(OSError):
+            sys.stdout.close()  # otherwise Python writes again when it exits
         raise NotPrinted(error) from None
 
 

@@ -55,15 +55,11 @@ class InDoubt(Unreachable):
 
 
 class Problem(Struct, frozen=True):
-    """One reason for a refusal (specification 7.1); ``key`` is the path to the offending key, or empty.
-
-    Only a reason in the service's own form has a ``type``; others may have a ``code``, as in JSON-RPC.
-    """
+    """One reason for a refusal (specification 7.1); ``key`` is the path to the offending key, or empty."""
 
     type: str
     key: str
     message: str
-    code: int | None = None
 
 
 class StatusError(ApiError):

@@ -25,7 +25,7 @@ from pydantic import SecretStr
 
 from wms_sync.service.body import decoded, receive
 from wms_sync.service.connection import Connection, Request
-from wms_sync.service.errors import AccessDenied, CallFailed, ProtocolError, Rejected, SessionExpired
+from wms_sync.service.errors import AccessDenied, CallFailed, ProtocolError, SessionExpired
 from wms_sync.service.reasons import without_credentials
 from wms_sync.service.retrying import RetryPolicy
 from wms_sync.service.statuses import not_the_answer
@@ -38,9 +38,6 @@ READS = frozenset({"search", "info", "list"})
 PARALLEL = 5
 """The number of simultaneous calls that the service accepts (specification 10)."""
 ACCESS_DENIED, SESSION_EXPIRED = 2, 5
-INVALID_REQUEST = -32600
-"""The code for a refused envelope: no method was called."""
-AS_TEXT, AS_NUMBER = "2.0", 2.0
 
 _VERSIONS = (2, 2.0, "2.0", "2")
 
@@ -76,7 +73,6 @@ class MerchantApi:
         self._session: str | None = None
         self._logging_in = threading.Lock()
         self._numbers = itertools.count(1)
-        self._version: str | float = AS_TEXT
         self._connection = Connection(
             base_url, parallel=min(parallel, PARALLEL), credentials=CREDENTIALS, policy=policy, transport=transport
         )
@@ -140,22 +136,11 @@ class MerchantApi:
             return self._session
 
     def _send(self, method: str, params: list[object], *, repeatable: bool, basic: bool = False) -> Any:  # noqa: ANN401
-        """Send a request. If the service refuses the version as text, send it as a number, as in specification 4.7."""
-        try:
-            return self._sent(self._version, method, params, repeatable=repeatable, basic=basic)
-        except (CallFailed, Rejected) as refusal:
-            if self._version != AS_TEXT or not _is_of_envelope(refusal):
-                raise
-        result = self._sent(AS_NUMBER, method, params, repeatable=repeatable, basic=basic)
-        self._version = AS_NUMBER
-        return result
-
-    def _sent(self, version: str | float, method: str, params: list[object], *, repeatable: bool, basic: bool) -> Any:  # noqa: ANN401
         headers = {"Content-Type": "application/json"}
         if basic:
             pair = f"{self._username}:{self._api_key.get_secret_value()}"
             headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
-        envelope = {"jsonrpc": version, "id": next(self._numbers), "method": method, "params": params}
+        envelope = {"jsonrpc": "2.0", "id": next(self._numbers), "method": method, "params": params}
         url = self._connection.url(PATH)
         content = msgspec.json.encode(envelope)
         request = Request("POST", url, headers, content=content, repeatable=repeatable)
@@ -167,12 +152,6 @@ class MerchantApi:
 def _called(params: Sequence[object]) -> str:
     """Return the name of the called method for messages: the inner method, never credentials or a session."""
     return str(params[1]) if len(params) == 3 else "login"
-
-
-def _is_of_envelope(refusal: CallFailed | Rejected) -> bool:
-    if isinstance(refusal, CallFailed):
-        return refusal.code == INVALID_REQUEST
-    return any(problem.code == INVALID_REQUEST for problem in refusal.problems)
 
 
 def _result(response: httpx.Response, deadline: float, base_url: str, called: str) -> Any:  # noqa: ANN401

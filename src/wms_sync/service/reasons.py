@@ -4,9 +4,8 @@ The service's own form (specification 7.1)::
 
     {"errors": [{"type": "parameters", "message": "...", "details": [{"key": "name", "message": "is too long"}]}]}
 
-Other services, and proxies in front of them, use other forms: problem+json, ``{"message", "parameters"}``,
-``{"errors": {"sku": ["is taken"]}}``, text, HTML. Belongs here: finding the reasons and cleaning them. Keep out: the
-consequence of an answer (``statuses``).
+Of any other body (of a proxy, text, HTML), only the readable text is shown. Belongs here: finding the reasons and
+cleaning them. Keep out: the consequence of an answer (``statuses``).
 
 A service may repeat the request in a message, so the credentials of the request are removed. They are searched for
 after decoding, because JSON may escape a secret (PHP writes ``/`` as ``\/``).
@@ -18,11 +17,10 @@ import base64
 import binascii
 import html
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-import httpx
 import msgspec
 
 from wms_sync.json_values import shallow
@@ -36,11 +34,7 @@ if TYPE_CHECKING:
 LONGEST = 300
 """The maximum number of characters shown of a body that is not in the service's own form."""
 _MOST_READ = 64 * 1024
-_MOST_REASONS = 20
-_SENTENCES = ("title", "message", "msg", "detail", "description", "error_description", "reason")
-_GROUPS = ("errors", "error", "messages", "details", "detail", "violations", "invalid-params")
-_NAMES = ("key", "field", "name", "pointer")
-_PLACEHOLDER = re.compile(r"%(\w+)")
+_MOST_VALUES = 20
 
 _MARKUP = re.compile(r"</[a-z]|<(?:!doctype|html|br|p)\b", re.IGNORECASE)
 _UNSHOWN = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1\s*>|\Z)", re.IGNORECASE | re.DOTALL)
@@ -64,25 +58,19 @@ class _OwnBody(msgspec.Struct):
 
 
 def problems_in(content: bytes, request: httpx.Request) -> tuple[Problem, ...]:
-    """Return the reasons in a JSON body, cleaned; only those in the service's own form have a ``type``."""
-    found = _own(content) or tuple(islice(_foreign(_json(content)), _MOST_REASONS))
+    """Return the reasons of a body in the service's own form, cleaned, one for each offending key.
+
+    Return none for any other form: no proxy in front of the service would send its form.
+    """
     return tuple(
-        Problem(
-            clean(problem.type, request), clean(problem.key, request), clean(problem.message, request), problem.code
-        )
-        for problem in found
+        Problem(clean(problem.type, request), clean(problem.key, request), clean(problem.message, request))
+        for problem in _problems(content)
     )
 
 
-def are_own(problems: tuple[Problem, ...]) -> bool:
-    """Return whether the reasons have the service's own form, which no proxy in front of it would send."""
-    return bool(problems) and all(problem.type for problem in problems)
-
-
 def in_words(problems: tuple[Problem, ...]) -> str:
-    """Return the reasons as one line; at most ``LONGEST`` characters if the form is not the service's."""
-    said = "; ".join(f"{problem.key}: {problem.message}" if problem.key else problem.message for problem in problems)
-    return said if are_own(problems) else _shortened(said)
+    """Return the reasons as one line."""
+    return "; ".join(f"{problem.key}: {problem.message}" if problem.key else problem.message for problem in problems)
 
 
 def words_in(content: bytes, request: httpx.Request) -> str:
@@ -90,7 +78,7 @@ def words_in(content: bytes, request: httpx.Request) -> str:
     if said := in_words(problems_in(content, request)):
         return said
     body = _json(content)
-    said = _text(content) if body is msgspec.UNSET else "; ".join(islice(_values(body), _MOST_REASONS))
+    said = _text(content) if body is msgspec.UNSET else "; ".join(islice(_values(body), _MOST_VALUES))
     return in_one_line(said, request)
 
 
@@ -106,9 +94,8 @@ def words_in_page(content: bytes, request: httpx.Request) -> str:
         return ""
     if said := in_words(problems_in(content, request)):
         return said
-    status = body.get("status")
-    said = f"status: {status}" if isinstance(status, str) else f"JSON with the keys {', '.join(body) or '(none)'}"
-    return in_one_line(said, request)
+    said = next((f"{name}: {body[name]}" for name in ("message", "status") if isinstance(body.get(name), str)), "")
+    return in_one_line(said or f"JSON with the keys {', '.join(body) or '(none)'}", request)
 
 
 def clean(text: str, request: httpx.Request) -> str:
@@ -132,8 +119,7 @@ def _shortened(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
-def _own(content: bytes) -> tuple[Problem, ...]:
-    """Return the reasons of a body in the service's own form, one for each offending key; empty for other forms."""
+def _problems(content: bytes) -> tuple[Problem, ...]:
     try:
         errors = decoded(content, _OwnBody).errors
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -147,51 +133,11 @@ def _own(content: bytes) -> tuple[Problem, ...]:
     )
 
 
-def _foreign(said: object, key: str = "", *, inside: bool = False) -> Iterator[Problem]:
-    """Yield the sentences of a body that has a different form, each with the key that it concerns.
-
-    ``inside`` a group of errors, an object without its own sentence maps keys to sentences: ``{"sku": ["is taken"]}``.
-    """
-    if isinstance(said, str):
-        yield Problem("", key, said)
-    elif isinstance(said, list):
-        for entry in said:
-            yield from _foreign(entry, key, inside=inside)
-    elif isinstance(said, dict):
-        sentence = ": ".join(said[name] for name in _SENTENCES if isinstance(said.get(name), str) and said[name])
-        if inside and sentence:
-            key = _below(key, next((said[name] for name in _NAMES if isinstance(said.get(name), str)), ""))
-        if sentence:
-            code = said.get("code")
-            yield Problem("", key, _filled(sentence, said.get("parameters")), code if isinstance(code, int) else None)
-        for name, value in said.items():
-            if name in _GROUPS and not (name in _SENTENCES and isinstance(value, str)):
-                yield from _foreign(value, key, inside=True)
-            elif inside and not sentence:
-                yield from _foreign(value, _below(key, name), inside=True)
-
-
-def _below(key: str, name: str) -> str:
-    return f"{key}.{name}" if key and name else key or name
-
-
-def _filled(sentence: str, parameters: object) -> str:
-    """Fill in the parameters of a sentence, ``%name`` or ``%1``; append unused parameters in brackets."""
-    if isinstance(parameters, list):
-        parameters = {str(number): value for number, value in enumerate(parameters, 1)}
-    if not isinstance(parameters, Mapping):
-        return sentence
-    named = set(_PLACEHOLDER.findall(sentence))
-    filled = _PLACEHOLDER.sub(lambda found: str(parameters.get(found[1], found[0])), sentence)
-    others = "; ".join(_values({name: value for name, value in parameters.items() if name not in named}))
-    return f"{filled} ({others})" if others else filled
-
-
 def _values(body: object, key: str = "") -> Iterator[str]:
     """Yield each value of a JSON body with the path to it."""
     if isinstance(body, dict):
         for name, value in body.items():
-            yield from _values(value, _below(key, name))
+            yield from _values(value, f"{key}.{name}" if key else name)
     elif isinstance(body, list):
         for value in body:
             yield from _values(value, key)

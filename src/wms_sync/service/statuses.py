@@ -13,7 +13,7 @@ import httpx
 from wms_sync.service.body import receive
 from wms_sync.service.errors import ApiError, Busy, Problem, RedirectRefused, Rejected, ServiceFailed, Unauthorized
 from wms_sync.service.headers import dated
-from wms_sync.service.reasons import are_own, as_sentence, clean, problems_in, words_in, words_in_page
+from wms_sync.service.reasons import as_sentence, clean, problems_in, words_in, words_in_page
 from wms_sync.service.retrying import retry_after_seconds
 
 NO_SUCH_PATH = frozenset({404, 405})
@@ -42,16 +42,14 @@ def raise_for(response: httpx.Response, base_url: str, credentials: str) -> None
         return
     content = body_of_error(response)
     problems, said = problems_in(content, response.request), words_in(content, response.request)
-    is_own = are_own(problems)
+    is_own = bool(problems)
     wait = _wait(response)
     answered = f"{_where(response, base_url)} answered {status}"
     if status == UNAUTHORIZED or (status == FORBIDDEN and is_own):
         refused = f"{base_url} refused {credentials.format(status=status)}{_it_says(said)}"
         raise Unauthorized(refused, status=status, problems=problems)
     if status == FORBIDDEN:
-        may_be_own = bool(problems) or not said
-        refused = f"it refused {credentials.format(status=status)}" if may_be_own else ""
-        message = f"{answered} {_by_a_firewall(response, said, refused)}{_asked(wait)}"
+        message = f"{answered} {_by_a_firewall(response, said, credentials.format(status=status))}{_asked(wait)}"
         raise ServiceFailed(message, status=status, retry_after=wait)
     if status >= 500 or status in {REQUEST_TIMEOUT, NOT_MODIFIED}:  # a 304 is from a cache
         failed = f"the service, or a proxy in front of it, failed{_server(response)}.{_it_says(said)}"
@@ -97,12 +95,12 @@ def body_of_error(response: httpx.Response) -> bytes:
         return b""
 
 
-def _by_a_firewall(response: httpx.Response, said: str, otherwise: str) -> str:
-    """Return the probable source of a refusal, with advice; ``otherwise`` applies if the service has no proxy."""
+def _by_a_firewall(response: httpx.Response, said: str, credentials: str) -> str:
+    """Return the probable source of a refusal, with advice; ``credentials`` are meant if the service has no proxy."""
     return (
         "in a form that is not the service's: something in front of it, such as a firewall or a bot filter, refused "
-        f"the request{_server(response)}.{_it_says(said)} If this persists, allow this machine there."
-        + (f" If nothing is in front of the service, {otherwise}" if otherwise else "")
+        f"the request{_server(response)}.{_it_says(said)} If this persists, allow this machine there. "
+        f"If nothing is in front of the service, it refused {credentials}"
     )
 
 
