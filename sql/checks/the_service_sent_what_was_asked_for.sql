@@ -21,6 +21,5 @@ select
 from ops.omitted
 semi join latest
     on omitted.window_id = latest.window_id
-where omitted.reason <> 'settings'
 group by all
 having omitted.reason = 'refused' or sum(omitted.referring) >= 5

@@ -5,7 +5,7 @@
 create table ops.omitted (
     window_id varchar not null, -- Window; joins ops.windows.id.
     name varchar not null, -- Parameter, such as fields:order.brand, or one value of it, such as fields:order=carrier.
-    reason varchar not null, -- settings (WMS_OMIT_FIELDS leaves it out), refused (by the service), or not sent (although requested).
+    reason varchar not null, -- refused (by the service), or not sent (although requested).
     data varchar not null, -- Tables, or columns of a table, that the window does not update.
     said varchar, -- Error message with which the service refused it; null for other reasons.
     referring bigint -- Number of rows of the window that refer to objects that were not sent; null if there are none.

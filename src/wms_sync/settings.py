@@ -77,7 +77,6 @@ class Settings(BaseModel):
     clock_tolerance_seconds: int = Field(default=int(TOLERANCE.total_seconds()), ge=0, le=LARGEST_TOLERANCE_SECONDS)
     audit_pages: int = Field(default=1, ge=0)
     include_addresses: bool = False
-    omit_fields: str = ""
     warehouse_timezones: str = ""
     raw_retention_days: int | None = Field(default=None, ge=1, le=LONGEST_RETENTION_DAYS)
     snapshot_days: int = Field(default=2, ge=1, le=LONGEST_RETENTION_DAYS)
@@ -257,11 +256,6 @@ class Settings(BaseModel):
         known = {PREFIX + name.upper() for name in cls.model_fields}
         if wrong := misspelt(known, PREFIX, in_file):
             raise SettingsError(_listed(wrong))
-
-    @property
-    def omitted_fields(self) -> tuple[str, ...]:
-        """Return the field selection parameters to leave out, without ``fields:``."""
-        return tuple(name.removeprefix("fields:") for name in _parts(self.omit_fields))
 
     @property
     def owners(self) -> tuple[str, ...]:

@@ -115,8 +115,6 @@ def _names(settings: Settings, selection: Selection, said: dict[str, str]) -> It
     whole = wanted(settings)
     granted = [name for name, values in whole.asked if selection.values(name) == values]
     message = f"{len(granted)} of {len(whole.asked)} names are accepted as requested"
-    if settings.omitted_fields:
-        message += f"; WMS_OMIT_FIELDS leaves out {', '.join(settings.omitted_fields)}"
     if len(granted) < len(whole.asked):
         message += f": {', '.join(name.removeprefix(PREFIX) for name in granted)}"
     yield examined("field selection", "note", message)

@@ -45,7 +45,6 @@ SHOWN_ABOVE = {
     "nothing_was_quarantined_in_the_latest_load",
     UNKNOWN_KEYS,
     WHAT_WAS_ASKED_CAME,
-    "no_name_of_field_selection_is_refused",
     "no_create_is_in_doubt",
     "audits_find_no_change_that_the_sync_missed",
 }
@@ -231,7 +230,7 @@ def _tables(installation: Installation) -> Findings:
     layout = settings.layout
     for kept in layout.foreign_logs():
         yield warning("log", log_notice(kept, layout.published), about=kept.name)
-    yield from (warning("omitted", text, about=text) for text in published.not_sent)
+    yield from (warning("omitted", text, name, about=name) for name, text in published.not_sent.items())
     for check in installation.checks:
         if check.offending and check.name not in SHOWN_ABOVE:
             text = f"The check {check.name} found {count_of(check.offending, 'row')}."

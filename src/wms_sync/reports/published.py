@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 import duckdb
@@ -61,14 +61,15 @@ class CheckFound(Struct, frozen=True):
 class Published(Struct, frozen=True):
     """The facts in the published tables; empty if there are no tables. ``unreadable`` says why they cannot be opened.
 
-    ``inbox`` does not show acknowledgements. ``not_sent`` are sentences on data that was requested but not sent.
+    ``inbox`` does not show acknowledgements. ``not_sent`` has a sentence for each name of data that was requested but
+    not sent.
     """
 
     at: datetime | None = None
     rows: dict[str, int] = field(default_factory=dict)
     last_loads: tuple[dict[str, object], ...] = ()
     last_audit: LastAudit | None = None
-    not_sent: tuple[str, ...] = ()
+    not_sent: Mapping[str, str] = {}
     checks: tuple[CheckFound, ...] = ()
     inbox: tuple[InboxEntry, ...] = ()
     unreadable: str | None = None

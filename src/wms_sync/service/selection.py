@@ -338,7 +338,7 @@ class Selection(Struct, frozen=True):
         """Return the names of data that has columns in the tables but is not requested, each with its refusal.
 
         ``fields:order.brand``: no such object is requested; ``fields:order=carrier``: one field is not requested. The
-        refusal is empty if the settings leave the name out.
+        refusal is empty if only a parameter above the name was refused.
         """
         return {name: self.said.get(name.partition("=")[0], "") for name in self._omitted()}
 
@@ -380,8 +380,3 @@ def data_of(names: Iterable[str]) -> str:
     columns = [field for field in fields if field not in kind.parts]
     parts = [table for field in fields for table in kind.parts.get(field, ())]
     return " and ".join([*([f"{', '.join(columns)} of {kind.table}"] if columns else []), *parts])
-
-
-def parameter_names() -> frozenset[str]:
-    """Return the paths that ``WMS_OMIT_FIELDS`` can leave out, such as ``order.brand``."""
-    return frozenset(path for path in _KINDS if path)

@@ -14,6 +14,7 @@ from tests.conftest import FEWER
 from tests.dbt import dbt_where_installed
 from tests.oracle import differing_rows
 from tests.shipments.audit.test_audit import night as read_with_an_audit
+from tests.shipments.read.test_field_selection import a_day_passes, refuse
 from tests.test_sync import first_synced
 from wms_sandbox.app import Sandbox
 from wms_sync.catalogue import tables
@@ -65,20 +66,22 @@ def test_dbt_builds_the_published_tables_night_after_night(bench, sandbox, tmp_p
                 published = f"select {names} from published.{one.qualified}"
                 assert differing_rows(connection, rows_built, published) == 0, one.slug
 
-    def night(**settings):
+    def night():
         sandbox.sandbox.advance(seconds=7200, changed=40, new=5, packages_added=5, packages_removed=12, orders=20)
-        bench.settings = bench.settings.model_copy(update=settings)
         read_with_an_audit(bench, sandbox)
         build_and_compare()
 
     bench.settings = bench.settings.model_copy(update={"include_addresses": True, "audit_pages": 10})
     first_synced(bench, sandbox)
     build_and_compare()
-    night(omit_fields="packages.items,warehouse,order.status_history")
+    refuse(sandbox, "fields:packages.items", "fields:warehouse", "fields:order.status_history")
+    night()
     with duckdb.connect(built, read_only=True) as connection:
         ((gone,),) = connection.execute("select min(id) from shipments").fetchall()
     sandbox.sandbox.delete_shipments([gone])
-    night(omit_fields="")
+    refuse(sandbox)
+    a_day_passes(bench)
+    night()
     with duckdb.connect(built, read_only=True) as connection:
         query = "select id from shipments where _missing_since is not null"
         assert connection.execute(query).fetchall() == [(gone,)]

@@ -10,6 +10,7 @@ import pytest
 
 from tests.conftest import FEWER
 from tests.oracle import differing_rows
+from tests.shipments.read.test_field_selection import refuse
 from tests.test_sync import first_synced, synced
 from wms_sandbox.app import Sandbox
 from wms_sync.catalogue import tables
@@ -128,7 +129,7 @@ def test_who_loads_by_the_lists_has_the_published_tables(bench, sandbox):
     assert not any(one["omitted"] or one["omitted_sets"] for one in rebuilt["windows"])
     newest = max((bench.layout.root / LOADS).iterdir())
     newest.write_bytes(newest.read_bytes()[:9])
-    bench.settings = bench.settings.model_copy(update={"omit_fields": "packages.items,warehouse"})
+    refuse(sandbox, "fields:packages.items", "fields:warehouse")
     sandbox.sandbox.advance(seconds=7200, changed=20)
     sandbox.sandbox.advance(seconds=60)
     _, refreshed = synced(bench)  # a list that cannot be read stops no load, which begins anew

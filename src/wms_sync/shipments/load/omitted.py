@@ -1,10 +1,9 @@
 """The data that a window omits, and ``ops.omitted``, which lists it by window.
 
-A window omits data that was not requested, because ``WMS_OMIT_FIELDS`` leaves it out or the service refuses it; the
-read records this with the window. It also omits objects that were requested but not sent: a service that ignores field
-selection, or leaves ``included`` out, reports no error. So the references in the rows of a window are compared with the
-received objects, in the window's own Parquet files. A window does not update data that it omits (``filling``,
-``history``).
+A window omits data that was not requested because the service refuses it; the read records this with the window. It
+also omits objects that were requested but not sent: a service that ignores field selection, or leaves ``included`` out,
+reports no error. So the references in the rows of a window are compared with the received objects, in the window's own
+Parquet files. A window does not update data that it omits (``filling``, ``history``).
 
 Data is named as in ``Selection.omitted``.
 """
@@ -30,7 +29,7 @@ from wms_sync.targets.database import records, replace_rows, stored_rows
 Omitted = Mapping[str, tuple[str, ...]]
 """The names of the data that each window omits, by window id."""
 CHECK = "the_service_sent_what_was_asked_for"
-NOT_SENT = "not sent"
+NOT_SENT, REFUSED = "not sent", "refused"
 ALSO = {"order_address_candidates": ("pii_order_address_candidates",)}
 """By table, other tables that hold further columns of its rows."""
 ADDRESS = "fields:order.shipping_address"
@@ -176,7 +175,7 @@ def omitted_by_window(connection: duckdb.DuckDBPyConnection) -> dict[str, tuple[
 
 def _not_requested(window: Window) -> Iterator[OmittedName]:
     for name, said in window.omitted.items():
-        yield OmittedName(window.id, name, "refused" if said else "settings", data_of([name]), said or None)
+        yield OmittedName(window.id, name, REFUSED, data_of([name]), said or None)
 
 
 def _not_sent(connection: duckdb.DuckDBPyConnection, layout: Layout, group: WindowGroup) -> Iterator[OmittedName]:
@@ -226,13 +225,12 @@ def _came(number: int, objects: _Objects) -> str:
     )
 
 
-def not_sent_lately(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
+def not_sent_lately(connection: duckdb.DuckDBPyConnection) -> Mapping[str, str]:
     """Return a sentence for each name that the latest load's windows requested and whose objects were not sent."""
-    return tuple(
-        f"{row['name']} was requested, but the service sent none of its objects, to which "
+    return {
+        row["name"]: f"{row['name']} was requested, but the service sent none of its objects, to which "
         f"{count_of(row['referring'], 'row of the latest load refers', 'rows of the latest load refer')}. Check "
-        "whether the service ignores field selection or leaves out `included`. If it never has these objects, set "
-        f"WMS_OMIT_FIELDS={row['name'].removeprefix(PREFIX)}."
+        "whether the service ignores field selection or leaves out `included`."
         for row in records(connection.execute(sql_files.read(f"checks/{CHECK}.sql")))
         if row["reason"] == NOT_SENT
-    )
+    }

@@ -172,7 +172,7 @@ class Refresh:
                 checked = ask_after_load(
                     session.connection, self._layout, pending.merged, everything=self._from_scratch
                 )
-                not_sent = not_sent_lately(session.connection) if pending.merged else ()
+                not_sent = not_sent_lately(session.connection) if pending.merged else {}
                 quarantined = _quarantined(session.connection, pending.merged) if pending.quarantined else 0
             with self._phase("publish"):
                 size = loading.publish() if checked.accepted else 0
@@ -196,7 +196,7 @@ class Refresh:
             drift=_unknown_keys(checked.results) if pending.drift else 0,
             bytes=size,
             seconds=monotonic() - self._started,
-            warnings=not_sent,
+            warnings=tuple(not_sent.values()),
             phases=self._took,
             target=self._target.name,
             has_more=bool(pending.later),

@@ -1,4 +1,4 @@
-"""Choose the field selection of a read: everything except names that ``WMS_OMIT_FIELDS`` or the service excludes.
+"""Choose the field selection of a read: everything except the names that the service refuses.
 
 The first request of each read tries the selection with one record. If the service refuses it, the smaller selection
 that it accepts is remembered and used, and a warning reports the omitted data. Once a day everything is tried again, so
@@ -14,10 +14,8 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 from sqlalchemy import ColumnElement, and_, select, update
 
-from wms_sync.errors import SettingsError
-from wms_sync.grammar import count_of
 from wms_sync.service.refusals import Agreement, agree
-from wms_sync.service.selection import PREFIX, Selection, data_of, parameter_names
+from wms_sync.service.selection import Selection, data_of
 from wms_sync.service.shipments import ShipmentListing
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.listing import is_recent
@@ -113,22 +111,13 @@ class FieldSelection:
         before, now = ({refusal.parameter: refusal for refusal in refusals} for refusals in (known, found))
         for name in sorted(before.keys() - now.keys()):
             self._warnings.remark(f"The service accepts {name} again: windows read without it are read again.")
-        old = []
         for name, refusal in now.items():
-            if not (data := omitted_data_of(name, selection)):
+            if data := omitted_data_of(name, selection):
+                self._warnings.warn(_warning(refusal, data))
+            else:
                 self._warnings.remark(
                     f"The service refuses {name}=all ({refusal.said}); its fields are requested by name."
                 )
-            elif name in before and before[name].asked == refusal.asked:
-                old.append(name)
-            else:
-                self._warnings.warn(_warning(refusal, data))
-        if old:
-            self._warnings.warn(
-                f"The service refuses {count_of(len(old), 'field selection parameter')}: "
-                f"{', '.join(old)}. ops.omitted shows the omitted data; WMS_OMIT_FIELDS leaves it out without a "
-                "warning."
-            )
 
 
 def taken_again(settings: Settings, agreed: Selection) -> tuple[str, ...]:
@@ -142,16 +131,8 @@ def taken_again(settings: Settings, agreed: Selection) -> tuple[str, ...]:
 
 
 def wanted(settings: Settings) -> Selection:
-    """Return the selection of everything except ``WMS_OMIT_FIELDS``. Raise ``SettingsError`` for an unknown name."""
-    selection = Selection.whole(include_addresses=settings.include_addresses)
-    for name in settings.omitted_fields:
-        if name not in parameter_names():
-            raise SettingsError(
-                f"WMS_OMIT_FIELDS names {name!r}, which is not a field selection parameter. Choose from: "
-                f"{', '.join(sorted(parameter_names()))}."
-            )
-        selection = selection.dropping(PREFIX + name)
-    return selection
+    """Return the selection of everything, with addresses only if the settings include them."""
+    return Selection.whole(include_addresses=settings.include_addresses)
 
 
 def omitted_data_of(parameter: str, selection: Selection) -> str:
@@ -178,12 +159,10 @@ def _refusals(settings: Settings, agreement: Agreement[Counted], known: Iterable
 
 
 def _warning(refusal: Refusal, data: str) -> str:
-    by_hand = "left out"
-    if (path := refusal.parameter.removeprefix(PREFIX)) in parameter_names():
-        by_hand += f" (WMS_OMIT_FIELDS={path} does so without a warning)"
     return (
-        f"The service refuses {refusal.parameter} ({refusal.said}). It is {'shortened' if refusal.asked else by_hand}, "
-        f"so {data} will not be updated; stored values stay as they are. It is tried again once a day."
+        f"The service refuses {refusal.parameter} ({refusal.said}). It is "
+        f"{'shortened' if refusal.asked else 'left out'}, so {data} will not be updated; stored values stay as they "
+        "are. It is tried again once a day."
     )
 
 
