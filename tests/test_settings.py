@@ -23,7 +23,7 @@ def load(**overrides: object) -> Settings:
         ("base_url", "https://acme.example.com:abc", "port"),
         ("base_url", "https://\u200bacme.example.com", "host name"),
         ("base_url", "https://acme.example.com,", "host name"),
-        ("base_url", "https://xn--", "host name"),
+        ("base_url", "https://m\u00fcller.example.com", "host name"),
         ("base_url", "https://acme.example.com:99999", "port"),
         ("page_size", "0", "greater"),
         ("page_size", "1001", "less"),

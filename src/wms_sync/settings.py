@@ -43,7 +43,7 @@ TOLERANCE = timedelta(minutes=5)
 LONGEST_RETENTION_DAYS = 36_525
 _VARIABLE = re.compile(r"\$\{?(?P<name>[A-Za-z_]\w*)\}?", re.ASCII)
 _OWNER = re.compile(r"team:\w[\w.-]*|[\w.+-]+@[\w-]+(\.[\w-]+)+", re.ASCII)
-_HOST = re.compile(r"[\w.-]+|[0-9a-f:.]+(%\w+)?", re.IGNORECASE)
+_HOST = re.compile(r"[\w.-]+|[0-9a-f:.]+(%\w+)?", re.IGNORECASE | re.ASCII)
 """A host name, or an IPv6 address with its zone."""
 LEAST_MEMORY = 300 * 1000**2
 LONGEST_NIGHT_HOURS = 24
@@ -378,8 +378,8 @@ def checked_base_url(value: str) -> str:
         raise ValueError("must look like https://acme.example.com")
     if url.username or url.password or url.query or url.fragment or url.path.strip("/"):
         raise ValueError("must be the bare address of the instance, without path, credentials or query")
-    if not _may_be_host(url.hostname):
-        raise ValueError("has an invalid host name: it may contain invisible characters, so type it by hand")
+    if not _HOST.fullmatch(url.hostname):
+        raise ValueError("has an invalid host name: type it by hand, in ASCII letters, without invisible characters")
     if url.scheme == "http" and not _is_loopback(url.hostname):
         raise ValueError("must be https: plain http would send the token in the clear (allowed to loopback only)")
     try:
@@ -388,19 +388,6 @@ def checked_base_url(value: str) -> str:
         raise ValueError("has a port that is not a number from 0 to 65535") from None
     default_port = {"http": ":80", "https": ":443"}[url.scheme]
     return f"{url.scheme}://{url.netloc.lower().removesuffix(default_port)}"
-
-
-def _may_be_host(host: str) -> bool:
-    if not _HOST.fullmatch(host):
-        return False
-    if host.isascii() and "xn--" not in host:
-        return True
-    import idna  # only needed here
-
-    try:
-        return bool(idna.decode(idna.encode(host)))
-    except idna.IDNAError:
-        return False
 
 
 def _refuse_unsafe_address(value: str) -> None:

@@ -15,8 +15,6 @@ import pytest
 from click.testing import CliRunner
 from click.testing import Result as Ended
 from pydantic import SecretStr
-from starlette.requests import Request
-from starlette.responses import Response
 
 from tests.processes import Command
 from tests.running import run_push
@@ -255,11 +253,6 @@ DOCTOR: dict[str, tuple[dict[str, object], str, str, str]] = {
     "a folder": ({"master_data_dir": Path()}, "master data", "note", "1 file of retailers"),
     "pushes": ({"master_data_dir": Path(), "push_enabled": True}, "master data", "note", "WMS_PUSH_ENABLED is on"),
 }
-SESSIONS = {
-    # how the Merchant API is called, and how the finding ends where it takes sessions alone
-    "basic": "It accepts them with WMS_MERCHANT_LOGIN=session: set that.",
-    "session": "WMS_MERCHANT_LOGIN is session",
-}
 
 
 @pytest.fixture
@@ -269,8 +262,7 @@ def found(settings, tmp_path, monkeypatch) -> Callable[..., Finding]:
     write("retailers.csv")
     within = InProcess(Sandbox(SERVICE))
 
-    def look(subject: str, intercept: Callable[[Request], Response | None] | None = None, **changes: object) -> Finding:
-        within.sandbox.intercept = intercept
+    def look(subject: str, **changes: object) -> Finding:
         examined = examine(settings.model_copy(update=changes), transport=within)
         return next(finding for finding in examined if finding.name == subject)
 
@@ -281,15 +273,6 @@ def found(settings, tmp_path, monkeypatch) -> Callable[..., Finding]:
 def test_the_doctor_looks_at_what_a_push_needs(found, changes, subject, severity, says):
     finding = found(subject, **changes)
     assert (finding.severity, says in finding.text) == (severity, True), finding.text
-
-
-@pytest.mark.parametrize("login", SESSIONS)
-def test_the_doctor_tries_the_other_login(found, login):
-    def no_basic(request: Request) -> Response | None:
-        basic = "authorization" in request.headers and request.url.path == "/api/jsonrpc"
-        return Response("", 401) if basic else None
-
-    assert found("merchant", no_basic, **MERCHANT_SET, merchant_login=login).text.endswith(SESSIONS[login])
 
 
 def push_without_permission() -> None:

@@ -6,9 +6,8 @@ Addresses may contain secrets, so no message shows them, and no redirect is foll
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
-from urllib.parse import urlsplit
 
 from msgspec import Struct
 from pydantic import SecretStr
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 SECONDS = 5.0
 """The time limit for connecting to a receiver, and for the time between two parts of its answer."""
 HEARTBEAT = "heartbeat"
-TRY_IT = "`wms-sync alert test` sends a test"
 
 # httpx logs the address of every request at INFO, urllib3 logs its path at DEBUG, and apprise logs failures itself
 for name, level in (("httpx", logging.CRITICAL), ("apprise", logging.CRITICAL), ("urllib3", logging.INFO)):
@@ -49,9 +47,6 @@ class Channel(Protocol):
     def send(self, body: Body) -> None:
         """Deliver an alert. Raise ``NotDelivered`` if the receiver does not accept it."""
 
-    def reach(self) -> str:
-        """Check that an alert would arrive, without sending an alert; return the result. Raise ``NotDelivered``."""
-
 
 class Webhook(Struct, frozen=True):
     """An address that accepts alerts as JSON."""
@@ -66,10 +61,6 @@ class Webhook(Struct, frozen=True):
         if not answer.is_success:
             raise NotDelivered(f"The webhook of {self.setting} answered with {answer.status_code}.")
 
-    def reach(self) -> str:
-        """Send a request to the host of the address, not to the address itself."""
-        return _reached(self.url, self.setting)
-
 
 class Heartbeat(Struct, frozen=True):
     """An address that is called after each successful sync."""
@@ -83,10 +74,6 @@ class Heartbeat(Struct, frozen=True):
         answer = _ask("GET", self.url.get_secret_value(), self.setting)
         if not answer.is_success:
             raise NotDelivered(f"The address of {self.setting} answered with {answer.status_code}.")
-
-    def reach(self) -> str:
-        """Send a request to the host of the address. A call to the address itself would count as a heartbeat."""
-        return _reached(self.url, self.setting)
 
 
 class AppriseUrl(Struct, frozen=True):
@@ -112,10 +99,6 @@ class AppriseUrl(Struct, frozen=True):
         ):
             raise NotDelivered(f"The receiver of {self.setting} did not accept the alert.")
 
-    def reach(self) -> str:
-        """Check only that apprise accepts the URL, because some receivers cannot be tested without an alert."""
-        return f"apprise recognises {self._receiver().service_name}; {TRY_IT}"
-
     def _receiver(self) -> NotifyBase:
         from apprise import Apprise, AppriseAsset
 
@@ -128,7 +111,13 @@ class AppriseUrl(Struct, frozen=True):
 
 def channels_of(settings: Settings) -> tuple[Channel, ...]:
     """Return the channels for alerts, without the heartbeat."""
-    return tuple(_channels(settings))
+    channels: list[Channel] = []
+    if settings.alert_webhook_url is not None:
+        channels.append(Webhook(settings.alert_webhook_url))
+    if settings.alert_urls is not None:
+        urls = settings.alert_urls.get_secret_value().split()
+        channels += [AppriseUrl(SecretStr(url), number) for number, url in enumerate(urls, 1)]
+    return tuple(channels)
 
 
 def heartbeat_of(settings: Settings) -> Heartbeat | None:
@@ -142,24 +131,9 @@ def all_channels(settings: Settings) -> tuple[Channel, ...]:
     return (*channels_of(settings), *(() if beat is None else (beat,)))
 
 
-def _channels(settings: Settings) -> Iterator[Channel]:
-    if settings.alert_webhook_url is not None:
-        yield Webhook(settings.alert_webhook_url)
-    if settings.alert_urls is not None:
-        for number, url in enumerate(settings.alert_urls.get_secret_value().split(), 1):
-            yield AppriseUrl(SecretStr(url), number)
-
-
 def title_of(body: Mapping[str, object]) -> str:
     """Return the title of an alert, for channels that show a title: ``wms-sync: run failed``."""
     return f"wms-sync: {str(body['event']).replace('_', ' ')}"
-
-
-def _reached(url: SecretStr, setting: str) -> str:
-    parts = urlsplit(url.get_secret_value())
-    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
-    _ask("HEAD", f"{parts.scheme}://{host}{f':{parts.port}' if parts.port else ''}/", setting)
-    return f"its host answers; {TRY_IT}"
 
 
 def _ask(method: str, url: str, setting: str, body: Body | None = None) -> httpx.Response:
