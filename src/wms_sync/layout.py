@@ -8,8 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from wms_sync.storage.folder import FolderFiles
-from wms_sync.storage.interface import Files, unmarked
+from wms_sync.storage.files import Files, FolderFiles, unmarked
 
 RAW = "raw/shipments"
 PARQUET = "parquet"

@@ -33,7 +33,7 @@ from wms_sync.settings import Settings
 from wms_sync.shipments.read.raw import drop_pages
 from wms_sync.state.ledger import LEDGER_LACKS
 from wms_sync.state.store import StateStore
-from wms_sync.storage.interface import VersionsKept
+from wms_sync.storage.files import VersionsKept
 from wms_sync.targets.ducklake.session import opened_for_writing
 from wms_sync.targets.ducklake.target import Lake
 from wms_sync.targets.ducklake.upkeep import AT_ONCE, delete_replaced

@@ -17,8 +17,8 @@ from wms_sync.layout import Layout
 from wms_sync.settings import Settings
 from wms_sync.state.errors import TakenOver
 from wms_sync.state.turns import Turn
-from wms_sync.storage.bucket import BucketFiles
-from wms_sync.storage.interface import (
+from wms_sync.storage.bucket import BucketFiles, Listing
+from wms_sync.storage.files import (
     Files,
     FilesRefused,
     FilesUnavailable,
@@ -28,7 +28,6 @@ from wms_sync.storage.interface import (
     marked,
     unmarked,
 )
-from wms_sync.storage.listing import Listing
 from wms_sync.storage.opened import bucket_files
 
 PAGE = "raw/shipments/w/page-00001.json.gz"

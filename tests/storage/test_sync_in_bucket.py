@@ -26,7 +26,7 @@ from wms_sync.runs import Operation, RunReport
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import LEDGER_LACKS
 from wms_sync.state.store import StateStore
-from wms_sync.storage.interface import FilesUnavailable
+from wms_sync.storage.files import FilesUnavailable
 from wms_sync.upkeep.backup import backup
 from wms_sync.upkeep.backups import BackupError
 from wms_sync.upkeep.forget import forget

@@ -17,7 +17,7 @@ from wms_sync.service.errors import Busy, NotSent, ServiceFailed, Unreachable
 from wms_sync.state.acknowledgements import fingerprint
 from wms_sync.state.errors import StateSilent
 from wms_sync.state.runs import KILLED, KILLED_KIND, LOADING, LOADS_TABLES, SYNC, RunRecord
-from wms_sync.storage.interface import FilesUnavailable
+from wms_sync.storage.files import FilesUnavailable
 
 PAUSES = tuple(timedelta(minutes=minutes) for minutes in (2, 5, 10, 20, 30))
 """The pauses between the end of an attempt and the next attempt. The last pause repeats."""

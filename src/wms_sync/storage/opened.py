@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from wms_sync.errors import SettingsError
-from wms_sync.storage.interface import Files
+from wms_sync.storage.files import Files
 
 SCHEMES = ("s3", "gs", "az", "file")
 RETRIES = 6

@@ -32,7 +32,7 @@ from wms_sync.shipments.read.raw import damage, rewrite_manifest, size_differs
 from wms_sync.state.store import COMPLETE_STATES, LandedPage, Run, StateStore, Window
 from wms_sync.state.turns import Turn
 from wms_sync.storage.durable import sync_file
-from wms_sync.storage.interface import unmarked
+from wms_sync.storage.files import unmarked
 from wms_sync.targets.errors import DatabaseOpenError
 from wms_sync.targets.persons import concerned_tables, forgotten_in, is_personal, kept_rows, persons, prepare
 from wms_sync.targets.refusals import refusals_explained

@@ -25,7 +25,7 @@ from wms_sync.settings import Settings, memory_bytes
 from wms_sync.state.engine import Opened
 from wms_sync.state.turns import Turn
 from wms_sync.storage.durable import make_private
-from wms_sync.storage.interface import Files
+from wms_sync.storage.files import Files
 from wms_sync.targets import database
 from wms_sync.targets.ducklake import place as place
 from wms_sync.targets.ducklake.catalogue import LakeCatalogue
