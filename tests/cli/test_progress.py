@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from tests.cli.conftest import START, TOKEN
 from wms_sync.cli.main import main
-from wms_sync.cli.progress import _Seldom
+from wms_sync.cli.runs import _Seldom
 
 
 @pytest.fixture

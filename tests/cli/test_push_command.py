@@ -24,7 +24,7 @@ from wms_sandbox.faults import AnswerLost
 from wms_sandbox.server import SandboxServer
 from wms_sandbox.transport import InProcess
 from wms_sync.cli.main import main
-from wms_sync.cli.push_views import plan_lines
+from wms_sync.cli.views import plan_lines
 from wms_sync.logs import push_line
 from wms_sync.master_data.create import Applied, Outcome, PushProgress, Result
 from wms_sync.master_data.kinds.products import PRODUCTS

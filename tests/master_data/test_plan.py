@@ -17,7 +17,7 @@ from tests.conftest import CONFIG
 from tests.master_data.conftest import MERCHANT
 from wms_sandbox.app import Sandbox
 from wms_sandbox.identities import retailer_code, retailer_id
-from wms_sync.cli.push_views import plan_lines
+from wms_sync.cli.views import plan_lines
 from wms_sync.master_data.create import Outcome
 from wms_sync.master_data.existing import KEYS_WITHOUT_PAGES
 from wms_sync.master_data.kinds.kind import Kind

@@ -17,9 +17,9 @@ from rich.table import Table
 
 from wms_sync import sql_files
 from wms_sync.cli.printing import command, say, say_lines, shown
-from wms_sync.cli.push_views import plan_lines
 from wms_sync.cli.runs import run_push, run_sync
 from wms_sync.cli.ui import MERCHANT_API_KEY, MERCHANT_USERNAME, TOKEN, local_sandbox
+from wms_sync.cli.views import plan_lines
 from wms_sync.errors import SettingsError, lacks
 from wms_sync.master_data.kinds.table import KINDS, SAMPLES, files_of
 from wms_sync.master_data.plan import SHOWN

@@ -149,7 +149,7 @@ def push(kind: str, file: Path | None, dry_run: bool, resend: bool, every: bool,
 
     Use --dry-run to see the plan first. It is safe to push a file again.
     """
-    from wms_sync.cli import push_views as views
+    from wms_sync.cli import views
     from wms_sync.master_data.kinds.table import kind_named
     from wms_sync.master_data.plan import SHOWN
 
@@ -386,15 +386,15 @@ def forget(orders: tuple[str, ...], yes: bool, dry_run: bool, unseen: bool, is_l
 
     ORDER is an id, unique_id or order_ref. The command shows the data to be removed and asks for confirmation.
     """
-    from wms_sync.cli import forget as forgetting
+    from wms_sync.cli import upkeep
 
     settings = Settings.load()
     if is_list:
-        forgetting.list_forgotten(settings)
+        upkeep.list_forgotten(settings)
     elif take_off:
-        forgetting.take_off(settings, orders, yes=yes)
+        upkeep.take_off(settings, orders, yes=yes)
     else:
-        forgetting.forget_orders(settings, orders, yes=yes, dry_run=dry_run, unseen=unseen)
+        upkeep.forget_orders(settings, orders, yes=yes, dry_run=dry_run, unseen=unseen)
 
 
 @main.command()
@@ -406,7 +406,7 @@ def backup(folder: Path, keep: int) -> int:
 
     A backup copies only the files that are new since the last backup.
     """
-    from wms_sync.cli.backup import make_backup
+    from wms_sync.cli.upkeep import make_backup
 
     return make_backup(Settings.load(), folder, keep=keep)
 
@@ -421,7 +421,7 @@ def restore(source: Path | None, over: Path | None, creates_are_known: bool) -> 
 
     DIR may also be one backup-*.json.
     """
-    from wms_sync.cli.backup import put_back
+    from wms_sync.cli.upkeep import put_back
 
     return put_back(Settings.load(), source, over=over, creates_are_known=creates_are_known)
 
@@ -434,7 +434,7 @@ def verify(folder: Path | None) -> int:
 
     Exit code 1: something is damaged.
     """
-    from wms_sync.cli.backup import show_verified
+    from wms_sync.cli.upkeep import show_verified
 
     return show_verified(Settings.load(), folder)
 
