@@ -18,7 +18,7 @@ from wms_sandbox.app import Sandbox
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
 from wms_sync.storage.durable import make_private
-from wms_sync.targets.database import open_for_writing
+from wms_sync.targets.opening import open_for_writing
 
 T = TypeVar("T")
 

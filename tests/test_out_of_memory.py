@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from wms_sync.errors import NoThread, OutOfMemory, TooManyFiles
-from wms_sync.targets.refusals import reported_refusals
+from wms_sync.targets.errors import reported_refusals
 
 LARGER_THAN_ANY_MACHINE = 1 << 46
 

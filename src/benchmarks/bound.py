@@ -11,7 +11,7 @@ import duckdb
 
 from benchmarks.runs import Folder, Run, module
 from wms_sync.catalogue import Table, history_tables, literal, tables
-from wms_sync.targets.database import settings_of
+from wms_sync.targets.opening import settings_of
 
 MEMORY = "4GB"
 """So that one transaction is enough at any size."""

@@ -16,6 +16,8 @@ FLATTENED = f"{PARQUET}/_windows"
 LOADS = f"{PARQUET}/_loads"
 """The folder with a file for each load: a list of the load's Parquet files, for data warehouses that load them."""
 FORGOTTEN = "forgotten-orders.json"
+LAKE = "lake"
+"""The name of the folder of a lake's files, of the attached database, and of the schema of its catalogue."""
 LAKE_OWNER = "lake.json"
 """A file next to the folder ``lake/``, with the identity of the lake that the files in the folder belong to."""
 MANIFEST = "manifest.json"
@@ -106,7 +108,7 @@ class Layout(Struct, frozen=True):
     @property
     def lake(self) -> Path:
         """Return the folder of a lake's files. Only the lake's catalogue knows their names."""
-        return self.root / "lake"
+        return self.root / LAKE
 
     # --- private files of the writer ---
 

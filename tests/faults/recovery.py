@@ -225,7 +225,7 @@ FAULTS = (
     Fault(
         "raw pages are dropped by this machine's clock alone",
         (PAGE,),
-        "src/wms_sync/shipments/load/retention.py",
+        "src/wms_sync/shipments/load/refresh.py",
         "latest = store.latest_served() or now",
         "latest = now",
         ("tests/upkeep/test_retention.py::test_what_else_is_dropped_and_when",),

@@ -28,7 +28,6 @@ DATABASE = frozenset({"begin", "commit", "execute"})
 STATEMENTS_OF = frozenset(
     {
         "open_for_writing",
-        "_complete",
         "Merger._replace",
         "Merger._append",
         "Merger._write_receipt",

@@ -18,7 +18,7 @@ from tests.survival.victims import PERSONAL, PUBLISHING, RUNS, VICTIMS, Read, St
 from tests.upkeep.test_forget import marked
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
-from wms_sync.targets.database import open_for_reading
+from wms_sync.targets.opening import open_for_reading
 
 OFTEN_NAMED = """
 select order_id

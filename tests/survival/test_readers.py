@@ -215,7 +215,7 @@ import os, sys, duckdb, sqlite3
 import filecmp, pandas, sqlalchemy.dialects.sqlite  # what is imported late may lie where only root reads
 from pathlib import Path
 from tests.conftest import opened_store
-from wms_sync.targets.database import open_for_reading
+from wms_sync.targets.opening import open_for_reading
 from wms_sync.errors import WmsSyncError
 from wms_sync.layout import Layout
 from wms_sync.shipments.load.refresh import refresh

@@ -14,8 +14,9 @@ from tests.conftest import FEWER
 from tests.test_sync import first_synced
 from wms_sandbox.app import Sandbox
 from wms_sync.catalogue import quote
-from wms_sync.targets.database import open_for_writing, relations_in
+from wms_sync.targets.database import relations_in
 from wms_sync.targets.file import FileTarget, copy_tables, is_bloated
+from wms_sync.targets.opening import open_for_writing
 
 
 def held(database: Path) -> dict[tuple[str, str], Any]:

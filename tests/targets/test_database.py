@@ -10,17 +10,9 @@ import pytest
 from tests.beginnings import empty_tables
 from wms_sync.layout import Layout
 from wms_sync.shipments.load.omitted import OmittedName
-from wms_sync.targets.database import (
-    Relations,
-    Session,
-    defined,
-    definitions,
-    open_for_reading,
-    open_for_writing,
-    relations_in,
-    replace_rows,
-)
+from wms_sync.targets.database import Relations, Session, defined, definitions, relations_in, replace_rows
 from wms_sync.targets.errors import DatabaseNewer, TablesNewer
+from wms_sync.targets.opening import open_for_reading, open_for_writing
 
 LOADED = {"loaded_at": "2026-03-31 12:00:00+00", "run_id": "run", "version": "1", "default_timezone": "UTC"}
 CHANGES = (

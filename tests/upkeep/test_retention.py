@@ -13,8 +13,7 @@ from wms_sandbox.app import Sandbox
 from wms_sync.cli.views import status_lines
 from wms_sync.grammar import count_of
 from wms_sync.reports.status import status
-from wms_sync.shipments.load.refresh import rebuild, refresh
-from wms_sync.shipments.load.retention import drop_old_pages
+from wms_sync.shipments.load.refresh import drop_old_pages, rebuild, refresh
 from wms_sync.targets.errors import RawPagesDamagedError
 from wms_sync.upkeep.recovery import recover
 

@@ -30,7 +30,7 @@ from wms_sync.service.merchant import MerchantApi
 from wms_sync.service.retrying import RetryPolicy
 from wms_sync.settings import Settings
 from wms_sync.shipments.load.damage import damaged_pages
-from wms_sync.shipments.load.retention import dropped_windows
+from wms_sync.shipments.load.refresh import dropped_windows
 from wms_sync.shipments.read.clocks import apart
 from wms_sync.state.engine import refuse_newer, try_writing
 from wms_sync.state.errors import StateOlder

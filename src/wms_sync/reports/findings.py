@@ -37,7 +37,7 @@ from wms_sync.state.lock import lock_of
 from wms_sync.state.runs import SYNC, RunRecord, RunRecords
 from wms_sync.state.store import StateStore
 from wms_sync.targets.errors import AnotherServiceError, ReadersInTheWay
-from wms_sync.targets.foreign_log import log_notice
+from wms_sync.targets.opening import log_notice
 from wms_sync.targets.target import is_gone, target_of
 from wms_sync.upkeep.recovery import is_outdated, refuse_another_service, refuse_places
 

@@ -12,9 +12,10 @@ from sqlalchemy.engine import make_url
 
 from wms_sync import sql_files
 from wms_sync.catalogue import literal, quote, stored_tables
+from wms_sync.layout import LAKE
 from wms_sync.settings import Settings
 from wms_sync.targets.ducklake.catalogue import STATISTICS
-from wms_sync.targets.ducklake.place import NAME, OF_BUCKET, data_path, extensions, parameters, store_statements
+from wms_sync.targets.ducklake.place import OF_BUCKET, data_path, extensions, parameters, store_statements
 from wms_sync.targets.persons import is_personal
 
 ANALYST = "analyst"
@@ -75,8 +76,8 @@ def attach_statements(settings: Settings) -> tuple[str, ...]:
     return (
         *store_statements(settings),
         "create secret (type postgres, password '...')",
-        f"attach {literal(f'ducklake:postgres:{where}')} as {NAME} (read_only, metadata_schema {literal(NAME)})",
-        f"use {NAME}",
+        f"attach {literal(f'ducklake:postgres:{where}')} as {LAKE} (read_only, metadata_schema {literal(LAKE)})",
+        f"use {LAKE}",
         "set timezone = 'UTC'",
     )
 
@@ -101,11 +102,11 @@ def role_statements(settings: Settings) -> tuple[str, ...]:
     text columns, because they may name persons. So DuckDB reads more files than necessary, with the same result.
     """
     owner = make_url(settings.database_url).username
-    tables_to_come = f"for role {quote(owner)} in schema {NAME}" if owner else f"in schema {NAME}"
+    tables_to_come = f"for role {quote(owner)} in schema {LAKE}" if owner else f"in schema {LAKE}"
     return (
         f"create role {ANALYST} login password '...'",
-        f"grant usage on schema {NAME} to {ANALYST}",
-        f"grant select on all tables in schema {NAME} to {ANALYST}",
+        f"grant usage on schema {LAKE} to {ANALYST}",
+        f"grant select on all tables in schema {LAKE} to {ANALYST}",
         f"alter default privileges {tables_to_come} grant select on tables to {ANALYST}",
         *(statement for table in STATISTICS for statement in _without_texts(table)),
     )
@@ -113,7 +114,7 @@ def role_statements(settings: Settings) -> tuple[str, ...]:
 
 def _without_texts(table: str) -> Iterator[str]:
     """Yield the statements that hide a table's statistics on text columns from every role except the owner."""
-    yield f"alter table {NAME}.{table} enable row level security"
+    yield f"alter table {LAKE}.{table} enable row level security"
     same = " and ".join(f"described.{key} = {table}.{key}" for key in ("table_id", "column_id"))
     condition = sql_files.body("lake/no_text.sql").format(same=same)
-    yield f"create policy without_texts on {NAME}.{table} for select to {ANALYST} using (exists ({condition}))"
+    yield f"create policy without_texts on {LAKE}.{table} for select to {ANALYST} using (exists ({condition}))"

@@ -17,7 +17,7 @@ from wms_sync.reports.inbox import InboxEntry, marked
 from wms_sync.reports.published import LastAudit, Published, published_of
 from wms_sync.reports.pushes import Doubt, Pushed
 from wms_sync.settings import Settings
-from wms_sync.shipments.load.retention import dropped_windows
+from wms_sync.shipments.load.refresh import dropped_windows
 from wms_sync.shipments.read.plan import gaps_so_far, late_after, sync_cursor
 from wms_sync.state.acknowledgements import Acknowledgements
 from wms_sync.state.ledger import PushedFile

@@ -1,4 +1,4 @@
-"""Open DuckDB files, and adapt tables, views and comments to the definitions in ``sql/``.
+"""Read and write rows, and adapt tables, views and comments to the definitions in ``sql/``.
 
 A load compares the existing tables with their definitions, unless the last load had the same definitions. So an added
 column, table, mart or comment needs no migration. A changed type or an unknown column comes from a newer release and is
@@ -9,16 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
-import secrets
-import shutil
-import struct
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import cache
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
@@ -38,10 +32,7 @@ from wms_sync.catalogue import (
     table,
     tables,
 )
-from wms_sync.layout import Layout, spill
-from wms_sync.storage.durable import Inaccessible, make_private, make_private_file
-from wms_sync.targets.errors import DatabaseForbidden, DatabaseNewer, DatabaseOpenError, TablesNewer
-from wms_sync.targets.foreign_log import keep_foreign_log
+from wms_sync.targets.errors import TablesNewer
 
 TableColumns = dict[str, tuple[str, str | None]]
 """The type and comment of each column, by name."""
@@ -57,23 +48,8 @@ class PresentRelation(Struct, frozen=True):
 
 Relations = dict[tuple[str, str], PresentRelation]
 """Existing tables and views by schema and name, sorted."""
-_HEADER = struct.Struct("<8x4sQ")
 _VIEW = re.compile(r"^CREATE VIEW (\w+\.)?")
 SCHEMAS = ("main", "pii", "ops", "history", "marts")
-
-
-# A core usually has two virtual processors, and two threads on one core merge no faster than one.
-THREADS = max(1, (os.cpu_count() or 1) // 2)
-
-
-WITHOUT_LOG = {"checkpoint_threshold": "0b", "auto_checkpoint_skip_wal_threshold": "0"}
-"""Settings that make each commit go straight into the file. DuckDB 1.5.5 reads a question mark in a path as the start
-of options: it cuts off the log's path there, so the log's folder does not exist."""
-BLOCK = "65536"
-"""The block size of a new file in bytes; DuckDB's default is 262144. Each column that a load writes costs a block, in
-memory and processor time. With this size a nightly load costs a quarter less and the file is 7 % larger; with smaller
-blocks the file is twice as large. Existing files keep their block size until they are compacted or rebuilt; DuckDB 1.1
-reads both sizes."""
 
 
 class Session:
@@ -99,123 +75,6 @@ class Session:
             self.connection.commit()
         except duckdb.TransactionException as error:  # rolled back; a single writer has no conflicts
             raise duckdb.OutOfMemoryException(str(error)) from error
-
-
-@contextmanager
-def open_for_writing(
-    path: Path, *, memory_limit: str, called: Path | None = None
-) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open the database at ``path``, create missing objects, and checkpoint and close it at the end.
-
-    ``called`` is the path to show in errors if the file is a copy. Raise ``DatabaseOpenError`` or ``TablesNewer``.
-    """
-    try:
-        connection = duckdb.connect(path, config=settings_of(path, memory_limit))  # type: ignore[arg-type]
-    except duckdb.Error as error:
-        shown = called or path
-        _refuse_newer(path, shown)
-        raise _unreadable(shown, _error_text(error, path, shown)) from None
-    try:
-        connection.execute("set timezone = 'UTC'")
-        if not is_as_defined(connection):
-            _complete(connection)
-        yield connection
-        connection.execute("checkpoint")
-    finally:
-        connection.close()
-
-
-def settings_of(path: Path, memory_limit: str) -> dict[str, str]:
-    """Return DuckDB's settings for writing the file at ``path``."""
-    return {
-        "memory_limit": memory_limit,
-        "threads": str(THREADS),
-        "temp_directory": str(make_private(spill(path.parent))),
-        "preserve_insertion_order": "false",
-        "checkpoint_threshold": "64MB",  # a commit of this size goes straight into the file, without the log
-        "default_block_size": BLOCK,
-        "autoinstall_known_extensions": "false",
-        "python_enable_replacements": "false",  # the lookup of variables as tables imports numpy
-        **(WITHOUT_LOG if "?" in str(path) else {}),
-    }
-
-
-@contextmanager
-def open_for_reading(
-    layout: Layout, path: Path, *, memory_limit: str | None = None
-) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open an existing database of wms-sync for reading; times are UTC. Raise ``DatabaseOpenError``.
-
-    With ``memory_limit``, queries take no more than that and spill into the writer's folder, like the queries of a
-    load.
-
-    An analyst who has the published file open for writing (as root) locks everyone else out; then a copy is read. A log
-    that another program left next to the published file is renamed first.
-    """
-    if path == layout.published:
-        keep_foreign_log(layout)
-    try:
-        with _connected(layout, path, memory_limit) as connection:
-            connection.execute("set timezone = 'UTC'")
-            yield connection
-    except duckdb.IOException as error:  # damage may appear only in a query
-        raise _unreadable(path, str(error)) from None
-
-
-def _connected(layout: Layout, path: Path, memory_limit: str | None) -> duckdb.DuckDBPyConnection:
-    config = settings_of(layout.work / path.name, memory_limit) if memory_limit else {}
-    try:
-        return duckdb.connect(path, read_only=True, config=config)  # type: ignore[arg-type]
-    except duckdb.IOException:
-        _refuse_forbidden(path)
-        _refuse_newer(path, path)
-        copy = make_private_file(make_private(layout.work) / f"reading-{secrets.token_hex(4)}.duckdb")
-    try:
-        shutil.copyfile(path, copy)  # as of the last checkpoint: newer changes are in the log next to the file
-        return duckdb.connect(copy, read_only=True, config=config)  # type: ignore[arg-type]
-    except (duckdb.IOException, OSError) as error:
-        raise _unreadable(path, _error_text(error, copy, path)) from None
-    finally:
-        copy.unlink()  # an open file stays readable after this, until it is closed
-
-
-def _refuse_forbidden(path: Path) -> None:
-    """Raise ``DatabaseForbidden`` if this user may not read the file, which then is neither damaged nor in use."""
-    try:
-        path.open("rb").close()
-    except PermissionError as error:
-        raise DatabaseForbidden(str(Inaccessible.by(path, error))) from None
-    except OSError:  # copying the file reports it with advice
-        return
-
-
-def _refuse_newer(path: Path, shown: Path) -> None:
-    """Raise ``DatabaseNewer`` if the file's storage version is later than the latest that this DuckDB writes."""
-    with suppress(duckdb.Error, OSError), TemporaryDirectory() as folder:  # such as a full temporary folder
-        latest = Path(folder) / "latest.duckdb"
-        duckdb.connect(latest, config={"storage_compatibility_version": "latest"}).close()
-        if (_storage_version(path) or 0) > (_storage_version(latest) or 0):
-            raise DatabaseNewer(shown, duckdb.__version__)
-
-
-def _storage_version(path: Path) -> int | None:
-    """Return the number after the magic bytes (DuckDB's documentation of its storage); None if there is none."""
-    with suppress(OSError, struct.error), path.open("rb") as file:
-        magic, version = _HEADER.unpack(file.read(_HEADER.size))
-        return int(version) if magic == b"DUCK" else None
-    return None
-
-
-def _unreadable(path: Path, reason: str) -> DatabaseOpenError:
-    return DatabaseOpenError(
-        f"{path} cannot be read ({reason}). If another program is changing it, close that program and try again. If it "
-        "is damaged, move it to another folder and run `wms-sync sync`, which publishes the tables again."
-    )
-
-
-def _error_text(error: Exception, path: Path, shown: Path) -> str:
-    """Return the text of an error with ``shown`` in place of ``path``."""
-    return f"{type(error).__name__}: {error}".replace(str(path), str(shown))
 
 
 def records(result: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
@@ -303,16 +162,6 @@ def create_empty(connection: duckdb.DuckDBPyConnection) -> None:
 def _create_schemas(connection: duckdb.DuckDBPyConnection) -> None:
     for schema in SCHEMAS:
         connection.execute(f"create schema if not exists {quote(schema)}")
-
-
-def _complete(connection: duckdb.DuckDBPyConnection) -> None:
-    """Create or adapt schemas, tables, views and comments to the definitions in ``sql/``.
-
-    This is one transaction: hundreds of statements with a commit each take ten times as long.
-    """
-    connection.begin()
-    complete(connection)
-    connection.commit()
 
 
 def complete(connection: duckdb.DuckDBPyConnection, *, comments_on_views: bool = True) -> None:

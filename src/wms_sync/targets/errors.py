@@ -1,13 +1,22 @@
-"""Errors of the steps between the Parquet files and the published file."""
+"""Errors of the steps between the Parquet files and the published tables.
+
+Refusals by the system, the disk or DuckDB (of memory, a thread, a file, a statement) are explained here too.
+"""
 
 from __future__ import annotations
 
+import errno
+import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
-from wms_sync.errors import SettingsError, WmsSyncError
+import duckdb
+
+from wms_sync.errors import NoThread, OutOfMemory, SettingsError, TooManyFiles, WmsSyncError
 from wms_sync.grammar import count_of
+from wms_sync.layout import LAKE
 
 REBUILT_IF_LOST = " If files of a lake are lost, `wms-sync rebuild` rebuilds it."
 STATEMENT = re.compile(r'(Failed to (?:execute query|prepare COPY)) ".*', re.DOTALL)
@@ -22,6 +31,11 @@ def without_statement(error: Exception) -> str:
     text = str(error)
     said = SAYS.findall(text)
     return "; ".join([STATEMENT.sub(r"\1", text).strip(), *said[:1]]) if STATEMENT.search(text) else text
+
+
+def may_lack_files(error: Exception) -> bool:
+    """Return whether an error shows that a file of the lake may be missing, which only a rebuild repairs."""
+    return isinstance(error, duckdb.IOException) and f"/{LAKE}/" in str(error)
 
 
 class AnalyticsError(WmsSyncError):
@@ -193,3 +207,52 @@ class AnotherServiceError(SettingsError):
             f"Nothing was read, loaded or sent. Set a different WMS_DATA_DIR for {base_url} (and WMS_STATE_URL, if "
             "you set that)."
         )
+
+
+NO_THREAD = "can't start new thread"
+"""The text of Python's error; nothing else distinguishes it from other errors."""
+TOO_MANY_FILES = os.strerror(errno.EMFILE)
+
+
+@contextmanager
+def reported_refusals() -> Iterator[None]:
+    """Raise the system's refusals inside the block as ``OutOfMemory``, ``NoThread`` or ``TooManyFiles``."""
+    try:
+        yield
+    except MemoryError as error:
+        raise OutOfMemory from error
+    except OSError as error:
+        if TOO_MANY_FILES in str(error):
+            raise TooManyFiles from error
+        if error.errno != errno.ENOMEM:
+            raise
+        raise OutOfMemory from error
+    except RuntimeError as error:
+        if str(error) != NO_THREAD:
+            raise
+        raise NoThread from error
+
+
+@contextmanager
+def refusals_explained(failed: str, kept: str) -> Iterator[None]:
+    """Raise errors of DuckDB and the disk inside the block as ``AnalyticsError``.
+
+    ``failed`` and ``kept`` are clauses: the step that failed, and the data that is unchanged.
+    """
+    try:
+        yield
+    except WmsSyncError:  # has advice already, even if it is an ``OSError``
+        raise
+    except duckdb.OutOfMemoryException as error:
+        raise AnalyticsError(
+            f"DuckDB needs more memory than WMS_MEMORY_LIMIT allows, or has no disk to spill to ({error}). Raise the "
+            f"limit, or lower WMS_PAGE_SIZE, and run again: {kept}."
+        ) from error
+    except (duckdb.Error, OSError) as error:
+        if TOO_MANY_FILES in str(error):
+            raise TooManyFiles from error
+        lost = REBUILT_IF_LOST if may_lack_files(error) else ""
+        raise AnalyticsError(
+            f"{failed} ({type(error).__name__}: {without_statement(error)}): {kept}. Check the disk (`wms-sync "
+            f"doctor`) and run again.{lost}"
+        ) from error

@@ -31,8 +31,8 @@ from wms_sync.settings import Settings
 from wms_sync.state.turns import Turn
 from wms_sync.storage.durable import share_with_group, sync
 from wms_sync.targets import database
-from wms_sync.targets.database import Relations, Session, relations_in, row_counts, settings_of
-from wms_sync.targets.foreign_log import report_foreign_log
+from wms_sync.targets.database import Relations, Session, relations_in, row_counts
+from wms_sync.targets.opening import open_for_reading, open_for_writing, report_foreign_log, settings_of
 from wms_sync.targets.persons import concerned_tables, held_rows, kept_rows, prepare, write_forgotten
 from wms_sync.targets.target import Opened
 
@@ -79,8 +79,8 @@ class FileTarget:
         return self._layout.published.stat().st_size
 
     def published(self, *, memory_limit: str | None = None) -> Opened:
-        """Open the published file with ``database.open_for_reading``."""
-        return database.open_for_reading(self._layout, self._layout.published, memory_limit=memory_limit)
+        """Open the published file with ``open_for_reading``."""
+        return open_for_reading(self._layout, self._layout.published, memory_limit=memory_limit)
 
     def examined(self) -> str:
         """Compare the definitions of the latest load with this release's, and return a sentence on the result."""
@@ -174,7 +174,7 @@ class FileLoad:
     def session(self) -> Iterator[Session]:
         """Open the private file. Close it at the end, which frees DuckDB's memory."""
         shown = self._layout.published
-        with database.open_for_writing(self._private, memory_limit=self._memory_limit, called=shown) as connection:
+        with open_for_writing(self._private, memory_limit=self._memory_limit, called=shown) as connection:
             yield Session(connection)
 
     def publish(self) -> int:

@@ -33,9 +33,8 @@ from wms_sync.state.store import COMPLETE_STATES, LandedPage, Run, StateStore, W
 from wms_sync.state.turns import Turn
 from wms_sync.storage.durable import sync_file
 from wms_sync.storage.files import unmarked
-from wms_sync.targets.errors import DatabaseOpenError
+from wms_sync.targets.errors import DatabaseOpenError, refusals_explained
 from wms_sync.targets.persons import concerned_tables, forgotten_in, is_personal, kept_rows, persons, prepare
-from wms_sync.targets.refusals import refusals_explained
 from wms_sync.targets.target import Target, former_target, target_of
 from wms_sync.upkeep.forgotten_orders import add_to_list
 

@@ -36,10 +36,9 @@ from wms_sync.state.lock import Held
 from wms_sync.state.store import Observation, Run, StateStore, Window
 from wms_sync.state.turns import taking_turn
 from wms_sync.targets.database import records
-from wms_sync.targets.errors import AnotherServiceError, MaintenanceError, ReadersInTheWay
+from wms_sync.targets.errors import AnotherServiceError, MaintenanceError, ReadersInTheWay, reported_refusals
 from wms_sync.targets.file import FileTarget
-from wms_sync.targets.foreign_log import report_foreign_log
-from wms_sync.targets.refusals import reported_refusals
+from wms_sync.targets.opening import report_foreign_log
 from wms_sync.targets.target import Target, target_of
 from wms_sync.upkeep.forget import are_older, forget
 from wms_sync.upkeep.forgotten_orders import reconcile_lists

@@ -19,8 +19,9 @@ from wms_sync.shipments.load.parquet import receipts
 from wms_sync.shipments.load.refresh import rebuild, refresh
 from wms_sync.shipments.read.reader import Reading
 from wms_sync.state.store import Run
-from wms_sync.targets.database import Session, open_for_writing, row_counts
+from wms_sync.targets.database import Session, row_counts
 from wms_sync.targets.errors import CountsDisagreeError
+from wms_sync.targets.opening import open_for_writing
 from wms_sync.targets.target import target_of
 
 

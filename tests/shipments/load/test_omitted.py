@@ -27,7 +27,8 @@ from wms_sync.shipments.load.merge import Merger
 from wms_sync.shipments.load.omitted import omitted_data
 from wms_sync.shipments.load.refresh import rebuild
 from wms_sync.state.store import Window
-from wms_sync.targets.database import Session, open_for_writing
+from wms_sync.targets.database import Session
+from wms_sync.targets.opening import open_for_writing
 
 Rows = dict[tuple[object, ...], dict[str, object]]
 Dump = dict[str, Rows]

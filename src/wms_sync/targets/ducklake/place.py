@@ -17,6 +17,7 @@ from sqlalchemy.engine import make_url
 
 from wms_sync.catalogue import literal
 from wms_sync.errors import SettingsError
+from wms_sync.layout import LAKE
 from wms_sync.settings import Settings
 from wms_sync.targets.errors import LakeUnreachable
 
@@ -58,10 +59,6 @@ def path_of(name: str) -> Path:
     raise ExtensionMissing(name)
 
 
-NAME = "lake"
-"""The name of the attached database, of the schema of its catalogue in PostgreSQL, and of the folder of its files."""
-
-
 TRIAL = {
     "write in": (
         "attach 'ducklake::memory:' as tried (data_path {path}, data_inlining_row_limit 0)",
@@ -82,12 +79,7 @@ def data_path(settings: Settings) -> str:
     """Return the path of the files in DuckDB's form, with a slash at the end."""
     if settings.files_url is None:
         return f"{settings.layout.lake}/"
-    return f"{settings.files_url.removeprefix('file://')}/{NAME}/"
-
-
-def may_lack_files(error: Exception) -> bool:
-    """Return whether an error shows that a file of the lake may be missing, which only a rebuild repairs."""
-    return isinstance(error, duckdb.IOException) and f"/{NAME}/" in str(error)
+    return f"{settings.files_url.removeprefix('file://')}/{LAKE}/"
 
 
 def extensions(settings: Settings) -> tuple[str, ...]:

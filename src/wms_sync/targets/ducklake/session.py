@@ -20,17 +20,17 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from wms_sync import sql_files
 from wms_sync.catalogue import literal
-from wms_sync.layout import LAKE_OWNER
+from wms_sync.layout import LAKE, LAKE_OWNER
 from wms_sync.settings import Settings, memory_bytes
 from wms_sync.state.engine import Opened
 from wms_sync.state.turns import Turn
 from wms_sync.storage.durable import make_private
 from wms_sync.storage.files import Files
-from wms_sync.targets import database
 from wms_sync.targets.ducklake import place as place
 from wms_sync.targets.ducklake.catalogue import LakeCatalogue
-from wms_sync.targets.ducklake.place import NAME, ONLY_FROM_WHEELS, load_extensions
+from wms_sync.targets.ducklake.place import ONLY_FROM_WHEELS, load_extensions
 from wms_sync.targets.errors import DatabaseOpenError, LakeElsewhere, LakeReplaced, without_statement
+from wms_sync.targets.opening import THREADS, settings_of
 
 KEEPALIVES = {"tcp_keepalives_idle": 30, "tcp_keepalives_interval": 10, "tcp_keepalives_count": 3}
 """With these, PostgreSQL ends a session within a minute after its machine is gone, and releases its locks."""
@@ -49,7 +49,7 @@ def session_options(turn: Turn) -> str:
 def sign(connection: duckdb.DuckDBPyConnection, turn: Turn) -> None:
     """Name the run in the next commit's message, and check the turn once more before PostgreSQL does."""
     row = turn.epoch.row
-    connection.execute(f"call {NAME}.set_commit_message('wms-sync', {literal(f'{row.purpose} (run {row.run_id})')})")
+    connection.execute(f"call {LAKE}.set_commit_message('wms-sync', {literal(f'{row.purpose} (run {row.run_id})')})")
     turn.check()
 
 
@@ -118,12 +118,12 @@ def refuse_another_place(settings: Settings) -> None:
 
 def threads(settings: Settings, memory_each: int = 1) -> int:
     """Return the number of threads if each takes ``memory_each`` bytes of ``WMS_MEMORY_LIMIT``."""
-    most = max(LEAST_THREADS, database.THREADS)
+    most = max(LEAST_THREADS, THREADS)
     return max(1, min(most, memory_bytes(settings.memory_limit) // memory_each))
 
 
 def _config(settings: Settings, memory_limit: str) -> dict[str, str]:
-    own = database.settings_of(settings.layout.work / NAME, memory_limit)
+    own = settings_of(settings.layout.work / LAKE, memory_limit)
     return {**own, "threads": str(threads(settings))}
 
 
@@ -135,8 +135,8 @@ def _attached(
         load_extensions(connection, place.extensions(settings))
         for statement in (*place.store_statements(settings), *_secrets(settings, path, session)):
             connection.execute(statement)
-        connection.execute(f"attach 'ducklake:{NAME}' as {NAME} ({options})")
-        connection.execute(f"use {NAME}")
+        connection.execute(f"attach 'ducklake:{LAKE}' as {LAKE} ({options})")
+        connection.execute(f"use {LAKE}")
         connection.execute("set timezone = 'UTC'")
     except duckdb.Error as error:
         connection.close()
@@ -148,13 +148,13 @@ def _secrets(settings: Settings, path: str | None, session: str | None) -> Itera
     """Yield statements that create secrets with the lake's location. DuckDB never shows the password of a secret."""
     given = place.password(settings)
     password = f", password {literal(given)}" if given else ""
-    yield f"create secret {NAME}_catalogue (type postgres{password})"
+    yield f"create secret {LAKE}_catalogue (type postgres{password})"
     given_path = f", data_path {literal(path)}" if path else ""
     where = place.parameters(settings, options=session)
     yield (
-        f"create secret {NAME} (type ducklake, metadata_path {literal(where)}, "
-        f"metadata_schema {literal(NAME)}{given_path}, "
-        f"metadata_parameters map {{'TYPE': 'postgres', 'SECRET': '{NAME}_catalogue'}})"
+        f"create secret {LAKE} (type ducklake, metadata_path {literal(where)}, "
+        f"metadata_schema {literal(LAKE)}{given_path}, "
+        f"metadata_parameters map {{'TYPE': 'postgres', 'SECRET': '{LAKE}_catalogue'}})"
     )
 
 

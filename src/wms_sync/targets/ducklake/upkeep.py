@@ -25,12 +25,12 @@ import duckdb
 
 from wms_sync.catalogue import literal
 from wms_sync.grammar import count_of
+from wms_sync.layout import LAKE
 from wms_sync.settings import Settings
 from wms_sync.state.turns import Turn
 from wms_sync.targets.ducklake.catalogue import LakeCatalogue, StoredTable
-from wms_sync.targets.ducklake.place import NAME, may_lack_files
 from wms_sync.targets.ducklake.session import opened_for_writing, sign, threads
-from wms_sync.targets.errors import MaintenanceError
+from wms_sync.targets.errors import MaintenanceError, may_lack_files
 from wms_sync.targets.persons import erased, held_rows, present_tables, write_forgotten
 from wms_sync.targets.target import Maintained
 
@@ -99,27 +99,27 @@ def delete_replaced(connection: duckdb.DuckDBPyConnection, turn: Turn, keep: tim
     until = datetime.now(UTC) - keep
     with committed(connection, turn):
         if keep > AT_ONCE:
-            connection.execute(f"call ducklake_expire_snapshots({literal(NAME)}, older_than => $1)", [until])
+            connection.execute(f"call ducklake_expire_snapshots({literal(LAKE)}, older_than => $1)", [until])
         elif earlier := _all_but_the_newest(connection):
-            connection.execute(f"call ducklake_expire_snapshots({literal(NAME)}, versions => {earlier})")
+            connection.execute(f"call ducklake_expire_snapshots({literal(LAKE)}, versions => {earlier})")
     old = "older_than => $1" if keep > AT_ONCE else "cleanup_all => true"
     deleted = 0
     for function in ("ducklake_cleanup_old_files", "ducklake_delete_orphaned_files"):
         turn.check()
-        found = connection.execute(f"call {function}({literal(NAME)}, {old})", [until] if keep > AT_ONCE else [])
+        found = connection.execute(f"call {function}({literal(LAKE)}, {old})", [until] if keep > AT_ONCE else [])
         deleted += len(found.fetchall())
     return deleted
 
 
 def _all_but_the_newest(connection: duckdb.DuckDBPyConnection) -> list[int]:
     """Return all snapshots but the newest, ordered by number, because their times come from different clocks."""
-    found = connection.execute(f"select snapshot_id from ducklake_snapshots({literal(NAME)}) order by snapshot_id")
+    found = connection.execute(f"select snapshot_id from ducklake_snapshots({literal(LAKE)}) order by snapshot_id")
     return [number for (number,) in found.fetchall()][:-1]
 
 
 def _put_together(connection: duckdb.DuckDBPyConnection, turn: Turn, table: StoredTable, steps: Sequence[str]) -> bool:
     """Run the steps for one table. Return whether anything was written."""
-    names = {"name": literal(NAME), "table": literal(table.table_name), "schema": literal(table.schema_name)}
+    names = {"name": literal(LAKE), "table": literal(table.table_name), "schema": literal(table.schema_name)}
     written = 0
     for step in steps:
         with committed(connection, turn):
