@@ -16,7 +16,7 @@ from pipelines.master_data import master_data
 from pipelines.master_data_files import master_data_files
 from pipelines.operation import Operation
 from wms_sync.catalogue import table
-from wms_sync.master_data.kinds.table import KINDS
+from wms_sync.master_data.kinds import KINDS
 from wms_sync.settings import Settings
 from wms_sync.storage.durable import keep_private
 

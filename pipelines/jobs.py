@@ -13,7 +13,7 @@ import dagster as dg
 
 from pipelines.operation import ATTEMPT, NIGHT, Operation
 from wms_sync.cron import next_tick
-from wms_sync.master_data.kinds.kind import Kind
+from wms_sync.master_data.kind import Kind
 from wms_sync.settings import Settings
 from wms_sync.targets.target import maintenance_is_due
 
@@ -59,7 +59,7 @@ def push_jobs(pushed: Mapping[Kind, dg.AssetsDefinition]) -> Mapping[Kind, Asset
             push_name(kind),
             selection=dg.AssetSelection.assets(asset),
             description=(
-                f"Checks and plans CSV files of {kind.many}. Sends the plans approved in its configuration, or all "
+                f"Checks and plans CSV files of {kind.plural}. Sends the plans approved in its configuration, or all "
                 "plans if WMS_PUSH_ENABLED is on."
             ),
         )

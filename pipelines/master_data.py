@@ -23,8 +23,8 @@ from wms_sync.errors import WmsSyncError
 from wms_sync.interrupts import Stopping
 from wms_sync.logs import PlainLines, logging_to, push_line
 from wms_sync.master_data.errors import MasterDataError
-from wms_sync.master_data.kinds.kind import Kind
-from wms_sync.master_data.kinds.table import files_of, folder_of
+from wms_sync.master_data.kind import Kind
+from wms_sync.master_data.kinds import files_of, folder_of
 from wms_sync.master_data.plan import Plan
 from wms_sync.master_data.push import PushReport, plan_file, push_file
 from wms_sync.runs import Handled, counts_of, end_by, failures_of, purpose_of
@@ -300,4 +300,4 @@ def _description(settings: Settings, kind: Kind) -> str:
         else "WMS_PUSH_ENABLED is off: files are checked and planned, and only approved plans are sent. To send a "
         f"plan, launch the job {push_name(kind)} with the configuration that the plan shows under `approve`."
     )
-    return f"{kind.many.capitalize()} from CSV files. {where} {sends}"
+    return f"{kind.plural.capitalize()} from CSV files. {where} {sends}"

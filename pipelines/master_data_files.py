@@ -27,9 +27,9 @@ from pipelines.dead_runs import UNFINISHED
 from pipelines.jobs import AssetJob, push_name
 from pipelines.master_data import GivenFile, run_config
 from wms_sync.master_data.csv_file import digest_of
-from wms_sync.master_data.kinds.kind import Kind
-from wms_sync.master_data.kinds.table import KINDS, files_of, folder_of
-from wms_sync.master_data.pushed_files import pusher
+from wms_sync.master_data.kind import Kind
+from wms_sync.master_data.kinds import KINDS, files_of, folder_of
+from wms_sync.master_data.push import pusher
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import PushedFile, PushFiles
 from wms_sync.state.store import StateStore

@@ -13,7 +13,7 @@ from pathlib import Path
 import dagster as dg
 
 from pipelines import asset_keys, coverage, home, master_data, metadata, shipments, tables
-from wms_sync.master_data.kinds.kind import Kind
+from wms_sync.master_data.kind import Kind
 from wms_sync.reports.days import days_of
 from wms_sync.runs import Handled
 from wms_sync.settings import Settings

@@ -10,7 +10,7 @@ import httpx
 
 from wms_sync.cli.runs import COMMAND_LINE
 from wms_sync.intervals import Interval
-from wms_sync.master_data.kinds.kind import Kind
+from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.push import PushReport
 from wms_sync.runs import Operation, RunReport, push
 from wms_sync.settings import Settings

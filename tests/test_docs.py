@@ -18,7 +18,7 @@ from markdown_it.token import Token
 from tests.beginnings import empty_tables
 from tests.test_conventions import STEPS, modules, read, walked
 from wms_sync.cli.main import main
-from wms_sync.master_data.kinds.table import KINDS
+from wms_sync.master_data.kinds import KINDS
 from wms_sync.settings import PREFIX, Settings
 from wms_sync.shipments.load.checks import checks
 

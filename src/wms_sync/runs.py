@@ -23,7 +23,7 @@ from wms_sync.intervals import Interval
 from wms_sync.master_data.check import Checked
 from wms_sync.master_data.create import Watcher as PushWatcher
 from wms_sync.master_data.errors import MasterDataError
-from wms_sync.master_data.kinds.kind import Kind
+from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.plan import WRONG_USAGE, Plan
 from wms_sync.master_data.push import PushReport, push_file
 from wms_sync.recording import SUCCEEDED, Counts, Ended, Recording

@@ -6,7 +6,7 @@ from tests.test_extras import run
 from wms_sync.cli.demo import MARK, run_demo
 from wms_sync.cli.runs import DAGSTER_HOME
 from wms_sync.errors import SettingsError
-from wms_sync.master_data.kinds.table import IN_SHIPMENTS
+from wms_sync.master_data.kinds import IN_SHIPMENTS
 from wms_sync.state.ledger import PushLedger, State
 
 

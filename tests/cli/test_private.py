@@ -12,7 +12,7 @@ from tests.cli.conftest import LATE_START
 from tests.conftest import opened_store
 from tests.running import run_load, run_push, run_sync
 from wms_sync.cli.upkeep import forget_orders
-from wms_sync.master_data.kinds.table import LOCATION_TAGS
+from wms_sync.master_data.kinds import LOCATION_TAGS
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.finding import Finding
 from wms_sync.settings import Settings

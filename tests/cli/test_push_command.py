@@ -27,8 +27,8 @@ from wms_sync.cli.main import main
 from wms_sync.cli.views import plan_lines
 from wms_sync.logs import push_line
 from wms_sync.master_data.create import Applied, Outcome, PushProgress, Result
-from wms_sync.master_data.kinds.products import PRODUCTS
-from wms_sync.master_data.kinds.table import LOCATION_TAGS, RETAILERS
+from wms_sync.master_data.kinds import LOCATION_TAGS, RETAILERS
+from wms_sync.master_data.products import PRODUCTS
 from wms_sync.master_data.push import PushReport, plan_file
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.finding import Finding

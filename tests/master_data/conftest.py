@@ -21,7 +21,7 @@ from tests.test_sync import synced
 from wms_sandbox.app import Sandbox
 from wms_sandbox.transport import InProcess
 from wms_sync.layout import Layout
-from wms_sync.master_data.kinds.kind import Kind
+from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.plan import Plan
 from wms_sync.master_data.push import PushReport, plan_file, push_file
 from wms_sync.settings import Settings

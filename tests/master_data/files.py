@@ -6,9 +6,9 @@ from pathlib import Path
 
 from wms_sync.master_data.check import Checked, check
 from wms_sync.master_data.csv_file import CsvFile, read_csv
-from wms_sync.master_data.kinds.kind import Kind
+from wms_sync.master_data.kind import Kind
 
-SAMPLES = Path(__file__).parents[2] / "src" / "wms_sync" / "master_data" / "kinds" / "samples"
+SAMPLES = Path(__file__).parents[2] / "src" / "wms_sync" / "master_data" / "samples"
 
 
 def read(folder: Path, content: str | bytes) -> CsvFile:

@@ -14,9 +14,9 @@ from tests.master_data.files import SAMPLES, checked, read
 from wms_sync.master_data.check import check
 from wms_sync.master_data.columns import columns_of
 from wms_sync.master_data.csv_file import read_csv
-from wms_sync.master_data.kinds.kind import Kind
-from wms_sync.master_data.kinds.products import PRODUCTS
-from wms_sync.master_data.kinds.table import KINDS, LOCATION_TAGS, RETAILERS
+from wms_sync.master_data.kind import Kind
+from wms_sync.master_data.kinds import KINDS, LOCATION_TAGS, RETAILERS
+from wms_sync.master_data.products import PRODUCTS
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -5,9 +5,9 @@ import pytest
 from tests.master_data.files import checked, violations
 from wms_sync.master_data.check import check
 from wms_sync.master_data.csv_file import read_csv
-from wms_sync.master_data.kinds.kind import Kind
-from wms_sync.master_data.kinds.products import PRODUCTS
-from wms_sync.master_data.kinds.table import LOCATION_TAGS, RETAILERS
+from wms_sync.master_data.kind import Kind
+from wms_sync.master_data.kinds import LOCATION_TAGS, RETAILERS
+from wms_sync.master_data.products import PRODUCTS
 
 BY_THE_SERVICE = "Is set by the service and cannot be sent. Remove the column."
 UNITS = (

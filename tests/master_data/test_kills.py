@@ -29,10 +29,10 @@ from wms_sandbox.errors import failed
 from wms_sandbox.faults import IN_ITS_PLACE, AnswerLost, ProxyAnswer, in_its_place
 from wms_sandbox.server import SandboxServer
 from wms_sync.master_data.create import Outcome
-from wms_sync.master_data.kinds.kind import Kind
-from wms_sync.master_data.kinds.products import PRODUCTS
-from wms_sync.master_data.kinds.table import RETAILERS, kind_named
+from wms_sync.master_data.kind import Kind
+from wms_sync.master_data.kinds import RETAILERS, kind_named
 from wms_sync.master_data.plan import Action
+from wms_sync.master_data.products import PRODUCTS
 from wms_sync.master_data.push import push_file
 from wms_sync.service.retrying import RetryPolicy
 from wms_sync.settings import Settings

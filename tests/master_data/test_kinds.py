@@ -7,7 +7,7 @@ import pytest
 
 from wms_sync import sql_files
 from wms_sync.master_data.columns import columns_of
-from wms_sync.master_data.kinds.table import IN_SHIPMENTS, KINDS, NAMES, SAMPLES, kind_named
+from wms_sync.master_data.kinds import IN_SHIPMENTS, KINDS, NAMES, SAMPLES, kind_named
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)

@@ -20,10 +20,10 @@ from wms_sandbox.identities import retailer_code, retailer_id
 from wms_sync.cli.views import plan_lines
 from wms_sync.master_data.create import Outcome
 from wms_sync.master_data.existing import KEYS_WITHOUT_PAGES
-from wms_sync.master_data.kinds.kind import Kind
-from wms_sync.master_data.kinds.products import PRODUCTS
-from wms_sync.master_data.kinds.table import LOCATION_TAGS, RETAILERS
+from wms_sync.master_data.kind import Kind
+from wms_sync.master_data.kinds import LOCATION_TAGS, RETAILERS
 from wms_sync.master_data.plan import Action
+from wms_sync.master_data.products import PRODUCTS
 from wms_sync.master_data.records import Record, Reference, body, changes, content, digest
 from wms_sync.state.ledger import Entry, State
 

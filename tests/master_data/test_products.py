@@ -13,7 +13,7 @@ from wms_sandbox.config import SandboxConfig
 from wms_sandbox.faults import AnswerLost
 from wms_sandbox.transport import InProcess
 from wms_sync.master_data.create import Outcome
-from wms_sync.master_data.kinds.products import PRODUCTS
+from wms_sync.master_data.products import PRODUCTS
 
 GOLDEN = Path(__file__).parent / "golden"
 FILE = ("type,sku,name", "Product,MUG,Mug", "Product,CUP,Cup")

@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.master_data.files import checked, violations
-from wms_sync.master_data.kinds.kind import Kind
-from wms_sync.master_data.kinds.products import PRODUCTS
-from wms_sync.master_data.kinds.table import LOCATION_TAGS, RETAILERS
+from wms_sync.master_data.kind import Kind
+from wms_sync.master_data.kinds import LOCATION_TAGS, RETAILERS
+from wms_sync.master_data.products import PRODUCTS
 
 
 def keys(result):

@@ -11,8 +11,8 @@ from starlette.responses import Response
 
 from tests.test_sync import load
 from wms_sandbox.faults import AnswerLost, Disconnect
-from wms_sync.master_data.kinds.products import PRODUCTS
-from wms_sync.master_data.kinds.table import LOCATION_TAGS, RETAILERS
+from wms_sync.master_data.kinds import LOCATION_TAGS, RETAILERS
+from wms_sync.master_data.products import PRODUCTS
 from wms_sync.shipments.load.refresh import refresh
 from wms_sync.state.ledger import State
 from wms_sync.state.store import Run

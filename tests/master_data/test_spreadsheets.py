@@ -13,7 +13,7 @@ import pytest
 
 from wms_sync.master_data.check import check
 from wms_sync.master_data.csv_file import read_csv
-from wms_sync.master_data.kinds.products import PRODUCTS
+from wms_sync.master_data.products import PRODUCTS
 
 SAVED = Path(__file__).parent / "spreadsheets"
 DAMAGED = [

@@ -13,7 +13,7 @@ from tests.conftest import IMPATIENT
 from tests.service.test_client import answer_first
 from wms_sandbox.errors import failed
 from wms_sandbox.faults import IN_ITS_PLACE, AnswerLost, Disconnect, ProxyAnswer, Truncated, in_its_place
-from wms_sync.master_data.kinds.table import LOCATION_TAGS, RETAILERS
+from wms_sync.master_data.kinds import LOCATION_TAGS, RETAILERS
 from wms_sync.service.client import GlobalApi
 from wms_sync.service.creates import Created, Creates, already_in_use
 from wms_sync.service.errors import (

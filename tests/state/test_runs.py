@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from wms_sync.layout import Layout
-from wms_sync.master_data.kinds.table import KINDS
-from wms_sync.master_data.pushed_files import push_lock
+from wms_sync.master_data.kinds import KINDS
+from wms_sync.master_data.push import push_lock
 from wms_sync.runs import purpose_of
 from wms_sync.state import schema
 from wms_sync.state.lock import WRITER, lock_of

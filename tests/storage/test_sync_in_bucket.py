@@ -18,7 +18,7 @@ from tests.survival.installation import Installation, Rows, rows
 from tests.survival.moments import Moment
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
-from wms_sync.master_data.kinds.products import PRODUCTS
+from wms_sync.master_data.products import PRODUCTS
 from wms_sync.master_data.push import plan_file
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.status import status

@@ -21,8 +21,8 @@ from wms_sandbox.server import SandboxServer
 from wms_sync.grammar import count_of
 from wms_sync.intervals import intersect
 from wms_sync.master_data.create import Outcome
-from wms_sync.master_data.kinds.products import PRODUCTS
-from wms_sync.master_data.kinds.table import RETAILERS
+from wms_sync.master_data.kinds import RETAILERS
+from wms_sync.master_data.products import PRODUCTS
 from wms_sync.master_data.push import PushReport, plan_file, push_file
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.findings import findings_of

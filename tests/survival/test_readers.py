@@ -19,7 +19,7 @@ from tests.survival.moments import watched
 from tests.test_sync import first_synced, synced
 from wms_sandbox.app import Sandbox
 from wms_sync.layout import Layout
-from wms_sync.master_data.kinds.table import RETAILERS
+from wms_sync.master_data.kinds import RETAILERS
 from wms_sync.master_data.plan import Action
 from wms_sync.master_data.push import plan_file
 from wms_sync.reports.doctor import examine

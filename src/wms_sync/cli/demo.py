@@ -21,7 +21,7 @@ from wms_sync.cli.runs import run_push, run_sync
 from wms_sync.cli.ui import MERCHANT_API_KEY, MERCHANT_USERNAME, TOKEN, local_sandbox
 from wms_sync.cli.views import plan_lines
 from wms_sync.errors import SettingsError, lacks
-from wms_sync.master_data.kinds.table import KINDS, SAMPLES, files_of
+from wms_sync.master_data.kinds import KINDS, SAMPLES, files_of
 from wms_sync.master_data.plan import SHOWN
 from wms_sync.master_data.push import plan_file
 from wms_sync.settings import Settings

@@ -22,7 +22,7 @@ from wms_sync.cli.printing import say, say_lines, shown
 from wms_sync.errors import SettingsError, WmsSyncError
 from wms_sync.interrupts import interruptible
 from wms_sync.logs import Lines, handling, stamped
-from wms_sync.master_data.kinds.table import NAMES
+from wms_sync.master_data.kinds import NAMES
 from wms_sync.settings import Settings
 from wms_sync.storage.durable import keep_private, unusable
 
@@ -150,7 +150,7 @@ def push(kind: str, file: Path | None, dry_run: bool, resend: bool, every: bool,
     Use --dry-run to see the plan first. It is safe to push a file again.
     """
     from wms_sync.cli import views
-    from wms_sync.master_data.kinds.table import kind_named
+    from wms_sync.master_data.kinds import kind_named
     from wms_sync.master_data.plan import SHOWN
 
     if columns:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from wms_sync.master_data.create import PushProgress
     from wms_sync.master_data.create import Watcher as PushWatcher
-    from wms_sync.master_data.kinds.kind import Kind
+    from wms_sync.master_data.kind import Kind
     from wms_sync.runs import Operation, RunReport
     from wms_sync.settings import Settings
     from wms_sync.shipments.load.refresh import Replayed

@@ -23,7 +23,7 @@ from wms_sync.cli.runs import DAGSTER_HOME
 from wms_sync.errors import SettingsError, WmsSyncError, lacks
 from wms_sync.interrupts import sigterm_interrupts
 from wms_sync.layout import Layout
-from wms_sync.master_data.kinds.table import SAMPLES
+from wms_sync.master_data.kinds import SAMPLES
 from wms_sync.settings import PREFIX, Settings
 
 SHIPMENTS, SEED, DAYS = 5000, 7, 30

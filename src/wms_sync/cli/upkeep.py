@@ -17,8 +17,8 @@ from wms_sync.cli.runs import COMMAND_LINE
 from wms_sync.cli.views import moment
 from wms_sync.errors import SettingsError
 from wms_sync.grammar import count_of
-from wms_sync.master_data.kinds.table import NAMES
-from wms_sync.master_data.pushed_files import push_lock
+from wms_sync.master_data.kinds import NAMES
+from wms_sync.master_data.push import push_lock
 from wms_sync.recording import SUCCEEDED, Counts, Recording
 from wms_sync.reports.report import remake_report
 from wms_sync.settings import Settings

@@ -11,7 +11,7 @@ from wms_sync.cli.printing import plain, say, say_json, say_lines
 from wms_sync.errors import SettingsError
 from wms_sync.grammar import count_of
 from wms_sync.master_data.columns import Violation, columns_of
-from wms_sync.master_data.kinds.kind import Kind
+from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.plan import SHOWN, Action, Plan, Step
 from wms_sync.reports.finding import Event, Finding, exit_code, open_findings
 

@@ -2,14 +2,15 @@
 
     csv_file      reads a CSV file as text
     fields        the rules of cells; ``json_columns`` has the rules of cells with JSON
-    kinds         the kinds of master data, each with the body of its create
+    kind          what all kinds of master data have; ``products`` are the largest
+    kinds         the kinds, each with the body of its create, and the folder of their files
     columns       the columns of a kind, and the header of a file
     records       the records of valid rows, and the rules that involve several rows
     check         checks each row by every rule that does not need the service
     existing      reads the objects that the service is known to have
     plan          decides what happens to each row, given these objects
     create        sends one create; ``apply`` sends a plan, parents first
-    push          handles a file from plan to report; ``pushed_files`` writes its rejected rows, and lists open files
+    push          handles a file from plan to report, writes its rejected rows, and lists open files
 
 Keep out: HTTP (``service``), the ledger's tables (``state``).
 """

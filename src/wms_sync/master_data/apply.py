@@ -110,7 +110,7 @@ class ReadyRows:
         )
 
     def _orphan(self, child: Step, parent: Result) -> Result:
-        named = f"Refers to {self._kind.one} {parent.key} on line {parent.line}"
+        named = f"Refers to {self._kind.singular} {parent.key} on line {parent.line}"
         if parent.outcome in GOOD:
             why = (
                 f"{named}, which the service has with an unknown id. Push again when a sync has read it, or set "

@@ -35,7 +35,7 @@ from wms_sync.master_data.fields import (
     two_ways,
 )
 from wms_sync.master_data.json_columns import NO_OVERLAY, RAW, Overlay, decides, overlaid, read_overlay
-from wms_sync.master_data.kinds.kind import Kind
+from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.records import Record, Reference, duplicate_keys, parents_first
 
 if TYPE_CHECKING:

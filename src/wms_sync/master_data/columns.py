@@ -22,7 +22,7 @@ from wms_sync.grammar import count_of
 from wms_sync.master_data.csv_file import CUSTOM_FIELD, CsvFile
 from wms_sync.master_data.fields import Cell, Refers
 from wms_sync.master_data.json_columns import RAW, WHOLE, CustomFields, overlay_cell
-from wms_sync.master_data.kinds.kind import Kind
+from wms_sync.master_data.kind import Kind
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -220,7 +220,7 @@ def _unknown(file: CsvFile, kind: Kind, position: int, name: str) -> Iterator[Vi
     elif name:
         meant = nearest(kind, name)
         hint = f"Did you mean {meant}?" if meant else f"Remove or rename it; {RAW} can set fields without a column."
-        yield _violation(file, written, f"Is not a column of {kind.many}. {hint}")
+        yield _violation(file, written, f"Is not a column of {kind.plural}. {hint}")
     elif _filled(file, position):
         yield _violation(file, written, f"Column {position + 1} has cells but no name. Name or remove it.")
 
@@ -228,7 +228,7 @@ def _unknown(file: CsvFile, kind: Kind, position: int, name: str) -> Iterator[Vi
 def _missing(file: CsvFile, kind: Kind, placed: dict[str, FileColumn]) -> Iterator[Violation]:
     for column in columns_of(kind):
         if column.required and column.name not in placed:
-            yield Violation(file.header_line, column.name, "", f"The column is missing: {kind.many} need it.")
+            yield Violation(file.header_line, column.name, "", f"The column is missing: {kind.plural} need it.")
 
 
 def _violation(file: CsvFile, written: str, rule: str) -> Violation:

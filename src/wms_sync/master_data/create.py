@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from wms_sync.errors import WmsSyncError
 from wms_sync.master_data.existing import Found, Lookup, made_since
-from wms_sync.master_data.kinds.kind import Kind
+from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.plan import WITH_RESEND, Action, what_to_do
 from wms_sync.service.creates import Creates, Resource, already_in_use, speaks_of_use
 from wms_sync.service.errors import ApiError, Busy, InDoubt, NotSent, Rejected, ServiceFailed

@@ -24,8 +24,8 @@ from wms_sync import sql_files
 from wms_sync.grammar import count_of
 from wms_sync.json_values import identity
 from wms_sync.master_data.check import Checked
-from wms_sync.master_data.kinds.kind import MerchantMethod
-from wms_sync.master_data.kinds.table import KINDS
+from wms_sync.master_data.kind import MerchantMethod
+from wms_sync.master_data.kinds import KINDS
 from wms_sync.service.errors import AccessDenied, ApiError, CallFailed, ProtocolError, SessionExpired
 from wms_sync.service.merchant import MerchantApi
 from wms_sync.state.ledger import CLOCKS_DIFFER, PRESENT, UNSURE, Entry, PushLedger

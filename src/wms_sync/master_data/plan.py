@@ -28,7 +28,7 @@ from wms_sync.grammar import count_of
 from wms_sync.master_data.check import Checked
 from wms_sync.master_data.columns import Violation
 from wms_sync.master_data.existing import Existing, Found, made_since, of_entry
-from wms_sync.master_data.kinds.kind import Kind
+from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.records import Change, Record, Reference, Remote, body, changes, content
 from wms_sync.state.ledger import PRESENT, UNSURE, Entry, State
 
@@ -166,7 +166,7 @@ class Plan(Struct, frozen=True):
     def summary(self) -> str:
         """Return one line: ``3 rows of new.csv as retailers: 2 create, 1 already there``."""
         counted = ", ".join(f"{count:,} {action}" for action, count in self.counts.items()) or "nothing to do"
-        return f"{count_of(len(self.steps), 'row')} of {self.checked.file.path.name} as {self.kind.many}: {counted}"
+        return f"{count_of(len(self.steps), 'row')} of {self.checked.file.path.name} as {self.kind.plural}: {counted}"
 
     def rows(self) -> list[dict[str, Any]]:
         """Return all steps as table rows, in the order of the file."""
@@ -297,7 +297,8 @@ class _Planner:
         if shown:
             sent += f" ({_among(shown)}, but this may be another one)"
         if self._kind.is_unique:
-            why = f"{sent}. It is sent again: the service refuses a second {self._kind.one} of this {self._kind.key}."
+            second = f"second {self._kind.singular} of this {self._kind.key}"
+            why = f"{sent}. It is sent again: the service refuses a {second}."
             if entry.state is State.UNPROVEN and not self._resend:
                 why = f"{sent}, and sent again without success. {what_to_do(self._kind, entry.state)}"
             return replace(step, action=Action.IN_DOUBT, why=why, sends=True, is_last_word=self._resend)
@@ -347,7 +348,7 @@ def what_to_do(kind: Kind, state: State = State.DOUBT, *, was_there: bool = Fals
         return f"The service refuses it without a reason, so pushing again does not settle it. {look}"
     if kind.is_unique:
         again = f"Push the file again{WITH_RESEND if was_there else ''}"
-        return f"{again}: the service refuses a second {kind.one} of this {kind.key}, which settles it."
+        return f"{again}: the service refuses a second {kind.singular} of this {kind.key}, which settles it."
     return (
         f"The service may have it. Look for the {kind.key} in the service, or push again after a sync or with the "
         "Merchant API set (WMS_MERCHANT_USERNAME), which may find it. Only if it is not there, push with --resend."

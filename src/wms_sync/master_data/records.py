@@ -23,7 +23,7 @@ from msgspec import Struct
 
 from wms_sync.grammar import agreed
 from wms_sync.master_data.columns import Violation
-from wms_sync.master_data.kinds.kind import Kind
+from wms_sync.master_data.kind import Kind
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -151,7 +151,9 @@ def _circle(kind: Kind, record: Record, members: Sequence[str]) -> Violation:
     ]
     reference = next(parent for key, parent in _parents(kind, record) if key == turned[1 % len(turned)])
     if len(members) == 1:
-        return Violation(record.line, reference.column, record.key, f"The {kind.one} {record.key} refers to itself.")
+        return Violation(
+            record.line, reference.column, record.key, f"The {kind.singular} {record.key} refers to itself."
+        )
     way = " -> ".join([*turned, *(["..."] if len(members) > len(turned) else []), record.key])
     return Violation(
         record.line, reference.column, turned[1], f"Refers in a circle: {way}. Remove one of these references."
@@ -167,14 +169,14 @@ def _troubled_parents(
                 record.line,
                 reference.column,
                 key,
-                f"The {kind.one} {key} on line {out[key]} is rejected too. Correct that line first.",
+                f"The {kind.singular} {key} on line {out[key]} is rejected too. Correct that line first.",
             )
         elif kind.inactive and key in by_key and by_key[key].body.get("status") == kind.inactive:
             yield Violation(
                 record.line,
                 reference.column,
                 key,
-                f"The {kind.one} {key} on line {by_key[key].line} is {kind.inactive} and cannot be a parent.",
+                f"The {kind.singular} {key} on line {by_key[key].line} is {kind.inactive} and cannot be a parent.",
             )
 
 

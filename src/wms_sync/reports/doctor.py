@@ -17,8 +17,8 @@ from wms_sync import sql_files
 from wms_sync.errors import WmsSyncError
 from wms_sync.grammar import count_of
 from wms_sync.master_data.existing import METHODS, MerchantLookup
-from wms_sync.master_data.kinds.table import IN_SHIPMENTS, KINDS, files_of, folder_of
-from wms_sync.master_data.pushed_files import pusher
+from wms_sync.master_data.kinds import IN_SHIPMENTS, KINDS, files_of, folder_of
+from wms_sync.master_data.push import pusher
 from wms_sync.reports.alerts.channels import all_channels
 from wms_sync.reports.doctor_reading import check_status, read_as_a_sync
 from wms_sync.reports.finding import Finding, examined, open_findings
@@ -263,7 +263,7 @@ def _lock(settings: Settings) -> Iterator[Finding]:
     yield examined("lock", "note", f"held by {holder}" if holder else "free")
     for kind in KINDS:
         if (holder := pusher(settings, kind.name)) is not None:
-            yield examined("lock", "note", f"{kind.many} are being pushed: {holder}")
+            yield examined("lock", "note", f"{kind.plural} are being pushed: {holder}")
     if (newest := newest_epoch(settings.database_url)) is not None:
         yield examined("epoch", "note", f"the newest epoch is {newest.epoch}: {newest}")
 
@@ -331,7 +331,7 @@ def _master_data(settings: Settings) -> Iterator[Finding]:
         yield examined("master data", "note", "WMS_MASTER_DATA_DIR is not set: Dagster plans no files")
         return
     folder = folder_of(settings)
-    counted = ", ".join(f"{count_of(len(files_of(folder, kind)), 'file')} of {kind.many}" for kind in KINDS)
+    counted = ", ".join(f"{count_of(len(files_of(folder, kind)), 'file')} of {kind.plural}" for kind in KINDS)
     sends = "on: Dagster pushes them" if settings.push_enabled else "off: Dagster plans them and sends nothing"
     yield examined("master data", "note", f"{counted} in {folder}; WMS_PUSH_ENABLED is {sends}")
 

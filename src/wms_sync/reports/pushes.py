@@ -10,10 +10,10 @@ from pathlib import Path
 from msgspec import Struct
 
 from wms_sync.grammar import agreed, count_of
-from wms_sync.master_data.kinds.kind import Kind
-from wms_sync.master_data.kinds.table import IN_SHIPMENTS, KINDS, NAMES, kind_named
+from wms_sync.master_data.kind import Kind
+from wms_sync.master_data.kinds import IN_SHIPMENTS, KINDS, NAMES, kind_named
 from wms_sync.master_data.plan import what_to_do
-from wms_sync.master_data.pushed_files import needs, pusher, unfinished
+from wms_sync.master_data.push import needs, pusher, unfinished
 from wms_sync.reports.finding import Event, Finding, warning
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.plan import late_after
@@ -129,7 +129,7 @@ def _rejects(settings: Settings, kind: Kind, runs: Sequence[RunRecord]) -> Itera
     contents = sorted(file.sha256 for file in pushed if file.run_id == last.run_id)
     yield warning(
         f"rejects-{kind.slug}",
-        f"{count_of(rejected, 'row')} of {kind.many} {agreed(rejected, 'was', 'were')} rejected.",
+        f"{count_of(rejected, 'row')} of {kind.plural} {agreed(rejected, 'was', 'were')} rejected.",
         rejected,
         *contents,
         what_to_do="Correct the rows in the newest file of data/rejects, and push that file.",

@@ -12,7 +12,7 @@ from msgspec import Struct
 from wms_sync.cron import next_tick
 from wms_sync.intervals import Interval
 from wms_sync.layout import Layout
-from wms_sync.master_data.pushed_files import unfinished
+from wms_sync.master_data.push import unfinished
 from wms_sync.reports.inbox import InboxEntry, marked
 from wms_sync.reports.published import LastAudit, Published, published_of
 from wms_sync.reports.pushes import Doubt, Pushed

@@ -31,8 +31,8 @@ from wms_sync.master_data.fields import (
     without_html,
 )
 from wms_sync.master_data.json_columns import retailer_fields
-from wms_sync.master_data.kinds.kind import CLOSED, Kind, MerchantMethod, Text255, Texts
-from wms_sync.master_data.kinds.products import PRODUCTS
+from wms_sync.master_data.kind import CLOSED, Kind, MerchantMethod, Text255, Texts
+from wms_sync.master_data.products import PRODUCTS
 from wms_sync.settings import Settings
 
 

@@ -1,6 +1,6 @@
 """The type ``Kind``, and the cells and groups of cells that several kinds share.
 
-The bodies of a kind define its fields, with the rule of each cell. ``table`` lists the kinds. A row fills all cells of
+The bodies of a kind define its fields, with the rule of each cell. ``kinds`` lists the kinds. A row fills all cells of
 a group such as ``Money``, or none.
 """
 
@@ -82,14 +82,14 @@ class Kind(Struct, frozen=True, eq=False):
         return self.name
 
     @property
-    def many(self) -> str:
+    def plural(self) -> str:
         """Return the words for several objects: ``location tags``."""
         return self.name.replace("-", " ")
 
     @property
-    def one(self) -> str:
+    def singular(self) -> str:
         """Return the words for one object: ``location tag``."""
-        return self.many.removesuffix("s")
+        return self.plural.removesuffix("s")
 
     @property
     def slug(self) -> str:
