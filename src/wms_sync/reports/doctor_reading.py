@@ -18,12 +18,11 @@ from wms_sync.service.body import decoded
 from wms_sync.service.client import STATUS, GlobalApi
 from wms_sync.service.errors import ApiError, Rejected
 from wms_sync.service.query import Page
-from wms_sync.service.refusals import agree
 from wms_sync.service.selection import PREFIX, Selection
 from wms_sync.service.shipments import PageSize, ShipmentListing
 from wms_sync.service.statuses import NO_SUCH_PATH
 from wms_sync.settings import Settings
-from wms_sync.shipments.read.field_selection import omitted_data_of, taken_again, wanted
+from wms_sync.shipments.read.field_selection import agree, omitted_data_of, taken_again, wanted
 from wms_sync.shipments.read.listing import describe_widening, listing_of, measured_widening
 
 PAGES = 2

@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 import pytest
 
 from wms_sync.service.errors import Problem, Rejected, Unauthorized
-from wms_sync.service.refusals import Agreement, agree
 from wms_sync.service.selection import Selection, parameters
+from wms_sync.shipments.read.field_selection import Agreement, agree
 
 WHOLE = Selection.whole(include_addresses=False)
 
