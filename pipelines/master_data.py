@@ -179,7 +179,7 @@ def _handle(
     try:
         for file in config.files or _all_files(context, operation.settings, kind):
             try:
-                done = _handle_one(context, operation, kind, file, config, held)
+                done = _handle_file(context, operation, kind, file, config, held)
             except _OnlyPlanned as shown:
                 done = shown.plan
             except MasterDataError as error:
@@ -213,7 +213,7 @@ def _all_files(context: dg.AssetExecutionContext, settings: Settings, kind: Kind
     return files
 
 
-def _handle_one(
+def _handle_file(
     context: dg.AssetExecutionContext,
     operation: Operation,
     kind: Kind,

@@ -119,8 +119,8 @@ class Trial:
     @property
     def pages(self) -> int:
         """Return how many pages were asked for by now."""
-        asked = (one for one in self.sandbox.requests if one.path == SHIPMENTS and one.user_agent != REFEREE)
-        return sum(_many(one.query) for one in asked)
+        asked = (request for request in self.sandbox.requests if request.path == SHIPMENTS)
+        return sum(_many(request.query) for request in asked if request.user_agent != REFEREE)
 
     @property
     def ids(self) -> list[int]:
@@ -179,8 +179,8 @@ class Trial:
             return row == true
         of_odd = [name in self.odd[key] for name in COMPARED]
         return all(
-            one == other or (is_odd and (one is None or one == str(self.odd[key][name])))
-            for one, other, is_odd, name in zip(row, true, of_odd, COMPARED, strict=True)
+            value == other or (is_odd and (value is None or value == str(self.odd[key][name])))
+            for value, other, is_odd, name in zip(row, true, of_odd, COMPARED, strict=True)
         )
 
     def truth(self) -> dict[int, Row]:
@@ -193,7 +193,7 @@ class Trial:
         with httpx.Client(base_url=settings["WMS_BASE_URL"], headers=headers, timeout=_SECONDS) as client:
             while target:
                 page = client.get(target).raise_for_status().json()
-                found |= {one["id"]: _row(one) for one in page["collection"]}
+                found |= {record["id"]: _row(record) for record in page["collection"]}
                 target = page["next"] if page["has_more"] else ""
         return found
 

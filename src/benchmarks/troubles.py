@@ -129,9 +129,9 @@ def _is_odd(now: Trial) -> None:
     """
 
     def put_in(page: dict[str, Any]) -> dict[str, Any]:
-        for one in page["collection"]:
-            if one["id"] in now.odd:
-                one |= now.odd[one["id"]]
+        for record in page["collection"]:
+            if record["id"] in now.odd:
+                record |= now.odd[record["id"]]
         return page
 
     quarters = now.ids[now.shipments // 4 :: now.shipments // 4]

@@ -24,7 +24,7 @@ MANIFEST = "manifest.json"
 """A file in a window's folder of raw pages: the state store's record of the window, written once it is whole."""
 PAGES_DROPPED = "pages-dropped.json"
 """A file in a window's folder: the time at which retention deleted the window's raw pages."""
-SET_ASIDE = ".of-an-earlier-file"
+FOREIGN_LOG = ".of-an-earlier-file"
 """The suffix of a log that was found next to the published file and renamed."""
 _WINDOW, _MARK = r"[A-Za-z0-9][\w.-]*", "(-[0-9a-f]{8})?"
 _RESTORABLE = re.compile(
@@ -103,7 +103,7 @@ class Layout(Struct, frozen=True):
 
     def foreign_logs(self) -> list[Path]:
         """Return the paths of logs that were found next to the published file and renamed."""
-        return sorted(self.root.glob(f"{self.published_log.name}*{SET_ASIDE}"))
+        return sorted(self.root.glob(f"{self.published_log.name}*{FOREIGN_LOG}"))
 
     @property
     def lake(self) -> Path:

@@ -180,7 +180,7 @@ class Settings(BaseModel):
 
     @field_validator("schedule_cron")
     @classmethod
-    def _schedule_is_one(cls, value: str) -> str:
+    def _schedule_is_valid(cls, value: str) -> str:
         return checked_cron(value)
 
     @field_validator("memory_limit")

@@ -287,7 +287,7 @@ def test_a_damaged_manifest_sets_its_window_aside(bench, sandbox, tmp_path):
         read_since = {one.interval for one in bench.store.windows("landed") if one.started_at > window.started_at}
         assert intersect((window.interval,), read_since) == (window.interval,), "its time was read again"
         assert_landed(bench, sandbox)
-        [found] = [one for one in findings_of(bench.settings) if one.name.startswith("set-aside")]
+        [found] = [one for one in findings_of(bench.settings) if one.name.startswith("quarantined-window")]
         assert found in tuple(examine(bench.settings))
         assert f"{window.id} is ignored" in found.text
         assert "Restore manifest.json from a backup" in found.text
@@ -299,7 +299,7 @@ def test_a_damaged_manifest_sets_its_window_aside(bench, sandbox, tmp_path):
     assert "restored 1 window " in night(bench)[0]
     taken = bench.store.window(window.id)
     assert (taken.state, taken.records) == ("loaded", window.records)
-    assert not any(one.name.startswith("set-aside") for one in findings_of(bench.settings))
+    assert not any(one.name.startswith("quarantined-window") for one in findings_of(bench.settings))
     assert_equal(bench, sandbox)
     bench.store.close()
 

@@ -44,15 +44,15 @@ def _run_of_dagster(home: str) -> None:
     import dagster as dg
 
     @dg.op
-    def one_step() -> None:
+    def step() -> None:
         """Do nothing."""
 
     @dg.job
-    def one_job() -> None:
-        one_step()
+    def job() -> None:
+        step()
 
     with dg.DagsterInstance.get() as instance:
-        one_job.execute_in_process(instance=instance)
+        job.execute_in_process(instance=instance)
 
 
 def _copy(source: str, target: str) -> None:

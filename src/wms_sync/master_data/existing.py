@@ -113,7 +113,7 @@ def read_existing(
             remembered = ledger.entries(service, KIND_BY_TYPE[other].name, keys - own if other == type_ else keys)
             for key, entry in remembered.items():
                 if entry.state in PRESENT:
-                    things[other, key] = _the_one_created_here(of_entry(entry, other), things.get((other, key), ()))
+                    things[other, key] = _created_here(of_entry(entry, other), things.get((other, key), ()))
     if lookup is not None:
         unknown = {
             other: {key for key in keys if _is_unknown(things.get((other, key)))} for other, keys in named.items()
@@ -141,7 +141,7 @@ def made_since(moment: datetime, shown: Iterable[Found]) -> tuple[Found, ...]:
     return made if len(made) == 1 and not is_to_come else ()
 
 
-def _the_one_created_here(remembered: Found, shown: tuple[Found, ...]) -> tuple[Found, ...]:
+def _created_here(remembered: Found, shown: tuple[Found, ...]) -> tuple[Found, ...]:
     """Return the object that an earlier push created, even if another merchant has an object with the same key."""
     if remembered.id is None:
         return shown or (remembered,)

@@ -336,7 +336,7 @@ class _Planner:
         if not found and parent is None and reference.kind in self._existing.unasked:
             why = f"Refers to {what}, but the Merchant API could not be called to look it up. Push again when it can be"
             return _Unresolved(Action.WAITS, f"{why}, or use {reference.ids}.")
-        return _one(found, what, reference.ids, parent)
+        return _single(found, what, reference.ids, parent)
 
 
 def what_to_do(kind: Kind, state: State = State.DOUBT, *, was_there: bool = False) -> str:
@@ -360,7 +360,7 @@ class _Unresolved(Struct, frozen=True):
     why: str
 
 
-def _one(found: Sequence[Found], what: str, ids: str, parent: Step | None) -> Remote | _Unresolved:
+def _single(found: Sequence[Found], what: str, ids: str, parent: Step | None) -> Remote | _Unresolved:
     """Return the only match for ``what``. ``ids`` is the column that takes an id, which needs no look-up."""
     if not found and parent is not None:
         does = "waits too" if parent.action is Action.WAITS else f"is {parent.action}"

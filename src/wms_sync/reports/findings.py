@@ -149,7 +149,7 @@ def _coverage(installation: Installation) -> Findings:
         yield lasting_error("state-lost", text, what_to_do=what_to_do, event=None)
         return
     for folder in quarantined_folders(settings.layout, store):
-        yield warning("set-aside", str(folder), about=folder.window_id)
+        yield warning("quarantined-window", str(folder), about=folder.window_id)
     covered = store.covered(("loaded",))
     if not covered:
         text = "Nothing has been synced yet: run `wms-sync sync`."

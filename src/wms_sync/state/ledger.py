@@ -120,8 +120,8 @@ class PushLedger(Guarded):
         found: dict[str, Entry] = {}
         with self._reading() as connection:
             for part in _parts(list(keys)):
-                one_kind = and_(push_ledger.c.service == service, push_ledger.c.kind == kind)
-                query = select(push_ledger).where(one_kind, push_ledger.c.key.in_(part))
+                of_kind = and_(push_ledger.c.service == service, push_ledger.c.kind == kind)
+                query = select(push_ledger).where(of_kind, push_ledger.c.key.in_(part))
                 found |= {row.key: _entry(row._mapping) for row in connection.execute(query)}
         return found
 

@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 
 import duckdb
 
-from wms_sync.layout import SET_ASIDE, Layout, spill
+from wms_sync.layout import FOREIGN_LOG, Layout, spill
 from wms_sync.storage.durable import Inaccessible, accessing, make_private, make_private_file
 from wms_sync.targets.database import complete, is_as_defined
 from wms_sync.targets.errors import DatabaseForbidden, DatabaseNewer, DatabaseOpenError
@@ -174,7 +174,7 @@ def keep_foreign_log(layout: Layout) -> Path | None:
     if not log.exists():
         return None
     names = itertools.chain([log.name], (f"{log.name}.{number}" for number in itertools.count(2)))
-    kept = next(path for name in names if not (path := log.with_name(f"{name}{SET_ASIDE}")).exists())
+    kept = next(path for name in names if not (path := log.with_name(f"{name}{FOREIGN_LOG}")).exists())
     with suppress(FileNotFoundError), accessing(log):  # another process may have renamed it first
         return log.rename(kept)
     return None

@@ -27,11 +27,11 @@ from wms_sync.state.store import Reason, Run, StateStore, Window
 
 logger = logging.getLogger(__name__)
 
-_SIGNATURE = "set aside"
+_SIGNATURE = "quarantined"
 """The signature of a quarantined window, whose requests are unknown."""
 
 
-class SetAside(Struct, frozen=True):
+class QuarantinedWindow(Struct, frozen=True):
     """The folder of a quarantined window, and the reason."""
 
     window_id: str
@@ -88,7 +88,7 @@ def is_quarantined(layout: Layout, window: Window) -> bool:
     return window.signature == _SIGNATURE and is_complete(layout, window.id)
 
 
-def quarantined_folders(layout: Layout, store: StateStore) -> Iterator[SetAside]:
+def quarantined_folders(layout: Layout, store: StateStore) -> Iterator[QuarantinedWindow]:
     """Yield the folders with an unusable manifest whose windows are not in the state store or are quarantined."""
     known = {window.id for window in store.windows() if window.signature != _SIGNATURE}
     for window_id in layout.windows():
@@ -96,8 +96,8 @@ def quarantined_folders(layout: Layout, store: StateStore) -> Iterator[SetAside]
             yield _described(layout, window_id, reason)
 
 
-def _described(layout: Layout, window_id: str, reason: str) -> SetAside:
-    return SetAside(window_id, layout.files.where(window_key(window_id)), reason)
+def _described(layout: Layout, window_id: str, reason: str) -> QuarantinedWindow:
+    return QuarantinedWindow(window_id, layout.files.where(window_key(window_id)), reason)
 
 
 def _reason(layout: Layout, window_id: str) -> str | None:
