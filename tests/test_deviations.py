@@ -20,7 +20,6 @@ from starlette.responses import JSONResponse, Response
 from tests.conftest import CONFIG, ending
 from tests.landed import assert_landed, landed_ids
 from wms_sandbox.app import STATUS, Sandbox
-from wms_sandbox.field_treatment import FieldTreatment
 from wms_sandbox.transport import InProcess
 
 FEW = replace(CONFIG, shipments=30, families=20)
@@ -123,7 +122,7 @@ DEVIATIONS = [
     Deviation("there is no previous, no processing time and no system status", bare),
     Deviation(
         "a name of field selection is refused without saying which",
-        lambda sandbox: setattr(sandbox, "field_treatment", FieldTreatment(frozenset({BILLING_GROUP}), told="nothing")),
+        forbids(lambda: JSONResponse(REFUSED, 400)),
         ends=3,
         says=(f"refuses {BILLING_GROUP}",),
         omits=(BILLING_GROUP,),

@@ -23,11 +23,6 @@ def bad_parameters(*violations: ParameterError) -> JSONResponse:
     return _errors(400, "parameters", "The supplied parameters are invalid.", violations)
 
 
-def bad_request(reason: str) -> JSONResponse:
-    """Return 400 without the offending keys."""
-    return _errors(400, "parameters", reason, ())
-
-
 def bad_json(reason: str) -> JSONResponse:
     """Return 400 for a body that is not JSON."""
     return _errors(400, "parser", reason, ())

@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from starlette.responses import JSONResponse
 
-from wms_sandbox.errors import ParameterError, bad_parameters, bad_request
+from wms_sandbox.errors import ParameterError, bad_parameters
 
 Parameters = Sequence[tuple[str, str]]
 
@@ -15,13 +14,11 @@ Parameters = Sequence[tuple[str, str]]
 class FieldTreatment:
     """A treatment that tests set on a sandbox.
 
-    `refused` are parameters (`fields:order.brand`) and values (`fields:order=carrier`) that are answered with 400,
-    which gives the offending one in its `key`, in its `message` or not at all. With `ignored` all field selection
-    parameters are ignored; with `drops_included` pages come without `included`.
+    `refused` are parameters (`fields:order.brand`) and values (`fields:order=carrier`) that are answered with 400. With
+    `ignored` all field selection parameters are ignored; with `drops_included` pages come without `included`.
     """
 
     refused: frozenset[str] = frozenset()
-    told: Literal["key", "message", "nothing"] = "key"
     ignored: bool = False
     drops_included: bool = False
 
@@ -29,16 +26,11 @@ class FieldTreatment:
         """Return the 400 for the first refused parameter; None if there is none."""
         for name, text in parameters:
             if name in self.refused:
-                return self._told(name, f"Unknown parameter {name}.")
+                return bad_parameters(ParameterError(name, f"Unknown parameter {name}."))
             for value in text.split(",") if name.split(":")[0] == "fields" else ():
                 if f"{name}={value}" in self.refused:
-                    return self._told(name, f"Unknown value '{value}' of {name}.")
+                    return bad_parameters(ParameterError(name, f"Unknown value '{value}' of {name}."))
         return None
-
-    def _told(self, name: str, reason: str) -> JSONResponse:
-        if self.told == "key":
-            return bad_parameters(ParameterError(name, reason))
-        return bad_request(reason if self.told == "message" else "The supplied parameters are invalid.")
 
     def heard(self, parameters: Parameters) -> Parameters:
         """Return the parameters that the service does not ignore."""
