@@ -128,15 +128,15 @@ class Refers(Cell):
     field: str = ""
 
 
-def text(high: int | None = None, low: int = 1) -> Cell:
-    """Return the rule for text of ``low`` to ``high`` characters."""
+def text(high: int | None = None) -> Cell:
+    """Return the rule for text of at most ``high`` characters."""
 
     def parse(cell: str) -> str:
         if high is not None and len(cell) > high:
             raise Broken(f"Has {count_of(len(cell), 'character')}; at most {high:,} are allowed.")
         return cell
 
-    return Cell("text", "any text" if high is None else f"{low} to {high} characters", parse)
+    return Cell("text", "any text" if high is None else f"1 to {high} characters", parse)
 
 
 def code(high: int | None = None) -> Cell:

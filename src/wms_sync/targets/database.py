@@ -132,6 +132,11 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(map(quote, names))
 
 
+def receipts(connection: duckdb.DuckDBPyConnection) -> frozenset[str]:
+    """Return the ids of the windows that are in the tables."""
+    return frozenset(row[0] for row in connection.execute("select window_id from ops.loads").fetchall())
+
+
 def row_counts(connection: duckdb.DuckDBPyConnection, of: Iterable[Table] | None = None) -> dict[str, int]:
     """Return the number of rows of each table, by ``Table.slug``; by default of the tables that ``flatten`` fills.
 

@@ -15,11 +15,10 @@ from wms_sandbox.app import Sandbox
 from wms_sync.shipments.flatten.window import flattened_window, write_flattened
 from wms_sync.shipments.flatten.workers import Flattening
 from wms_sync.shipments.load.merge import Merger
-from wms_sync.shipments.load.parquet import receipts
 from wms_sync.shipments.load.refresh import rebuild, refresh
 from wms_sync.shipments.read.reader import Reading
 from wms_sync.state.store import Run
-from wms_sync.targets.database import Session, row_counts
+from wms_sync.targets.database import Session, receipts, row_counts
 from wms_sync.targets.errors import CountsDisagreeError
 from wms_sync.targets.opening import open_for_writing
 from wms_sync.targets.target import target_of

@@ -3,6 +3,8 @@
 ``parquet/_windows/<window>.json`` is written after the last Parquet file of the window; a window without this record is
 flattened, or flattened again. A window is flattened in batches with a limited number of pages, so memory use does not
 grow with the window.
+
+The end of this module has queries for the rows of a table in such files, whatever release wrote them.
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from wms_sync.catalogue import tables
+from wms_sync import sql_files
+from wms_sync.catalogue import Table, literal, quote, tables
 from wms_sync.intervals import intersect
 from wms_sync.layout import (
     FLATTENED,
@@ -35,6 +38,7 @@ from wms_sync.shipments.flatten.page import PageDamagedError, PageUnreadableErro
 from wms_sync.shipments.read.raw import content_differs, damage, key_of, size_differs
 from wms_sync.state.store import LandedPage, StateStore, Window
 from wms_sync.state.turns import Turn
+from wms_sync.targets.database import receipts
 
 PAGES_PER_BATCH = 20
 _UNREADABLE = "unreadable"
@@ -234,3 +238,41 @@ def _page(page: LandedPage, path: str) -> RawPage:
         extracted_at=page.served_at,
         uncompressed_bytes=page.content_bytes,
     )
+
+
+WindowGroup = Sequence[tuple[Window, FlattenedWindow]]
+"""Windows that are merged in one transaction."""
+
+
+def merged_windows(connection: duckdb.DuckDBPyConnection, layout: Layout) -> Iterator[FlattenedWindow]:
+    """Yield every window that has a receipt and still has its Parquet files."""
+    for window_id in sorted(receipts(connection)):
+        if is_flattened(layout, window_id):
+            yield flattened_window(layout, window_id)
+
+
+def files_of(group: WindowGroup, layout: Layout, slug: str) -> list[str]:
+    """Return the paths of a table's files of these windows."""
+    return [file for _, flattened in group for file in flattened.files(layout, slug)]
+
+
+def rows_in_files(table: Table, files: str = "files") -> str:
+    """Return the query for all rows of a table in files; ``files`` is the name of the parameter that lists them."""
+    return sql_files.read("merge/rows_in_files.sql").format(table=table.qualified, files=files)
+
+
+def chosen_rows(table: Table, chosen: str) -> str:
+    """Return the query for the rows of versions that the temporary table ``chosen`` lists, from ``$files``."""
+    return sql_files.read("merge/chosen_rows.sql").format(
+        columns=", ".join(map(quote, table.column_names)),
+        incoming=rows_in_files(table),
+        chosen=chosen,
+        root_key=quote(table.root_key),
+    )
+
+
+def rows_of(table: Table, files: Sequence[str]) -> str:
+    """Return the from clause for a table's rows in these files of one load; it has no rows if there are no files."""
+    if not files:
+        return f"(from {table.qualified} limit 0)"
+    return f"read_parquet([{', '.join(map(literal, files))}])"

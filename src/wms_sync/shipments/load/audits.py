@@ -31,9 +31,8 @@ from wms_sync.catalogue import Table, quote, table, tables
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings
 from wms_sync.shipments.flatten.values import SAYS_DELETED, SAYS_NOTHING
-from wms_sync.shipments.flatten.window import FlattenedWindow
+from wms_sync.shipments.flatten.window import FlattenedWindow, WindowGroup, files_of, rows_of
 from wms_sync.shipments.load.omitted import Omitted, OmittedData, omitted_data
-from wms_sync.shipments.load.parquet import WindowGroup, files_of, rows_of
 from wms_sync.state.audits import Audit, AuditResult, Audits, MissingShipment
 from wms_sync.state.store import Window
 from wms_sync.targets.database import records, replace_rows

@@ -16,8 +16,8 @@ import duckdb
 
 from wms_sync import sql_files
 from wms_sync.catalogue import Table, quote, table
+from wms_sync.shipments.flatten.window import chosen_rows
 from wms_sync.shipments.load.omitted import Omitted, OmittedData, omitted_data
-from wms_sync.shipments.load.parquet import chosen_rows
 
 Files = Mapping[str, Sequence[str]]
 """Parquet files by ``Table.slug``."""

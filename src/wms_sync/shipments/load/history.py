@@ -14,8 +14,8 @@ import duckdb
 from wms_sync import sql_files
 from wms_sync.catalogue import Table, quote, table, tracked
 from wms_sync.layout import Layout
+from wms_sync.shipments.flatten.window import merged_windows, rows_in_files
 from wms_sync.shipments.load.omitted import Omitted, omitted_data
-from wms_sync.shipments.load.parquet import merged_windows, rows_in_files
 
 OF_ALL, OF_UNORDERED = "true", "incoming.{key} in (select unordered.id from unordered)"
 UNOBSERVED = OF_UNORDERED + (

@@ -23,11 +23,17 @@ from wms_sync import sql_files
 from wms_sync.catalogue import Table, history_tables, literal, quote, tables
 from wms_sync.grammar import count_of
 from wms_sync.layout import Layout
-from wms_sync.shipments.flatten.window import FlattenedWindow, flattened_window
+from wms_sync.shipments.flatten.window import (
+    FlattenedWindow,
+    WindowGroup,
+    chosen_rows,
+    files_of,
+    flattened_window,
+    merged_windows,
+)
 from wms_sync.shipments.load.filling import Filling
 from wms_sync.shipments.load.history import Keeper
 from wms_sync.shipments.load.omitted import Omitted, omitted_data
-from wms_sync.shipments.load.parquet import WindowGroup, chosen_rows, files_of, merged_windows
 from wms_sync.state.store import Window
 from wms_sync.targets.database import Session
 from wms_sync.targets.errors import CountsDisagreeError

@@ -22,7 +22,7 @@ from wms_sync.grammar import count_of
 from wms_sync.layout import Layout
 from wms_sync.privacy.fields import ADDRESS_KEPT, SHIP_TO
 from wms_sync.service.selection import PREFIX, Kind, Parameter, data_of, expanded, parameters
-from wms_sync.shipments.load.parquet import WindowGroup, files_of, rows_in_files
+from wms_sync.shipments.flatten.window import WindowGroup, files_of, rows_in_files
 from wms_sync.state.store import Window
 from wms_sync.targets.database import records, replace_rows, stored_rows
 

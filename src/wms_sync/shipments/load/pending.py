@@ -12,17 +12,16 @@ from msgspec.structs import replace
 
 from wms_sync.grammar import count_of
 from wms_sync.layout import PARQUET
-from wms_sync.shipments.flatten.window import FlattenedWindow, flattened_window
+from wms_sync.shipments.flatten.window import FlattenedWindow, WindowGroup, flattened_window
 from wms_sync.shipments.load.audits import compare, is_new_slice, mark_missing, record_shown, write_audits
 from wms_sync.shipments.load.lists import LoadLists
 from wms_sync.shipments.load.merge import Merger
 from wms_sync.shipments.load.mirrors import write_latest_load, write_push_ledger, write_timezones
 from wms_sync.shipments.load.omitted import Omitted, omitted_by_window, record_omitted
-from wms_sync.shipments.load.parquet import WindowGroup, receipts
 from wms_sync.state.audits import Audit, Audits
 from wms_sync.state.ledger import PushLedger
 from wms_sync.state.store import COMPLETE_STATES, Run, Window
-from wms_sync.targets.database import Session, replace_rows
+from wms_sync.targets.database import Session, receipts, replace_rows
 from wms_sync.targets.persons import write_forgotten
 
 logger = logging.getLogger(__name__)
