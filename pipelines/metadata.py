@@ -95,7 +95,6 @@ def of_refresh(report: RefreshReport) -> Metadata:
         **({"audit": report.audited} if report.audited is not None else {}),
         "quarantined": report.quarantined,
         "unknown_keys": report.drift,
-        "warnings": bulleted(report.warnings),
         "published_bytes": report.bytes,
         "seconds": round(report.seconds, 2),
     }

@@ -40,8 +40,6 @@ from wms_sync.targets.errors import DatabaseOpenError
 from wms_sync.targets.target import Target, target_of
 
 EXAMPLES = 20
-_NUMBERS = ("after_id", "to_id", "settled_counted", "total_to_id", "total_counted", "compared", "changed", "missed")
-_MORE_NUMBERS = ("absent", "missing", "orders_changed", "settled_in_tables", "total_in_tables", "voided")
 
 
 def stored_shipments(settings: Settings, after_id: int, to_id: int) -> frozenset[int]:

@@ -35,7 +35,6 @@ from wms_sync.shipments.flatten.workers import flatten_landed
 from wms_sync.shipments.load.checking import CheckResult, ask_after_load
 from wms_sync.shipments.load.damage import give_up_window, mend_manifests, take_away_damaged_records
 from wms_sync.shipments.load.merge import PERSONAL
-from wms_sync.shipments.load.omitted import not_sent_lately
 from wms_sync.shipments.load.pending import PendingWindows
 from wms_sync.shipments.read.plan import data_as_of
 from wms_sync.shipments.read.quarantined_windows import is_quarantined
@@ -68,9 +67,9 @@ class RefreshReport(Struct, frozen=True):
     many pages.
 
     ``ops_rows`` counts the rows of schema ``ops``. ``data_as_of`` is the sync cursor of the tables. ``is_news`` means
-    that the published tables have new data. ``phases`` are seconds: flatten, merge, check, publish. With ``warnings``
-    the exit code is 3. ``target`` is the name of the file or lake that analysts open. ``has_more`` means that windows
-    are left for another load, because one load does not merge all.
+    that the published tables have new data. ``phases`` are seconds: flatten, merge, check, publish. ``target`` is the
+    name of the file or lake that analysts open. ``has_more`` means that windows are left for another load, because one
+    load does not merge all.
     """
 
     windows: tuple[str, ...]
@@ -82,7 +81,6 @@ class RefreshReport(Struct, frozen=True):
     drift: int
     bytes: int
     seconds: float
-    warnings: tuple[str, ...] = ()
     ops_rows: Mapping[str, int] = field(default_factory=dict)
     data_as_of: datetime | None = None
     is_news: bool = True
@@ -123,7 +121,6 @@ class RefreshReport(Struct, frozen=True):
             quarantined=self.quarantined + last.quarantined,
             drift=max(self.drift, last.drift),  # the last load has counted the keys of both
             seconds=self.seconds + last.seconds,
-            warnings=tuple(dict.fromkeys((*self.warnings, *last.warnings))),
             is_news=self.is_news or last.is_news,
             audits=(*self.audits, *last.audits),
             phases={name: seconds + last.phases.get(name, 0.0) for name, seconds in self.phases.items()},
@@ -178,7 +175,6 @@ class Refresh:
                 checked = ask_after_load(
                     session.connection, self._layout, pending.merged, everything=self._from_scratch
                 )
-                not_sent = not_sent_lately(session.connection) if pending.merged else {}
                 quarantined = _quarantined(session.connection, pending.merged) if pending.quarantined else 0
             with self._phase("publish"):
                 size = loading.publish() if checked.accepted else 0
@@ -202,7 +198,6 @@ class Refresh:
             drift=_unknown_keys(checked.results) if pending.drift else 0,
             bytes=size,
             seconds=monotonic() - self._started,
-            warnings=tuple(not_sent.values()),
             phases=self._took,
             target=self._target.name,
             has_more=bool(pending.later),
@@ -301,8 +296,6 @@ def _unknown_keys(results: Iterable[CheckResult]) -> int:
     """Return the number of keys on this run's pages that are unknown or had values that were cast."""
     return next(result.offending for result in results if result.check.name == UNKNOWN_KEYS)
 
-
-logger = logging.getLogger(__name__)
 
 ABANDONED_FOR = timedelta(days=1)
 """The pages of an abandoned window are kept for this long, for an investigation of the error."""

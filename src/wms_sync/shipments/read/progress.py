@@ -1,7 +1,7 @@
 """The reports of a running read: progress and warnings.
 
-A warning is kept for the report of the run, which then ends with exit code 3, and for ``wms-sync status``. A remark is
-only logged. Each sentence is logged once per run, immediately.
+A warning is kept for the report of the run, and in the state store, from which it becomes a finding. A remark is only
+logged. Each sentence is logged once per run, immediately.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ UNDATED_BY_ID = "undated_shipments_found_by_id"
 
 
 class ReadReport(Struct, frozen=True):
-    """The result of a read. ``horizon`` is the time up to which data could be read. ``warnings`` cause exit code 3."""
+    """The result of a read. ``horizon`` is the time up to which data could be read."""
 
     horizon: datetime
     intervals: tuple[Interval, ...]
