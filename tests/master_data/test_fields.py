@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from wms_sync.master_data import fields
 from wms_sync.master_data.fields import Broken
+from wms_sync.master_data.json_columns import extensions, json_value
 
 NUMBER, FLAG, WHOLE, CODE, TAG = (
     fields.exact_number,
@@ -64,8 +65,8 @@ TAKEN: dict[str, tuple[Parse, dict[str, object]]] = {
     "codes": (CODE, {cell: cell for cell in (*ODD_CODES, "-A1", "A'1", "2E-10", "A 1")}),
     "a barcode": (BARCODE.parse, {"4006381333931": "4006381333931"}),
     "a list": (fields.listed(fields.code()).parse, {"0123 | 0456": ["0123", "0456"]}),
-    "countries": (fields.extensions().parse, {"us:4050 | CA:10": EXTENSIONS, json.dumps(EXTENSIONS): EXTENSIONS}),
-    "JSON": (fields.json_value, {r'["\ud83d\ude9a"]': ["🚚"], DEEPEST: json.loads(DEEPEST)}),
+    "countries": (extensions().parse, {"us:4050 | CA:10": EXTENSIONS, json.dumps(EXTENSIONS): EXTENSIONS}),
+    "JSON": (json_value, {r'["\ud83d\ude9a"]': ["🚚"], DEEPEST: json.loads(DEEPEST)}),
     "natural keys": (SKUS, {"A1|B2": ("A1", "B2")}),
     "a natural key with a bar": (fields.refers("Retailer", "code", by="code", ids="id").parse, {"A|B": ("A|B",)}),
     "ids": (IDS, {"1 | 12": ("1", "12")}),
@@ -117,7 +118,7 @@ REFUSED: dict[str, tuple[Parse, str, tuple[str, ...]]] = {
     ),
     "an empty entry": (fields.listed(fields.code()).parse, "Has an empty entry", ("|a", "a|", "a||b")),
     "no countries": (
-        fields.extensions().parse,
+        extensions().parse,
         "Must|Is not JSON",
         (
             "US",
@@ -130,14 +131,14 @@ REFUSED: dict[str, tuple[Parse, str, tuple[str, ...]]] = {
             "[{",
         ),
     ),
-    "half JSON": (fields.json_value, "Is not JSON: .* at character 2", ("{",)),
-    "a key twice": (fields.json_value, "Has the key a twice", ('{"a": 1, "a": 2}',)),
-    "a number of 5,000 digits": (fields.json_value, "too many digits", ("[" + "9" * 5000 + "]",)),
-    "NaN": (fields.json_value, "Has NaN, which is not valid JSON", ("[NaN]",)),
-    "a number with more digits": (fields.json_value, "Has a number with more digits", ("[0.1234567890123456789]",)),
-    "nested too deep": (fields.json_value, "nested too deep", ("[" * 100_000, "[" * 65 + "]" * 65)),
+    "half JSON": (json_value, "Is not JSON: .* at character 2", ("{",)),
+    "a key twice": (json_value, "Has the key a twice", ('{"a": 1, "a": 2}',)),
+    "a number of 5,000 digits": (json_value, "too many digits", ("[" + "9" * 5000 + "]",)),
+    "NaN": (json_value, "Has NaN, which is not valid JSON", ("[NaN]",)),
+    "a number with more digits": (json_value, "Has a number with more digits", ("[0.1234567890123456789]",)),
+    "nested too deep": (json_value, "nested too deep", ("[" * 100_000, "[" * 65 + "]" * 65)),
     "half a character": (
-        fields.json_value,
+        json_value,
         "Has half a character",
         (r'[{"a": "\ud83d"}]', r'{"\udc00": 1, "\udc00": 2}'),
     ),

@@ -517,7 +517,7 @@ def _for_service() -> Settings:
 
 def _json_array(text: str) -> list[Any]:
     """Return the arguments of a call. Raise ``UsageError`` for anything but a JSON array."""
-    from wms_sync.master_data.fields import json_value
+    from wms_sync.master_data.json_columns import json_value
 
     try:
         given = json_value(text)

@@ -11,13 +11,11 @@ several rows (``records``).
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from difflib import get_close_matches
-from typing import Any
 from unicodedata import category, name
 
 from pydantic import GetCoreSchemaHandler
@@ -64,7 +62,6 @@ _DROPPED = "if a spreadsheet dropped it, write 0{}; sent unchanged."
 _FLOAT = re.compile(r"\d{8,}\.0", re.ASCII)
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
 """A number whose comma may separate thousands or decimals."""
-_HALF_CHARACTER = re.compile(r"[\ud800-\udfff]")
 _UNSEEN = frozenset({"Cc", "Cf", "Zl", "Zp"})
 """Categories of invisible characters. A code that contains such a character looks the same as the code without it, and
 would create an existing object a second time."""
@@ -75,9 +72,6 @@ _FILLERS = re.compile(
 _BLANK = "Zs"
 _REFERENCE = {False: "reference", True: "list of references"}
 _SEVERAL = {False: "", True: f", several separated by {SEPARATOR}"}
-_DEEPEST = 64
-"""The maximum number of levels of JSON, because later readers of a body use recursion."""
-_EXTENSION = re.compile(r"\s*([a-z]{2})\s*:\s*([^:|]*[^:|\s])\s*", re.IGNORECASE | re.ASCII)
 
 
 class Broken(ValueError):
@@ -304,27 +298,13 @@ def listed(entry: Cell) -> Cell:
     """Return the rule for a list whose entries are separated by ``|``."""
 
     def parse(cell: str) -> list[object]:
-        return [entry.parse(part) for part in _parts(cell)]
+        return [entry.parse(part) for part in parts(cell)]
 
     def doubt(cell: str) -> str | None:
         return next(filter(None, (entry.doubt(part.strip()) for part in cell.split(SEPARATOR))), None)
 
     rule = f"entries separated by {SEPARATOR}; each: {entry.rule}"
     return Cell("list", rule, parse, doubt=no_doubt if entry.doubt is no_doubt else doubt)
-
-
-def extensions() -> Cell:
-    """Return the rule for the country extensions of a harmonised code: ``CC:extension|CC:extension``, or JSON."""
-
-    def parse(cell: str) -> list[dict[str, str]]:
-        if cell.startswith("["):
-            return _extension_objects(json_value(cell))
-        found = [_EXTENSION.fullmatch(part) for part in _parts(cell)]
-        if not all(found):
-            raise Broken("Must be a 2-letter country and its extension, such as US:4050|CA:10.")
-        return [{"country_id": entry[1].upper(), "extension": entry[2]} for entry in found if entry]
-
-    return Cell("list", "country:extension separated by |, such as US:4050|CA:10, or JSON", parse)
 
 
 def refers(to: str, column: str, *, many: bool = False, by: str, ids: str, doubt: str | None = None) -> Refers:
@@ -334,7 +314,7 @@ def refers(to: str, column: str, *, many: bool = False, by: str, ids: str, doubt
     """
 
     def parse(cell: str) -> tuple[str, ...]:
-        return _each_once(_parts(cell) if many else [_undamaged(cell)])
+        return _each_once(parts(cell) if many else [_undamaged(cell)])
 
     return Refers(_REFERENCE[many], by + _SEVERAL[many], parse, to, column, many, ids=ids, doubt=_always(doubt))
 
@@ -347,7 +327,7 @@ def refers_by_id(to: str, column: str, *, many: bool = False, field: str = "", d
     identifier = whole(ID)
 
     def parse(cell: str) -> tuple[str, ...]:
-        return _each_once([str(identifier.parse(part)) for part in (_parts(cell) if many else [cell])])
+        return _each_once([str(identifier.parse(part)) for part in (parts(cell) if many else [cell])])
 
     rule = f"id of a {to} in the service{_SEVERAL[many]}"
     return Refers(_REFERENCE[many], rule, parse, to, column, many, by_id=True, field=field, doubt=_always(doubt))
@@ -393,22 +373,6 @@ def _with_point(cell: str) -> str:
         if comma.fullmatch(cell):
             return cell.replace(".", "").replace(",", ".")
     return cell.replace(",", "") if _COMMA_AND_POINT.fullmatch(cell) else cell
-
-
-def json_value(cell: str) -> Any:  # noqa: ANN401 - any JSON there is
-    """Parse a JSON cell strictly. Raise ``Broken`` for inexact numbers, repeated keys and lone surrogates."""
-    try:
-        found = json.loads(
-            cell, parse_float=_json_number, parse_constant=_no_number, object_pairs_hook=_object_without_repeats
-        )
-    except json.JSONDecodeError as error:
-        raise Broken(f"Is not JSON: {error.msg} at character {error.pos + 1}.") from None
-    except RecursionError:
-        raise _too_deep() from None
-    except ValueError as error:  # a whole number of more digits than Python reads
-        raise error if isinstance(error, Broken) else Broken("Has a number with too many digits.") from None
-    _look_inside(found, _DEEPEST)
-    return found
 
 
 def _lacks_zero(cell: str) -> bool:
@@ -462,60 +426,9 @@ def _each_once(keys: Sequence[str]) -> tuple[str, ...]:
     return tuple(keys)
 
 
-def _parts(cell: str) -> list[str]:
+def parts(cell: str) -> list[str]:
+    """Return the entries of a list. Refuse empty entries."""
     parts = [part.strip() for part in cell.split(SEPARATOR)]
     if not all(parts):
         raise Broken(f"Has an empty entry; write one {SEPARATOR} between two entries, and none at the ends.")
     return parts
-
-
-def _extension_objects(value: object) -> list[dict[str, str]]:
-    country = letters(2, "US", "country code")
-    entries = value if isinstance(value, list) else [value]
-    checked: list[dict[str, str]] = []
-    for entry in entries:
-        if not (isinstance(entry, dict) and set(entry) == {"country_id", "extension"}):
-            raise Broken('Must be JSON such as [{"country_id": "US", "extension": "4050"}].')
-        if not all(isinstance(part, str) and part for part in entry.values()):
-            raise Broken("Must have text as country_id and as extension: put them in quotes.")
-        checked.append({"country_id": str(country.parse(entry["country_id"])), "extension": entry["extension"]})
-    return checked
-
-
-def _json_number(literal: str) -> float:
-    found = float(literal)
-    if Decimal(repr(found)) != Decimal(literal):
-        raise Broken(f"Has a number with more digits than can be sent exactly: {literal}.")
-    return found
-
-
-def _no_number(literal: str) -> object:
-    raise Broken(f"Has {literal}, which is not valid JSON.")
-
-
-def _object_without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = {_whole_characters(key): value for key, value in pairs}
-    if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise Broken(f"Has the key {next(key for key in keys if keys.count(key) > 1)} twice.")
-    return found
-
-
-def _look_inside(value: object, levels: int) -> None:
-    if isinstance(value, str):
-        _whole_characters(value)
-    elif isinstance(value, dict | list):
-        if levels == 0:
-            raise _too_deep()
-        for inner in value.values() if isinstance(value, dict) else value:
-            _look_inside(inner, levels - 1)
-
-
-def _whole_characters(text: str) -> str:
-    if half := _HALF_CHARACTER.search(text):
-        raise Broken(f"Has half a character, \\u{ord(half[0]):x}. Write the whole character or both of its halves.")
-    return text
-
-
-def _too_deep() -> Broken:
-    return Broken(f"Is JSON that is nested too deep; at most {_DEEPEST} levels are allowed.")

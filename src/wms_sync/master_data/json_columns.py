@@ -1,4 +1,4 @@
-"""Columns of JSON: custom fields (specification 2.0), and ``resource_json``.
+"""Columns of JSON: custom fields (specification 2.0), country extensions of a code, and ``resource_json``.
 
 The custom fields of a retailer are an object with a shape for each code: ``{value}``, ``{id, label}``, a list of
 ``{id, label}``, or ``{amount, currency}``. The custom fields of a product are a list of ``{code, value, label?}``. A
@@ -17,15 +17,17 @@ by field; any other value, and an entry of custom fields, replaces the row's val
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
-from wms_sync.master_data.fields import Broken, Cell, json_value, letters
+from wms_sync.master_data.fields import Broken, Cell, letters, parts
 
 WHOLE = ""
 """The key under which the JSON column is found among the columns of single codes."""
@@ -36,6 +38,10 @@ _SHAPES = (
     'Must be true, false, a whole number, text, or JSON: {"value": ...}, {"id": ..., "label": ...}, a list of those, '
     'or {"amount": ..., "currency": ...}.'
 )
+_DEEPEST = 64
+"""The maximum number of levels of JSON, because later readers of a body use recursion."""
+_EXTENSION = re.compile(r"\s*([a-z]{2})\s*:\s*([^:|]*[^:|\s])\s*", re.IGNORECASE | re.ASCII)
+_HALF_CHARACTER = re.compile(r"[\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -212,3 +218,85 @@ def _overlay(text: str) -> Overlay:
     if not isinstance(overlay, dict):
         raise Broken('Must be a JSON object, such as {"legal_name": null}.')
     return overlay
+
+
+def extensions() -> Cell:
+    """Return the rule for the country extensions of a harmonised code: ``CC:extension|CC:extension``, or JSON."""
+
+    def parse(cell: str) -> list[dict[str, str]]:
+        if cell.startswith("["):
+            return _extension_objects(json_value(cell))
+        found = [_EXTENSION.fullmatch(part) for part in parts(cell)]
+        if not all(found):
+            raise Broken("Must be a 2-letter country and its extension, such as US:4050|CA:10.")
+        return [{"country_id": entry[1].upper(), "extension": entry[2]} for entry in found if entry]
+
+    return Cell("list", "country:extension separated by |, such as US:4050|CA:10, or JSON", parse)
+
+
+def _extension_objects(value: object) -> list[dict[str, str]]:
+    country = letters(2, "US", "country code")
+    entries = value if isinstance(value, list) else [value]
+    checked: list[dict[str, str]] = []
+    for entry in entries:
+        if not (isinstance(entry, dict) and set(entry) == {"country_id", "extension"}):
+            raise Broken('Must be JSON such as [{"country_id": "US", "extension": "4050"}].')
+        if not all(isinstance(part, str) and part for part in entry.values()):
+            raise Broken("Must have text as country_id and as extension: put them in quotes.")
+        checked.append({"country_id": str(country.parse(entry["country_id"])), "extension": entry["extension"]})
+    return checked
+
+
+def json_value(cell: str) -> Any:  # noqa: ANN401 - any JSON there is
+    """Parse a JSON cell strictly. Raise ``Broken`` for inexact numbers, repeated keys and lone surrogates."""
+    try:
+        found = json.loads(
+            cell, parse_float=_json_number, parse_constant=_no_number, object_pairs_hook=_object_without_repeats
+        )
+    except json.JSONDecodeError as error:
+        raise Broken(f"Is not JSON: {error.msg} at character {error.pos + 1}.") from None
+    except RecursionError:
+        raise _too_deep() from None
+    except ValueError as error:  # a whole number of more digits than Python reads
+        raise error if isinstance(error, Broken) else Broken("Has a number with too many digits.") from None
+    _look_inside(found, _DEEPEST)
+    return found
+
+
+def _json_number(literal: str) -> float:
+    found = float(literal)
+    if Decimal(repr(found)) != Decimal(literal):
+        raise Broken(f"Has a number with more digits than can be sent exactly: {literal}.")
+    return found
+
+
+def _no_number(literal: str) -> object:
+    raise Broken(f"Has {literal}, which is not valid JSON.")
+
+
+def _object_without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = {_whole_characters(key): value for key, value in pairs}
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise Broken(f"Has the key {next(key for key in keys if keys.count(key) > 1)} twice.")
+    return found
+
+
+def _look_inside(value: object, levels: int) -> None:
+    if isinstance(value, str):
+        _whole_characters(value)
+    elif isinstance(value, dict | list):
+        if levels == 0:
+            raise _too_deep()
+        for inner in value.values() if isinstance(value, dict) else value:
+            _look_inside(inner, levels - 1)
+
+
+def _whole_characters(text: str) -> str:
+    if half := _HALF_CHARACTER.search(text):
+        raise Broken(f"Has half a character, \\u{ord(half[0]):x}. Write the whole character or both of its halves.")
+    return text
+
+
+def _too_deep() -> Broken:
+    return Broken(f"Is JSON that is nested too deep; at most {_DEEPEST} levels are allowed.")
