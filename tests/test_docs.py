@@ -187,7 +187,7 @@ def test_the_map_shows_packages_in_order_of_imports():
     packages = [
         row[0].strip("`") for head, row in rows(DOCS / "explanation" / "architecture.md") if head[0] == "package"
     ]
-    assert packages == STEPS
+    assert packages == [step for step in STEPS if (ROOT / "src" / "wms_sync" / step).is_dir()]
 
 
 def command_of(line: str) -> tuple[click.Command, list[str]]:
