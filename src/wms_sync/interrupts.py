@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any, Self
 
+INTERRUPTED = 130
+"""The exit code of an interrupted command, as a shell shows it."""
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 STANDARD_ERROR = 2
 NOTICE = b"Stopping: requests under way are finished and recorded first.\n"

@@ -20,13 +20,12 @@ import click
 from wms_sync.cli.grouped import Grouped
 from wms_sync.cli.printing import say, say_lines, shown
 from wms_sync.errors import SettingsError, WmsSyncError
-from wms_sync.interrupts import interruptible
+from wms_sync.interrupts import INTERRUPTED, interruptible
 from wms_sync.logs import Lines, handling, stamped
 from wms_sync.master_data.kinds import NAMES
 from wms_sync.settings import Settings
 from wms_sync.storage.durable import keep_private, unusable
 
-INTERRUPTED = 130
 ALERT_SECONDS = 5.0
 """The maximum time that a command spends on sending alerts; a later command or run sends the remaining alerts."""
 FILE = click.Path(path_type=Path)

@@ -22,7 +22,7 @@ from msgspec import Struct
 from wms_sync.cli.printing import say, say_lines
 from wms_sync.cli.views import maintained_lines, next_lines, open_lines, read_lines, refresh_lines, took_lines
 from wms_sync.grammar import count_of
-from wms_sync.interrupts import Stopping, sigterm_interrupts
+from wms_sync.interrupts import INTERRUPTED, Stopping, sigterm_interrupts
 from wms_sync.logs import LIBRARY, LINE_SECONDS, Lines, PlainLines, line, push_line, stamped
 from wms_sync.reports.finding import exit_code_of_run
 
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from wms_sync.shipments.load.refresh import Replayed
     from wms_sync.shipments.read.progress import Progress, Watcher
 
-INTERRUPTED = 130
 COMMAND_LINE = "command line"
 """The source of a run, in its record."""
 DAGSTER_HOME = "DAGSTER_HOME"

@@ -20,6 +20,7 @@ from wms_sync.grammar import count_of
 from wms_sync.master_data.kinds import NAMES
 from wms_sync.master_data.push import push_lock
 from wms_sync.recording import SUCCEEDED, Counts, Recording
+from wms_sync.reports.finding import ATTENTION
 from wms_sync.reports.report import remake_report
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
@@ -31,14 +32,12 @@ from wms_sync.upkeep.recovery import begin
 from wms_sync.upkeep.restore import Restored, restore, trust_ledger
 from wms_sync.upkeep.verify import Verified, verify, verify_backups
 
-NEEDS_A_HAND = 3
-
 
 def make_backup(settings: Settings, folder: Path, *, keep: int) -> int:
     """Make a backup and print its size. Return 3 if the backup leaves out a damaged file."""
     made = backup(settings, folder, most=keep)
     say_lines(_backup_lines(made))
-    return NEEDS_A_HAND if made.backup.damaged else 0
+    return ATTENTION if made.backup.damaged else 0
 
 
 def put_back(settings: Settings, source: Path | None, *, over: Path | None, creates_are_known: bool) -> int:
@@ -52,7 +51,7 @@ def put_back(settings: Settings, source: Path | None, *, over: Path | None, crea
     locks = tuple(push_lock(kind) for kind in NAMES)
     restored = restore(settings, source, over=over, creates_are_known=creates_are_known, locks=locks)
     say_lines(_restored_lines(restored))
-    return NEEDS_A_HAND if restored.left_out or restored.creates_unknown_since else 0
+    return ATTENTION if restored.left_out or restored.creates_unknown_since else 0
 
 
 def show_verified(settings: Settings, folder: Path | None) -> int:
