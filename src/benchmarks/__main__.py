@@ -20,7 +20,7 @@ from benchmarks.memory import memory
 from benchmarks.night import night
 from benchmarks.persons import persons
 from benchmarks.rebuild import rebuild
-from benchmarks.report import Section, save, show, show_figures
+from benchmarks.report import Section, machine_in_words, save, show
 from benchmarks.troubles import troubles
 
 RESULTS = Path("bench-data")
@@ -45,7 +45,7 @@ def main(arguments: list[str]) -> int:
             sections.append(section)
             show(section)
     shutil.rmtree(scratch, ignore_errors=True)
-    show_figures(sections)
+    print(machine_in_words())
     print(f"Results: {save(sections, options.results, arguments)}")
     return int(failed)
 

@@ -16,7 +16,6 @@ from benchmarks.service import serving
 SHIPMENTS = 50
 DAYS = 1000
 NIGHT, COMMAND = "night", "wms-sync sync"
-TIMES_HOPED, RANGE_HOPED = 5.0, 60.0
 RANGE_START, RANGE_END = "dagster/asset_partition_range_start", "dagster/asset_partition_range_end"
 
 
@@ -41,7 +40,7 @@ def dagster_overhead(scratch: Path, *, days: int = DAYS) -> Section:
         title="Dagster's overhead",
         rows=[{"run": name, "wall s": run.cost.wall, "CPU s": run.cost.cpu} for name, run in runs.items()],
         figures=[
-            Figure("a night, of the command's CPU", times, "times", TIMES_HOPED),
-            Figure(f"{days:,} days in a range", runs[f"backfill of {days:,} days"].cost.wall, "s", RANGE_HOPED),
+            Figure("a night, of the command's CPU", times, "times"),
+            Figure(f"{days:,} days in a range", runs[f"backfill of {days:,} days"].cost.wall, "s"),
         ],
     )

@@ -17,10 +17,7 @@ from benchmarks.service import PAGE_SIZE, PARALLEL, Service, serving
 from benchmarks.slow_service import PAGES_ASKED
 
 DELAYS = (0.3, 1.0)
-HOPED_AT = 1.0
-"""With less delay two processors do not get their work done meanwhile, half of which is the service's."""
 OURS, DLT = "wms-sync sync", "dlt"
-TIMES_HOPED, MORE_HOPED = 1.1, 3.0
 
 
 def delay(shipments: int, scratch: Path, *, with_dlt: bool = True) -> Section:
@@ -35,10 +32,7 @@ def delay(shipments: int, scratch: Path, *, with_dlt: bool = True) -> Section:
                 run = _first_sync(name, Folder(scratch / "delay", service))
                 rows.append(_row(name, seconds, least, run, _pages_asked(service) - before))
             if name == OURS:
-                hoped = TIMES_HOPED * least + MORE_HOPED if seconds == HOPED_AT else None
-                figures.append(
-                    Figure(f"wall, {seconds:g} s a page ({least:g} s are the least)", run.cost.wall, "s", hoped)
-                )
+                figures.append(Figure(f"wall, {seconds:g} s a page ({least:g} s are the least)", run.cost.wall, "s"))
     return Section(
         name="delay",
         title=f"First sync of {shipments:,} shipments from a service that takes its time",

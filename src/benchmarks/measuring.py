@@ -1,7 +1,6 @@
 """Measure what a process costs, from outside: wall time, CPU and peak memory, including everything it starts.
 
 - CPU is the user and system time of the process and of every child it waited for (`wait4`).
-- Instructions are counted by `perf stat`, where it is installed and the machine counts them; else nobody mentions them.
 - Peak memory is the larger of two values: the largest resident set of a single process (`wait4`), and the largest sum
   of proportional set sizes over the process tree (`/proc/<pid>/smaps_rollup`, where a page shared by forked processes
   counts once), sampled five times a second while there is more than one process.
@@ -11,31 +10,27 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from time import monotonic
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 _SAMPLE_SECONDS = 0.2
-_INSTRUCTIONS = "instructions.csv"
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds and MiB. `service_cpu`: what the sandbox used meanwhile. `instructions` in billions, 0 if not counted."""
+    """Seconds and MiB. `service_cpu` is what the sandbox used meanwhile."""
 
     wall: float
     user: float
     system: float
     memory: float
     service_cpu: float
-    instructions: float
 
     @property
     def cpu(self) -> float:
@@ -44,12 +39,10 @@ class Cost:
 
     def as_row(self) -> dict[str, float | int]:
         """Return the columns that every table shows of it."""
-        counted = {"instructions G": self.instructions} if self.instructions else {}
         return {
             "CPU s": self.cpu,
             "of it system s": self.system,
             "wall s": self.wall,
-            **counted,
             "peak MiB": round(self.memory),
             "service CPU s": self.service_cpu,
         }
@@ -76,7 +69,7 @@ def measure(
     started = monotonic()
     with output.open("wb") as out, log.open("wb") as err:
         process = subprocess.Popen(
-            [*_counter(folder), *map(str, command)],
+            [*map(str, command)],
             cwd=folder,
             env=environment,
             stdout=out,
@@ -95,30 +88,9 @@ def measure(
         system=usage.ru_stime,
         memory=max(usage.ru_maxrss / 1024, onlooker.memory),
         service_cpu=_cpu_of(service) - service_before,
-        instructions=_counted(folder),
     )
     print(f"{cost.cpu:8.1f} CPU s {cost.wall:8.1f} s  {' '.join(map(str, command[-4:]))}", file=sys.stderr, flush=True)
     return cost, output.read_text(encoding="utf-8")
-
-
-def _counter(folder: Path) -> list[str]:
-    """Return the command before which counts the instructions of what it starts, into a file of the folder."""
-    return (
-        ["perf", "stat", "-x", ",", "-e", "instructions", "-o", str(folder / _INSTRUCTIONS), "--"] if _counts() else []
-    )
-
-
-@cache
-def _counts() -> bool:
-    if shutil.which("perf") is None:
-        return False
-    tried = subprocess.run(["perf", "stat", "-x", ",", "-e", "instructions", "true"], capture_output=True, text=True)
-    return tried.returncode == 0 and tried.stderr[:1].isdigit()
-
-
-def _counted(folder: Path) -> float:
-    lines = (folder / _INSTRUCTIONS).read_text().splitlines() if _counts() else []
-    return sum(int(line.split(",")[0]) for line in lines if line[:1].isdigit()) / 1e9
 
 
 class _Onlooker(threading.Thread):

@@ -16,27 +16,16 @@ Row = Mapping[str, Value]
 
 @dataclass(frozen=True)
 class Figure:
-    """One number of interest; `most` is the largest value hoped for, `least` the smallest."""
+    """One number of interest."""
 
     name: str
     value: float
     unit: str = ""
-    most: float | None = None
-    least: float | None = None
 
     @property
     def text(self) -> str:
         """Return the value with its unit."""
         return f"{_text(self.value)} {self.unit}".rstrip()
-
-    @property
-    def verdict(self) -> str:
-        """Return whether the value is as hoped."""
-        if self.least is not None:
-            return f"{'as hoped' if self.value >= self.least else 'LESS THAN HOPED'} (at least {self.least:g})"
-        if self.most is not None:
-            return f"{'as hoped' if self.value <= self.most else 'MORE THAN HOPED'} (at most {self.most:g})"
-        return ""
 
 
 @dataclass(frozen=True)
@@ -57,23 +46,10 @@ def show(section: Section) -> None:
     print(f"## {section.title}\n\n`{section.command}`\n")
     print(_table(section.rows))
     for figure in section.figures:
-        print(f"- {figure.name}: {figure.text} {figure.verdict}".rstrip())
+        print(f"- {figure.name}: {figure.text}")
     for note in section.notes:
         print(f"- {note}")
     print(flush=True)
-
-
-def show_figures(sections: Sequence[Section]) -> None:
-    """Print one table of every figure that something is hoped for, and of the machine."""
-    hoped = [
-        {"benchmark": section.name, "figure": figure.name, "value": figure.text, "": figure.verdict}
-        for section in sections
-        for figure in section.figures
-        if figure.verdict
-    ]
-    if hoped:
-        print(f"## All figures of which something is hoped\n\n{_table(hoped)}")
-    print(machine_in_words())
 
 
 def machine_in_words() -> str:

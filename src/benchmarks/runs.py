@@ -58,7 +58,7 @@ class Folder:
     def command_line(self, *arguments: str, dagster_home: Path | None = None, memory_limit: str | None = None) -> Run:
         """Run `wms-sync` as a user does.
 
-        Phases as it prints them: `read`, and `refresh`, of which `publish` is a part.
+        Its phases are `read` and `load`, the sum of the other phases that it prints.
         """
         more = {"DAGSTER_HOME": str(dagster_home)} if dagster_home else {}
         more |= {"WMS_MEMORY_LIMIT": memory_limit} if memory_limit else {}
@@ -73,7 +73,7 @@ class Folder:
         phases = _PHASE.finditer(took["phases"] if took else "")
         said = {found["word"]: float(found["seconds"].replace(",", "")) for found in phases}
         read = said.pop("read", 0.0)
-        return Run(cost, {"read": read, "refresh": sum(said.values()), "publish": said.get("publish", 0.0)})
+        return Run(cost, {"read": read, "load": sum(said.values())})
 
     def home(self) -> Path:
         """Prepare a Dagster home, in another process: its import here would add to the memory that is measured."""

@@ -52,7 +52,7 @@ def troubles(shipments: int, scratch: Path) -> Section:
         title=f"Troubles with {shipments:,} shipments in pages of {PAGE_SIZE}",
         rows=sorted(rows, key=lambda row: list(TROUBLES).index(str(row["trouble"]))),
         figures=[
-            Figure("rows that wms-sync lost, doubled or got wrong", _faults(rows, playing[0]), most=0),
+            Figure("rows that wms-sync lost, doubled or got wrong", _faults(rows, playing[0])),
         ],
         notes=[f"{absent.name}: not installed, see .requirements/bench.txt" for absent in ALL if absent not in playing],
         details=said,
