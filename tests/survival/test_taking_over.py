@@ -3,7 +3,7 @@
 The moments are those behind which one rename or one transaction is all that is left to do: the look at the turn that
 comes before has been passed. Runs read one page at a time, since one that is suspended in a transaction of the state
 store holds up whoever takes over, as it should. A run of a lake is a pod: its disk is its own and gone afterwards, the
-rest is in PostgreSQL and a store. A pod whose sessions in PostgreSQL end without another run ends with an error.
+rest is in PostgreSQL and a store. A pod may also lose its sessions in PostgreSQL while no other run takes over.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ IN_A_LAKE = {
     "a load was committed": ("sync", f"Operation._load > refresh > {COMMIT}: after commit", 1),
     "a rebuild is committed": ("rebuild", f"Operation._load > rebuild > {COMMIT}: before commit", 1),
     "files were put together": ("maintain", MAINTAIN, 1),
-    "snapshots are expired": ("maintain", "Lake.maintain > delete_replaced > committed: before commit", 1),
+    "snapshots are expired": ("maintain", "Lake.maintain > maintain > delete_replaced > committed: before commit", 1),
 }
 SHARE = {
     ("folder", "a page is landed"),
@@ -215,15 +215,17 @@ def test_a_run_that_was_overtaken_writes_nothing(title, machine, expected):
 
 @pytest.mark.parametrize("which", [LOCKS, "true"], ids=["the lock's session", "all sessions"])
 @pytest.mark.parametrize(("kind", "title"), [("lake", title) for title in IN_A_LAKE])
-def test_a_pod_ends_when_its_sessions_are_lost(title, which, machine, expected, request):
+def test_a_pod_loses_its_sessions(title, which, machine, expected, request):
+    """It ends with an error or, as long as no other run takes over, with new sessions."""
     if not request.config.getoption("--soak"):
         pytest.skip("only under --soak: tests/targets/test_lake.py loses the session of a commit")
     pod, process = suspended_at(title, machine)
     machine.end_sessions(which)
-    assert resumed(process) == 1, pod.log.read_text()
-    told = pod.log.read_text()
-    assert re.search("has ended|does not answer|could not be committed", told), told
-    assert "Traceback" not in told
+    exitcode, log = resumed(process), pod.log.read_text()
+    assert exitcode in ENDED or re.search(
+        "has ended|does not answer|could not be committed|Maintenance of the lake stopped", log
+    ), log
+    assert "Traceback" not in log
     assert not pod.target.is_published or pod.differences(expected) == []
     following = machine.next()
     following.runs("sync")

@@ -130,7 +130,9 @@ def ask_after_load(
     rows = row_counts(connection, RELATIONS)
     found = records(connection.execute("from ops.checks where release = ?", [release()]))
     before = {row["name"]: _Found(**row) for row in found}
-    connection.execute("create or replace temp table load_windows as select unnest($1) as window_id", [list(windows)])
+    connection.execute(
+        "create or replace temp table load_windows as select unnest($1::text[]) as window_id", [list(windows)]
+    )
     merged = connection.execute(sql_files.read("asked/windows.sql")).fetchall()
     whole = everything or before.keys() != {check.name for check in checks()} or _are_whole(merged, rows["shipments"])
     limited = [] if whole else [check for check in checks() if not before[check.name].offending]
