@@ -97,7 +97,7 @@ class Settings(BaseModel):
     report: bool = False
     push_limit: int = Field(default=1000, ge=1)
     push_enabled: bool = False
-    memory_limit: str = Field(default="800MB", pattern=r"^\d+(\.\d+)?\s?([KMGT]i?B)$")
+    memory_limit: str = Field(default="700MB", pattern=r"^\d+(\.\d+)?\s?([KMGT]i?B)$")
 
     @model_validator(mode="before")
     @classmethod
