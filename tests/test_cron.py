@@ -112,12 +112,19 @@ def test_the_pause_is_that_around_the_last_tick(cron, pause):
         ("*/5 * * * *", 0.25, 0.25),
         ("0 2 * * 0", 7 * 24 + 2, 7 * 24 + 2),
         ("0 2 * * 1-5", 26, 74),
+        ("*/10 * * * 1-5", 1 / 3, 2 * 24 + 1 / 6 + 2),
     ],
 )
 def test_when_data_is_late(cron, hours, at_most):
     thursday = datetime(2026, 3, 5, 12, tzinfo=UTC)
     assert late_after(cron, "UTC", thursday) == timedelta(hours=hours)
     assert late_after_at_most(cron, "UTC") == timedelta(hours=at_most)
+
+
+@pytest.mark.parametrize("cron", ["0 0 30 2 *", "0 0 30,31 2 *", "0 0 31 4,6 *"])
+def test_a_schedule_without_ticks_is_refused(cron):
+    with pytest.raises(ValueError, match="names only days that do not exist"):
+        checked_cron(cron)
 
 
 def test_a_tick_is_one_of_the_zone():

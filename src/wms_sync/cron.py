@@ -1,24 +1,26 @@
 """Check a cron schedule as Dagster does, and compute its ticks in a time zone.
 
-A schedule must have five fields and must not name 30 or 31 February. The library does not import Dagster, and a wrong
-setting must be reported before Dagster is loaded. So this module has its own check; a test compares it with Dagster's.
+A schedule must have five fields and at least one tick: 30 February has none. The library does not import Dagster, and a
+wrong setting must be reported before Dagster is loaded. So this module has its own check; a test compares it with
+Dagster's.
 """
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 LEAST_RUN, MOST_RUN = timedelta(minutes=10), timedelta(hours=2)
-SOME_MOMENT, PATTERN = datetime(2026, 1, 1, tzinfo=UTC), 14
-"""The moment after which ticks are examined for the longest pause, and their number. 14 ticks are two weeks of a
-nightly schedule, and more than a year of a monthly one."""
+SOME_MOMENT, SPAN, PATTERN = datetime(2026, 1, 1, tzinfo=UTC), timedelta(days=35), 14
+"""The moment after which ticks are examined for the longest pause, and for how long: more than a month, and 14 ticks,
+which take more than a year with a monthly schedule."""
 FIELDS = "minute, hour, day of the month, month, day of the week (0 2 * * *)"
 
 
 def checked_cron(text: str) -> str:
     """Return the schedule unchanged. Raise ``ValueError``, which names the mistake, if it is not valid."""
-    from croniter import CroniterError, croniter  # slow to import
+    from croniter import CroniterBadDateError, CroniterError, croniter  # slow to import
 
     try:
         fields, _ = croniter.expand(text)
@@ -26,8 +28,10 @@ def checked_cron(text: str) -> str:
         raise ValueError(f"must have five fields: {FIELDS}. {error}") from None
     if len(fields) != len(FIELDS.split(",")):
         raise ValueError(f"must have five fields: {FIELDS}")
-    if fields[3] == [2] and fields[2] in ([30], [31]):
-        raise ValueError("names a day that February does not have")
+    try:
+        croniter(text, SOME_MOMENT).get_next()
+    except CroniterBadDateError:
+        raise ValueError("names only days that do not exist, such as 30 February") from None
     return text
 
 
@@ -56,7 +60,7 @@ def late_after(cron: str, zone: str, now: datetime) -> timedelta:
 
 def late_after_at_most(cron: str, zone: str) -> timedelta:
     """Return the maximum of ``late_after`` over all moments: 74 hours for a nightly schedule on weekdays."""
-    return _with_run(max(longest_pause(cron, zone, tick) for tick in _ticks(cron, zone)))
+    return _with_run(max(later - earlier for earlier, later in pairwise(_ticks(cron, zone))))
 
 
 def _with_run(pause: timedelta) -> timedelta:
@@ -64,10 +68,13 @@ def _with_run(pause: timedelta) -> timedelta:
 
 
 def _ticks(cron: str, zone: str) -> list[datetime]:
-    ticks = [SOME_MOMENT]
-    for _ in range(PATTERN):
-        ticks.append(next_tick(cron, zone, ticks[-1]))
-    return ticks[1:]
+    from croniter import croniter  # slow to import
+
+    coming = croniter(cron, SOME_MOMENT.astimezone(ZoneInfo(zone)))
+    ticks = [coming.get_next(datetime).astimezone(UTC)]
+    while len(ticks) < PATTERN or ticks[-1] - ticks[0] < SPAN:
+        ticks.append(coming.get_next(datetime).astimezone(UTC))
+    return ticks
 
 
 def _tick(cron: str, zone: str, start: datetime, direction: int) -> datetime:

@@ -85,5 +85,7 @@ def line(progress: Progress) -> str:
 def push_line(progress: PushProgress) -> str:
     """Return the progress of a push: `1,200 of 10,000 sent (12 %), 1,198 created, 2 rejected, about 80 s left`."""
     counted = "".join(f", {count:,} {outcome}" for outcome, count in progress.counts.items())
-    left = f", about {progress.remaining_seconds:.0f} s left" if progress.remaining_seconds is not None else ""
-    return f"{progress.done:,} of {progress.total:,} sent ({progress.done * 100 // progress.total} %){counted}{left}"
+    return (
+        f"{progress.done:,} of {progress.total:,} sent ({progress.done * 100 // progress.total} %){counted}, "
+        f"about {progress.remaining_seconds:.0f} s left"
+    )

@@ -48,6 +48,7 @@ SINGULAR = {
     "changes_missed": "change missed",
     "orders": "order",
     "rows": "row",
+    "warnings": "warning",
     "tables_put_together": "table put together",
     "files_left": "file left",
     "files_deleted": "file deleted",

@@ -26,7 +26,7 @@ from pydantic import SecretStr
 from wms_sync.service.body import decoded, receive
 from wms_sync.service.connection import Connection, Request
 from wms_sync.service.errors import AccessDenied, CallFailed, ProtocolError, SessionExpired
-from wms_sync.service.reasons import without_credentials
+from wms_sync.service.reasons import in_one_line
 from wms_sync.service.retrying import RetryPolicy
 from wms_sync.service.statuses import not_the_answer
 from wms_sync.settings import Settings
@@ -171,7 +171,7 @@ def _result(response: httpx.Response, deadline: float, base_url: str, called: st
 
 def _failed(error: _Error, called: str, request: httpx.Request) -> CallFailed:
     code = documented(error.code)
-    said = without_credentials(error.message, request)
+    said = in_one_line(error.message, request)
     message = f"The Merchant API refused {called}: {said} (code {error.code})"
     if code == ACCESS_DENIED:
         return AccessDenied(f"{message} Check WMS_MERCHANT_USERNAME and WMS_MERCHANT_API_KEY.", code=code)

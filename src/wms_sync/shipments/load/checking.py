@@ -149,7 +149,7 @@ def ask_whole_tables(
     connection: duckdb.DuckDBPyConnection, asked: Sequence[Check] | None = None
 ) -> tuple[CheckResult, ...]:
     """Run these checks, by default all, on whole tables, without recording the results."""
-    return tuple(_of_whole_tables(connection, asked or checks(), row_counts(connection, RELATIONS)))
+    return tuple(_of_whole_tables(connection, checks() if asked is None else asked, row_counts(connection, RELATIONS)))
 
 
 def _are_whole(merged: Sequence[tuple[str, int, bool]], stored: int) -> bool:

@@ -64,6 +64,8 @@ def reading_parquet() -> Iterator[None]:
     """Turn DuckDB's errors into ``AnalyticsError`` with advice."""
     try:
         yield
+    except duckdb.OutOfMemoryException:
+        raise
     except duckdb.Error as error:
         raise AnalyticsError(
             f"A Parquet file cannot be read ({type(error).__name__}: {str(error).partition(chr(10))[0]}). Nothing was "
