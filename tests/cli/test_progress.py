@@ -40,6 +40,7 @@ def test_a_terminal_has_a_bar_others_have_lines(sync, monkeypatch):
     bar = sync().stderr
     assert [word for word in ("reading", "merging") if word not in bar] == []
     assert "merged 1 of" not in bar, "the bar shows it"
+    assert [line for line in bar.splitlines() if "reading" in line and "refreshing" in line] == [], "each has its line"
 
 
 def test_the_first_and_last_windows_are_told():

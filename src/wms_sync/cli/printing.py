@@ -43,7 +43,8 @@ def say(text: str, *, err: bool = False) -> None:
     ``NotPrinted`` if standard output does not accept it, unless its reader has closed the pipe.
     """
     try:
-        click.echo(_COMMANDING.sub(_escaped, text), err=err)
+        # standard error by name: click would find the terminal behind the bar of progress, and write into the bar
+        click.echo(_COMMANDING.sub(_escaped, text), file=sys.stderr if err else None, err=err)
     except OSError as error:
         if err:
             return
