@@ -403,7 +403,7 @@ def test_a_doubtful_row_is_sent_with_a_warning(desk):
     report = desk.push(RETAILERS, path)
     assert (report.counts, report.exit_code) == ({Outcome.CREATED: 2, Outcome.ALREADY_THERE: 1}, 0)
     told = [line for line in report.lines() if line.startswith("line")]
-    assert "Warning: default_shipping_method" in told[0]
+    assert told[0].startswith("line 2: created a: Warning: default_shipping_method")
     assert told[1:] == ["line 4: created c: as line 2"]
     assert {step.warnings for step in desk.plan(RETAILERS, path).steps} == {()}, "nothing of them is sent any more"
 

@@ -47,7 +47,7 @@ ITEM_TYPES = (
     "PackagingInfill",
 )
 
-_SHOWN_ONLY = "The specification shows a product's merchant only in answers; the service may refuse or ignore it."
+_SHOWN_ONLY = "Undocumented in requests; may be refused or ignored."
 
 
 class Item(TypedDict, total=False):

@@ -116,7 +116,7 @@ class PushReport(Struct, frozen=True):
                 seen[result.outcome] += 1
                 if most is None or seen[result.outcome] <= most:
                     text = f"line {result.line}: {result.outcome} {result.key}".rstrip()
-                    why = f"{result.row['why']} {ours}".rstrip()
+                    why = f"{result.row['why']} {ours}".strip()
                     yield f"{text}: {f'as line {first[why]}' if why in first else why}".rstrip()
                     if why:
                         first.setdefault(why, result.line)
