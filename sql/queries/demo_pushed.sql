@@ -1,10 +1,10 @@
--- grain: Pushed master data, and whether shipments refer to it yet
+-- grain: Pushed retailers
 -- source: ops.push_ledger
 select
-    push_ledger.kind,
     push_ledger.key,
     push_ledger.state,
     push_ledger.remote_id as id,
-    push_ledger.seen_at is not null as seen
+    push_ledger.seen_at is not null as in_shipments
 from ops.push_ledger
-order by push_ledger.kind, push_ledger.key
+where push_ledger.kind = 'retailers'
+order by push_ledger.key

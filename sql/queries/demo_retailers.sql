@@ -9,4 +9,4 @@ select
     open_late
 from marts.retailer_performance
 order by shipments desc, code asc
-limit 5
+limit 3

@@ -1,4 +1,4 @@
--- grain: Shipments and packages per day, carrier and warehouse, newest first
+-- grain: Shipped per day, carrier and warehouse, newest first
 -- source: marts.shipped_per_day
 select
     day,
@@ -8,4 +8,4 @@ select
     packages
 from marts.shipped_per_day
 order by day desc, shipments desc
-limit 5
+limit 3

@@ -1,4 +1,4 @@
-"""``wms-sync demo``: run the main jobs on a sandbox, from the first sync to pushed CSV files.
+"""``wms-sync demo``: run the main jobs on a sandbox: a first sync, a push of CSV files, a second sync.
 
 Its runs are not reported to Dagster: runs with made-up shipments do not belong in the history of a ``DAGSTER_HOME``.
 """
@@ -6,7 +6,6 @@ Its runs are not reported to Dagster: runs with made-up shipments do not belong 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -16,53 +15,47 @@ from rich.console import Console
 from rich.table import Table
 
 from wms_sync import sql_files
-from wms_sync.cli.printing import command, say, say_lines, shown
+from wms_sync.cli.printing import command, say, shown
 from wms_sync.cli.runs import run_push, run_sync
 from wms_sync.cli.ui import MERCHANT_API_KEY, MERCHANT_USERNAME, TOKEN, local_sandbox
-from wms_sync.cli.views import plan_lines
 from wms_sync.errors import SettingsError, lacks
 from wms_sync.master_data.kinds import KINDS, SAMPLES, files_of
 from wms_sync.master_data.plan import SHOWN
-from wms_sync.master_data.push import plan_file
 from wms_sync.settings import Settings
 from wms_sync.storage.durable import make_private
 
 SHIPMENTS, SEED, DAYS = 2000, 7, 30
 CHANGES = {"seconds": 3600, "changed": 120, "new": 40, "orders": 30, "retailers": 3}
-USES = {"seconds": 3600, "new": 20}
-"""Changes that create shipments with the pushed retailers and products."""
+"""What happens in the hour between the syncs. The new shipments use the pushed retailers and products."""
 TOLERANCE_SECONDS = 86_400
-"""A day, because the sandbox's clock is hours ahead of this machine's after the demo has let time pass."""
+"""A day, because the sandbox's clock is an hour ahead of this machine's after the demo has let time pass."""
 MARK = ".wms-sync-demo"
 QUERIES = (
     "queries/demo_shipped_per_day.sql",
     "queries/demo_retailers.sql",
-    "queries/demo_tables.sql",
     "queries/demo_pushed.sql",
 )
 
 
 def run_demo(data_dir: Path) -> int:
-    """Run a sandbox, a first sync, changes, a second sync, a push, a third sync and some queries.
-
-    Return the highest exit code.
-    """
+    """Run a sandbox, a first sync, a push, changes, a second sync and some queries; return the highest exit code."""
     _empty(data_dir)
     with local_sandbox(shipments=SHIPMENTS, seed=SEED, days=DAYS) as base_url:
         settings = _settings(data_dir, base_url)
         _title(f"1. First sync: {SHIPMENTS:,} shipments from the sandbox at {base_url}")
         codes = [run_sync(settings, is_shown=False)]
-        _title("2. Time passes: shipments change, packages come and go, orders change")
-        _let_time_pass(base_url, CHANGES)
-        _title("3. Second sync: only the changes, and ten minutes of overlap")
-        codes.append(run_sync(settings, is_shown=False))
-        _title("4. Push: retailers, products and location tags from CSV files, each planned and then pushed")
-        codes += _push_samples(settings)
-        _title("5. Shipments with the pushed retailers and products, and a third sync that reads them")
-        _let_time_pass(base_url, USES)
+        _title("2. Push: location tags, retailers and products from CSV files")
+        codes += [
+            run_push(settings, kind, path, resend=False, most=SHOWN, is_shown=False)
+            for kind in KINDS
+            for path in files_of(SAMPLES, kind)
+        ]
+        _title("3. An hour passes: shipments change, and new ones use the pushed retailers and products")
+        _let_time_pass(base_url)
+        _title("4. Second sync: only the changes, and ten minutes of overlap")
         codes.append(run_sync(settings, is_shown=False))
     published = settings.layout.published
-    _title("6. What an analyst sees")
+    _title("5. What an analyst sees")
     _show(published)
     _title("Next steps")
     say(_next_steps(settings, published))
@@ -85,13 +78,6 @@ def _settings(data_dir: Path, base_url: str) -> Settings:
     )
 
 
-def _push_samples(settings: Settings) -> Iterator[int]:
-    for kind in KINDS:
-        for path in files_of(SAMPLES, kind):
-            say_lines(plan_lines(plan_file(settings, kind, path), limit=settings.push_limit))
-            yield run_push(settings, kind, path, resend=False, most=SHOWN, is_shown=False)
-
-
 def _title(text: str) -> None:
     say(f"\n== {text}")
 
@@ -105,16 +91,16 @@ def _empty(data_dir: Path) -> None:
     (make_private(data_dir) / MARK).touch()
 
 
-def _let_time_pass(base_url: str, changes: Mapping[str, int]) -> None:
+def _let_time_pass(base_url: str) -> None:
     answer = httpx.post(
-        f"{base_url}/sandbox/advance", json=changes, headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60
+        f"{base_url}/sandbox/advance", json=CHANGES, headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60
     )
     answer.raise_for_status()
-    say(", ".join(f"{name} {value}" for name, value in changes.items()))
+    say(", ".join(f"{name} {value}" for name, value in CHANGES.items()))
 
 
 def _show(published: Path) -> None:
-    console = Console(width=110)
+    console = Console(width=100)
     with duckdb.connect(published, read_only=True) as connection:
         connection.execute("set timezone = 'UTC'")
         for path in QUERIES:
@@ -129,23 +115,15 @@ def _show(published: Path) -> None:
 
 
 def _next_steps(settings: Settings, published: Path) -> str:
-    file = shown(published)
-    mine = (
-        f"WMS_DATA_DIR={file.parent} WMS_START_DATE={settings.start_date} "
-        f"WMS_CLOCK_TOLERANCE_SECONDS={TOLERANCE_SECONDS}"
-    )
     return f"""\
-  tables     in Python: import duckdb; duckdb.connect("{file}", read_only=True).sql("show all tables")
-  writing    the file is read-only: make a copy with install -m 600 {file} mine.duckdb, and write to the copy
-  report     {_report(settings)}
-  columns    select table_name, column_name, comment from duckdb_columns() where schema_name = 'main'
-  status     {mine} {command()} status
-  files      {shown(SAMPLES)}: sample files to push; {command()} push retailers --columns
-  Dagster    {command()} ui: the same jobs, a backfill of days, checks and the catalogue in the browser
-  your own   set WMS_BASE_URL and WMS_API_TOKEN (or write .env), then {command()} doctor and sync"""
+  report    {_report(settings)}
+  Python    duckdb.connect("{shown(published)}", read_only=True).sql("show all tables")
+  files     {shown(SAMPLES)}: what was pushed
+  Dagster   {command()} ui: the same jobs in a browser, with backfills and checks
+  your own  set WMS_BASE_URL and WMS_API_TOKEN (or write .env), then {command()} doctor"""
 
 
 def _report(settings: Settings) -> str:
     if not settings.report:
         return f"it {lacks('report')}"
-    return f"{shown(settings.layout.report)}: open it in a browser; each load updates it"
+    return f"open {shown(settings.layout.report)} in a browser"
