@@ -1,0 +1,56 @@
+"""A load with a limit merges the first windows up to it; another load merges the rest."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.beginnings import empty_tables
+from tests.conftest import CONFIG
+from tests.test_sync import assert_equal
+from wms_sandbox.app import Sandbox
+from wms_sync.shipments.flatten.workers import flatten_landed
+from wms_sync.shipments.load.pending import PendingWindows
+from wms_sync.state.audits import Audits
+from wms_sync.targets.target import target_of
+
+
+def load_up_to(bench, most: int) -> PendingWindows:
+    """Publish what a load of at most so many shipments merges, and the windows that it leaves to another."""
+    with (
+        target_of(bench.settings).load(bench.store.turn) as load,
+        Audits(bench.settings.database_url, bench.store.turn) as audits,
+    ):
+        pending = PendingWindows(bench.run, most=most)
+        while not pending.is_complete:
+            with load.session() as session:
+                pending.merge_next(session, audits)
+        with load.session() as session:
+            pending.mirror(session.connection, audits)
+            latest = session.connection.execute("select data_until from ops.latest_load").fetchall()
+        load.publish()
+    merged = [bench.store.window(window) for window in pending.merged]
+    assert latest == [(merged[-1].to_at,)], "what is left covers nothing yet"
+    assert pending.landed == [*pending.merged]
+    bench.store.mark_loaded(pending.landed)
+    return pending
+
+
+def test_a_load_with_a_limit_leaves_windows_to_another(bench, sandbox):
+    """The first window is merged even if it has more shipments than the limit."""
+    sandbox.sandbox = Sandbox(replace(CONFIG, shipments=60))
+    for _ in range(4):
+        sandbox.sandbox.advance(seconds=3600, changed=10)
+        sandbox.sandbox.advance(seconds=10)
+        bench.read()
+    first, second, third, fourth = bench.store.windows("landed")
+    empty_tables(bench.layout.published)
+    assert not flatten_landed(bench.settings, bench.store, from_scratch=False)
+    for most, merged, later in (
+        (1, [first], {second, third, fourth}),
+        (second.records + third.records, [second, third], {fourth}),
+        (fourth.records, [fourth], set()),
+    ):
+        pending = load_up_to(bench, most)
+        assert [*pending.merged] == [window.id for window in merged]
+        assert pending.later == {window.id for window in later}
+    assert_equal(bench, sandbox)
