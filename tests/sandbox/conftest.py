@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any
 
 import httpx
 import pytest
 
-from wms_sandbox.app import LOCATION_TAGS, RETAILERS, SHIPMENTS, Sandbox
+from wms_sandbox.app import DELETE_TAG, LOCATION_TAGS, PRODUCTS, RETAILERS, SHIPMENTS, Sandbox
 from wms_sandbox.config import SandboxConfig
-from wms_sandbox.kinds import PATHS
 from wms_sandbox.server import SandboxServer
 from wms_sandbox.transport import InProcess
 
@@ -22,7 +22,7 @@ TOKEN = "a-token"
 NOW = datetime(2025, 6, 1, tzinfo=UTC)
 CONFIG = SandboxConfig(token=TOKEN, now=NOW)
 AUTHORISED = {"Authorization": f"Bearer {TOKEN}"}
-EVERYTHING: tuple[tuple[str, str], ...] = (("fields", "all"), *((f"fields:{path}", "all") for path in PATHS))
+LONGEST_NAME = "n" * 230
 
 
 @dataclass
@@ -46,22 +46,21 @@ class Service:
         assert response.status_code == 200, response.text
         return dict(response.json())
 
-    def ids(self, *parameters: tuple[str, Any]) -> list[int]:
-        """The ids of a listing of at most 1,000 shipments, without anything else selected."""
-        page = self.listing(("fields", "id"), ("sort", "id"), ("limit", "1000"), *parameters)
+    @cached_property
+    def shipments(self) -> list[dict[str, Any]]:
+        """All shipments of a service that nobody changes, at most 1,000, in rising order of their ids."""
+        page = self.listing(("fields", "all"), ("fields:packages", "all"), ("sort", "id"), ("limit", "1000"))
         assert page["has_more"] is False
-        return [shipment["id"] for shipment in page["collection"]]
+        return list(page["collection"])
 
-    def pages(self, *parameters: tuple[str, Any]) -> Iterator[dict[str, Any]]:
-        """All pages, by following `next`."""
-        page = self.listing(*parameters)
-        yield page
-        while page["has_more"]:
-            page = dict(self.client.get(page["next"]).raise_for_status().json())
-            yield page
+    @property
+    def ids(self) -> list[int]:
+        """Their ids."""
+        return [shipment["id"] for shipment in self.shipments]
 
-    def post(self, path: str, body: Any, **options: Any) -> httpx.Response:
-        return self.client.post(path, json=body, **options)
+    def post(self, path: str, body: Any) -> httpx.Response:
+        """What must be taken."""
+        return self.client.post(path, json=body).raise_for_status()
 
 
 @pytest.fixture(scope="session")
@@ -107,51 +106,21 @@ def bare(start: Callable[..., Service]) -> Service:
     return start(shipments=0, families=20)
 
 
-@pytest.fixture(scope="session")
-def used(start: Callable[..., Service]) -> Service:
-    """Has a tag and a retailer, and an archived one."""
-    service = start(shipments=0, families=20)
-    service.post(LOCATION_TAGS, {"name": "Cold", "color": "blue3"}).raise_for_status()
+@pytest.fixture
+def used(fresh: Service) -> Service:
+    """Has two tags, of which the second has the name of a deleted one; a retailer, an archived one, and a product."""
+    for name in ("Cold", LONGEST_NAME):
+        fresh.post(LOCATION_TAGS, {"name": name, "color": "blue3"})
+    fresh.sandbox.advance(seconds=60)
+    fresh.post(DELETE_TAG, {"id": 2})
+    fresh.post(LOCATION_TAGS, {"name": LONGEST_NAME, "color": "blue3"})
     for body in ({"code": "ACME", "name": "Acme Stores"}, {"code": "OLD", "name": "Old", "status": "archived"}):
-        service.post(RETAILERS, body).raise_for_status()
-    return service
+        fresh.post(RETAILERS, body)
+    fresh.post(PRODUCTS, {"resource": {"type": "PackagingSupplies", "sku": "SKU-1", "name": "Tape"}})
+    return fresh
 
 
 @pytest.fixture(scope="session")
 def small(start: Callable[..., Service]) -> Service:
     """Few shipments, for tests with a selection of their own each: every selection compiles every family anew."""
     return start(shipments=120, families=100)
-
-
-@pytest.fixture(scope="session")
-def everything(start: Callable[..., Service]) -> list[dict[str, Any]]:
-    """All pages of a larger sandbox with all fields of all objects."""
-    return list(start(shipments=2400).pages(*EVERYTHING, ("sort", "id"), ("limit", "1000")))
-
-
-@pytest.fixture(scope="session")
-def shipments(everything: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [shipment for page in everything for shipment in page["collection"]]
-
-
-@pytest.fixture(scope="session")
-def included(everything: list[dict[str, Any]]) -> dict[str, dict[int, dict[str, Any]]]:
-    """Every included object by kind and id."""
-    found: dict[str, dict[int, dict[str, Any]]] = {}
-    for page in everything:
-        for kind, things in page["included"].items():
-            found.setdefault(kind, {}).update({thing["id"]: thing for thing in things})
-    return found
-
-
-@pytest.fixture(scope="session")
-def objects(
-    shipments: list[dict[str, Any]], included: dict[str, dict[int, dict[str, Any]]]
-) -> dict[str, list[dict[str, Any]]]:
-    """Every object by kind, inline ones too."""
-    packages = [package for shipment in shipments for package in shipment["packages"]]
-    return {kind: list(things.values()) for kind, things in included.items()} | {
-        "Shipment": shipments,
-        "ShipmentPackage": packages,
-        "ShipmentPackageItem": [item for package in packages for item in package["items"]],
-    }

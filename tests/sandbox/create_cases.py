@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 
 from tests.sandbox.case import Answer, Case, conflicts, has_status, refused, violations
-from tests.sandbox.conftest import Service
+from tests.sandbox.conftest import LONGEST_NAME, Service
 from tests.sandbox.create_bodies import (
     ALWAYS,
     HIGHEST,
@@ -27,11 +27,11 @@ from tests.sandbox.create_bodies import (
     WRONG_OPTION,
     Body,
 )
-from wms_sandbox.app import LOCATION_TAGS, PRODUCTS, RETAILERS
+from wms_sandbox.app import DELETE_TAG, LOCATION_TAGS, PRODUCTS, RETAILERS
 from wms_sandbox.body import LARGEST
 from wms_sandbox.definitions import PALETTE, RETAILER_REQUIRED
 from wms_sandbox.identities import RETAILERS as POOL
-from wms_sandbox.identities import retailer_id
+from wms_sandbox.identities import product_id, retailer_id
 from wms_sandbox.kinds import PRODUCT_KINDS
 from wms_sandbox.options import OPTIONS
 
@@ -228,12 +228,14 @@ MAY_LACK_TOO = {"resource.export.country_of_manufacture"}
 
 ARCHIVED = {"type": "Retailer", "id": retailer_id(POOL + 1)}
 """The second one that the fixture creates."""
+CREATED_PRODUCT = {"type": "PackagingSupplies", "id": product_id(550)}
+"""The one that the fixture creates, after those that there are."""
 
 CONFLICTS: list[tuple[str, Body, set[str], str]] = [
     # endpoint, change of the least body, the keys that are named, what is said
     *(
         (LOCATION_TAGS, {"name": name, "color": "red1"}, {"name"}, "already in use")
-        for name in ("Cold", "  Cold ", "<i>Cold</i>")
+        for name in ("Cold", "  Cold ", "<i>Cold</i>", LONGEST_NAME)
     ),
     *((RETAILERS, {"code": code}, {"code"}, "already in use") for code in ("ACME", "OLD", "RET-0007")),
     (RETAILERS, {"code": "C", "parent_retailer": ARCHIVED}, {"parent_retailer"}, "archived"),
@@ -359,6 +361,27 @@ def is_parsed(status: int, says: str) -> Answer:
     return look
 
 
+def warns(*words: str) -> Answer:
+    """A 201 with a warning for each of these words, in which it stands."""
+
+    def look(response: httpx.Response, _: Service) -> None:
+        assert response.status_code == 201, response.text
+        warnings = response.json()["resource"].get("warnings", [])
+        assert len(warnings) == len(words)
+        assert all(word in warning for word, warning in zip(words, warnings, strict=True))
+
+    return look
+
+
+def stays_deleted(response: httpx.Response, service: Service) -> None:
+    """A 404: what the fixture has deleted is where it was, under another name."""
+    tags = service.sandbox.location_tags()
+    assert (response.status_code, [tag["id"] for tag in tags]) == (404, [1, 2, 3])
+    name = f"{LONGEST_NAME} (Deleted ID: 2)"
+    deleted = MOMENT | {"updated_at": "2025-06-01T00:01:00Z", "name": name, "is_deleted": True}
+    assert tags[1] | deleted == tags[1]
+
+
 def shows(*fields: str) -> Answer:
     """A 201 with these fields of a tag."""
 
@@ -420,5 +443,26 @@ CASES = [
             ("updated_at", ["type", "id", "updated_at"]),
             ("color,name", ["type", "id", "name", "color"]),
         )
+    ),
+    Case("2.1", "POST", DELETE_TAG, stays_deleted, body={"id": 2}, on="used"),
+    create(
+        RETAILERS,
+        warns("ups_GROUND"),
+        body(RETAILERS, {"default_shipping_method": "ups_GROUND", "allowed_shipping_methods": ["dhl_EXPRESS"]}),
+        "fresh",
+    ),
+    create(PRODUCTS, warns("SKU-1"), body(PRODUCTS, {}), "used"),
+    create(
+        PRODUCTS,
+        warns(),
+        body(
+            PRODUCTS,
+            {
+                "type": "PackagingInstruction",
+                "sku": "SKU-2",
+                "instruction_options": {"associated_products": [CREATED_PRODUCT]},
+            },
+        ),
+        "used",
     ),
 ]

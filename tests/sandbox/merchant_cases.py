@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.sandbox.case import BASIC, Case, fails, gives, has_status, rpc
+from tests.sandbox.create_cases import CREATED_PRODUCT
 from wms_sandbox.app import MERCHANT_API
 from wms_sandbox.body import LARGEST
 
@@ -23,9 +24,9 @@ def login(code: int, *params: Any) -> Case:
     return rpc("5.2", "login", list(params), fails(code, MESSAGES[code]))
 
 
-def call(method: str, holds: Callable[[Any], bool], *arguments: Any) -> Case:
+def call(method: str, holds: Callable[[Any], bool], *arguments: Any, on: str = "service") -> Case:
     """A call whose result this is true of."""
-    return rpc("4.7", "call", [None, method, list(arguments)], gives(lambda answer: holds(answer["result"])))
+    return rpc("4.7", "call", [None, method, list(arguments)], gives(lambda answer: holds(answer["result"])), on)
 
 
 def wrong_call(method: str, code: int, *arguments: Any) -> Case:
@@ -133,6 +134,18 @@ CASES = [
     call("retailer.list", lambda found: 0 < found["totalCount"] < 100, {"status": "archived"}),
     call("warehouse.list", lambda found: [list(each) for each in found] == [["warehouse_id", "name", "is_active"]] * 6),
     call("store.list", lambda found: len({each["code"] for each in found}) == len(found) == 60),
+    call(
+        "product.search",
+        lambda found: [{"type": each["type"], "id": each["product_id"]} for each in found] == [CREATED_PRODUCT],
+        {"sku": "SKU-1"},
+        on="used",
+    ),
+    call(
+        "retailer.list",
+        lambda found: [each["code"] for each in found["results"]] == ["ACME"],
+        {"code": {"in": ["OLD", "ACME"]}},
+        on="used",
+    ),
     wrong_call("shipment.info", 101, "none such"),
     wrong_call("shipment.info", -32602, 100_001),
 ]

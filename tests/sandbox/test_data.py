@@ -1,7 +1,9 @@
-"""The data: as ugly as life, complete, and the same each time."""
+"""The data (2.1 to 2.6): as ugly as life, complete, and each object where the specification has it."""
+
+from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -9,116 +11,22 @@ from typing import Any
 
 import pytest
 
+from tests.sandbox.conftest import Service
 from wms_sandbox import texts
-from wms_sandbox.kinds import CONDITIONAL, KINDS, PRODUCT_KINDS
+from wms_sandbox.kinds import CONDITIONAL, KINDS, PATHS, PRODUCT_KINDS
 from wms_sandbox.options import OPTIONS
 
 Thing = dict[str, Any]
-Included = dict[str, dict[int, Thing]]
-
-
-def strings(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for each in value.values():
-            yield from strings(each)
-    elif isinstance(value, list):
-        for each in value:
-            yield from strings(each)
-
-
-def test_every_kind_occurs(objects: dict[str, list[Thing]]):
-    assert set(objects) >= {*KINDS, *PRODUCT_KINDS}
-
-
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "Product"])
-def test_every_field_has_values_nulls_and_gaps(objects: dict[str, list[Thing]], kind: str):
-    always = {"unique_id", "status", "state", "created_at", "updated_at", "items", "packages", "order", "code", "name"}
-    always |= {"label", "merchant", "brands", "quantity", "containers", "shipments", "packaging", "collected_data"}
-    always |= {"order_item", "reservations", "packing_solution_providers", "batch_tag", "retailer", *CONDITIONAL}
-    things = objects[kind]
-    for field in KINDS[kind].fields:
-        assert any(thing.get(field) is not None for thing in things), field
-        assert field in always or any(thing.get(field, "") is None for thing in things), field
-    if kind not in ("Warehouse", "ThirdPartyBillingGroup", "Brand", "Merchant", "ShipmentPackingSolution"):
-        assert any(field not in thing for thing in things for field in KINDS[kind].fields)
-
-
-def test_every_field_of_products_has_values_and_nulls(objects: dict[str, list[Thing]]):
-    shared = {"sku", "name", "is_enabled", "merchant", "created_at", "updated_at"}
-    options = {options for options, _ in OPTIONS.values()}
-    for field in set(KINDS["Product"].fields) - options:
-        assert any(thing.get(field) is not None for thing in objects["Product"]), field
-        assert field in ("sku", "name") or any(thing.get(field, "") is None for thing in objects["Product"]), field
-    for kind, (name, fields) in OPTIONS.items():
-        assert all({*thing} <= {"type", "id", *shared, name} for thing in objects[kind])
-        assert shared <= set().union(*(set(thing) for thing in objects[kind]))
-        found = [thing[name] for thing in objects[kind] if thing.get(name)]
-        assert set(fields) == set().union(*(set(each) for each in found))
-
-
-@pytest.mark.parametrize(
-    ("kind", "field", "parts"),
-    [
-        ("Shipment", "item_weight", {"value", "unit"}),
-        ("ShipmentPackage", "billable_weight", {"value", "unit"}),
-        ("ShipmentPackage", "dimensional_weight", {"value", "unit"}),
-        ("ShipmentPackage", "total_item_volume", {"value", "unit"}),
-        ("ShipmentPackageItem", "customs_value", {"amount", "currency"}),
-        ("Order", "declared_value", {"amount", "currency"}),
-        ("Order", "customs_value", {"amount", "currency"}),
-        ("Order", "weight", {"value", "unit"}),
-        ("Order", "duties_payor", {"payor", "tpb_group_id"}),
-        ("Order", "other_shipping_options", {"virtual_excluded_services"}),
-        ("OrderItem", "row_weight", {"value", "unit"}),
-        ("Product", "dimensions", {"length", "width", "height", "unit"}),
-        ("Product", "inventory", {"backorders", "dynamic_allocation", "virtual_inventory"}),
-        (
-            "Product",
-            "export",
-            {"description", "customs_value", "country_of_manufacture", "hs_base_code", "hs_country_extension"},
-        ),
-        (
-            "Product",
-            "regulated_goods",
-            {"regulation", "technical_name", "additional_information", "net_weight", "container_type"}
-            | {"container_meets_hazmat_specs", "regulation_units"},
-        ),
-        (
-            "Product",
-            "packaging",
-            {"require_packaging", "require_weight_check", "require_confirmation_per_item", "unit_quantity"}
-            | {"bulk_quantity", "max_per_package", "is_ship_separately", "ship_separately_tag", "can_tip"}
-            | {"can_contain_other_items", "is_handling_surcharge"},
-        ),
-    ],
-)
-def test_shapes_of_fixed_objects(objects: dict[str, list[Thing]], kind: str, field: str, parts: set[str]):
-    found = [thing[field] for thing in objects[kind] if thing.get(field) is not None]
-    assert found
-    assert all(set(each) == parts for each in found)
-
-
-def keys(things: Iterable[Thing]) -> set[str]:
-    return set().union(*(set(thing) for thing in things))
-
-
-def values(things: Iterable[Thing], field: str) -> list[Any]:
-    return [thing.get(field) for thing in things]
-
-
-def depth(retailers: dict[int, Thing], retailer: Thing) -> int:
-    above = retailer.get("parent_retailer")
-    return 1 + depth(retailers, retailers[above["id"]]) if above and above["id"] in retailers else 1 + bool(above)
+EVERYTHING = (("fields", "all"), *((f"fields:{path}", "all") for path in PATHS), ("sort", "id"), ("limit", "1000"))
 
 
 @dataclass(frozen=True)
 class Data:
     """All that a larger sandbox shows: every object by kind, inline ones too; by kind and id; every text."""
 
-    of: dict[str, list[Thing]]
-    included: Included
+    pages: list[Thing]
+    of: Mapping[str, list[Thing]]
+    included: Mapping[str, Mapping[int, Thing]]
     written: set[str]
 
     @property
@@ -126,25 +34,84 @@ class Data:
         return [each for solution in self.of["ShipmentPackingSolution"] for each in solution["containers"]]
 
     @property
-    def weights(self) -> list[float | None]:
-        return values(filter(None, values(self.of["Shipment"], "item_weight")), "value")
-
-    @property
     def updates(self) -> list[str]:
         return values(self.of["Shipment"], "updated_at")
 
 
 @pytest.fixture(scope="module")
-def data(objects: dict[str, list[Thing]], included: Included, everything: list[Thing]) -> Data:
-    return Data(objects, included, set(strings(everything)))
+def data(start: Callable[..., Service]) -> Data:
+    service = start(shipments=2400)
+    pages = [service.listing(*EVERYTHING)]
+    while pages[-1]["has_more"]:
+        pages.append(service.client.get(pages[-1]["next"]).json())
+    shipments = [shipment for page in pages for shipment in page["collection"]]
+    packages = [package for shipment in shipments for package in shipment["packages"]]
+    included: dict[str, dict[int, Thing]] = {}
+    for page in pages:
+        for kind, things in page["included"].items():
+            included.setdefault(kind, {}).update({thing["id"]: thing for thing in things})
+    of = {kind: list(things.values()) for kind, things in included.items()} | {
+        "Shipment": shipments,
+        "ShipmentPackage": packages,
+        "ShipmentPackageItem": [item for package in packages for item in package["items"]],
+    }
+    return Data(pages, of, included, set(strings(pages)))
+
+
+def strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for below in value.values() if isinstance(value, dict) else value:
+            yield from strings(below)
+
+
+def keys(things: Iterable[Thing]) -> set[str]:
+    return set().union(*things)
+
+
+def values(things: Iterable[Thing], field: str) -> list[Any]:
+    return [thing.get(field) for thing in things]
+
+
+def given(things: Iterable[Thing], field: str) -> list[Any]:
+    """Those that are not null."""
+    return [value for value in values(things, field) if value is not None]
+
+
+def depth(retailers: Mapping[int, Thing], retailer: Thing) -> int:
+    above = retailer.get("parent_retailer")
+    return 1 + depth(retailers, retailers[above["id"]]) if above and above["id"] in retailers else 1 + bool(above)
 
 
 def occurs(value: object, kind: str, field: str, data: Data) -> bool:
     return value in values(data.of[kind], field)
 
 
-CONTAINER = {"type", "weight", "dimensions", "volume", "void_percent", "regulation_type", "items"}
-PACKED = {"type", "sku", "quantity", "order_item_id", "order_item_sku", "order_item_qty", "shipment_item_id", "weight"}
+def has_parts(kind: str, field: str, parts: str, data: Data) -> bool:
+    found = given(data.of[kind], field)
+    return found != [] and all(set(value) == set(parts.split()) for value in found)
+
+
+def has_options(kind: str, data: Data) -> bool:
+    """What the packaging kinds have in common, and in an object every option of this one."""
+    name, fields = OPTIONS[kind]
+    shared = {"type", "id", "sku", "name", "is_enabled", "merchant", "created_at", "updated_at"}
+    return keys(data.of[kind]) == {*shared, name} and keys(given(data.of[kind], name)) == set(fields)
+
+
+def references(things: Iterable[Thing], field: str) -> set[tuple[str, int]]:
+    """Kinds and ids, of lists too."""
+    lists = [value if isinstance(value, list) else [value] for value in values(things, field) if value]
+    assert all(list(reference) == ["type", "id"] for each in lists for reference in each)
+    return {(reference["type"], reference["id"]) for each in lists for reference in each}
+
+
+def some_dangle(kind: str, field: str, data: Data) -> bool:
+    found = references(data.of[kind], field)
+    return 0 < sum(id_ not in data.included[of] for of, id_ in found) < len(found) / 10
+
+
 ROWS = [
     "Shipment",
     "ShipmentItem",
@@ -155,15 +122,79 @@ ROWS = [
     "OrderStatusHistory",
 ]
 UGLY = "".join(texts.UGLY)
+WEIGHT, MONEY = "value unit", "amount currency"
+PARTS = {
+    ("Shipment", "item_weight"): WEIGHT,
+    ("ShipmentPackage", "billable_weight"): WEIGHT,
+    ("ShipmentPackage", "dimensional_weight"): WEIGHT,
+    ("ShipmentPackage", "total_item_volume"): WEIGHT,
+    ("ShipmentPackageItem", "customs_value"): MONEY,
+    ("Order", "declared_value"): MONEY,
+    ("Order", "customs_value"): MONEY,
+    ("Order", "weight"): WEIGHT,
+    ("Order", "duties_payor"): "payor tpb_group_id",
+    ("Order", "other_shipping_options"): "virtual_excluded_services",
+    ("OrderItem", "row_weight"): WEIGHT,
+    ("Product", "dimensions"): "length width height unit",
+    ("Product", "inventory"): "backorders dynamic_allocation virtual_inventory",
+    ("Product", "export"): "description customs_value country_of_manufacture hs_base_code hs_country_extension",
+    ("Product", "regulated_goods"): (
+        "regulation technical_name additional_information net_weight container_type container_meets_hazmat_specs "
+        "regulation_units"
+    ),
+    ("Product", "packaging"): (
+        "require_packaging require_weight_check require_confirmation_per_item unit_quantity bulk_quantity "
+        "max_per_package is_ship_separately ship_separately_tag can_tip can_contain_other_items is_handling_surcharge"
+    ),
+}
 TRUE_OF_THE_DATA: dict[str, Callable[[Data], bool]] = {
-    "containers have every field": lambda data: keys(data.containers) == CONTAINER,
+    "every kind occurs": lambda data: {*KINDS, *PRODUCT_KINDS} <= set(data.of),
+    **{f"parts of {kind}.{field}": partial(has_parts, kind, field, parts) for (kind, field), parts in PARTS.items()},
+    **{f"fields of {kind}": partial(has_options, kind) for kind in OPTIONS},
+    "containers have every field": lambda data: (
+        keys(data.containers) == {"type", "weight", "dimensions", "volume", "void_percent", "regulation_type", "items"}
+    ),
     "packed items have every field": lambda data: (
-        keys(one for each in data.containers for one in each["items"]) == PACKED
+        keys(item for container in data.containers for item in container["items"])
+        == {"type", "sku", "quantity", "order_item_id", "order_item_sku", "order_item_qty"}
+        | {"shipment_item_id", "weight"}
     ),
     "collected data has every field": lambda data: (
         keys(each for package in data.of["ShipmentPackage"] for each in package["collected_data"])
         == {"order_item_id", "label", "value"}
     ),
+    "an object comes once in a page, under its kind": lambda data: all(
+        len({thing["id"] for thing in things if thing["type"] == kind}) == len(things)
+        for page in data.pages
+        for kind, things in page["included"].items()
+    ),
+    "no package is included": lambda data: not {"ShipmentPackage", "ShipmentPackageItem"} & set(data.included),
+    "a package has a type if it has an id": lambda data: all(
+        package.get("type") == ("ShipmentPackage" if "id" in package else None)
+        for package in data.of["ShipmentPackage"]
+    ),
+    "few packages have an id": lambda data: (
+        0.1 < sum("id" in package for package in data.of["ShipmentPackage"]) / len(data.of["ShipmentPackage"]) < 0.3
+    ),
+    "items of packages have neither": lambda data: not {"type", "id"} & keys(data.of["ShipmentPackageItem"]),
+    "items of packages have one name of the quantity, each of both": lambda data: (
+        {frozenset(item) & {"order_item_quantity", "order_item_qty"} for item in data.of["ShipmentPackageItem"]}
+        >= {frozenset({"order_item_quantity"}), frozenset({"order_item_qty"})}
+        and not any({"order_item_quantity", "order_item_qty"} <= set(item) for item in data.of["ShipmentPackageItem"])
+    ),
+    "items of shipments are inline as references with their product": lambda data: (
+        {tuple(item) for shipment in data.of["Shipment"] for item in shipment["items"]} == {("type", "id", "product")}
+    ),
+    "each of them is included once, with the same product": lambda data: (
+        sorted((item["id"], repr(item["product"])) for shipment in data.of["Shipment"] for item in shipment["items"])
+        == sorted((item["id"], repr(item.get("product"))) for item in data.of["ShipmentItem"])
+    ),
+    "orders know their shipments": lambda data: (
+        {(shipment["order"]["id"], shipment["id"]) for shipment in data.of["Shipment"]}
+        == {(order["id"], each["id"]) for order in data.of["Order"] for each in order["shipments"]}
+    ),
+    "some retailers are missing": partial(some_dangle, "Shipment", "retailer"),
+    "some products are missing": partial(some_dangle, "OrderItem", "product"),
     "every ugly text occurs": lambda data: set(texts.UGLY) <= data.written,
     "beyond 16 bits": lambda _: any(ord(char) > 0xFFFF for char in UGLY),
     "from right to left": lambda _: any(unicodedata.bidirectional(char) in ("R", "AL") for char in UGLY),
@@ -202,10 +233,7 @@ TRUE_OF_THE_DATA: dict[str, Callable[[Data], bool]] = {
     ),
     "weights of nothing and next to nothing": lambda data: (
         {None, True}
-        <= {each and each < 0.001 for each in values(filter(None, values(data.of["Shipment"], "item_weight")), "value")}
-    ),
-    "both names of the quantity": lambda data: (
-        {"order_item_quantity", "order_item_qty"} <= keys(data.of["ShipmentPackageItem"])
+        <= {value and value < 0.001 for value in values(given(data.of["Shipment"], "item_weight"), "value")}
     ),
     "times with fractions": lambda data: any("." in each for each in data.updates),
     "times with an offset": lambda data: any(each.endswith("+00:00") for each in data.updates),
@@ -236,26 +264,68 @@ def test_what_is_true_of_the_data(data: Data, what: str):
     assert TRUE_OF_THE_DATA[what](data)
 
 
-def test_some_references_dangle(shipments: list[Thing], included: Included):
-    retailers = {shipment["retailer"]["id"] for shipment in shipments if shipment.get("retailer")}
-    missing = retailers - set(included["Retailer"])
-    assert 0 < len(missing) < len(retailers) / 10
-    products = {
-        (item["product"]["type"], item["product"]["id"])
-        for item in included["OrderItem"].values()
-        if item.get("product")
-    }
-    lost = {each for each in products if each[1] not in included[each[0]]}
-    assert 0 < len(lost) < len(products) / 10
+ALWAYS = {"unique_id", "status", "state", "created_at", "updated_at", "items", "packages", "order", "code", "name"}
+ALWAYS |= {"label", "merchant", "brands", "quantity", "containers", "shipments", "packaging", "collected_data"}
+ALWAYS |= {"order_item", "reservations", "packing_solution_providers", "batch_tag", "retailer", *CONDITIONAL}
+COMPLETE = {"Warehouse", "ThirdPartyBillingGroup", "Brand", "Merchant", "ShipmentPackingSolution"}
 
 
-def test_equal_seeds_give_equal_bytes(start: Callable[..., Any]):
-    asked = (("fields:order", "all"), ("fields:order.items", "all"), ("fields:retailer", "all"), ("count", "1"))
-    one, two, other = (start(shipments=300, families=60, seed=seed) for seed in (7, 7, 8))
-    for sandbox in (one, two):
-        sandbox.get(("limit", "3"))
-    assert one.get(*asked).content == two.get(*asked).content
-    assert one.get(*asked).content != other.get(*asked).content
-    for sandbox in (one, two):
-        sandbox.sandbox.advance(changed=50, new=10, orders=5, retailers=3)
-    assert one.get(*asked).content == two.get(*asked).content
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_field_has_values_nulls_and_gaps(data: Data, kind: str):
+    """Products have the options of their own kind only."""
+    options = {name for name, _ in OPTIONS.values()} if kind == "Product" else set()
+    fields, things = set(KINDS[kind].fields) - options, data.of[kind]
+    never_null = ALWAYS | ({"sku"} if kind == "Product" else set())
+    assert {field for field in fields if given(things, field) == []} == set()
+    assert {field for field in fields if all(thing.get(field, "") is not None for thing in things)} <= never_null
+    assert kind in COMPLETE or any(field not in thing for thing in things for field in fields)
+
+
+REFERENCES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "Shipment": {
+        "order": ("Order",),
+        "retailer": ("Retailer",),
+        "gallery": ("Gallery",),
+        "packing_solution": ("ShipmentPackingSolution",),
+        "retailer_ship_to_location": ("RetailerShipToLocation",),
+        "mark_for_location": ("RetailerShipToLocation",),
+        "warehouse": ("Warehouse",),
+    },
+    "ShipmentItem": {"product": PRODUCT_KINDS, "order_item": ("OrderItem",)},
+    "ShipmentPackage": {
+        "gallery": ("Gallery",),
+        "container": ("PackagingContainer",),
+        "infill": ("PackagingInfill",),
+    },
+    "Order": {
+        "brand": ("Brand",),
+        "merchant": ("Merchant",),
+        "tpb_group": ("ThirdPartyBillingGroup",),
+        "retailer": ("Retailer",),
+        "retailer_ship_to_location": ("RetailerShipToLocation",),
+        "mark_for_location": ("RetailerShipToLocation",),
+        "shipping_address": ("OrderAddress",),
+        "original_address": ("OrderAddress",),
+        "items": ("OrderItem",),
+        "shipments": ("Shipment",),
+        "status_history": ("OrderStatusHistory",),
+        "address_candidates": ("OrderAddressCandidate",),
+        "instructions": ("OrderInstruction",),
+    },
+    "OrderItem": {"product": PRODUCT_KINDS},
+    "Gallery": {"items": ("GalleryItem",)},
+    "Merchant": {"brands": ("Brand",), "default_brand": ("Brand",)},
+    "Retailer": {"parent_retailer": ("Retailer",)},
+    "RetailerShipToLocation": {"retailer": ("Retailer",)},
+}
+"""Fields that hold references, and the kinds that they may refer to."""
+DANGLING = {"product", "retailer", "parent_retailer", "shipments", "container", "infill"}
+"""What may refer to something that no page includes."""
+
+
+@pytest.mark.parametrize(("kind", "field"), [(kind, field) for kind, fields in REFERENCES.items() for field in fields])
+def test_a_reference_leads_to_an_object(data: Data, kind: str, field: str):
+    found = references(data.of[kind], field)
+    assert found
+    assert {of for of, _ in found} <= set(REFERENCES[kind][field])
+    assert field in DANGLING or all(id_ in data.included[of] for of, id_ in found)

@@ -4,10 +4,27 @@ from __future__ import annotations
 
 import pytest
 
-from tests.sandbox import create_cases, listing_cases, merchant_cases
+from tests.sandbox import create_cases, filter_cases, listing_cases, merchant_cases, selection_cases
 from tests.sandbox.case import Case
+from tests.sandbox.create_bodies import WHOLE_PRODUCT, WHOLE_RETAILER
+from wms_sandbox.definitions import PALETTE, PRODUCTS, RETAILER
+from wms_sandbox.kinds import KINDS
+
+TABLES = (listing_cases, filter_cases, selection_cases, create_cases, merchant_cases)
 
 
-@pytest.mark.parametrize("case", [*listing_cases.CASES, *create_cases.CASES, *merchant_cases.CASES], ids=str)
+@pytest.mark.parametrize("case", [case for table in TABLES for case in table.CASES], ids=str)
 def test_the_answer_is_that_of_the_specification(case: Case, request: pytest.FixtureRequest):
     case.prove(request.getfixturevalue(case.on))
+
+
+@pytest.mark.parametrize("kind", selection_cases.LISTED)
+def test_the_values_of_a_selection_are_those_of_the_specification(kind: str):
+    assert set(KINDS[kind].values) == set(selection_cases.LISTED[kind].split())
+
+
+def test_the_bodies_of_creates_have_every_field_and_color():
+    assert set(RETAILER["properties"]) == set(WHOLE_RETAILER)
+    assert set(PRODUCTS["Product"]["properties"]) == set(WHOLE_PRODUCT)
+    families = ("black", "blue", "brown", "gray", "green", "orange", "purple", "red", "yellow")
+    assert set(PALETTE) == {f"{family}{shade}" for family in families for shade in range(1, 6)}

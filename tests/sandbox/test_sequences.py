@@ -1,4 +1,4 @@
-"""The Merchant API where it takes more than one request (5.2, 8); ``merchant_cases.py`` has all others."""
+"""What takes more than one request; the tables of cases have all others."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from tests.sandbox.conftest import Service
 from tests.sandbox.merchant_cases import API_KEY, EXPIRED, LIST, USERNAME
-from wms_sandbox.app import MERCHANT_API, PRODUCTS, RETAILERS
+from wms_sandbox.app import MERCHANT_API
 
 DAY = 86_400
 BASIC = (USERNAME, API_KEY)
@@ -42,28 +42,25 @@ def test_a_session_serves_calls_for_a_day(start: Callable[..., Service], long: b
 
 
 def test_pages_hold_every_active_retailer_once(service: Service):
-    first = result(service, "retailer.list")
-    pages = [result(service, "retailer.list", None, {"page": page})["results"] for page in (1, 2, 3)]
-    ids = [retailer["retailer_id"] for page in pages for retailer in page]
+    pages = [result(service, "retailer.list", None, {"page": page}) for page in (1, 2, 3)]
+    ids = {retailer["retailer_id"] for page in pages for retailer in page["results"]}
     archived = result(service, "retailer.list", {"status": "archived"})["totalCount"]
-    assert (len(set(ids)), first["numPages"]) == (len(ids), 3)
-    assert len(ids) == first["totalCount"] == 300 - archived
+    assert [page["numPages"] for page in pages] == [3, 3, 3]
+    assert len(ids) == sum(len(page["results"]) for page in pages) == pages[0]["totalCount"] == 300 - archived
 
 
-def test_what_was_created_is_found(fresh: Service):
-    for body in ({"code": "OLD", "name": "Old", "status": "archived"}, {"code": "NEW", "name": "New"}):
-        fresh.post(RETAILERS, body).raise_for_status()
-    resource = {"type": "PackagingSupplies", "sku": "NEW-1", "name": "Tape"}
-    created = fresh.post(PRODUCTS, {"resource": resource}).json()["resource"]
-    [product] = result(fresh, "product.search", {"sku": "NEW-1"})
-    assert (product["product_id"], product["type"]) == (created["id"], "PackagingSupplies")
-    codes = {"code": {"in": ["OLD", "NEW"]}}
-    assert [each["code"] for each in result(fresh, "retailer.list", codes)["results"]] == ["NEW"]
-
-
-def test_one_shipment(service: Service):
-    [listed] = service.listing(("limit", "1"))["collection"]
+def test_a_shipment_is_the_one_listed(service: Service):
+    listed = service.shipments[0]
     shipment = result(service, "shipment.info", listed["unique_id"])
     assert (shipment["id"], shipment["status"]) == (listed["id"], listed["status"])
-    assert [each["id"] for each in shipment["items"]] == [each["id"] for each in listed["items"]]
-    assert all("quantity" in each for each in shipment["items"])
+    assert [item["id"] for item in shipment["items"]] == [item["id"] for item in listed["items"]]
+    assert all("quantity" in item for item in shipment["items"])
+
+
+def test_equal_seeds_give_equal_bytes(start: Callable[..., Service]):
+    asked = (("fields:order", "all"), ("fields:order.items", "all"), ("fields:retailer", "all"), ("count", "1"))
+    one, equal, other = (start(shipments=300, families=60, seed=seed) for seed in (7, 7, 8))
+    assert one.get(*asked).content == equal.get(*asked).content != other.get(*asked).content
+    for service in (one, equal):
+        service.sandbox.advance(changed=50, new=10, orders=5, retailers=3)
+    assert one.get(*asked).content == equal.get(*asked).content

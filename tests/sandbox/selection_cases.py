@@ -1,0 +1,208 @@
+"""The cases of field selection (4.5): what each parameter takes and refuses, and which objects and fields then come."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+
+from tests.sandbox.case import Answer, gives, has_status, listing, refused
+from tests.sandbox.conftest import Service
+from wms_sandbox.kinds import CONDITIONAL, KINDS, PATHS, PRODUCT_KINDS, Kind
+
+Page = dict[str, Any]
+LISTED = {
+    "Merchant": "basic all code name status created_at updated_at brands default_brand custom_fields",
+    "Brand": "basic all code name is_active is_deleted sort_order",
+    "OrderAddress": (
+        "all first_name last_name company street city region postcode country telephone email classification is_valid"
+    ),
+    "OrderStatusHistory": "all status comment notify_merchant user script_id created_at",
+    "OrderAddressCandidate": "all address_id street city region_code postal_code country_code classification",
+    "OrderInstruction": (
+        "basic all order_id note file_name presentation print_target print_orientation copies_printed"
+    ),
+    "ThirdPartyBillingGroup": "all label status",
+    "Warehouse": "basic all id name is_active abbreviation",
+    "ShipmentPackage": (
+        "basic all tracking_ref alt_tracking_number alt_tracking_description billable_weight dimensional_weight "
+        "dimensional_weight_divisor total_item_volume total_void_percent container_style num_cartons sscc "
+        "manifest_courier_code items container infill packaging collected_data gallery created_at updated_at"
+    ),
+    "Gallery": "basic all items",
+    "GalleryItem": "all url thumbnail_url caption taken_at device_info media_info created_at",
+    "ShipmentPackageItem": (
+        "all sku name quantity weight hazmat_unit_weight customs_value order_item_id order_item_sku order_item_quantity"
+    ),
+    "Product": "all created_at updated_at",
+    "Retailer": (
+        "basic all code name status fulfillment_model parent_retailer legal_name dba default_duties_payor "
+        "default_shipping_method allowed_shipping_methods routing_guide_notes custom_fields created_at updated_at"
+    ),
+    "RetailerShipToLocation": (
+        "basic all code qualifier label location_type company street city region_id region postcode country_id "
+        "telephone email is_default status retailer created_at updated_at"
+    ),
+}
+"""The table of specification 4.5, word for word."""
+
+PATHS_IN_THE_FACTS = (
+    "warehouse items items.product packages packages.items packages.gallery packages.gallery.items packing_solution "
+    "gallery gallery.items retailer retailer.parent_retailer retailer_ship_to_location "
+    "retailer_ship_to_location.retailer mark_for_location mark_for_location.retailer order order.items "
+    "order.items.product order.brand order.merchant order.merchant.brands order.shipping_address "
+    "order.original_address order.address_candidates order.status_history order.instructions order.tpb_group "
+    "order.retailer order.retailer.parent_retailer order.retailer_ship_to_location order.mark_for_location"
+)
+FIRST_PATHS = {kind: path for path, kind in reversed(PATHS.items())}
+"""A path of each kind."""
+INLINE = {"ShipmentPackage", "ShipmentPackageItem"}
+PACKAGING = "sku name is_enabled merchant created_at updated_at"
+ONLY_PACKAGING = {
+    "packages.packaging.product": (
+        f"{PACKAGING} container_options supplies_options data_collection_options instruction_options"
+    ),
+    "packages.container": f"{PACKAGING} container_options",
+    "packages.infill": f"{PACKAGING} infill_options",
+}
+"""Paths of products that lead to packaging: what its kinds have in common (2.3), and the options of each."""
+SHOWN_AS = {"user": ("requester",), "order_item_quantity": ("order_item_quantity", "order_item_qty")}
+WRONG_VALUES = ("", "nothing", "All", "basic,nothing", "all,", "*")
+
+
+def needed(path: str) -> str:
+    """What must be selected for the objects at a path to be reached: at each parent, just the next reference."""
+    names = path.split(".")
+    parents = [(".".join(names[:depth]), names[depth]) for depth in range(1, len(names))]
+    return "&".join([f"fields={names[0]}", *(f"fields:{parent}={name}" for parent, name in parents if parent in PATHS)])
+
+
+def values_of(kind: Kind) -> list[str]:
+    """The groups, and single fields: each where there are few, else every seventh."""
+    groups = [value for value in kind.values if value in ("basic", "all")]
+    names = [value for value in kind.values if value not in ("basic", "all", "type", "id")]
+    return groups + (names if kind.name in LISTED else names[::7])
+
+
+def fields_of(path: str, value: str) -> set[str]:
+    """The fields that a value stands for. What an order owns comes with a selection of its own."""
+    kind = KINDS[PATHS[path]]
+    groups = {"basic": kind.basic, "all": ONLY_PACKAGING.get(path, " ".join(kind.fields)).split()}
+    names = {*groups.get(value, SHOWN_AS.get(value, (value,)))}
+    if kind.name == "Product" and value != "all":
+        names |= {*kind.basic}
+    return names - {*CONDITIONAL} if path == "order" else names
+
+
+def things_of(page: Page, kind: str) -> list[Page]:
+    """The objects of a kind, wherever they stand."""
+    if kind not in INLINE:
+        names = PRODUCT_KINDS if kind == "Product" else (kind,)
+        return [thing for name in names for thing in page["included"].get(name, ())]
+    packages = [package for shipment in page["collection"] for package in shipment["packages"]]
+    return packages if kind == "ShipmentPackage" else [item for package in packages for item in package["items"]]
+
+
+def shows(path: str, value: str) -> Answer:
+    """Of the objects at the path these fields and no others; a few may be nowhere in so little data."""
+    of_parents = {"type", "id", *(("parent_retailer",) if path.endswith("parent_retailer") else ())}
+    expected = fields_of(path, value) - of_parents
+
+    def look(response: httpx.Response, _: Service) -> None:
+        shown = set().union(*things_of(response.json(), PATHS[path])) - of_parents
+        assert shown <= expected
+        assert len(shown) >= 0.8 * len(expected)
+
+    return look
+
+
+def lacks(kind: str) -> Answer:
+    """No object of a kind."""
+    return gives(lambda page: not things_of(page, kind))
+
+
+def owns(name: str) -> Answer:
+    """Orders refer to these objects of theirs, which come in the same order."""
+
+    def look(response: httpx.Response, _: Service) -> None:
+        included = response.json()["included"]
+        values = [order.get(name) or [] for order in included["Order"]]
+        references = [each for value in values for each in (value if isinstance(value, list) else [value])]
+        kind = PATHS[f"order.{name}"]
+        assert references == [{"type": kind, "id": thing["id"]} for thing in included[kind]] != []
+
+    return look
+
+
+def joins_paths(page: Page) -> bool:
+    """A retailer that a shipment and an order refer to shows what was selected at either."""
+    retailers = {retailer["id"]: retailer for retailer in page["included"]["Retailer"]}
+    by_shipment = {shipment["retailer"]["id"] for shipment in page["collection"] if shipment.get("retailer")}
+    by_order = {order["retailer"]["id"] for order in page["included"]["Order"] if order.get("retailer")}
+    of_order = [retailers[each] for each in by_order & set(retailers)]
+    return (
+        len(retailers) == len(page["included"]["Retailer"])
+        and all("code" in retailers[each] for each in by_shipment & set(retailers))
+        and any("dba" in retailer for retailer in of_order)
+        and not any("name" in retailer for retailer in of_order)
+    )
+
+
+CASES = [
+    *(listing("facts", f"fields:{path}=all", has_status(200)) for path in PATHS_IN_THE_FACTS.split()),
+    *(listing("4.5", f"fields:{path}={','.join(KINDS[kind].values)}", has_status(200)) for path, kind in PATHS.items()),
+    *(listing("4.5", f"fields:{path}=basic,nothing", refused(f"fields:{path}")) for path in PATHS),
+    *(listing("4.5", f"fields:retailer={value}", refused("fields:retailer")) for value in WRONG_VALUES),
+    *(
+        listing("4.5", f"fields:{FIRST_PATHS[kind]}=basic", refused(f"fields:{FIRST_PATHS[kind]}"))
+        for kind, values in LISTED.items()
+        if "basic" not in values.split()
+    ),
+    *(
+        listing("4.5", f"{needed(path)}&fields:{path}={value}&limit=120", shows(path, value), on="small")
+        for path, kind in PATHS.items()
+        for value in values_of(KINDS[kind])
+        if value in ("basic", "all") or path == FIRST_PATHS[kind]
+    ),
+    *(
+        listing(
+            "4.5",
+            "&".join(f"fields:{path}=all" for path, other in PATHS.items() if other != kind) + "&limit=30",
+            lacks(kind),
+            on="small",
+        )
+        for kind in FIRST_PATHS
+        if kind not in INLINE
+    ),
+    listing(
+        "4.5",
+        "limit=50",
+        gives(
+            lambda page: (
+                not page["included"] and set().union(*page["collection"]) == {"type", "id", *KINDS["Shipment"].basic}
+            )
+        ),
+    ),
+    listing("4.5", "fields=status&fields:order=all", gives(lambda page: page["included"] == {})),
+    listing("4.5", "fields:order.items=all", gives(lambda page: page["included"] == {})),
+    listing(
+        "4.5",
+        "fields:retailer=basic&fields:retailer.parent_retailer=all&limit=600",
+        gives(lambda page: not any("legal_name" in retailer for retailer in page["included"]["Retailer"])),
+    ),
+    listing(
+        "2.5",
+        "fields=order&fields:order=all&limit=120",
+        gives(lambda page: not any(order.keys() & {*CONDITIONAL} for order in page["included"]["Order"])),
+        on="small",
+    ),
+    *(
+        listing("2.5", f"fields=order&fields:order=all&fields:order.{name}=all&limit=120", owns(name), on="small")
+        for name in CONDITIONAL
+    ),
+    listing(
+        "4.5",
+        "fields:retailer=code&fields:order=retailer&fields:order.retailer=dba&limit=1000",
+        gives(joins_paths),
+    ),
+]
