@@ -122,5 +122,5 @@ def used(fresh: Service) -> Service:
 
 @pytest.fixture(scope="session")
 def small(start: Callable[..., Service]) -> Service:
-    """Few shipments, for tests with a selection of their own each: every selection compiles every family anew."""
+    """Few shipments, for tests with a selection of their own each: every selection compiles every family again."""
     return start(shipments=120, families=100)

@@ -58,9 +58,9 @@ def test_a_shipment_is_the_one_listed(service: Service):
 
 
 def test_equal_seeds_give_equal_bytes(start: Callable[..., Service]):
-    asked = (("fields:order", "all"), ("fields:order.items", "all"), ("fields:retailer", "all"), ("count", "1"))
+    query = (("fields:order", "all"), ("fields:order.items", "all"), ("fields:retailer", "all"), ("count", "1"))
     one, equal, other = (start(shipments=300, families=60, seed=seed) for seed in (7, 7, 8))
-    assert one.get(*asked).content == equal.get(*asked).content != other.get(*asked).content
+    assert one.get(*query).content == equal.get(*query).content != other.get(*query).content
     for service in (one, equal):
         service.sandbox.advance(changed=50, new=10, orders=5, retailers=3)
-    assert one.get(*asked).content == equal.get(*asked).content
+    assert one.get(*query).content == equal.get(*query).content
