@@ -7,6 +7,7 @@ import re
 import shutil
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -15,12 +16,13 @@ import psycopg
 import pytest
 from pydantic import SecretStr
 
-from tests.conftest import FEWER, NOW
+from tests.conftest import CONFIG, NOW, Bench
 from tests.lakes import Lakes, in_the_database, tables_of
 from tests.oracle import differences, expected_tables
 from tests.postgres import plain
 from tests.storage.conftest import KEYS, answering, client_of, foretold, permitted, prefix_of
 from tests.storage.test_sync_in_bucket import raw_pages, recorded
+from tests.test_sync import synced
 from tests.unpacked import files_holding
 from tests.upkeep.test_forget import MARK, marked_in_new_places
 from wms_sandbox.app import Sandbox
@@ -44,25 +46,32 @@ from wms_sync.upkeep.forget import forget
 from wms_sync.upkeep.recovery import begin
 from wms_sync.upkeep.verify import verify
 
+FEW = replace(CONFIG, shipments=60, families=20)
 IN_LAKE: dict[str, object] = {"analytics": "ducklake", "page_size": 1000, "audit_pages": 0}
 """One window a sync: each table of each window is a file."""
+
+
+def synced_without_report(settings: Settings) -> None:
+    """As a sync, whose report takes as long as the rest."""
+    with begin(settings, "sync") as run:
+        synced(Bench(settings, run.store))
 
 
 def test_the_next_machine_continues_the_lake(sandbox, settings_for, in_bucket, keys, postgres_url, s3, tmp_path):
     """An analyst needs no folder; and of two lakes in one place only the newer changes anything."""
     lakes = Lakes(postgres_url)
     lake_url = lakes.new()
-    sandbox.sandbox = Sandbox(FEWER)
+    sandbox.sandbox = Sandbox(FEW)
     settings = settings_for(sandbox, **(in_bucket | IN_LAKE | {"state_url": lake_url}))
-    Operation(settings, source="test").sync()
+    synced_without_report(settings)
     shutil.rmtree(settings.data_dir)
-    sandbox.sandbox.advance(seconds=7200, changed=60, new=20, packages_added=15, packages_removed=15, orders=20)
+    sandbox.sandbox.advance(seconds=7200, changed=15, new=5, packages_added=4, packages_removed=4, orders=5)
     sandbox.sandbox.advance(seconds=10)
     operation = Operation(settings, source="test")
     operation.sync()
     read = operation.report.read
     assert read is not None
-    assert read.progress.records < FEWER.shipments, "only what changed"
+    assert read.progress.records < FEW.shipments, "only what changed"
 
     expected = expected_tables(sandbox)
     with target_of(settings).published() as connection:
@@ -118,11 +127,11 @@ def test_persons_in_a_bucket_are_hidden_and_forgotten(
     sandbox, settings_for, in_bucket, keys, objects, postgres_url, s3, monkeypatch, tmp_path
 ):
     """An analyst with the policy that is shown reads none and deletes nothing; a forgotten order is in no object."""
-    sandbox.sandbox = Sandbox(FEWER)
+    sandbox.sandbox = Sandbox(FEW)
     sandbox.sandbox.rewrite = marked_in_new_places
     state_url = Lakes(postgres_url).new()
     settings = settings_for(sandbox, **(in_bucket | IN_LAKE | {"state_url": state_url, "include_addresses": True}))
-    Operation(settings, source="test").sync()
+    synced_without_report(settings)
     shown = "\n".join(reader_lines(settings))
     policy = re.search(r"^  \{.*^  \}$", shown, re.DOTALL | re.MULTILINE)
     assert policy is not None
