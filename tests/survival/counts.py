@@ -14,7 +14,7 @@ sequences of everything, against a model                   10  1000
 steps of a sequence                                         5     8
 publishings that readers go through                         2    50
 readers that open the file again and again                  1     3
-moments at which another run takes over                     3   all
+moments at which another run takes over                     2   all
 moments of a lake at which sessions are lost                0   all
 outages of the store                                        0    20
 kills of machines whose disks vanish                        0   200

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tests.conftest import Bench, opened_store
 from tests.survival.conftest import SMALL
 from tests.survival.counts import FULL_DISKS_OF_FORGETS, RANDOM_KILLS
 from tests.survival.full_disks import needs_a_disk, on_full_disk, room_of
@@ -37,7 +39,8 @@ def read(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Read]:
     with SandboxServer(Sandbox(replace(SMALL, shipments=60))) as service:
         service.sandbox.rewrite = marked
         installation = Installation(tmp_path_factory.mktemp("read") / "data", service, PERSONAL)
-        installation.runs("sync")
+        with closing(opened_store(installation.read_settings)) as store:
+            Bench(installation.read_settings, store).read()
         service.sandbox.advance(seconds=3600, changed=30, orders=20)
         service.sandbox.advance(seconds=10)
         installation.runs("sync")
@@ -81,7 +84,7 @@ def test_killed_at_a_random_moment(title, seed, stage, request):
         attempts.append(victim.begin(stage, f"data{number}"))
         return attempts[-1].run_and_kill(*victim.typed, after=after, since=since).exitcode
 
-    after = kill_at_random(f"{title} {seed}", victim.seconds, attempt)
+    after = kill_at_random(f"{title}, {seed}", victim.seconds, attempt)
     victim.prove(stage, attempts[-1], seed)
     print(f"{title}: killed after {after:.3f} s", flush=True)
 

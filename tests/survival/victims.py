@@ -227,14 +227,14 @@ class Forget(Victim):
         return ("forget", "--yes", str(stage.fixture("read").order))
 
     def prove(self, stage: Stage, installation: Installation, number: int) -> None:
-        """What comes next is a rebuild, a sync or another forget by turns."""
+        """What comes next is another forget, a rebuild or a sync by turns."""
         read: Read = stage.fixture("read")
         before, after = read.rows
         assert rows(installation.layout) in (before, after)
         if not known_to_forget(installation):
             assert rows(installation.layout) == before
             installation.runs(*self.command(stage, installation))
-        again = ("rebuild", "sync", "forget")[number % 3]
+        again = ("forget", "rebuild", "sync")[number % 3]
         installation.runs(again, exitcodes=(*ENDED, REFUSED) if again == "forget" else ENDED)  # nothing may be left
         assert known_to_forget(installation) == {read.order}
         assert read.holding(installation) == set()
