@@ -155,7 +155,8 @@ def machine(request, kind, title, install, service, tmp_path, monkeypatch) -> It
         stored = request.getfixturevalue("store")
         for name in stored.keys() & KEYS.keys():
             monkeypatch.setenv(name, stored[name])
-        own = {**stored, "WMS_FILES_URL": f"{stored['WMS_FILES_URL']}/{tmp_path.name}", **on_lake(lakes.new())}
+        url = f"{stored['WMS_FILES_URL']}/{tmp_path.name}"
+        own = {**stored, "WMS_FILES_URL": url, "WMS_PAGE_SIZE": "50", **on_lake(lakes.new())}
         yield Pods(Installation(tmp_path / "data", service, {**ONE_AT_A_TIME, **own}), IN_A_LAKE)
     else:
         settings = {**ONE_AT_A_TIME, "WMS_STATE_URL": lakes.new()}
