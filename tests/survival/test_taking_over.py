@@ -63,8 +63,9 @@ IN_A_LAKE = {
     "files were put together": ("maintain", MAINTAIN, 1),
     "snapshots are expired": ("maintain", "Lake.maintain > maintain > delete_replaced > committed: before commit", 1),
 }
-SHARE = {("folder", "a page is landed"), ("lake", "a load is committed")}
-"""Of ``make proof``; ``tests/state/test_turns.py`` overtakes turns in both kinds of state store."""
+SHARE = {("folder", "a page is landed"), ("lake", "a load was committed")}
+"""Of ``make proof``; ``tests/state/test_turns.py`` overtakes turns in both kinds of state store, and
+``tests/targets/test_lake.py`` a writer of a lake before its commit."""
 CASES = [
     *(("folder", title) for title in IN_A_FOLDER),
     ("state in PostgreSQL", "windows are merged"),
