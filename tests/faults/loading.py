@@ -148,7 +148,7 @@ FAULTS = (
         "        self._turn.check()\n        self._layout.published.touch()\n"
         "        self._layout.published.chmod(0o600)\n"
         "        self._layout.published.write_bytes(self._private.read_bytes())\n",
-        ("tests/survival/test_readers.py::test_a_published_file_exists_at_each_moment",),
+        ("tests/survival/test_readers.py::test_readers_see_published_states_without_errors",),
     ),
     Fault(
         "the published file is away while it is replaced",
@@ -157,7 +157,7 @@ FAULTS = (
         "        self._turn.put_in_place(self._private, self._layout.published)\n",
         "        self._layout.published.unlink(missing_ok=True)\n"
         "        self._turn.put_in_place(self._private, self._layout.published)\n",
-        ("tests/survival/test_readers.py::test_a_published_file_exists_at_each_moment",),
+        ("tests/survival/test_readers.py::test_readers_see_published_states_without_errors",),
     ),
     Fault(
         "a load that a blocking check refuses is published",
@@ -181,7 +181,7 @@ FAULTS = (
         "src/wms_sync/targets/file.py",
         "        report_foreign_log(self._layout)\n        self._turn",
         "        self._turn",
-        ("tests/survival/test_readers.py::test_a_log_during_a_publishing_is_set_aside",),
+        ("tests/survival/test_readers.py::test_logs_of_analysts_are_reported_and_do_no_harm",),
     ),
     Fault(
         "a sync that could not take a value ends with exit code 0",
