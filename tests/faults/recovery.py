@@ -60,7 +60,7 @@ FAULTS = (
         "src/wms_sync/upkeep/recovery.py",
         "            restored = restore_push_ledger(copies, CreatesJournal(layout.creates), ledger)\n",
         "            restored = 0\n",
-        ("tests/survival/test_damage.py::test_the_ledger_of_creates_comes_back",),
+        ("tests/survival/test_damage.py::test_an_old_state_store_creates_nothing_twice",),
     ),
     Fault(
         "audits and their proofs do not come back from the published file",
@@ -220,7 +220,7 @@ FAULTS = (
         "src/wms_sync/shipments/load/refresh.py",
         "        mend_manifests(self._layout, self._store)\n",
         "",
-        ("tests/survival/test_damage.py::test_a_damaged_manifest_is_written_again",),
+        ("tests/survival/test_damage.py::test_copied_folders_and_damaged_manifests_stop_no_run",),
     ),
     Fault(
         "raw pages are dropped by this machine's clock alone",

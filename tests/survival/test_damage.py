@@ -106,8 +106,8 @@ def test_a_deleted_state_store_is_restored_without_reading(bench, sandbox):
     assert remembered(bench) == before
     sandbox.sandbox.advance(seconds=7200, changed=60, packages_removed=20)
     sandbox.sandbox.advance(seconds=10)
-    assert night(bench) == []
-    assert_equal(bench, sandbox)
+    assert read_again(bench) == []
+    assert_landed(bench, sandbox)
     bench.store.close()
 
 
@@ -129,8 +129,10 @@ def test_windows_without_raw_pages_come_back_from_receipts(bench, sandbox):
     bench.store.close()
 
 
-def test_the_ledger_of_creates_comes_back(bench):
-    entry = Entry(
+def test_an_old_state_store_creates_nothing_twice(bench, sandbox, tmp_path):
+    """The backup knows of one product and of a refusal; what was created since then, or is in doubt, is published."""
+    sandbox.sandbox = Sandbox(replace(CONFIG, shipments=20, families=20))
+    doubtful = Entry(
         service=str(bench.settings.base_url),
         kind="products",
         key="A-1",
@@ -145,19 +147,6 @@ def test_the_ledger_of_creates_comes_back(bench):
         settled_at=None,
         seen_at=None,
     )
-    with PushLedger(bench.settings.database_url, bench.store.turn) as ledger:
-        ledger.record([entry])
-    night(bench)
-    bench = without_state(bench)
-    recover(bench.run)
-    bench.store.close()
-    with PushLedger(bench.settings.database_url) as ledger:
-        assert ledger.all() == (entry,)
-
-
-def test_an_old_state_store_creates_nothing_twice(bench, sandbox, tmp_path):
-    """The backup knows of one product and of a refusal; what was created since then is in the published file."""
-    sandbox.sandbox = Sandbox(replace(CONFIG, shipments=20, families=20))
     path, backup = tmp_path / "products.csv", tmp_path / "backup.db"
     path.write_text("sku,name\nP1,One\nP2,Two\n")
     sandbox.sandbox.intercept = partial(_refuse, b"P2")
@@ -168,6 +157,8 @@ def test_an_old_state_store_creates_nothing_twice(bench, sandbox, tmp_path):
     sandbox.sandbox.intercept = None
     path.write_text("sku,name\nP1,One\nP2,Two\nP3,Three\n")
     pushed(bench, path)
+    with PushLedger(bench.settings.database_url, bench.store.turn) as ledger:
+        ledger.record([doubtful])
     night(bench)
     for before_the_push in (None, rebuilt):
         bench.store.close()
@@ -175,6 +166,8 @@ def test_an_old_state_store_creates_nothing_twice(bench, sandbox, tmp_path):
         if before_the_push is not None:
             before_the_push(bench)
         assert pushed(bench, path).counts == {Outcome.ALREADY_THERE: 3}
+        with PushLedger(bench.settings.database_url) as ledger:
+            assert doubtful in ledger.all()
     assert sorted(one["sku"] for one in sandbox.sandbox.products()) == ["P1", "P2", "P3"]
     bench.store.close()
 
@@ -226,11 +219,11 @@ def test_a_damaged_landed_page_is_read_again(bench, sandbox):
     do_harm("altered", page)
     [text] = named_by_the_doctor(bench)
     assert f"{window}/{page.name}" in text
-    [line] = night(bench)
+    [line] = read_again(bench)
     assert page.name in line
     assert window in line
     assert bench.store.window(window).state == "abandoned"
-    assert_equal(bench, sandbox)
+    assert_landed(bench, sandbox)
     bench = without_state(bench)
     read_again(bench)
     assert window not in {one.id for one in bench.store.windows()}, "what was given up came back"
@@ -304,7 +297,8 @@ def test_a_damaged_manifest_sets_its_window_aside(bench, sandbox, tmp_path):
     bench.store.close()
 
 
-def test_a_copied_folder_of_pages_stops_no_run(bench, sandbox):
+def test_copied_folders_and_damaged_manifests_stop_no_run(bench, sandbox):
+    """What is copied is ignored; what is damaged is written again by a rebuild."""
     begun(bench, sandbox, night)
     folder = bench.layout.window(a_page(bench, "loaded")[0])
     names = [f"{folder.name}.bak", f"{folder.name}{'-again' * 9}"]
@@ -314,18 +308,13 @@ def test_a_copied_folder_of_pages_stops_no_run(bench, sandbox):
     assert f"{names[0]} is ignored" in "\n".join(read_again(bench))
     assert pages_asked(sandbox) <= 1, "nothing is read again"
     assert [one.name.partition("-")[0] for one in findings_of(bench.settings)].count("set") == len(names)
-    rebuilt(bench)
-    assert_equal(bench, sandbox)
-
-
-def test_a_damaged_manifest_is_written_again(bench, sandbox):
-    begun(bench, sandbox, night)
     before = remembered(bench)
     window, _ = a_page(bench, "loaded")
     do_harm("shortened", bench.layout.window(window) / "manifest.json")
     do_harm("deleted", bench.layout.flattened_manifest(window))
     rebuilt(bench)
-    assert verify(bench.settings).damaged == ()
+    assert_equal(bench, sandbox)
+    assert sorted(one.place.split("/")[-2] for one in verify(bench.settings).damaged) == sorted(names)
     bench = without_state(bench)
     read_again(bench)
     assert remembered(bench) == before
@@ -354,9 +343,9 @@ def test_a_damaged_loaded_page_fails_a_rebuild(bench, sandbox):
         rebuild(bench.run)
     assert error.value.reasons == (f"{window}/{page.name}: its SHA-256 differs from that of the received page",)
     assert bench.layout.published.read_bytes() == published
-    night(bench)
-    assert rebuild(bench.run).published
-    assert_equal(bench, sandbox)
+    assert bench.store.window(window).state == "abandoned"
+    read_again(bench)
+    assert_landed(bench, sandbox)
 
 
 def do_harm(harm: str, page: Path) -> None:
