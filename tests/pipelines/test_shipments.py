@@ -34,6 +34,18 @@ def launch(settings, instance):
     return launch
 
 
+@pytest.fixture
+def evaluate(settings, instance):
+    """Evaluate what automation requests, since an earlier evaluation if there is one."""
+    automatic = definitions.build(settings)
+
+    def evaluate(since: Any = None) -> Any:
+        cursor = None if since is None else since.cursor
+        return dg.evaluate_automation_conditions(automatic, instance, dg.AssetSelection.all(), cursor=cursor)
+
+    return evaluate
+
+
 def published(settings: Settings, query: str = "select count(*) from shipments") -> int:
     with duckdb.connect(str(settings.layout.published), read_only=True) as connection:
         [(count,)] = connection.execute(query).fetchall()
@@ -76,7 +88,9 @@ def result_of(result: dg.ExecuteInProcessResult, name: str) -> dg.AssetCheckEval
     return found
 
 
-def test_a_night_reads_and_loads_and_again_harmless(settings, instance, launch):
+def test_a_night_reads_and_loads_and_again_harmless(settings, instance, launch, evaluate):
+    nothing = evaluate()
+    assert nothing.total_requested == 0
     first = launch(jobs.NIGHTLY_SYNC)
     assert first.success, log_of(instance, first)
     assert published(settings) == SHIPMENTS
@@ -109,16 +123,11 @@ def test_a_night_reads_and_loads_and_again_harmless(settings, instance, launch):
         day: facts["records"] for day, facts in before.items()
     }, "a later sync, which reads its overlap, leaves each day its own numbers"
     assert sum(facts["records"] for facts in after.values()) == SHIPMENTS
+    assert evaluate(nothing).total_requested == 0, "a night loads what it reads"
 
 
-def test_a_backfill_reads_its_days_and_tables_follow(settings, instance, launch):
-    automatic = definitions.build(settings)
-
-    def asked(cursor: Any = None) -> Any:
-        return dg.evaluate_automation_conditions(automatic, instance, dg.AssetSelection.all(), cursor=cursor)
-
-    nothing = asked()
-    assert nothing.total_requested == 0
+def test_a_backfill_reads_its_days_and_tables_follow(settings, instance, launch, evaluate):
+    nothing = evaluate()
     done = launch(jobs.BACKFILL_DAYS, days=(NAMES[0], NAMES[-1]))
     assert done.success, log_of(instance, done)
     by_day = days_shown(settings, instance)
@@ -130,25 +139,20 @@ def test_a_backfill_reads_its_days_and_tables_follow(settings, instance, launch)
     assert all(facts["pages"] > 0 for facts in by_day.values())
     assert not settings.layout.published.exists(), "a step of its own loads"
 
-    found = asked(nothing.cursor)
+    found = evaluate(nothing)
     assert found.total_requested == 1, "of one table, which the others are made with"
-    every_table = automatic.resolve_implicit_global_asset_job_def()
+    every_table = definitions.build(settings).resolve_implicit_global_asset_job_def()
     selected = [tables.key(settings, relation) for relation in relations()]
     assert every_table.execute_in_process(instance=instance, asset_selection=selected).success
     assert published(settings) == record.counts["records"]
     for day, facts in by_day.items():
         on_day = f"select count(*) from shipments where cast(updated_at at time zone 'UTC' as date) = '{day}'"
         assert facts["records"] == published(settings, on_day)
-    found = asked(found.cursor)
-    assert found.total_requested == 0, "once"
+    assert evaluate(found).total_requested == 0, "once"
     assert every_table.execute_in_process(instance=instance, asset_selection=selected).success
     shipments = tables.key(settings, table("shipments"))
     [_] = instance.fetch_materializations(shipments, limit=5).records
     [_] = instance.fetch_observations(shipments, limit=5).records  # the second load brought nothing
-
-    # a night loads what it reads
-    assert launch(jobs.NIGHTLY_SYNC).success
-    assert asked(found.cursor).total_requested == 0
 
 
 def test_partitions_begin_with_the_start_and_include_today(settings):
