@@ -191,23 +191,6 @@ def test_an_unreachable_service_is_tried_again(environment, tmp_path):
     assert ended.returncode == 130
 
 
-def test_an_interrupted_sync_continues(run, environment, sandbox, tmp_path):
-    def slowly(_):
-        time.sleep(0.3)
-
-    sandbox.sandbox.intercept = slowly
-    with Command(["sync"], environment, tmp_path) as command:
-        while not list((tmp_path / "data").glob("raw/shipments/*/page-*")):
-            assert command.is_running, command.stderr
-            time.sleep(0.05)
-        command.send_signal(signal.SIGTERM)
-        assert command.ended().returncode == 130
-    sandbox.sandbox.intercept = None
-    ended = run("sync")
-    assert ended.returncode == FOUND, ended.stderr
-    assert shipments(tmp_path) == FEWER.shipments
-
-
 def test_explain_traces_a_shipment_to_its_page(first, run, tmp_path):
     assert "sync" in run("explain", "shipment", "5").stderr
     copytree(first.data, tmp_path / "data", dirs_exist_ok=True)
@@ -230,10 +213,26 @@ def unheard_sync() -> None:
     main(["sync"])
 
 
-def test_a_full_log_stops_no_sync(first, environment, sandbox, tmp_path):
+def test_an_interrupted_sync_continues_though_its_log_is_full(first, environment, sandbox, tmp_path):
+    def slowly(_):
+        time.sleep(0.3)
+
+    def pages() -> set[Path]:
+        return set((tmp_path / "data").glob("raw/shipments/*/page-*"))
+
     copytree(first.data, tmp_path / "data")
     sandbox.sandbox.advance(seconds=3600, new=25)
     sandbox.sandbox.advance(seconds=10)
-    with processes.Command(unheard_sync, environment, tmp_path) as command:
+    sandbox.sandbox.intercept = slowly
+    in_small_pages, before = environment | {"WMS_PAGE_SIZE": "5"}, pages()
+    with Command(["sync"], in_small_pages, tmp_path) as command:
+        while pages() == before:
+            assert command.is_running, command.stderr
+            time.sleep(0.05)
+        command.send_signal(signal.SIGTERM)
+        assert command.ended().returncode == 130
+    sandbox.sandbox.intercept = None
+    assert shipments(tmp_path) == FEWER.shipments
+    with Command(unheard_sync, in_small_pages, tmp_path) as command:
         assert command.ended().returncode == 1
     assert shipments(tmp_path) == FEWER.shipments + 25
