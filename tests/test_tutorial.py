@@ -1,16 +1,13 @@
 """The tutorial as a test: its blocks run in order in an empty folder, and print what the page shows.
 
-The sandbox runs beside the others until the end, on a free port. The UI ends when it has printed its address: that it
-serves is shown in ``pipelines/test_dagster_dev.py``. What follows a block as ``text`` must be in its output, line by
-line; numbers, moments and paths may differ.
+The sandbox runs beside the others until the end, on a free port. The UI is left to ``pipelines/test_dagster_dev.py``.
+What follows a block as ``text`` must be in its output, line by line; numbers, moments and paths may differ.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import signal
-import socket
 import subprocess
 import sys
 import time
@@ -22,21 +19,16 @@ import pytest
 
 from tests.test_docs import DOCS, tokens
 
-SANDBOX = "wms-sync sandbox"
-SERVERS = {SANDBOX: 8808, "wms-sync ui": 3000}
-"""Blocks that serve until they are stopped, and the port that the page names."""
+SANDBOX, UI = "wms-sync sandbox", "wms-sync ui"
+"""Blocks that serve until they are stopped."""
+PORT = "8808"
+"""Of the sandbox, as the page names it."""
 MAY_FIND = {0, 3}
 """Exit codes of a block: done, or done with findings."""
 VARIES = re.compile(r"\S*\d\S*")
 SECONDS = 120
 
 pytestmark = pytest.mark.proof
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def pattern(line: str) -> re.Pattern[str]:
@@ -61,23 +53,19 @@ def missing(shown: list[str], output: str) -> list[str]:
 
 
 class Reader:
-    """A folder, an environment and the ports of the servers."""
+    """A folder, an environment and the port of the sandbox."""
 
     def __init__(self, folder: Path, servers: ExitStack) -> None:
         self._folder, self._servers = folder, servers
-        self._ports = {str(port): str(free_port()) for port in SERVERS.values()}
+        self._port = PORT
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("WMS_", "DAGSTER_"))}
         self._environment = {**kept, "PATH": f"{Path(sys.executable).parent}:{kept['PATH']}"}
 
     def run(self, language: str, text: str, shown: list[str]) -> None:
-        for named, used in self._ports.items():
-            text = text.replace(named, used)
-        if (server := text.strip()) == SANDBOX:
-            self._servers.enter_context(self._serving(server, shown))
-        elif server in SERVERS:
-            with self._serving(server, shown):
-                pass
-        else:
+        text = text.replace(PORT, self._port)
+        if text.strip() == SANDBOX:
+            self._servers.enter_context(self._sandbox(shown))
+        elif text.strip() != UI:
             output = self._run([sys.executable, "-c", text] if language == "python" else ["bash", "-ec", text])
             assert missing(shown, output) == [], output
             if "\ncd " in text:
@@ -91,15 +79,13 @@ class Reader:
         return done.stdout + done.stderr
 
     @contextmanager
-    def _serving(self, server: str, shown: list[str]) -> Iterator[None]:
-        """Run it with its processes inside the block, which begins when it has printed these lines."""
-        log = self._folder / f"{server.split()[1]}.log"
-        command = [*server.split(), "--port", self._ports[str(SERVERS[server])]]
+    def _sandbox(self, shown: list[str]) -> Iterator[None]:
+        """Run it on a free port inside the block, which begins when it has printed these lines."""
+        log = self._folder / "sandbox.log"
+        command = [*SANDBOX.split(), "--port", "0"]
         with (
             log.open("wb") as output,
-            subprocess.Popen(
-                command, cwd=self._folder, env=self._environment, stdout=output, stderr=output, start_new_session=True
-            ) as process,
+            subprocess.Popen(command, cwd=self._folder, env=self._environment, stdout=output, stderr=output) as process,
         ):
             try:
                 deadline = time.monotonic() + SECONDS
@@ -107,9 +93,10 @@ class Reader:
                     assert process.poll() is None, log.read_text()
                     assert time.monotonic() < deadline, log.read_text()
                     time.sleep(0.1)
+                _, self._port = log.read_text().split()[1].rsplit(":", 1)
                 yield
             finally:
-                os.killpg(process.pid, signal.SIGKILL)
+                process.kill()
 
 
 def test_the_tutorial_prints_what_it_shows(tmp_path):

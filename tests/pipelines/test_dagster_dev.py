@@ -19,6 +19,7 @@ from tests.pipelines.dagster_dev import RANGE_END, RANGE_START, DagsterDev, free
 from tests.pipelines.operator import at_the_ui
 from tests.pipelines.proxy import proxy_where_installed, websocket
 from tests.receiver import Receiver, receiving
+from tests.test_tutorial import UI, missing, steps
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
 from wms_sync.cli.ui import PortTaken, serve
@@ -119,6 +120,11 @@ class Days:
         ends = [end for _, end in windows]
         starts = [start for start, _ in windows]
         return starts[0] == self.start and ends[-1] == self.end and starts[1:] == ends[:-1]
+
+
+def test_the_tutorial_shows_what_it_prints(dagster: DagsterDev):
+    [shown] = [shown for _, text, shown in steps() if text.strip() == UI]
+    assert missing(shown, dagster.log) == []
 
 
 def test_days_of_a_job_are_one_run(dagster: DagsterDev, settings: Settings, service: SandboxServer):
