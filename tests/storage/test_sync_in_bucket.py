@@ -134,11 +134,17 @@ def test_the_next_machine_continues_after_outage_and_kill(service, settings, exp
     assert not verify(settings).damaged
 
 
-def test_an_installation_moves_by_backup_and_restore(service, settings_for, expected, settings, keys, tmp_path):
-    here = settings_for(service, **SMALL, data_dir=shutil.copytree(beside(service), tmp_path / "moved"))
+@pytest.fixture
+def moved(service, settings_for, expected, settings, tmp_path) -> Settings:
+    """An installation beside the bucket, which a backup and a restore have moved into it."""
+    here: Settings = settings_for(service, **SMALL, data_dir=shutil.copytree(beside(service), tmp_path / "moved"))
     backup(here, tmp_path / "backups")
-    there = settings
-    restore(there, tmp_path / "backups", creates_are_known=True)
+    restore(settings, tmp_path / "backups", creates_are_known=True)
+    return here
+
+
+def test_an_installation_moves_by_backup_and_restore(moved, expected, settings, keys, tmp_path):
+    here, there = moved, settings
     assert rows(there.layout) == expected
     assert {str(path.relative_to(here.data_dir)) for path in here.layout.raw.rglob("*.*")} <= keys()
     assert not there.layout.raw.exists()
@@ -159,11 +165,9 @@ def test_an_installation_moves_by_backup_and_restore(service, settings_for, expe
         assert not [finding for finding in examine(elsewhere) if finding.name == "raw pages"], "none is damaged"
 
 
-def test_what_a_bucket_and_a_backup_restore(service, settings, tmp_path, keys):
+def test_what_a_bucket_and_a_backup_restore(moved, expected, service, settings, tmp_path, keys):
     """The machine is lost with the state; the backup is of before somebody had an order forgotten."""
-    sync(settings)
-    before = rows(settings.layout)
-    made = backup(settings, tmp_path / "backups").backup
+    made = backup(settings, tmp_path / "from the bucket").backup
     assert (made.files_in, [place for place in made.files if "/" in place]) == (settings.files_url, [])
     with begin(settings, "forget") as run:
         assert forget(run, [an_order(settings)]).pages > 0
@@ -176,7 +180,8 @@ def test_what_a_bucket_and_a_backup_restore(service, settings, tmp_path, keys):
         shutil.rmtree(settings.data_dir)
         Path(settings.database_url.removeprefix("sqlite:///")).unlink()
         if how == "the bucket and the backup":
-            assert restore(settings, tmp_path / "backups", creates_are_known=True).forgotten == len(forgotten)
+            done = restore(settings, tmp_path / "from the bucket", creates_are_known=True)
+            assert done.forgotten == len(forgotten)
         planned = plan_file(settings, PRODUCTS, file)  # before any run has mended the state
         assert planned.sends == (how == "the bucket and the backup"), "it may have been created by the lost machine"
         with begin(settings, "sync") as run:
@@ -185,12 +190,12 @@ def test_what_a_bucket_and_a_backup_restore(service, settings, tmp_path, keys):
             assert (run.store.observation(LEDGER_LACKS) is not None) == (how == "the bucket alone")
         assert raw_pages(keys) == recorded(settings)
     sync(settings)
-    assert rows(settings.layout).keys() == before.keys()
+    assert rows(settings.layout).keys() == expected.keys()
     assert not verify(settings).damaged
     assert len(pages_asked(service)) < PAGES, "the overlap"
     elsewhere = settings.model_copy(update={"files_url": None, "data_dir": tmp_path / "empty"})
     with pytest.raises(BackupError, match="Set WMS_FILES_URL to their current location"):
-        restore(elsewhere, tmp_path / "backups")
+        restore(elsewhere, tmp_path / "from the bucket")
 
 
 def an_order(settings: Settings) -> int:
