@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 
 import duckdb
@@ -12,10 +13,11 @@ from tests.survival.counts import FULL_DISKS
 from tests.survival.full_disks import needs_a_disk, on_full_disk, room_of
 
 ADVICE = "Its disk is full: free space on it, then run again."
+FREE_SPACE = re.compile(f"{re.escape(ADVICE)}|Nothing was read. Free disk space")
+"""In the middle of a run, or before it: a read that needs more than there is does not begin."""
 FAILS = {
     # room beside the data, what is done first, the command, and what it says
     "status answers": (0, "", "status", "240  shipments"),
-    "a sync gives advice": (0, "", "sync", ADVICE),
     "status names the disk after a kill": (  # SQLite reads a log only with an index of it, for which there is no room
         4096,
         'echo "the log of a kill" > "$WMS_DATA_DIR/state.db-wal"',
@@ -37,18 +39,23 @@ FAILS = {
 def test_a_full_disk_fails_a_run_with_advice(seed, install, expected, tmp_path):
     """The disk has so much room beside what a first sync left that something of a night fails, sooner or later."""
     installation = install("read")
-    said = on_full_disk(
-        installation,
-        tmp_path,
-        room_of(seed),
-        """
-        run sync
-        cp "$WMS_DATA_DIR/analytics.duckdb" "$result/meanwhile.duckdb"
-        free_space
-        run sync
-        """,
-    )
+    with receiving() as receiver:
+        said = on_full_disk(
+            installation,
+            tmp_path,
+            room_of(seed),
+            f"""
+            export WMS_ALERT_WEBHOOK_URL={receiver.url}
+            run sync
+            cp "$WMS_DATA_DIR/analytics.duckdb" "$result/meanwhile.duckdb"
+            free_space
+            run sync
+            """,
+        )
     assert "sync ended with 1" in said, said
+    assert FREE_SPACE.search(said), said
+    failed = [body["text"] for body in receiver.taken if body["event"] == "run_failed"]
+    assert any(FREE_SPACE.search(text) for text in failed), failed
     assert "sync ended with 3" in said, said
     with duckdb.connect(tmp_path / "meanwhile.duckdb", read_only=True) as connection:
         assert connection.execute("select count(*) from shipments").fetchall() == [(240,)]
