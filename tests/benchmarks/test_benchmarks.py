@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 from time import monotonic
@@ -13,7 +12,7 @@ from time import monotonic
 import duckdb
 import httpx
 
-from benchmarks.__main__ import LONG, USUAL, _parser
+from benchmarks.__main__ import LONG, USUAL, _parser, main
 from benchmarks.measuring import measure
 from benchmarks.rows import difference
 from benchmarks.service import serving
@@ -27,8 +26,7 @@ DELAY = 0.2
 
 
 def test_first_sync_of_every_contender_but_dlt(tmp_path):
-    command = [sys.executable, "-m", "benchmarks", "first-sync", "--shipments", "60", "--without-dlt"]
-    subprocess.run([*command, "--results", str(tmp_path)], check=True, capture_output=True)
+    assert main(["first-sync", "--shipments", "60", "--without-dlt", "--results", str(tmp_path)]) == 0
 
     (results,) = tmp_path.glob("results-*.json")
     (section,) = json.loads(results.read_text())["sections"]
