@@ -1,7 +1,7 @@
 """The real command line in processes of its own, forked from a server that has imported everything once.
 
-A process that is started anew imports for two seconds what it needs for one: Dagster, DuckDB, pyarrow, pandas. What is
-forked is as real: it has its own environment, folder, output and exit code, and dies of the signals that it is sent.
+A new process imports for a second what it needs for half of one: DuckDB, pyarrow, pandas. What is forked is as real: it
+has its own environment, folder, output and exit code, and dies of the signals that it is sent.
 That the installed program starts from nothing is shown where it is called by its path (``test_cli.py``).
 """
 
@@ -29,7 +29,6 @@ PROCESSES.set_forkserver_preload(
         "wms_sync.cli.main",
         "wms_sync.cli.views",
         "wms_sync.cli.runs",
-        "pipelines.reporting",
         "tests.survival.installation",
     ]
 )
