@@ -11,7 +11,7 @@ loads with damage, asked by themselves and as a whole        1   300
 sizes of a disk that gets full, for a night                 1    20
 sizes of a disk that gets full, for a forget                0    20
 sequences of everything, against a model                   10  1000
-steps of a sequence                                         5     8
+steps of a sequence                                         4     8
 publishings that readers go through                         2    50
 readers that open the file again and again                  1     3
 moments at which another run takes over                     2   all
@@ -21,7 +21,7 @@ kills of machines whose disks vanish                        0   200
 ======================================================  =====  ====
 
 Kills by name have no number here: in the suite each kind of run names its own few, and ``--soak`` takes every moment
-that the run comes through. In the suite a sequence ends in a loss or in a rebuild, under ``--soak`` in each of them.
+that the run comes through. In the suite a sequence ends in a loss or a rebuild, by turns; under ``--soak``, in each.
 ``make soak`` prints each seed and each kill.
 """
 
@@ -58,7 +58,7 @@ LOADS_WITH_DAMAGE = Count(1, 300)
 FULL_DISKS = Count(1, 20)
 FULL_DISKS_OF_FORGETS = Count(0, 20)
 SEQUENCES = Count(10, 1000)
-STEPS = Count(5, 8)
+STEPS = Count(4, 8)
 PUBLISHINGS = Count(2, 50)
 READERS = Count(1, 3)
 OUTAGES = Count(0, 20)
