@@ -45,8 +45,8 @@ from wms_sync.shipments.read.raw import WindowIncomplete
 pytestmark = pytest.mark.proof
 
 DOCUMENT = (Path(__file__).parents[1] / "docs" / "explanation" / "guarantees-transport.md").read_text(encoding="utf-8")
-SHIPMENTS, PAGE_SIZE = 40, 5
-AFTER = 5
+SHIPMENTS, PAGE_SIZE = 20, 5
+AFTER = 2
 """So many pages are served as they should be."""
 LIMITS = TimeLimits(connect=2, read=0.5, answer=1)
 AGAIN = "retried"
@@ -65,7 +65,7 @@ Answer = Callable[[Response], Response | Awaitable[Response]]
 
 @dataclass(frozen=True)
 class Case:
-    """What happens to pages after the fifth: ``times`` of them, all that follow where it is None."""
+    """What happens to pages after the second: ``times`` of them, all that follow where it is None."""
 
     name: str
     outcome: str
@@ -243,7 +243,7 @@ CASES = [
 
 
 class Service:
-    """A sandbox whose pages after the fifth go through a case."""
+    """A sandbox whose pages after the second go through a case."""
 
     def __init__(self) -> None:
         self.sandbox = Sandbox(replace(CONFIG, shipments=SHIPMENTS))
@@ -255,7 +255,7 @@ class Service:
         self.misbehave(None)
 
     def misbehave(self, case: Case | None) -> None:
-        """Serve five right pages, then do what the case says."""
+        """Serve two right pages, then do what the case says."""
         self._case, self._served = case, 0
 
     async def _pages(self, request: Request) -> Response | None:
