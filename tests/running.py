@@ -9,7 +9,6 @@ from threading import Event
 import httpx
 
 from wms_sync.cli.runs import COMMAND_LINE
-from wms_sync.intervals import Interval
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.push import PushReport
 from wms_sync.runs import Operation, RunReport, push
@@ -21,16 +20,8 @@ def run_sync(settings: Settings, transport: httpx.BaseTransport | None = None) -
     return _run(settings, lambda run: run.sync(), transport)
 
 
-def run_backfill(settings: Settings, days: Interval) -> RunReport:
-    return _run(settings, lambda run: run.backfill(days))
-
-
 def run_load(settings: Settings) -> RunReport:
     return _run(settings, lambda run: run.load())
-
-
-def run_rebuild(settings: Settings) -> RunReport:
-    return _run(settings, lambda run: run.rebuild())
 
 
 def run_push(settings: Settings, kind: Kind, path: Path, *, resend: bool = False) -> PushReport:

@@ -7,7 +7,6 @@ from tests.faults.fault import Fault
 LOST = "the data folder is lost"
 ODD = "a folder of backups, a record in it or a file that `--to` names is not what it should be"
 KILLED = "a backup or a restore is killed"
-BACKUP = ("tests/upkeep/test_backup.py",)
 
 FAULTS = (
     Fault(

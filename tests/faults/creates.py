@@ -6,8 +6,6 @@ from tests.faults.fault import Fault
 
 ONE = "Nothing is created twice unless someone accepts that risk with `--resend`"
 PUSHES_KILLED = "`TEST_PUSH_ROWS=10000 TEST_PUSH_KILLS=20 .venv/bin/python -m pytest tests/master_data/test_kills.py`"
-PUSH = ("tests/master_data/test_push.py",)
-CREATES = ("tests/service/test_creates.py",)
 
 FAULTS = (
     Fault(

@@ -6,7 +6,6 @@ from tests.faults.fault import Fault
 
 PERSONS = "Nothing of a person is stored that was not asked for, or that was forgotten"
 SECRETS = "No secret is shown or kept"
-FORGET = ("tests/upkeep/test_forget.py",)
 
 FAULTS = (
     Fault(

@@ -10,7 +10,6 @@ MANIFEST = "`manifest.json` of a window is damaged"
 FORGOTTEN = "`forgotten-orders.json` is deleted or damaged"
 POSTGRESQL = "PostgreSQL, which keeps the state, is down, takes no writes or has no room"
 RELEASE = "the data was written by an older release of wms-sync, or by a newer one"
-DAMAGE = ("tests/survival/test_damage.py",)
 ENGINE = ("tests/state/test_engine.py",)
 
 FAULTS = (

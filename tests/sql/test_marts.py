@@ -9,12 +9,11 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from tests.sql.scenario import NOW, Scenario, insert, load
+from tests.sql.scenario import Scenario, insert, load
 from wms_sync.catalogue import in_order, mart_of, marts
 from wms_sync.targets.database import create_empty
 
 CLIENTS = Path(__file__).parents[2] / ".clients"
-TODAY = NOW.date()
 
 
 @pytest.fixture(scope="module")

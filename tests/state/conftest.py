@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import pytest
 
 from tests.conftest import turn_at
-from tests.lakes import Lakes
 from wms_sync.state.turns import Turn
 
 
@@ -24,9 +23,3 @@ def url(request, tmp_path) -> str:
         return f"sqlite:///{tmp_path}/deep/state.db"
     server: str = request.getfixturevalue("postgres_url")
     return server
-
-
-@pytest.fixture
-def unopened_url(url) -> str:
-    """A state store that nothing in this process has open: what is open is not looked at again."""
-    return url if url.startswith("sqlite") else Lakes(url).new()
