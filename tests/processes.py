@@ -7,6 +7,7 @@ That the installed program starts from nothing is shown where it is called by it
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -95,6 +96,7 @@ def enter(environment: Mapping[str, str], folder: Path, stdout: Path, stderr: Pa
     """Give this process its own settings in place of inherited ones, a folder, and files for what it says."""
     for name in [name for name in os.environ if name.startswith(("WMS_", "DAGSTER_"))]:
         del os.environ[name]
+    gc.freeze()  # what the server imported stays: the collector need not look through it
     os.environ.update(environment)
     os.chdir(folder)
     for descriptor, path in ((1, stdout), (2, stderr)):
