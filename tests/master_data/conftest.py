@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 from pydantic import SecretStr
+from starlette.requests import Request
+from starlette.responses import Response
 
 from tests.beginnings import empty_state
 from tests.conftest import CONFIG, FEWER, IMPATIENT, Bench, opened_store, settings_in, turn_at
@@ -65,6 +67,15 @@ class Desk:
         url = self.settings.database_url
         with PushLedger(url, turn_at(url, self.settings.data_dir)) as ledger:
             ledger.record(entries)
+
+    def answer(self, answers: Mapping[str, Response]) -> None:
+        """Let the sandbox answer creates that mention one of these keys with something else."""
+
+        async def intercept(request: Request) -> Response | None:
+            body = await request.body()
+            return next((answer for key, answer in answers.items() if f'"{key}"'.encode() in body), None)
+
+        self.server.sandbox.intercept = intercept
 
     def set(self, **settings: Any) -> None:
         """Change settings from here on."""

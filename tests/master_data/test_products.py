@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.master_data.files import SAMPLES
-from tests.master_data.test_push import only, outcomes
+from tests.master_data.test_push import outcomes
 from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.faults import AnswerLost
@@ -16,7 +16,6 @@ from wms_sync.master_data.create import Outcome
 from wms_sync.master_data.products import PRODUCTS
 
 GOLDEN = Path(__file__).parent / "golden"
-FILE = ("type,sku,name", "Product,MUG,Mug", "Product,CUP,Cup")
 SET_BY_THE_SERVICE = {"id", "created_at", "updated_at"}
 MERCHANT_BY_DEFAULT = {"merchant": {"type": "Merchant", "id": 11}}
 
@@ -24,10 +23,10 @@ MERCHANT_BY_DEFAULT = {"merchant": {"type": "Merchant", "id": 11}}
 def test_a_refused_second_sku_is_proof(settings_for, desk):
     with InProcess(Sandbox(SandboxConfig(shipments=20, families=20, unique_skus=True))) as server:
         desk.server, desk.settings = server, settings_for(server)
-        path = desk.file(*FILE)
-        only(desk, "MUG", AnswerLost())
+        path = desk.file("type,sku,name", "Product,MUG,Mug", "Product,CUP,Cup")
+        desk.answer({"MUG": AnswerLost()})
         desk.push(PRODUCTS, path)
-        server.sandbox.intercept = None
+        desk.answer({})
         assert outcomes(desk.push(PRODUCTS, path, resend=True))["MUG"] is Outcome.CREATED
         assert sorted(product["sku"] for product in server.sandbox.products()) == ["CUP", "MUG"]
 

@@ -6,8 +6,6 @@ from dataclasses import replace
 
 import duckdb
 import pytest
-from starlette.requests import Request
-from starlette.responses import Response
 
 from tests.test_sync import load
 from wms_sandbox.faults import AnswerLost, Disconnect
@@ -36,17 +34,11 @@ def old(shown) -> str:
 def pushed(desk, old):
     """Two retailers and two products, of which one each got no answer to its creation; and a tag. Nor came an answer
     for one whose sku another product has, and it was not created."""
-    lost = {b'"r2"': AnswerLost(), b'"P2"': AnswerLost(), f'"{old}"'.encode(): Disconnect()}
-
-    async def lose(request: Request) -> Response | None:
-        body = await request.body()
-        return next((fault for one, fault in lost.items() if one in body), None)
-
-    desk.server.sandbox.intercept = lose
+    desk.answer({"r2": AnswerLost(), "P2": AnswerLost(), old: Disconnect()})
     desk.push(RETAILERS, desk.file("code,name", "r1,R1", "r2,R2"))
     desk.push(PRODUCTS, desk.file("sku,name", "P1,P1", "P2,P2", f"{old},Ours"))
     desk.push(LOCATION_TAGS, desk.file("name,color", "t1,red1"))
-    desk.server.sandbox.intercept = None
+    desk.answer({})
     return desk
 
 
