@@ -12,13 +12,38 @@ import httpx
 import pytest
 import zstandard
 
-from wms_sync.service.body import MAX_BYTES, receive, unpacked
+from wms_sync.service.body import MAX_BYTES, Body, receive, unpacked
 from wms_sync.service.errors import ProtocolError, Unreachable
 from wms_sync.service.reasons import problems_in
 from wms_sync.service.statuses import body_of_error
 
 TEXT = b'{"collection": [' + b",".join(b'{"id": %d}' % number for number in range(20_000)) + b"]}"
 PACKED = {"gzip": gzip.compress(TEXT), "zstd": zstandard.compress(TEXT), "identity": TEXT}
+MEMBERS = gzip.compress(TEXT[:9999]) + gzip.compress(TEXT[9999:])
+WIDE = zstandard.ZstdCompressor(
+    compression_params=zstandard.ZstdCompressionParameters.from_level(3, window_log=27)
+).compressobj()
+WHOLE = {
+    # a body and its encoding
+    **{encoding: (raw, encoding) for encoding, raw in PACKED.items()},
+    **{f"{encoding} in several members": (MEMBERS, encoding) for encoding in ("gzip", "x-gzip")},
+}
+DAMAGED = {
+    # a body, its encoding, and what is said of it where that is something of its own
+    **{
+        f"{encoding}, cut at {kept}": (PACKED[encoding][:kept], encoding, None)
+        for encoding in ("gzip", "zstd")
+        for kept in (10, 1000, -1)
+    },
+    # what follows would land with the page without having been looked at
+    **{
+        f"{encoding}, and {what}": (PACKED[encoding] + more, encoding, "follow its end")
+        for encoding in ("gzip", "zstd")
+        for what, more in {"x": b"x", "100": bytes(100), "5000": bytes(5000), "more": PACKED["zstd"]}.items()
+    },
+    "a member of gzip, cut": (MEMBERS[:-9], "gzip", None),
+    "zstd that needs too much memory": (WIDE.compress(TEXT) + WIDE.flush(), "zstd", "damaged"),
+}
 
 
 def answer(raw: bytes, encoding: str) -> httpx.Response:
@@ -27,39 +52,24 @@ def answer(raw: bytes, encoding: str) -> httpx.Response:
     return httpx.Response(200, headers=headers, stream=httpx.ByteStream(raw), request=request)
 
 
-@pytest.mark.parametrize("encoding", PACKED)
-def test_a_body_comes_through_as_it_is(encoding):
-    body = receive(answer(PACKED[encoding], encoding), deadline=monotonic() + 5)
-    assert body.content == TEXT
-    if encoding != "identity":
-        assert body.landed == PACKED[encoding]
+def received(raw: bytes, encoding: str, largest: int = MAX_BYTES) -> Body:
+    return receive(answer(raw, encoding), deadline=monotonic() + 5, largest=largest)
 
 
-@pytest.mark.parametrize("encoding", ["gzip", "zstd"])
-@pytest.mark.parametrize("kept", [10, 1000, -1])
-def test_a_compressed_body_must_be_whole(encoding, kept):
-    with pytest.raises(Unreachable):
-        receive(answer(PACKED[encoding][:kept], encoding), deadline=monotonic() + 5)
-
-
-@pytest.mark.parametrize("encoding", ["gzip", "zstd"])
-@pytest.mark.parametrize("behind", [b"x", bytes(100), bytes(5000), PACKED["zstd"]])
-def test_nothing_may_stand_behind_a_compressed_body(encoding, behind):
-    """It would land with the page without having been looked at."""
-    with pytest.raises(Unreachable, match="follow its end"):
-        receive(answer(PACKED[encoding] + behind, encoding), deadline=monotonic() + 5)
-
-
-@pytest.mark.parametrize("encoding", ["gzip", "x-gzip"])
-def test_gzip_may_come_in_several_members(encoding):
-    half = len(TEXT) // 2
-    members = [gzip.compress(TEXT[:half]), gzip.compress(TEXT[half:])]
-    body = receive(answer(b"".join(members), encoding), deadline=monotonic() + 5, largest=len(TEXT))
+@pytest.mark.parametrize(("raw", "encoding"), WHOLE.values(), ids=WHOLE)
+def test_a_whole_body_up_to_the_limit_comes(raw, encoding):
+    """The limit counts what is unpacked."""
+    body = received(raw, encoding, len(TEXT))
     assert body.content == unpacked(body.landed, body.suffix) == TEXT
-    with pytest.raises(Unreachable):
-        receive(answer(b"".join(members)[:-9], encoding), deadline=monotonic() + 5)
+    assert encoding == "identity" or body.landed == raw
     with pytest.raises(ProtocolError, match="WMS_PAGE_SIZE"):
-        receive(answer(b"".join(members), encoding), deadline=monotonic() + 5, largest=len(TEXT) - 1)
+        received(raw, encoding, len(TEXT) - 1)
+
+
+@pytest.mark.parametrize(("raw", "encoding", "says"), DAMAGED.values(), ids=DAMAGED)
+def test_a_compressed_body_must_be_whole(raw, encoding, says):
+    with pytest.raises(Unreachable, match=says):
+        received(raw, encoding)
 
 
 def test_members_of_gzip_may_have_any_size():
@@ -74,21 +84,6 @@ def test_members_of_gzip_may_have_any_size():
             unpacked(damaged, "json.gz")
     with pytest.raises(ProtocolError):
         unpacked(members, "json.gz", largest=len(whole) - 1)
-
-
-@pytest.mark.parametrize("encoding", PACKED)
-def test_the_limit_counts_what_is_unpacked(encoding):
-    receive(answer(PACKED[encoding], encoding), deadline=monotonic() + 5, largest=len(TEXT))
-    with pytest.raises(ProtocolError, match="WMS_PAGE_SIZE"):
-        receive(answer(PACKED[encoding], encoding), deadline=monotonic() + 5, largest=len(TEXT) - 1)
-
-
-def test_zstd_may_not_ask_for_too_much_memory():
-    wide = zstandard.ZstdCompressionParameters.from_level(3, window_log=27)
-    compressor = zstandard.ZstdCompressor(compression_params=wide).compressobj()
-    raw = compressor.compress(TEXT) + compressor.flush()
-    with pytest.raises(Unreachable, match="damaged"):
-        receive(answer(raw, "zstd"), deadline=monotonic() + 5)
 
 
 BOMB = """

@@ -8,12 +8,12 @@ from collections import deque
 from collections.abc import Callable
 from datetime import timedelta
 from email.utils import format_datetime
+from itertools import repeat
 
 import httpx
 import pytest
 from msgspec.structs import replace
 from pydantic import SecretStr
-from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from tests.conftest import IMPATIENT, NOW, logged
@@ -55,15 +55,8 @@ def api(sandbox):
 
 def answer_first(sandbox, times: int, make: Callable[[], Response]) -> None:
     """Let the sandbox answer the next ``times`` requests with something else."""
-    left = [times]
-
-    def intercept(request: Request) -> Response | None:
-        if left[0] <= 0:
-            return None
-        left[0] -= 1
-        return make()
-
-    sandbox.sandbox.intercept = intercept
+    answers = repeat(make, times)
+    sandbox.sandbox.intercept = lambda _: next(answers, lambda: None)()
 
 
 def test_a_date_without_a_zone_is_utc(monkeypatch):
@@ -80,8 +73,7 @@ def test_passing_trouble_shows_no_token(sandbox, api):
     answer_first(sandbox, 2, lambda: Response(f"<html>{TOKEN}</html>", 503, media_type="text/html"))
     with logged() as said:
         listing(api).count(START, None)
-    assert ["503" in line for line in said] == [True, True]
-    assert TOKEN not in "".join(said)
+    assert [("503" in line, TOKEN in line) for line in said] == [(True, False)] * 2
 
 
 def test_retry_after_pauses_every_request_of_the_client(sandbox, api):

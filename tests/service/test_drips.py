@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import chain, repeat
 from time import sleep
@@ -17,7 +17,7 @@ from pydantic import SecretStr
 
 from wms_sync.service.client import GlobalApi
 from wms_sync.service.connection import TimeLimits
-from wms_sync.service.errors import InDoubt, Unreachable
+from wms_sync.service.errors import InDoubt, ServiceFailed, Unreachable
 from wms_sync.service.retrying import RetryPolicy
 
 pytestmark = pytest.mark.proof
@@ -39,14 +39,20 @@ SENT_FOR_EVER = {
 
 
 @contextmanager
-def dripping(begins: bytes, piece: bytes) -> Iterator[str]:
-    """A server that begins each answer so and then sends the piece again and again; yields its address."""
+def dripping(begins: bytes, piece: bytes, *, first: bytes | None = None) -> Iterator[str]:
+    """A server that begins each answer so and then sends the piece again and again; yields its address.
+
+    Where a connection has a ``first`` answer, it gives that one whole, and drips the answer to the next request.
+    """
     ended = threading.Event()
     listener = socket.create_server(("127.0.0.1", 0))
 
     def answer(connection: socket.socket) -> None:
         with connection, suppress(OSError):
             connection.recv(65536)
+            if first is not None:
+                connection.sendall(first)
+                connection.recv(65536)
             for part in chain([begins], repeat(piece)):
                 connection.sendall(part)
                 if ended.wait(EVERY):
@@ -70,72 +76,42 @@ def dripping(begins: bytes, piece: bytes) -> Iterator[str]:
         listener.close()
         for thread in (serving, *answering):
             thread.join()
+    assert first is None or len(answering) == 1, "a kept connection was not used again"
 
 
-@pytest.fixture
-def client() -> Iterator[Callable[[str], GlobalApi]]:
-    made: list[GlobalApi] = []
-
-    def make(url: str) -> GlobalApi:
-        made.append(GlobalApi(url, SecretStr("t"), policy=ONCE, limits=LIMITS, parallel=1))
-        return made[-1]
-
-    yield make
-    for api in made:
-        api.close()
+def client(url: str, limits: TimeLimits = LIMITS) -> GlobalApi:
+    return GlobalApi(url, SecretStr("t"), policy=ONCE, limits=limits, parallel=1)
 
 
 @pytest.mark.parametrize("name", SENT_FOR_EVER)
-def test_a_read_ends_with_its_deadline(client, name):
-    with dripping(*SENT_FOR_EVER[name]) as url:
+def test_a_read_ends_with_its_deadline(name):
+    with dripping(*SENT_FOR_EVER[name]) as url, client(url) as reads, client(url) as creates:
         with pytest.raises(Unreachable, match="was not complete after"):
-            client(url).get("/x", read=bytes)
-        with pytest.raises(InDoubt, match="was not complete after"):  # a create
-            client(url).post("/x", {})
+            reads.get("/x", read=bytes)
+        with pytest.raises(InDoubt, match="was not complete after"):
+            creates.post("/x", {})
 
 
 def test_a_silence_ends_with_its_time_limit():
     """Long before the deadline, which large pages need."""
     limits = TimeLimits(connect=2, read=0.1, answer=3)
-    with (
-        dripping(HEAD, b"") as url,
-        GlobalApi(url, SecretStr("t"), policy=ONCE, limits=limits) as api,
-        pytest.raises(Unreachable, match="ReadTimeout"),
-    ):
+    with dripping(HEAD, b"") as url, client(url, limits) as api, pytest.raises(Unreachable, match="ReadTimeout"):
         api.get("/x", read=bytes)
 
 
-def test_a_refusal_without_end_is_a_refusal(client):
+def test_a_refusal_without_end_is_a_refusal():
     refusal = b"HTTP/1.1 502 Bad\r\nContent-Length: 100000\r\n\r\n"
-    with dripping(refusal, b" ") as url, pytest.raises(Exception, match="502"):
-        client(url).get("/x", read=bytes)
+    with dripping(refusal, b" ") as url, client(url) as api, pytest.raises(ServiceFailed, match="502"):
+        api.get("/x", read=bytes)
 
 
-def test_a_kept_connection_has_deadlines(client):
+def test_a_kept_connection_has_deadlines():
     """The second request opens no connection, so nothing hands a socket over."""
-    accepted: list[object] = []
-
-    def serve() -> None:
-        connection, _ = listener.accept()
-        accepted.append(connection.getpeername())
-        with connection, suppress(OSError):
-            connection.recv(65536)
-            connection.sendall(HEAD + b"Content-Length: 2\r\n\r\n{}")
-            connection.recv(65536)
-            connection.sendall(HEAD)
-            while True:
-                connection.sendall(b"X-Slow: a\r\n")
-                sleep(EVERY)
-
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        thread = threading.Thread(target=serve, daemon=True)
-        thread.start()
-        api = client(f"http://127.0.0.1:{listener.getsockname()[1]}")
+    first = HEAD + b"Content-Length: 2\r\n\r\n{}"
+    with dripping(HEAD, b"X-Slow: a\r\n", first=first) as url, client(url) as api:
         assert api.get("/x", read=bytes).read == b"{}"
         with pytest.raises(Unreachable, match="was not complete after"):
             api.get("/x", read=bytes)
-        thread.join()
-    assert len(accepted) == 1
 
 
 INTERRUPTED = """

@@ -19,14 +19,14 @@ from wms_sync.service.client import GlobalApi
 
 @pytest.fixture
 def announcing(sandbox):
-    """Adds headers to every answer of the service."""
+    """Adds headers to every answer of the service; `{}` in a header is the number of the request."""
     sandbox.sandbox = Sandbox(replace(FEWER, shipments=60))
 
     def announce(*headers: tuple[str, str]) -> None:
         async def answer(request: Request) -> Response:
             right: Response = await sandbox.sandbox._serve(request)
             for name, value in headers:
-                right.headers.append(name, value)
+                right.headers.append(name, value.format(len(sandbox.sandbox.requests)))
             return right
 
         sandbox.sandbox.intercept = answer
@@ -77,13 +77,8 @@ def test_each_of_several_warnings_is_reported(bench, announcing):
     assert token not in second
 
 
-def test_a_changing_text_is_not_reported_for_ever(bench, sandbox):
-    async def answer(request: Request) -> Response:
-        right: Response = await sandbox.sandbox._serve(request)
-        right.headers["Warning"] = f'299 - "Request {len(sandbox.sandbox.requests)}"'
-        return right
-
-    sandbox.sandbox.intercept = answer
+def test_a_changing_text_is_not_reported_for_ever(bench, announcing):
+    announcing(("Warning", '299 - "Request {}"'))
     assert len(heard(bench, 50)) == 20
 
 

@@ -7,43 +7,31 @@ import pytest
 from wms_sync.service.errors import Rejected
 from wms_sync.service.shipments import PageSize
 
+HALVED = [(1000, 400, True, 500), (500, 400, True, 250), (250, 400, True, 125), (125, None, False, 125)]
+STORIES: dict[str, tuple[int, list[tuple[int, int | None, bool, int]], list[int]]] = {
+    # the size that is wanted; for each request its size, the status of its refusal if it is refused, whether that
+    # lowers the size and which it is then; the sizes that are reported
+    "halved until taken, and reported once": (1000, [*HALVED, HALVED[-1]], [125]),
+    "taken at once": (100, [(100, None, False, 100)] * 2, []),
+    "refused for something else": (100, [(100, 404, False, 100)], []),
+    "there is no smaller one": (1, [(1, 400, False, 1)], []),
+    "a size that was taken is not to blame": (
+        100,
+        [(100, 400, True, 50), (50, None, False, 50), (50, 400, False, 50)],
+        [50],
+    ),
+    "two threads lower it once": (1000, [(1000, 400, True, 500)] * 2, []),
+}
 
-def refusal() -> Rejected:
-    return Rejected("400", status=400)
 
-
-@pytest.mark.parametrize(("wanted", "largest", "sizes"), [(1000, 100, [1000, 500, 250, 125, 62]), (100, 1000, [100])])
-def test_it_is_halved_until_taken_and_told_once(wanted, largest, sizes):
+@pytest.mark.parametrize(("wanted", "requests", "reported"), STORIES.values(), ids=STORIES)
+def test_which_refusals_lower_the_size(wanted, requests, reported):
     found: list[int] = []
     size = PageSize(wanted, found=found.append)
-    asked = [size.now]
-    while asked[-1] > largest:
-        assert size.refused(asked[-1], refusal())
-        asked.append(size.now)
-    for _ in range(2):
-        size.taken(asked[-1])
-    assert asked == sizes
-    assert found == sizes[1:][-1:]
-
-
-@pytest.mark.parametrize(("wanted", "status"), [(100, 404), (1, 400)])
-def test_another_refusal_lowers_nothing(wanted, status):
-    size = PageSize(wanted)
-    assert not size.refused(wanted, Rejected(str(status), status=status))
-    assert size.now == wanted
-
-
-def test_a_refusal_blames_no_size_that_was_taken():
-    size = PageSize(100)
-    assert size.refused(100, refusal())
-    assert size.now == 50
-    size.taken(50)
-    assert not size.refused(50, refusal())
-    assert size.now == 50
-
-
-def test_two_threads_lower_a_size_once():
-    size = PageSize(1000)
-    assert size.refused(1000, refusal())
-    assert size.refused(1000, refusal())
-    assert size.now == 500
+    for asked, status, lowers, now in requests:
+        if status is None:
+            size.taken(asked)
+        else:
+            assert size.refused(asked, Rejected("no", status=status)) == lowers
+        assert size.now == now
+    assert found == reported

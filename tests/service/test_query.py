@@ -2,23 +2,28 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone
 
+import pytest
+
 from wms_sync.service.query import ids_among, updated_within
 
 MARCH, APRIL = datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 4, 1, tzinfo=UTC)
+IN_BERLIN = MARCH.astimezone(timezone(timedelta(hours=1)))
+AFTER = 'gt:"2026-02-28T23:59:59Z"'
+"""A window starts one tick earlier."""
+BEFORE = 'lt:"2026-04-01T00:00:00Z"'
 
 
-def test_a_window_starts_one_tick_earlier():
-    assert updated_within(MARCH, APRIL) == 'updated_at{gt:"2026-02-28T23:59:59Z",lt:"2026-04-01T00:00:00Z"}'
-
-
-def test_either_side_may_be_open():
-    assert updated_within(MARCH, None) == 'updated_at{gt:"2026-02-28T23:59:59Z"}'
-    assert updated_within(None, APRIL) == 'updated_at{lt:"2026-04-01T00:00:00Z"}'
-
-
-def test_other_time_zones_become_utc():
-    berlin = datetime(2026, 3, 1, 1, tzinfo=timezone(timedelta(hours=1)))
-    assert updated_within(berlin, None) == updated_within(MARCH, None)
+@pytest.mark.parametrize(
+    ("start", "end", "said"),
+    [
+        (MARCH, APRIL, f"updated_at{{{AFTER},{BEFORE}}}"),
+        (MARCH, None, f"updated_at{{{AFTER}}}"),
+        (None, APRIL, f"updated_at{{{BEFORE}}}"),
+        (IN_BERLIN, None, f"updated_at{{{AFTER}}}"),
+    ],
+)
+def test_a_window_as_a_filter(start, end, said):
+    assert updated_within(start, end) == said
 
 
 def test_ids_are_asked_for_as_a_list():
