@@ -16,6 +16,7 @@ import pytest
 
 from tests.conftest import logged
 from tests.postgres import end_sessions, plain
+from tests.survival.installation import wait_until
 from wms_sync.layout import Layout
 from wms_sync.state.advisory import PostgresLock
 from wms_sync.state.errors import StateError, StateSilent, StateUrlError
@@ -57,9 +58,7 @@ def test_a_lost_session_fails_and_rolls_back(postgres_url, tmp_path):
     with pytest.raises(StateSilent, match=r"does not answer \("):
         night()
     with StateStore(postgres_url) as store:
-        seen = store.observation(name)
-        assert seen is not None
-        assert seen.about == "before"
+        assert store.observation(name) is not None, "the deletion was rolled back"
     with lock_of(postgres_url, Layout(tmp_path)).hold("the next"):
         pass
 
@@ -97,20 +96,21 @@ def pool(postgres_url, tmp_path, request) -> Iterator[str]:
     folder = Path(postgres_url.partition("host=")[2])
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    configuration = folder / "pool.ini"
+    configuration, url = folder / "pool.ini", f"postgresql+psycopg://wms@127.0.0.1:{port}/postgres"
     configuration.write_text(POOL.format(folder=folder, port=port, mode=request.param))
     configuration.chmod(0o644)  # a command that a test has run in this process may have set a umask
-    process = subprocess.Popen([program, "-q", str(configuration)], user=65534, group=65534)
-    url = f"postgresql+psycopg://wms@127.0.0.1:{port}/postgres"
-    end = time.monotonic() + 30
-    while time.monotonic() < end:
+
+    def answers() -> bool:
         assert process.poll() is None, (folder / "pool.log").read_text()
         with suppress(psycopg.Error):
             psycopg.connect(plain(url)).close()
-            break
-    yield url
-    process.terminate()
-    process.wait()
+            return True
+        return False
+
+    with subprocess.Popen([program, "-q", str(configuration)], user=65534, group=65534) as process:
+        wait_until("the pooler answers", 30, answers)
+        yield url
+        process.terminate()
 
 
 @pytest.mark.parametrize("pool", ["transaction"], indirect=True)

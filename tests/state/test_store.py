@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -17,9 +18,8 @@ DAY = datetime(2026, 3, 1, tzinfo=UTC)
 
 @pytest.fixture
 def store(url, turn) -> Iterator[StateStore]:
-    opened = StateStore(url, turn)
-    yield opened
-    opened.close()
+    with StateStore(url, turn) as opened:
+        yield opened
 
 
 def window(name: str, start: int = 0, end: int = 1, state: str = "reading") -> Window:
@@ -48,50 +48,44 @@ def page(name: str, number: int) -> LandedPage:
 
 def test_a_window_is_read_landed_and_loaded(store, request):
     name, berlin = request.node.name, timezone(timedelta(hours=1))
-    store.begin_windows([replace(window(name), from_at=DAY.astimezone(berlin))])
+    begun = window(name)
+    store.begin_windows([replace(begun, from_at=DAY.astimezone(berlin))])
     store.set_count(name, 20)
-    store.record_page(page(name, 1))
-    store.record_page(page(name, 2))
+    for number in (1, 2):
+        store.record_page(page(name, number))
     store.mark_loaded([name])
-    reading = store.window(name)
-    assert (reading.state, reading.pages, reading.records, reading.bytes) == ("reading", 2, 20, 200)
-    assert (reading.from_at, reading.from_at.utcoffset()) == (DAY, timedelta(0)), "times come back in UTC"
+    read = replace(begun, count_reported=20, pages=2, records=20, bytes=200)
+    assert (store.window(name), store.window(name).from_at.utcoffset()) == (read, timedelta(0)), (
+        "times come back in UTC"
+    )
     store.mark_landed(name, read_seconds=1.5)
-    assert store.window(name).state == "landed"
+    landed = store.window(name)
+    assert landed == replace(read, state="landed", read_seconds=1.5, landed_at=landed.landed_at)
     store.mark_loaded([name])
     loaded = store.window(name)
-    assert (loaded.state, loaded.count_reported) == ("loaded", 20)
-    assert loaded.loaded_at is not None
-    assert [landed.last_id for landed in store.pages(name)] == [2**53, 2**53]
+    assert loaded == replace(landed, state="loaded", loaded_at=loaded.loaded_at)
+    assert loaded.loaded_at >= landed.landed_at
+    assert store.pages(name) == (page(name, 1), page(name, 2))
 
 
 def test_coverage_is_the_union_of_windows_that_count(store, request):
     far = -1000 if "postgresql" in request.node.name else -2000
-    names = [f"{request.node.name}-{number}" for number in range(4)]
+    windows = ((0, 2, "loaded"), (1, 3, "landed"), (3, 4, "reading"), (5, 6, "abandoned"))
     store.begin_windows(
-        [
-            window(names[0], far, far + 2, "loaded"),
-            window(names[1], far + 1, far + 3, "landed"),
-            window(names[2], far + 3, far + 4, "reading"),
-            window(names[3], far + 5, far + 6, "abandoned"),
-        ]
+        [window(f"{request.node.name}-{start}", far + start, far + end, state) for start, end, state in windows]
     )
-    ends = Interval(DAY + timedelta(days=far), DAY + timedelta(days=far + 3))
-    assert ends in store.covered()
+    assert Interval(DAY + timedelta(days=far), DAY + timedelta(days=far + 3)) in store.covered()
 
 
 def test_a_store_that_is_opened_again_remembers(url, turn, request):
-    first = StateStore(url, turn)
-    first.begin_windows([window(request.node.name)])
-    first.observe("seen", 5, "here")
-    first.observe("seen", 6, "there")
-    first.close()
-    second = StateStore(url)
-    assert second.window(request.node.name).id == request.node.name
-    seen = second.observation("seen")
-    assert seen is not None
+    with StateStore(url, turn) as first:
+        first.begin_windows([window(request.node.name)])
+        first.observe("seen", 5, "here")
+        first.observe("seen", 6, "there")
+    with StateStore(url) as second:
+        assert second.window(request.node.name).id == request.node.name
+        seen: Any = second.observation("seen")
     assert (seen.value, seen.about) == (6, "there")
-    second.close()
 
 
 @pytest.mark.parametrize("wrong", ["nonsense", "mysterydb://host/x"])

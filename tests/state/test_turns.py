@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
+from contextlib import closing
+from typing import Any
 
 import pytest
 
@@ -18,124 +19,104 @@ from wms_sync.state.store import StateStore
 from wms_sync.state.turns import newest_epoch, taking_turn
 
 
-def overtake(url: str, folder: Path) -> None:
-    turn_at(url, folder).close()
+@pytest.fixture
+def overtake(url, tmp_path) -> Callable[[], None]:
+    """Let another run take the turn."""
+    return lambda: turn_at(url, tmp_path).close()
 
 
-def test_each_turn_counts_further_and_names_its_holder(url, turn, tmp_path):
-    overtake(url, tmp_path)
-    newest = newest_epoch(url)
-    assert newest is not None
-    assert newest.epoch == turn.epoch.row.epoch + 1
-    assert (newest.what, newest.purpose, newest.host) == ("writer", "test", "this host")
-    assert newest.began_at >= turn.epoch.row.began_at
+def test_each_turn_counts_further_and_names_its_holder(url, turn, overtake):
+    overtake()
+    newest: Any = newest_epoch(url)
+    first = turn.epoch.row
+    assert (newest.epoch, newest.what, newest.purpose) == (first.epoch + 1, "writer", "test")
+    assert newest.host == "this host"
+    assert newest.began_at >= first.began_at
 
 
 def test_many_at_once_get_an_epoch_each(url, tmp_path):
     def take(number: int) -> int:
-        taken = turn_at(url, tmp_path / str(number), what="push-many")
-        taken.close()
-        return taken.epoch.row.epoch
+        with closing(turn_at(url, tmp_path / str(number), what="push-many")) as taken:
+            return taken.epoch.row.epoch
 
-    turn_at(url, tmp_path, what="push-many").close()
+    first = take(0)
     with ThreadPoolExecutor(4) as pool:
-        epochs = list(pool.map(take, range(12)))
-    assert sorted(epochs) == list(range(min(epochs), min(epochs) + 12))
+        epochs = sorted(pool.map(take, range(1, 13)))
+    assert epochs == list(range(first + 1, first + 13))
 
 
-def test_the_state_store_refuses_an_overtaken_turn(url, turn, tmp_path):
+def test_the_state_store_refuses_an_overtaken_turn(url, turn, overtake):
     name = turn.folder.name  # the database of the tests is one for all
+    intent = Entry("service", "products", name, State.INTENDED, "{}", "0" * 64, None, "run", 1, None, NOW, None, None)
     with StateStore(url, turn) as store, PushLedger(url, turn) as ledger:
         store.observe(name, 1, "mine")
-        overtake(url, tmp_path)
+        overtake()
         with pytest.raises(TakenOver, match="has taken over"):
             store.observe(name, 2, "late")
         with pytest.raises(TakenOver, match="no create"):
-            ledger.record([an_intent(name)])
-        seen = store.observation(name)
-        assert seen is not None
-        assert seen.about == "mine"
+            ledger.record([intent])
+        seen: Any = store.observation(name)
+        assert (seen.value, seen.about) == (1, "mine")
         assert ledger.entries("service", "products", [name]) == {}
 
 
 def test_turns_of_different_locks_are_independent(url, turn, tmp_path):
-    other = turn_at(url, tmp_path, what="push-retailers")
-    turn.epoch.check()
-    other.epoch.check()
-    assert turn.folder.is_dir()
-    other.close()
+    with closing(turn_at(url, tmp_path, what="push-retailers")) as other:
+        turn.epoch.check()
+        other.epoch.check()
+        assert turn.folder.is_dir()
 
 
-def test_the_next_turn_waits_for_a_write(url, turn, tmp_path):
+def test_the_next_turn_waits_for_a_write(url, turn, overtake):
     """There is no moment between the look at the epoch and the commit."""
-    order: list[str] = []
-
-    def take() -> None:
-        overtake(url, tmp_path)
-        order.append("taken")
-
-    with StateStore(url, turn) as store:
-        other = threading.Thread(target=take)
+    with StateStore(url, turn) as store, ThreadPoolExecutor(1) as pool:
         with store._transaction():
-            other.start()
+            taking = pool.submit(overtake)
             time.sleep(0.3)
-            order.append("written")
-        other.join()
-    assert order == ["written", "taken"]
+            assert not taking.done()
+        taking.result(30)
 
 
-def test_an_overtaken_turn_moves_no_file(url, turn, tmp_path):
-    kept = tmp_path / "kept"
+def test_an_overtaken_turn_moves_no_file(turn, overtake, tmp_path):
+    kept, made = tmp_path / "kept", turn.temporary("made")
     turn.write_whole(kept, b"first")
-    made = turn.temporary("made")
     made.write_bytes(b"late")
-    overtake(url, tmp_path)
+    overtake()
     for late in (lambda: turn.put_in_place(made, kept), lambda: turn.take_away(kept)):
         with pytest.raises(TakenOver):
             late()
-    with pytest.raises(FileNotFoundError):  # nor anything made
-        turn.write_whole(kept, b"late")
-    assert kept.read_bytes() == b"first"
-
-
-def test_a_late_rename_finds_nothing(url, turn, tmp_path):
-    """What is left to do behind the look is one rename, out of a folder that is gone or into it."""
-    kept, made = tmp_path / "kept", turn.temporary("made")
-    kept.write_bytes(b"first")
-    made.write_bytes(b"late")
-    turn.epoch.check()
-    overtake(url, tmp_path)
-    with pytest.raises(FileNotFoundError):
-        made.replace(kept)
-    with pytest.raises(FileNotFoundError):
-        kept.rename(turn.temporary("kept"))
+    # what is left to do behind the look is one rename, out of a folder that is gone or into it
+    for late in (
+        lambda: turn.write_whole(kept, b"late"),
+        lambda: made.replace(kept),
+        lambda: kept.rename(turn.temporary("kept")),
+    ):
+        with pytest.raises(FileNotFoundError):
+            late()
     assert kept.read_bytes() == b"first"
 
 
 def test_two_data_folders_take_turns_from_each_other(url, turn, tmp_path):
-    there = turn_at(url, tmp_path / "there")
-    with pytest.raises(TakenOver, match="two data folders"):
-        turn.epoch.check()
-    there.epoch.check()
-    assert turn.folder.is_dir(), "another's folder is not touched"
-    there.close()
+    with closing(turn_at(url, tmp_path / "there")) as there:
+        with pytest.raises(TakenOver, match="two data folders"):
+            turn.epoch.check()
+        there.epoch.check()
+        assert turn.folder.is_dir(), "another's folder is not touched"
 
 
 def test_an_older_copy_counts_the_same_epochs_again(url, turn, tmp_path):
-    """It counts the same epochs once more."""
     with turn.epoch._engine.begin() as connection:
         connection.execute(turns.delete().where(turns.c.what == "writer"))
-    again = turn_at(url, tmp_path)
-    with pytest.raises(TakenOver):
-        turn.epoch.check()
-    assert again.folder != turn.folder
-    again.close()
+    with closing(turn_at(url, tmp_path)) as again:
+        with pytest.raises(TakenOver):
+            turn.epoch.check()
+        assert again.folder != turn.folder
 
 
-def test_errors_of_an_overtaken_run_are_explained(url, tmp_path):
+def test_errors_of_an_overtaken_run_are_explained(url, overtake, tmp_path):
     def night() -> None:
         with taking_turn(url, Layout(tmp_path), "the night", run_id="one") as turn:
-            overtake(url, tmp_path)
+            overtake()
             turn.temporary("made").write_bytes(b"its folder is gone")
 
     with pytest.raises(TakenOver, match="this run, the night \\(run one, process") as error:
@@ -150,7 +131,3 @@ def test_an_error_in_its_own_turn_stays(url, tmp_path):
     ):
         raise ValueError("mine")
     assert list(Layout(tmp_path).turns.iterdir()) == []
-
-
-def an_intent(key: str) -> Entry:
-    return Entry("service", "products", key, State.INTENDED, "{}", "0" * 64, None, "run", 1, None, NOW, None, None)
