@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from msgspec.structs import replace
 
 from pipelines import coverage
-from tests.conftest import Bench, opened_store, settings_in, turn_at
+from tests.conftest import opened_store, settings_in, turn_at
 from tests.receiver import Receiver, receiving
 from tests.running import run_load, run_sync
 from wms_sandbox.app import Sandbox
@@ -37,30 +37,27 @@ from wms_sync.state.runs import RunRecords
 SERVICE = SandboxConfig(shipments=120, seed=5, days=20, families=40, only_known_statuses=True)
 
 
-def change(settings: Settings, *statements: str) -> None:
+def change(*statements: str) -> Callable[[Settings], None]:
     """Change the published tables in place."""
-    published = settings.layout.published
-    published.chmod(0o600)
-    with duckdb.connect(str(published)) as connection:
-        for statement in statements:
-            connection.execute(statement)
+
+    def execute(settings: Settings) -> None:
+        settings.layout.published.chmod(0o600)
+        with duckdb.connect(str(settings.layout.published)) as connection:
+            for statement in statements:
+                connection.execute(statement)
+
+    return execute
 
 
-def a_warning_check_failed(settings: Settings) -> None:
-    change(
-        settings,
-        "update ops.checks set offending = 2, finding = '2 statuses are unknown: teleported' "
-        "where name = 'statuses_are_known'",
-    )
-
-
-def values_did_not_fit_and_a_key_is_unknown(settings: Settings) -> None:
-    found = "'w', 1, timestamptz '2026-03-01 12:00:00+00'"
-    change(
-        settings,
-        f"insert into ops.quarantine values ('w/1', 1, 'Order', null, '$.a', '\"Jane\"', 'no number', {found})",
-        f"insert into ops.schema_drift values ('w/1', 'Order.b', '\"Jane\"', 3, 'no type has the key', {found})",
-    )
+FOUND = "'w', 1, timestamptz '2026-03-01 12:00:00+00'"
+A_WARNING_CHECK_FAILED = change(
+    "update ops.checks set offending = 2, finding = '2 statuses are unknown: teleported' "
+    "where name = 'statuses_are_known'"
+)
+VALUES_DID_NOT_FIT_AND_A_KEY_IS_UNKNOWN = change(
+    f"insert into ops.quarantine values ('w/1', 1, 'Order', null, '$.a', '\"Jane\"', 'no number', {FOUND})",
+    f"insert into ops.schema_drift values ('w/1', 'Order.b', '\"Jane\"', 3, 'no type has the key', {FOUND})",
+)
 
 
 def a_day_is_not_covered(settings: Settings) -> None:
@@ -70,10 +67,6 @@ def a_day_is_not_covered(settings: Settings) -> None:
                                      to_at=window.to_at + timedelta(minutes=2), state="reading")])  # fmt: skip
         store.mark_landed("later", read_seconds=0.1)
         store.mark_loaded(["later"])
-
-
-def the_published_file_is_gone(settings: Settings) -> None:
-    settings.layout.published.unlink()
 
 
 def the_published_file_is_damaged(settings: Settings) -> None:
@@ -93,13 +86,9 @@ def a_create_is_in_doubt(settings: Settings) -> None:
     turn.close()
 
 
-def a_run_is_dead(settings: Settings) -> None:
+def a_run_is_dead_and_a_push_failed(settings: Settings) -> None:
     with RunRecords(settings.database_url) as records:
         records.started("dead", "sync", "command line")
-
-
-def a_push_failed(settings: Settings) -> None:
-    with RunRecords(settings.database_url) as records:
         records.started("failed", "push retailers", "command line")
         records.ended("failed", "failed", error="Jane was refused.", error_kind="RowsUnsent")
 
@@ -116,10 +105,9 @@ STATES: dict[str, State] = {
     "nothing": ((), {}),
     "everything": (
         (
-            a_run_is_dead,
-            a_push_failed,
-            a_warning_check_failed,
-            values_did_not_fit_and_a_key_is_unknown,
+            a_run_is_dead_and_a_push_failed,
+            A_WARNING_CHECK_FAILED,
+            VALUES_DID_NOT_FIT_AND_A_KEY_IS_UNKNOWN,
             a_day_is_not_covered,
             a_create_is_in_doubt,
             a_read_warned_and_forgetting_was_interrupted,
@@ -129,20 +117,20 @@ STATES: dict[str, State] = {
         )
         | {"run-sync": "error", "run-push_retailers": "error"},
     ),
-    "the tables are gone": ((the_published_file_is_gone,), {"tables-gone": "error"}),
+    "the tables are gone": ((lambda settings: settings.layout.published.unlink(),), {"tables-gone": "error"}),
     "the tables are damaged": ((the_published_file_is_damaged,), {"tables-unreadable": "error"}),
     "a doubt": ((a_create_is_in_doubt,), {"doubts": "warning"}),
 }
 
 
 @pytest.fixture(scope="module")
-def synced(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+def synced(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     """An installation after a sync in which nothing was wrong."""
     transport = InProcess(Sandbox(SERVICE))
     start = datetime.now(UTC).date() - timedelta(days=30)
     settings = settings_in(tmp_path_factory.mktemp("synced"), transport, start_date=start)
     run_sync(settings, transport)
-    return Bench(settings, opened_store(settings), transport)
+    return settings
 
 
 @pytest.fixture
@@ -154,9 +142,8 @@ def receiver() -> Iterator[Receiver]:
 @pytest.fixture
 def made(request, synced, tmp_path, receiver, monkeypatch) -> Settings:
     """The settings of a copy in which the state of the test was brought about; a command that is typed has them."""
-    folder = tmp_path / "data"
-    shutil.copytree(synced.settings.data_dir, folder)
-    given = synced.settings.model_dump(exclude_unset=True)
+    folder = shutil.copytree(synced.data_dir, tmp_path / "data")
+    given = synced.model_dump(exclude_unset=True)
     made = Settings.load(**given | {"data_dir": folder, "alert_webhook_url": receiver.url, "_env_file": None})
     for bring_about in STATES[request.param][0]:
         bring_about(made)
@@ -204,8 +191,7 @@ def test_every_view_names_the_same_findings(made, found, receiver):
     findings = open_findings(findings_of(made))
     assert {kinds([finding.name])[0]: finding.severity for finding in findings} == found
     code = 1 if "error" in found.values() else 3 if found else 0
-    assert exit_code(findings) == code
-    assert [typed(command).exit_code for command in ("status", "status --check")] == [code, code]
+    assert [exit_code(findings), *(typed(line).exit_code for line in ("status", "status --check"))] == [code] * 3
     assert typed("status --check").output.startswith("ok: ") == (not found)
     of_tables = set() if NO_TABLES.isdisjoint(found) else {"check", "report"}
     of_many = set() if len(found) > 1 else {"report"}  # drawing its charts takes as long as a load
@@ -230,10 +216,8 @@ def test_a_run_ends_with_what_is_open(made, capsys):
     assert re.search(r'^wms_sync_open_findings\{.*severity="warning"\} 1$', metrics, re.MULTILINE)
     assert re.search(r'^wms_sync_finding\{.*finding="doubts-\w+",severity="warning"\} 1$', metrics, re.MULTILINE)
 
-    with opened_store(made) as store:
-        known = acknowledgeable(findings_of(made), status(made, store).inbox)
-    with Acknowledgements(made.database_url) as acknowledgements:
-        acknowledgements.add(known)
+    with opened_store(made) as store, Acknowledgements(made.database_url) as acknowledgements:
+        acknowledgements.add(acknowledgeable(findings_of(made), status(made, store).inbox))
     assert report(run_load(made)) == 0
     assert exit_code(findings_of(made)) == 0
     assert re.search(r'severity="warning"\} 0$', made.layout.metrics.read_text(), re.MULTILINE)

@@ -18,7 +18,7 @@ from wms_sync.layout import parquet_name
 from wms_sync.reports.finding import exit_code
 from wms_sync.reports.findings import acknowledgeable, findings_of
 from wms_sync.reports.inbox import InboxEntry, UnknownEntry, chosen, known_keys, rows_of_entry
-from wms_sync.reports.status import Status, status
+from wms_sync.reports.status import status
 from wms_sync.shipments.load.refresh import replay
 from wms_sync.shipments.read.raw import drop_pages
 from wms_sync.state.acknowledgements import Acknowledgements
@@ -61,17 +61,14 @@ def sync_with_doubts(bench):
     return told
 
 
-def now(bench) -> Status:
-    return status(bench.settings, bench.store)
-
-
-def entries(bench) -> dict[bool, InboxEntry]:
+def entries(bench) -> tuple[InboxEntry, InboxEntry]:
     """The entry about values, and the one about a key."""
-    return {one.is_value: one for one in now(bench).inbox}
+    value, key = sorted(status(bench.settings, bench.store).inbox, key=lambda one: not one.is_value)
+    return value, key
 
 
 def acknowledge(bench, *names: str) -> None:
-    known = acknowledgeable(findings_of(bench.settings), now(bench).inbox)
+    known = acknowledgeable(findings_of(bench.settings), entries(bench))
     with Acknowledgements(bench.settings.database_url) as acknowledgements:
         acknowledgements.add({name: known[name] for name in names})
 
@@ -82,22 +79,23 @@ def needs(bench) -> str:
 
 def test_what_does_not_fit_is_listed_by_kind(bench, sandbox):
     findings = findings_of(bench.settings)
-    assert check_line(now(bench), findings).startswith("warning: Nothing has been synced yet: run `wms-sync sync`.")
+    line = check_line(status(bench.settings, bench.store), findings)
+    assert line.startswith("warning: Nothing has been synced yet: run `wms-sync sync`.")
     assert exit_code(findings) == 3
     read, refreshed = begun(bench, sandbox, sync_with_doubts)
     assert read.progress.pages == 3
-    found = now(bench)
+    found = status(bench.settings, bench.store)
     assert (refreshed.quarantined, refreshed.drift) == (found.quarantined, found.unknown_keys) == (3, 1)
     assert f"3 values or records did not fit their type and were left out: {HERE}" in needs(bench)
     assert "1 unknown key, or key whose values were cast: Shipment.gift_wrap" in needs(bench)
     filled = sum(bool(count) for count in {**refreshed.rows, **refreshed.merged}.values())
     assert re.fullmatch(rf"merged    [\d,]+ rows of 1 window into {filled} tables", next(refresh_lines(refreshed)))
 
-    value, key = entries(bench)[True], entries(bench)[False]
+    value, key = entries(bench)
     assert (value.what, key.what, key.example) == (HERE, "Shipment.gift_wrap", '"blue"')
     rows = rows_of_entry(bench.settings, value, most=3)
+    assert [row.text for row in rows] == [f'{{"perhaps": {row.object_id}}}' for row in rows]
     assert len(rows) == min(3, value.rows)
-    assert rows[0].text == f'{{"perhaps": {rows[0].object_id}}}'
     assert bench.layout.files.size(bench.layout.page(rows[0].window_id, rows[0].page))
     assert rows_of_entry(bench.settings, key, most=3)[0].text == '"blue"'
     assert known_keys(found.inbox) == frozenset()
@@ -107,19 +105,19 @@ def test_what_does_not_fit_is_listed_by_kind(bench, sandbox):
 
 def test_what_heals_leaves_and_the_next_comes(spoiled, sandbox):
     """What is acknowledged is open again with the next value; a replay of the healed ones changes nothing."""
-    value, key = entries(spoiled)[True], entries(spoiled)[False]
+    value, key = entries(spoiled)
     acknowledge(spoiled, value.name)
     assert ["did not fit" in needs(spoiled), "1 unknown key" in needs(spoiled)] == [False, True]
     acknowledge(spoiled, key.name)
     assert "unknown key" not in needs(spoiled)
-    assert entries(spoiled)[True].acknowledged_at is not None
+    assert entries(spoiled)[0].acknowledged_at is not None
 
     next_ = sandbox.sandbox.advance(seconds=3600, changed=FEW.shipments).changed[-1]
 
     def spoil(page):
         for shipment in page["collection"]:
             if shipment["id"] == next_:
-                shipment["is_international"], shipment["gift_wrap"] = "perhaps", "red"
+                shipment |= {"is_international": "perhaps", "gift_wrap": "red"}
         return page
 
     sandbox.sandbox.rewrite = spoil
@@ -130,7 +128,8 @@ def test_what_heals_leaves_and_the_next_comes(spoiled, sandbox):
         assert connection.execute("select count(*) from ops.quarantine").fetchall() == [(value.rows + 1,)]
     findings = findings_of(spoiled.settings)
     assert exit_code(findings) == 1, "the sandbox's clock stands still, so the data is months old"
-    assert re.match(r"error: The data is [\d,]+ hours old", check_line(now(spoiled), findings))
+    line = check_line(status(spoiled.settings, spoiled.store), findings)
+    assert re.match(r"error: The data is [\d,]+ hours old", line)
 
     before = rows(spoiled.layout)
     left = spoiled.layout.parquet / "shipments" / parquet_name(value.windows[0], 9)
@@ -149,7 +148,7 @@ def test_what_heals_leaves_and_the_next_comes(spoiled, sandbox):
 
 
 def assert_next_alone(bench) -> None:
-    found = now(bench)
-    assert found.quarantined == 1
-    assert {(entry.is_value, entry.acknowledged_at is None) for entry in found.inbox} == {(True, True), (False, False)}
+    value, key = entries(bench)
+    assert (value.acknowledged_at, value.rows) == (None, 1)
+    assert key.acknowledged_at is not None
     assert "1 value or record did not fit" in needs(bench)

@@ -125,13 +125,11 @@ def asked(connection, name):
 def test_the_report_shows_eight_whole_weeks(western):
     connection, today, due = western
     shown_weeks = {row["week"]: row for row in asked(connection, "due_by_week")}
-
     monday = date(2024, 3, 11)
     assert monday <= today < monday + timedelta(days=7), "this week is not over"
     assert sorted(shown_weeks) == [monday - timedelta(weeks=number) for number in range(8, 0, -1)]
-    for week, row in shown_weeks.items():
-        assert {week + timedelta(days=number) for number in range(7)} <= due
-        assert (row["on_time"], row["late"], row["still_open"]) == (0, 7, 0)
+    assert {week + timedelta(days=number) for week in shown_weeks for number in range(7)} <= due
+    assert {(row["on_time"], row["late"], row["still_open"]) for row in shown_weeks.values()} == {(0, 7, 0)}
 
 
 def test_the_report_has_local_days_of_the_warehouse(western):
@@ -140,11 +138,9 @@ def test_the_report_has_local_days_of_the_warehouse(western):
     assert (retailer["due"], retailer["late"]) == (28, 28), "the four weeks that ended yesterday, in the West"
 
     # what was due on a day left on the next, so yesterday's left today: 56 days with today
-    eight_weeks = 7 * 8
     assert today == date(2024, 3, 17)
-    assert [row["packages"] for row in asked(connection, "cost_per_kg")] == [eight_weeks]
-    assert [row["packages"] for row in asked(connection, "void_by_box")] == [eight_weeks]
-    assert sum(row["shipments"] for row in asked(connection, "packed_by_hour")) == eight_weeks
+    for query, counted in (("cost_per_kg", "packages"), ("void_by_box", "packages"), ("packed_by_hour", "shipments")):
+        assert sum(row[counted] for row in asked(connection, query)) == 7 * 8, query
 
 
 def test_without_a_row_the_page_says_so(bench, tmp_path):
@@ -155,8 +151,7 @@ def test_without_a_row_the_page_says_so(bench, tmp_path):
         make_report(bench.settings)
     with duckdb.connect(bench.layout.published) as connection:
         connection.execute("insert into ops.latest_load values (now(), now(), 'run', '1', 'UTC', null)")
-    path, _ = make_report(bench.settings, tmp_path / "new" / "empty.html")
-    text = shown(path)
+    text = shown(make_report(bench.settings, tmp_path / "new" / "empty.html")[0])
     assert "<svg" not in text
     assert text.count("<p>No") == 7
     assert "No shipment was due in these weeks" in text
@@ -164,18 +159,18 @@ def test_without_a_row_the_page_says_so(bench, tmp_path):
 
 def test_a_load_makes_the_report_and_never_fails(bench):
     """Where ``WMS_REPORT`` asks for it."""
-    refreshed = load_tables(bench)
+    refreshed, report = load_tables(bench), bench.layout.report
     assert report_load(bench.settings, refreshed, ()) is None
     remake_report(bench.run)
-    assert not bench.layout.report.exists()
+    assert not report.exists()
     bench.settings = bench.settings.model_copy(update={"report": True})
-    assert report_load(bench.settings, refreshed, ()) == bench.layout.report
-    before = bench.layout.report.read_bytes()
+    assert report_load(bench.settings, refreshed, ()) == report
+    before = report.read_bytes()
     remake_report(bench.run)
-    assert bench.layout.report.read_bytes() != before
+    assert report.read_bytes() != before
     assert report_load(bench.settings, replace(refreshed, published=False), ()) is None
-    bench.layout.report.unlink()
-    bench.layout.report.mkdir()
+    report.unlink()
+    report.mkdir()
     with logged() as said:
         assert report_load(bench.settings, refreshed, ()) is None
     assert "the report could not be written" in said[-1]

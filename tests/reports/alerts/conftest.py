@@ -18,6 +18,7 @@ from wms_sync.state.runs import Outcome, RunRecords
 from wms_sync.state.schema import runs
 
 REFUSED = "The service refused the token (401). Renew WMS_API_TOKEN."
+WRONG: tuple[Outcome, str, str] = ("failed", REFUSED, "Unauthorized")
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from pydantic import SecretStr
 
 from tests.conftest import logged
-from tests.reports.alerts.conftest import REFUSED
+from tests.reports.alerts.conftest import REFUSED, WRONG, Installation
 from wms_sync.reports.alerts.channels import AppriseUrl, Heartbeat, NotDelivered, Webhook, all_channels
 from wms_sync.reports.alerts.deliver import send_alerts
 from wms_sync.reports.doctor import check_alerts
@@ -25,14 +25,13 @@ def as_apprise(url: str) -> str:
 
 @pytest.mark.parametrize("status", [302, 404, 500])
 def test_an_alert_waits_for_its_receiver(hooked, receiver, status):
-    hooked.run("failed", REFUSED, "Unauthorized")
+    hooked.run(*WRONG)
     receiver.status = status
     with logged() as messages:
         hooked.tell()
         hooked.tell()
     assert len(receiver.asked) == 1, "neither a redirect is followed nor is it asked again before the pause is over"
-    assert [str(status) in message for message in messages] == [True]
-    assert "a-secret" not in str(messages)
+    assert [(str(status) in message, "a-secret" in message) for message in messages] == [(True, False)]
     [kept] = hooked.waiting
     receiver.status = 204
     hooked.tell(MINUTE)
@@ -41,7 +40,7 @@ def test_an_alert_waits_for_its_receiver(hooked, receiver, status):
 
 
 def test_a_clock_that_was_ahead_delays_no_alert(hooked, receiver):
-    hooked.run("failed", REFUSED, "Unauthorized")
+    hooked.run(*WRONG)
     receiver.status = 500
     hooked.tell(timedelta(days=20))
     receiver.clear()
@@ -52,7 +51,7 @@ def test_a_clock_that_was_ahead_delays_no_alert(hooked, receiver):
 def test_a_channel_that_is_down_delays_no_other(install, receiver, caplog):
     caplog.set_level(logging.DEBUG)
     both = install(alert_webhook_url=NOWHERE, alert_urls=f"{as_apprise(receiver.url)}\njson://127.0.0.1:1/a-secret")
-    both.run("failed", REFUSED, "Unauthorized")
+    both.run(*WRONG)
     with logged() as messages:
         both.tell()
     [taken] = receiver.taken
@@ -64,7 +63,7 @@ def test_a_channel_that_is_down_delays_no_other(install, receiver, caplog):
 
 
 def test_without_a_channel_nothing_counts_as_told(install, receiver):
-    install().run("failed", REFUSED, "Unauthorized")
+    install().run(*WRONG)
     install().tell()
     assert install().waiting == ()
     install(alert_webhook_url=receiver.url).tell()
@@ -73,9 +72,9 @@ def test_without_a_channel_nothing_counts_as_told(install, receiver):
 
 def test_a_heartbeat_follows_each_success(install, receiver):
     beating = install(heartbeat_url=receiver.url)
-    beating.run("failed", REFUSED, "Unauthorized")
-    beating.run("succeeded", purpose="rebuild")
-    beating.tell()
+    for outcome, given in ((WRONG, {}), (("succeeded",), {"purpose": "rebuild"})):
+        beating.run(*outcome, **given)
+        beating.tell()
     assert receiver.asked == []
     beating.run("succeeded")
     for _ in range(2):
@@ -83,11 +82,10 @@ def test_a_heartbeat_follows_each_success(install, receiver):
     assert receiver.asked == ["GET /hooks/a-secret"]
     receiver.status = 503
     for _ in range(2):
-        beating.run("succeeded")
+        run_id = beating.run("succeeded")
         beating.tell()
     [waiting] = beating.waiting
-    assert waiting.body["run_id"] == "run-5"
-    beating.run("failed", REFUSED, "Unauthorized")
+    assert waiting.body["run_id"] == run_id
     receiver.status = 200
     beating.tell(timedelta(days=1, minutes=1))
     assert beating.waiting == (), "a sign of life of yesterday is none"
@@ -95,7 +93,7 @@ def test_a_heartbeat_follows_each_success(install, receiver):
 
 
 def test_nobody_waits_for_a_receiver(hooked, receiver):
-    hooked.run("failed", REFUSED, "Unauthorized")
+    hooked.run(*WRONG)
     receiver.answers.clear()
     send_alerts(hooked.settings, seconds=0.01)
     assert hooked.waiting or not receiver.asked, "it returned before the receiver had answered"
@@ -104,16 +102,17 @@ def test_nobody_waits_for_a_receiver(hooked, receiver):
 
 def test_a_refusing_state_store_is_told_once(install, receiver):
     broken = install(alert_webhook_url=receiver.url)
-    broken.settings.data_dir.mkdir()
-    broken.settings.layout.state.write_text("no database")
+    state = broken.settings.layout.state
+    state.parent.mkdir()
+    state.write_text("no database")
     with logged() as messages:
         for _ in range(2):
             send_alerts(broken.settings, seconds=20)
     assert "New alerts could not be determined" in str(messages)
-    [told] = receiver.taken
-    assert (told["event"], told["is_bad"]) == ("store_refuses", True)
-    assert "Alerts cannot be stored: " in told["text"]
-    broken.settings.layout.state.unlink()
+    [alert] = receiver.taken
+    assert (alert["event"], alert["is_bad"]) == ("store_refuses", True)
+    assert "Alerts cannot be stored: " in alert["text"]
+    state.unlink()
     for _ in range(2):
         send_alerts(broken.settings, seconds=20)
     assert receiver.events == ["store_refuses", "recovered"]
@@ -141,24 +140,30 @@ def test_no_receiver_is_reached_through_a_wrong_environment(monkeypatch, name, v
         Webhook(SecretStr("https://127.0.0.1:1")).send({"id": "1", "event": "test", "text": "A test.", "is_bad": False})
 
 
-def test_the_doctor_names_the_channels_and_sends_nothing(install, receiver):
-    well = install(alert_webhook_url=receiver.url, heartbeat_url=receiver.url, alert_urls=as_apprise(receiver.url))
-    [finding] = check_alerts(well.settings)
-    assert finding.severity == "note"
-    for name in ("WMS_ALERT_WEBHOOK_URL", "WMS_ALERT_URLS (URL 1)", "WMS_HEARTBEAT_URL"):
-        assert name in finding.text
-    assert receiver.asked == []
-    assert "a-secret" not in finding.text
+def severities(house: Installation) -> list[str]:
+    """How bad the doctor's findings about alerts are; none of them shows an address."""
+    found = list(check_alerts(house.settings))
+    assert "a-secret" not in str(found)
+    return [one.severity for one in found]
+
+
+def test_the_doctor_asks_hosts_and_sends_nothing(install, receiver):
+    well = install(
+        alert_webhook_url=receiver.url, heartbeat_url=receiver.url, alert_urls=f"{as_apprise(receiver.url)} nosuch://x"
+    )
+    assert severities(well) == ["note", "note", "error", "note"]
+    assert receiver.asked == ["HEAD /", "HEAD /"]
+    _, apprise, wrong, _ = check_alerts(well.settings)
+    assert "JSON" in apprise.text
+    assert "WMS_ALERT_URLS (URL 2)" in wrong.text
 
 
 def test_the_doctor_names_alerts_that_wait(install):
     ill = install(alert_webhook_url=NOWHERE)
-    ill.run("failed", REFUSED, "Unauthorized")
+    ill.run(*WRONG)
     ill.tell()
-    found = [(one.severity, one.text) for one in check_alerts(ill.settings)]
-    assert [verdict for verdict, _ in found] == ["note", "warning"]
-    assert "1 alert waits for the receiver" in found[1][1]
-    assert "a-secret" not in str(found)
+    assert severities(ill) == ["error", "warning"]
+    assert "1 alert waits for the receiver" in str(list(check_alerts(ill.settings)))
     assert "failures are not reported to anyone" in str(list(check_alerts(install().settings)))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.lakes import Lakes, name_of
-from tests.reports.alerts.conftest import REFUSED
+from tests.reports.alerts.conftest import REFUSED, WRONG
 from wms_sync.recording import SUCCEEDED, Recording
 from wms_sync.reports.failures import PAUSES, mends_by_waiting, next_attempt
 from wms_sync.state.errors import StateRefused
@@ -16,27 +16,32 @@ from wms_sync.state.lock import FileLock
 from wms_sync.state.runs import RunRecords
 
 NOW, MINUTE, HOUR, DAY = timedelta(), timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
-DOWN = ("The service answered 503.", "ServiceFailed")
+DOWN, SILENT = ("The service answered 503.", "ServiceFailed"), ("No answer came.", "Unreachable")
 
 
 def test_an_alert_names_the_run_and_its_failure(hooked, receiver):
+    """No link to it: nobody said where the UI is."""
     run_id = hooked.run(*WRONG)
     hooked.tell()
     hooked.run("succeeded")
     hooked.tell()
-    told, ended = receiver.taken
-    assert (told["event"], told["job"], told["run_id"]) == ("run_failed", "sync", run_id)
-    assert told["failures"] == [{"step": "sync", "message": f"sync failed: {REFUSED}"}]
-    assert told["text"].startswith(f"wms-sync at https://acme.example.com: sync failed: {REFUSED}")
-    assert told["instance"] == "https://acme.example.com"
-    assert told["run_url"] is None, "nobody said where the UI is"
+    failed, ended = receiver.taken
+    expected = {
+        "event": "run_failed",
+        "instance": "https://acme.example.com",
+        "job": "sync",
+        "run_id": run_id,
+        "run_url": None,
+        "failures": [{"step": "sync", "message": f"sync failed: {REFUSED}"}],
+    }
+    assert {name: failed[name] for name in expected} == expected
+    assert failed["text"].startswith(f"wms-sync at https://acme.example.com: sync failed: {REFUSED}")
     assert "sync succeeded again" in ended["text"]
-    assert told["id"] != ended["id"]
+    assert failed["id"] != ended["id"]
     assert hooked.waiting == ()
 
 
 NIGHT, INTERRUPT = {"source": "schedule"}, ("interrupted", "The run was interrupted.", "KeyboardInterrupt")
-WRONG = ("failed", REFUSED, "Unauthorized")
 STORIES: dict[str, list[tuple[Any, dict[str, Any], timedelta | None, list[str]]]] = {
     # a run, how it was started, how long after it alerts are sent if they are, and what was told by then
     "alike failures once, and their end": [
@@ -73,6 +78,14 @@ STORIES: dict[str, list[tuple[Any, dict[str, Any], timedelta | None, list[str]]]
         (("failed", *DOWN), NIGHT, NOW, []),
         (("succeeded",), NIGHT, HOUR, []),
     ],
+    "a night that is given up, once until it succeeds": [
+        (("failed", *DOWN), NIGHT | {"began": NOW}, None, []),
+        (("failed", *SILENT), NIGHT | {"began": HOUR}, HOUR, []),
+        ((), {}, 3 * HOUR - MINUTE, []),
+        (("failed", *DOWN), NIGHT | {"began": 2.9 * HOUR}, 3.2 * HOUR, ["run_failed"]),
+        (("failed", *SILENT), NIGHT | {"began": 24 * HOUR}, 24 * HOUR, ["run_failed"]),  # the next night is the same
+        (("succeeded",), NIGHT | {"began": 25 * HOUR}, 25 * HOUR, ["run_failed", "recovered"]),
+    ],
     "what nobody tries again, at once": [(("failed", *DOWN), {}, NOW, ["run_failed"])],
     "what nobody tries again from the UI": [(("failed", *DOWN), {"source": "ui"}, NOW, ["run_failed"])],
     "what no waiting mends": [(WRONG, NIGHT, NOW, ["run_failed"])],
@@ -85,15 +98,15 @@ STORIES: dict[str, list[tuple[Any, dict[str, Any], timedelta | None, list[str]]]
 }
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("story", STORIES.values(), ids=STORIES)
 def test_which_runs_are_told(hooked, receiver, story):
-    for outcome, started, later, told in STORIES[story]:
+    for outcome, started, later, events in story:
         given = {**started, "began": hooked.now + started["began"]} if "began" in started else started
         if outcome:
             hooked.run(*outcome, **given)
         if later is not None:
             hooked.tell(later)
-            assert receiver.events == told
+            assert receiver.events == events
 
 
 def test_no_alert_repeats_a_row(hooked, receiver):
@@ -106,47 +119,33 @@ def test_no_alert_repeats_a_row(hooked, receiver):
 @pytest.mark.parametrize(("source", "link"), [("schedule", True), ("ui", True), ("command line", False)])
 def test_an_alert_links_to_its_run(install, receiver, source, link):
     installation = install(alert_webhook_url=receiver.url, ui_url="https://dagster.example.com/wms/", instance="acme")
-    run_id = installation.run("failed", REFUSED, "Unauthorized", source=source)
+    run_id = installation.run(*WRONG, source=source)
     installation.tell()
-    [told] = receiver.taken
-    assert told["run_url"] == (f"https://dagster.example.com/wms/runs/{run_id}" if link else None)
-    assert (f"runs/{run_id}" in told["text"]) == link
-    assert told["text"].startswith("wms-sync acme at https://acme.example.com: sync failed")
+    [alert] = receiver.taken
+    assert alert["run_url"] == (f"https://dagster.example.com/wms/runs/{run_id}" if link else None)
+    assert (f"runs/{run_id}" in alert["text"]) == link
+    assert alert["text"].startswith("wms-sync acme at https://acme.example.com: sync failed")
 
 
-def test_a_night_is_told_when_given_up(hooked, receiver):
-    began = hooked.now
-    hooked.run("failed", *DOWN, source="schedule", began=began)
-    hooked.run("failed", "No answer came.", "Unreachable", source="schedule", began=began + HOUR)
-    for later in (HOUR, 3 * HOUR - MINUTE):
-        hooked.tell(later)
-        assert receiver.taken == []
-    hooked.run("running", source="schedule", began=began + 2.9 * HOUR)
-    with FileLock(hooked.settings.layout).hold("sync", run_id="run-3"):
+def test_the_last_attempt_of_a_night_is_awaited(hooked, receiver):
+    hooked.run("failed", *DOWN, source="schedule")
+    run_id = hooked.run("running", source="schedule", began=hooked.now + 2.9 * HOUR)
+    with FileLock(hooked.settings.layout).hold("sync", run_id=run_id):
         hooked.tell(3.1 * HOUR)
-        assert receiver.taken == [], "the last attempt goes on"
-    with RunRecords(hooked.settings.database_url) as records:
-        records.ended("run-3", "failed", error=DOWN[0], error_kind=DOWN[1])
-    hooked.tell(3.2 * HOUR)
-    assert receiver.events == ["run_failed"]
-    hooked.run("failed", "No answer came.", "Unreachable", source="schedule", began=began + 24 * HOUR)
-    hooked.tell(24 * HOUR)
-    assert receiver.events == ["run_failed"], "the next night is the same to whoever was told"
-    hooked.run("succeeded", source="schedule", began=began + 25 * HOUR)
-    hooked.tell(25 * HOUR)
-    assert receiver.events == ["run_failed", "recovered"]
+    assert receiver.taken == []
 
 
 def test_pauses_grow_until_it_is_too_late(hooked):
     tick = ended = hooked.now
-    attempts = 0
-    for attempt in range(1, 20):
-        if (due := next_attempt(tick, ended, attempt, 3)) is None:
-            break
-        assert due - ended == PAUSES[min(attempt, len(PAUSES)) - 1]
-        ended, attempts = due + MINUTE, attempt
-    assert attempts == 8
+    pauses: list[timedelta] = []
+    while (due := next_attempt(tick, ended, len(pauses) + 1, 3)) is not None:
+        pauses.append(due - ended)
+        ended = due + MINUTE
+    assert pauses == [*PAUSES, *[PAUSES[-1]] * (8 - len(PAUSES))]
     assert next_attempt(tick, tick, 1, 0) is None
+
+
+def test_which_failures_mend_by_waiting():
     assert all(map(mends_by_waiting, ("NotSent", "StateSilent", "FilesUnavailable")))
     assert not any(map(mends_by_waiting, ("NotEnoughRoom", "StateRefused", "FilesRefused", "TakenOver", None)))
 
@@ -158,16 +157,15 @@ def test_a_run_without_a_record_is_told(postgres_url, install, receiver):
     hooked = install(alert_webhook_url=receiver.url, state_url=url)
     hooked.tell()
     lakes.execute(postgres_url, f"alter database {name_of(url)} set default_transaction_read_only = on")
-    recording = Recording(hooked.settings, "run-1", "sync", "schedule")
     try:
         with (
             pytest.raises(StateRefused),
-            recording.phase("sync", counts=dict, end=lambda: SUCCEEDED),
+            Recording(hooked.settings, "run-1", "sync", "schedule").phase("sync", counts=dict, end=lambda: SUCCEEDED),
             RunRecords(url) as records,
         ):
             records.started("run-1", "sync", "schedule")
     finally:
         lakes.remove()
-    [told] = receiver.taken
-    assert (told["event"], told["job"], told["run_id"]) == ("run_failed", "sync", "run-1")
-    assert "sync failed: PostgreSQL, which keeps the state, refuses" in told["text"]
+    [alert] = receiver.taken
+    assert (alert["event"], alert["job"], alert["run_id"]) == ("run_failed", "sync", "run-1")
+    assert "sync failed: PostgreSQL, which keeps the state, refuses" in alert["text"]
