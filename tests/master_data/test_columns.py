@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from wms_sync.master_data.columns import column_named, columns_of, nearest
 from wms_sync.master_data.fields import Refers
-from wms_sync.master_data.kind import Kind
-from wms_sync.master_data.kinds import KINDS, LOCATION_TAGS, RETAILERS
-from wms_sync.master_data.products import PRODUCTS
+from wms_sync.master_data.kinds.products import PRODUCTS
+from wms_sync.master_data.kinds.table import KINDS, LOCATION_TAGS, RETAILERS
 
 OPTIONS = {
     "PackagingContainer": (
@@ -55,30 +56,25 @@ def fields(type_: str, depth: int = 0) -> set[str]:
     return {one.path[depth] for one in columns_of(PRODUCTS) if type_ in one.types and len(one.path) > depth}
 
 
-def names(kind: Kind) -> list[str]:
-    return [one.name for one in columns_of(kind)]
-
-
-def test_tags_and_retailers_have_the_specified_fields():
-    assert names(LOCATION_TAGS) == ["name", "description", "color", "sort_order", "resource_json"]
-    assert names(RETAILERS) == [
-        "type",
-        "code",
-        "name",
-        "status",
-        "fulfillment_model",
-        "parent_retailer_code",
-        "parent_retailer_id",
-        "legal_name",
-        "dba",
-        "default_duties_payor",
-        "default_shipping_method",
-        "allowed_shipping_methods",
-        "routing_guide_notes",
-        "custom_fields",
-        "custom_fields.<code>",
-        "resource_json",
-    ]
+@pytest.mark.parametrize(
+    ("kind", "specified", "required"),
+    [
+        (LOCATION_TAGS, "name description color sort_order resource_json", "name color"),
+        (
+            RETAILERS,
+            "type code name status fulfillment_model parent_retailer_code parent_retailer_id legal_name dba "
+            "default_duties_payor default_shipping_method allowed_shipping_methods routing_guide_notes custom_fields "
+            "custom_fields.<code> resource_json",
+            "code name",
+        ),
+        (PRODUCTS, None, "sku name"),
+    ],
+)
+def test_a_kind_has_the_specified_columns(kind, specified, required):
+    columns = columns_of(kind)
+    assert specified is None or [one.name for one in columns] == specified.split()
+    assert [one.name for one in columns if one.required] == required.split()
+    assert all(one.type and one.rule and one.types for one in columns), "each is explained"
 
 
 def test_a_product_has_the_fields_of_the_specification():
@@ -93,22 +89,11 @@ def test_a_packaging_kind_has_the_specified_fields(type_):
 
 
 def test_a_column_says_what_it_takes():
-    amount = column_named(PRODUCTS, "container_options.billing_amount.amount")
-    assert amount is not None
+    amount: Any = column_named(PRODUCTS, "container_options.billing_amount.amount")
     assert (amount.place, amount.types) == (("container_options", "billing_amount", "amount"), ("PackagingContainer",))
     assert (amount.type, amount.rule) == ("number", "digits, with a decimal point or comma")
-    assert (amount.required, amount.with_group) == (False, True)
-    weight = column_named(PRODUCTS, "weight")
-    assert weight is not None
-    assert (weight.required, weight.with_group) == (False, False)
-    assert [one.name for one in columns_of(LOCATION_TAGS) if one.required] == ["name", "color"]
-    assert [one.name for one in columns_of(RETAILERS) if one.required] == ["code", "name"]
-    assert [one.name for one in columns_of(PRODUCTS) if one.required] == ["sku", "name"]
-
-
-def test_every_column_is_explained():
-    for kind in KINDS:
-        assert all(one.type and one.rule and one.types for one in columns_of(kind))
+    weight: Any = column_named(PRODUCTS, "weight")
+    assert [(one.required, one.with_group) for one in (amount, weight)] == [(False, True), (False, False)]
 
 
 def test_a_natural_key_has_an_id_beside_it():
@@ -139,11 +124,9 @@ def test_the_vendors_names_of_columns(vendors, ours):
 
 
 def test_a_column_of_one_custom_field():
-    column = column_named(RETAILERS, "custom_fields.EdiId")
-    assert column is not None
+    column: Any = column_named(RETAILERS, "custom_fields.EdiId")
     assert column.place == ("custom_fields", "EdiId")
-    assert column_named(RETAILERS, "custom_fields.") is None
-    assert column_named(LOCATION_TAGS, "custom_fields.EdiId") is None
+    assert column_named(RETAILERS, "custom_fields.") is column_named(LOCATION_TAGS, "custom_fields.EdiId") is None
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,10 @@ Parse = Callable[[str], object]
 
 TAKEN: dict[str, tuple[Parse, dict[str, object]]] = {
     # what is read, and what each cell becomes, of the same type
-    "numbers": (NUMBER, {"0.10": 0.1, "12": 12, "-3": -3, "+4": 4, "2.0": 2.0, ".5": 0.5, "007": 7, "5.": 5.0}),
+    "numbers": (
+        NUMBER,
+        {"0.10": 0.1, "1.250": 1.25, "12": 12, "-3": -3, "+4": 4, "2.0": 2.0, ".5": 0.5, "007": 7, "5.": 5.0},
+    ),
     "numbers with a comma": (
         NUMBER,
         {"1,5": 1.5, "0,125": 0.125, ",5": 0.5, "1,2340": 1.234, "1.234,50": 1234.5, "-1,234,567.5": -1234567.5},

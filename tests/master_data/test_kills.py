@@ -32,8 +32,7 @@ from wms_sync.master_data.create import Outcome
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.kinds import RETAILERS, kind_named
 from wms_sync.master_data.plan import Action
-from wms_sync.master_data.products import PRODUCTS
-from wms_sync.master_data.push import push_file
+from wms_sync.master_data.push import PushReport, push_file
 from wms_sync.service.retrying import RetryPolicy
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import State
@@ -96,8 +95,9 @@ class Trouble:
         return None
 
 
-def push_and_kill(desk: Desk, kind: Kind, path: Path, trouble: Trouble, settings: dict[str, str]) -> None:
+def push_and_kill(desk: Desk, kind: Kind, path: Path, seed: int, **settings: str) -> Trouble:
     """Start a push in a process of its own, and kill it in the middle, ``KILLS`` times."""
+    trouble = desk.server.sandbox.intercept = Trouble(seed)
     environment = {
         "WMS_BASE_URL": desk.server.base_url,
         "WMS_API_TOKEN": "sandbox-token",
@@ -117,72 +117,70 @@ def push_and_kill(desk: Desk, kind: Kind, path: Path, trouble: Trouble, settings
                 ended = process.ended()
         assert ended.returncode == -signal.SIGKILL
     trouble.left = None
+    desk.set(push_limit=ROWS)
+    return trouble
+
+
+def pushed_again(desk: Desk, kind: Kind, path: Path, ends: Callable[[PushReport], bool]) -> PushReport:
+    """The report of the first push with which it ends; too many answers without the service's word end others."""
+    return next(report for report in (desk.push(kind, path) for _ in range(100)) if ends(report))
+
+
+def counts_without_a_create(desk: Desk, kind: Kind, path: Path) -> dict[Outcome, int]:
+    """What a push counts, which has nothing to send."""
+    sent = len(desk.creates)
+    report = desk.push(kind, path)
+    assert len(desk.creates) == sent
+    return report.counts
 
 
 def test_retailers_are_there_once_with_their_ids(desk):
-    parents = [f"R{number // 10}" if number >= 10 else "" for number in range(ROWS)]
-    path = desk.file("code,name,parent_retailer_code", *(f"R{at},Name {at},{parents[at]}" for at in range(ROWS)))
-    trouble = Trouble(seed=7)
-    desk.server.sandbox.intercept = trouble
+    parents = {f"R{at}": f"R{at // 10}" if at >= 10 else "" for at in range(ROWS)}
+    path = desk.file(
+        "code,name,parent_retailer_code", *(f"{code},Name {code},{parent}" for code, parent in parents.items())
+    )
     merchant = {"WMS_MERCHANT_USERNAME": "sandbox-merchant", "WMS_MERCHANT_API_KEY": "sandbox-api-key"}
-    push_and_kill(desk, RETAILERS, path, trouble, merchant)
-
-    desk.set(push_limit=ROWS, **MERCHANT)
-    for _ in range(10):
-        report = desk.push(RETAILERS, path)
-        if report.exit_code == 0:
-            break
+    trouble = push_and_kill(desk, RETAILERS, path, 7, **merchant)
+    desk.set(**MERCHANT)
+    pushed_again(desk, RETAILERS, path, lambda report: report.exit_code == 0)
     assert trouble.played == PLAYED
     made = desk.server.sandbox.retailers()
-    assert Counter(one["code"] for one in made) == dict.fromkeys((f"R{at}" for at in range(ROWS)), 1)
+    assert Counter(one["code"] for one in made) == dict.fromkeys(parents, 1)
     ids = {one["code"]: one["id"] for one in made}
-    assert [(one["parent_retailer"] or {}).get("id") for one in sorted(made, key=lambda one: int(one["code"][1:]))] == [
-        ids.get(parent) for parent in parents
-    ]
+    assert {one["code"]: (one["parent_retailer"] or {}).get("id") for one in made} == {
+        code: ids.get(parent) for code, parent in parents.items()
+    }
 
     desk.server.sandbox.intercept = None
-    sent = len(desk.creates)
-    assert desk.push(RETAILERS, path).counts == {Outcome.ALREADY_THERE: ROWS}
-    assert len(desk.creates) == sent
-    entries = desk.entries()
-    assert {key: entry.remote_id for key, entry in entries.items()} == ids
-    assert {entry.state for entry in entries.values()} == {State.CREATED}
+    assert counts_without_a_create(desk, RETAILERS, path) == {Outcome.ALREADY_THERE: ROWS}
+    known = {key: (entry.state, entry.remote_id) for key, entry in desk.entries().items()}
+    assert known == {code: (State.CREATED, id_) for code, id_ in ids.items()}
 
 
 def test_no_product_is_sent_twice_without_being_asked(desk):
-    kind = PRODUCTS
-    path = desk.file("type,sku,name", *(f"Product,P{number},Name" for number in range(ROWS)))
-    trouble = Trouble(seed=8)
-    desk.server.sandbox.intercept = trouble
-    push_and_kill(desk, kind, path, trouble, {})
-    desk.set(push_limit=ROWS)
-    for _ in range(100):
-        report = desk.push(kind, path)
-        if Outcome.UNSENT not in report.counts:  # too many in a row without the service's word end a push
-            break
+    everything = dict.fromkeys((f"P{number}" for number in range(ROWS)), 1)
+    path = desk.file("type,sku,name", *(f"Product,{sku},Name" for sku in everything))
+    trouble = push_and_kill(desk, PRODUCTS, path, 8)
+    report = pushed_again(desk, PRODUCTS, path, lambda report: Outcome.UNSENT not in report.counts)
     assert trouble.played == PLAYED
 
     made = Counter(product["sku"] for product in desk.server.sandbox.products())
     assert set(made.values()) == {1}
     doubtful = {row["key"] for row in report.rows(Outcome.IN_DOUBT)}
-    everything = {f"P{number}" for number in range(ROWS)}
-    assert everything - doubtful <= made.keys()
+    assert everything.keys() - doubtful <= made.keys()
     assert all("--resend" in row["why"] for row in report.rows(Outcome.IN_DOUBT))
     assert {key for key, entry in desk.entries().items() if entry.state is not State.CREATED} == doubtful
     assert doubtful & made.keys(), "no answer was lost: the test shows nothing"
 
     desk.server.sandbox.intercept = None
-    sent = len(desk.creates)
-    assert desk.push(kind, path).counts == {
+    assert counts_without_a_create(desk, PRODUCTS, path) == {
         Outcome.ALREADY_THERE: ROWS - len(doubtful),
         Outcome.IN_DOUBT: len(doubtful),
     }
     desk.set(**MERCHANT)
-    desk.push(kind, path)
-    assert len(desk.creates) == sent
-    assert {
-        step.key for step in desk.plan(kind, path).steps if step.action is Action.IN_DOUBT
-    } == everything - made.keys()
-    assert desk.push(kind, path, resend=True).exit_code == 0
-    assert Counter(product["sku"] for product in desk.server.sandbox.products()) == dict.fromkeys(everything, 1)
+    counts_without_a_create(desk, PRODUCTS, path)
+    steps = desk.plan(PRODUCTS, path).steps
+    assert {step.key for step in steps if step.action is Action.IN_DOUBT} == everything.keys() - made.keys()
+    assert desk.push(PRODUCTS, path, resend=True).exit_code == 0
+    assert Counter(product["sku"] for product in desk.server.sandbox.products()) == everything
     assert {entry.state for entry in desk.entries().values()} == {State.CREATED}

@@ -6,7 +6,7 @@ import hashlib
 import json
 import shutil
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -18,7 +18,7 @@ import msgspec
 import pytest
 from pydantic import SecretStr
 
-from tests.conftest import CONFIG, NOW, Bench, logged, no_file_larger_than, opened_store, turn_at
+from tests.conftest import CONFIG, NOW, Bench, logged, no_file_larger_than, opened_store
 from tests.lakes import Lakes
 from tests.survival.moments import watched
 from tests.unpacked import files_holding
@@ -34,7 +34,7 @@ from wms_sync.storage.durable import Inaccessible
 from wms_sync.targets.errors import AnotherServiceError
 from wms_sync.targets.target import target_of
 from wms_sync.upkeep.backup import BackupReport, backup
-from wms_sync.upkeep.backups import BackupError, Backups, FoldersOverlap, Kept, read_backup
+from wms_sync.upkeep.backups import BackupError, Backups, FoldersOverlap, read_backup
 from wms_sync.upkeep.forgotten_orders import add_to_list
 from wms_sync.upkeep.recovery import begin
 from wms_sync.upkeep.restore import DataFolderInUse, restore, trust_ledger
@@ -80,6 +80,10 @@ def backups(folder: Path) -> Path:
     return folder / "backups"
 
 
+SHIPMENTS = "select * exclude (_window_id, _page, _extracted_at) from shipments order by id"
+"""What they are, wherever it was read."""
+
+
 def tables(settings: Settings) -> dict[str, list[tuple[Any, ...]]]:
     with duckdb.connect(settings.layout.published, read_only=True) as connection:
         names = connection.execute("select schema_name, table_name from duckdb_tables() order by all").fetchall()
@@ -90,23 +94,13 @@ def tables(settings: Settings) -> dict[str, list[tuple[Any, ...]]]:
 
 
 def shipments(settings: Settings) -> list[tuple[Any, ...]]:
-    """What they are, wherever it was read."""
-    query = "select * exclude (_window_id, _page, _extracted_at) from shipments order by id"
     with duckdb.connect(settings.layout.published, read_only=True) as connection:
-        return connection.execute(query).fetchall()
+        return connection.execute(SHIPMENTS).fetchall()
 
 
 def rows(settings: Settings, *without: str) -> dict[str, Any]:
     found = read_snapshot(settings.database_url).tables
     return {name: there for name, there in found.items() if name not in without}
-
-
-def raw_pages(settings: Settings) -> dict[str, bytes]:
-    return {str(path.relative_to(settings.data_dir)): path.read_bytes() for path in settings.layout.raw.rglob("page-*")}
-
-
-def lose(settings: Settings) -> None:
-    shutil.rmtree(settings.data_dir)
 
 
 @pytest.fixture
@@ -122,12 +116,6 @@ def holding(settings: Settings, order: int) -> set[str]:
     return files_holding(settings.data_dir, (MARK % order).encode())
 
 
-def remember(settings: Settings, order: int) -> None:
-    """As a `wms-sync forget` that was killed as soon as it had recorded the order."""
-    with closing(opened_store(settings)) as store:
-        add_to_list(settings.layout, store, [order])
-
-
 def test_what_is_restored_is_what_was_kept(settings, backups):
     """Files are shared with the backups; rejected rows, which people correct in place, are copied."""
     rejected = settings.layout.rejects / "given.csv"
@@ -136,27 +124,27 @@ def test_what_is_restored_is_what_was_kept(settings, backups):
     second, third = backup(settings, backups), backup(settings, backups)
     assert 0 < second.new_bytes < second.backup.size
     assert (third.new_files, third.new_bytes) == (0, 0)
-    before = tables(settings), rows(settings, "observations"), raw_pages(settings)
-    page = first(settings, "raw/shipments/2*/page-*")
+
+    def held() -> tuple[object, ...]:
+        pages = {path: path.read_bytes() for path in settings.layout.raw.rglob("page-*")}
+        return tables(settings), rows(settings, "observations"), pages
+
+    before, page = held(), first(settings, "raw/shipments/2*/page-*")
     rejected.write_text("corrected")
-    lose(settings)
+    shutil.rmtree(settings.data_dir)
     restored = restore(settings, backups)
     assert (restored.path, restored.left_out) == (third.path, {})
-    assert (tables(settings), rows(settings, "observations"), raw_pages(settings)) == before
+    assert held() == before
     kept = third.backup.files[page.relative_to(settings.data_dir).as_posix()]
     assert page.samefile(Backups.at(backups).layout.file(kept.sha256))
     assert rejected.read_text() == "as they were"
     assert verify(settings).damaged == ()
 
     assert restored.creates_unknown_since == restored.backup.began_at.replace(microsecond=0)
-    assert is_ledger_doubted(settings), "until somebody vouches for it"
-    trust_ledger(settings)
-    assert not is_ledger_doubted(settings)
-
-
-def is_ledger_doubted(settings: Settings) -> bool:
     with StateStore(settings.database_url) as store:
-        return store.observation(LEDGER_LACKS) is not None
+        assert store.observation(LEDGER_LACKS) is not None, "until somebody vouches for it"
+        trust_ledger(settings)
+        assert store.observation(LEDGER_LACKS) is None
 
 
 def test_old_and_unfinished_backups_go(settings, backups):
@@ -179,17 +167,19 @@ def test_it_is_consistent_while_a_sync_runs(settings, backups, service, tmp_path
     before = shipments(settings)
     settings = settings.model_copy(update={"page_size": 5, "max_parallel_requests": 1})
 
+    def begun(tables: Mapping[str, Any]) -> list[dict[str, Any]]:
+        return [window for window in tables["windows"] if window["state"] == "reading" and window["pages"]]
+
     def kept_on_the_way(envelope: dict[str, Any]) -> dict[str, Any]:
-        if not made and any(window["state"] == "reading" and window["pages"] for window in rows(settings)["windows"]):
+        if not made and begun(rows(settings)):
             made.append(backup(settings, backups))
         return marked(envelope)
 
     service.sandbox.rewrite = kept_on_the_way
-    with closing(opened_store(settings)) as store, (bench := Bench(settings, store, service)).api() as api:
-        bench.reading(api).backfill(settings.start, settings.start.replace(day=31))
+    with closing(opened_store(settings)) as store:
+        Bench(settings, store, service).backfill(settings.start, settings.start.replace(day=31))
     service.sandbox.rewrite = marked
-    kept = decoded(Backups.at(backups).layout.file(made[0].backup.state.sha256).read_bytes())
-    assert [window["pages"] for window in kept.tables["windows"] if window["state"] == "reading"]
+    assert begun(decoded(Backups.at(backups).layout.file(made[0].backup.state.sha256).read_bytes()).tables)
     elsewhere = settings.model_copy(update={"data_dir": tmp_path / "elsewhere"})
     assert restore(elsewhere, made[0].path).left_out == {}
     night(elsewhere)
@@ -204,14 +194,15 @@ def test_what_was_forgotten_later_is_not_restored(settings, backups, tmp_path):
     url = f"sqlite:///{tmp_path}/elsewhere.db"
     put_back(url, read_snapshot(settings.database_url))
     settings = settings.model_copy(update={"state_url": SecretStr(url)})
-    earlier = backup(settings, backups)
-    remember(settings, of_backup)
-    backup(settings, backups)
-    remember(settings, of_state)
     created = Entry("s", "products", "k", State.CREATED, "{}", "00", 7, "r", 1, None, NOW, NOW, None)
-    with closing(turn_at(url, settings.data_dir)) as turn, PushLedger(url, turn) as ledger:
+    earlier = backup(settings, backups)
+    with closing(opened_store(settings)) as store, PushLedger(url, store.turn) as ledger:
+        # as two runs of `wms-sync forget` that were killed as soon as they had recorded the order
+        add_to_list(settings.layout, store, [of_backup])
+        backup(settings, backups)
+        add_to_list(settings.layout, store, [of_state])
         ledger.record([created])
-    lose(settings)
+    shutil.rmtree(settings.data_dir)
     settings.data_dir.mkdir()
     settings.layout.forgotten_orders.write_text(json.dumps([of_list]))
     restored = restore(settings, earlier.path)
@@ -230,20 +221,15 @@ def test_a_folder_with_data_is_replaced_by_name(settings, backups, tmp_path):
         with pytest.raises(DataFolderInUse, match="--over"):
             restore(settings, backups, over=over)
     assert tables(settings) == before
-    gone: list[str] = []
-
-    def look(moment: str) -> None:
-        if not settings.layout.published.exists():
-            gone.append(moment)
-
+    published: dict[str, bool] = {}
     settings.layout.restoring.write_text(str(backups))  # as one that was killed
     with pytest.raises(RestoreUnfinished, match="wms-sync restore"), begin(settings, "sync"):
         pass
     with pytest.raises(RestoreUnfinished):
         backup(settings, backups)
-    with watched(look):
+    with watched(lambda moment: published.update({moment: settings.layout.published.exists()})):
         restored = restore(settings, backups, over=settings.data_dir)
-    assert gone == []
+    assert [moment for moment, exists in published.items() if not exists] == []
     assert restored.creates_unknown_since is None
     assert tables(settings) != before
     with begin(settings, "sync"):
@@ -257,16 +243,16 @@ def test_impossible_backups_and_restores_are_named(settings, backups, tmp_path):
     (tmp_path / "a file").touch()
     (tmp_path / "in the way").mkdir()
     (tmp_path / "in the way" / "files").touch()
-    for folder in ("a file", "in the way"):
-        with pytest.raises(Inaccessible, match=folder):
-            backup(settings, tmp_path / folder)
-    with pytest.raises(AnotherServiceError):
-        restore(other, backups)
+    for use, given, folder, error, says in (
+        (backup, settings, tmp_path / "a file", Inaccessible, "a file"),
+        (backup, settings, tmp_path / "in the way", Inaccessible, "in the way"),
+        (backup, new, tmp_path / "kept", BackupError, "nothing to back up"),
+        (restore, new, tmp_path, BackupError, "no backup in"),
+        (restore, other, backups, AnotherServiceError, "other.example.com"),
+    ):
+        with pytest.raises(error, match=says):
+            use(given, folder)
     assert not other.layout.restoring.exists()
-    with pytest.raises(BackupError, match="no backup in"):
-        restore(new, tmp_path)
-    with pytest.raises(BackupError, match="nothing to back up"):
-        backup(new, tmp_path / "kept")
 
 
 def first(settings: Settings, pattern: str) -> Path:
@@ -302,9 +288,9 @@ def test_verify_names_damage_in_the_data_folder(settings):
             path = first(settings, pattern)
             content = path.read_bytes()
             harm(path)
-            expected = [path.relative_to(settings.data_dir).as_posix()]
-            if pattern.startswith("parquet/_windows") and how == "missing":
-                expected = []  # as before it was flattened: the next rebuild makes it
+            # a missing list of Parquet files is as before the window was flattened: the next rebuild makes it
+            is_damage = (how, pattern) != ("missing", "parquet/_windows/2*")
+            expected = [path.relative_to(settings.data_dir).as_posix()] * is_damage
             assert [found.place for found in verify(settings).damaged] == expected, f"{how}: {pattern}"
             if path.is_dir():
                 path.rmdir()
@@ -313,22 +299,20 @@ def test_verify_names_damage_in_the_data_folder(settings):
 
 def test_damage_in_a_backup_is_named_and_mended(settings, backups, night):
     """It is left out of the restore, and the next night makes it again."""
-    made = backup(settings, backups)
+    made, layout = backup(settings, backups), Backups.at(backups).layout
     before = shipments(settings)
     damaged: dict[str, str] = {}
     for pattern, harm, reason in IN_BACKUP:
         place = first(settings, pattern).relative_to(settings.data_dir).as_posix()
-        copy = Backups.at(backups).layout.file(made.backup.files[place].sha256)
+        copy = layout.file(made.backup.files[place].sha256)
         content = copy.read_bytes()
         copy.unlink()
         copy.write_bytes(content)  # no link any more
         harm(copy)
         damaged[place] = reason
-    found = {
-        damage.place.split(" of ")[0]: damage.reason for damage in verify_backups(backups, settings.layout).damaged
-    }
+    found = {one.place.split(" of ")[0]: one.reason for one in verify_backups(backups, settings.layout).damaged}
     assert {place: found[place].partition(":")[0] for place in damaged} == damaged
-    lose(settings)
+    shutil.rmtree(settings.data_dir)
     assert set(restore(settings, made.path).left_out) == damaged.keys()
     night(settings)
     assert shipments(settings) == before
@@ -412,10 +396,6 @@ def test_backups_and_data_are_in_separate_folders(settings, backups, folder, tmp
     assert contents(settings) == before
 
 
-def a_file(made: BackupReport) -> Kept:
-    return made.backup.files["clocks.json"]
-
-
 def refuse_deletes(settings: Settings) -> None:
     with closing(sqlite3.connect(settings.layout.state)) as connection:
         connection.execute("create trigger no before delete on windows begin select raise(abort, 'not now'); end")
@@ -426,7 +406,9 @@ WRONG: dict[str, Wrong] = {
     "no room for a copy": lambda here, _: no_file_larger_than(here.layout.published.stat().st_size // 2),
     "no room for the state": lambda _, __: no_file_larger_than(20_000),
     "a page of no window": lambda _, made: changed_record(made, state_with(made, windows=[])),
-    "a name that is too long": lambda _, made: changed_record(made, files={"rejects/" + "x" * 300: a_file(made)}),
+    "a name that is too long": lambda _, made: changed_record(
+        made, files={"rejects/" + "x" * 300: made.backup.files["clocks.json"]}
+    ),
     "a present state that refuses": lambda here, _: refuse_deletes(here),
 }
 
@@ -478,18 +460,13 @@ NAMES = (
 )
 
 
-def read_state(made: BackupReport) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(kept_state(made).read_bytes())
-    return content
-
-
 def kept_state(made: BackupReport) -> Path:
     return Backups.at(made.path.parent).layout.file(made.backup.state.sha256)
 
 
 def state_with(made: BackupReport, **tables: object) -> bytes:
     """The state store of a backup with other tables."""
-    state = read_state(made)
+    state = json.loads(kept_state(made).read_bytes())
     return json.dumps(state | {"tables": state["tables"] | tables}).encode()
 
 
@@ -497,7 +474,7 @@ def row_with(table: str, **values: object) -> Callable[[BackupReport], bytes]:
     """What makes the state store of a backup with other values in a row."""
 
     def make(made: BackupReport) -> bytes:
-        first, *rest = read_state(made)["tables"][table]
+        first, *rest = json.loads(kept_state(made).read_bytes())["tables"][table]
         return state_with(made, **{table: [first | values, *rest]})
 
     return make
@@ -584,6 +561,5 @@ def test_a_file_moves_into_a_lake(settings, backups, tmp_path, postgres_url, nig
     restore(moved, backups, creates_are_known=True)
     night(moved)
     with target_of(moved).published() as connection:
-        query = "select * exclude (_window_id, _page, _extracted_at) from shipments order by id"
-        assert connection.execute(query).fetchall() == before
+        assert connection.execute(SHIPMENTS).fetchall() == before
     assert verify(moved).damaged == ()

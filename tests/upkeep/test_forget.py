@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import date, timedelta
 from pathlib import Path
@@ -23,7 +24,7 @@ from wms_sync.settings import Settings
 from wms_sync.shipments.flatten.window import flattened_window, write_flattened
 from wms_sync.shipments.read.raw import damage, read_manifest
 from wms_sync.storage.durable import make_private
-from wms_sync.targets.database import Relations, relations_in
+from wms_sync.targets.database import relations_in
 from wms_sync.targets.errors import AnalyticsError, UnknownOrderError
 from wms_sync.upkeep.forget import forget, suspects
 from wms_sync.upkeep.forget_plan import orders_named, plan_forget
@@ -40,15 +41,12 @@ def marked(envelope: dict[str, Any]) -> dict[str, Any]:
     for order in included.get("Order", ()):
         mark = MARK % order["id"]
         held = [address for address in (order.get("shipping_address"), order.get("original_address")) if address]
-        of_order = {
-            "OrderAddress": (
-                {address["id"] for address in held},
-                {"first_name": mark, "street": [mark], "country": mark},
-            ),
-            "OrderAddressCandidate": (ids_of(order.get("address_candidates")), {"street": mark}),
-            "OrderStatusHistory": (ids_of(order.get("status_history")), {"user": {"id": 7, "email": mark}}),
-        }
-        for kind, (ids, values) in of_order.items():
+        for kind, references, values in (
+            ("OrderAddress", held, {"first_name": mark, "street": [mark], "country": mark}),
+            ("OrderAddressCandidate", order.get("address_candidates"), {"street": mark}),
+            ("OrderStatusHistory", order.get("status_history"), {"user": {"id": 7, "email": mark}}),
+        ):
+            ids = {reference["id"] for reference in references or ()}
             for related in included.get(kind, ()):
                 if related["id"] in ids:
                     related |= values
@@ -57,10 +55,6 @@ def marked(envelope: dict[str, Any]) -> dict[str, Any]:
             for named in (order, *held):
                 named["id"] = str(named["id"])
     return envelope
-
-
-def ids_of(references: list[dict[str, Any]] | None) -> set[int]:
-    return {reference["id"] for reference in references or ()}
 
 
 def marked_in_new_places(envelope: dict[str, Any]) -> dict[str, Any]:
@@ -140,42 +134,30 @@ def orders_with_addresses(bench: Bench) -> list[int]:
         return [order for (order,) in connection.execute(query).fetchall()]
 
 
-def rows(bench: Bench) -> dict[str, int]:
+def counted(bench: Bench, condition: str = "true", **given: object) -> dict[str, int]:
+    """By table of the published file, the rows for which it is true, where there are any."""
     with published(bench) as connection:
         names = connection.execute("select schema_name, table_name from duckdb_tables()").fetchall()
-        counts = {f"{schema}.{name}": f'select count(*) from "{schema}"."{name}"' for schema, name in names}
-        return {name: connection.execute(count).fetchall()[0][0] for name, count in counts.items()}
-
-
-def definitions(bench: Bench) -> Relations:
-    with published(bench) as connection:
-        return relations_in(connection)
-
-
-def rows_naming(bench: Bench, order: int) -> dict[str, int]:
-    """By table of the published file, the rows that hold the mark of an order."""
-    with published(bench) as connection:
-        names = connection.execute("select schema_name, table_name from duckdb_tables()").fetchall()
-        query = "select count(*) from (from {}) as held where contains(held::varchar, $mark)"
-        counted = {
-            f"{schema}.{table}": connection.execute(
-                query.format(f'"{schema}"."{table}"'), {"mark": MARK % order}
-            ).fetchall()[0][0]
+        query = f"select count(*) from (from {{}}) as held where {condition}"
+        counts = {
+            f"{schema}.{table}": connection.execute(query.format(f'"{schema}"."{table}"'), given).fetchall()[0][0]
             for schema, table in names
         }
-    return {name: count for name, count in counted.items() if count}
+    return {name: count for name, count in counts.items() if count}
 
 
-def test_nothing_of_a_forgotten_order_is_left(stored, tmp_path):
+def test_nothing_of_a_forgotten_order_is_left(stored):
     """Neither in tables, Parquet files and pages, landed ones too, nor in what killed runs left."""
     order, other, *_ = orders_with_addresses(stored)
     backfill(stored)
     before, kept_before = holding(stored, order), holding(stored, other)
-    named = rows_naming(stored, order)
-    assert set(named) >= {"pii.order_addresses", "main.orders", "main.order_status_history"}
+    named = counted(stored, "contains(held::varchar, $mark)", mark=MARK % order)
+    assert named.keys() >= {"pii.order_addresses", "main.orders", "main.order_status_history"}
     assert {part.split("/")[0] for part in before} == {"raw", "parquet", "analytics.duckdb"}
     assert (MARK % order).encode() in stored.layout.published.read_bytes(), "the search of raw bytes would find it"
-    counted, defined = rows(stored), definitions(stored)
+    rows_before = counted(stored)
+    with published(stored) as connection:
+        defined = relations_in(connection)
     leftovers = [
         stored.layout.turns / "writer-1-killed" / "flatten-1" / "batch" / "OrderAddress.jsonl",
         stored.layout.turns / "writer-1-killed" / "publishing.duckdb",
@@ -193,16 +175,15 @@ def test_nothing_of_a_forgotten_order_is_left(stored, tmp_path):
     assert holding(stored, order) == set()
     assert holding(stored, other) == kept_before
     assert [path for path in leftovers if path.exists()] == []
-    assert done.pages == len([part for part in before if part.startswith("raw/")])
-    assert done.parquet_files == len([part for part in before if part.startswith("parquet/")])
-    assert (done.databases, done.orders) == (1, (order,))
-    assert definitions(stored) == defined, "tables, views and comments"
-    left = rows(stored)
-    assert left.pop("ops.forgotten_orders") == counted.pop("ops.forgotten_orders") + 1
-    lost = {name: count - left[name] for name, count in counted.items() if left[name] != count}
-    assert set(lost) <= {"pii.order_addresses", "pii.order_address_candidates"}
-    assert done.rows == sum(named.values())
+    files = Counter(part.split("/")[0] for part in before)
+    assert (done.pages, done.parquet_files, done.databases) == (files["raw"], files["parquet"], 1)
+    assert (done.orders, done.rows) == ((order,), sum(named.values()))
+    changed = Counter(rows_before)
+    changed.subtract(counted(stored))
+    assert changed.pop("ops.forgotten_orders") == -1
+    assert {name for name, count in changed.items() if count} <= {"pii.order_addresses", "pii.order_address_candidates"}
     with published(stored) as connection:
+        assert relations_in(connection) == defined, "tables, views and comments"
         kept = "select automation_data->>'steps' from orders where id = ?"
         assert connection.execute(kept, [order]).fetchall() == [("2",)], "what is not personal of a value stays"
     assert not list(stored.layout.work.glob("forgetting*"))
@@ -222,19 +203,19 @@ def assert_recorded(stored: Bench) -> None:
     """What is recorded of rewritten pages is what they are, so that none was given up as damaged."""
     assert stored.store.windows("abandoned") == ()
     for window in stored.store.windows("loaded"):
-        pages = stored.store.pages(window.id)
-        assert [damage(stored.layout, page) for page in pages] == [None] * len(pages)
-        assert read_manifest(stored.layout, window.id).pages == pages
-        assert window.bytes == sum(page.bytes for page in pages) == read_manifest(stored.layout, window.id).window.bytes
+        pages, manifest = stored.store.pages(window.id), read_manifest(stored.layout, window.id)
+        assert {damage(stored.layout, page) for page in pages} == {None}
+        assert manifest.pages == pages
+        assert window.bytes == sum(page.bytes for page in pages) == manifest.window.bytes
 
 
 def test_the_next_run_finishes_an_interrupted_forget(stored, read_once):
     order, *_ = orders_with_addresses(stored)
-    before = rows(stored)
+    before = counted(stored)
     refused = pytest.raises(AnalyticsError, match=r"Forgetting .* \(.*File too large\)")
     with no_file_larger_than(2**20), refused:  # room for raw pages and Parquet files, and not for the tables
         forget(stored.run, [order])
-    assert rows(stored) == before
+    assert counted(stored) == before
     assert stored.store.forgotten(unfinished=True) == {order}
 
     stored.store.mark_forgotten([order])
@@ -274,51 +255,45 @@ def test_orders_are_forgotten_although_files_are_damaged(stored):
     assert verify(stored.settings).damaged == ()
 
 
-def folders_holding(bench: Bench, order: int) -> set[str]:
-    """The windows whose raw pages hold the mark of an order."""
-    return {part.split("/")[0] for part in files_holding(bench.layout.raw, (MARK % order).encode())}
-
-
 def test_only_windows_that_name_an_order_are_searched(stored):
     with published(stored) as connection:
         orders = [order for (order,) in connection.execute("select id from orders order by id").fetchall()]
     found = {order: suspects(stored.layout, stored.store, [order]) for order in orders[::6]}
     assert {len(windows) for windows in found.values()} == {1, 2}
     order = next(order for order, windows in found.items() if len(windows) == 1)
-    assert set(found[order]) == folders_holding(stored, order)
+    pages = files_holding(stored.layout.raw, (MARK % order).encode())
+    assert set(found[order]) == {page.split("/")[0] for page in pages}
     assert suspects(stored.layout, stored.store, [424242]) == ()
 
 
-def altered(bench: Bench, window: str, **changes: Any) -> None:
-    write_flattened(
-        bench.store.turn, bench.layout, window, structs.replace(flattened_window(bench.layout, window), **changes)
-    )
-
-
 def with_another_form(bench: Bench, window: str) -> None:
-    folder = make_private(bench.layout.parquet / "ops_schema_drift")
+    path = make_private(bench.layout.parquet / "ops_schema_drift") / parquet_name(window, 9)
     row = f"select '{window}' as _window_id, 'a number came as text' as why"
-    duckdb.execute(f"copy ({row}) to '{folder / parquet_name(window, 9)}' (format parquet)")
+    duckdb.execute(f"copy ({row}) to '{path}' (format parquet)")
+
+
+def with_something_in_quarantine(bench: Bench, window: str) -> None:
+    changed = structs.replace(flattened_window(bench.layout, window), quarantined=1)
+    write_flattened(bench.store.turn, bench.layout, window, changed)
+
+
+def first_page(bench: Bench, window: str) -> Path:
+    return bench.layout.window(window) / bench.layout.pages(window)[0]
 
 
 def with_a_stray_page(bench: Bench, window: str) -> None:
-    folder = bench.layout.window(window)
-    shutil.copyfile(folder / bench.layout.pages(window)[0], folder / "page-00099.json.gz")
-
-
-def with_another_size(bench: Bench, window: str) -> None:
-    page = bench.layout.window(window) / bench.layout.pages(window)[0]
-    page.write_bytes(page.read_bytes() + b" ")
+    page = first_page(bench, window)
+    shutil.copyfile(page, page.with_name("page-00099.json.gz"))
 
 
 UNSURE: dict[str, Callable[[Bench, str], object]] = {
     "it is not flattened": lambda bench, window: bench.layout.flattened_manifest(window).unlink(),
     "a file of it is gone": lambda bench, window: next((bench.layout.parquet / "orders").glob(f"{window}*")).unlink(),
-    "something is in quarantine": lambda bench, window: altered(bench, window, quarantined=1),
+    "something is in quarantine": with_something_in_quarantine,
     "values had another form": with_another_form,
     "it was given up": lambda bench, window: bench.store.abandon(window),
     "a page is not recorded": with_a_stray_page,
-    "a page has another size": with_another_size,
+    "a page has another size": lambda bench, window: first_page(bench, window).write_bytes(b" "),
 }
 
 
@@ -331,17 +306,15 @@ def test_a_window_that_may_lack_rows_is_searched(stored, read_once):
 
 
 def test_orders_are_named_by_id_or_reference(stored):
-    with published(stored) as connection:
-        id_, unique_id, order_ref = connection.execute("select id, unique_id, order_ref from orders").fetchall()[0]
-    for name in (str(id_), unique_id, order_ref):
-        assert [order.id for order in orders_named(stored.settings, stored.store, [name])] == [id_]
-    [unseen] = orders_named(stored.settings, stored.store, ["424242424242"])
-    assert (unseen.id, unseen.is_in_tables) == (424242424242, False)
-    with pytest.raises(UnknownOrderError, match="no-such-order"):
-        orders_named(stored.settings, stored.store, ["no-such-order"])
     stored.layout.published.chmod(0o600)
     with duckdb.connect(stored.layout.published) as connection:
-        first, second = [row[0] for row in connection.execute("select id from orders order by id limit 2").fetchall()]
-        connection.execute("update orders set order_ref = 'the same' where id in (?, ?)", [first, second])
-    with pytest.raises(UnknownOrderError, match=f"{first} .*{second} "):
-        orders_named(stored.settings, stored.store, ["the same"])
+        orders = connection.execute("select id, unique_id, order_ref from orders order by id limit 3").fetchall()
+        ids = [order[0] for order in orders]
+        connection.execute("update orders set order_ref = 'the same' where id in (?, ?)", ids[1:])
+    for name in map(str, orders[0]):
+        assert [order.id for order in orders_named(stored.settings, stored.store, [name])] == ids[:1]
+    [unseen] = orders_named(stored.settings, stored.store, ["424242424242"])
+    assert (unseen.id, unseen.is_in_tables) == (424242424242, False)
+    for name, says in (("no-such-order", "no-such-order"), ("the same", f"{ids[1]} .*{ids[2]} ")):
+        with pytest.raises(UnknownOrderError, match=says):
+            orders_named(stored.settings, stored.store, [name])
