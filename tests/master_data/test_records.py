@@ -21,9 +21,10 @@ def family(folder, *pairs):
 TREE = "code,name,parent_retailer_code"
 BOXES = "type,sku,name,container_options.associated_product_skus"
 CIRCLE = "Refers in a circle: "
+TYPED = "type,sku,name,infill_options.infill_priority,weight.value,container_options.container_style"
 OF_CASE = "The same code, except for upper and lower case, is on lines"
 OF_ACCENTS = "The same code, except for letters with accents that are encoded in two ways, is on line"
-TOGETHER: dict[str, tuple[Kind, tuple[str, ...], str, list[tuple[int, str, str]]]] = {
+TOGETHER: dict[str, tuple[Kind, tuple[str, ...], str, list[tuple[int, str | None, str]]]] = {
     # a file, the keys in the order in which they are sent, and what is said of the others
     "parents go first": (
         RETAILERS,
@@ -114,6 +115,54 @@ TOGETHER: dict[str, tuple[Kind, tuple[str, ...], str, list[tuple[int, str, str]]
         "",
         [(2, "code", "The same code"), (3, "code", "The same code"), (3, "status", "Must be one of")],
     ),
+    "all violations of a row": (
+        RETAILERS,
+        ("Code,name,status,custom_fields", ' ,Alpha,asleep,"{""a"": {""value"": 1.5}}"'),
+        "",
+        [(2, "Code", ""), (2, "status", ""), (2, "custom_fields", "a: Must be true, false")],
+    ),
+    "rows of another width": (
+        LOCATION_TAGS,
+        ("name,color", "Cold", "Hot,red1", "A,b,c", '"open,red1'),
+        "Hot",
+        [(2, None, ""), (4, None, ""), (5, None, "")],
+    ),
+    "an unknown type leaves the other cells checked": (
+        PRODUCTS,
+        (TYPED, "Infill,A,Alpha,first,1 lb,bag"),
+        "",
+        [(2, "type", ""), (2, "infill_options.infill_priority", ""), (2, "weight.value", "")],
+    ),
+    "shifted columns are wrong in their types": (
+        PRODUCTS,
+        ("type,sku,name", "SKU-1,Mug 1,Product", "SKU-2,Mug 2,Product"),
+        "",
+        [(2, "type", ""), (3, "type", "")],
+    ),
+    "products need no type": (PRODUCTS, ("sku,name", "A,Alpha"), "A", []),
+    "products need no type among packaging": (
+        PRODUCTS,
+        ("type,sku,name", ",A,Alpha", "PackagingInfill,B,Beta"),
+        "A B",
+        [],
+    ),
+    "a point is a decimal point by default": (
+        PRODUCTS,
+        ("sku,name,weight.value", "A,A,1.250", "B,B,12"),
+        "A B",
+        [],
+    ),
+    "JSON confirms a key that looks damaged": (
+        RETAILERS,
+        (
+            "code,name,resource_json",
+            '1E+05,A,"{""code"": ""1E+05""}"',
+            "1E+06,B,",
+            'Mar-01,C,"{""code"": ""Mar-01""}"',
+        ),
+        "1E+05 Mar-01",
+        [(3, "code", "")],
+    ),
 }
 
 
@@ -121,7 +170,7 @@ TOGETHER: dict[str, tuple[Kind, tuple[str, ...], str, list[tuple[int, str, str]]
 def test_what_rows_make_of_each_other(tmp_path, kind, lines, sent, said):
     result = checked(tmp_path, kind, *lines)
     assert keys(result) == sent.split()
-    found = sorted(violations(result))
+    found = violations(result)
     assert [(line, column) for line, column, _ in found] == [(line, column) for line, column, _ in said]
     assert [rule for (_, _, rule), (_, _, words) in zip(found, said, strict=True) if not rule.startswith(words)] == []
 

@@ -1,4 +1,4 @@
-"""The ledger of creates over SQLite and over a real PostgreSQL."""
+"""The ledger of creates, and what pushes left of files, over SQLite and over a real PostgreSQL."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import asdict, replace
 
 from tests.conftest import turn_at
-from wms_sync.state.ledger import ROWS_PER_STATEMENT, UNSURE, Entry, PushLedger, Sighting, State
+from wms_sync.state.ledger import ROWS_PER_STATEMENT, UNSURE, Entry, PushedFile, PushFiles, PushLedger, Sighting, State
 
 MOMENT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -113,3 +113,16 @@ def test_counts_are_by_kind_and_state(tmp_path):
 def test_a_transaction_is_on_disk_before_it_counts(tmp_path):
     with PushLedger(f"sqlite:///{tmp_path}/state.db") as ledger, ledger._engine.connect() as connection:
         assert connection.exec_driver_sql("pragma synchronous").scalar() == 2
+
+
+def test_the_newest_push_of_a_file_counts(url, turn, request):
+    service = request.node.name
+    first = PushedFile(service, "retailers", "/a.csv", "0" * 64, "run", 2, 1, "The service is down.", MOMENT, None)
+    other = replace(first, path="/b.csv", began_at=MOMENT + timedelta(hours=1), unsent=0)
+    with PushFiles(url, turn) as files:
+        for file in (other, first, replace(first, kind="products", unsent=0, waits=0)):
+            files.record(file)
+        assert files.of_kind(service, "retailers") == {"/a.csv": first, "/b.csv": other}
+        assert [file for file in files.unfinished() if file.service == service] == [first, other]
+        files.record(replace(first, unsent=0, waits=0, ended_at=MOMENT))
+        assert [file for file in files.unfinished() if file.service == service] == [other]

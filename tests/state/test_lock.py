@@ -5,7 +5,9 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,6 +21,7 @@ pytestmark = pytest.mark.proof
 HOLD = """
 import logging, sys
 from pathlib import Path
+from typing import Any
 from wms_sync.layout import Layout
 from wms_sync.state.lock import lock_of
 url, folder, purpose = sys.argv[1:]
@@ -73,17 +76,18 @@ def test_second_writers_wait_one_by_one(lock, url, tmp_path):
 
 def test_a_deleted_lock_is_taken_by_one_process(tmp_path):
     url, lock = f"sqlite:///{tmp_path}/state.db", FileLock(Layout(tmp_path))
-
-    def has_the_lock(process: subprocess.Popen[str]) -> bool:
-        return (holder := lock.holder()) is not None and holder.process == process.pid
-
     with lock.hold("suspended"), start(url, tmp_path, "first") as first, start(url, tmp_path, "second") as second:
+        others = {first.pid: (first, second), second.pid: (second, first)}
+
+        def holds() -> bool:
+            return (holder := lock.holder()) is not None and holder.process in others
+
         try:
-            for process in (first, second):
-                assert line(process).startswith("waiting for suspended")
+            assert all(line(process).startswith("waiting for suspended") for process in (first, second))
             Layout(tmp_path).lock("writer").unlink()
-            wait_until("one of them takes it", 30, lambda: has_the_lock(first) or has_the_lock(second))
-            taken, other = (first, second) if has_the_lock(first) else (second, first)
+            wait_until("one of them takes it", 30, holds)
+            holder: Any = lock.holder()
+            taken, other = others[holder.process]
             assert line(taken) == "mine"
             assert f"process {taken.pid} on" in line(other)
             taken.kill()
@@ -93,15 +97,11 @@ def test_a_deleted_lock_is_taken_by_one_process(tmp_path):
             second.kill()
 
 
-@pytest.mark.parametrize("in_the_way", ["work", "work/writer.lock"])
-def test_what_cannot_be_used_is_named(tmp_path, in_the_way):
-    path = tmp_path / in_the_way
-    if path.name == "work":
-        path.touch()
-    else:
-        path.mkdir(parents=True)
-    with (
-        pytest.raises(Inaccessible, match=f"^{path} cannot be used"),
-        FileLock(Layout(tmp_path)).hold("night"),
-    ):
+@pytest.mark.parametrize(
+    ("in_the_way", "make"), [("work", Path.touch), ("work/writer.lock", partial(Path.mkdir, parents=True))]
+)
+def test_what_cannot_be_used_is_named(tmp_path, in_the_way, make):
+    make(tmp_path / in_the_way)
+    refused = pytest.raises(Inaccessible, match=f"^{tmp_path / in_the_way} cannot be used")
+    with refused, FileLock(Layout(tmp_path)).hold("night"):
         pass

@@ -22,17 +22,17 @@ from wms_sync.upkeep.recovery import recover
 
 ORDERS = {4711, 4712, 2**62}
 
-DAMAGE: dict[str, Callable[[bytes], bytes | None]] = {
-    "deleted": lambda _: None,
-    "emptied": lambda _: b"",
-    "cut short": lambda content: content[:-3],
-    "cut to its first byte": lambda content: content[:1],
-    "no JSON": lambda _: b"these: 4711",
-    "not UTF-8": lambda content: content + b"\xff",
-    "zeros": lambda content: bytes(len(content)),
-    "no list": lambda _: b'{"orders": [4711]}',
-    "a list of other things": lambda _: b'[4711, "4712"]',
-    "beyond 64 bits": lambda _: b"[9223372036854775808]",
+DAMAGE: dict[str, Callable[[Path], object]] = {
+    "deleted": lambda file: file.unlink(),
+    "emptied": lambda file: file.write_bytes(b""),
+    "cut short": lambda file: file.write_bytes(file.read_bytes()[:-3]),
+    "cut to its first byte": lambda file: file.write_bytes(file.read_bytes()[:1]),
+    "no JSON": lambda file: file.write_bytes(b"these: 4711"),
+    "not UTF-8": lambda file: file.write_bytes(file.read_bytes() + b"\xff"),
+    "zeros": lambda file: file.write_bytes(bytes(file.stat().st_size)),
+    "no list": lambda file: file.write_bytes(b'{"orders": [4711]}'),
+    "a list of other things": lambda file: file.write_bytes(b'[4711, "4712"]'),
+    "beyond 64 bits": lambda file: file.write_bytes(b"[9223372036854775808]"),
 }
 
 
@@ -62,25 +62,8 @@ def bench(installed: Path, tmp_path: Path) -> Iterator[Bench]:
     bench.store.close()
 
 
-@pytest.fixture
-def fresh(tmp_path: Path) -> Iterator[Bench]:
-    """Nothing was read yet."""
-    settings = Settings.load(_env_file=None, data_dir=tmp_path / "fresh")
-    bench = Bench(settings, opened_store(settings))
-    yield bench
-    bench.store.close()
-
-
 def listed(bench: Bench) -> set[int]:
     return set(json.loads(bench.layout.forgotten_orders.read_bytes()))
-
-
-def spoil(bench: Bench, damage: str) -> None:
-    spoilt = DAMAGE[damage](bench.layout.forgotten_orders.read_bytes())
-    if spoilt is None:
-        bench.layout.forgotten_orders.unlink()
-    else:
-        bench.layout.forgotten_orders.write_bytes(spoilt)
 
 
 def lose_state(bench: Bench, put_back: Path | None = None) -> None:
@@ -98,48 +81,53 @@ def recovered(bench: Bench) -> list[str]:
     return said
 
 
-def test_where_nothing_was_read_nothing_is_lost(fresh):
+def test_where_nothing_was_read_nothing_is_lost(tmp_path):
     """The file is there from the first run on."""
+    settings = Settings.load(_env_file=None, data_dir=tmp_path / "fresh")
+    fresh = Bench(settings, opened_store(settings))
     for _ in range(2):
         assert recovered(fresh) == []
         assert listed(fresh) == set()
-        spoil(fresh, "deleted")
+        fresh.layout.forgotten_orders.unlink()
         lose_state(fresh)
+    fresh.store.close()
 
 
 def test_a_file_comes_back_from_the_state_store(bench):
-    for damage in DAMAGE:
-        spoil(bench, damage)
+    file = bench.layout.forgotten_orders
+    for damage, harm in DAMAGE.items():
+        harm(file)
         [line] = recovered(bench)
-        assert str(bench.layout.forgotten_orders) in line, damage
+        assert str(file) in line, damage
         assert listed(bench) == bench.store.forgotten() == ORDERS, damage
     assert recovered(bench) == []
-    bench.layout.forgotten_orders.write_text("[4711, 5]")
-    assert sum(str(bench.layout.forgotten_orders) in line for line in recovered(bench)) == 2, "an old copy is completed"
+    file.write_text("[4711, 5]")
+    assert sum(str(file) in line for line in recovered(bench)) == 2, "an old copy is completed"
     assert listed(bench) == bench.store.forgotten() == ORDERS | {5}
 
 
 def test_nothing_is_read_while_both_are_lost(bench, installed):
     """Not by the next run either, which must not take the state store of this one for the true one."""
-    windows, whole = len(bench.store.windows()), bench.layout.forgotten_orders.read_bytes()
+    file, windows = bench.layout.forgotten_orders, len(bench.store.windows())
+    whole = file.read_bytes()
     for put_back in (None, installed / "before.db"):
         for damage in ("deleted", "cut short"):
-            bench.layout.forgotten_orders.write_bytes(whole)
-            spoil(bench, damage)
+            file.write_bytes(whole)
+            DAMAGE[damage](file)
             lose_state(bench, put_back)
             for _ in range(2):
                 with pytest.raises(ForgottenOrdersLostError, match=r"forgotten-orders\.json is .*JSON list"):
                     recovered(bench)
                 assert bench.store.windows() == (), damage
-    bench.layout.forgotten_orders.write_bytes(whole)
-    assert any(str(bench.layout.forgotten_orders) in line for line in recovered(bench)), "it comes from the file"
+    file.write_bytes(whole)
+    assert any(str(file) in line for line in recovered(bench)), "it comes from the file"
     assert listed(bench) == bench.store.forgotten() == ORDERS
     assert len(bench.store.windows()) == windows
 
 
 def test_the_published_file_proves_that_state_is_lost(bench):
     shutil.rmtree(bench.layout.raw)
-    spoil(bench, "deleted")
+    bench.layout.forgotten_orders.unlink()
     lose_state(bench)
     with pytest.raises(ForgottenOrdersLostError, match="is missing"):
         recovered(bench)
