@@ -27,7 +27,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
+import duckdb
 import httpx
 import pytest
 
@@ -209,6 +211,13 @@ def opened_store(settings: Settings) -> StateStore:
     """The state store, to be written in a turn that is taken for it."""
     empty_state(settings)
     return StoreWithTurn(settings.database_url, turn_at(settings.database_url, settings.data_dir))
+
+
+def queried(file: Path, query: str, *parameters: object) -> list[tuple[Any, ...]]:
+    """The rows of a query of a published file."""
+    with duckdb.connect(file, read_only=True) as connection:
+        connection.execute("set timezone = 'UTC'")
+        return connection.execute(query, parameters).fetchall()
 
 
 STANDS_STILL = frozenset({"stale", "clocks", "nothing-synced", "landed"})

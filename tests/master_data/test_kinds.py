@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import duckdb
 import pytest
 
+from tests.conftest import queried
 from wms_sync import sql_files
 from wms_sync.master_data.columns import columns_of
 from wms_sync.master_data.kinds import IN_SHIPMENTS, KINDS, NAMES, SAMPLES, kind_named
@@ -25,9 +25,8 @@ def test_every_sample_is_of_a_kind():
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.query], ids=str)
 def test_the_query_of_a_kind_agrees_with_it(kind, shown):
-    with duckdb.connect(str(shown), read_only=True) as connection:
-        said = connection.execute(f"select distinct kind, is_unique from ({sql_files.read(kind.query)})").fetchall()
-    assert said == [(kind.name, kind.is_unique)]
+    query = f"select distinct kind, is_unique from ({sql_files.read(kind.query)})"
+    assert queried(shown, query) == [(kind.name, kind.is_unique)]
 
 
 def test_only_kinds_with_a_query_are_in_shipments():

@@ -13,7 +13,7 @@ from msgspec import structs
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from tests.conftest import CONFIG
+from tests.conftest import CONFIG, queried
 from tests.master_data.conftest import MERCHANT
 from wms_sandbox.app import Sandbox
 from wms_sandbox.identities import retailer_code, retailer_id
@@ -164,8 +164,7 @@ def test_a_plan_says_how_to_name_the_unknown(desk, kind, lines, action, says):
 
 def test_what_shipments_have_shown_is_known(desk, shown):
     """It settles a doubt; and an archived parent is refused before it is sent."""
-    with duckdb.connect(desk.sync_has_shown(shown), read_only=True) as connection:
-        [archived] = connection.execute("select min(code) from retailers where status = 'archived'").fetchall()[0]
+    [(archived,)] = queried(desk.sync_has_shown(shown), "select min(code) from retailers where status = 'archived'")
     code = retailer_code(0)
     desk.record(entry(desk, code, State.DOUBT), entry(desk, "b", State.DOUBT))
     path = desk.file("code,name", f"{code},{code}")

@@ -167,7 +167,7 @@ TOGETHER: dict[str, tuple[Kind, tuple[str, ...], str, list[tuple[int, str | None
 
 
 @pytest.mark.parametrize(("kind", "lines", "sent", "said"), TOGETHER.values(), ids=TOGETHER)
-def test_what_rows_make_of_each_other(tmp_path, kind, lines, sent, said):
+def test_what_is_sent_of_a_file(tmp_path, kind, lines, sent, said):
     result = checked(tmp_path, kind, *lines)
     assert keys(result) == sent.split()
     found = violations(result)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import duckdb
 import pytest
 
+from tests.conftest import queried
 from tests.test_sync import load
 from wms_sandbox.faults import AnswerLost, Disconnect
 from wms_sync.master_data.kinds import LOCATION_TAGS, RETAILERS
@@ -17,16 +17,14 @@ from wms_sync.state.store import Run
 
 
 def published(bench) -> dict[str, tuple[str, int | None, bool]]:
-    with duckdb.connect(bench.layout.published, read_only=True) as connection:
-        rows = connection.execute("select key, state, remote_id, seen_at is not null from ops.push_ledger").fetchall()
-    return {key: tuple(rest) for key, *rest in rows}
+    query = "select key, state, remote_id, seen_at is not null from ops.push_ledger"
+    return {key: tuple(rest) for key, *rest in queried(bench.layout.published, query)}
 
 
 @pytest.fixture
 def old(shown) -> str:
     """The sku of a product that the service has had for long."""
-    with duckdb.connect(shown, read_only=True) as connection:
-        [(sku,)] = connection.execute("select min(sku) from products where type = 'Product'").fetchall()
+    [(sku,)] = queried(shown, "select min(sku) from products where type = 'Product'")
     return str(sku)
 
 

@@ -8,10 +8,9 @@ from datetime import timedelta
 from functools import partial
 from typing import NamedTuple
 
-import duckdb
 import pytest
 
-from tests.conftest import FEWER, NOW
+from tests.conftest import FEWER, NOW, queried
 from tests.test_sync import begun, first_synced, load
 from wms_sandbox.app import Sandbox
 from wms_sync.cli.views import status_lines
@@ -55,9 +54,7 @@ def explained(bench) -> Callable[[object], Explanation]:
 
 
 def one_row(bench, query: str, *parameters):
-    with duckdb.connect(bench.layout.published, read_only=True) as connection:
-        connection.execute("set timezone = 'UTC'")
-        return connection.execute(query, parameters).fetchall()[0]
+    return queried(bench.layout.published, query, *parameters)[0]
 
 
 class Past(NamedTuple):

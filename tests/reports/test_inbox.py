@@ -6,10 +6,9 @@ import re
 from dataclasses import replace
 from datetime import UTC, datetime
 
-import duckdb
 import pytest
 
-from tests.conftest import FEWER
+from tests.conftest import FEWER, queried
 from tests.survival.installation import rows
 from tests.test_sync import begun, synced
 from wms_sandbox.app import Sandbox
@@ -124,8 +123,7 @@ def test_what_heals_leaves_and_the_next_comes(spoiled, sandbox):
     sandbox.sandbox.advance(seconds=10)
     synced(spoiled)
     assert_next_alone(spoiled)
-    with duckdb.connect(spoiled.layout.published, read_only=True) as connection:
-        assert connection.execute("select count(*) from ops.quarantine").fetchall() == [(value.rows + 1,)]
+    assert queried(spoiled.layout.published, "select count(*) from ops.quarantine") == [(value.rows + 1,)]
     findings = findings_of(spoiled.settings)
     assert exit_code(findings) == 1, "the sandbox's clock stands still, so the data is months old"
     line = check_line(status(spoiled.settings, spoiled.store), findings)

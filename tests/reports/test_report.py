@@ -13,7 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.beginnings import empty_tables
-from tests.conftest import FEWER, logged
+from tests.conftest import FEWER, logged, queried
 from tests.reports.test_dictionary import Page
 from tests.sql.scenario import WEST, insert, load
 from tests.test_sync import begun, first_synced
@@ -54,17 +54,18 @@ def test_the_page_shows_the_numbers_of_the_marts(bench, sandbox):
     assert page.loads == []
     assert page.links == set()
     assert text.count("<svg") == text.count('role="img"') > 4
-    with duckdb.connect(bench.layout.published, read_only=True) as connection:
-        due = connection.execute(
-            "select coalesce(warehouse_name, 'no warehouse'), sum(on_time), sum(late), "
-            "coalesce(sum(still_open) filter (where is_over), 0) from marts.due_per_day "
-            "where day < (select date_trunc('week', data_until::date) from ops.latest_load) group by all"
-        ).fetchall()
-        open_, overdue = connection.execute(
-            "select count(*) filter (where is_open), count(*) filter (where verdict = 'open' and was_due) "
-            "from marts.shipment_timeline"
-        ).fetchall()[0]
-        worst = connection.execute(sql_files.read("report/most_overdue.sql")).fetchall()
+    due = queried(
+        bench.layout.published,
+        "select coalesce(warehouse_name, 'no warehouse'), sum(on_time), sum(late), "
+        "coalesce(sum(still_open) filter (where is_over), 0) from marts.due_per_day "
+        "where day < (select date_trunc('week', data_until::date) from ops.latest_load) group by all",
+    )
+    [(open_, overdue)] = queried(
+        bench.layout.published,
+        "select count(*) filter (where is_open), count(*) filter (where verdict = 'open' and was_due) "
+        "from marts.shipment_timeline",
+    )
+    worst = queried(bench.layout.published, sql_files.read("report/most_overdue.sql"))
     found = report.rows
     weeks = {warehouse: list(rows) for warehouse, rows in groupby(found["due_by_week"], itemgetter("warehouse"))}
     assert len(weeks) == min(6, len(due))

@@ -47,29 +47,27 @@ def test_no_cookie_is_sent_back(sandbox):
 def certified(folder: Path) -> ssl.SSLContext:
     """A server's side of TLS, with a certificate of a private authority, whose own is ``authority.pem``."""
     authority, own = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
-    names = [x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]) for name in ("Our authority", "127.0.0.1")]
+    issuer, server = (x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]) for name in ("Ours", "127.0.0.1"))
     address = x509.SubjectAlternativeName([x509.IPAddress(IPv4Address("127.0.0.1"))])
-    with (folder / "authority.pem").open("wb") as trusted, (folder / "server.pem").open("wb") as server:
-        for file, name, key, extension in (
-            (trusted, names[0], authority, x509.BasicConstraints(ca=True, path_length=None)),
-            (server, names[1], own, address),
-        ):
-            now = datetime.now(UTC)
-            certificate = (
-                x509.CertificateBuilder(names[0], name, key.public_key(), x509.random_serial_number())
-                .not_valid_before(now - timedelta(days=1))
-                .not_valid_after(now + timedelta(days=1))
-                .add_extension(extension, critical=True)
-                .sign(authority, hashes.SHA256())
-            )
-            file.write(certificate.public_bytes(serialization.Encoding.PEM))
-        server.write(
-            own.private_bytes(
-                serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-            )
+    now = datetime.now(UTC)
+    for file, name, key, extension in (
+        ("authority.pem", issuer, authority, x509.BasicConstraints(ca=True, path_length=None)),
+        ("server.pem", server, own, address),
+    ):
+        certificate = (
+            x509.CertificateBuilder(issuer, name, key.public_key(), x509.random_serial_number())
+            .not_valid_before(now - timedelta(days=1))
+            .not_valid_after(now + timedelta(days=1))
+            .add_extension(extension, critical=True)
+            .sign(authority, hashes.SHA256())
         )
+        (folder / file).write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+    form = serialization.PrivateFormat.PKCS8
+    (folder / "server.key").write_bytes(
+        own.private_bytes(serialization.Encoding.PEM, form, serialization.NoEncryption())
+    )
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(folder / "server.pem")
+    context.load_cert_chain(folder / "server.pem", folder / "server.key")
     return context
 
 

@@ -126,12 +126,17 @@ def test_a_pooler_with_separate_sessions_is_accepted(pool, postgres_url):
     assert PostgresLock(pool).holder() is None
 
 
-def test_without_postgresql_the_error_shows_no_password():
-    lock = PostgresLock("postgresql+psycopg://u:planted-secret@127.0.0.1:1/none")
-    with pytest.raises(StateError, match="does not answer") as error, lock.hold("night"):
-        pass
-    assert "planted-secret" not in str(error.value)
-    with pytest.raises(StateUrlError, match="sslmod"):
-        PostgresLock("postgresql+psycopg://u:p@127.0.0.1:1/none?sslmod=require").holder()
-    with pytest.raises(StateUrlError), PostgresLock("postgresql+psycopg://u:p@host:port/none").hold("night"):
-        pass
+@pytest.mark.parametrize(
+    ("where", "error", "says"),
+    [
+        ("127.0.0.1:1/none", StateError, "does not answer"),
+        ("127.0.0.1:1/none?sslmod=require", StateUrlError, "sslmod"),
+        ("host:port/none", StateUrlError, "WMS_STATE_URL"),
+    ],
+)
+def test_a_wrong_address_shows_no_password(where, error, says):
+    lock = PostgresLock(f"postgresql+psycopg://u:planted-secret@{where}")
+    for use in (lock.holder, lock.hold("night").__enter__):
+        with pytest.raises(error, match=says) as refused:
+            use()
+        assert "planted-secret" not in str(refused.value)

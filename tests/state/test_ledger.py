@@ -20,6 +20,13 @@ def ledger(url, turn) -> Iterator[PushLedger]:
         yield opened
 
 
+@pytest.fixture
+def service(request) -> str:
+    """One for each test: the database of the tests is one for all."""
+    name: str = request.node.name
+    return name
+
+
 def intent(service: str, key: str, **values) -> Entry:
     entry = Entry(
         service=service,
@@ -39,8 +46,7 @@ def intent(service: str, key: str, **values) -> Entry:
     return replace(entry, **values)
 
 
-def test_an_outcome_takes_the_place_of_its_intent(ledger, request):
-    service = request.node.name
+def test_an_outcome_takes_the_place_of_its_intent(ledger, service):
     intended = intent(service, "ü|'\"")
     ledger.record([intended])
     assert ledger.entries(service, "retailers", [intended.key]) == {intended.key: intended}
@@ -49,8 +55,7 @@ def test_an_outcome_takes_the_place_of_its_intent(ledger, request):
     assert ledger.entries(service, "retailers", [intended.key]) == {intended.key: created}
 
 
-def test_kinds_services_and_keys_are_apart(ledger, request):
-    service = request.node.name
+def test_kinds_services_and_keys_are_apart(ledger, service):
     others = [intent(service, "A"), intent(f"{service}2", "a"), intent(service, "a", kind="products")]
     ledger.record([intent(service, "a", attempts=9), *others])
     assert [entry.attempts for entry in ledger.entries(service, "retailers", ["a", "b"]).values()] == [9]
@@ -58,8 +63,7 @@ def test_kinds_services_and_keys_are_apart(ledger, request):
     assert set(others) <= set(ledger.all())
 
 
-def test_many_rows_are_written_and_read(ledger, request):
-    service = request.node.name
+def test_many_rows_are_written_and_read(ledger, service):
     rows = [intent(service, f"key {number}") for number in range(2 * ROWS_PER_STATEMENT + 1)]
     ledger.record(rows)
     assert ledger.entries(service, "retailers", [row.key for row in rows]) == {row.key: row for row in rows}
@@ -76,8 +80,7 @@ LATER = MOMENT + timedelta(days=1)
         ({"settled_at": LATER}, {"settled_at": LATER, "seen_at": MOMENT}),
     ],
 )
-def test_the_newer_copy_of_a_row_is_kept(ledger, request, older, newer):
-    service = request.node.name
+def test_the_newer_copy_of_a_row_is_kept(ledger, service, older, newer):
     old, new = [intent(service, "a", **older)], [intent(service, "a", **newer)]
     ledger.record(old)
     assert (ledger.take_in(old), ledger.take_in(new), ledger.take_in(old)) == (0, 1, 0)
@@ -87,8 +90,7 @@ def test_the_newer_copy_of_a_row_is_kept(ledger, request, older, newer):
 
 
 @pytest.mark.parametrize("state", State)
-def test_a_sighting_settles_a_doubt_once(ledger, request, state):
-    service = request.node.name
+def test_a_sighting_settles_a_doubt_once(ledger, service, state):
     ledger.record([intent(service, "a", state=state)])
     ledger.record_sightings([Sighting(service, "retailers", "a", 7, MOMENT)])
     ledger.record_sightings([Sighting(service, "retailers", "a", 8, MOMENT + timedelta(days=1))])
@@ -97,10 +99,10 @@ def test_a_sighting_settles_a_doubt_once(ledger, request, state):
     assert entry.state is (State.CREATED if state in UNSURE else state)
 
 
-def test_an_id_that_an_answer_brought_stays(ledger, request):
-    ledger.record([intent(request.node.name, "a", state=State.CREATED, remote_id=5)])
-    ledger.record_sightings([Sighting(request.node.name, "retailers", "a", 7, MOMENT)])
-    assert ledger.entries(request.node.name, "retailers", ["a"])["a"].remote_id == 5
+def test_an_id_that_an_answer_brought_stays(ledger, service):
+    ledger.record([intent(service, "a", state=State.CREATED, remote_id=5)])
+    ledger.record_sightings([Sighting(service, "retailers", "a", 7, MOMENT)])
+    assert ledger.entries(service, "retailers", ["a"])["a"].remote_id == 5
 
 
 def test_counts_are_by_kind_and_state(tmp_path):
@@ -115,8 +117,7 @@ def test_a_transaction_is_on_disk_before_it_counts(tmp_path):
         assert connection.exec_driver_sql("pragma synchronous").scalar() == 2
 
 
-def test_the_newest_push_of_a_file_counts(url, turn, request):
-    service = request.node.name
+def test_the_newest_push_of_a_file_counts(url, turn, service):
     first = PushedFile(service, "retailers", "/a.csv", "0" * 64, "run", 2, 1, "The service is down.", MOMENT, None)
     other = replace(first, path="/b.csv", began_at=MOMENT + timedelta(hours=1), unsent=0)
     with PushFiles(url, turn) as files:

@@ -18,7 +18,7 @@ import msgspec
 import pytest
 from pydantic import SecretStr
 
-from tests.conftest import CONFIG, NOW, Bench, logged, no_file_larger_than, opened_store
+from tests.conftest import CONFIG, NOW, Bench, logged, no_file_larger_than, opened_store, queried
 from tests.lakes import Lakes
 from tests.survival.moments import watched
 from tests.unpacked import files_holding
@@ -86,7 +86,7 @@ SHIPMENTS = "select * exclude (_window_id, _page, _extracted_at) from shipments 
 
 def tables(settings: Settings) -> dict[str, list[tuple[Any, ...]]]:
     with duckdb.connect(settings.layout.published, read_only=True) as connection:
-        names = connection.execute("select schema_name, table_name from duckdb_tables() order by all").fetchall()
+        names = connection.execute("select schema_name, table_name from duckdb_tables()").fetchall()
         return {
             f"{schema}.{name}": sorted(connection.execute(f'from "{schema}"."{name}"').fetchall(), key=repr)
             for schema, name in names
@@ -94,8 +94,7 @@ def tables(settings: Settings) -> dict[str, list[tuple[Any, ...]]]:
 
 
 def shipments(settings: Settings) -> list[tuple[Any, ...]]:
-    with duckdb.connect(settings.layout.published, read_only=True) as connection:
-        return connection.execute(SHIPMENTS).fetchall()
+    return queried(settings.layout.published, SHIPMENTS)
 
 
 def rows(settings: Settings, *without: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import duckdb
 import pytest
 from msgspec import structs
 
-from tests.conftest import NOW, Bench, no_file_larger_than, opened_store
+from tests.conftest import NOW, Bench, no_file_larger_than, opened_store, queried
 from tests.test_sync import published, synced
 from tests.unpacked import files_holding
 from wms_sandbox.app import Sandbox
@@ -130,20 +130,17 @@ def orders_with_addresses(bench: Bench) -> list[int]:
         )
         group by all order by count(*) desc, order_id limit 4
     """
-    with published(bench) as connection:
-        return [order for (order,) in connection.execute(query).fetchall()]
+    return [order for (order,) in queried(bench.layout.published, query)]
 
 
-def counted(bench: Bench, condition: str = "true", **given: object) -> dict[str, int]:
+def counted(bench: Bench, condition: str = "true", *given: object) -> Counter[str]:
     """By table of the published file, the rows for which it is true, where there are any."""
-    with published(bench) as connection:
-        names = connection.execute("select schema_name, table_name from duckdb_tables()").fetchall()
-        query = f"select count(*) from (from {{}}) as held where {condition}"
-        counts = {
-            f"{schema}.{table}": connection.execute(query.format(f'"{schema}"."{table}"'), given).fetchall()[0][0]
-            for schema, table in names
-        }
-    return {name: count for name, count in counts.items() if count}
+    names = queried(bench.layout.published, "select schema_name, table_name from duckdb_tables()")
+    query = " union all ".join(
+        f'select \'{schema}.{table}\', count(*) from (from "{schema}"."{table}") as held where {condition}'
+        for schema, table in names
+    )
+    return +Counter(dict(queried(bench.layout.published, query, *given)))
 
 
 def test_nothing_of_a_forgotten_order_is_left(stored):
@@ -151,7 +148,7 @@ def test_nothing_of_a_forgotten_order_is_left(stored):
     order, other, *_ = orders_with_addresses(stored)
     backfill(stored)
     before, kept_before = holding(stored, order), holding(stored, other)
-    named = counted(stored, "contains(held::varchar, $mark)", mark=MARK % order)
+    named = counted(stored, "contains(held::varchar, $1)", MARK % order)
     assert named.keys() >= {"pii.order_addresses", "main.orders", "main.order_status_history"}
     assert {part.split("/")[0] for part in before} == {"raw", "parquet", "analytics.duckdb"}
     assert (MARK % order).encode() in stored.layout.published.read_bytes(), "the search of raw bytes would find it"
@@ -178,14 +175,13 @@ def test_nothing_of_a_forgotten_order_is_left(stored):
     files = Counter(part.split("/")[0] for part in before)
     assert (done.pages, done.parquet_files, done.databases) == (files["raw"], files["parquet"], 1)
     assert (done.orders, done.rows) == ((order,), sum(named.values()))
-    changed = Counter(rows_before)
-    changed.subtract(counted(stored))
-    assert changed.pop("ops.forgotten_orders") == -1
-    assert {name for name, count in changed.items() if count} <= {"pii.order_addresses", "pii.order_address_candidates"}
+    rows_after = counted(stored)
+    assert rows_after - rows_before == {"ops.forgotten_orders": 1}
+    assert (rows_before - rows_after).keys() <= {"pii.order_addresses", "pii.order_address_candidates"}
     with published(stored) as connection:
         assert relations_in(connection) == defined, "tables, views and comments"
-        kept = "select automation_data->>'steps' from orders where id = ?"
-        assert connection.execute(kept, [order]).fetchall() == [("2",)], "what is not personal of a value stays"
+    kept = queried(stored.layout.published, "select automation_data->>'steps' from orders where id = ?", order)
+    assert kept == [("2",)], "what is not personal of a value stays"
     assert not list(stored.layout.work.glob("forgetting*"))
     assert_recorded(stored)
 
@@ -256,8 +252,7 @@ def test_orders_are_forgotten_although_files_are_damaged(stored):
 
 
 def test_only_windows_that_name_an_order_are_searched(stored):
-    with published(stored) as connection:
-        orders = [order for (order,) in connection.execute("select id from orders order by id").fetchall()]
+    orders = [order for (order,) in queried(stored.layout.published, "select id from orders order by id")]
     found = {order: suspects(stored.layout, stored.store, [order]) for order in orders[::6]}
     assert {len(windows) for windows in found.values()} == {1, 2}
     order = next(order for order, windows in found.items() if len(windows) == 1)

@@ -8,7 +8,7 @@ from contextlib import closing
 import duckdb
 import pytest
 
-from tests.conftest import FEWER, Bench, logged
+from tests.conftest import FEWER, Bench, logged, queried
 from tests.test_sync import begun, load
 from wms_sandbox.app import Sandbox
 from wms_sync.cli.views import status_lines
@@ -57,8 +57,7 @@ def drop(bench: Bench) -> set[str]:
 
 
 def shipments(bench: Bench) -> list[tuple[object, ...]]:
-    with duckdb.connect(bench.layout.published, read_only=True) as connection:
-        return connection.execute("select * from shipments order by id").fetchall()
+    return queried(bench.layout.published, "select * from shipments order by id")
 
 
 def forget_a_column(bench: Bench) -> None:
