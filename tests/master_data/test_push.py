@@ -434,6 +434,17 @@ def test_a_doubt_that_sending_again_settles_is_left(desk):
     assert [(Path(one.path).name, one.unsent) for one in unfinished(desk.settings)] == [("retailers.csv", 1)]
 
 
+def interrupted(desk: Desk, kind: Kind, path: Path, at: int) -> None:
+    """Interrupt a push once it has done so many rows."""
+
+    def interrupt(progress: PushProgress) -> None:
+        if progress.done == at:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        desk.push(kind, path, watcher=interrupt)
+
+
 def test_what_a_limit_or_kill_left_is_remembered(desk):
     desk.set(push_limit=1)
     path = desk.file("name,color", "a,red1", "b,red1")
@@ -443,12 +454,8 @@ def test_what_a_limit_or_kill_left_is_remembered(desk):
     [file] = unfinished(desk.settings)
     assert (file.unsent, "raise WMS_PUSH_LIMIT" in needs(desk.settings, file)) == (2, True)
 
-    def interrupt(_: PushProgress) -> None:
-        raise KeyboardInterrupt
-
     desk.set(push_limit=2)
-    with pytest.raises(KeyboardInterrupt):
-        desk.push(TAGS, path, watcher=interrupt)
+    interrupted(desk, TAGS, path, 1)
     [file] = unfinished(desk.settings)
     assert (file.unsent, file.ended_at) == (2, None)
     assert "was killed" in needs(desk.settings, file)
@@ -525,13 +532,7 @@ def test_stopping_wakes_what_waits_to_be_sent_again(desk, status, outcome):
 
 def test_an_interrupt_records_what_became_of_everything(desk):
     path = desk.file("type,sku,name", *(f"Product,P{number},P" for number in range(60)))
-
-    def interrupt(progress: PushProgress) -> None:
-        if progress.done == 10:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        desk.push(PRODUCTS, path, watcher=interrupt)
+    interrupted(desk, PRODUCTS, path, 10)
     assert_all_is_known(desk, [product["sku"] for product in desk.server.sandbox.products()])
 
 
