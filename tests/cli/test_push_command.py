@@ -236,47 +236,27 @@ def test_progress_has_an_estimate():
 
 
 MERCHANT_SET: dict[str, object] = {"merchant_username": "sandbox-merchant", "merchant_api_key": SecretStr(KEY)}
-IN_SESSIONS: dict[str, object] = {**MERCHANT_SET, "merchant_login": "session"}
-NO_BASIC = "It accepts them with WMS_MERCHANT_LOGIN=session: set that."
 
-
-def no_basic(request: Request) -> Response | None:
-    """The Merchant API takes sessions alone."""
-    basic = "authorization" in request.headers and request.url.path == "/api/jsonrpc"
-    return Response("", 401) if basic else None
-
-
-DOCTOR: dict[str, tuple[dict[str, object], Callable[..., Response | None] | None, str, str, str]] = {
-    # what is set, what answers instead of the service, which finding, how it begins and what it says
-    "no merchant": ({}, None, "merchant", "note", "the Merchant API is not set up"),
-    "no create": ({}, None, "ledger", "note", "0 creates recorded"),
-    "no folder": ({}, None, "master data", "note", "WMS_MASTER_DATA_DIR is not set"),
-    "the schema": ({}, None, "state", "note", f"schema {MIGRATIONS[-1][0]}"),
-    "no key": ({"merchant_username": "any"}, None, "merchant", "error", "WMS_MERCHANT_API_KEY is not set"),
-    "a merchant": (MERCHANT_SET, None, "merchant", "note", "accepts sandbox-merchant"),
-    "a stranger": (MERCHANT_SET | {"merchant_username": "nobody"}, None, "merchant", "error", "The Merchant API"),
-    "sessions alone": (MERCHANT_SET, no_basic, "merchant", "error", NO_BASIC),
-    "sessions": (IN_SESSIONS, no_basic, "merchant", "note", "WMS_MERCHANT_LOGIN is session"),
-    "a missing folder": ({"master_data_dir": Path("nowhere")}, None, "master data", "error", "WMS_MASTER_DATA_DIR"),
-    "a folder": ({"master_data_dir": Path()}, None, "master data", "note", "1 file of retailers"),
-    "pushes": (
-        {"master_data_dir": Path(), "push_enabled": True},
-        None,
-        "master data",
-        "note",
-        "WMS_PUSH_ENABLED is on",
-    ),
+DOCTOR: dict[str, tuple[dict[str, object], str, str, str]] = {
+    # what is set, which finding, how severe it is and what it says
+    "no merchant": ({}, "merchant", "note", "the Merchant API is not set up"),
+    "no create": ({}, "ledger", "note", "0 creates recorded"),
+    "no folder": ({}, "master data", "note", "WMS_MASTER_DATA_DIR is not set"),
+    "the schema": ({}, "state", "note", f"schema {MIGRATIONS[-1][0]}"),
+    "no key": ({"merchant_username": "any"}, "merchant", "error", "WMS_MERCHANT_API_KEY is not set"),
+    "a merchant": (MERCHANT_SET, "merchant", "note", "accepts sandbox-merchant"),
+    "a stranger": (MERCHANT_SET | {"merchant_username": "nobody"}, "merchant", "error", "The Merchant API"),
+    "a missing folder": ({"master_data_dir": Path("nowhere")}, "master data", "error", "WMS_MASTER_DATA_DIR"),
+    "a folder": ({"master_data_dir": Path()}, "master data", "note", "1 file of retailers"),
+    "pushes": ({"master_data_dir": Path(), "push_enabled": True}, "master data", "note", "WMS_PUSH_ENABLED is on"),
 }
 
 
-@pytest.mark.parametrize(("changes", "answers", "subject", "severity", "says"), DOCTOR.values(), ids=DOCTOR)
-def test_the_doctor_looks_at_what_a_push_needs(
-    settings, tmp_path, monkeypatch, changes, answers, subject, severity, says
-):
+@pytest.mark.parametrize(("changes", "subject", "severity", "says"), DOCTOR.values(), ids=DOCTOR)
+def test_the_doctor_looks_at_what_a_push_needs(settings, tmp_path, monkeypatch, changes, subject, severity, says):
     monkeypatch.chdir(tmp_path)
     write("retailers.csv")
     within = InProcess(Sandbox(SERVICE))
-    within.sandbox.intercept = answers
     examined = examine(settings.model_copy(update=changes), transport=within)
     finding = next(finding for finding in examined if finding.name == subject)
     assert (finding.severity, says in finding.text) == (severity, True), finding.text

@@ -6,8 +6,8 @@ import pytest
 
 from wms_sync.master_data.columns import column_named, columns_of, nearest
 from wms_sync.master_data.fields import Refers
-from wms_sync.master_data.kinds.products import PRODUCTS
-from wms_sync.master_data.kinds.table import KINDS, LOCATION_TAGS, RETAILERS
+from wms_sync.master_data.kinds import KINDS, LOCATION_TAGS, RETAILERS
+from wms_sync.master_data.products import PRODUCTS
 
 OPTIONS = {
     "PackagingContainer": (

@@ -32,6 +32,7 @@ from wms_sync.master_data.create import Outcome
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.kinds import RETAILERS, kind_named
 from wms_sync.master_data.plan import Action
+from wms_sync.master_data.products import PRODUCTS
 from wms_sync.master_data.push import PushReport, push_file
 from wms_sync.service.retrying import RetryPolicy
 from wms_sync.settings import Settings

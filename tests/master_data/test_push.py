@@ -34,10 +34,10 @@ from wms_sync.errors import SettingsError
 from wms_sync.master_data.apply import GIVE_UP_AFTER, GIVE_UP_BUSY, GIVE_UP_IN_DOUBT
 from wms_sync.master_data.create import Outcome, PushProgress
 from wms_sync.master_data.errors import ServiceIsBusy, ServiceKeepsFailing, TooManyCreates, UnreadableFile
-from wms_sync.master_data.kinds.kind import Kind
-from wms_sync.master_data.kinds.products import PRODUCTS
-from wms_sync.master_data.kinds.table import LOCATION_TAGS, RETAILERS
-from wms_sync.master_data.pushed_files import needs, unfinished
+from wms_sync.master_data.kind import Kind
+from wms_sync.master_data.kinds import LOCATION_TAGS, RETAILERS
+from wms_sync.master_data.products import PRODUCTS
+from wms_sync.master_data.push import needs, unfinished
 from wms_sync.service.creates import BRIEFLY
 from wms_sync.service.retrying import RetryPolicy
 from wms_sync.state.ledger import LEDGER_LACKS, State

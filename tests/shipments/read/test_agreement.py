@@ -7,7 +7,6 @@ from urllib.parse import urlencode
 import pytest
 
 from wms_sync.service.errors import Problem, Rejected, Unauthorized
-from wms_sync.service.refusals import agree
 from wms_sync.service.selection import Selection, parameters
 from wms_sync.shipments.read.field_selection import Agreement, agree
 
@@ -37,6 +36,10 @@ class Service:
         raise Rejected(f"{name} was refused", status=self.status, problems=problems)
 
 
+def agreed(service: Service) -> Agreement[str]:
+    return agree(service.ask, WHOLE)
+
+
 @pytest.mark.parametrize(
     ("refused", "omitted"),
     [
@@ -57,9 +60,9 @@ class Service:
         (["fields:packing_solution=containers"], ["fields:packing_solution"]),
     ],
 )
-def test_only_what_is_refused_is_left_out(told, refused, omitted):
-    service = Service(*refused, told=told)
-    agreement = agree(service.ask, WHOLE)
+def test_only_what_is_refused_is_left_out(refused, omitted):
+    service = Service(*refused)
+    agreement = agreed(service)
     assert sorted(agreement.selection.omitted) == sorted(omitted)
     assert agreement.answer == "answer"
     for name in {one.split("=")[0] for one in refused}:
@@ -74,15 +77,15 @@ def test_all_is_requested_only_where_specified():
 
 
 def test_a_service_without_field_selection_is_still_read():
-    service = Service(*(one.name for one in parameters(include_addresses=False)), told="nothing")
-    assert agree(service.ask, WHOLE).selection.asked == ()
+    service = Service(*(one.name for one in parameters(include_addresses=False)))
+    assert agreed(service).selection.asked == ()
     assert service.requests < 400
 
 
 @pytest.mark.parametrize("status", [403, 404, 422])
 def test_a_name_may_be_refused_with_another_status(status):
     service = Service("fields:order.tpb_group", status=status)
-    agreement = agree(service.ask, WHOLE)
+    agreement = agreed(service)
     assert tuple(agreement.selection.omitted) == ("fields:order.tpb_group",)
     assert "token" not in agreement.said["fields:order.tpb_group"]
 
