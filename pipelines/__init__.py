@@ -10,7 +10,7 @@ metadata. `pipelines` imports `wms_sync`, never the other way round, and uses on
     shipments        the source assets: changes since the sync cursor, and days to read again
     tables           one asset for each table and mart, all loaded by one step
     coverage         checks of coverage, on the asset changed_shipments
-    master_data      the assets of master data: CSV files are planned, and pushed if pushing is switched on
+    master_data      the assets of master data: CSV files are planned, and pushed if enabled or approved
     metadata         converts the library's reports to metadata
     jobs             nightly_sync, backfill_days, rebuild_tables, pushes, maintain, and the schedules
     sensors          retries of nights, alerts, hourly upkeep, automation conditions

@@ -32,7 +32,7 @@ SHOWN: Mapping[str, Callable[[str], bool]] = {
     CLOCKS: lambda finding: finding == "clocks",
     LAST_SYNC: lambda finding: finding == name_of(SYNC),
 }
-"""For each check, whether it shows the finding with a given name."""
+"""For each check but ``NO_OTHER``, whether it shows a finding, by name."""
 Metadata = Mapping[str, dg.MetadataValue | float | str]
 
 

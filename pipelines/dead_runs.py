@@ -35,7 +35,7 @@ SIGNAL = re.compile(r"was terminated by signal (\d+)")
 EXIT_CODE = re.compile(r"unexpectedly exited with code (\d+)")
 GOES_ON = "Landed pages are kept; the next run continues where it stopped."
 OUT_OF_MEMORY = (
-    "The kernel sends it when the machine or its container has no memory left: `journalctl -k` lists the processes. If "
+    "The kernel sends it when the machine or its container has no memory left: `journalctl -k` names the process. If "
     "nobody killed the run by hand, give it more memory, or lower WMS_MEMORY_LIMIT, WMS_PAGE_SIZE or "
     "WMS_MAX_PARALLEL_REQUESTS."
 )

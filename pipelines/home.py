@@ -41,8 +41,7 @@ def prepare_home(home: Path) -> Path:
 def main() -> None:
     """Prepare the folder of `DAGSTER_HOME` with its databases.
 
-    Hold a lock meanwhile, so that of several processes that start at once, one creates the databases and the others
-    wait.
+    Hold a lock meanwhile: if several processes start at once, one creates the databases and the others wait.
     """
     if not os.environ.get(HOME_VARIABLE):
         sys.exit(f"{HOME_VARIABLE} is not set: name the folder of Dagster's history.")

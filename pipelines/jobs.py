@@ -42,7 +42,7 @@ def shipment_jobs(
             REBUILD_TABLES,
             selection=dg.AssetSelection.assets(tables),
             config={"ops": {step: {"config": {"rebuild": True}}}},
-            description="Rebuilds every table from the raw pages on disk: after an upgrade, or for a new key.",
+            description="Rebuilds every table from raw pages: after an upgrade, or when sql/types gains a key.",
         ),
     )
 
@@ -53,14 +53,14 @@ def push_name(kind: Kind) -> str:
 
 
 def push_jobs(pushed: Mapping[Kind, dg.AssetsDefinition]) -> Mapping[Kind, AssetJob]:
-    """Return a job for each kind. It plans files, and sends the approved plans, or all plans if pushing is enabled."""
+    """Return a job for each kind. It plans files, and sends approved plans; without approvals, all plans if enabled."""
     return {
         kind: dg.define_asset_job(
             push_name(kind),
             selection=dg.AssetSelection.assets(asset),
             description=(
-                f"Checks and plans CSV files of {kind.plural}. Sends the plans approved in its configuration, or all "
-                "plans if WMS_PUSH_ENABLED is on."
+                f"Checks and plans CSV files of {kind.plural}. Sends the plans approved in its configuration; if "
+                "there are none, all plans if WMS_PUSH_ENABLED is on."
             ),
         )
         for kind, asset in pushed.items()

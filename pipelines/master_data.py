@@ -1,12 +1,12 @@
 """The assets of master data, one per kind: CSV files are planned, and pushed by the job of their kind.
 
-Only that job sends rows: all rows if `WMS_PUSH_ENABLED` is on, otherwise those of the plans that a person approves by
-fingerprint. Materialising an asset, alone or with others, only plans. A plan and a push are both materialisations of
-the asset; their metadata `pushed` distinguishes them. A run handles the files in its configuration or, if there are
-none, all files of its kind in `WMS_MASTER_DATA_DIR`. Rows that need attention fail checks, not the run. Three problems
-fail the run, so that an alert is sent: rows that the service did not accept, a file that cannot be handled, and an
-approved plan that has changed. The other files are still handled. Two pushes of one kind do not run at the same time:
-the library makes the second one wait.
+Only that job sends rows: those of the plans that a person approves by fingerprint or, without approvals, all rows if
+`WMS_PUSH_ENABLED` is on. Materialising an asset, alone or with others, only plans. A plan and a push are both
+materialisations of the asset; their metadata `pushed` distinguishes them. A run handles the files in its configuration
+or, if there are none, all files of its kind in `WMS_MASTER_DATA_DIR`. Rows that need attention fail checks, not the
+run. These problems fail the run, so that an alert is sent: rows that the service did not accept, a file that cannot be
+handled, and an approved plan that has changed. The other files are still handled, unless the push was stopped. Two
+pushes of one kind do not run at the same time: the library makes the second one wait.
 """
 
 from collections.abc import Iterator, Sequence

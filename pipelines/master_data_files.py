@@ -1,7 +1,7 @@
 """The sensor of master data: request a run for each new or changed file, to plan it, and to push it if that is enabled.
 
 The sensor's cursor stores, by file name, the content for which a run was last requested, so that a file is planned only
-once. A push is requested again until the outcome of every row is known (created, rejected, in doubt). While rows are
+once. A push is requested again until none of its rows is unsent or waiting. While rows are
 unsent because the service was down or the run was killed, it is requested after growing pauses; while rows only wait
 for the ids of other objects, after each sync. The state store records when each push ended and how many rows it left
 unsent or waiting, wherever the push was started.
@@ -74,7 +74,7 @@ def master_data_files(settings: Settings, pushes: Mapping[Kind, AssetJob]) -> dg
         jobs=list(pushes.values()),
         minimum_interval_seconds=LOOK_SECONDS,
         default_status=dg.DefaultSensorStatus.RUNNING,
-        description="Starts a run for new and changed files in WMS_MASTER_DATA_DIR, and for pushes with unsent rows.",
+        description="Starts a run for new and changed files in WMS_MASTER_DATA_DIR, and for unsent or waiting rows.",
     )
     def master_data_files(context: dg.SensorEvaluationContext) -> dg.SensorResult:
         if settings.master_data_dir is None:
@@ -148,7 +148,7 @@ class _Look:
         return Noticed(given, (path.name, sha256, mark.asked_at, mark.again))
 
     def _due_at(self, pushed: PushedFile | None, mark: Mark) -> float | None:
-        """Return the time to push again; None if every row is settled, or waits for an object that no sync has read."""
+        """Return the time to push again; None if all rows are settled or wait for a load, or if too many are unsent."""
         ended_at = pushed.ended_at if pushed is not None else None
         tried_at = max(mark.asked_at, ended_at.timestamp() if ended_at is not None else 0.0)
         paused = tried_at + PAUSES[min(mark.again, len(PAUSES) - 1)]
@@ -179,7 +179,7 @@ class _Look:
         return bool(self._instance.get_runs(runs, limit=1))
 
     def _run(self, noticed: list[Noticed]) -> dg.RunRequest:
-        """Return the run request for these files. Its run key keeps a tick that is evaluated twice from two runs."""
+        """Return the run request for these files. Its run key prevents two runs if a tick is evaluated twice."""
         ordered = sorted(noticed, key=lambda file: file.given.path)
         identity = json.dumps([self._settings.push_enabled, [file.identity for file in ordered]])
         return dg.RunRequest(

@@ -47,7 +47,7 @@ _BEGINS = re.compile(r"^(?:(?=[-+=])|\d{1,9}(?=[.)]))")
 def markdown(text: str) -> str:
     """Return one line of Markdown that shows this text literally: no link, picture, HTML, list, table or code.
 
-    Each run of whitespace becomes one space. A URL is not escaped, and may be shown as a link to itself.
+    Each run of whitespace becomes one space. A URL may still be shown as a link to itself.
     """
     plain = _UNSEEN.sub("\N{REPLACEMENT CHARACTER}", " ".join(text.split()))
     return _BEGINS.sub(r"\g<0>\\", _ACTIVE.sub(r"\\\g<0>", plain))

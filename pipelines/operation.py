@@ -96,7 +96,7 @@ def source_of(tags: Mapping[str, str]) -> str:
 def _outlook(settings: Settings, tags: Mapping[str, str], error: WmsSyncError) -> str:
     """Return a sentence on the next attempt of the nightly sync that failed with this error.
 
-    It is empty if the run does not belong to a nightly sync, or is not retried.
+    It is empty if the run does not belong to a nightly sync, or if such errors are not retried.
     """
     if NIGHT not in tags or not mends_by_waiting(type(error).__name__):
         return ""

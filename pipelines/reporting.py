@@ -27,7 +27,7 @@ Event = dg.AssetMaterialization | dg.AssetObservation | dg.AssetCheckEvaluation
 def report_shipments(
     settings: Settings, read: ReadReport | None, refreshed: RefreshReport | None, page: Path | None
 ) -> None:
-    """Report a run: its read, the days read, the tables and the checks of coverage, even if the run failed."""
+    """Report a run: the days read, the checks of coverage and, if it published tables, the tables and its read."""
     _report([*_events(settings, read, refreshed, page), *coverage.evaluations(settings)])
 
 

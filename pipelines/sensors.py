@@ -72,7 +72,7 @@ def upkeep(settings: Settings) -> dg.SensorDefinition:
         name="upkeep",
         minimum_interval_seconds=UPKEEP_SECONDS,
         default_status=RUNNING,
-        description="Every hour: evaluates the checks of coverage, and reports days that other commands read.",
+        description="Every hour: evaluates the checks of coverage, and reports days that commands have read.",
     )
     def upkeep(context: dg.SensorEvaluationContext) -> dg.SensorResult:
         with StateStore(settings.database_url) as store:
@@ -85,14 +85,14 @@ def upkeep(settings: Settings) -> dg.SensorDefinition:
 
 
 def night_retries(settings: Settings, pauses: Sequence[timedelta] = PAUSES) -> dg.SensorDefinition:
-    """Return a sensor that requests the next attempt of the newest failed nightly sync when the pause is over."""
+    """Return a sensor that requests the next attempt when the pause is over, if the newest sync is a failed night."""
 
     @dg.sensor(
         name="night_retries",
         job_name=jobs.NIGHTLY_SYNC,
         minimum_interval_seconds=LOOK_SECONDS,
         default_status=RUNNING,
-        description="Retries a nightly sync that failed because the service, storage or network did not answer.",
+        description="Retries a nightly sync if the service, database, storage or network did not answer.",
     )
     def night_retries(context: dg.SensorEvaluationContext) -> dg.RunRequest | dg.SkipReason:
         failed = _failed_night(settings)

@@ -1,8 +1,8 @@
 """One asset for each table and mart, without partitions, all loaded by one step.
 
 A table has the current state of all days, not the rows of one day. The step loads every landed window that is not yet
-merged, whichever run read it, then checks and publishes the tables. If a blocking check fails, the published file stays
-unchanged and the run fails. An automation condition starts the step after a run that read days or changes without
+merged, whichever run read it, then checks and publishes the tables. If a blocking check fails, the published tables
+stay unchanged and the run fails. An automation condition starts the step after a run that read days or changes without
 loading them.
 
 A table is materialised when a load brings new data, and observed when it does not. So 'materialised 2 hours ago', and
@@ -36,7 +36,7 @@ _SOURCE = re.compile(r"\b(?:from|join)\s+(?:(?P<schema>\w+)\.)?(?P<name>\w+)", r
 
 
 class LoadConfig(dg.Config):
-    """The configuration of a load. With `rebuild`, every table is rebuilt from the raw pages, as after an upgrade."""
+    """The configuration of a load. With `rebuild`, every table is rebuilt, as after an upgrade."""
 
     rebuild: bool = False
 
@@ -154,7 +154,7 @@ def _follows() -> dg.AutomationCondition[Any]:
 
 @cache
 def _freshness(settings: Settings) -> dg.FreshnessPolicy:
-    """Return the policy that a table is fresh if a load brings new data at least as often as the schedule promises."""
+    """Return the policy: a table is stale if no load brings new data for longer than the schedule allows."""
     window = late_after_at_most(settings.schedule_cron, settings.schedule_timezone)
     return dg.FreshnessPolicy.time_window(fail_window=window)
 
@@ -168,7 +168,7 @@ def _tags(relation: Relation) -> dict[str, str]:
 
 
 def _sources(settings: Settings, relation: Relation) -> list[dg.AssetKey]:
-    """Return the sources of a relation: the raw assets for a table, the tables and marts it selects from for a mart."""
+    """Return the sources: of a table, the raw assets; of a mart, the tables and marts that it selects from."""
     if not isinstance(relation, Mart):
         return [asset_keys.changes(settings), asset_keys.days(settings)]
     names = {f"{found['schema'] or 'main'}.{found['name']}" for found in _SOURCE.finditer(relation.create)}

@@ -4,7 +4,7 @@ A table is one file under ``sql/tables`` (filled by ``flatten``), ``sql/ops`` or
 mart one file under ``sql/marts``. The file is the only definition: the ``create`` statement, a comment at the end of
 each column's line, and header comments. The header keywords:
 
-- ``grain``: the meaning of one row; becomes the table's comment.
+- ``grain``: the meaning of one row; begins the comment of the table or mart.
 - ``keys``: the columns that together identify a row.
 - ``root: orders by order_id``: each row of this table belongs to a row of ``orders``, and the rows of an order are
   replaced together with it; ``order_id`` is the column of this table with the order's key. A root table is its own
@@ -149,12 +149,12 @@ def history_tables() -> tuple[Table, ...]:
 
 @cache
 def marts() -> tuple[Mart, ...]:
-    """Return the views, each after the views that it reads. All are in schema ``marts`` except ``ops.code_values``."""
+    """Return the views, each after the views that it reads. A few are outside schema ``marts``."""
     return in_order(mart_of(sql_files.read(path), path) for path in sql_files.listed("marts"))
 
 
 def in_order(found: Iterable[Mart]) -> tuple[Mart, ...]:
-    """Sort marts by name, but each after the marts that it reads. Raise ``graphlib.CycleError`` for a cycle."""
+    """Return marts in a fixed order, each after the marts that it reads. Raise ``graphlib.CycleError`` for a cycle."""
     by_name = {mart.name: mart for mart in sorted(found, key=lambda mart: mart.name)}
     ordered = TopologicalSorter({mart.name: sorted(mart.reads & by_name.keys()) for mart in by_name.values()})
     return tuple(by_name[name] for name in ordered.static_order())
@@ -179,7 +179,7 @@ def table(slug: str) -> Table:
 
 
 def tracked(history: Table) -> tuple[str, ...]:
-    """Return the columns whose changes make a new version: the service's columns that the root table also has."""
+    """Return the service's columns of both tables, except ``newer`` and keys: a change in one makes a new version."""
     root = table(history.name)
     return tuple(
         name
@@ -213,7 +213,7 @@ def _table(path: str) -> Table:
 
 
 def mart_of(text: str, path: str) -> Mart:
-    """Parse a mart from the text of its file. Raise ``ValueError``, with the path, if it creates no view."""
+    """Parse a mart from the text of its file. Raise ``ValueError``, with the path, if it creates no view or table."""
     schema, name = _created(path, text)
     columns = tuple(Column(line["name"], "", line["comment"]) for line in _SELECTED.finditer(text))
     return Mart(

@@ -25,7 +25,7 @@ def checked_cron(text: str) -> str:
     try:
         fields, _ = croniter.expand(text)
     except CroniterError as error:
-        raise ValueError(f"must have five fields: {FIELDS}. {error}") from None
+        raise ValueError(f"must have five fields, each valid: {FIELDS}. {error}") from None
     if len(fields) != len(FIELDS.split(",")):
         raise ValueError(f"must have five fields: {FIELDS}")
     try:
@@ -59,7 +59,7 @@ def late_after(cron: str, zone: str, now: datetime) -> timedelta:
 
 
 def late_after_at_most(cron: str, zone: str) -> timedelta:
-    """Return the maximum of ``late_after`` over all moments: 74 hours for a nightly schedule on weekdays."""
+    """Return the maximum of ``late_after`` at ``PATTERN`` ticks: 74 hours for a nightly schedule on weekdays."""
     return _with_run(max(later - earlier for earlier, later in pairwise(_ticks(cron, zone))))
 
 

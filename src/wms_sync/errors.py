@@ -18,7 +18,7 @@ class WmsSyncError(Exception):
 
 
 class SettingsError(WmsSyncError):
-    """A setting is missing or wrong; the message names the variable and the values it accepts."""
+    """A setting is missing or wrong, or ``.env`` cannot be read; the message says what to change."""
 
     exit_code = 2
 

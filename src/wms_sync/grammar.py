@@ -1,4 +1,4 @@
-"""Format numbers with their nouns: ``1 window``, ``2,041 windows``. Every printed count uses this module."""
+"""Format numbers with their nouns: ``1 window``, ``2,041 windows``. Every count with a noun uses this module."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ NOTICE = b"Stopping: requests under way are finished and recorded first.\n"
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Raise the interrupt itself if it ended a query of DuckDB, which wraps it in a ``RuntimeError``."""
+    """If an interrupt ended a query of DuckDB, raise the interrupt instead of DuckDB's ``RuntimeError``."""
     try:
         yield
     except RuntimeError as error:

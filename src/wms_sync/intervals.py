@@ -72,7 +72,7 @@ def intersect(left: Iterable[Interval], right: Iterable[Interval]) -> tuple[Inte
 
 
 def slices(whole: Interval, parts: int) -> tuple[Interval, ...]:
-    """Cut an interval at whole seconds into at most ``parts`` slices of about equal length, each at least a second."""
+    """Cut an interval at whole seconds into at most ``parts`` slices of similar length; less than 2 s is not cut."""
     seconds = int(whole.length.total_seconds())
     parts = max(1, min(parts, seconds))
     cuts: Sequence[datetime] = [whole.start + timedelta(seconds=seconds * number // parts) for number in range(parts)]

@@ -20,7 +20,7 @@ LARGEST_ID = INT64[-1]
 
 
 def whole(value: Any) -> int | None:  # noqa: ANN401 - any JSON
-    """Return a value as a whole number: 12 for 12, "12" and 12.0; None for 12.5 and for more than 64 bits."""
+    """Return a value as a whole number: 12 for 12, "12", 12.0; None for 12.5, over 64 bits, and floats over 2**53."""
     if isinstance(value, int):
         return value if value in INT64 and not isinstance(value, bool) else None
     if isinstance(value, str):
@@ -38,7 +38,7 @@ def identity(value: Any) -> int | None:  # noqa: ANN401 - any JSON
 
 
 _MOST_DIGITS = 4000
-"""Longer integers are not parsed as integers: above 4,300 digits Python would refuse the whole text."""
+"""Integers of this length or more are not parsed as integers: above 4,300 digits Python would refuse the whole text."""
 
 
 def loosely(text: str, endless: Callable[[str], Any] = float, **hooks: Any) -> Any:  # noqa: ANN401 - any JSON

@@ -21,7 +21,7 @@ LAKE = "lake"
 LAKE_OWNER = "lake.json"
 """A file next to the folder ``lake/``, with the identity of the lake that the files in the folder belong to."""
 MANIFEST = "manifest.json"
-"""A file in a window's folder of raw pages: the state store's record of the window, written once it is whole."""
+"""A file in a complete window's folder of raw pages: the state store's record of the window."""
 PAGES_DROPPED = "pages-dropped.json"
 """A file in a window's folder: the time at which retention deleted the window's raw pages."""
 FOREIGN_LOG = ".of-an-earlier-file"
@@ -52,7 +52,7 @@ class Layout(Struct, frozen=True):
 
     @property
     def raw(self) -> Path:
-        """Return the folder of raw pages, with one folder per window; each file is written once."""
+        """Return the folder of raw pages, with one folder per window; each page is written once."""
         return self.root / RAW
 
     def window(self, window_id: str) -> Path:
@@ -82,7 +82,7 @@ class Layout(Struct, frozen=True):
         return self.root / PARQUET
 
     def flattened_manifest(self, window_id: str) -> Path:
-        """Return the path of the list of a window's Parquet files, which is written after the last of them."""
+        """Return the path of the list of a window's Parquet files. The list is written after these files."""
         return self.root / flattened_key(window_id)
 
     def parquet_files(self, slug: str) -> list[str]:
@@ -208,7 +208,7 @@ class BackupLayout(Struct, frozen=True):
         return sorted((*self.files.glob(".*"), *self.root.glob(".*.tmp")))
 
     def backup(self, name: str) -> Path:
-        """Return the path of the record of a backup, which is written after all its files."""
+        """Return the path of a backup's record. The record is written after the backup's files."""
         return self.root / f"{name}.json"
 
     def backups(self) -> list[Path]:
@@ -217,7 +217,7 @@ class BackupLayout(Struct, frozen=True):
 
     @property
     def forgotten_orders(self) -> Path:
-        """Return the path of the list of all orders that had been forgotten when any backup in this folder was made."""
+        """Return the path of the list of orders that had been forgotten when one of these backups was made."""
         return self.root / FORGOTTEN
 
 
@@ -232,7 +232,7 @@ def window_key(window_id: str) -> str:
 
 
 def raw_key(window_id: str, name: str) -> str:
-    """Return the key of a raw page or manifest of a window."""
+    """Return the key of a file in a window's folder of raw pages."""
     return f"{RAW}/{window_id}/{name}"
 
 

@@ -58,7 +58,7 @@ def handling(handler: logging.Handler) -> Iterator[None]:
 
 
 class PlainLines(Generic[T]):
-    """A watcher that writes a line at once and then every ten seconds. The result of the run has the final state."""
+    """A watcher that writes a line at once, then at most one every ten seconds. The result has the final state."""
 
     def __init__(self, write: Callable[[str], object], line: Callable[[T], str]) -> None:
         self._write = write
@@ -74,8 +74,8 @@ class PlainLines(Generic[T]):
 
 
 def line(progress: Progress) -> str:
-    """Return the progress of a read: `52,000 of 100,000 shipments (52 %), 52 pages, 4 of 10 windows`."""
-    share = f" ({progress.records * 100 // progress.expected} %)" if progress.expected else ""
+    """Return the progress of a read: `52,000 of 100,000 shipments (52%), 52 pages, 4 of 10 windows`."""
+    share = f" ({progress.records * 100 // progress.expected}%)" if progress.expected else ""
     return (
         f"{progress.records:,} of {count_of(progress.expected, 'shipment')}{share}, "
         f"{count_of(progress.pages, 'page')}, {progress.windows_done:,} of {count_of(progress.windows, 'window')}"
@@ -83,9 +83,9 @@ def line(progress: Progress) -> str:
 
 
 def push_line(progress: PushProgress) -> str:
-    """Return the progress of a push: `1,200 of 10,000 sent (12 %), 1,198 created, 2 rejected, about 80 s left`."""
+    """Return the progress of a push: `1,200 of 10,000 sent (12%), 1,198 created, 2 rejected, about 80 s left`."""
     counted = "".join(f", {count:,} {outcome}" for outcome, count in progress.counts.items())
     return (
-        f"{progress.done:,} of {progress.total:,} sent ({progress.done * 100 // progress.total} %){counted}, "
+        f"{progress.done:,} of {progress.total:,} sent ({progress.done * 100 // progress.total}%){counted}, "
         f"about {progress.remaining_seconds:.0f} s left"
     )

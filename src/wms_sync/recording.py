@@ -53,7 +53,7 @@ SINGULAR = {
     "files_left": "file left",
     "files_deleted": "file deleted",
 }
-"""The singular of each count of things. Any other name counts rows by outcome, such as ``rejected``."""
+"""The singular of counts of things. Other names, such as ``rejected``, have only one form."""
 DETAILS = frozenset({"pages", "windows", "bytes", "requests", "merged_windows", "published_bytes"})
 """Counts that the summary leaves out; the run's metadata has them."""
 
@@ -67,7 +67,7 @@ class Ended(Struct, frozen=True):
 
     @classmethod
     def by(cls, error: BaseException) -> Ended:
-        """Return the end of a run by this error. The message of a defect may have any data: only the log shows it."""
+        """Return the end of a run that raised this error. Only the log shows a defect's message: it may quote data."""
         kind = type(error).__name__
         if not isinstance(error, Exception):
             return cls("interrupted", "The run was interrupted; the next run continues where it stopped.", kind)
@@ -142,7 +142,7 @@ class Recording:
             with RunRecords(self._settings.database_url) as records:
                 for killed in records.mark_killed(self._settings.layout):
                     logger.warning(
-                        "the previous run, %(purpose)s (%(run)s), was killed",
+                        "an earlier run, %(purpose)s (%(run)s), was killed",
                         {"purpose": killed.purpose, "run": killed.run_id},
                     )
                 records.started(self.run_id, self._purpose, self._source)
@@ -203,7 +203,7 @@ def summary(record: RunRecord) -> str:
     """Return what a run did as one line.
 
     `sync succeeded: 5,000 shipments read, 81,234 rows merged, 0 quarantined; read 5.6 s, load 7.1 s; data as of
-    2026-03-01 02:00:03 UTC`. Counts other than these three are left out if they are zero.
+    2026-03-01 02:00:03 UTC`. Other counts are left out if they are zero or in ``DETAILS``.
     """
     parts = [count_of(count, *_in_words(name)) for name, count in record.counts.items() if _is_shown(name, count)]
     took = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in record.phases.items())
@@ -225,5 +225,5 @@ def _never_failing(loss: str) -> Iterator[None]:
     try:
         yield
     except (WmsSyncError, SQLAlchemyError, OSError) as error:
-        # level INFO: the run itself fails because of the same problem, and its error says what to do
+        # level INFO: usually the run itself fails because of the same problem, and its error says what to do
         logger.info("%(loss)s (%(kind)s)", {"loss": loss, "kind": type(error).__name__})

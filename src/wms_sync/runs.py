@@ -1,4 +1,4 @@
-"""One run from its lock to its record and report: a sync, a backfill, a load, a rebuild, maintenance, or a push.
+"""One run from its lock to its record and report: a sync, backfill, load, rebuild, replay, maintenance or push.
 
 The command line and the steps of Dagster both call this module. Belongs here: the order of lock, record, reading,
 loading and report. Keep out: who starts a run, its output, and its display in an orchestrator.
@@ -44,7 +44,7 @@ Handled = Plan | PushReport
 
 
 class NotPublished(WmsSyncError):
-    """Blocking checks failed; the published file is unchanged."""
+    """Blocking checks failed; the published tables are unchanged."""
 
 
 class InterruptedPush(WmsSyncError):
@@ -56,7 +56,7 @@ class RowsUnsent(MasterDataError):
 
 
 class WrongHeader(MasterDataError):
-    """The header is wrong, so no row of the file can be read."""
+    """The header is wrong, so no row of the file was sent."""
 
 
 class RunReport(Struct, frozen=True):
@@ -140,7 +140,7 @@ class Operation:
             return self._load(run, refresh)
 
     def rebuild(self) -> RefreshReport:
-        """Rebuild every table from the raw pages, without a request to the service."""
+        """Rebuild every table without requests, from Parquet files where raw pages were dropped."""
         with self._turn("rebuild", phase="rebuild", from_scratch=True) as run:
             return self._load(run, rebuild)
 
@@ -172,7 +172,7 @@ class Operation:
     def _turn(self, purpose: str, *, phase: str, from_scratch: bool = False) -> Iterator[Run]:
         """Hold the writer's lock inside the block, whose first phase is ``phase``.
 
-        Write the report afterwards, so that its findings include those of this run.
+        Write the report after a load, so that its findings include those of this run.
         """
         before = self.refreshed
         if self._recording is None:

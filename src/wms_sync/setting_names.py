@@ -74,7 +74,7 @@ def misspelt(known: Collection[str], prefix: str, from_file: Collection[str]) ->
 
 
 def leave_to_env_file(prefix: str, env_file: Path) -> None:
-    """Delete from this process's environment the variables that have the same value in the file.
+    """Delete from this process's environment the variables with this prefix that have the same value in the file.
 
     Dagster copies ``.env`` into the environment of its processes when they start, and the environment wins over the
     file: without this, a run would not see later changes of the file.

@@ -219,7 +219,7 @@ class Settings(BaseModel):
         try:
             found = None if value is None else value.expanduser().absolute()
         except RuntimeError:
-            raise ValueError("starts with ~ and a name that has no home folder: write the whole path") from None
+            raise ValueError("starts with ~, but the home folder is unknown: write the whole path") from None
         except FileNotFoundError:
             raise ValueError("is relative to the current folder, which was deleted: change to another folder") from None
         try:
@@ -312,7 +312,7 @@ class Settings(BaseModel):
         return self.base_url
 
     def require_service(self) -> tuple[str, SecretStr]:
-        """Return the base URL and token. Raise ``SettingsError`` for the one that is not set."""
+        """Return the base URL and token. Raise ``SettingsError`` for the first that is not set."""
         base_url = self.require_base_url()
         if self.api_token is None:
             raise SettingsError(
@@ -368,9 +368,9 @@ def _parts(value: str) -> tuple[str, ...]:
 
 
 def checked_base_url(value: str) -> str:
-    """Return an origin in canonical form, because it is part of each key of the ledger of creates.
+    """Return an origin in canonical form, because each key of the ledger contains it.
 
-    Raise ``ValueError`` for anything else. It must be https, so that the token stays private; plain http is for
+    Raise ``ValueError`` for anything else. The origin must use https, which keeps the token private; plain http is for
     loopback only.
     """
     url = urlsplit(value.strip())
@@ -381,7 +381,7 @@ def checked_base_url(value: str) -> str:
     if not _HOST.fullmatch(url.hostname):
         raise ValueError("has an invalid host name: type it by hand, in ASCII letters, without invisible characters")
     if url.scheme == "http" and not _is_loopback(url.hostname):
-        raise ValueError("must be https: plain http would send the token in the clear (allowed to loopback only)")
+        raise ValueError("must be https: plain http would send secrets in the clear (allowed to loopback only)")
     try:
         _ = url.port
     except ValueError:
@@ -391,7 +391,7 @@ def checked_base_url(value: str) -> str:
 
 
 def _refuse_unsafe_address(value: str) -> None:
-    """Refuse an invalid address, and plain http. The address may be a secret, so the message does not show it."""
+    """Refuse an invalid address, and http except to loopback. The address may be secret, so the message hides it."""
     url = urlsplit(value.strip())
     if url.scheme not in {"http", "https"} or not url.hostname:
         raise ValueError("must look like https://hooks.example.com/...")

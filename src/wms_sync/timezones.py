@@ -79,7 +79,7 @@ def parse_warehouse_timezones(text: str) -> WarehouseTimezones:
 
 
 def offsets(timezone: str, now: datetime) -> Iterator[Offset]:
-    """Yield the offsets of a zone in order and without a gap, with its changes up to ``YEARS_AHEAD`` after ``now``."""
+    """Yield a zone's offsets in order, without a gap. Its changes end before the year ``YEARS_AHEAD`` after ``now``."""
     from_at, seconds = BEGINNING, _seconds(timezone, datetime(FIRST_YEAR, 1, 1, tzinfo=UTC))
     for changed_at, later in _changes(timezone, now.year + YEARS_AHEAD):
         yield Offset(timezone, from_at, changed_at, seconds)

@@ -88,7 +88,7 @@ def test_it_shows_what_it_would_remove_and_asks(forget, bench, sandbox, settings
     assert forget(str(order), "--take-off", answer="n\n").exit_code == 2
     off = forget(str(order), "--take-off", answer="y\n")
     assert off.exit_code == 0, off.output
-    assert "when a backfill reads the days again" in off.output
+    assert "when a backfill rereads the days" in off.output
     assert bench.store.forgotten() == frozenset()
     assert settings.layout.forgotten_orders.read_text() == "[]"
 

@@ -232,7 +232,7 @@ def test_a_polite_kill_finishes_what_is_under_way(environment, service, settings
 def test_progress_has_an_estimate():
     counts = {Outcome.CREATED: 99, Outcome.REJECTED: 1}
     now = PushProgress(total=1000, done=100, counts=counts, seconds=10.0)
-    assert push_line(now) == "100 of 1,000 sent (10 %), 99 created, 1 rejected, about 90 s left"
+    assert push_line(now) == "100 of 1,000 sent (10%), 99 created, 1 rejected, about 90 s left"
 
 
 MERCHANT_SET: dict[str, object] = {"merchant_username": "sandbox-merchant", "merchant_api_key": SecretStr(KEY)}

@@ -139,7 +139,7 @@ FAULTS = (
         GATE,
     ),
     Fault(
-        "a page that is nested too deep stops the sync",
+        "a page that is nested too deeply stops the sync",
         ("an unknown key, nested 100,000 deep",),
         "src/wms_sync/shipments/flatten/repair.py",
         "        except RecursionError:\n            why",

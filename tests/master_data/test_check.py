@@ -32,7 +32,7 @@ MISTAKES: list[tuple[str, dict[str, str], str, str]] = [
     ("Product", {"sku": ""}, "sku", "Must be filled."),
     ("Product", {"name": "#N/A"}, "name", "Is the error of a spreadsheet formula"),
     ("Product", {"sku": "4.01E+12"}, "sku", "Was shortened by a spreadsheet"),
-    ("Product", {"sku": "1-Mar"}, "sku", "Is a date, into which a spreadsheet turns"),
+    ("Product", {"sku": "1-Mar"}, "sku", "Is a date: spreadsheets turn"),
     ("Product", {"name": "  "}, "name", "Must be filled."),
     ("Produkt", {}, "type", "Did you mean Product?"),
     ("Product", {"is_enabled": "x"}, "is_enabled", "Must be true or false"),
@@ -150,8 +150,8 @@ MISTAKES: list[tuple[str, dict[str, str], str, str]] = [
     ("Product", {"resource_json": '{"type": null}'}, "resource_json", "Has a type that is not text"),
     ("Product", {"resource_json": '{"a": 1, "a": 2}'}, "resource_json", "Has the key a twice"),
     ("Product", {"merchant_code": "m01", "merchant_id": "12"}, "merchant_id", "Fills the same field as merchant_code"),
-    ("Product", {"sku": "TWICE"}, "sku", "The same sku, except for upper and lower case, is on line 127"),
-    ("Product", {"sku": "twice"}, "sku", "The same sku, except for upper and lower case, is on line 125"),
+    ("Product", {"sku": "TWICE"}, "sku", "The same sku, apart from case, is on line 127"),
+    ("Product", {"sku": "twice"}, "sku", "The same sku, apart from case, is on line 125"),
     ("Product", {"name": "Caf\ufffd"}, "name", "Has U+FFFD, which replaces a letter that was lost"),
 ]
 

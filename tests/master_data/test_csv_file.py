@@ -131,7 +131,7 @@ def test_what_is_read_of_a_file(tmp_path, raw, read_as, set_aside):
         (b"\xd0\xcf\x11\xe0rest", "it is a workbook"),
         ("code\nA\n".encode("utf-16-le"), "NUL characters"),
         ("\ufeffcode\nA\n".encode("utf-16-be"), "NUL characters"),
-        (b"\xff\xfec\x00o\x00d", "it begins as utf-16-le, but byte 6 is not"),
+        (b"\xff\xfec\x00o\x00d", "it is marked as utf-16-le, but byte 6 is not"),
         (b"code\n\x81\xff\n", "byte 5 is neither UTF-8 nor Windows-1252"),
         ("code\nKühl ".encode() + b"\xe9\n", "byte 11 is not UTF-8, but other letters are"),
         (b'"code,name\nA,B\n', "its header, on line 1, has a quote that is not closed"),

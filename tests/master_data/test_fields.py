@@ -111,7 +111,7 @@ REFUSED: dict[str, tuple[Parse, str, tuple[str, ...]]] = {
     "a formula that keeps zeros": (CODE, "Is a spreadsheet formula", ('="00123"',)),
     "a date of a spreadsheet": (
         CODE,
-        "Is a date, into which a spreadsheet turns",
+        "Is a date: spreadsheets turn",
         ("1-Mar", "01-Mar-26", "Mar-01", "Sep 24", "01. Mrz", "Dez 01", "03.01.26", "12/31/26"),
     ),
     "a barcode as a number": (
@@ -139,7 +139,7 @@ REFUSED: dict[str, tuple[Parse, str, tuple[str, ...]]] = {
     "a number of 5,000 digits": (json_value, "too many digits", ("[" + "9" * 5000 + "]",)),
     "NaN": (json_value, "Has NaN, which is not valid JSON", ("[NaN]",)),
     "a number with more digits": (json_value, "Has a number with more digits", ("[0.1234567890123456789]",)),
-    "nested too deep": (json_value, "nested too deep", ("[" * 100_000, "[" * 65 + "]" * 65)),
+    "nested too deeply": (json_value, "nested too deeply", ("[" * 100_000, "[" * 65 + "]" * 65)),
     "half a character": (
         json_value,
         "Has half a character",

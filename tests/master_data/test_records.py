@@ -22,7 +22,7 @@ TREE = "code,name,parent_retailer_code"
 BOXES = "type,sku,name,container_options.associated_product_skus"
 CIRCLE = "Refers in a circle: "
 TYPED = "type,sku,name,infill_options.infill_priority,weight.value,container_options.container_style"
-OF_CASE = "The same code, except for upper and lower case, is on lines"
+OF_CASE = "The same code, apart from case, is on lines"
 OF_ACCENTS = "The same code, except for letters with accents that are encoded in two ways, is on line"
 TOGETHER: dict[str, tuple[Kind, tuple[str, ...], str, list[tuple[int, str | None, str]]]] = {
     # a file, the keys in the order in which they are sent, and what is said of the others

@@ -110,7 +110,7 @@ def test_a_night_reads_and_loads_and_again_harmless(settings, instance, launch, 
     assert (record.outcome, record.error, record.counts["records"]) == ("succeeded", None, SHIPMENTS)
     assert record.phases.keys() == {"read", "load"}
     log = log_of(instance, first)
-    assert "0 of 300 shipments (0 %)" in log, "progress"
+    assert "0 of 300 shipments (0%)" in log, "progress"
     assert "merged 1 of" in log
     assert re.search(r"sync succeeded: 300 shipments read, [\d,]+ rows merged, 0 quarantined.*; read \d+\.\d s", log)
 

@@ -35,7 +35,7 @@ def test_a_token_beyond_all_calendars_names_no_expiry(bench):
     claims = urlsafe_b64encode(b'{"exp": 1e20}').decode().rstrip("=")
     settings = bench.settings.model_copy(update={"api_token": SecretStr(f"head.{claims}.signature")})
     told = next(one for one in examine(settings) if one.name == "token")
-    assert (told.severity, "has no expiry date" in told.text) == ("note", True)
+    assert (told.severity, "shows no expiry date" in told.text) == ("note", True)
 
 
 def without_gallery(page: dict[str, Any]) -> dict[str, Any]:

@@ -142,7 +142,7 @@ DOUBTFUL: list[tuple[str, Response, str]] = [
     ("nobody", Disconnect(), "sent but not answered"),
     ("nobody, though it was done", AnswerLost(), "sent but not answered"),
     *(
-        (f"a proxy with {status}, though it was done", ProxyAnswer(status), f"answered {status}.*may have been done")
+        (f"a proxy with {status}, though it was done", ProxyAnswer(status), f"answered {status}.*may have taken effect")
         for status in (304, 408, 500, 502, 503, 504)
     ),
     # a 403 of a firewall counted as a wrong token, so that nothing had been done
@@ -193,7 +193,7 @@ DOUBTFUL: list[tuple[str, Response, str]] = [
         )
     ),
     *(
-        ("the address of something below", Response("", 302, {"Location": to}), "A 302 can also mean that the create")
+        ("the address of something below", Response("", 302, {"Location": to}), "A 302 can also mean that the request")
         for to in BELOW
     ),
     ("see other", Response("", 303, {"Location": "/elsewhere"}), "answered 303"),

@@ -199,7 +199,7 @@ def test_a_postgresql_that_takes_no_writes_is_named(postgres_url, tmp_path, data
     assert found() == []
     made_read_only = f"alter database {name_of(database)} set default_transaction_read_only = on"
     Lakes(postgres_url).execute(postgres_url, made_read_only)
-    said = r"refuses \(cannot execute .* in a read-only transaction\)\. It is a standby.* to the primary"
+    said = r"refuses a statement \(cannot execute .* in a read-only transaction\)\. It is a standby.* to the primary"
     with pytest.raises(StateRefused, match=said):
         turn_at(database, tmp_path)
     assert re.search(said, "\n".join(found()))
@@ -211,7 +211,7 @@ def test_a_role_without_rights_is_named(postgres_url, tmp_path, database):
     lakes = Lakes(postgres_url)
     lakes.execute(postgres_url, f"create role {role} login")
     try:
-        with pytest.raises(StateRefused, match=r"refuses \(permission denied for table .*\)\. Use the role"):
+        with pytest.raises(StateRefused, match=r"a statement \(permission denied for table .*\)\. In WMS_STATE_URL"):
             StateStore(database.replace("wms@", f"{role}@"))
     finally:
         lakes.execute(postgres_url, f"drop role {role}")

@@ -26,7 +26,7 @@ EXAMPLES = {
     "inbox list": "wms-sync inbox list",
     "inbox show": "wms-sync inbox show value-3f2a1c",
     "inbox replay": "wms-sync inbox replay",
-    "acknowledge": "wms-sync acknowledge run-3f2a1c",
+    "acknowledge": "wms-sync acknowledge run-sync",
     "push": "wms-sync push retailers retailers.csv --dry-run",
     "merchant call": """wms-sync merchant call retailer.list '[{"code": {"in": ["NWT"]}}]'""",
     "report": "wms-sync report --to /tmp/report.html",
@@ -76,7 +76,7 @@ class Grouped(click.Group):
         return [name for names in GROUPS.values() for name in names]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write a section for each group, with the whole first sentence of each command's help."""
+        """Write a section for each group, with the whole first paragraph of each command's help."""
         for group, names in GROUPS.items():
             with formatter.section(group):
                 formatter.write_dl([(name, first_sentence(self.commands[name])) for name in names])

@@ -1,7 +1,8 @@
 """The commands of ``wms-sync``.
 
 Each command reads the settings, makes one call, and prints the result. Exit 0: done. 1: failed. 2: wrong usage or
-settings. 3: done, but there are findings. Slow imports are inside the commands, so that ``--help`` is fast.
+settings. 3: done, but there are findings. 130: interrupted. Slow imports are inside the commands, so that ``--help`` is
+fast.
 """
 
 from __future__ import annotations
@@ -30,15 +31,15 @@ ALERT_SECONDS = 5.0
 """The maximum time that a command spends on sending alerts; a later command or run sends the remaining alerts."""
 FILE = click.Path(path_type=Path)
 DAY = click.DateTime(formats=["%Y-%m-%d"])
-FORCE = click.option("--force", is_flag=True, help="Replace a file that this command did not write.")
+FORCE = click.option("--force", is_flag=True, help="Replace any file, whatever wrote it.")
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for other programs.")
 
 
 def exits_with_code(command: Callable[..., int | None]) -> Callable[..., NoReturn]:
     """Report known errors, and files that cannot be used, by a message and an exit code.
 
-    Any other error is a defect and keeps its traceback. In each case, send the alerts that are due, including those of
-    other runs.
+    Any other error is a defect and keeps its traceback. Unless interrupted, send the alerts that are due, including
+    those of other runs.
     """
 
     @wraps(command)
@@ -192,7 +193,7 @@ def call(method: str, arguments: str) -> None:
 @main.command()
 @exits_with_code
 def rebuild() -> int:
-    """Rebuild every table from the raw pages on disk, without a request to the service."""
+    """Rebuild every table without requests, from Parquet files where raw pages were dropped."""
     settings = Settings.load()
     from wms_sync.cli.runs import run_rebuild
 
@@ -214,7 +215,7 @@ def maintain() -> int:
 
 @main.command()
 @AS_JSON
-@click.option("--check", "is_check", is_flag=True, help="Print only one line: the worst finding.")
+@click.option("--check", "is_check", is_flag=True, help="Print only one line: the worst finding, or ok.")
 @exits_with_code
 def status(as_json: bool, is_check: bool) -> int:
     """Show how far the data reaches, the last runs, row counts, pushes and findings.
@@ -337,7 +338,7 @@ def reader() -> None:
 def report(to: Path | None, force: bool) -> None:
     """Write the report: one HTML page for people who do not write SQL.
 
-    If WMS_REPORT is set, each load writes the report.
+    If WMS_REPORT is on, each load writes the report.
     """
     from wms_sync.reports.report import make_report
 

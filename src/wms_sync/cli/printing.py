@@ -1,4 +1,4 @@
-"""Print lines that may contain text from the service or a file. Only this module writes text for the command line.
+"""Print lines that may contain text from the service or a file. Commands write their text through this module.
 
 It also names this program as the user has to type it: in a clone, in a virtual environment, or on the path.
 """

@@ -65,7 +65,7 @@ def run_backfill(settings: Settings, start: date, end: date) -> int:
 
 
 def run_rebuild(settings: Settings) -> int:
-    """Rebuild every table from the raw pages; return the exit code."""
+    """Rebuild every table without requests; return the exit code."""
     return report(_run(settings, lambda run: run.rebuild()))
 
 
@@ -113,7 +113,7 @@ def run_push(
 def _run(settings: Settings, does: Callable[[Operation], object], *, is_shown: bool = True) -> RunReport:
     """Run the operation and report it to Dagster's catalogue, even if it failed.
 
-    SIGINT and SIGTERM end the operation between two pages and raise ``KeyboardInterrupt``.
+    SIGINT and SIGTERM end the operation with ``KeyboardInterrupt``.
     """
     from wms_sync.runs import Operation
 
@@ -182,12 +182,12 @@ class _Shown(Struct, frozen=True):
 
 
 def progress() -> AbstractContextManager[Watcher]:
-    """Yield a watcher for a read and show the steps of a load, on a terminal or on plain standard error."""
+    """Yield a watcher that shows a read; show a load's steps too: as bars on a terminal, as plain lines elsewhere."""
     return _watched("reading", line, _of_read)
 
 
 def push_progress() -> AbstractContextManager[PushWatcher]:
-    """Yield a watcher for a push, on a terminal or on plain standard error."""
+    """Yield a watcher that shows a push: as a bar on a terminal, as plain lines elsewhere."""
     return _watched("pushing", push_line, _of_push)
 
 
@@ -241,7 +241,7 @@ class _Steps(logging.Filter):
 
 
 class _Seldom(logging.Filter):
-    """Passes the first record of a step, then one record every ten seconds, and the last one."""
+    """Passes the first record of a step, then at most one every ten seconds, and the last one."""
 
     def __init__(self) -> None:
         super().__init__()

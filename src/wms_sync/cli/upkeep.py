@@ -80,7 +80,7 @@ def _restored_lines(restored: Restored) -> Iterator[str]:
         since = f"{restored.creates_unknown_since:%Y-%m-%d %H:%M} UTC"
         yield (
             f"ledger    may lack creates after {since}: a push of products first looks up in the service each product "
-            "that is not in the ledger. If you know that none is missing: `wms-sync restore --creates-are-known`"
+            "that is not in the ledger. If you know that no create is missing: `wms-sync restore --creates-are-known`"
         )
     yield "next      `wms-sync sync` reads what changed since the backup"
 
@@ -141,7 +141,7 @@ def take_off(settings: Settings, names: Sequence[str], *, yes: bool) -> None:
     say_lines(chain.from_iterable(map(_order_lines, orders)))
     say(
         "An order off the list is treated like any other: later reads store its destination and, with "
-        "WMS_INCLUDE_ADDRESSES, its persons. The removed data comes back only when a backfill reads the days again on "
+        "WMS_INCLUDE_ADDRESSES, its persons. The removed data comes back only when a backfill rereads the days on "
         "which its shipments changed."
     )
     if not yes:

@@ -208,7 +208,7 @@ def show_explained(
 ) -> None:
     """Print where the rows of a shipment, of an order, or of the shipments with a tracking number came from.
 
-    The JSON is one object for a shipment, a list of orders or a list of the shipments with this tracking number.
+    The JSON is one object for a shipment, a list of orders for an order, and a list of shipments for a tracking number.
     """
     from wms_sync.reports.explain import explain, explain_orders, explain_tracking, explanation_lines, order_lines
     from wms_sync.state.store import StateStore
@@ -324,7 +324,7 @@ MEANINGS = {
     Action.ALREADY_THERE: "nothing to do",
     Action.CHANGED: "created earlier with other values; the interface cannot update: change it in the service",
     Action.WAITS: "refers to an object whose id is not known yet: push again later",
-    Action.IN_DOUBT: "sent earlier, without an answer",
+    Action.IN_DOUBT: "may have been created earlier",
     Action.REJECTED: "breaks a rule: correct it",
 }
 """The meaning of each action, in the order of printing: rows that need attention come last, next to the summary."""

@@ -60,7 +60,7 @@ class ReadyRows:
 
     @property
     def is_empty(self) -> bool:
-        """Return whether no row can be sent before another row is finished."""
+        """Return whether no row is ready to be sent."""
         return not self._ready
 
     def take(self, most: int) -> Sequence[Step]:
@@ -308,7 +308,7 @@ class Push:
         self._report_progress()
 
     def _without_repeated_id(self, key: str, sent: Sent) -> Sent:
-        """Remove an id that two rows got from both, and stop the push: it is unknown which row the id belongs to."""
+        """If two rows got the same id, remove it from both and stop the push: it is unknown whose id it is."""
         other = self._by_id.get(sent.remote_id)
         if sent.remote_id is None or other is None or other.key == key:
             return sent
@@ -366,7 +366,7 @@ class Push:
             future.cancel()
 
     def _withdrawn(self, intent: Entry) -> Entry:
-        """Return the ledger's entry for an intent that was not sent. It replaces the intent, which may be published."""
+        """Return the ledger's entry for an unsent intent. It must replace the intent, because that may be published."""
         prior = self._rows.steps[intent.key].entry
         if prior is not None and (prior.state in UNSURE or intent.state in PRESENT):
             return replace(prior, attempts=intent.attempts)

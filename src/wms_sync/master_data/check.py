@@ -65,7 +65,7 @@ class Checked(Struct, frozen=True, eq=False):
 
     @property
     def header_is_wrong(self) -> bool:
-        """Return whether a column is unknown, missing or repeated, so that no row can be trusted."""
+        """Return whether a column is unknown, refused, missing or repeated, so that no row can be trusted."""
         return any(violation.line == self.file.header_line for violation in self.violations)
 
 
@@ -180,7 +180,7 @@ def _adapter(shape: type) -> TypeAdapter[dict[str, Any]]:
 
 
 def _nested(kind: Kind, row: Mapping[FileColumn, str], overlay: Overlay) -> dict[str, Any]:
-    """Nest the cells of a row like the fields of its body. Mark required fields that the overlay sets as given."""
+    """Nest the cells of a row like the fields of its body. Mark required fields as given if the overlay sets them."""
     nested: dict[str, Any] = {}
     for placed, text in row.items():
         *above, field = placed.column.place

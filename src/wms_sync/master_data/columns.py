@@ -1,7 +1,7 @@
 """The columns of each kind of master data, derived from its bodies, so that fields and rules are listed only once.
 
-The name of a column is the path of its field in the body, joined by dots. A reference has two columns: one for the
-natural key, one for the id. ``wms-sync push --columns`` prints all columns of a kind.
+The name of a column is the path of its field in the body, joined by dots. A reference has a column for the id and, if
+there is a natural key, one for that. ``wms-sync push --columns`` prints all columns of a kind.
 
 A wrong header is reported together with all other violations, and no row of the file is sent: otherwise every record
 would lack the misspelt column.
@@ -91,7 +91,7 @@ def column_named(kind: Kind, name: str) -> Column | None:
 
 
 def nearest(kind: Kind, name: str) -> str | None:
-    """Return the column whose name is closest to an unknown name; None if no name is close."""
+    """Return the name closest to an unknown name: a column, or its last part; None if none is close."""
     names = [column.name for column in columns_of(kind)]
     close = get_close_matches(name, names, n=1)
     same_end = [known for known in names if _bare(known) == name or known.endswith(f".{name}")]

@@ -108,7 +108,7 @@ class Applied(Struct, frozen=True):
 
 
 SENDINGS = 3
-"""The number of attempts at a create that gets no answer, if it is safe to send it again."""
+"""The maximum number of attempts at a create that gets no answer, if it is safe to send it again."""
 PROOF = "sent earlier; the service refuses a second one, so the first one was created"
 FOUND = "sent earlier; the service refuses it now, but shows such an object"
 PASSING = ServiceFailed | NotSent

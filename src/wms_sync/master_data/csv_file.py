@@ -81,7 +81,7 @@ class CsvFile(Struct, frozen=True, eq=False):
 
 
 def read_csv(path: Path) -> CsvFile:
-    """Read the file at ``path``. Raise ``UnreadableFile`` if it does not exist or is not CSV."""
+    """Read the file at ``path``. Raise ``UnreadableFile`` if it cannot be read as CSV."""
     raw = _bytes(path)
     text, encoding = decode(path, raw)
     lines = list(io.StringIO(text, newline=""))
@@ -249,7 +249,7 @@ def decode(path: Path, raw: bytes) -> tuple[str, str]:
         return raw.decode(encoding).removeprefix("\ufeff"), encoding
     except UnicodeDecodeError as error:
         raise UnreadableFile(
-            path, f"it begins as {encoding}, but byte {error.start} is not valid. Save it again as 'CSV UTF-8'."
+            path, f"it is marked as {encoding}, but byte {error.start} is not valid. Save it again as 'CSV UTF-8'."
         ) from error
 
 

@@ -7,7 +7,7 @@
     ├── ServiceIsBusy     the service was too busy for several consecutive creates; the push stopped
     └── ServiceRepeatsIds    two creates were answered with the same id; the push stopped
 
-A row that breaks a rule raises no error: it becomes an ``Violation``, and the other rows are still handled.
+A row that breaks a rule raises no error: it yields a ``Violation``, and the other rows are still handled.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class TooManyCreates(MasterDataError):
 
 
 class ServiceKeepsFailing(MasterDataError):
-    """The service fails for every create. It is safe to push the unsent rows again."""
+    """Several consecutive creates failed. It is safe to push the unsent rows again."""
 
     def __init__(self, failures: int, last: str | None) -> None:
         super().__init__(

@@ -131,7 +131,7 @@ def of_entry(entry: Entry, type_: str) -> Found:
 
 
 def made_since(moment: datetime, shown: Iterable[Found]) -> tuple[Found, ...]:
-    """Return the only object that the service created after ``moment``; nothing if there are none or several.
+    """Return the only object created after ``moment`` less ``CLOCKS_DIFFER``; nothing if there are none or several.
 
     A ``created_at`` in the future is no proof: it is wrong, or local time without a zone, and may be hours too late.
     """
@@ -180,7 +180,7 @@ def _in_shipments(target: Target, wanted: Keys) -> Things:
 
 
 def _look_up(lookup: Lookup, asked: Keys, things: Things) -> None:
-    """Look up objects in the Merchant API that the other sources lack, know without an id, or have in doubt."""
+    """Look up in the Merchant API the objects that the other sources lack, know without an id, or have in doubt."""
     for type_, keys in asked.items():
         for key, found in lookup.find(type_, sorted(keys)).items():
             by_id = {thing.id: thing for thing in (*found, *things.get((type_, key), ())) if thing.id is not None}
@@ -277,9 +277,9 @@ def _filter(method: MerchantMethod, keys: list[str]) -> dict[str, object]:
 
 
 def _listed(method: MerchantMethod, result: object) -> list[Row]:
-    """Return the rows of a result: a list, a list under ``results``, or an object whose keys are ids.
+    """Return the rows of a result: a list, a list under ``results``, or an object whose keys are ids; null has none.
 
-    Raise ``ProtocolError`` for any other shape, which must not count as an empty list.
+    Raise ``ProtocolError`` for any other shape instead of taking it as empty.
     """
     listed = result.get("results", list(result.values())) if isinstance(result, dict) else result
     rows = [] if listed is None else listed

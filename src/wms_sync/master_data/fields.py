@@ -36,7 +36,7 @@ PALETTE = tuple(f"{family}{shade}" for family in FAMILIES for shade in range(1, 
 _TRUE = ("true", "yes", "1", "wahr", "vrai", "verdadero", "vero", "verdadeiro", "waar")
 _FALSE = ("false", "no", "0", "falsch", "faux", "falso", "onwaar")
 _BOOLEANS = dict.fromkeys(_TRUE, True) | dict.fromkeys(_FALSE, False)
-"""Booleans as spreadsheets in several languages save them, and ``yes`` and ``no``."""
+"""Booleans as spreadsheets in several languages save them, and ``yes``, ``no``, ``1`` and ``0``."""
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)", re.ASCII)
 _COMMA = re.compile(r"[+-]?(\d+,\d*|,\d+)", re.ASCII)
 _POINT_AND_COMMA = re.compile(r"[+-]?\d{1,3}(\.\d{3})+,\d+", re.ASCII)
@@ -268,7 +268,7 @@ def whole(within: range) -> Cell:
 
 
 def number() -> Cell:
-    """Return the rule for a decimal number, kept exactly as written."""
+    """Return the rule for a decimal number, which is sent exactly."""
     return Cell(NUMBER, "digits, with a decimal point or comma", exact_number)
 
 
@@ -322,7 +322,7 @@ def refers(to: str, column: str, *, many: bool = False, by: str, ids: str, doubt
 def refers_by_id(to: str, column: str, *, many: bool = False, field: str = "", doubt: str | None = None) -> Refers:
     """Return the rule for the id of another object, or for several separated by ``|``.
 
-    ``field`` is the field of the body, if the column for natural keys fills the same field.
+    ``field`` is the field of the body, if its name differs from the column's.
     """
     identifier = whole(ID)
 
@@ -334,7 +334,7 @@ def refers_by_id(to: str, column: str, *, many: bool = False, field: str = "", d
 
 
 def exact_number(cell: str) -> int | float:
-    """Return the number to send in JSON. Refuse a number that a double cannot represent exactly.
+    """Return the number to send in JSON. Refuse a number whose digits a double would change.
 
     Accept a decimal comma, and separators of thousands, only if there is only one way to read the number.
     """
@@ -390,7 +390,7 @@ def _undamaged(cell: str) -> str:
         raise Broken("Was shortened by a spreadsheet. Format the column as text and enter all digits again.")
     if _DATE.fullmatch(cell):
         raise Broken(
-            "Is a date, into which a spreadsheet turns 1-3, MAR1 or 3/1. Format the column as text and enter the code "
+            "Is a date: spreadsheets turn 1-3, MAR1 or 3/1 into dates. Format the column as text and enter the code "
             "again. If the code really looks like this, set it in resource_json."
         )
     if cell.startswith("'"):

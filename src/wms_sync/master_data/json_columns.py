@@ -4,15 +4,15 @@ The custom fields of a retailer are an object with a shape for each code: ``{val
 ``{id, label}``, or ``{amount, currency}``. The custom fields of a product are a list of ``{code, value, label?}``. A
 file has one column per code, or one column of JSON, or both.
 
-In the column of a code each cell is interpreted by itself: ``true`` and ``false`` are booleans, digits without a
-leading zero are an integer, a cell that begins with ``{`` or ``[`` is JSON, and any other cell is text.
+In the column of a code each cell is interpreted by itself: ``true`` and ``false`` are booleans, up to 18 digits without
+a leading zero are an integer, a cell that begins with ``{`` or ``[`` is JSON, and any other cell is text.
 ``{"value": "90210"}`` sends digits as text. A product's list is sent in the order of codes, so the order of columns
 does not change the content.
 
 ``resource_json`` is one JSON object per row, an overlay that is merged over the row's other columns. It can set values
-that no column can: a field that is not in the specification, a different shape, an explicit null, an empty value. Its
-values win and are not checked; fields that it does not name keep the values of their columns. Objects are merged field
-by field; any other value, and an entry of custom fields, replaces the row's value.
+that no other column can: a field that is not in the specification, a different shape, an explicit null, an empty value.
+Its values win and are not checked; fields that it does not name keep the values of their columns. Objects are merged
+field by field; any other value, and an entry of custom fields, replaces the row's value.
 """
 
 from __future__ import annotations
@@ -248,7 +248,7 @@ def _extension_objects(value: object) -> list[dict[str, str]]:
 
 
 def json_value(cell: str) -> Any:  # noqa: ANN401 - any JSON there is
-    """Parse a JSON cell strictly. Raise ``Broken`` for inexact numbers, repeated keys and lone surrogates."""
+    """Parse a JSON cell strictly. Raise ``Broken`` also for inexact numbers, repeated keys and lone surrogates."""
     try:
         found = json.loads(
             cell, parse_float=_json_number, parse_constant=_no_number, object_pairs_hook=_object_without_repeats
@@ -299,4 +299,4 @@ def _whole_characters(text: str) -> str:
 
 
 def _too_deep() -> Broken:
-    return Broken(f"Is JSON that is nested too deep; at most {_DEEPEST} levels are allowed.")
+    return Broken(f"Is JSON that is nested too deeply; at most {_DEEPEST} levels are allowed.")

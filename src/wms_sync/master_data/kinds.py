@@ -1,8 +1,8 @@
 """The kinds of master data: retailers (specification 2.2 and 4.2), products, location tags (2.1 and 4.1).
 
 The specification does not say which fields of a retailer are required; here the fields that identify a retailer are
-required. Commands and reports show the kinds in the order of this module. The name of a file in the folder of master
-data begins with its kind and ends with ``.csv``, in any case: ``retailers.csv``, ``Products 2026-03.csv``,
+required. Commands and reports show the kinds in the order of ``KINDS``. The name of a file in the folder of master data
+begins with its kind and ends with ``.csv``, in any case: ``retailers.csv``, ``Products 2026-03.csv``,
 ``location_tags-new.csv``. The same is true of a file of rejected rows, so it can be put into the folder unchanged.
 Subfolders are not read.
 """
@@ -109,7 +109,7 @@ NAMES = tuple(kind.name for kind in KINDS)
 IN_SHIPMENTS = tuple(kind.name for kind in KINDS if kind.query is not None)
 """The names of the kinds that shipments refer to."""
 SAMPLES = Path(__file__).with_name("samples")
-"""A folder with one sample file per kind, which has every column. Its references are to objects of the sandbox."""
+"""A folder with one sample file per kind. Each has every column; references are to objects of the sandbox."""
 _BY_NAME = {kind.name: kind for kind in KINDS}
 
 
@@ -144,7 +144,7 @@ def files_of(folder: Path, kind: Kind) -> tuple[Path, ...]:
 
 
 def kind_of(path: Path) -> Kind | None:
-    """Return the kind that a file's name begins with; None if it begins with no kind."""
+    """Return the kind of a file whose name begins with it and ends with ``.csv``; otherwise None."""
     name = path.name.casefold().replace("_", "-")
     named = [kind for kind in KINDS if name.startswith(kind.name) and name.endswith(".csv")]
     return max(named, key=lambda kind: len(kind.name), default=None)

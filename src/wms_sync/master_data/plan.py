@@ -2,12 +2,12 @@
 
 | step | means | sent |
 | --- | --- | --- |
-| create | the object is not known to be in the service | yes |
+| create | the service may lack the object, or it is sent on request | yes |
 | already there | the object was created earlier, or the service shows it | no |
 | changed | the object was created earlier with other values; the interface cannot update | no |
-| rejected | the row breaks a rule, or refers to an unknown object | no |
+| rejected | the row breaks a rule, was refused, or refers to an unusable object | no |
 | waits | the id of an object that the row refers to is not known yet | no |
-| in doubt | the row was sent earlier without an answer | if the service itself refuses duplicates, or on request |
+| in doubt | the object may have been created earlier | if the service itself refuses duplicates, or on request |
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ class Plan(Struct, frozen=True):
 
     @property
     def exit_code(self) -> int:
-        """Return 0 if every row is or will be in the service, 3 if some need attention, 2 if the header is wrong."""
+        """Return 0 if every row is or will be in the service, 2 for a wrong header, 3 if anything needs attention."""
         if self.checked.header_is_wrong:
             return WRONG_USAGE
         is_clear = self.counts.keys() <= {Action.CREATE, Action.ALREADY_THERE} and not self.unasked
@@ -217,7 +217,7 @@ class _Planner:
         self._decided: dict[str, Step] = {}
 
     def decide(self, record: Record) -> Step:
-        """Return the step for a record. Its parents must have been decided before."""
+        """Return the step for a record. Call this for its parents first."""
         step = self._resolved(self._step(record))
         self._decided[record.key] = step
         return step
@@ -259,7 +259,7 @@ class _Planner:
         if lacking is None or known_since or self._kind.is_unique:
             return step
         since = f"{datetime.fromtimestamp(lacking.value, UTC):%Y-%m-%d %H:%M} UTC"
-        why = f"The ledger was restored from a backup, and lacks creates after {since}"
+        why = f"The ledger was restored from a backup, and may lack creates after {since}"
         if self._resend:
             return replace(step, why=f"{why}. Sent anyway, as requested.")
         return replace(
@@ -400,7 +400,7 @@ def _ours(entry: Entry | None, shown: Sequence[Found]) -> tuple[Found, ...]:
 
 
 def _proven(entry: Entry | None, shown: Found) -> Entry | None:
-    """Return the ledger's entry updated by the object that the service shows; None if it is up to date already."""
+    """Return the ledger's entry updated by the object that the service shows; None if there is no entry to update."""
     if entry is None or (entry.state in PRESENT and (entry.remote_id or shown.id is None)):
         return None
     return replace(

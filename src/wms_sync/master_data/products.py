@@ -1,11 +1,12 @@
 """Products and packaging items (specification 2.3 and 4.3), which share one endpoint and differ by ``type``.
 
-A reference has two fields here, and a row fills one of them: the natural key or the id (``allow_for_brands``,
+A reference by natural key has two fields here, and a row fills one of them: the key or the id (``allow_for_brands``,
 ``allow_for_brand_ids``). Fields that only the service sets (ids, times, units) are left out. The specification does not
 show which fields are required; here the fields that identify an item are required.
 
 The specification does not show the shape of some packaging options. Those that are flags by their names accept
-booleans; other text is sent unchanged, with a warning. The column ``resource_json`` can set values that no column can.
+booleans; other text is sent unchanged, with a warning. The column ``resource_json`` can set values that no other column
+can.
 """
 
 from __future__ import annotations

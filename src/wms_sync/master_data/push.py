@@ -74,7 +74,7 @@ class PushReport(Struct, frozen=True):
 
     @property
     def exit_code(self) -> int:
-        """Return 0 if every row is in the service, 3 if some rows need attention, 2 if the header is wrong.
+        """Return 0 if every row is in the service, 2 if the header is wrong, 3 if anything needs attention.
 
         A push that stopped early has the exit code of its error.
         """
@@ -105,7 +105,7 @@ class PushReport(Struct, frozen=True):
     def lines(self, *, most: int | None = SHOWN) -> Iterator[str]:
         """Yield the report as text: rows that need attention or have warnings, what to do, and the summary.
 
-        Show at most ``most`` rows of each outcome, or all if it is None. Show a reason that rows share only once.
+        Show at most ``most`` rows of each outcome, or all if it is None. Show a shared reason only once.
         """
         seen: Counter[Outcome] = Counter()
         first: dict[str, int] = {}

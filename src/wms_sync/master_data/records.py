@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 class Reference(Struct, frozen=True):
     """A reference of a record to other objects, to be resolved before sending.
 
-    ``column`` is its column in the file, as written. ``path`` is its dotted path in the body, which has every part of
-    the path but the last. ``kind`` is the service's word for the kind of the objects. ``keys`` are natural keys, or ids
-    if ``by_id``. ``ids`` is the column that takes ids in place of natural keys.
+    ``column`` is its column in the file, as written. ``path`` is its dotted path in the body; the body has every part
+    of the path but the last. ``kind`` is the service's word for the kind of the objects. ``keys`` are natural keys, or
+    ids if ``by_id``. ``ids`` is the column that takes ids in place of natural keys.
     """
 
     path: str
@@ -84,7 +84,7 @@ def _but_for(alike: pd.Series[str]) -> str:
     if alike.nunique() == 1:
         return ""
     if alike.str.casefold().nunique() == 1:
-        return ", except for upper and lower case,"
+        return ", apart from case,"
     return ", except for letters with accents that are encoded in two ways,"
 
 
@@ -245,7 +245,7 @@ def _is_named_by_id(reference: Reference) -> bool:
 
 
 def _remote(reference: Reference, key: str) -> dict[str, Any]:
-    """Return the reference for an id. For a packaging item it has the type Product, because an id shows no type."""
+    """Return the reference for an id. A packaging item is sent as Product: an id does not tell them apart."""
     return {"type": reference.kind, "id": int(key)}
 
 

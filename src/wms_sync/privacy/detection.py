@@ -6,8 +6,8 @@ its keys (``PERSON``), except in custom fields. The decoder returns custom field
 be subtracted.
 
 Every page is searched, so the search uses the Rust regex engine inside pydantic, through a string validator with a
-pattern: 0.7 ms for a page of 7.5 MB, against 38 ms for ``re``. The validator also rejects text that is not UTF-8, with
-an error of a different type from that for text without a match. `make bench BENCH=persons` measures detection.
+pattern: 0.7 ms for a page of 7.5 MB, against 38 ms for ``re``. The validator also rejects text that is not UTF-8, but
+with a different type of error. `make bench BENCH=persons` measures detection.
 """
 
 from __future__ import annotations
@@ -125,5 +125,5 @@ def _occurrences(key: str, text: bytes) -> int:
 
 
 def mentions_person(text: bytes) -> bool:
-    """Return whether the text has a key of personal data anywhere; the text need not be JSON."""
+    """Return whether the text may have a key of personal data anywhere; the text need not be JSON."""
     return _PERSON.search(text) is not None

@@ -1,4 +1,4 @@
-"""The table of personal fields: only schema ``pii`` holds them.
+"""The table of personal fields, which only tables in schema ``pii`` hold.
 
 For the kinds listed here, every field except the named ones is personal, including fields that the service adds later.
 Any other object with one of the ``PERSON`` keys is personal as a whole, except the fields that its type has: an order
@@ -93,14 +93,14 @@ Kept = Mapping[str, frozenset[str]]
 
 
 def place_of(key: str) -> str | None:
-    """Return the kind of the objects with personal fields under this key; None if the key implies none."""
+    """Return the kind with personal fields that this key implies for its objects; None if it implies none."""
     return PLACES.get(key) or (key if key in KEPT else None)
 
 
 def kept_fields(value: Mapping[str, Any], kind: str | None, table: Kept = KEPT) -> Collection[str] | None:
     """Return the keys of an object that may stay; None if all may.
 
-    ``kind`` is the kind implied by the key of the object, used if the object does not state its own.
+    ``kind`` is the kind implied by the key of the object, used unless the object states a kind of ``table``.
     """
     stated = value.get("type")
     if not isinstance(stated, str):

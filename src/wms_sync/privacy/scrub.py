@@ -1,8 +1,8 @@
 """Remove personal data from pages and values.
 
-JSON with personal data is parsed, edited and serialized again. Spaces and escapes may change, but values do not:
-numbers keep every digit. Invalid JSON (``NaN``, broken UTF-8, very deep nesting) is read as leniently as flattening
-reads it.
+JSON with personal data is parsed, edited and serialized again. Spaces and escapes may change, but values do not: the
+numbers of valid JSON keep every digit. Invalid JSON (``NaN``, broken UTF-8, very deep nesting) is read as leniently as
+flattening reads it.
 
 PHP writes a list as an object if its indexes have gaps or are ids; both forms are handled.
 """
@@ -61,7 +61,7 @@ def without_persons(content: bytes) -> bytes | None:
 
 
 def _hides_values(content: bytes) -> bool:
-    """Return whether a page has values that parsing drops: under a key that is repeated later, or too deep."""
+    """Return whether a page has values that parsing drops: under a key that is repeated later, or nested too deeply."""
     shallow = cut_to_depth(content)
     repeated: list[str] = []
 
@@ -90,8 +90,8 @@ def scrubbed(text: str) -> str:
 def scrub(value: Any, kind: str | None = None, table: Kept = KEPT) -> bool:  # noqa: ANN401 - any JSON
     """Remove personal data from a parsed value, in place. Return whether there was any.
 
-    ``kind`` is the kind implied by the key of the value, used if the value does not state its own; ``table`` lists the
-    fields that stay, by kind.
+    ``table`` lists the fields that stay, by kind. ``kind`` is the kind implied by the key of the value, used unless the
+    value states a kind of ``table``.
     """
     if (listed := as_list(value)) is not None:
         found = [scrub(element, kind, table) for element in listed]

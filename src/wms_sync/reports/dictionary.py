@@ -1,6 +1,7 @@
 """The data dictionary: every table, mart and column, as an HTML page and as the sources of a dbt project.
 
-Both are generated from ``sql/``, so they always match the published file. The page needs no network and no JavaScript.
+Both are generated from ``sql/``, so they match the tables that this release publishes. The page needs no network and no
+JavaScript.
 """
 
 from __future__ import annotations

@@ -62,8 +62,8 @@ NOBODY = "wms-sync-doctor"
 def examine(settings: Settings, *, transport: httpx.BaseTransport | None = None) -> Iterator[Finding]:
     """Examine each subject in turn, then yield the open findings of the installation.
 
-    If the examination of a subject fails, report the failure and continue with the next subject. Requests go through
-    ``transport``, if there is one, instead of a socket.
+    If the examination of a subject fails, report that, and continue with the next subject except after ``StateOlder``.
+    Requests go through ``transport``, if there is one, instead of a socket.
     """
     subjects: tuple[tuple[str, Callable[[Settings], Iterator[Finding]]], ...] = (
         ("settings", _settings),
@@ -107,7 +107,7 @@ def _settings(settings: Settings) -> Iterator[Finding]:
 def _token(settings: Settings) -> Iterator[Finding]:
     expires = _expiry(settings.require_service()[1].get_secret_value())
     if expires is None:
-        yield examined("token", "note", "WMS_API_TOKEN is set; it has no expiry date")
+        yield examined("token", "note", "WMS_API_TOKEN is set; it shows no expiry date")
         return
     left = (expires - datetime.now(UTC)).total_seconds()
     if left <= 0:
@@ -332,7 +332,7 @@ def _master_data(settings: Settings) -> Iterator[Finding]:
         return
     folder = folder_of(settings)
     counted = ", ".join(f"{count_of(len(files_of(folder, kind)), 'file')} of {kind.plural}" for kind in KINDS)
-    sends = "on: Dagster pushes them" if settings.push_enabled else "off: Dagster plans them and sends nothing"
+    sends = "on: Dagster pushes them" if settings.push_enabled else "off: Dagster sends only approved plans"
     yield examined("master data", "note", f"{counted} in {folder}; WMS_PUSH_ENABLED is {sends}")
 
 

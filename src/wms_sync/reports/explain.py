@@ -75,8 +75,8 @@ class QuarantinedValue(Struct, frozen=True):
 class Absence(Struct, frozen=True):
     """A period in which the service did not have the shipment. ``returned_at`` is None while the period lasts.
 
-    ``window_id`` and ``run_id`` name the audit that proved the absence or, if ``is_stub``, the window with a page that
-    showed the shipment as a stub that was marked as deleted.
+    ``window_id`` and ``run_id`` name the audit that proved the absence or, if ``is_stub``, the window whose page showed
+    the shipment as a stub marked as deleted.
     """
 
     window_id: str
@@ -222,7 +222,7 @@ class _Explaining:
         raise UnknownShipmentError(" ".join(self._not_found(name)))
 
     def _not_found(self, name: str) -> Iterator[str]:
-        """Yield sentences that say where a shipment may be that is not on any page."""
+        """Yield sentences on where a shipment may be if no page has it."""
         covered = self._store.covered(("loaded",))
         yield f"No page read so far has a shipment with the id or unique_id {name}."
         if not self._files:

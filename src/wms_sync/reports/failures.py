@@ -88,8 +88,8 @@ def failed_run(run: RunRecord, runs: Sequence[RunRecord], moment: datetime, *, i
 def _failure(run: RunRecord) -> str:
     """Return a fingerprint of the run's purpose, and of its error without the numbers in it.
 
-    So equal failures have the same fingerprint. All failures of a purpose that may pass by themselves have the same
-    one, and each kill has its own.
+    So equal failures have the same fingerprint. All failures that may pass by themselves have one fingerprint per
+    purpose, and each kill has its own.
     """
     if mends_by_waiting(run.error_kind):
         return fingerprint(run.purpose, "service or network")

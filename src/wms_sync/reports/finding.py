@@ -58,8 +58,8 @@ class Finding(Struct, frozen=True, kw_only=True):
     fingerprint for alerts, if it differs: each failed night ends an acknowledgement, but all nights that fail in the
     same way are reported by one alert.
 
-    ``event`` is the subject of the alert; if it is None, no alert is sent, because the next sync ends the finding.
-    ``is_settled`` is False while the finding may still end by itself; the alert waits until then. ``hides_others``:
+    ``event`` is the subject of the alert; None sends no alert, for example if the next sync ends the finding.
+    ``is_settled`` is False while the finding may still end by itself; meanwhile the alert waits. ``hides_others``:
     while this finding is open, the list may lack other findings that still hold. ``run`` is the run that the finding is
     about; ``counts`` are for programs.
     """

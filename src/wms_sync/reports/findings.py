@@ -285,7 +285,7 @@ def _audits(installation: Installation) -> Findings:
             "audit-differences",
             f"The audit compared {count_of(compared, 'old shipment')}, and the tables differed: {counted}.",
             done[-1].window_id,
-            what_to_do="The shipments just read replace them. `wms-sync status` and ops.audits have the details.",
+            what_to_do="The new versions replace the old ones. `wms-sync status` and ops.audits have the details.",
             since=done[-1].read_at,
             event=Event.AUDIT_FINDINGS,
             counts={"compared": compared, **found},

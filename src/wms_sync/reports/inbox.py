@@ -97,7 +97,7 @@ def marked(entries: Iterable[InboxEntry], acknowledged: Mapping[tuple[str, str],
 
 
 def chosen(entries: Sequence[InboxEntry], names: Collection[str]) -> tuple[InboxEntry, ...]:
-    """Return the entries with these names, or all entries if no name is given. Raise ``UnknownEntry``."""
+    """Return the entries with these names, or all if no name is given. Raise ``UnknownEntry`` for other names."""
     if unknown := set(names) - {entry.name for entry in entries}:
         raise UnknownEntry(
             f"No open entry is called {', '.join(sorted(unknown))}. `wms-sync inbox list` shows the open entries; "
@@ -116,7 +116,7 @@ def rows_of_entry(settings: Settings, entry: InboxEntry, most: int) -> tuple[Inb
 
 
 def known_keys(entries: Collection[InboxEntry]) -> frozenset[str]:
-    """Return the names of those entries about unknown keys whose keys ``sql/types`` has now."""
+    """Return the names of the entries about unknown keys that ``sql/types`` has now."""
     with duckdb.connect() as connection:
         create_types(connection)
         shape = shape_of(connection)

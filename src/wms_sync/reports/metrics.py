@@ -134,7 +134,7 @@ def _of_status(settings: Settings, found: Status) -> Iterator[Metric]:
         "Creates that may or may not be in the service.",
         {(("kind", kind),): doubts[kind] for kind in {*found.pushes, *doubts}},
     )
-    yield _gauge("wms_sync_unfinished_files", "Files with rows that were not sent.", {(): len(found.unfinished)})
+    yield _gauge("wms_sync_unfinished_files", "Files with unsent or waiting rows.", {(): len(found.unfinished)})
     yield from _of_audit(found)
     yield from _of_disk(settings, found)
 
@@ -149,7 +149,7 @@ def _of_findings(findings: Sequence[Finding]) -> Iterator[Metric]:
     )
     yield _gauge(
         "wms_sync_finding",
-        "Each finding that is not acknowledged (1).",
+        "1 for each unacknowledged finding.",
         {(("finding", finding.name), ("severity", finding.severity)): 1 for finding in shown},
     )
 

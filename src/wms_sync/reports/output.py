@@ -1,4 +1,4 @@
-"""Guard the file that ``--to`` names: a command never writes into the data folder, or over a file of another program.
+"""Guard the file that ``--to`` names: never write into the data folder or, without ``--force``, over a foreign file.
 
 Every command with this option calls ``refuse_output`` before it writes, and marks its files to recognise them later.
 """
@@ -15,7 +15,7 @@ from wms_sync.errors import SettingsError
 from wms_sync.settings import Settings
 
 FIRST_BYTES = 4096
-"""The length of the beginning of a text file that contains the mark."""
+"""The number of bytes at the beginning of a text file to search for the mark."""
 
 
 class OutputRefused(SettingsError):
@@ -62,7 +62,7 @@ def _kept(settings: Settings) -> Iterator[Path]:
 
 
 def rendered(template: str, **values: object) -> str:
-    """Return the HTML page of a template next to this module, filled with these values. Escape every value."""
+    """Return the HTML page of a template next to this module, filled with these values, escaped by default."""
     from jinja2 import Environment, StrictUndefined  # only needed here
 
     text = files(__package__).joinpath(f"{template}.html.j2").read_text(encoding="utf-8")

@@ -76,7 +76,7 @@ class Published(Struct, frozen=True):
 
 
 def published_of(settings: Settings) -> Published:
-    """Return the facts in the published tables; only ``unreadable`` if they cannot be opened."""
+    """Return the facts in the published tables; only ``at`` and ``unreadable`` if they cannot be opened."""
     target, at = target_of(settings), None
     try:
         if not target.is_published:

@@ -95,10 +95,10 @@ def of_pushes(settings: Settings, store: StateStore, moment: datetime, runs: Seq
     if lacking is not None:
         until = f"{datetime.fromtimestamp(lacking.value, UTC):%Y-%m-%d %H:%M} UTC"
         text = (
-            f"The ledger was restored, and lacks creates after {until}: a push of products first looks up in the "
+            f"The ledger was restored, and may lack creates after {until}: a push of products first looks up in the "
             "service each product that is not in the ledger."
         )
-        what_to_do = "If you know that none is missing, run `wms-sync restore --creates-are-known`."
+        what_to_do = "If you know that no create is missing, run `wms-sync restore --creates-are-known`."
         yield warning("ledger-restored", text, what_to_do=what_to_do)
 
 

@@ -77,8 +77,8 @@ def make_report(
 ) -> tuple[Path, Report]:
     """Write the report to ``report.html`` in the data folder, or to ``to``; return its path and its content.
 
-    ``findings`` default to the current findings. With ``force``, replace any file at ``to``. Raise ``SettingsError``
-    for a missing extra, ``ReportError`` or ``OutputRefused``.
+    ``findings`` default to the current findings. With ``force``, replace any file at ``to``. Raise ``ReportError``,
+    ``OutputRefused``, or ``SettingsError`` for a missing extra.
     """
     if said := lacks("report"):
         raise SettingsError(f"The report {said}.")

@@ -1,7 +1,7 @@
-"""Read the body of an answer within size limits, and decode the JSON of bodies that are not pages.
+"""Read the body of an answer within size limits, and decode JSON.
 
-A body is read in its compressed form; its size is limited before and after decompression. Pages have their own reader
-(``envelope``), which keeps them as received.
+A body is read in its compressed form; its size is limited before and after decompression. ``envelope`` decodes the
+pages of a list.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from wms_sync.storage.compression import GZIP_WINDOW_BITS, DamagedStream, Stream
 
 ACCEPT_ENCODING = "gzip, zstd"
 MAX_BYTES = 64 * 1024 * 1024
-"""The size of the largest accepted page, uncompressed. 1,000 shipments with everything selected have about 7 MB."""
+"""The maximum size of a body, compressed or not. 1,000 shipments with all selected fields have about 7 MB."""
 _SUFFIXES = {"gzip": "json.gz", "x-gzip": "json.gz", "zstd": "json.zst"}
 
 
@@ -42,7 +42,8 @@ class Body(Struct, frozen=True):
 def receive(response: httpx.Response, *, deadline: float, largest: int = MAX_BYTES) -> Body:
     """Read a streamed response to its end. ``deadline`` is a value of ``time.monotonic``.
 
-    Never holds more than ``largest`` bytes of the body, compressed or not, so a small body cannot expand without limit.
+    Raise ``ProtocolError`` if the body exceeds ``largest`` bytes, compressed or not: a small body cannot expand without
+    limit.
     """
     raw = b"".join(_until(response, deadline, largest))
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
@@ -88,8 +89,7 @@ def _until(response: httpx.Response, deadline: float, largest: int) -> Iterator[
 
 def _too_large(largest: int) -> ProtocolError:
     return ProtocolError(
-        f"The service sent a page of more than {largest // 2**20} MB. Request fewer records per page: lower "
-        "WMS_PAGE_SIZE."
+        f"The service sent an answer of more than {largest // 2**20} MB. If it is a page, lower WMS_PAGE_SIZE."
     )
 
 

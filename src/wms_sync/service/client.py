@@ -40,9 +40,9 @@ T = TypeVar("T")
 
 
 class Answer(Struct, Generic[T], frozen=True):
-    """A 2xx answer to a read; ``read`` is what the reader that was passed to ``get`` returned.
+    """A 2xx answer to a read; ``read`` is the result of the function that parsed the body.
 
-    ``served_at`` is the ``Date`` of the answer, limited to trusted times (``ServiceClock``).
+    ``served_at`` is the time at which the answer was served (``ServiceClock.take``).
     """
 
     body: Body
@@ -51,7 +51,7 @@ class Answer(Struct, Generic[T], frozen=True):
 
 
 class Reply(Struct, frozen=True):
-    """A 2xx answer to a create; ``content`` is None if the body did not arrive completely."""
+    """A 2xx answer to a create; ``content`` is None if the body could not be read completely."""
 
     status: int
     is_json: bool
@@ -154,7 +154,7 @@ class GlobalApi:
         self._connection.close()
 
     def get(self, path: str, params: Params = (), *, read: Callable[[bytes], T]) -> Answer[T]:
-        """GET a path with retries. Raise a leaf of ``ApiError``.
+        """GET a path with retries. Raise ``ApiError``.
 
         ``read`` parses the body. If it raises ``NotAList``, the request is retried, unless the status is 204.
         """
@@ -162,7 +162,7 @@ class GlobalApi:
         return self._connection.send(request, partial(self._answered, read))
 
     def post(self, path: str, body: object, *, attempts: int | None = None) -> Reply:
-        """POST a JSON body. Retry only if the service itself says that nothing was done; else raise ``InDoubt``.
+        """POST a JSON body. Retry only if nothing was done; raise ``InDoubt`` if the request may have taken effect.
 
         ``attempts`` lowers the retry policy's number of attempts.
         """

@@ -78,7 +78,7 @@ def _refusing_environment() -> Iterator[None]:
         raise SettingsError(
             f"HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE or SSL_CERT_DIR cannot be used ({type(error).__name__}). A proxy "
             "looks like http://host:port, a SOCKS proxy needs `pip install socksio`, and SSL_CERT_FILE and "
-            "SSL_CERT_DIR name certificate authorities. Correct or unset it."
+            "SSL_CERT_DIR name certificate authorities. Correct or unset the variable."
         ) from None
 
 
@@ -87,7 +87,7 @@ class Connection:
 
     ``allowed`` is called before each request, including retries, and may raise to prevent it. ``warn`` is called with
     announcements in headers. If ``transport`` is given, requests go through it instead of a socket, for example to a
-    service in this process; the time limit of a whole answer works only on sockets.
+    service in this process; such requests cannot be cut off while they wait.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class Connection:
         self._credentials = credentials
         self._policy = policy or RetryPolicy()
         with _refusing_environment():
-            # once, and for sockets alone: reading the authorities takes longer than a request
+            # once, and only for sockets: reading the certificate authorities takes longer than a request
             trusted = httpx.create_ssl_context() if transport is None else True
             self._lanes = tuple(Lane(self._client(headers or {}, trusted, transport)) for _ in range(parallel))
         self._free: LifoQueue[Lane] = LifoQueue()
@@ -132,7 +132,7 @@ class Connection:
             lane.cut()
 
     def send(self, request: Request, take: Take[T]) -> T:
-        """Send a request, retry it if the error allows, and read the answer. Raise a leaf of ``ApiError``."""
+        """Send a request, retry it if the error allows it, and read the answer. Raise ``ApiError``."""
         started, attempt, policy = monotonic(), 0, self._policy
         if request.attempts is not None:
             policy = replace(policy, attempts=min(policy.attempts, request.attempts))
@@ -241,11 +241,11 @@ def _or_in_doubt(error: ApiError, request: Request) -> ApiError:
         return error
     if isinstance(error, ServiceFailed) and not error.is_from_service:
         return InDoubt(
-            f"{error} The service itself did not state that nothing was done, so the create may have been done.",
+            f"{error} The service itself did not state that nothing was done, so the request may have taken effect.",
             retry_after=error.retry_after,
         )
     if isinstance(error, RedirectRefused) and error.may_be_done:
-        return InDoubt(f"{error} A {error.status} can also mean that the create was done.")
+        return InDoubt(f"{error} A {error.status} can also mean that the request took effect.")
     if not isinstance(error, Unreachable) or isinstance(error, NotSent):
         return error
     return InDoubt(f"{request.method} {request.url} was sent but not answered: {error}")

@@ -5,9 +5,10 @@ The answer to a create::
     {"resource": {"type": "Retailer", "id": 901, "warnings": ["..."]}, "meta": {"processing_time": 0.02}}
 
 201, or 200 with JSON, means that the create was done, even if the body is truncated or has no id. A 200 that is not
-JSON does not come from the service (a login page, a proxy), and a 200 without the resource but with errors or a message
-contradicts itself: both leave the create in doubt. So does a 202 without an id: an accepted create may still be
-refused. A body with a resource counts as JSON whatever its Content-Type, because PHP's default is HTML.
+JSON does not come from the service (a login page, a proxy). An answer with errors instead of the resource contradicts
+itself, and so does a 200 with other content instead. All of these leave the create in doubt, as does a 202 without an
+id: an accepted create may still be refused. A body with the resource's id counts as JSON whatever its Content-Type,
+because PHP's default is HTML.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ _CREATED, _ACCEPTED = 201, 202
 
 
 class Created(Struct, frozen=True):
-    """A create that was done; ``id`` is None if the answer did not arrive completely."""
+    """A create that was done; ``id`` is None if the answer lacks it or is incomplete."""
 
     id: int | None
     type: str | None
@@ -62,7 +63,7 @@ class _Envelope(Struct):
 
 
 class Creates:
-    """Sends creates through one client. Each call sends one create, with retries, or raises a leaf of ``ApiError``."""
+    """Sends creates through one client. ``create`` sends one, with retries, and raises ``ApiError`` if it fails."""
 
     def __init__(self, api: GlobalApi) -> None:
         self._api = api
@@ -128,7 +129,7 @@ def _created(reply: Reply) -> Created:
         )
     if reply.status == _ACCEPTED and id_ is None:
         raise InDoubt(
-            "The create was answered with 202 but without an id: it was accepted, and may be done later or be refused. "
+            "The create was answered with 202 but without an id: it was accepted, and may yet be done or refused. "
             "If this repeats, ask the operator of the service how creates are answered."
         )
     return Created(

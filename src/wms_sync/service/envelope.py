@@ -1,7 +1,7 @@
-"""Read the list envelope of a page (specification 2.6) without decoding the records.
+"""Read the list envelope of a page (specification 2.6), without decoding the records of a regular page.
 
 msgspec skips undeclared fields, so a page of 5 MB takes a few milliseconds; DuckDB decodes the records later. Only the
-ids and ``updated_at`` of the records are read here.
+ids and ``updated_at`` of the records are used here.
 
 Only the page cursor of ``next`` is used (4.6). ``next`` is an absolute URL (behind a proxy perhaps with a different
 scheme or host), a path with or without its root, or a query. ``next`` is never used as an address: the next page is
@@ -57,8 +57,8 @@ def read_envelope(content: bytes, *, watched: bool = False) -> Envelope:
     """Decode a page's envelope and, if ``watched``, check the page for personal data at the same time.
 
     Invalid JSON (``NaN``, broken UTF-8) and records without a usable id do not stop the read: such a page is landed as
-    received, and flattening reports invalid values. Raise ``NotAList`` for anything but a JSON object with a
-    collection, and for an empty collection with errors. Raise ``ProtocolError`` if another part of the envelope is
+    received, and flattening reports invalid values. Raise ``NotAList`` for anything but a JSON object with the key
+    ``collection``, and for an empty collection with errors. Raise ``ProtocolError`` if the envelope of a list is
     unreadable.
     """
     try:
@@ -141,7 +141,7 @@ def _refuse_failed(records: Sequence[object], errors: object) -> None:
 
 
 def _flag(value: object) -> bool:
-    """Return the value of a flag, which may be written as a number or as text. Raise ``TypeError`` if it is neither."""
+    """Return the value of a flag, which may be written as a number or as text. Raise ``TypeError`` for other values."""
     flags = {True: True, False: False, "1": True, "0": False, "true": True, "false": False}
     if not isinstance(value, int | str) or value not in flags:
         raise TypeError("has_more")
@@ -194,7 +194,7 @@ def change_times(content: bytes) -> Mapping[int, object]:
 def change_time(updated_at: object) -> datetime | None:
     """Return an ``updated_at`` in UTC; None if it is unreadable. A time without a zone is UTC.
 
-    Times at either end of the calendar count as unreadable, because the day before or after may not be a valid date.
+    Times outside ``YEARS`` count as unreadable: near its ends, the calendar lacks the day before or after.
     """
     try:
         changed = datetime.fromisoformat(str(updated_at))

@@ -3,19 +3,19 @@
 ApiError
 ├── Unreachable          no complete answer: timeout, broken transfer (a read is retried)
 │   ├── NotSent          no connection was made: nothing was done; retried
-│   └── InDoubt          a create was sent and the service did not answer: it may or may not have been done
-├── StatusError          an answer other than success: nothing was done, except perhaps for ServiceFailed
+│   └── InDoubt          a request that may change something was sent, and no answer proves its outcome
+├── StatusError          not the expected answer: nothing was done, except perhaps for ServiceFailed or RedirectRefused
 │   ├── Unauthorized     401, and 403 with the service's own error body: final
 │   ├── Rejected         400, 404, 422 and other 4xx: final, the request must change
-│   ├── Busy             409, 429: retried
-│   ├── ServiceFailed    408, 5xx, and answers that are not the service's (403, or 200 to a read): retried; a create
+│   ├── Busy             429, 409 for too many requests: retried
+│   ├── ServiceFailed    304, 408, 5xx, answers that are not the service's (403, 200 to a read): retried; a create
 │   │                    only if the service itself states that nothing was done
 │   └── RedirectRefused  3xx: credentials go to the configured origin only
 ├── CallFailed           the Merchant API answered with a JSON-RPC error (code, message)
 │   ├── AccessDenied     2, -32002: wrong username or key
 │   └── SessionExpired   -32005: log in again
 └── ProtocolError        an answer of the service that violates the interface
-    ├── NotAList         an answer without a collection; the client turns it into ``ServiceFailed``
+    ├── NotAList         an answer without a usable list; the client turns it into ``ServiceFailed``, except a 204
     ├── PagingBroken     ids out of order, a page cursor that repeats or is absent
     ├── FilterIgnored    the answer has records that the request's filter excludes
     └── FilterMisses     the answer lacks records that the request's filter should find
@@ -43,7 +43,7 @@ class NotSent(Unreachable):
 
 
 class InDoubt(Unreachable):
-    """A create was sent, but the service's answer was lost, or a proxy answered in its place.
+    """A request that may change something was sent, but no answer proves whether it was done.
 
     To find out whether it was done, look the record up, or send the create again if its key is unique. ``retry_after``
     is the wait that a proxy requested, in seconds.
@@ -63,7 +63,7 @@ class Problem(Struct, frozen=True):
 
 
 class StatusError(ApiError):
-    """The service answered with an error status; ``problems`` are its reasons, if it gave any."""
+    """The answer is not the expected success; ``problems`` are the service's reasons, if it gave any."""
 
     def __init__(
         self, message: str, *, status: int, retry_after: float | None = None, problems: tuple[Problem, ...] = ()
@@ -105,7 +105,7 @@ class ServiceFailed(StatusError):
 class RedirectRefused(StatusError):
     """The service redirected the request to another address.
 
-    ``may_be_done`` means that this may be the address of the record that the request created.
+    ``may_be_done`` means that the address may be that of a record that the request created.
     """
 
     def __init__(self, message: str, *, status: int, may_be_done: bool = False) -> None:
@@ -132,11 +132,11 @@ class SessionExpired(CallFailed):
 
 
 class ProtocolError(ApiError):
-    """The answer violates the interface; reading on could lose records."""
+    """The answer violates the interface or is too large: reading on may lose records."""
 
 
 class NotAList(ProtocolError):
-    """The answer has no collection, so it is probably not the service's but a login page or a maintenance page."""
+    """The answer has no usable list: it may be a login page or a maintenance page instead of the service's answer."""
 
 
 class PagingBroken(ProtocolError):

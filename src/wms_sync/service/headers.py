@@ -1,8 +1,8 @@
-"""Read two things from the headers of every answer: the service's clock and its announcements.
+"""Read two things from the headers of answers: the service's clock and its announcements.
 
 Neither the service's clock (``Date``) nor this machine's is trusted alone: one of the service's servers may be hours
-ahead, and so may this machine's. A time is trusted only if both clocks have reached it, this machine's with a tolerance
-(``WMS_CLOCK_TOLERANCE_SECONDS``).
+ahead, and so may this machine. A time is trusted only if both clocks have reached it; this machine's clock has a
+tolerance (``WMS_CLOCK_TOLERANCE_SECONDS``).
 
 ``Deprecation`` (RFC 9745) and ``Sunset`` (RFC 8594) announce the end of an interface. A ``Warning`` (RFC 7234, 5.5)
 consists of a code, an agent, a message and an optional time; codes 110 to 112 come from a cache that may be stale.
@@ -69,7 +69,7 @@ class ServiceClock:
         self._floor = moment
 
     def take(self, date: datetime | None) -> datetime:
-        """Record the ``Date`` of an answer. Return the trusted time at which the answer was served."""
+        """Record the ``Date`` of an answer. Return the time at which the answer was served."""
         mine = datetime.now(UTC)
         with self._lock:
             self._heard = _with(self._heard, date, mine, self.tolerance)

@@ -23,7 +23,7 @@ from wms_sync.service.errors import NotSent
 class Throttle:
     """A limit on parallel requests, shared by all threads of a client.
 
-    ``close`` wakes every waiting thread, so a run stops at once.
+    ``close`` wakes every sleeping thread, so a run stops at once.
     """
 
     def __init__(self, parallel: int) -> None:
@@ -52,7 +52,7 @@ class Throttle:
         self._raise_if_closed()
 
     def close(self) -> None:
-        """Start no further request, and wake every waiting thread."""
+        """Start no further request, and wake every sleeping thread."""
         self._closed.set()
 
     def _raise_if_closed(self) -> None:

@@ -6,8 +6,8 @@ A call and its answers; the last form is from the vendor's documentation::
     {"jsonrpc": "2.0", "id": 1, "result": {...}, "error": null}
     {"jsonrpc": 2.0, "id": 1, "error": {"code": -32005, "message": "Session expired. Try to relogin."}}
 
-Credentials are sent with each call (HTTP Basic, session null), or once with ``login``; the session is then kept for the
-process and replaced only if the service says that it expired.
+Credentials are sent with each call (HTTP Basic, session null), or with ``login``. The client keeps the session of a
+login and replaces it only if the service says that it has expired.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from wms_sync.settings import Settings
 PATH = "/api/jsonrpc"
 CREDENTIALS = "username or API key ({status}): check WMS_MERCHANT_USERNAME and WMS_MERCHANT_API_KEY."
 READS = frozenset({"search", "info", "list"})
-"""How the names of methods that only read end: a call of such a method can be retried if no answer arrives."""
+"""The last parts of the names of methods that only read: such a call can be retried if no answer arrives."""
 PARALLEL = 5
 """The number of simultaneous calls that the service accepts (specification 10)."""
 ACCESS_DENIED, SESSION_EXPIRED = 2, 5
@@ -111,7 +111,7 @@ class MerchantApi:
         return self._connection.requests
 
     def call(self, method: str, arguments: Sequence[object] = ()) -> Any:  # noqa: ANN401 - whatever the method returns
-        """Call a method such as ``retailer.list``. Raise a leaf of ``ApiError``.
+        """Call a method such as ``retailer.list``. Raise ``ApiError``.
 
         If no answer arrives, a method that may change something is not retried and raises ``InDoubt``.
         """
@@ -126,7 +126,7 @@ class MerchantApi:
             return self._send("call", [session, method, list(arguments)], repeatable=repeatable)
 
     def _open_session(self, expired: str | None) -> str:
-        """Return the session of this process. Log in only if there is no session yet, or if it is ``expired``."""
+        """Return the session of this client. Log in only if there is no session yet, or if it is ``expired``."""
         with self._logging_in:
             if self._session is None or self._session == expired:
                 session = self._send("login", [self._username, self._api_key.get_secret_value()], repeatable=True)
@@ -174,7 +174,7 @@ def _failed(error: _Error, called: str, request: httpx.Request) -> CallFailed:
     said = in_one_line(error.message, request)
     message = f"The Merchant API refused {called}: {said} (code {error.code})"
     if code == ACCESS_DENIED:
-        return AccessDenied(f"{message} Check WMS_MERCHANT_USERNAME and WMS_MERCHANT_API_KEY.", code=code)
+        return AccessDenied(f"{message}. Check WMS_MERCHANT_USERNAME and WMS_MERCHANT_API_KEY.", code=code)
     if code == SESSION_EXPIRED:
         return SessionExpired(message, code=code)
     return CallFailed(message, code=code)

@@ -83,7 +83,7 @@ class Pager:
 
     ``next`` is the page cursor to request (None at the end), ``last_id`` the highest id so far. Both come from the
     state store when a half-read window is resumed. A page cursor is the id at which the next page starts (specification
-    10, paging); the last id of this page is accepted too, because an overlap would be detected.
+    10, paging). The last id so far is accepted too: if that record came again, ``accept`` would detect it.
     """
 
     def __init__(self, next_cursor: int | None = None, last_id: int | None = None) -> None:
@@ -92,7 +92,7 @@ class Pager:
         self._empty = 0
 
     def accept(self, page: Page) -> None:
-        """Advance past a page. Raise ``PagingBroken`` if ids do not ascend, or the page cursor is absent or stuck."""
+        """Advance past a page. Raise ``PagingBroken`` if the listing is out of order, incomplete or endless."""
         last_id = self.last_id
         for record_id in page.envelope.ids:
             if last_id is not None and record_id <= last_id:
@@ -119,14 +119,14 @@ class Ask(Protocol):
     """A function that requests one page of the records that match the filters, ordered by id."""
 
     def __call__(self, filters: Sequence[str], page_cursor: int | None, *, counted: bool = True) -> Page:
-        """Return the page at a page cursor, or the first one, with ``meta.count`` if ``counted``."""
+        """Return the page at a page cursor (None: the first page). Request ``meta.count`` if ``counted``."""
 
 
 class Query:
     """The records that match ``filters`` and have ids in ``(after_id, to_id]``; None leaves a side open.
 
-    ``page`` requests pages with everything selected, ``bare_page`` without field selection. At most ``per_request``
-    records are requested by id at a time.
+    ``page`` requests pages with the selected fields, ``bare_page`` without field selection. ``these`` and ``which``
+    take at most ``per_request`` ids.
     """
 
     def __init__(
@@ -158,8 +158,8 @@ class Query:
     def rest(self, last_id: int) -> Page | None:
         """Return the first page with ids above ``last_id``; None if there are none. ``at`` then returns later pages.
 
-        Raise ``FilterIgnored`` or ``Rejected`` if the service ignores or refuses the filter on ids; after that, the
-        rest is not requested again.
+        Raise ``FilterIgnored`` or ``Rejected`` if the service ignores or refuses the filter on ids. After an error,
+        always return None: the rest is not requested again.
         """
         if not self._shows_rest:
             return None
@@ -174,7 +174,7 @@ class Query:
         return page
 
     def listed(self) -> Iterator[Page]:
-        """Yield each page without field selection, to the end of the rest. Raise ``PagingBroken``.
+        """Yield each page without field selection, then the rest unless ``rest`` failed. Raise ``PagingBroken``.
 
         Pages of the rest have no ``count``, because the service would count only the rest.
         """
@@ -189,11 +189,11 @@ class Query:
                 filters, is_rest = self._filters(pager.last_id), True
 
     def these(self, ids: Sequence[int]) -> Page:
-        """Return a page with the records of the query that have one of these ids."""
+        """Return a page with the records that match the filters and have one of these ids."""
         return self._page((*self._by, ids_among(ids)), None)
 
     def which(self, ids: Sequence[int]) -> frozenset[int]:
-        """Return which of these ids the query matches."""
+        """Return which of these ids match the filters."""
         return frozenset(self._bare_page((*self._by, ids_among(ids)), None).envelope.ids) & frozenset(ids)
 
     def _filters(self, after_id: int | None) -> Sequence[str]:

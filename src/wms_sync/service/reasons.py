@@ -99,7 +99,7 @@ def words_in_page(content: bytes, request: httpx.Request) -> str:
 
 
 def clean(text: str, request: httpx.Request) -> str:
-    """Return the text as one line without markup, control characters and the credentials of the request."""
+    """Return the text as one line without markup, control characters or the request's credentials."""
     plain = _without_markup(text) if _MARKUP.search(text) else text
     line = " ".join("".join(letter if letter.isprintable() else " " for letter in plain).split())
     return without_credentials(line, request)

@@ -1,9 +1,9 @@
-"""Decide whether to retry a request, and when: the only module that does so.
+"""Decide whether to retry a request, and when. Only a caller may repeat a create in doubt.
 
-409 and 429, and a 5xx or 408 with the service's own error body, mean that nothing was done: any request may be retried.
-The same holds if no connection was made. If no answer arrives, or the answer may not be the service's (a 5xx, 408 or
-403 with a different body, a 200 with an unexpected body), the request may have been done: it is retried only if that is
-harmless (a read). Retries are limited in number and in time.
+429, a 409 for too many requests, and a 5xx or 408 with the service's own error body mean that nothing was done: any
+request may be retried. The same holds if no connection was made. If no answer arrives, or the answer may not be the
+service's (a 304; a 5xx, 408 or 403 with a different body; a 200 with an unexpected body), the request may have been
+done: it is retried only if that is harmless (a read). Retries are limited in number and in time.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class RetryPolicy(Struct, frozen=True):
 def wait_before_retry(
     error: ApiError, *, idempotent: bool, attempt: int, elapsed: float, policy: RetryPolicy
 ) -> float | None:
-    """Return the seconds to wait before attempt ``attempt + 1``, or None if the error is final.
+    """Return the seconds to wait before attempt ``attempt + 1``; None if the error is final or a limit is hit.
 
     ``attempt`` counts from 1. A ``Retry-After`` is followed, unless it exceeds the time limit. A ``Retry-After`` below
     the usual wait (0, or a date in the past) does not shorten that wait, because all attempts would be used up at once.

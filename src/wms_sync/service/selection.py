@@ -61,7 +61,7 @@ class Kind(Struct, frozen=True):
         return bool(self.listed)
 
     def names(self, *, include_addresses: bool) -> tuple[str, ...]:
-        """Return the values to request one by one."""
+        """Return the values to request instead of ``all``."""
         return tuple(name for name in self.listed or self.fields if include_addresses or name not in self.personal)
 
     def granted(self, values: Iterable[str]) -> frozenset[str]:
@@ -260,7 +260,7 @@ class Parameter(Struct, frozen=True):
 def parameters(*, include_addresses: bool) -> tuple[Parameter, ...]:
     """Return all parameters, each after those that it depends on.
 
-    Unless ``include_addresses``, leave out those for personal data.
+    Unless ``include_addresses``, none of them requests personal data.
     """
     return tuple(
         Parameter(path, kind, names := kind.names(include_addresses=include_addresses), _first(kind, names))
@@ -310,7 +310,7 @@ class Selection(Struct, frozen=True):
         return next((values for each, values in self.asked if each == name), ())
 
     def asking(self, name: str, values: Iterable[str]) -> Selection:
-        """Return the selection with other values for one parameter; without values the parameter is left out."""
+        """Return the selection with these values for one parameter; without values the parameter is left out."""
         wanted = tuple(values)
         return replace(
             self,

@@ -78,7 +78,7 @@ class PageSize:
             self._found(size)
 
     def refused(self, size: int, refusal: Rejected) -> bool:
-        """Halve the size after a refusal. Return whether to retry: not if the size was 1 or has been served before."""
+        """Halve the size if a refusal may be about it. Return whether to retry with a smaller size."""
         with self._lock:
             if refusal.status not in _OF_PARAMETERS or size <= self._largest_taken:
                 return False
@@ -180,7 +180,7 @@ class ShipmentListing:
         return envelope.count
 
     def count_undated(self) -> int | None:
-        """Return the number of shipments whose ``updated_at`` is null; at least 1 if the service does not count.
+        """Return the number of shipments whose ``updated_at`` is null; 1 for one or more if the service does not count.
 
         Return None if the service refuses the filter, or sends a shipment that has a date. Sends one request.
         """
@@ -199,7 +199,7 @@ class ShipmentListing:
     def which_of(self, ids: Sequence[int]) -> tuple[frozenset[int], datetime]:
         """Return which of these ids (at most ``IDS_PER_REQUEST``) the service has, and the time of the answer.
 
-        Raise ``ProtocolError`` if the answer is not a complete list of the requested ids, so that it proves nothing.
+        Raise ``ProtocolError`` if the answer is incomplete, contradicts itself or has other ids: it proves nothing.
         """
         params = (("filter", ids_among(ids)), ("sort", "id"), ("limit", str(len(ids))), ("count", "1"))
         answer = self._get(params)
@@ -214,7 +214,7 @@ class ShipmentListing:
         return found, answer.served_at
 
     def counts_by_filter(self) -> bool:
-        """Return whether counts follow the filter: for a day without shipments the count must be 0.
+        """Return False if counts ignore the filter: the count for a day without shipments is not 0.
 
         Sends one request.
         """

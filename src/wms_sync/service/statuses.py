@@ -87,7 +87,7 @@ def not_the_answer(response: httpx.Response, content: bytes, base_url: str, *, w
 
 
 def body_of_error(response: httpx.Response) -> bytes:
-    """Return the body of an error answer; empty if it does not arrive or is too large."""
+    """Return the body of an error answer; empty if it cannot be read or is too large."""
     try:
         deadline = monotonic() + _ERROR_BODY_SECONDS
         return receive(response, deadline=deadline, largest=_LARGEST_ERROR_BODY).content
@@ -99,7 +99,7 @@ def _by_a_firewall(response: httpx.Response, said: str, credentials: str) -> str
     """Return the probable source of a refusal, with advice; ``credentials`` are meant if the service has no proxy."""
     return (
         "in a form that is not the service's: something in front of it, such as a firewall or a bot filter, refused "
-        f"the request{_server(response)}.{_it_says(said)} If this persists, allow this machine there. "
+        f"the request{_server(response)}.{_it_says(said)} If this persists, unblock this machine there. "
         f"If nothing is in front of the service, it refused {credentials}"
     )
 
@@ -139,7 +139,8 @@ def _leads_below(response: httpx.Response) -> bool:
 def _is_busy(response: httpx.Response, problems: tuple[Problem, ...], wait: float | None) -> bool:
     """Return whether a 409 means too many requests at once (specification 10), not that the object already exists.
 
-    The refusal of a create names the offending key. Without a reason, or with a reason about load, it means busy.
+    If a reason names a key, the object exists. Otherwise a GET, a requested wait, no reason or a reason about load
+    means busy.
     """
     if any(problem.key for problem in problems):
         return False

@@ -2,15 +2,15 @@
 
 Slices follow each other by id. After some nights every shipment has been read again, and the next round begins. A slice
 finds changes that ``updated_at`` does not show. It lands as a window with reason ``audit``, is flattened and merged
-like any other, and covers no time. ``compare`` compares it with the tables before it is merged.
+like any other, and covers no time. ``load.audits`` compares it with the tables before it is merged.
 
 A slice is listed by id alone, so it also finds shipments that a filter on ``updated_at`` hides. It leaves out shipments
 dated before the start date.
 
-A shipment that is in the tables but not in a complete slice is *absent*. It may only have moved: to an ``updated_at``
-before the start date, or while the pages were read. So each absent shipment is requested once more, only by its id; if
-the answer lacks it again, it is *missing*. The answer is valid only if it also has a witness, a shipment from the
-slice.
+A shipment that is in the tables but not in a complete slice is *absent*. It may still exist, for example with an
+``updated_at`` before the start date. So absent shipments are requested once more, only by id, unless implausibly many
+are absent; a shipment that the answer lacks too is *missing*. The answer is valid only if it also has a witness, a
+shipment from the slice.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ logger = logging.getLogger(__name__)
 SLICE_EVERY = timedelta(hours=20)
 """The minimum interval between slices, so that one slice is read a night, however often a sync runs."""
 MOST_ABSENT = 100
-"""Up to this many absent shipments are always requested again; more only if they are at most half of the slice."""
+"""More absent shipments than this are requested again only if they are at most half of the slice in the tables."""
 
 Stored = Callable[[int, int], AbstractSet[int]]
 """A function that returns the ids in the tables that the slice ``(after, to]`` should contain, given the two bounds."""
@@ -83,9 +83,9 @@ class SliceReader:
         self._counts = Counts(self._listing, self._warnings)
 
     def read(self, horizon: datetime) -> Audit | None:
-        """Read the next slice if it is due. An error is reported and affects only the audit.
+        """Read the next slice if it is due. If the service fails or the slice is incomplete, warn and return None.
 
-        ``horizon`` is the end of the sync that has just been read.
+        ``horizon`` is that of the sync that has just been read.
         """
         with Audits(self._settings.database_url, self._store.turn) as audits:
             last = audits.last()
@@ -164,7 +164,7 @@ class SliceReader:
         absent = sorted(stored - piece.ids - known)
         if absent and (not piece.ids or len(absent) > max(MOST_ABSENT, len(stored) // 2)):
             logger.warning(
-                "The audit found only %(found)d of %(stored)s in the tables. It is unlikely that so many disappeared "
+                "Of %(stored)s in the tables, the audit found only %(found)d. It is unlikely that so many disappeared "
                 "at once, so none is marked missing: check whether the token may see all shipments. If they are gone, "
                 "raise WMS_AUDIT_PAGES, so that a slice includes more shipments that still exist.",
                 {"found": len(stored) - len(absent), "stored": count_of(len(stored), "shipment")},
@@ -183,7 +183,7 @@ class SliceReader:
             yield from (MissingShipment(missing, window_id, asked_at) for missing in part if missing not in there)
 
     def _repeat(self, ids: Sequence[int], *, witness: int) -> tuple[AbstractSet[int], datetime]:
-        """Return which of these ids the service has, and the time of the request.
+        """Return which of these ids the service has, and the time of the answer.
 
         Raise ``ProtocolError`` if the service does not find the witness: then a search by id proves nothing.
         """
@@ -212,9 +212,9 @@ class SliceReader:
 class _Slice:
     """At most ``pages`` pages of shipments with ids above ``after``, without those dated before ``start``.
 
-    The shipments are listed without a filter on ``updated_at``, which may hide some. ``to_id`` is the id up to which
-    the pages reach, ``ids`` are the ids on them. ``highest`` is the highest id of earlier reads: the last slice is
-    verified only up to that id, or up to its own highest id.
+    The shipments are listed without a filter on ``updated_at``, because a filter may hide some. ``to_id`` is the id up
+    to which the pages reach, ``ids`` are the ids on them. ``highest`` is the highest id of earlier reads: the last
+    slice is verified only up to that id or to its own highest id, whichever is higher.
     """
 
     def __init__(self, listing: ShipmentListing, start: datetime, after: int, highest: int, pages: int) -> None:

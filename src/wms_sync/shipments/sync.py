@@ -1,4 +1,4 @@
-"""Read changes or whole days; flatten each window while the next is read; read the slice of an audit last.
+"""Read changes and then the slice of an audit, or whole days; flatten each window while others are read.
 
 ``load.refresh`` loads the landed windows afterwards. Only this module defines this order.
 """
@@ -25,7 +25,7 @@ from wms_sync.targets.target import target_of
 def read_changes(
     run: Run, read: Callable[[ReadReport], object], watcher: Watcher | None, transport: httpx.BaseTransport | None
 ) -> ReadReport:
-    """Read the changes since the sync cursor, then the slice of an audit. Return the report of the changes.
+    """Read the changes since the sync cursor, then, if due, the slice of an audit. Return the report of the changes.
 
     ``read`` is called with this report before the audit, so that its counts are kept even if the audit fails.
     """
@@ -46,9 +46,9 @@ def read_days(run: Run, days: Interval, watcher: Watcher | None, transport: http
 def _reading(
     run: Run, watcher: Watcher | None, transport: httpx.BaseTransport | None
 ) -> Iterator[tuple[Reading, SliceReader]]:
-    """Yield the readers. Landed windows are flattened in other threads, and all of them by the end of the block.
+    """Yield the readers. Other threads flatten landed windows: all by the end of the block, unless an error stops them.
 
-    Raise an error before the first request if no load could use the pages.
+    Before the first request, raise the error that a load's file operations would raise.
     """
     target_of(run.settings).try_files()
     settings, warnings = run.settings, Warnings()

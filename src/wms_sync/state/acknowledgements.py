@@ -19,7 +19,7 @@ from wms_sync.state.schema import acknowledgements
 
 
 def fingerprint(*facts: object) -> str:
-    """Return a fingerprint of facts, which differs if any of them differs."""
+    """Return a fingerprint that differs if any of the facts differs."""
     return hashlib.sha256(json.dumps(facts, default=str).encode()).hexdigest()
 
 

@@ -54,7 +54,7 @@ class PostgresLock:
 
 @contextmanager
 def _connected(url: str) -> Iterator[psycopg.Connection[Any]]:
-    """Open a separate session. Raise ``StateError``, which shows no password."""
+    """Open a separate session. Raise ``StateError`` or ``StateUrlError``, without a password."""
     with usable_url():
         refuse_torn_password(make_url(url))
         dialect = make_url(url).set(drivername="postgresql+psycopg").get_dialect()()

@@ -104,8 +104,8 @@ class Audits(Guarded):
     def begin(self, audit: Audit, missing: Iterable[MissingShipment] = ()) -> None:
         """Record an audit whose slice is on disk, and the shipments that it proved missing.
 
-        Earlier audits with a later date got that date from a clock that was ahead. It is replaced by the service's
-        time, so that this audit is the newest: otherwise the round would not continue until that date.
+        Earlier audits with a later date got that date from a clock that was ahead. Their ``settled_at`` replaces the
+        date, so that this audit is the newest: otherwise the round would not continue until that date.
         """
         with self._transaction() as connection:
             later = update(audits).where(audits.c.read_at > audit.read_at)
@@ -119,7 +119,7 @@ class Audits(Guarded):
             connection.execute(update(audits).where(audits.c.window_id == window_id).values(**asdict(result)))
 
     def mark_deleted(self, found: Iterable[MissingShipment]) -> None:
-        """Record shipments that pages mark as deleted, oldest first, except those known to be missing at that time."""
+        """Record shipments that pages mark as deleted, except those already known to be missing at that time."""
         known: dict[int, list[MissingShipment]] = {}
         for missing in self.all_missing():
             known.setdefault(missing.shipment_id, []).append(missing)

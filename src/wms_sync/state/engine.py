@@ -55,9 +55,9 @@ class Opened:
 
 
 def open_engine(url: str, durable: Durable = "normal") -> Engine:
-    """Return an engine with migrated tables, which the caller disposes of.
+    """Return an engine with migrated tables. The caller must dispose of the engine.
 
-    Raise ``StateUrlError`` or ``StateError`` (such as ``StateOlder``), whose messages show no password.
+    Raise ``StateUrlError``, ``StateError`` (such as ``StateOlder``) or ``Inaccessible``; no message shows a password.
     """
     try:
         engine = _engine(url, durable)
@@ -75,7 +75,7 @@ def open_engine(url: str, durable: Durable = "normal") -> Engine:
 
 
 def try_writing(url: str) -> None:
-    """Delete zero rows of each table, which tests that rows can be written. Raise ``StateError`` if not."""
+    """Delete zero rows of each table, to test writing. Raise ``StateError`` or ``Inaccessible`` if it fails."""
     engine = open_engine(url)
     try:
         with engine.begin() as connection:
@@ -88,7 +88,7 @@ def try_writing(url: str) -> None:
 
 
 def refuse_older(url: str) -> None:
-    """Raise ``StateOlder`` if an older release wrote the state store. If there is none, do not create it."""
+    """Raise ``StateOlder`` if an older release wrote the state store. Do not create a missing SQLite file."""
     with usable_url():
         parsed = make_url(url)
     if parsed.get_backend_name() != "sqlite" or Path(parsed.database or "").exists():

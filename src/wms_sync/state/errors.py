@@ -60,7 +60,7 @@ class StateRefused(StateError):
     MENDED_BY: ClassVar[Mapping[str, str]] = {
         "25006": "It is a standby, or the database was set read-only, as some providers do when its disk is full. "
         "Point WMS_STATE_URL to the primary, or free space and allow writing",
-        "42501": "Use the role that created the tables in WMS_STATE_URL, or grant its role all rights on them",
+        "42501": "In WMS_STATE_URL, use the role that created the tables, or grant your role all rights on them",
         "53100": "Free space on its disk",
     }
     """Advice by PostgreSQL's error code."""
@@ -68,7 +68,8 @@ class StateRefused(StateError):
     def __init__(self, code: str, reason: str) -> None:
         first_line = reason.partition("\n")[0]
         super().__init__(
-            f"PostgreSQL, which keeps the state, refuses ({first_line}). {self.MENDED_BY[code]}; then run again."
+            f"PostgreSQL, which keeps the state, refuses a statement ({first_line}). {self.MENDED_BY[code]}; then run "
+            "again."
         )
 
 
@@ -85,7 +86,7 @@ class StateOlder(StateError):
 
     def __init__(self) -> None:
         super().__init__(
-            "The data was written by an older release of wms-sync, which this release cannot read. Nothing was "
+            "This release cannot read the data, which an older release of wms-sync wrote. Nothing was "
             "changed. Move the data folder elsewhere or set WMS_DATA_DIR to an empty folder; if you use WMS_STATE_URL "
             "or WMS_FILES_URL, set them to empty locations too; then run again."
         )
@@ -106,8 +107,8 @@ class CopyOlder(StateError):
 
     def __init__(self) -> None:
         super().__init__(
-            "The copy was made by an older release of wms-sync, which this release cannot read. Nothing was changed. "
-            "Restore it with the release that made it."
+            "This release cannot read the copy, which an older release of wms-sync made. Nothing was changed. Restore "
+            "the copy with the release that made it."
         )
 
 

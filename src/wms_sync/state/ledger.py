@@ -1,4 +1,4 @@
-"""The ledger of creates: each intended create and its outcome. Also the number of rows of each file left unsent.
+"""The ledger of creates: each intended create and its outcome. Also each file's number of unsent rows.
 
 One row per thing (service, kind, natural key). The intent is committed before the request, its outcome afterwards::
 
@@ -6,8 +6,8 @@ One row per thing (service, kind, natural key). The intent is committed before t
              ├─► exists     it existed already: the service refuses a second thing of this name
              ├─► refused    nothing was created: the row must be corrected
              ├─► undone     nothing was created: the service failed or could not be reached
-             ├─► doubt      the service did not answer
-             └─► unproven   the service did not answer, and refused a second attempt with a message that proves nothing
+             ├─► doubt      no answer proves the outcome
+             └─► unproven   as doubt, and the service refused a second attempt with a message that proves nothing
 
 A killed process leaves ``intended`` rows, which mean the same as ``doubt``. Each intent is synced to disk before its
 request, so that it survives a power failure: a lost intent could lead to a duplicate product.
@@ -132,7 +132,7 @@ class PushLedger(Guarded):
             return tuple(_entry(row._mapping) for row in connection.execute(query))
 
     def unsure(self) -> tuple[Entry, ...]:
-        """Return the creates that were sent without a conclusive answer, oldest first."""
+        """Return the creates that may have been sent but have no conclusive answer, oldest first."""
         unsure = push_ledger.c.state.in_(UNSURE)
         query = select(push_ledger).where(unsure).order_by(push_ledger.c.intended_at, push_ledger.c.key)
         with self._reading() as connection:
@@ -207,7 +207,7 @@ def _remember(connection: Connection, sighting: Sighting) -> None:
     )
 
 
-def _version(columns: Any) -> Tuple:  # noqa: ANN401 - columns of the table, or of what is to be inserted
+def _version(columns: Any) -> Tuple:  # noqa: ANN401 - columns of the table, or of the rows to insert
     """Return ``Entry.version`` as SQL."""
     moment = func.coalesce(columns.settled_at, columns.intended_at)
     return tuple_(columns.attempts, moment, columns.seen_at.is_not(None))
@@ -282,7 +282,7 @@ class CreatesJournal:
     push also appends each row of the ledger to this file, an intent before its request: one line of JSON per row,
     synced to disk. A push starts by dropping the rows that the published tables already have.
 
-    Only kinds that the service would accept twice are written here, which are products: no personal data. Only the
+    Only products are written here: the service would accept them twice, and they have no personal data. Only the
     process that holds the lock on pushing products may write; any process may read.
     """
 
@@ -290,7 +290,10 @@ class CreatesJournal:
         self._path = path
 
     def entries(self) -> list[Entry]:
-        """Return the newest version of each row. Skip a last line that a kill cut off: its request was not yet sent."""
+        """Return the newest version of each row.
+
+        Skip a last line that a kill cut off: if it is an intent, its request was not sent.
+        """
         try:
             with accessing(self._path):
                 content = self._path.read_bytes()

@@ -145,8 +145,8 @@ def repeated(attempt: Callable[[], T | None], holder: Callable[[], Holder | None
 def _taken(path: Path) -> IO[bytes] | None:
     """Return the locked file; None if another process has locked it.
 
-    The file is unbuffered, so a full disk fails only once. Each attempt opens it again, because someone who believes
-    that a run is dead may have deleted it.
+    The file is unbuffered, so a full disk causes only one error. Each attempt opens it again, because someone who
+    believes that a run is dead may have deleted it.
     """
     with accessing(path):
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, PRIVATE_FILE)

@@ -2,8 +2,8 @@
 
 A fact has a key and a fingerprint of its content. It is reported once: one transaction writes its row and adds an alert
 per channel to the outbox, unless another process did so first. An alert is deleted when its channel has accepted it.
-Before each attempt the next attempt is planned, so if a process dies while sending, the alert becomes due again: each
-alert is delivered at least once. Writing needs no ``Turn``.
+Before each attempt the next attempt is planned, so if a process dies while sending, the alert becomes due again: it may
+be delivered twice, but is not lost. Writing needs no ``Turn``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from wms_sync.state.schema import alerts, sent_alerts
 PAUSES = tuple(timedelta(minutes=minutes) for minutes in (1, 2, 5, 15, 60))
 """The pauses between attempts to deliver an alert; the last pause repeats."""
 GIVEN_UP_AFTER = 24
-"""The number of attempts; with one command a day they take most of a month."""
+"""Attempts before an alert may be given up: with one command a day, most of a month."""
 
 Body = Mapping[str, Any]
 """The content of an alert, as JSON: ids, counts and sentences."""
@@ -115,8 +115,8 @@ class Outbox(Opened):
         """Delete alerts for channels that are no longer configured, and alerts that are too old.
 
         An alert created before ``before`` is deleted only after ``GIVEN_UP_AFTER`` attempts, so that a clock that is
-        weeks ahead for a night does not cause deletions. ``kept_until`` has a limit for some channels, which applies
-        by time alone. Return the number of deleted alerts.
+        weeks ahead for a night does not cause deletions. Alerts for a channel in ``kept_until`` that were
+        created before its time are deleted anyway. Return the number of deleted alerts.
         """
         too_long = and_(alerts.c.created_at < before, alerts.c.attempts >= GIVEN_UP_AFTER)
         old = [too_long, alerts.c.channel.not_in(channels)]

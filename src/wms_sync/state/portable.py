@@ -1,8 +1,8 @@
 """The state store as text that any database can restore: every row of every table, read at one moment.
 
 A copy of ``state.db`` would need SQLite, and a copy of PostgreSQL its own tools. The table ``turns`` records the
-process that writes here now, so it is not copied. ``MigrationsUnknown`` refuses a copy of a newer release,
-``CopyOlder`` a copy of an older release.
+process that writes here now, so it is not copied. A copy of a newer release raises ``MigrationsUnknown``, a copy of an
+older release ``CopyOlder``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Row = dict[str, Any]
 
 
 class Snapshot(Struct, frozen=True):
-    """Every row of every table, and the migrations of the store, in order."""
+    """Every row of every table but ``turns``, and the migrations in order."""
 
     migrations: tuple[str, ...]
     tables: Mapping[str, tuple[Row, ...]]
@@ -56,7 +56,7 @@ def read_snapshot(url: str) -> Snapshot:
 
 
 def put_back(url: str, snapshot: Snapshot) -> None:
-    """Replace all rows of the state store with the rows of the snapshot, in one transaction. Raise ``StateError``."""
+    """Replace the rows of every table but ``turns`` with the snapshot's, in one transaction. Raise ``StateError``."""
     _refuse_others(snapshot)
     engine = open_engine(url, "full")
     try:
@@ -88,7 +88,8 @@ def encoded(snapshot: Snapshot) -> bytes:
 def decoded(content: bytes) -> Snapshot:
     """Decode a snapshot from ``encoded``.
 
-    Raise ``MigrationsUnknown`` or ``CopyOlder`` for the snapshot of a newer or older release, else ``ValueError``.
+    Raise ``MigrationsUnknown`` if a newer release made it, ``CopyOlder`` if an older one did, ``ValueError`` if it is
+    invalid.
     """
     snapshot = msgspec.json.decode(content, type=Snapshot)
     _refuse_others(snapshot)

@@ -1,8 +1,8 @@
 """The runs that wrote or pushed: the starter of each, the duration of its phases, its outcome and its error.
 
 One row per run, written by the run itself while it holds its lock. So if a row is ``running`` while that lock is free,
-or another run holds it, the process was killed. A run that ends before it has the lock is recorded at its end. A run
-changes only its own row, and only the newest rows are kept.
+or another run holds it, the process was killed. A run that ends before it has the lock is recorded at its end. Other
+processes change a row only to mark the run as killed. Only the newest rows are kept.
 """
 
 from __future__ import annotations

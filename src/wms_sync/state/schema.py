@@ -264,8 +264,8 @@ migrations_table = Table(
 Migration = tuple[str, Callable[[Connection], object]]
 
 MIGRATIONS: tuple[Migration, ...] = (("0001_tables", METADATA.create_all),)
-"""The migrations, in order. Never edit a released migration: append another. It also runs on a new store, where
-``0001_tables`` has already created the tables in their current form, so it must succeed if nothing is left to do.
+"""The migrations, in order. Never edit a released migration: append another. An appended migration also runs on a new
+store, where ``0001_tables`` has created the tables in their current form, so it must succeed if nothing is left to do.
 """
 
 

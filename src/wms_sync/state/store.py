@@ -93,7 +93,7 @@ class Window(Struct, frozen=True):
 
     @property
     def covers_time(self) -> bool:
-        """Return whether the window has every change between ``from_at`` and ``to_at``."""
+        """Return whether the window, once complete, has every change between ``from_at`` and ``to_at``."""
         return self.reason in COVERING
 
     @property
@@ -173,7 +173,7 @@ class StateStore(Guarded):
         *,
         without: Collection[str] = (),
     ) -> tuple[Interval, ...]:
-        """Return the time that windows in these states cover, except the windows ``without``, as disjoint intervals.
+        """Return the time that windows in these states cover, as disjoint intervals. Ignore the windows ``without``.
 
         No window covers time whose coverage was withdrawn after the window began. A window that was abandoned after
         landing (because of a damaged page) held the newest data of its interval, so windows that began earlier do not

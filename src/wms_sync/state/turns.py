@@ -57,7 +57,7 @@ class Epoch:
 
     @classmethod
     def begin(cls, url: str, held: Held) -> Self:
-        """Increment the epoch of the held lock, which ends the previous writer's epoch.
+        """Increment the epoch of the held lock; this ends the previous writer's epoch.
 
         Raise ``StateError`` if a transaction of the previous writer does not end within ``PATIENCE_SECONDS``.
         """
@@ -120,7 +120,7 @@ class Epoch:
 
 
 def newest_epoch(url: str) -> EpochRow | None:
-    """Return the newest epoch of a writer of the tables, who may have ended; None if there has been no writer."""
+    """Return the epoch of the last writer of the tables, even if it has ended; None if there has been no writer."""
     engine = open_engine(url)
     with engine.connect() as connection:
         row = connection.execute(_query(WRITER)).one_or_none()
@@ -148,7 +148,7 @@ def _query(what: str) -> Select[Any]:
 class Turn:
     """The right to write, and the methods that change files under it. Thread-safe.
 
-    The methods raise ``TakenOver`` once another writer has taken over. Close it, which removes its folder.
+    The methods raise ``TakenOver`` once another writer has taken over. Closing the turn deletes its folder.
     """
 
     def __init__(self, epoch: Epoch, layout: Layout) -> None:
@@ -162,7 +162,7 @@ class Turn:
 
     @classmethod
     def taken(cls, url: str, layout: Layout, held: Held) -> Self:
-        """Begin a turn under the held lock, which ends the previous turn."""
+        """Begin a turn under the held lock; this ends the previous turn."""
         return cls(Epoch.begin(url, held), layout)
 
     def close(self) -> None:
@@ -191,7 +191,7 @@ class Turn:
         put_in_place(temporary, path)
 
     def take_away(self, path: Path) -> None:
-        """Delete a file, or a folder with its content; do nothing if it does not exist."""
+        """Delete a file, or a folder with its contents; do nothing if it does not exist."""
         self.epoch.check()
         away = self.temporary(path.name)
         with suppress(FileNotFoundError):
@@ -218,9 +218,9 @@ def taking_turn(
     run_id: str | None = None,
     held: Held | None = None,
 ) -> Iterator[Turn]:
-    """Hold a turn inside the block, under the lock on ``what``. Wait for the lock, unless the caller has ``held`` it.
+    """Hold a turn inside the block, under the lock on ``what``. Wait for the lock, unless it is already ``held``.
 
-    Raise ``RestoreUnfinished``, or ``StateNewer``: only a restore of an older backup may replace newer data.
+    Raise ``RestoreUnfinished`` or ``StateNewer``. Only a restore of an older backup may replace newer data.
     """
     lock = lock_of(url, layout).hold(purpose, what=what, run_id=run_id) if held is None else nullcontext(held)
     with lock as mine:

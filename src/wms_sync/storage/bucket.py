@@ -1,9 +1,9 @@
 """Files in object storage (S3, Google Cloud Storage, Azure), through obstore.
 
 The name of a file carries the first digits of its content's SHA-256 (``page-00005-1f3a9c04.json.gz``), and an object is
-put only if its name is free. So a writer that another has replaced neither overwrites nor deletes the other's objects.
-A record (a manifest) keeps its name. It is replaced only if it has not changed since the turn was checked: the store
-refuses a writer that was suspended in between.
+put only if its name is free. So a writer whose turn was taken over neither overwrites nor deletes the other's objects.
+A record (a manifest) keeps its name. A store that supports conditions replaces it only if it has not changed since the
+turn was checked: it refuses a writer that was suspended in between.
 """
 
 from __future__ import annotations
@@ -55,13 +55,13 @@ class Probe(Struct, frozen=True):
 
 
 MOST_BYTES = 1_000_000_000
-"""Unused copies are kept up to this size in total, because a step often reads the files of the previous step."""
+"""Unused copies stay while all copies together fit, because a step often reads the files of the previous step."""
 
 
 class Scratch:
     """Copies of objects in a folder, under their keys, for DuckDB, which reads files. Thread-safe.
 
-    Copies in use are never deleted. Released copies may be deleted at any time, the oldest first.
+    Copies in use are deleted only with their objects. Others may be deleted at any time, the first released first.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -229,7 +229,7 @@ class BucketFiles:
         return [str(self._scratch.path(key)) for key in keys]
 
     def release(self, key: str) -> None:
-        """Allow copies of an object, or of all objects below a folder, to be deleted when there are too many."""
+        """Allow copies of an object, or of all objects below a folder, to be deleted when space is needed."""
         self._scratch.release(key)
 
     def where(self, key: str) -> str:
@@ -304,7 +304,7 @@ class BucketFiles:
             return
 
     def _version(self, key: str) -> Any:  # noqa: ANN401 - obstore's mode
-        """Return the mode that puts an object only if it does not change from now on."""
+        """Return the mode that puts an object only if it stays unchanged, if the store supports that."""
         try:
             found = self._asked("read", key, lambda: obstore.head(self._store, key))
         except FileNotFoundError:
@@ -320,7 +320,7 @@ class BucketFiles:
                 yield found["path"], found["size"]
 
     def _asked(self, what: str, key: str, request: Callable[[], T]) -> T:
-        """Return the store's answer. Errors for a missing object or an unmet condition are raised as they are."""
+        """Return the store's answer. An unmet condition, or a missing object on a read, is raised as it is."""
         try:
             return request()
         except (AlreadyExistsError, PreconditionError):
@@ -383,7 +383,7 @@ class Listing:
         return sorted(self._in(folder))
 
     def keys(self, key: str) -> list[str]:
-        """Return the key itself if it is an object, and the keys of all objects below it."""
+        """Return the key itself if it is an object, else the keys of all objects below it."""
         with self._lock:
             if self.size(key) is not None:
                 return [key]

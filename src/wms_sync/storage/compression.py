@@ -12,7 +12,7 @@ GZIP_WINDOW_BITS = 31
 """Makes zlib expect a gzip header."""
 _GZIP_MAGIC = b"\x1f\x8b"
 _GZIP_STEP = 4096
-"""The input is decoded in steps of this size, because a decoder copies the input that follows the end of a member."""
+"""Later members are decoded in steps of this size, because a decoder copies the input after the end of its member."""
 NO_LIMIT = 2**62
 _ZSTD_WINDOW = 8 * 1024 * 1024
 """The largest window that a sender of zstd over HTTP may require of a receiver (RFC 9659)."""

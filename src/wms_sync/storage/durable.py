@@ -24,7 +24,7 @@ _GROUPS_OWN = stat.S_ISGID | stat.S_IRGRP | stat.S_IXGRP
 
 
 class Inaccessible(WmsSyncError, OSError):
-    """This process cannot use a file or folder of the data folder. It is also an ``OSError``."""
+    """This process cannot use a file or folder. The error is also an ``OSError``."""
 
     def __init__(self, path: Path, reason: str | None, *, is_full: bool = False) -> None:
         self.path, self.reason = path, reason
@@ -121,8 +121,8 @@ def make_private_file(path: Path) -> Path:
 def share_with_group(folder: Path, path: Path) -> None:
     """Make the file read-only, and readable by the folder's group if the folder is set up for that (``chmod 2750``).
 
-    Nobody may write the file from now on, not even its owner. If the owner does not belong to the group, the file
-    cannot be given to the group and stays private.
+    Not even its owner may write the file from now on; only root can. If the owner does not belong to the group, the
+    file cannot be given to the group and stays private.
     """
     path.chmod(_READ_ONLY)
     opened = folder.stat()
@@ -133,7 +133,7 @@ def share_with_group(folder: Path, path: Path) -> None:
 
 
 def kept_from_group(folder: Path, path: Path) -> str | None:
-    """Return the group that the folder is set up for if the group cannot read the file; None if it can."""
+    """Return the group that the folder is set up for if this group cannot read the file; otherwise None."""
     opened, shared = folder.stat(), path.stat()
     if opened.st_mode & _GROUPS_OWN != _GROUPS_OWN:
         return None
@@ -147,7 +147,7 @@ def kept_from_group(folder: Path, path: Path) -> str | None:
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file under a temporary name, sync it, and rename it into place. Raise ``Inaccessible``.
 
-    If the disk is full, the temporary file is deleted.
+    After an error, the temporary file is deleted.
     """
     temporary = path.with_name(f".{path.name}.tmp")
     with accessing(path):

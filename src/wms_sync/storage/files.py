@@ -1,9 +1,10 @@
 """Files by key: the protocol, files in the data folder (a key is a path below it), and the errors of a bucket.
 
-A name carries the first digits of its content's hash: ``page-00005.json.gz`` becomes ``page-00005-1f3a9c04.json.gz``.
+In a bucket, most names carry the first digits of their content's hash: ``page-00005.json.gz`` becomes
+``page-00005-1f3a9c04.json.gz``.
 
 FilesError
-├── FilesUnavailable    the store did not answer
+├── FilesUnavailable    a request to the store failed
 │   └── FilesRefused    the store refused, or has no such bucket
 ├── OddName             an object has a name that is not a valid path
 ├── NameTaken           the name has other content
@@ -60,7 +61,7 @@ class OddName(FilesError):
 
 
 class NameTaken(FilesError):
-    """The name of a file to be put already has other content."""
+    """The file of this name has other content, or keeps changing."""
 
     def __init__(self, where: str) -> None:
         super().__init__(
@@ -81,7 +82,7 @@ class VersionsKept(FilesError):
 
 
 class Writer(Protocol):
-    """The right to write: a ``Turn``. The methods raise ``TakenOver`` once another writer has taken over."""
+    """The right to write: a ``Turn``. Checks and writes raise ``TakenOver`` once another writer has taken over."""
 
     folder: Path
 
@@ -98,7 +99,7 @@ class Writer(Protocol):
         """Move a synced file from the turn's folder to ``path``."""
 
     def take_away(self, path: Path) -> None:
-        """Delete a file, or a folder with its content."""
+        """Delete a file, or a folder with its contents."""
 
 
 class Files(Protocol):
@@ -118,7 +119,7 @@ class Files(Protocol):
         """Put an immutable file. Return its key."""
 
     def put_file(self, writer: Writer, key: str, made: Path) -> str:
-        """Put a synced file of the turn's folder, which is removed from there. Return its key."""
+        """Put a synced file of the turn's folder, and remove it from there. Return its key."""
 
     def workplace(self, writer: Writer) -> Path:
         """Return the folder in which to create durable files under their keys, for ``keep``."""
@@ -130,7 +131,7 @@ class Files(Protocol):
         """Put a record; it replaces the record that has this key."""
 
     def delete(self, writer: Writer, key: str) -> None:
-        """Delete a file, or a folder with its content; do nothing if it does not exist."""
+        """Delete a file, or a folder with its contents; do nothing if it does not exist."""
 
     def get(self, key: str) -> bytes:
         """Return the content of a file. Raise ``FileNotFoundError``."""
@@ -148,7 +149,7 @@ class Files(Protocol):
         """
 
     def release(self, key: str) -> None:
-        """Note that the paths from ``local`` of a file, or of all files below a folder, are no longer in use."""
+        """Note that the ``local`` paths of a file, or of all files below a folder, are no longer in use."""
 
     def refuse_versions(self) -> None:
         """Raise ``VersionsKept`` if the storage keeps deleted files."""

@@ -15,7 +15,7 @@ from wms_sync.storage.files import Files
 
 SCHEMES = ("s3", "gs", "az", "file")
 RETRIES = 6
-"""Pauses start at 0.1 s and double up to 5 s, so a store that is down for a few seconds does not make a run fail."""
+"""Pauses start at 0.1 s and grow, so a store that is down for a few seconds does not make a run fail."""
 SENT = {"s3": "AWS_", "az": "AZURE_"}
 """The prefix of the variables whose values obstore puts into headers unchanged."""
 TOKEN_FILE = "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"  # noqa: S105 - the name of a variable
@@ -29,7 +29,7 @@ def checked_place(value: str) -> str:
     if url.scheme not in SCHEMES or not (url.netloc or (url.scheme == "file" and url.path.strip("/"))):
         raise ValueError("must look like s3://bucket/prefix, gs://bucket/prefix, az://container/prefix or file:///path")
     if url.username or url.password or url.query or url.fragment:
-        raise ValueError("must be a bucket and a prefix, without query or credentials, which belong in the environment")
+        raise ValueError("must be a bucket and a prefix, without a query; credentials belong in the environment")
     _refuse_line_breaks(url.scheme)
     return value.strip().rstrip("/")
 
@@ -39,7 +39,8 @@ def bucket_files(url: str, endpoint: str | None, parent: Path) -> Files:
     """Return the files of a location: the same object each time, because it caches the listing.
 
     ``parent`` is the folder for copies. obstore takes credentials and region from ``AWS_*``, ``GOOGLE_*`` and
-    ``AZURE_*`` in the environment, or from the machine's role. Raise ``SettingsError`` if they are invalid.
+    ``AZURE_*`` in the environment, or from the machine's role. Raise ``SettingsError`` if the location cannot be
+    opened.
     """
     from obstore.exceptions import BaseError
     from obstore.store import from_url
@@ -55,9 +56,9 @@ def bucket_files(url: str, endpoint: str | None, parent: Path) -> Files:
 
 
 def _refuse_line_breaks(scheme: str) -> None:
-    """Raise ``ValueError`` if credentials contain a line break, such as a secret written with ``echo``.
+    """Raise ``ValueError`` if credentials contain a line break, as a secret that was written with ``echo`` does.
 
-    obstore would panic: it raises an error that is not an ``Exception``, after printing a page of Rust's stack.
+    obstore would panic: it would raise an error that is not an ``Exception``, after printing a page of Rust's stack.
     """
     if (prefix := SENT.get(scheme)) is None:
         return

@@ -61,7 +61,7 @@ class Session:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Commit at the end, and roll back after an error. A commit fails only for lack of memory."""
+        """Commit at the end, and roll back after an error. A refused commit means a lack of memory."""
         if self._is_one_transaction:
             yield
             return

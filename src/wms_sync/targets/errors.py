@@ -34,12 +34,12 @@ def without_statement(error: Exception) -> str:
 
 
 def may_lack_files(error: Exception) -> bool:
-    """Return whether an error shows that a file of the lake may be missing, which only a rebuild repairs."""
+    """Return whether an error shows that a file of the lake may be missing; only a rebuild repairs that."""
     return isinstance(error, duckdb.IOException) and f"/{LAKE}/" in str(error)
 
 
 class AnalyticsError(WmsSyncError):
-    """Loading, checking or publishing failed; the published file is unchanged."""
+    """An operation on the tables failed."""
 
 
 class CountsDisagreeError(AnalyticsError):
@@ -54,7 +54,7 @@ class RawPagesDamagedError(AnalyticsError):
         shown = "\n".join(f"- {reason}" for reason in reasons)
         super().__init__(
             f"{count_of(len(reasons), 'window has', 'windows have')} a damaged raw page; nothing was merged or "
-            "published. That time now counts as unread: run `wms-sync sync`, which reads it again, then repeat "
+            "published. Damaged windows now count as unread: run `wms-sync sync` to reread them, then repeat "
             f"your command.\n{shown}"
         )
 
@@ -70,7 +70,7 @@ class TablesNewer(AnalyticsError):
 
 
 class DatabaseOpenError(AnalyticsError):
-    """The working or the published file cannot be opened, or is damaged."""
+    """The tables, or a load's copy of them, cannot be opened or are damaged."""
 
 
 class NothingCheckedError(AnalyticsError):
@@ -148,7 +148,7 @@ class FormerLake(AnalyticsError):
 
 
 class DatabaseForbidden(DatabaseOpenError):
-    """This process has no permission to read the file, which is otherwise in order."""
+    """This process has no permission to read the file."""
 
 
 class DatabaseNewer(DatabaseOpenError):
@@ -179,8 +179,8 @@ class LakeUnreachable(AnalyticsError):
     def __init__(self, what: str, place: str, cause: Exception) -> None:
         super().__init__(
             f"DuckDB cannot {what} {place} ({type(cause).__name__}: {str(cause).partition(chr(10))[0]}), so no load "
-            "can succeed. DuckDB takes keys only from the environment, not from a role of the machine or the container "
-            "or from a token file: set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION, and AWS_SESSION_TOKEN "
+            "can succeed. DuckDB takes keys only from the environment, not from a machine or container role or a token "
+            "file: set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION, and AWS_SESSION_TOKEN "
             "for temporary keys. The keys need permission to put, get, list and delete there. `wms-sync doctor` tries "
             "each."
         )
@@ -235,7 +235,7 @@ def reported_refusals() -> Iterator[None]:
 
 @contextmanager
 def refusals_explained(failed: str, kept: str) -> Iterator[None]:
-    """Raise errors of DuckDB and the disk inside the block as ``AnalyticsError``.
+    """Raise the block's errors of DuckDB and the disk as ``AnalyticsError`` or ``TooManyFiles``.
 
     ``failed`` and ``kept`` are clauses: the step that failed, and the data that is unchanged.
     """

@@ -102,7 +102,7 @@ class FileTarget:
 
     @contextmanager
     def load(self, turn: Turn, *, from_scratch: bool = False) -> Iterator[FileLoad]:
-        """Begin a load for the length of the block, on a copy of the published file; empty if ``from_scratch``."""
+        """Begin a load for the length of the block, on a copy of the published file; empty if tables are rebuilt."""
         report_foreign_log(self._layout)
         with self._private_file(turn) as private:
             if self.is_published and not from_scratch:
@@ -146,7 +146,7 @@ class FileTarget:
                 left.unlink(missing_ok=True)
 
     def _copy_to(self, private: Path) -> None:
-        """Copy the published file, table by table if much of it is free space; not if the tables must be rebuilt."""
+        """Copy the published file, table by table if much of it is free space. Copy nothing if tables are rebuilt."""
         with self.published() as connection:
             is_outdated, has_free_space = database.has_other_history(connection), is_bloated(connection)
         if is_outdated:
@@ -172,7 +172,7 @@ class FileLoad:
 
     @contextmanager
     def session(self) -> Iterator[Session]:
-        """Open the private file. Close it at the end, which frees DuckDB's memory."""
+        """Open the private file. Closing it at the end frees DuckDB's memory."""
         shown = self._layout.published
         with open_for_writing(self._private, memory_limit=self._memory_limit, called=shown) as connection:
             yield Session(connection)

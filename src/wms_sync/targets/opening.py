@@ -38,7 +38,7 @@ WITHOUT_LOG = {"checkpoint_threshold": "0b", "auto_checkpoint_skip_wal_threshold
 of options: it cuts off the log's path there, so the log's folder does not exist."""
 BLOCK = "65536"
 """The block size of a new file in bytes; DuckDB's default is 262144. Each column that a load writes costs a block, in
-memory and processor time. With this size a nightly load costs a quarter less and the file is 7 % larger; with smaller
+memory and processor time. With this size a nightly load costs a quarter less and the file is 7% larger; with smaller
 blocks the file is twice as large. Existing files keep their block size until they are compacted or rebuilt; DuckDB 1.1
 reads both sizes."""
 
@@ -124,7 +124,7 @@ def _connected(layout: Layout, path: Path, memory_limit: str | None) -> duckdb.D
 
 
 def _refuse_forbidden(path: Path) -> None:
-    """Raise ``DatabaseForbidden`` if this user may not read the file, which then is neither damaged nor in use."""
+    """Raise ``DatabaseForbidden`` if this user may not read the file, rather than report it damaged or in use."""
     try:
         path.open("rb").close()
     except PermissionError as error:

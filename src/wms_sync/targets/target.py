@@ -49,7 +49,7 @@ class Loading(Protocol):
     most: int | None
 
     def session(self) -> AbstractContextManager[Session]:
-        """Open the tables for writing. May be called several times: each call frees the memory of the last session.
+        """Open the tables for writing. May be called several times: ending a session may free its memory.
 
         Raise ``DatabaseOpenError`` or ``TablesNewer``.
         """
@@ -103,14 +103,14 @@ class Target(Protocol):
     def try_files(self) -> str | None:
         """Try a load's file operations where the tables are; return a sentence, None if no trial is needed.
 
-        Raise the error that a load would raise at its end.
+        Raise ``LakeUnreachable`` if no load could succeed.
         """
 
     def readers_in_the_way(self) -> tuple[int, ...]:
         """Return the reader sessions that would block the last step of forgetting now."""
 
     def load(self, turn: Turn, *, from_scratch: bool = False) -> AbstractContextManager[Loading]:
-        """Begin a load for the length of the block, from the published tables or, if ``from_scratch``, empty tables."""
+        """Begin a load for the length of the block. Start empty if ``from_scratch`` or the history is outdated."""
 
     @property
     def loads_gathered(self) -> int:

@@ -51,7 +51,7 @@ class BackupReport(Struct, frozen=True):
 
 
 def backup(settings: Settings, folder: Path, *, most: int = KEPT_BACKUPS) -> BackupReport:
-    """Make a backup in the folder, and delete all backups but the newest ``most``. Wait only for another backup."""
+    """Make a backup in the folder, and delete all but the newest ``most``. Wait for the writer only if files differ."""
     layout = settings.layout
     kept = Backups.at(folder).apart_from(layout)
     refuse_unfinished_restore(layout)
@@ -175,7 +175,7 @@ class _Taking:
                 files.pop(self._place(path), None)
 
     def _take_parquet(self, window_id: str, files: dict[str, Kept], damaged: dict[str, str]) -> None:
-        """Copy a window's Parquet files. If a file is missing, leave out their manifest: a load flattens them again."""
+        """Copy a window's Parquet files. If one is missing, leave out their manifest: a load then rewrites all."""
         manifest = self._layout.flattened_manifest(window_id)
         try:
             flattened = flattened_window(self._layout, window_id)

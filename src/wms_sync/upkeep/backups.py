@@ -140,9 +140,10 @@ class Backups(Struct, frozen=True):
             )
 
     def keep(self, path: Path, *, linked: bool) -> Kept:
-        """Keep a file; with ``linked`` as a hard link, if the file system supports it. Raise ``FileNotFoundError``.
+        """Keep a file; with ``linked`` as a hard link, if the file system supports it.
 
-        Raise ``Inaccessible`` if the file cannot be read, or if this folder cannot be written, as on a full disk.
+        Raise ``FileNotFoundError`` for a missing file. Raise ``Inaccessible`` if the file cannot be read, or if this
+        folder cannot be written, as on a full disk.
         """
         with accessing(path):
             path.open("rb").close()  # report a file that cannot be read, not the folder of backups
@@ -198,7 +199,7 @@ class Backups(Struct, frozen=True):
         return snapshot
 
     def prune(self, most: int) -> tuple[int, int]:
-        """Delete all backups but the newest ``most``, and files that none of these names. Return both numbers."""
+        """Delete all backups but the newest ``most``, and files that no backup names then. Return both numbers."""
         records = self.layout.backups()
         old = records[:-most]
         for path in old:
@@ -210,7 +211,7 @@ class Backups(Struct, frozen=True):
         unused = [path for path in self.layout.kept() if path.name not in used]
         if len(left) < len(records[-most:]):  # the files of a damaged record are unknown
             logger.warning(
-                "a backup in %(folder)s is damaged, so no file is deleted; `wms-sync verify` of that folder names it",
+                "a backup in %(folder)s is damaged, so no file is deleted; `wms-sync verify` on that folder names it",
                 {"folder": self.layout.root},
             )
             unused = []

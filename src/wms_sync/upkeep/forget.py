@@ -1,10 +1,10 @@
 """``wms-sync forget``: remove the personal data of some orders from every file, and keep it out.
 
 The ids are recorded first; from then on pages land without personal data of these orders. Then every file that may
-contain some is searched (``suspects`` finds the raw pages), and rewritten without it. Raw pages lose the personal data.
-Parquet files and tables lose the orders' rows in schema ``pii``, their destination, and personal data in free-form
-values of their other rows (``Target.erase``). This includes the tables that ``WMS_ANALYTICS`` named earlier. Each step
-can be repeated, so the next run of any kind finishes an interrupted ``forget``.
+contain such data is searched (``suspects`` finds the raw pages), and rewritten without it. Raw pages lose the personal
+data. Parquet files and tables lose the orders' rows in schema ``pii``, their destination, and personal data in
+free-form values of their other rows (``Target.erase``). This includes the tables that ``WMS_ANALYTICS`` named earlier.
+Each step can be repeated, so the next run of any kind finishes an interrupted ``forget``.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _remove_leftovers(turn: Turn, layout: Layout) -> None:
 
 
 def _clean_pages(layout: Layout, store: StateStore, order_ids: Collection[int], asked: Collection[int]) -> int:
-    """Clean every window that names one of the orders in ``asked``, or may name any order.
+    """Clean every window that names, or may name, one of the orders in ``asked``.
 
     Return the number of rewritten pages.
     """
@@ -282,17 +282,17 @@ def holds(layout: Layout, key: str, order_ids: Collection[int]) -> bool:
 
 
 _NAMING = {"shipments": "order_id", "orders": "id"}
-"""The tables that have a row for each order that a page names, with the column that names it."""
+"""The tables with a row for each order on a page, and the column that has the order's id."""
 
 
 def suspects(layout: Layout, store: StateStore, order_ids: Collection[int]) -> tuple[str, ...]:
     """Return the ids of the windows whose raw pages may name one of these orders, sorted.
 
-    The windows are found through Parquet files. A page names an order where a shipment refers to it, and where it is
-    included; both become rows. So the pages of a window without such rows can be skipped if its Parquet files certainly
-    have all rows of its pages: they are complete, no value was quarantined or cast, and the pages are those that were
-    flattened. Every other window may name any order: a half-read or abandoned window, and a window that is not
-    flattened yet.
+    The windows are found through Parquet files. A page names an order where a shipment refers to the order, and where
+    the order is included; both become rows. So the pages of a window without such rows can be skipped if its Parquet
+    files certainly have all rows of its pages: they are complete, no value was quarantined or cast, and the pages are
+    those that were flattened. Every other window may name any order: a half-read or abandoned window, and a window that
+    is not flattened yet.
     """
     with duckdb.connect() as connection:
         rows = {slug: _rows(connection, layout, slug, order_ids) for slug in _NAMING}

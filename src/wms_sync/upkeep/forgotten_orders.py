@@ -4,8 +4,8 @@ If raw pages are in object storage, a copy of the file is there too, because the
 order stays forgotten, so the list is the union of all copies, and each run writes it to every copy. The first run
 writes the file, with an empty list if no order was forgotten; a missing file therefore means a loss. A state store
 that is older than the files on disk (deleted, or restored from an old copy) may lack orders. If the file is also
-missing or damaged, the list is lost: no run reads or loads until someone restores it, because it would store personal
-data of forgotten orders again.
+missing or damaged, the list is lost: no run reads or loads until someone restores it, because a run would store
+personal data of forgotten orders again.
 """
 
 from __future__ import annotations

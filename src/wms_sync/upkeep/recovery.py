@@ -180,7 +180,7 @@ def _doubt_ledger(settings: Settings, store: StateStore) -> None:
         store.record([_doubt(settings, store)])
         logger.warning(
             "the state store was lost with every copy of its ledger, or both are old copies: a push of products first "
-            "looks up in the service each product that is not in the ledger. If you know that none is missing: "
+            "looks up in the service each product that is not in the ledger. If you know that no create is missing: "
             "`wms-sync restore --creates-are-known`"
         )
 
@@ -284,7 +284,7 @@ class FilesElsewhere(SettingsError):
     def __init__(self, before: str, now: str, windows: int) -> None:
         shown = f"...{before}" if len(before) == _END else before
         super().__init__(
-            f"Raw pages and Parquet files were in {shown} until now, and {now} has none of their files "
+            f"Raw pages and Parquet files were in {shown} until now, and {now} has none of them "
             f"({count_of(windows, 'window')}). "
             "Nothing was read, loaded or changed. Restore the old WMS_FILES_URL. To move the files, copy raw/, "
             "parquet/ and forgotten-orders.json unchanged, or use `wms-sync backup` and `wms-sync restore`. If the "

@@ -1,4 +1,4 @@
-"""``wms-sync restore``: put a backup into an empty or lost data folder. On an error the folder stays unchanged.
+"""``wms-sync restore``: put a backup into an empty or lost data folder. An error before the renames changes nothing.
 
 First the backup is read, checked and staged in ``work/restored``, a separate data folder with its own state store.
 There all orders that were ever forgotten are forgotten again: those listed in the backup, in its folder, in the current
@@ -140,7 +140,7 @@ def _refuse_data(settings: Settings, backup: Backup, over: Path | None) -> None:
     where = layout.files.where("")
     if backup.files_in is not None and (layout.elsewhere is None or not layout.windows()):
         raise BackupError(
-            f"This backup has no raw pages and Parquet files: they were in {backup.files_in}, and {where} has none. "
+            f"This backup has no raw pages or Parquet files: they were in {backup.files_in}, and {where} has none. "
             "Nothing was changed. Set WMS_FILES_URL to their current location."
         )
     if backup.files_in is None and layout.elsewhere is not None and layout.windows():

@@ -65,7 +65,7 @@ def verify(settings: Settings) -> Verified:
 
 
 def verify_backups(folder: Path, data: Layout) -> Verified:
-    """Verify every backup of a folder, which must be outside the data folder. Verify each kept file once.
+    """Verify every backup of a folder, which must be outside the data folder. Verify an undamaged file only once.
 
     Raise ``FoldersOverlap`` or ``BackupError``.
     """

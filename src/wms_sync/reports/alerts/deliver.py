@@ -41,7 +41,7 @@ def send_alerts(settings: Settings, *, seconds: float) -> None:
 def report_unrecorded(settings: Settings, failed: RunRecord) -> None:
     """Send an alert about a failed run that the state store could not record.
 
-    This process then sends no further alert about the store.
+    This process then does not also report that alerts cannot be stored.
     """
     _refusing.add(settings.database_url)
     _send_now(settings, failed_run(failed, [failed], datetime.now(UTC)))

@@ -32,7 +32,7 @@ BEAT_FOR = timedelta(days=1)
 def observe(settings: Settings, moment: datetime | None = None) -> None:
     """Add an alert to the outbox for each new or changed finding, and for each ended finding whose end is reported.
 
-    Without a channel, add no alert, and do not record any as sent.
+    Without an alert channel, add only a heartbeat, and record no alert as sent.
     """
     moment = moment or datetime.now(UTC)
     channels = tuple(channel.name for channel in channels_of(settings))

@@ -1,6 +1,7 @@
-"""Flatten raw pages to Parquet: DuckDB decodes a page once, into typed structs, and each table is a SELECT from them.
+"""Flatten raw pages to Parquet: DuckDB reads the objects of pages as typed rows, and each table is a SELECT from them.
 
-``batch`` is the entry point, ``page`` is one raw file, ``shape`` is the tree of types (from ``sql/types``), ``gate``
-checks whether a page can be read unchanged, and ``repair`` fixes a page that cannot. Keep out: the meaning of columns
-(``sql/tables``), their computation (``sql/flatten``), merging (``load``). Specification: 2.3 to 2.6.
+``workers`` is the entry point, ``window`` flattens a window in batches, ``batch`` flattens some of its pages. ``page``
+is one raw file, ``shape`` the tree of types (from ``sql/types``). ``gate`` checks whether a page can be read unchanged,
+and ``repair`` fixes a page that cannot. Keep out: the meaning of columns (``sql/tables``), their computation
+(``sql/flatten``), merging (``load``). Specification: 2.3 to 2.6.
 """

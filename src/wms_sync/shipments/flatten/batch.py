@@ -1,4 +1,4 @@
-"""Flatten a batch of pages to one Parquet file per table: the entry point of this package.
+"""Flatten a batch of a window's pages to one Parquet file per table.
 
 Memory use grows with the pages of the batch (their shipments and orders are held in memory), not with the window. A
 flattener uses one processor: several in parallel cost two thirds of what one flattener with several threads costs.
@@ -105,9 +105,9 @@ class PageReader:
         return Findings(len(misfits), len(repaired.drift), {page.number: removed})
 
     def _all_records(self, page: RawPage, repaired: Repaired) -> tuple[list[Misfit], int]:
-        """Return a misfit for each record of an unreadable page that was requested twice, and the number of records.
+        """Return the misfits of an unreadable page that was requested twice, and the number of its records.
 
-        Raise ``PageUnreadableError`` if the page has been requested only once.
+        Each record is a misfit too. Raise ``PageUnreadableError`` if the page has been requested only once.
         """
         if not page.is_retry:
             raise PageUnreadableError(page.path, repaired.misfits[-1].why)
@@ -207,7 +207,7 @@ class Flattener:
     def flatten(self, pages: Sequence[RawPage], *, window_id: str, part: int, parquet_dir: Path) -> Flattened:
         """Write ``<parquet_dir>/<slug>/<window>-<part>.parquet`` for each table that has rows.
 
-        Raise ``PageDamagedError``, ``PageUnreadableError`` and ``RecordsLostError``.
+        Raise ``PageDamagedError``, ``PageUnreadableError`` or ``RecordsLostError``.
         """
         started = time.monotonic()
         batch = Batch(pages, window_id, parquet_dir, parquet_name(window_id, part), self._work_dir)
@@ -238,7 +238,7 @@ class Flattener:
         return found, *write_tables(self._connection, batch, kinds, filled)
 
     def _reconcile(self, batch: Batch, shipments: Path | None, removed: Mapping[int, int]) -> None:
-        """Check that each record counted at the receipt of its page is now a row or quarantined whole."""
+        """Check that the rows and the records quarantined whole add up to the records of each page."""
         statement = sql_files.read("flatten/page/rows.sql")
         files = {"file": str(shipments)}
         rows = dict(self._connection.execute(statement, files).fetchall()) if shipments else {}

@@ -20,7 +20,7 @@ WITHHELD = "(personal data withheld: see the raw page)"
 
 
 class NonFiniteNumber(Struct, frozen=True):
-    """A number that Python's parser accepts but neither JSON nor a DOUBLE can hold: NaN, Infinity, 1e400."""
+    """A number that Python's parser accepts but JSON or a DOUBLE cannot hold: NaN, Infinity, 1e400."""
 
     text: str
 

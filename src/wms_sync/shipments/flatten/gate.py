@@ -1,11 +1,11 @@
 """The gate: check that a page fits the types exactly, and that no list contains an id twice.
 
-DuckDB's typed read fails on a word in a number, but silently ignores an unknown key, rounds 1.5 to an integer, reads 5
-as true, ``epoch`` as a time and 1_000 as a decimal, rounds surplus decimals, cuts the time off a date and writes an
-object into a text. So msgspec decodes each page a second time, with the same types and no other keys. For a page that
-passes, DuckDB reads the same values as ``values`` would give. Where the gate is looser than DuckDB, DuckDB fails with
-an error, which also leads to repair. msgspec cannot express two rules: that DECIMAL(18,4) holds the fraction exactly,
-and that the day of a date exists. ``loses_nothing`` checks both for a decoded value.
+DuckDB's typed read fails on a word in a number, but silently ignores an unknown key, rounds 1.5 to an integer, and
+reads 5 as true, ``epoch`` as a time and 1_000 as a decimal. It also rounds surplus decimals, cuts the time off a date
+and writes an object into a text. So msgspec decodes each page first, with the same types and no other keys. For a page
+that passes, DuckDB reads the same values as ``values`` would give. Where the gate is looser than DuckDB, DuckDB fails
+with an error, which also leads to repair. msgspec cannot express two rules: that DECIMAL(18,4) holds the fraction
+exactly, and that the day of a date exists. ``loses_nothing`` checks both for a decoded value.
 
 In a list whose elements' ids are keys, only the first occurrence of an object may become a row. These lists are
 ``items`` of a shipment, an order and a gallery, and every kind under ``included``, where the six kinds of products
@@ -175,8 +175,8 @@ class Examined(Struct, frozen=True):
 class Gate:
     """Checks pages against the types. Each gate has its own types and is used by one thread at a time.
 
-    msgspec caches its analysis of a type on the type before it is complete: if another thread builds a decoder of the
-    same type meanwhile, the process ends with a segmentation fault.
+    msgspec caches an incomplete analysis of a type on the type: if another thread builds a decoder of the same type
+    meanwhile, the process ends with a segmentation fault.
     """
 
     def __init__(self, shape: Shape) -> None:
@@ -235,7 +235,7 @@ class Gate:
             decoded = self._decoders[kind].decode(b"[" + b",".join(objects[start : start + AT_ONCE]) + b"]")
             for route, duckdb_type in self._inexact[kind]:
                 if not all(loses_nothing(value, duckdb_type) for value in set(at_end(decoded, route))):
-                    raise ValueError("it would not be the same value")
+                    raise ValueError("the value would change")
             if self._duplicates[kind].inside(decoded):
                 raise ValueError("a list contains an object twice")
             if kind == COLLECTION and any(map(may_be_stub, decoded)):
@@ -245,7 +245,7 @@ class Gate:
 
 
 def _splitter(shape: Shape) -> msgspec.json.Decoder[Any]:
-    """Return a decoder of a page that leaves the objects of each kind as bytes."""
+    """Return a decoder for a page; it leaves the objects of each kind undecoded."""
     included = struct_of(
         ObjectNode(INCLUDED, keyed=False, fields=shape.included), dict.fromkeys(shape.kinds, list[Raw])
     )

@@ -1,7 +1,7 @@
 """A raw page, and the errors on its way to Parquet.
 
     FlattenError
-    ├── PageDamagedError    a raw file differs from the received page
+    ├── PageDamagedError    a raw file is missing or differs from the received page
     │   └── PageUnreadableError     a raw file is intact, but no record can be read from it
     ├── RecordDamagedError  the record of a window's Parquet files cannot be read
     └── RecordsLostError    the number of shipments on a page differs from the number accounted for
@@ -27,7 +27,7 @@ class FlattenError(WmsSyncError):
 
 
 class PageDamagedError(FlattenError):
-    """The compressed file is truncated or altered; reading the window again repairs it."""
+    """The raw file is missing, truncated or altered; reading the window again repairs it."""
 
     def __init__(self, path: Path, reason: str) -> None:
         self.path, self.reason = path, reason
@@ -54,13 +54,12 @@ class RecordDamagedError(FlattenError):
 
     def __init__(self, key: str) -> None:
         super().__init__(
-            f"{key}, the record of the window's Parquet files, is damaged. The window was not loaded. `wms-sync "
-            "rebuild` rewrites the file."
+            f"{key}, the record of the window's Parquet files, is damaged. `wms-sync rebuild` rewrites it."
         )
 
 
 class RecordsLostError(FlattenError):
-    """Shipments of a page are neither rows nor quarantined; nothing of the batch was loaded."""
+    """The rows and quarantined shipments of a page do not add up to its shipments; nothing was loaded."""
 
     def __init__(self, *, window_id: str, page: int, expected: int, rows: int, removed: int) -> None:
         self.window_id, self.page, self.expected, self.rows, self.removed = window_id, page, expected, rows, removed
@@ -81,7 +80,7 @@ class RawPage(Struct, frozen=True):
     extracted_at: datetime
     uncompressed_bytes: int
     is_retry: bool = False
-    """The page was requested a second time because it was unreadable the first time."""
+    """The page's window was read a second time because a page was unreadable the first time."""
 
     def content(self) -> bytes:
         """Return the response, decompressed. Raise ``PageDamagedError``."""

@@ -262,7 +262,7 @@ _HALF_OF_A_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 class Parsed(Struct):
-    """A page that is parsed leniently: errors are recorded instead of refused.
+    """A page that is parsed leniently: errors are recorded instead of raised.
 
     Bytes that are not UTF-8 are replaced, a byte order mark is dropped, and the last of duplicate keys wins. NaN and
     numbers too large for a DOUBLE become a ``NonFiniteNumber``. Control characters in strings are kept. Nesting that is
@@ -281,7 +281,7 @@ class Parsed(Struct):
         try:
             self.document = self._parsed(text)
         except RecursionError:
-            why = f"nested too deep: values below {DEPTH} levels are null"
+            why = f"nested too deeply: values below {DEPTH} levels are null"
             self.misfits = [Misfit("Page", None, "$", "", why)]
             self.document = self._parsed(cut_to_depth(text.encode()).decode())
         except ValueError as error:

@@ -1,7 +1,7 @@
 """The shape of a page: the types of ``sql/types`` as a tree that the gate and the repair walk.
 
 The types are read back from DuckDB, so that they are written only once. A node is a value, a list or an object. An
-object node has the name of its kind (``Order``) if that kind is under ``included``, and states whether it needs an id.
+object node has the name of its kind (``Order``) if it has a kind, and states whether it needs an id.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Shape(Struct, frozen=True):
     collection: ListNode
     included: Mapping[str, Node]
     columns: Mapping[str, Mapping[str, str]]
-    """The SQL type of each field, by kind; named types appear by name, which DuckDB reads fastest."""
+    """The SQL type of each field, by kind; named types appear by name, because DuckDB reads names fastest."""
 
     @property
     def kinds(self) -> Mapping[str, Node]:
@@ -114,7 +114,7 @@ def routes(node: Node, before: Route = ()) -> Iterator[tuple[Route, Node]]:
 
 
 def at_end(objects: Sequence[Any], route: Route) -> Iterable[Any]:
-    """Return the value of the field at the end of the route for each object that has one; it may be None."""
+    """Return the value of the field at the end of the route in each object that has the field; it may be None."""
     holders: Iterable[Any] = objects
     for name, is_list in route[:-1]:
         holders = filter(None, map(attrgetter(name), holders))

@@ -54,7 +54,7 @@ _EXPECTED = {
     "VARCHAR": "text",
 }
 ROUNDED = "more than four decimals: rounded"
-DAY_KEPT = "a time where a date was expected: its date as written was kept"
+DAY_KEPT = "a time where a date was expected: the date as written was kept"
 _FLAGS = {"0": False, "1": True, "false": False, "true": True}
 _ZERO_DAY = "0000-00-00"
 _ZEROS = "0-:. TZ"
@@ -108,7 +108,7 @@ def why_unwritable(value: Any) -> str | None:  # noqa: ANN401 - any JSON
 
 
 def means_null(value: Any, duckdb_type: str) -> bool:  # noqa: ANN401 - any JSON
-    """Return whether a value is a null of PHP or MySQL: an empty string where no text is expected, or 0000-00-00."""
+    """Return whether a value is a null of PHP or MySQL: a blank string where no text is expected, or day zero."""
     if not isinstance(value, str) or duckdb_type in {"VARCHAR", "JSON"}:
         return False
     return not value.strip(" ") or (duckdb_type in _OF_DAYS and value.startswith(_ZERO_DAY) and not value.strip(_ZEROS))

@@ -1,8 +1,8 @@
 """Flatten a window to Parquet files, and record the files and the number of rows by table.
 
-``parquet/_windows/<window>.json`` is written after the last Parquet file of the window; a window without this record is
-flattened, or flattened again. A window is flattened in batches with a limited number of pages, so memory use does not
-grow with the window.
+``parquet/_windows/<window>.json`` is written after the last Parquet file of the window; the next load flattens every
+window without this record. A window is flattened in batches with a limited number of pages, so memory use does not grow
+with the window.
 
 The end of this module has queries for the rows of a table in such files, whatever release wrote them.
 """
@@ -104,7 +104,7 @@ def flatten_window(
 ) -> None:
     """Flatten a window's raw pages, replacing any earlier Parquet files. Raise ``PageDamagedError``.
 
-    A batch has at most ``batch_bytes`` of JSON, but at least one page; it is halved if memory runs out.
+    A batch has about ``batch_bytes`` of JSON at most, and at least one page; it is halved if memory runs out.
     """
     landed = store.pages(window_id)
     if len(landed) != store.window(window_id).pages:

@@ -38,7 +38,7 @@ def _silent(_: str) -> None:
 
 
 class Flattening:
-    """Threads that flatten each window added; leaving the block waits for all windows that were added.
+    """Threads that flatten each window added; leaving the block without an error waits for all added windows.
 
     An error in one thread stops all; ``trouble`` then has the error, and the remaining windows can be flattened later.
     A window with a damaged page is skipped; ``damaged`` then has its error. The threads call ``done`` for each window.

@@ -5,15 +5,15 @@ synced in parallel, because the disk then syncs them together: one after the oth
 
 DuckDB reads the objects of a batch as JSON lines, one file per kind and one line per object.
 
-A line is ``{"_page":3,...}``: the number of the page, then the object's own keys in the bytes that the service sent. So
-the object's fields are columns, and a statement reads only those that it needs; as fields of one struct, they would be
+A line is ``{"_page":3,...}``: the number of the page, then the object's own keys, unchanged unless repaired. So the
+object's fields are columns, and a statement reads only those that it needs; as fields of one struct, they would be
 planned and copied together, at twice the cost. Reading whole pages with DuckDB would take twice the time and three
-times the memory: DuckDB processes 2,048 rows at a time, and a page would be one row whose lists it holds twice. An
-object that has its own key ``_page`` cannot be read, like any object with a repeated key.
+times the memory: DuckDB processes 2,048 rows at a time, and a page would be one row, whose lists DuckDB holds twice. An
+object never has its own key ``_page``, because ``repair`` removes unknown keys.
 
 A statement reads only kinds and stages with rows in the batch, because planning a query costs more than running it on a
 few rows. So ``from page."Order"`` becomes the read of the kind's file directly, without a view. The kind that the
-header ``completed`` names is joined, and a part of a union is kept, only if the kind has objects.
+header ``completed`` names is joined only if it has objects. A part of a union is kept only if a kind in it has objects.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def _without_empty_parts(text: str, kinds: Kinds) -> str:
 # The message quotes the file, cut anywhere: if a character is cut in half, Python cannot decode the message.
 CONTENT_ERRORS = (duckdb.InvalidInputException, duckdb.DataError, UnicodeDecodeError)
 _MEBIBYTE = 1024 * 1024
-_LINE_OVERHEAD = 64  # most bytes of a line besides its object
+_LINE_OVERHEAD = 64  # the maximum bytes of a line besides its object
 _PAGE = "_page"
 _NO_KEYS = b'"":null}'
 Columns = Mapping[str, Mapping[str, str]]
@@ -153,13 +153,13 @@ def read_of(file: Path, columns: Mapping[str, str], largest: int) -> str:
 
 
 def lines(page: int, objects: Iterable[bytes | msgspec.Raw]) -> bytes:
-    """Return the lines of a page's objects of one kind, each in bytes without a line break."""
+    """Return a page's objects of one kind as lines; their bytes must have no line break."""
     begin = b'{"_page":%d,' % page
     rest = [memoryview(raw)[1:] if len(raw) > len("{}") else _NO_KEYS for raw in objects]
     return begin + (b"\n" + begin).join(rest) + b"\n"
 
 
-# Measured on 25 tables: snappy is 10 % faster to write and a third larger. Reading the objects takes far longer.
+# Measured on 25 tables: snappy is 10% faster to write and a third larger. Reading the objects takes far longer.
 _FORMAT = "format parquet, compression zstd, compression_level 1"
 _SYNCED_AT_ONCE = 8
 
@@ -224,7 +224,7 @@ def write_tables(
 ) -> tuple[dict[str, int], dict[str, Path]]:
     """Write every table; return rows and files by ``Table.slug``.
 
-    A table whose ``needs`` are not ``filled`` is skipped, because planning its query costs more than a few rows do.
+    Skip a table if none of its ``needs`` is ``filled``: it has no rows, and planning its query would cost time.
     """
     rows = {
         table.slug: 0 if needs(table).isdisjoint(filled) else _write(connection, batch, table, kinds)

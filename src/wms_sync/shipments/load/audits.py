@@ -1,18 +1,18 @@
 """Compare a slice that was read again with the tables, before it is merged; mark missing shipments.
 
-A shipment of the slice is *changed* if its rows differ although ``updated_at`` is the same, *missed* if the tables lack
-a version that they should have, and *absent* if the tables have it and the slice does not. A shipment that changed
-after the sync's horizon counts as none of these: the next sync reads it. Neither does a stub without content, nor a
-shipment with a value that did not fit its type: these are reported as quarantined. An object of any kind is *voided* if
-the tables have it with a later ``updated_at`` than the slice, which was read later: the merge takes the slice's
-version.
+A shipment in the slice's range is *changed* if its rows differ although ``updated_at`` is the same, *missed* if the
+tables lack a version that they should have, and *absent* if the tables have it and the slice does not. A shipment that
+changed in the sync's overlap or later does not count as missed: the next sync reads it. A stub without content does not
+count as absent. A shipment with a value that did not fit its type does not count as changed, or as missed if the value
+is ``updated_at``; it is reported as quarantined. An object with an ``updated_at`` is *voided* if the tables have it
+with a later one than the slice, which was read later: the merge takes the slice's version.
 
 A shipment is *missing* if an audit proved that the service no longer has it, or if a page has a stub that marks it as
 deleted. The proofs are in the state store. Every load marks the tables from them at its end
 (``shipments._missing_since`` and ``ops.missing_shipments``), so a rebuild or a load after a killed load produces the
 same marks. A shipment whose rows are replaced loses its mark with them. A later page may also contain a missing
 shipment without replacing its rows, if its ``updated_at`` moved back; so pages are searched for missing shipments. If
-no shipment was ever proven missing, nothing is searched and no table is changed.
+no shipment is missing, this search is skipped; if none ever was, no table is marked.
 """
 
 from __future__ import annotations
@@ -213,8 +213,8 @@ def restore_audits(target: Target, audits: Audits) -> None:
 def record_shown(connection: duckdb.DuckDBPyConnection, layout: Layout, audits: Audits, group: WindowGroup) -> None:
     """Record in the state store which missing shipments a group's pages show again, and which shipments are deleted.
 
-    Call this before the group is merged. After a kill in between, the group is searched and merged again, but a merged
-    group is never searched again.
+    Call this before the group is merged: after a kill in between, the next load searches and merges the group again,
+    but it would not search a merged group.
     """
     _record_returned(connection, layout, audits, group)
     _record_stubs(connection, layout, audits, group)

@@ -3,10 +3,11 @@
 A check that found nothing in the whole tables can find something only in rows that changed since. So a load checks only
 the rows whose shipment, order or other root object is on a page that it merged.
 Whole tables are checked
-- by a check that found something in its last run, or that has changed;
-- by every check at a rebuild, at the end of an audit round, and when the load is so large that this costs less.
+- by a check that found something in its last run;
+- by every check at a rebuild, at the end of an audit round, if the release or any check has changed, and when the load
+  is so large that this costs less.
 
-``ops.checks`` holds the result of each check, in the same file as the rows.
+``ops.checks`` holds the result of each check and is published with the rows.
 """
 
 from __future__ import annotations
@@ -193,9 +194,10 @@ class _OfLoad:
         return [self._result(check, common, found) for check in passed]
 
     def _may_find(self, check: Check, changed: Container[str]) -> bool:
-        """Return whether a check that found nothing before may find something now: not in a table without rows.
+        """Return whether a check that passed before may find something now.
 
-        A check with scope ``everything`` may, unless its table is in ``ops``: it also reads small tables of windows.
+        It cannot if its table is empty, except with scope ``everything`` outside ``ops``: such a check also reads small
+        tables of windows.
         """
         if check.comes_from is not None and not self._rows[check.comes_from]:
             return False

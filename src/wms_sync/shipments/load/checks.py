@@ -1,7 +1,7 @@
 """The checks: queries that return the offending rows. A failed blocking check prevents publishing.
 
-The checks for unique keys and for the parents of children are derived from the headers ``keys``, ``root`` and
-``parent`` of ``sql/tables``. Every other check is a file in ``sql/checks`` that declares ``-- severity: error|warn``,
+The checks for unique keys, for the parents of children and for the ends of histories are derived from ``sql/tables``
+and ``sql/history``. Every other check is a file in ``sql/checks`` that declares ``-- severity: error|warn``,
 ``-- blocking: yes|no``, ``-- table:``, ``-- description:`` (the rule), ``-- wrong:`` and ``-- named:`` (see
 ``sentence``) and ``-- asked:``, one of
 - ``the rows of shipments, orders``: after a load, the query reads only the rows of these tables that the load may have
@@ -120,8 +120,8 @@ def counted_rows(slug: str) -> str:
 def expressions(slugs: Sequence[str]) -> str:
     """Return the common table expressions for the rows of these tables that a load may have changed.
 
-    ``<slug>_of_load`` has the keys and is computed once. If checks read more of a table than its keys, a second
-    expression has every column; it has the name of the table, so it hides the table. Its rows come from ``copies``.
+    ``<slug>_of_load`` has the keys and is computed once. If checks read other columns too, a second expression
+    (every column, from ``copies``) hides the table by having its name. A third has the rows of the table's history.
     """
     parts: list[str] = []
     histories = {table(history.name).slug: history for history in history_tables()}

@@ -32,7 +32,7 @@ def give_up_window(layout: Layout, store: StateStore, window_id: str) -> None:
 
 
 def mend_manifests(layout: Layout, store: StateStore) -> None:
-    """Rewrite the manifests of complete windows that are missing, damaged or list other pages."""
+    """Rewrite each complete window's manifest if it is missing or damaged, or lists wrong pages."""
     for window in store.windows(*COMPLETE_STATES):
         landed = store.pages(window.id)
         if landed and mend_manifest(store.turn, layout, window, landed):
@@ -89,7 +89,7 @@ def take_away_damaged(layout: Layout, store: StateStore) -> int:
 
 
 def take_away_damaged_records(layout: Layout, store: StateStore) -> None:
-    """Delete records of windows' Parquet files that cannot be read: the windows are flattened again, or read again."""
+    """Delete the unreadable records of windows' Parquet files: the windows are flattened again, or read again."""
     for window_id in flattened_windows(layout):
         try:
             flattened_window(layout, window_id)

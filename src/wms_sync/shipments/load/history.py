@@ -22,7 +22,7 @@ UNOBSERVED = OF_UNORDERED + (
     " and not exists (select 1 from observed where observed.id = incoming.{key}"
     " and observed._window_id = incoming._window_id and observed._page = incoming._page)"
 )
-"""The condition for the stored version of an unordered object that no file contains any more."""
+"""The condition for the stored version of an unordered object, if no file contains that version any more."""
 
 
 class Keeper:
@@ -82,7 +82,7 @@ class Keeper:
         self._connection.execute(statement)
 
     def _write(self) -> None:
-        """Write the observed versions, in one step for objects with a single occurrence."""
+        """Write the observed versions. If no data is omitted, single occurrences take one step."""
         known = "select latest.id from latest"
         self._connection.execute(f"delete from {self.history.qualified} where is_current and id in ({known})")
         if not self._omitting:
@@ -99,7 +99,7 @@ class Keeper:
         return ", ".join(f"{side}.{quote(column)}" for column in self._tracked)
 
     def _files(self) -> list[str]:
-        """Return the Parquet files of all merged windows that still exist; only this step needs old files."""
+        """Return the paths of the Parquet files of all merged windows, except files that no longer exist."""
         windows = merged_windows(self._connection, self._layout)
         files, keys = self._layout.files, [key for window in windows for key in window.keys(self._root.slug)]
         return files.local([key for key in keys if files.size(key) is not None])

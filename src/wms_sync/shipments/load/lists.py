@@ -2,8 +2,8 @@
 
 ``docs/how-to/load-elsewhere.md`` is the contract. A list is written after its load is published. Its content follows
 from ``ops.loads.listed_at``, which is published with the load, so the load after a kill writes missing lists. If no
-list is on disk, at first and after a restore or a ``forget``, the next list starts over and names every window. So does
-the list of a rebuild.
+list is on disk (at first, or after a restore or a ``forget``), the next list starts over and names every window. So
+does the list of a rebuild.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ ONE = timedelta(microseconds=1)
 class ListedWindow(Struct, frozen=True):
     """A window in a list. ``files`` are the file names in the folder of each table, ``rows`` the numbers of rows.
 
-    ``omitted`` are the omitted columns by table, and ``omitted_sets`` the tables of which an object's rows may be
-    omitted.
+    ``omitted`` are the omitted columns by table, and ``omitted_sets`` the tables in which an object may have rows that
+    were not sent.
     """
 
     window_id: str
@@ -55,7 +55,7 @@ class ListedWindow(Struct, frozen=True):
 
 
 class ListedTable(Struct, frozen=True):
-    """The facts that a loader needs of a table: the headers of its file in ``sql/tables``, and its columns' types.
+    """The facts that a loader needs about a table: the headers of its file in ``sql/tables``, and its columns' types.
 
     ``set_keys`` and ``same`` are for windows that omit data, as in ``filling``.
     """

@@ -2,9 +2,9 @@
 
 The versions of an object have one total order, which does not depend on the order in which windows arrive. Versions
 from before the last audit or backfill of the object are void, which repairs an ``updated_at`` that moved back. Among
-the other versions the newest (by ``updated_at``, then ``_extracted_at``) takes effect. A version without ``updated_at``
-ranks by the time when it was read. An object's children are replaced with it. The rows are counted at each step; if the
-counts differ, the transaction is rolled back.
+the other versions the newest (by ``updated_at``, then ``_extracted_at``) takes effect. A version whose ``updated_at``
+is null ranks ``SETTLING`` before its read. An object's children are replaced with it. The rows are counted at each
+step; if the counts differ, the transaction is rolled back.
 
 Usually a version that is read later is not older, and a comparison with the stored version is enough. If it is older, a
 version that lost earlier may win: these few objects are looked up in the Parquet files of all merged windows.
@@ -144,7 +144,7 @@ class Merger:
         if rows[root.slug] != winners:
             raise CountsDisagreeError(
                 f"{count_of(winners, 'row')} of {root.name} should take effect, but {rows[root.slug]} would: rows are "
-                "duplicated. Nothing was merged. This is a bug in wms-sync: keep the raw pages and report it."
+                "duplicated or lost. Nothing was merged. This is a bug in wms-sync: keep the raw pages and report it."
             )
         return rows
 
@@ -194,7 +194,7 @@ class Merger:
         )
 
     def _count_parquet(self, group: WindowGroup) -> None:
-        """Raise ``CountsDisagreeError`` if the number of a window's rows in the files differs from that flattened."""
+        """Raise ``CountsDisagreeError`` if a window's files do not have as many rows as were flattened."""
         files = {table.slug: files for table in self._stored if (files := files_of(group, self._layout, table.slug))}
         counts = (
             f"select {literal(slug)}, _window_id, count(*) from read_parquet(${slug}) group by all" for slug in files

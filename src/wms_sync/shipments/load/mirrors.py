@@ -54,7 +54,7 @@ def restore_push_ledger(copies: Target, journal: CreatesJournal, ledger: PushLed
     """Copy creates that are only in the published tables or the journal into the ledger; return their number.
 
     This repairs a state store that was deleted or restored from an old copy. The journal has the products that were
-    sent after the tables were written. It needs nothing else: the service refuses a second retailer or location tag.
+    sent after the tables were written. Only products need it: the service refuses a second retailer or location tag.
     """
     return ledger.take_in(published_push_ledger(copies)) + ledger.take_in(journal.entries())
 

@@ -181,7 +181,7 @@ def _not_requested(window: Window) -> Iterator[OmittedName]:
 def _not_sent(connection: duckdb.DuckDBPyConnection, layout: Layout, group: WindowGroup) -> Iterator[OmittedName]:
     """Yield the kinds of objects that a window requested and refers to, but of which it received none.
 
-    If a window received none of these objects, of any kind, all data that can be requested counts as not sent.
+    If a window refers to several kinds and received none of them, all data that can be requested counts as not sent.
     """
     queries: list[str] = []
     files: dict[str, Sequence[str]] = {}

@@ -34,7 +34,7 @@ class PendingWindows:
 
     Call ``merge_next`` until ``is_complete``, each time in a new session. Then ``merged`` are the merged windows, and
     ``rows`` counts their rows by table, except those of the slices in ``compared``. Once the tables are published,
-    ``landed`` are the windows that the state store may record as loaded, and ``lists`` are to be written. With
+    ``landed`` are the windows that the state store may record as loaded, and ``lists`` can be written. With
     ``most``, only the first windows up to that number of records are merged; ``later`` are the remaining windows.
     """
 
@@ -77,7 +77,7 @@ class PendingWindows:
         return _batches(pending)
 
     def _merge_batch(self, session: Session, batch: Sequence[Window], audits: Audits) -> None:
-        """Record the omitted data of a batch, and merge adjacent windows that omit the same data together."""
+        """Record the omitted data of a batch. Merge adjacent windows together if they omit the same data."""
         files = self._layout.files
         windows = [(window, flattened_window(self._layout, window.id)) for window in batch]
         files.local([key for _, flattened in windows for table in flattened.parts for key in flattened.keys(table)])

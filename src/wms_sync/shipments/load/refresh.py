@@ -1,13 +1,13 @@
 """One load: flatten every landed window, merge those that are not in the tables, check and publish.
 
-A load is all or nothing: it changes a private copy of the tables, which replaces them at the end. The receipts in the
-published tables determine the windows still to be merged, whichever run landed them and whatever was killed before. The
-state that a load writes before it publishes is idempotent.
+A load is all or nothing: it changes a private copy of the tables, which replaces them at the end, or a lake in one
+transaction. The receipts in the published tables determine the windows still to be merged, whichever run landed them
+and whatever was killed before. A load's writes to the state store before publishing are idempotent.
 
-Afterwards it drops raw pages of old windows (``WMS_RAW_RETENTION_DAYS``) and of abandoned windows. The pages of a
+Afterwards it drops raw pages of old windows (``WMS_RAW_RETENTION_DAYS``) and of abandoned windows. The pages of an old
 window are dropped only if it is in the tables and has its Parquet files, which a rebuild then uses. A key that is added
-to ``sql/types`` afterwards stays null for such a window. Pages must be old by the service's clock too, so that a wrong
-clock of this machine deletes none.
+to ``sql/types`` afterwards stays null for such a window. These pages must be old by the service's clock too, so that a
+wrong clock of this machine deletes none of them.
 """
 
 from __future__ import annotations
@@ -60,14 +60,14 @@ AUDITED = {
 
 
 class RefreshReport(Struct, frozen=True):
-    """The result of a refresh. ``rows`` counts all rows by table, ``merged`` the rows merged, without ``audits``.
+    """The result of a refresh. ``rows`` counts all rows by table, ``merged`` merged rows, without those of ``audits``.
 
     ``audits`` are the slices of old shipments that this run compared with the tables and merged. ``quarantined`` counts
-    values and records, once even if a sync and its audit both read them; ``drift`` counts each key once, on however
-    many pages.
+    each value or record once, even if a sync and its audit both read it; ``drift`` counts each key once, however many
+    pages have it.
 
     ``ops_rows`` counts the rows of schema ``ops``. ``data_as_of`` is the sync cursor of the tables. ``is_news`` means
-    that the published tables have new data. ``phases`` are seconds: flatten, merge, check, publish. ``target`` is the
+    that windows were merged. ``phases`` are seconds: flatten, merge, check, publish. ``target`` is the
     name of the file or lake that analysts open. ``has_more`` means that windows are left for another load, because one
     load does not merge all.
     """
@@ -254,7 +254,10 @@ def refresh(run: Run, again: Collection[str] = ()) -> RefreshReport:
 
 
 def rebuild(run: Run) -> RefreshReport:
-    """Rebuild every table from the raw pages, without requests to the service. The caller holds the writer's lock."""
+    """Rebuild every table without requests, from Parquet files where raw pages were dropped.
+
+    The caller holds the writer's lock.
+    """
     logger.info("rebuilding every table from raw pages (run %(run)s)", {"run": run.id})
     with refusals_explained(*REFUSED):
         return Refresh(run, from_scratch=True).run()

@@ -1,9 +1,9 @@
 """Determine the horizon of a read by two clocks: the service's, as its answers show it, and this machine's.
 
 The horizon is the earliest time that any answer allows, so coverage never exceeds the time that both clocks have
-reached. The read warns if the clocks limit it, or if the service's clock went back. The difference between the clocks
-is remembered for ``wms-sync status``, ``wms-sync check`` and the next sync: in the state store, and in ``clocks.json``
-in case the state store is lost.
+reached, this machine's with a tolerance. The read warns if the clocks limit it, or if the service's clock went back.
+The difference between the clocks is remembered for ``wms-sync status``, ``wms-sync check`` and the next sync: in the
+state store, and in ``clocks.json`` in case the state store is lost.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ UNDATED = "no Date"
 
 
 class Clocks(Struct, frozen=True):
-    """The ``readings`` of the clocks before the first page. ``newest`` is the end of coverage, or else the start date.
+    """The ``readings`` of the clocks before the first page.
 
-    ``before`` is the lead of the service's clock over this machine's at the last sync; None if it is unknown.
+    ``newest`` is the end of coverage or else the start date; in a backfill, its first day. ``before`` is the lead of
+    the service's clock over this machine's at the last sync; None if it is unknown.
     """
 
     readings: Readings
@@ -126,7 +127,7 @@ def remember(layout: Layout, store: StateStore, clocks: Clocks) -> None:
 
 
 def reconcile(layout: Layout, store: StateStore) -> None:
-    """Give the state store and ``clocks.json`` the newer readings of the two. The caller holds the writer's lock."""
+    """Record the newer readings in both the state store and ``clocks.json``. The caller holds the writer's lock."""
     known = _by_name(store)
     try:
         listed = {
@@ -160,13 +161,13 @@ def remembered(store: StateStore) -> timedelta | None:
 
 
 def clock_warning(store: StateStore, tolerance: timedelta) -> str | None:
-    """Describe the difference between the clocks at the last sync; return None if they agreed."""
+    """Describe the clocks' difference at the last sync; return None if they agreed, or if it is unknown."""
     seen = store.observation(OBSERVED)
     if seen is None:
         return None
     when = f"At the sync of {_moment(seen.observed_at)}"
     if seen.about == UNDATED:
-        return f"{when} the service's answers had no Date header: only this machine's clock limits the read."
+        return f"{when} the service's answers had no Date header: only this machine's clock limited the read."
     furthest = max((timedelta(seconds=seen.value), timedelta(seconds=int(seen.about))), key=abs)
     if abs(furthest) <= tolerance:
         return None

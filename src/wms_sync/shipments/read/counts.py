@@ -1,11 +1,11 @@
 """Check whether the service's counts are reliable, and cut an interval into windows by them.
 
-The specification does not rule out a count that ignores the filter, although none has been observed. Then each part of
-an interval would have the count of the whole, and cutting would continue down to single seconds.
+The specification does not rule out a count that ignores the filter; none has been observed. With such a count, each
+part of an interval would have the count of the whole, and cutting would continue down to single seconds.
 
 A window with a few records more than full pages costs a request for a nearly empty page, and a window that is read last
-and alone leaves lanes idle. So windows have nearly full pages, and the last windows are smaller: at least one for each
-lane.
+and alone leaves lanes idle. So windows have nearly full pages, and the last windows are smaller: usually one for each
+lane, never more.
 """
 
 from __future__ import annotations
@@ -154,8 +154,8 @@ def even_windows(
 ) -> list[Slice]:
     """Return windows of about ``pages`` full pages, ordered by time, each with its expected number of records.
 
-    ``counted`` are adjacent slices, whose records are assumed to be spread evenly. The smaller windows have the newest
-    records, which are the most likely to change during the read. Only the last window may be shorter than ``shortest``,
+    ``counted`` are adjacent slices, whose records are assumed to be spread evenly. Later windows may be smaller: their
+    records are the newest, and most likely to change meanwhile. Only the last window may be shorter than ``shortest``,
     the length by which the filter of every window is widened on both sides.
     """
     total = sum(count for _, count in counted)

@@ -1,6 +1,6 @@
 """Choose the field selection of a read: everything except the names that the service refuses.
 
-The first request of each read tries the selection with one record. If the service refuses it, the smaller selection
+Before its first page, each read tries the selection with one record. If the service refuses it, the smaller selection
 that it accepts is remembered and used, and a warning reports the omitted data. Once a day everything is tried again, so
 that a name returns soon after the service accepts it.
 
@@ -34,7 +34,7 @@ ABOUT_WHAT_WAS_SENT = frozenset({400, 403, 404, 413, 414, 422, 431})
 """Statuses of refusals that field selection may cause, including a missing permission and a URL that is too long."""
 MOST_REQUESTS = 400
 ROOM = 100
-"""By how many characters a page's URL may exceed that of the first request: the end of a filter, and a page cursor."""
+"""The number of characters by which a page's URL may exceed the first request's: a filter's end and a page cursor."""
 
 T = TypeVar("T")
 Ask = Callable[[Selection], T]
@@ -248,7 +248,7 @@ class FieldSelection:
 
 
 def taken_again(settings: Settings, agreed: Selection) -> tuple[str, ...]:
-    """Return the refused parameters that the service now accepts; the next read then tries everything again."""
+    """Return the refused parameters of which the service now accepts more; if any, the next read tries everything."""
     with Refusals(settings.database_url) as memory:
         known = memory.of(*_whose(settings))
         more = [old.parameter for old in known if agreed.values(old.parameter) not in ((), _values(old))]
@@ -268,7 +268,7 @@ def omitted_data_of(parameter: str, selection: Selection) -> str:
 
 
 def _refusals(settings: Settings, agreement: Agreement[Counted], known: Iterable[Refusal]) -> Iterator[Refusal]:
-    """Yield the parameters that the service does not accept in full; known refusals keep their ``since``."""
+    """Yield the parameters that the service does not accept in full; unchanged refusals keep their ``since``."""
     before, now = {refusal.parameter: refusal for refusal in known}, datetime.now(UTC)
     service, version = _whose(settings)
     for name, values in wanted(settings).asked:

@@ -65,7 +65,7 @@ def settle_widening(listing: ShipmentListing, store: StateStore, service: str) -
 
 
 def known_widening(store: StateStore) -> timedelta:
-    """Return the last measured widening; zero if there was no shipment to try."""
+    """Return the last measured widening; zero if none has been measured."""
     seen = store.observation(WIDENING)
     return timedelta(0) if seen is None else timedelta(seconds=seen.value)
 
@@ -141,7 +141,7 @@ def describe_widening(found: timedelta) -> str:
 
 
 def _widening_for(listing: ShipmentListing, shipment: int, changed_at: datetime) -> timedelta | None:
-    """Return twice the step that finds the shipment, because other shipments lie elsewhere in their minute or day.
+    """Return ``EXACT``, or twice the step that finds the shipment: others lie elsewhere in their minute or day.
 
     Return None if no step finds it.
     """
@@ -154,7 +154,7 @@ def _widening_for(listing: ShipmentListing, shipment: int, changed_at: datetime)
 
 
 def _references(times: Mapping[int, object]) -> Iterator[tuple[int, datetime]]:
-    """Yield shipments with their change times in whole seconds; last, those near the end of a minute, hour or day.
+    """Yield shipments with their change times in whole seconds; those near either end of a minute or day come last.
 
     Even a filter that compares minutes finds a shipment that changed in the last second of a minute.
     """
@@ -164,5 +164,5 @@ def _references(times: Mapping[int, object]) -> Iterator[tuple[int, datetime]]:
 
 
 def _is_inside(moment: datetime) -> bool:
-    """Return whether a moment is not near the end of a minute, or of an hour or a day in any zone."""
+    """Return whether a moment is away from both ends of its minute, and of its hour and day in any zone."""
     return 1 <= moment.second <= 58 and 1 <= moment.minute % 15 <= 13

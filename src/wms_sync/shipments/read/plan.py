@@ -42,7 +42,7 @@ def sync_cursor(start: datetime, covered: Iterable[Interval]) -> datetime:
 
 
 def data_as_of(settings: Settings, store: StateStore) -> datetime | None:
-    """Return the sync cursor of the tables; None before the first sync."""
+    """Return the sync cursor of the tables; None if they cover no time."""
     covered = store.covered(("loaded",))
     return sync_cursor(settings.start, covered) if covered else None
 

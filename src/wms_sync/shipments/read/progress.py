@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 
 class Progress(Struct, frozen=True):
-    """The counters of a read. ``expected`` is the number of records in all windows started so far."""
+    """The counters of a read. ``expected`` is the number of records expected in all its windows."""
 
     windows: int = 0
     windows_done: int = 0

@@ -1,8 +1,8 @@
-"""Prove that a window is complete: by counts if no record changed during the read, else by ids.
+"""Prove that a window is complete: by counts if they match the landed records, else by ids.
 
-A record that changes during the read leaves the window (its ``updated_at`` grows) and belongs to the next window. So it
+A record that changes during the read leaves the window (its ``updated_at`` grows) and belongs to a later window. So it
 can be right that there are fewer records than the first count, but the difference could also be records that the pages
-lost. Therefore the window's ids are listed again, without other fields, and every listed id must have been landed.
+lost. Therefore the window's ids are listed again, without field selection, and ids that were not landed are requested.
 
 ``Source`` provides the pages of a window, the ids that must have landed, and single records.
 """
@@ -83,7 +83,7 @@ def not_landed(window: Window, layout: Layout, pages: Iterable[LandedPage], ther
 def fetched(window: Window, unlanded: list[int], there: Source) -> Iterator[Page]:
     """Yield pages with the records that were not landed, except those that have left the window.
 
-    Raise ``WindowIncomplete`` if the service does not send all of them.
+    Raise ``WindowIncomplete`` if they are too many, or if the service does not send exactly these.
     """
     shown = ", ".join(map(str, unlanded[:5])) + (" ..." if len(unlanded) > 5 else "")
     had = count_of(window.records, "record")
@@ -98,7 +98,7 @@ def fetched(window: Window, unlanded: list[int], there: Source) -> Iterator[Page
         except Rejected as refusal:
             raise WindowIncomplete(f"{left_off}; requesting them by id failed: {refusal} {ADVICE}") from None
         if lost:
-            raise WindowIncomplete(f"{left_off}; requests by id do not return them either. {ADVICE}")
+            raise WindowIncomplete(f"{left_off}; requests by id do not return exactly these. {ADVICE}")
         if page.envelope.records:
             yield page
 
@@ -112,7 +112,7 @@ def _lost(asked: list[int], envelope: Envelope, there: Source) -> bool:
 
 
 def _numbered(pages: Iterable[Page]) -> Iterator[tuple[array[int], int, int | None]]:
-    """Yield for each page its ids, as an array to save memory, the number of its records, and its count."""
+    """Yield each page's ids (in an array, to save memory), its number of records, and its count."""
     for page in pages:
         yield array("q", page.envelope.ids), page.envelope.records, page.envelope.count
 

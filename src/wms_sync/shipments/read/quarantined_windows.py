@@ -1,9 +1,8 @@
 """Quarantine complete windows that are not in the state store and whose manifest cannot be read.
 
-They are neither used nor deleted: their pages may have the last copy of records that the service has since deleted, so
-a person has to decide. Such a window is recorded as abandoned: its time is read again, ``forget`` searches its pages,
-and they are dropped like all other raw pages after ``WMS_RAW_RETENTION_DAYS``. Once its manifest can be read, the
-window is used again.
+They are not used, and not deleted before ``WMS_RAW_RETENTION_DAYS`` have passed: their pages may have the last copy of
+records that the service has since deleted, so a person has to decide. Such a window is recorded as abandoned: its time
+is read again, and ``forget`` searches its pages. Once its manifest can be read, the window is used again.
 
 The names of windows are also made here. A window is named after its time, so that folders sort and describe themselves.
 """
@@ -84,12 +83,12 @@ def take_back(layout: Layout, store: StateStore) -> int:
 
 
 def is_quarantined(layout: Layout, window: Window) -> bool:
-    """Return whether a window is abandoned because its manifest could not be read, and its folder still exists."""
+    """Return whether a window is abandoned for an unreadable manifest, and still has a manifest."""
     return window.signature == _SIGNATURE and is_complete(layout, window.id)
 
 
 def quarantined_folders(layout: Layout, store: StateStore) -> Iterator[QuarantinedWindow]:
-    """Yield the folders with an unusable manifest whose windows are not in the state store or are quarantined."""
+    """Yield the folders that have an unusable manifest and belong to an unknown or a quarantined window."""
     known = {window.id for window in store.windows() if window.signature != _SIGNATURE}
     for window_id in layout.windows():
         if window_id not in known and is_complete(layout, window_id) and (reason := _reason(layout, window_id)):

@@ -1,12 +1,12 @@
 """Raw pages: ``raw/shipments/<window>/page-00001.json.gz`` and ``manifest.json``.
 
-A page is written once, as received, and recorded in the state store once it is durable. The manifest is written when
-the window is complete. It contains everything that the state store records about the window, so that either can be
-rebuilt from the other.
+A page is written as received, except for personal data that must not be stored, and recorded in the state store once
+it is durable. The manifest is written when the window is complete. It contains everything that the state store records
+about the window, so that either can be rebuilt from the other.
 
-Before the first page of a read, ``refuse_without_room`` checks that the disk can hold it. The need is estimated from
-the average size of a shipment so far, or a typical size. Measured on 12,000 shipments, bytes per shipment: 1,020 in raw
-pages, 280 in Parquet files, 1,100 to 2,400 in each of the three databases that exist during publishing.
+Before the first page of a read, ``refuse_without_room`` checks that the disk can hold the read. The need is estimated
+from the average size of a shipment so far, or a typical size. Measured on 12,000 shipments, bytes per shipment: 1,020
+in raw pages, 280 in Parquet files, 1,100 to 2,400 in each of the three databases that exist during publishing.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class ExtractError(WmsSyncError):
 
 
 class WindowIncomplete(ExtractError):
-    """A window was read to its end, but some of the service's records for it were not landed."""
+    """A window was read to its end, but it is not proved that all its records were landed."""
 
 
 class ManifestDamaged(ExtractError):
@@ -59,7 +59,7 @@ class NotEnoughRoom(ExtractError):
         self.records, self.needed, self.free = records, needed, free
         super().__init__(
             f"{count_of(records, 'shipment needs', 'shipments need')} about {decimal(needed)} on disk, including "
-            f"tables and their copies, but only {decimal(free)} are free in {folder}. Nothing was read. Free disk "
+            f"tables and their copies, but only {decimal(free)} is free in {folder}. Nothing was read. Free disk "
             "space, move WMS_DATA_DIR, or read less: set a later WMS_START_DATE, or backfill fewer days."
         )
 
@@ -186,7 +186,10 @@ def rewrite_manifest(turn: Turn, layout: Layout, window: Window, pages: tuple[La
 
 
 def mend_manifest(turn: Turn, layout: Layout, window: Window, pages: tuple[LandedPage, ...]) -> bool:
-    """Rewrite a complete window's manifest if it is missing or damaged or lists wrong pages. Return whether it was."""
+    """Rewrite a complete window's manifest if it is missing or damaged, or lists wrong pages.
+
+    Return whether it was rewritten.
+    """
     with suppress(FileNotFoundError, ManifestDamaged):
         if read_manifest(layout, window.id).pages == pages:
             return False
@@ -223,7 +226,7 @@ ALL_OF_IT = 6
 
 
 def refuse_without_room(layout: Layout, store: StateStore, records: int) -> None:
-    """Raise ``NotEnoughRoom`` if the disk cannot hold this many more shipments and the published copy."""
+    """Raise ``NotEnoughRoom`` if the disk cannot hold this many more shipments and a copy of the published file."""
     landed, landed_bytes = store.landed_so_far()
     each = landed_bytes / landed if landed else RAW_BYTES
     published = layout.published.stat().st_size if layout.published.exists() else 0

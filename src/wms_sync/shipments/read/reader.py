@@ -2,7 +2,7 @@
 
 The horizon is taken from the service's clock before the first page. Intervals are cut by the service's counts into
 windows of about ten full pages, so that they can be read in parallel, flattened in limited memory and checkpointed; the
-longest are read first.
+largest are read first.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class ReadReport(Struct, frozen=True):
 class Reading:
     """One read through one client; create a new object for the next read.
 
-    The reading threads call ``watcher`` for each page and ``landed`` for each window that is complete on disk.
+    Threads call ``watcher`` whenever the progress changes, and ``landed`` for each window that is complete on disk.
     """
 
     def __init__(
@@ -124,7 +124,7 @@ class Reading:
         return report
 
     def backfill(self, start: datetime, end: datetime) -> ReadReport:
-        """Read ``[start, end)`` again, as far as the service's clock allows."""
+        """Read ``[start, end)`` again, up to the horizon."""
         started = monotonic()
         self._api.clock.listen()
         self._widen()
@@ -140,7 +140,7 @@ class Reading:
         return report
 
     def _widen(self) -> None:
-        """Measure the precision of the filter on dates before anything counts as covered."""
+        """Settle the filter's widening before anything counts as covered; add a note if it is not zero."""
         found = settle_widening(self._listing, self._store, self._api.base_url)
         if found:
             self._notes.append(describe_widening(found))
@@ -148,7 +148,7 @@ class Reading:
     def _gone_on_with(self, asked: Interval, needed: Sequence[Interval]) -> UnfinishedBackfill | None:
         """Return the unfinished backfill of the same days, if part of it is unread.
 
-        Add a note if windows are resumed, or are loaded too.
+        Add a note about it, or about windows of an earlier one that are loaded too.
         """
         before = plan.unfinished_backfill(self._store, asked)
         landed = self._landed_before(needed, before.began_at if before else EARLIEST)
@@ -240,7 +240,7 @@ class Reading:
         half_read = (*resumed, *undated)
         left = {window: (window.count_reported or 0) - window.records for window in half_read}
         left |= {window: expected for window, (_, expected) in zip(begun, cut, strict=True)}
-        windows = sorted(left, key=lambda window: -left[window])  # the longest first, so that all lanes end together
+        windows = sorted(left, key=lambda window: -left[window])  # the largest first, so that all lanes end together
         self._tally.add(
             windows=len(windows),
             records=sum(window.records for window in half_read),
@@ -281,7 +281,7 @@ class Reading:
         return datetime.now(UTC) - window.started_at <= RESUME_WITHIN
 
     def _landed_before(self, needed: Sequence[Interval], since: datetime) -> tuple[Window, ...]:
-        """Return the landed, not yet loaded windows of these days from backfills started at ``since`` or later."""
+        """Return the landed, not yet loaded backfill windows of these days that were started at ``since`` or later."""
         return tuple(
             window
             for window in self._store.windows("landed")
@@ -292,7 +292,7 @@ class Reading:
         )
 
     def _late(self, window: Window) -> tuple[Interval, ...]:
-        """Return the part of a half-read window in which records may have been committed after its pages were read."""
+        """Return the part of a half-read window in which records may have been committed since reading began."""
         landed = self._store.pages(window.id)
         if not landed:
             return ()
@@ -340,8 +340,8 @@ class Reading:
     def _read_window(self, reader: WindowReader, window: Window) -> str:
         """Read a window. Return the id of the window that landed: a new id if it was read again.
 
-        An incomplete window is read at most ``ATTEMPTS`` times; a window whose paging broke, perhaps because of page
-        cursors stored by an earlier run, at most twice.
+        An incomplete window is read at most ``ATTEMPTS`` times. A window whose paging broke or was refused, perhaps
+        because of page cursors stored by an earlier run, is read at most twice.
         """
         for attempt in range(1, ATTEMPTS + 1):
             try:

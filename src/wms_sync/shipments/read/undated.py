@@ -1,7 +1,7 @@
 """Find the shipments that match no range of times: their ``updated_at`` is null, for example before their first change.
 
 The filter ``updated_at{null:true}`` finds them. If the service refuses or ignores it, their number is the count of all
-shipments minus the count over all dates, and ranges of ids are counted both ways to find them.
+shipments minus the count over all dates. To find them, all shipments and dated shipments are counted by ranges of ids.
 
 Every sync reads them all, in a separate window that covers no time: without a date, new shipments cannot be
 distinguished from old ones.
@@ -41,7 +41,7 @@ class Undated:
         return self._ids is not None
 
     def count(self, *, in_doubt: bool) -> int:
-        """Return the number of shipments without ``updated_at``. If ``in_doubt``, zero by the filter is not trusted."""
+        """Return the number of shipments without ``updated_at``. If ``in_doubt``, do not trust the filter's zero."""
         found = self._listing.count_undated()
         if found is not None and (found or not in_doubt):
             return found
@@ -68,7 +68,7 @@ class Undated:
         return self._listing.undated() if self._ids is None else _ByIds(self._listing.between(0), self._ids)
 
     def _search(self) -> Iterator[int]:
-        """Yield the ids of the shipments, in order: ranges that have any are halved until one page can list them."""
+        """Yield the ids, in order: a range that has undated shipments is halved until one page can list it."""
         ranges = [(0, self._highest())]
         while ranges:
             after, to = ranges.pop()

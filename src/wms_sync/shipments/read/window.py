@@ -59,7 +59,7 @@ class WindowReader:
     def read(self, window: Window, source: Source) -> None:
         """Read the rest of a window and mark it landed.
 
-        Raise leaves of ``ApiError``, ``WindowIncomplete``, and ``Stopped``.
+        Raise a leaf of ``ApiError``, ``WindowIncomplete`` or ``Stopped``.
         """
         started = monotonic()
         landed = self._store.pages(window.id)
@@ -88,8 +88,8 @@ class WindowReader:
     def _read_on(self, window: Window, source: Source, pager: Pager, page: Page) -> int | None:
         """Land this page and the following pages. Return the service's count with the last page, or None.
 
-        A count is requested only with the first page and the expected last page, because counting costs the service
-        time (specification 4.4).
+        A count is requested only with the first page read, and from the expected last page on, because counting costs
+        the service time (specification 4.4).
         """
         landed = self._store.window(window.id)
         number, read = landed.pages, landed.records

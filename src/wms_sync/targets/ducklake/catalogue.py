@@ -1,4 +1,4 @@
-"""The lake's catalogue, read directly from PostgreSQL, which needs no extension of DuckDB."""
+"""The lake's catalogue, used directly in PostgreSQL: this needs no extension of DuckDB."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from wms_sync.targets.errors import ReadersInTheWay
 STATISTICS = ("ducklake_file_column_stats", "ducklake_table_column_stats")
 """Tables of the catalogue that contain values of columns."""
 READERS_WAIT_SECONDS = 3
-"""New readers wait this long while our lock request waits for an earlier reader."""
+"""New readers wait at most this long while our lock request waits for an earlier reader."""
 NOT_LOCKED = "55P03"
 """PostgreSQL's code for a lock that was not granted within the time limit."""
 
 
 class Snapshot(Struct, frozen=True):
-    """The newest snapshot of the lake, and the size in bytes of the files that it references."""
+    """The newest snapshot of the lake, and the size in bytes of its data files."""
 
     id: int
     at: datetime
@@ -72,7 +72,7 @@ class LakeCatalogue(Opened):
             return connection.execute(text(sql_files.read("lake/data_path.sql"))).scalar()
 
     def identity(self) -> str:
-        """Return the id that distinguishes this lake from every other lake. The lake must exist."""
+        """Return the id that the lake got when it was created. The lake must exist."""
         with self._reading() as connection:
             return str(connection.execute(text(sql_files.read("lake/identity.sql"))).scalar_one())
 

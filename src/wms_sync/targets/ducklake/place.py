@@ -29,8 +29,8 @@ ONLY_FROM_WHEELS = {
     "autoload_known_extensions": "false",
     "allow_unsigned_extensions": "true",
 }
-"""DuckDB's settings that make a missing extension an error. pip has verified the hashes of the wheels, as of all code
-that runs here; DuckDB would hash them again, which takes 0.2 s of processor time for each connection."""
+"""DuckDB's settings that make a missing extension an error and skip the check of signatures. pip has verified the
+hashes of the wheels; hashing them again would take 0.2 s of processor time for each connection."""
 
 
 class ExtensionMissing(SettingsError):
@@ -126,7 +126,7 @@ def try_bucket(settings: Settings) -> str | None:
 
 
 def parameters(settings: Settings, *, user: str | None = None, options: str | None = None) -> str:
-    """Return libpq's connection string for PostgreSQL, without passwords; for ``user`` instead of the URL's, if given.
+    """Return libpq's connection string for PostgreSQL, without passwords. ``user``, if given, replaces the URL's user.
 
     ``options`` are options of the session, in addition to those of the URL.
     """

@@ -57,7 +57,7 @@ class Fence(Opened):
     """Installs the fence through the connection to the state store, which is in the same database."""
 
     def put_up(self, turn: Turn) -> None:
-        """Create the function and its triggers where they are missing. Raise ``TakenOver``."""
+        """Create the function if it is missing or differs, and its missing triggers. Raise ``TakenOver``."""
         function = sql_files.read("lake/fence/function.sql")
         with self._engine.begin() as connection:
             turn.epoch.verify(connection)
@@ -85,7 +85,7 @@ def opened_for_reading(settings: Settings, *, memory_limit: str | None = None) -
 
 
 def opened_for_writing(settings: Settings, turn: Turn) -> duckdb.DuckDBPyConnection:
-    """Attach the lake for writing in this turn; create it if there is none. Raise ``DatabaseOpenError``."""
+    """Attach or create the lake for writing in this turn. Raise ``DatabaseOpenError`` or ``LakeReplaced``."""
     if settings.files_url is None:
         make_private(settings.layout.lake)
     path, options = place.data_path(settings), session_options(turn)

@@ -44,7 +44,7 @@ class Lake:
 
     @property
     def is_published(self) -> bool:
-        """Return whether a load was committed."""
+        """Return whether a load has been committed."""
         return self._newest_snapshot() is not None
 
     @property
@@ -59,7 +59,7 @@ class Lake:
 
     @property
     def size(self) -> int:
-        """Return the size in bytes of the files that the newest snapshot references."""
+        """Return the size in bytes of the data files of the newest snapshot."""
         return self._published_snapshot().size
 
     def published(self, *, memory_limit: str | None = None) -> Opened:
@@ -90,7 +90,7 @@ class Lake:
 
     @contextmanager
     def load(self, turn: Turn, *, from_scratch: bool = False) -> Iterator[LakeLoad]:
-        """Begin a load for the length of the block: one transaction, which with ``from_scratch`` drops everything."""
+        """Begin a load for the length of the block. Drop everything if ``from_scratch`` or the history is outdated."""
         connection = opened_for_writing(self._settings, turn)
         try:
             connection.begin()

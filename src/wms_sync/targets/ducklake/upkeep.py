@@ -4,9 +4,9 @@ Each load adds data files and delete files to the tables that it changes. The ca
 takes longer than the last (measured: 0.9 s at first, 9.9 s after 80 loads). Maintenance goes table by table with a
 transaction for each step: all tables at once need more memory than a load has. The first step rewrites files with
 deleted rows, the second merges small files; DuckLake merges neither files of the same transaction nor files with
-deleted rows. A large file with few deleted rows stays as it is, so the cost of maintenance depends on the changes; its
-delete file costs readers little. Replaced files stay as long as readers may be reading them. Maintenance can stop after
-any step: the next maintenance continues.
+deleted rows. In a large table, a file with few deleted rows stays as it is, so the cost of maintenance depends on the
+changes; its delete file costs readers little. Replaced files stay as long as readers may be reading them. Maintenance
+can stop after any step: the next maintenance continues.
 
 ``erase`` removes the personal data of orders from tables, files, snapshots and statistics. Rows that a transaction
 deletes stay in the files of earlier snapshots. So all files with deleted rows are rewritten, all snapshots but the
@@ -43,7 +43,7 @@ MERGE = "ducklake_merge_adjacent_files({name}, {table}, schema => {schema}, max_
 EVERYTHING = (REWRITE % 0, MERGE % (512 * 1024 * 1024))
 """The steps for a table: rewrite each file with a deleted row, and merge files below DuckLake's target size."""
 WORTHWHILE = (REWRITE % 0.01, MERGE % (32 * 1024 * 1024))
-"""The steps for a large table: rewrite each file with 1 % deleted rows, and merge files below 32 MiB."""
+"""The steps for a large table: rewrite each file with at least 1% deleted rows, and merge files below 32 MiB."""
 LARGE = 16 * 1024 * 1024
 """The size in bytes from which a table is large."""
 MANY_FILES = 20
@@ -168,7 +168,7 @@ def explained() -> Iterator[None]:
 def erase(settings: Settings, turn: Turn, order_ids: Collection[int], *, anyway: bool) -> int:
     """Remove the personal data of these orders; return the number of affected rows.
 
-    With ``anyway``, clear earlier snapshots even if no current row has any. Raise ``MaintenanceError``.
+    With ``anyway``, clear earlier snapshots even if no row has any. Raise ``MaintenanceError`` or ``ReadersInTheWay``.
     """
     with explained(), closing(opened_for_writing(settings, turn)) as connection:
         held = sum(held_rows(connection, order_ids).values())
