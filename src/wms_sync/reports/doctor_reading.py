@@ -132,7 +132,7 @@ def _kinds(seen: _Seen, selection: Selection) -> Iterator[Finding]:
         asked = bool(selection.values(PREFIX + name))
         if seen.referring.get(name) and asked and kind != "ShipmentPackage" and not seen.included.get(kind):
             absent = count_of(seen.referring[name], "shipment refers", "shipments refer")
-            absent += f" to {kind} objects, but none came, although {PREFIX}{name} was requested"
+            absent += f" to the kind {kind}, but none came, although {PREFIX}{name} was requested"
             yield examined(
                 kind, "warning", f"{absent}: the service may ignore field selection, or leave `included` out"
             )
