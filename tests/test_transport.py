@@ -56,7 +56,7 @@ GIVEN_UP = {WindowIncomplete, PagingBroken, Rejected}
 """Of a window that ends so nothing counts, since its page cursors are not to be trusted."""
 
 BLOCKED = "<html><head><title>Blocked</title></head><body>Ray 7</body></html>"
-FAILED = {"errors": [{"message": "No database."}]}
+FAILED = {"errors": [{"type": "application", "message": "No database."}]}
 
 Page = dict[str, Any]
 Answer = Callable[[Response], Response | Awaitable[Response]]
