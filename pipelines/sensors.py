@@ -42,7 +42,7 @@ def automation() -> dg.SensorDefinition:
 
 
 def alerts(settings: Settings) -> dg.SensorDefinition:
-    """Return a sensor that records the end of dead runs, finds new facts and sends the alerts that are due."""
+    """Return a sensor that records the end of dead runs, queues new alerts and sends those that are due."""
 
     @dg.sensor(
         name="alerts",

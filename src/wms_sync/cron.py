@@ -59,7 +59,7 @@ def late_after(cron: str, zone: str, now: datetime) -> timedelta:
 
 
 def late_after_at_most(cron: str, zone: str) -> timedelta:
-    """Return the maximum of ``late_after`` at ``PATTERN`` ticks: 74 hours for a nightly schedule on weekdays."""
+    """Return the maximum of ``late_after`` over at least ``SPAN``: 74 hours for a nightly schedule on weekdays."""
     return _with_run(max(later - earlier for earlier, later in pairwise(_ticks(cron, zone))))
 
 

@@ -60,7 +60,7 @@ def checked_zone(name: str) -> str:
 
 
 def parse_warehouse_timezones(text: str) -> WarehouseTimezones:
-    """Parse ``West=America/Los_Angeles,*=America/New_York``. Raise ``ValueError``, which shows the wrong part."""
+    """Parse ``West=America/Los_Angeles,*=America/New_York``. Raise ``ValueError`` showing the wrong part, if any."""
     named: dict[str, str] = {}
     for part in (part.strip() for part in text.split(",")):
         if not part:

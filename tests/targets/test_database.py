@@ -51,7 +51,7 @@ def test_a_file_of_other_definitions_is_completed(tmp_path, had):
     ("change", "says"),
     [
         ("add column from_tomorrow varchar", "orders has columns that this release does not know (from_tomorrow)"),
-        ("alter column order_ref type blob", "order_ref is BLOB, and VARCHAR in this release"),
+        ("alter column order_ref type blob", "order_ref is BLOB, but VARCHAR in this release"),
     ],
 )
 def test_tables_of_a_newer_release_are_named(tmp_path, change, says):

@@ -318,7 +318,7 @@ class Push:
         return replace(sent, remote_id=None)
 
     def _reason_to_stop(self, sent: Sent) -> WmsSyncError | None:
-        """Return an error that would probably fail every further create, too; None if there is none."""
+        """Return an error that would probably recur for every further create; None if there is none."""
         self._failures = self._failures + 1 if sent.state in NOT_DONE else 0
         self._in_doubt = self._in_doubt + 1 if sent.state is State.DOUBT else 0
         self._busy = self._busy + 1 if sent.is_busy else 0

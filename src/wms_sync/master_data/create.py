@@ -132,7 +132,7 @@ class Prior(Struct, frozen=True):
 
 
 class Sent(Struct, frozen=True):
-    """The outcome of one create. ``stops`` is an error that would fail every further create, too.
+    """The outcome of one create. ``stops`` is an error that would recur for every further create.
 
     ``is_busy``: the service was still too busy after all retries.
     """

@@ -46,7 +46,7 @@ _HALF_CHARACTER = re.compile(r"[\ud800-\udfff]")
 
 @dataclass(frozen=True)
 class CustomFields(Cell):
-    """The rule for all custom fields of a row: its cells by code, with the column of JSON under ``WHOLE``.
+    """The rule for all custom fields of a row, given as cells by code; ``WHOLE`` is the key of the JSON column.
 
     ``parse`` splits the JSON by code, ``single`` parses the value of one code, ``gather`` builds the value to send.
     """

@@ -268,7 +268,7 @@ class _Planner:
             sends=False,
             why=(
                 f"{why}. Look for the {self._kind.key} in the service, or push again after a sync or with the Merchant "
-                "API set (WMS_MERCHANT_USERNAME), which may find it. If it is not there, push with --resend. If no "
+                "API set up (WMS_MERCHANT_USERNAME), which may find it. If it is not there, push with --resend. If no "
                 "create is missing, run `wms-sync restore --creates-are-known`."
             ),
         )
@@ -351,7 +351,7 @@ def what_to_do(kind: Kind, state: State = State.DOUBT, *, was_there: bool = Fals
         return f"{again}: the service refuses a second {kind.singular} of this {kind.key}, which settles it."
     return (
         f"The service may have it. Look for the {kind.key} in the service, or push again after a sync or with the "
-        "Merchant API set (WMS_MERCHANT_USERNAME), which may find it. Only if it is not there, push with --resend."
+        "Merchant API set up (WMS_MERCHANT_USERNAME), which may find it. Only if it is not there, push with --resend."
     )
 
 

@@ -154,7 +154,7 @@ def _merchant(transport: httpx.BaseTransport | None, settings: Settings) -> Iter
         )
         return
     failures = _ask_merchant(transport, settings)
-    accepted = f"accepts {settings.merchant_username}, WMS_MERCHANT_LOGIN is {settings.merchant_login}"
+    accepted = f"accepts {settings.merchant_username}; WMS_MERCHANT_LOGIN is {settings.merchant_login}"
     yield examined("merchant", "note", f"the Merchant API {accepted}")
     for failure in failures:
         yield examined("merchant", "warning", f"{failure} A push works without it, but rows that need it wait.")

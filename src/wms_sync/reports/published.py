@@ -22,7 +22,7 @@ from wms_sync.targets.target import target_of
 
 
 class LastAudit(Struct, frozen=True):
-    """The last audit, which read the old shipments again with ids above ``after_id``, up to ``to_id`` (None: the end).
+    """The last audit, which reread the old shipments with ids above ``after_id``, up to ``to_id`` (None: the end).
 
     It marked ``missing`` shipments as missing; ``missing_in_all`` are so marked in total. Its round has read
     ``round_shipments`` of the ``shipments`` in the tables.

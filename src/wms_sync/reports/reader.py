@@ -83,7 +83,7 @@ def attach_statements(settings: Settings) -> tuple[str, ...]:
 
 
 def bucket_policy(settings: Settings) -> dict[str, object]:
-    """Return the policy for readers of a lake in a bucket, for IAM and other providers of S3.
+    """Return the policy for readers of a lake in a bucket, for AWS and other providers of S3.
 
     The policy does not allow the files of personal tables to be read.
     """

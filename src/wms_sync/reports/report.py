@@ -105,7 +105,7 @@ def _collected(settings: Settings, findings: Sequence[Finding]) -> Report:
             rows = {name: records(connection.execute(sql_files.read(f"report/{name}.sql"))) for name in QUERIES}
     except duckdb.CatalogException as error:
         raise ReportError(
-            f"The published file lacks a relation of the report ({error}). Run `wms-sync sync`, which adds it."
+            f"The published file lacks a relation that the report needs ({error}). Run `wms-sync sync`, which adds it."
         ) from None
     if not freshness:
         raise ReportError("There is nothing to report: nothing has been loaded yet. Run `wms-sync sync` first.")

@@ -111,7 +111,7 @@ class MerchantApi:
         return self._connection.requests
 
     def call(self, method: str, arguments: Sequence[object] = ()) -> Any:  # noqa: ANN401 - whatever the method returns
-        """Call a method such as ``retailer.list``. Raise ``ApiError``.
+        """Call a method such as ``retailer.list``. Raise ``ApiError`` on failure.
 
         If no answer arrives, a method that may change something is not retried and raises ``InDoubt``.
         """

@@ -270,7 +270,7 @@ def parameters(*, include_addresses: bool) -> tuple[Parameter, ...]:
 
 
 def parameter(name: str) -> Parameter:
-    """Return the parameter with this name in the query, as it is if addresses are requested."""
+    """Return the parameter with this name in the query, including its values for personal data."""
     return _BY_NAME[name]
 
 
@@ -330,7 +330,7 @@ class Selection(Struct, frozen=True):
         return replace(self, asked=tuple(pair for pair in self.asked if pair[0] not in out))
 
     def until(self, count: int) -> Selection:
-        """Return the selection with its first ``count`` parameters, which depend on none of the others."""
+        """Return the selection with only its first ``count`` parameters, which depend on none of the others."""
         return replace(self, asked=self.asked[:count])
 
     @property

@@ -167,7 +167,7 @@ class SliceReader:
                 "Of %(stored)s in the tables, the audit found only %(found)d. It is unlikely that so many disappeared "
                 "at once, so none is marked missing: check whether the token may see all shipments. If they are gone, "
                 "raise WMS_AUDIT_PAGES, so that a slice includes more shipments that still exist.",
-                {"found": len(stored) - len(absent), "stored": count_of(len(stored), "shipment")},
+                {"found": len(stored & piece.ids), "stored": count_of(len(stored), "shipment")},
             )
             return
         for start in range(0, len(absent), IDS_PER_REQUEST - 1):

@@ -274,7 +274,7 @@ def _adapt_columns(
             connection.execute(f"alter table {table.qualified} add column {quote(column)} {kind}")
         elif present[column][0] != kind:
             raise TablesNewer(
-                f"{table.schema}.{table.name}.{column} is {present[column][0]}, and {kind} in this release"
+                f"{table.schema}.{table.name}.{column} is {present[column][0]}, but {kind} in this release"
             )
 
 

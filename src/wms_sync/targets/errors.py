@@ -174,7 +174,7 @@ class LakeElsewhere(DatabaseOpenError):
 
 
 class LakeUnreachable(AnalyticsError):
-    """An operation in a lake's bucket that loads and maintenance need does not work in DuckDB."""
+    """DuckDB cannot write, read, delete or list files in a lake's bucket."""
 
     def __init__(self, what: str, place: str, cause: Exception) -> None:
         super().__init__(

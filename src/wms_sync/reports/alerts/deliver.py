@@ -28,7 +28,7 @@ _refusing: set[str] = set()
 
 
 def send_alerts(settings: Settings, *, seconds: float) -> None:
-    """Find new facts and send the alerts that are due. Return after ``seconds`` at the latest, and raise no error.
+    """Queue new alerts and send those that are due. Return after ``seconds`` at the latest, and raise no error.
 
     Alerts that were not delivered in time stay in the outbox. The work runs in a thread that ends with the process,
     because a receiver that answers byte by byte, or a locked database, has no time limit of its own.

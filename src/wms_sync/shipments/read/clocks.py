@@ -152,10 +152,7 @@ def reconcile(layout: Layout, store: StateStore) -> None:
 
 
 def remembered(store: StateStore) -> timedelta | None:
-    """Return the lead of the service's clock over this machine's at the last sync, in the answer where it was largest.
-
-    None if it is unknown.
-    """
+    """Return the largest lead of the service's clock over this machine's at the last sync; None if it is unknown."""
     seen = store.observation(OBSERVED)
     return None if seen is None or seen.about == UNDATED else timedelta(seconds=seen.value)
 

@@ -3,9 +3,9 @@
 The specification does not rule out a count that ignores the filter; none has been observed. With such a count, each
 part of an interval would have the count of the whole, and cutting would continue down to single seconds.
 
-A window with a few records more than full pages costs a request for a nearly empty page, and a window that is read last
-and alone leaves lanes idle. So windows have nearly full pages, and the last windows are smaller: usually one for each
-lane, never more.
+A window with a few records beyond its last full page costs a request for a nearly empty page, and a window that is read
+last and alone leaves lanes idle. So windows have nearly full pages, and the last windows are smaller: usually one for
+each lane, never more.
 """
 
 from __future__ import annotations
