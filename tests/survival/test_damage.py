@@ -307,7 +307,7 @@ def test_copied_folders_and_damaged_manifests_stop_no_run(bench, sandbox):
     sandbox.sandbox.requests.clear()
     assert f"{names[0]} is ignored" in "\n".join(read_again(bench))
     assert pages_asked(sandbox) <= 1, "nothing is read again"
-    assert [one.name.partition("-")[0] for one in findings_of(bench.settings)].count("set") == len(names)
+    assert [one.name.partition("-")[0] for one in findings_of(bench.settings)].count("quarantined") == len(names)
     before = remembered(bench)
     window, _ = a_page(bench, "loaded")
     do_harm("shortened", bench.layout.window(window) / "manifest.json")
