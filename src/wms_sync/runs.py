@@ -36,7 +36,8 @@ from wms_sync.shipments.read.reader import ReadReport
 from wms_sync.shipments.sync import read_changes, read_days
 from wms_sync.state.runs import LOADING, MAINTENANCE, SYNC, Outcome
 from wms_sync.state.store import Run
-from wms_sync.targets.target import Maintained, target_of
+from wms_sync.targets.database import Maintained
+from wms_sync.targets.target import target_of
 from wms_sync.upkeep.recovery import begin
 
 SHOWN_FAULTS = 10

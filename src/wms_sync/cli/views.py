@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from wms_sync.shipments.load.refresh import RefreshReport
     from wms_sync.shipments.read.reader import ReadReport
     from wms_sync.state.runs import RunRecord
-    from wms_sync.targets.target import Maintained
+    from wms_sync.targets.database import Maintained
 
 SHOWN_DOUBTS = 20
 SHOWN_RUNS = 3

@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from typing import Any
 
@@ -50,6 +50,24 @@ Relations = dict[tuple[str, str], PresentRelation]
 """Existing tables and views by schema and name, sorted."""
 _VIEW = re.compile(r"^CREATE VIEW (\w+\.)?")
 SCHEMAS = ("main", "pii", "ops", "history", "marts")
+
+
+Opened = AbstractContextManager[duckdb.DuckDBPyConnection]
+"""An open connection for the length of a block; times are UTC."""
+
+
+class Maintained(Struct, frozen=True):
+    """The result of maintenance: the number of rewritten tables, of files before and after, and of deleted files."""
+
+    tables: int
+    files_before: int
+    files: int
+    deleted: int
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Return the counts for the record of the run."""
+        return {"tables_put_together": self.tables, "files_left": self.files, "files_deleted": self.deleted}
 
 
 class Session:

@@ -31,10 +31,9 @@ from wms_sync.settings import Settings
 from wms_sync.state.turns import Turn
 from wms_sync.storage.durable import share_with_group, sync
 from wms_sync.targets import database
-from wms_sync.targets.database import Relations, Session, relations_in, row_counts
+from wms_sync.targets.database import Opened, Relations, Session, relations_in, row_counts
 from wms_sync.targets.opening import open_for_reading, open_for_writing, report_foreign_log, settings_of
 from wms_sync.targets.persons import concerned_tables, held_rows, kept_rows, prepare, write_forgotten
-from wms_sync.targets.target import Opened
 
 logger = logging.getLogger(__name__)
 

@@ -11,33 +11,14 @@ from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from typing import Protocol
 
-import duckdb
-from msgspec import Struct
-
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
 from wms_sync.state.turns import Turn
-from wms_sync.targets.database import Session
+from wms_sync.targets.database import Maintained, Opened, Session
 from wms_sync.targets.errors import FormerLake
 
 PUBLISHED = "published"
 """The observation in the state store of the last load that published: the bytes, and the name of the target."""
-Opened = AbstractContextManager[duckdb.DuckDBPyConnection]
-"""An open connection for the length of a block; times are UTC."""
-
-
-class Maintained(Struct, frozen=True):
-    """The result of maintenance: the number of rewritten tables, of files before and after, and of deleted files."""
-
-    tables: int
-    files_before: int
-    files: int
-    deleted: int
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Return the counts for the record of the run."""
-        return {"tables_put_together": self.tables, "files_left": self.files, "files_deleted": self.deleted}
 
 
 class Loading(Protocol):

@@ -18,7 +18,7 @@ from wms_sync.catalogue import marts
 from wms_sync.settings import Settings
 from wms_sync.state.turns import Turn
 from wms_sync.targets import database
-from wms_sync.targets.database import Session
+from wms_sync.targets.database import Maintained, Opened, Session
 from wms_sync.targets.ducklake import place as place
 from wms_sync.targets.ducklake.catalogue import LakeCatalogue, Snapshot
 from wms_sync.targets.ducklake.session import (
@@ -30,7 +30,6 @@ from wms_sync.targets.ducklake.session import (
 )
 from wms_sync.targets.ducklake.upkeep import erase, maintain
 from wms_sync.targets.errors import NotCommitted
-from wms_sync.targets.target import Maintained, Opened
 
 
 class Lake:

@@ -28,11 +28,11 @@ from wms_sync.grammar import count_of
 from wms_sync.layout import LAKE
 from wms_sync.settings import Settings
 from wms_sync.state.turns import Turn
+from wms_sync.targets.database import Maintained
 from wms_sync.targets.ducklake.catalogue import LakeCatalogue, StoredTable
 from wms_sync.targets.ducklake.session import opened_for_writing, sign, threads
 from wms_sync.targets.errors import MaintenanceError, may_lack_files
 from wms_sync.targets.persons import erased, held_rows, present_tables, write_forgotten
-from wms_sync.targets.target import Maintained
 
 logger = logging.getLogger(__name__)
 
