@@ -53,7 +53,7 @@ PRODUCT = (
 
 
 def fields(type_: str, depth: int = 0) -> set[str]:
-    return {one.path[depth] for one in columns_of(PRODUCTS) if type_ in one.types and len(one.path) > depth}
+    return {column.path[depth] for column in columns_of(PRODUCTS) if type_ in column.types and len(column.path) > depth}
 
 
 @pytest.mark.parametrize(
@@ -72,9 +72,9 @@ def fields(type_: str, depth: int = 0) -> set[str]:
 )
 def test_a_kind_has_the_specified_columns(kind, specified, required):
     columns = columns_of(kind)
-    assert specified is None or [one.name for one in columns] == specified.split()
-    assert [one.name for one in columns if one.required] == required.split()
-    assert all(one.type and one.rule and one.types for one in columns), "each is explained"
+    assert specified is None or [column.name for column in columns] == specified.split()
+    assert [column.name for column in columns if column.required] == required.split()
+    assert all(column.type and column.rule and column.types for column in columns), "each is explained"
 
 
 def test_a_product_has_the_fields_of_the_specification():
@@ -93,17 +93,19 @@ def test_a_column_says_what_it_takes():
     assert (amount.place, amount.types) == (("container_options", "billing_amount", "amount"), ("PackagingContainer",))
     assert (amount.type, amount.rule) == ("number", "digits, with a decimal point or comma")
     weight: Any = column_named(PRODUCTS, "weight")
-    assert [(one.required, one.with_group) for one in (amount, weight)] == [(False, True), (False, False)]
+    assert [(column.required, column.with_group) for column in (amount, weight)] == [(False, True), (False, False)]
 
 
 def test_a_natural_key_has_an_id_beside_it():
-    named = [(one, one.cell) for kind in KINDS for one in columns_of(kind) if isinstance(one.cell, Refers)]
-    natural = [(one, cell) for one, cell in named if not cell.by_id]
-    by_id = {(cell.to, ".".join((*one.place[:-1], cell.column))): (one, cell) for one, cell in named if cell.by_id}
+    named = [(column, column.cell) for kind in KINDS for column in columns_of(kind) if isinstance(column.cell, Refers)]
+    natural = [(column, cell) for column, cell in named if not cell.by_id]
+    by_id = {
+        (cell.to, ".".join((*column.place[:-1], cell.column))): (column, cell) for column, cell in named if cell.by_id
+    }
     assert {cell.to for _, cell in natural} == {"Retailer", "Product", "Merchant", "Warehouse"}
-    for one, cell in natural:
-        other, ids = by_id[cell.to, ".".join((*one.place[:-1], cell.ids))]
-        assert (other.path, other.types, ids.many) == (one.path, one.types, cell.many)
+    for column, cell in natural:
+        other, ids = by_id[cell.to, ".".join((*column.place[:-1], cell.ids))]
+        assert (other.path, other.types, ids.many) == (column.path, column.types, cell.many)
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ class _OwnBody(msgspec.Struct):
 def problems_in(content: bytes, request: httpx.Request) -> tuple[Problem, ...]:
     """Return the reasons of a body in the service's own form, cleaned, one for each offending key.
 
-    Return none for any other form: no proxy in front of the service would send its form.
+    Return none for any other form, which may come from a proxy in front of the service.
     """
     return tuple(
         Problem(clean(problem.type, request), clean(problem.key, request), clean(problem.message, request))

@@ -248,7 +248,10 @@ class FieldSelection:
 
 
 def taken_again(settings: Settings, agreed: Selection) -> tuple[str, ...]:
-    """Return the refused parameters of which the service now accepts more; if any, the next read tries everything."""
+    """Return the refused parameters of which the service now accepts more values.
+
+    If there are any, the next read tries everything.
+    """
     with Refusals(settings.database_url) as memory:
         known = memory.of(*_whose(settings))
         more = [old.parameter for old in known if agreed.values(old.parameter) not in ((), _values(old))]
