@@ -9,5 +9,5 @@ select
     shown.belongs_to,
     shown.created_at
 from ({shown}) as shown
-where shown.key in (select unnest($keys))
+where shown.key in (select unnest($keys::varchar[]))
 order by shown.id

@@ -19,4 +19,4 @@ select incoming.*
 from incoming
 inner join {table} as existing
     on incoming.key = existing.{root_key}
-where existing._window_id in (select unnest($omitting))
+where existing._window_id in (select unnest($omitting::varchar[]))

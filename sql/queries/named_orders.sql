@@ -5,7 +5,7 @@ select
     orders.id,
     orders.unique_id,
     orders.order_ref
-from (select unnest($names) as name) as names
+from (select unnest($names::varchar[]) as name) as names
 inner join orders
     on names.name in (orders.id::varchar, orders.unique_id, orders.order_ref)
 order by names.name, orders.id
