@@ -117,8 +117,8 @@ class MaintenanceError(AnalyticsError):
         self.may_lack_files = may_lack_files
         lost = REBUILT_IF_LOST if may_lack_files else ""
         super().__init__(
-            f"Maintenance of the lake stopped ({type(cause).__name__}: {without_statement(cause)}). The tables are "
-            "unchanged, and merged files stay merged. Check that PostgreSQL and the file store answer (`wms-sync "
+            f"Maintenance of the lake stopped ({type(cause).__name__}: {without_statement(cause)}). No row is "
+            "lost, and merged files stay merged. Check that PostgreSQL and the file store answer (`wms-sync "
             "doctor`). If memory was short, raise WMS_MEMORY_LIMIT. Then run `wms-sync maintain`, which continues."
             f"{lost}"
         )

@@ -199,7 +199,10 @@ class Backups(Struct, frozen=True):
         return snapshot
 
     def prune(self, most: int) -> tuple[int, int]:
-        """Delete all backups but the newest ``most``, and files that no backup names then. Return both numbers."""
+        """Delete all backups but the newest ``most``, then files that no backup names. Return both numbers.
+
+        Files that a killed backup did not finish are deleted too, and not counted.
+        """
         records = self.layout.backups()
         old = records[:-most]
         for path in old:
