@@ -26,6 +26,7 @@ from tests.postgres import end_sessions, plain
 from tests.storage.conftest import KEYS, s3_server
 from tests.survival.installation import ENDED, Installation, wait_until
 from tests.survival.moments import Moment
+from tests.survival.victims import BACKFILL
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
 from wms_sync.state.ledger import PushLedger, State
@@ -123,8 +124,8 @@ class Pods(Machine):
 
     def prepare(self, command: str) -> None:
         if command != "sync":
+            self.next().runs(*BACKFILL)  # two loads make two files of a table, which maintenance puts together
             self.next().runs("sync")
-            self.next().runs("rebuild")  # the files of the sync are those that maintenance deletes
 
     def state(self) -> dict[str, object]:
         with psycopg.connect(plain(self.first.settings["WMS_STATE_URL"])) as connection:
