@@ -42,6 +42,7 @@ from wms_sync.shipments.read.reader import BEFORE_START
 from wms_sync.shipments.read.window import WindowReader
 from wms_sync.state.audits import Audit, Audits, MissingShipment
 from wms_sync.state.store import Run, Window
+from wms_sync.targets.target import target_of
 
 logger = logging.getLogger(__name__)
 
@@ -115,8 +116,9 @@ class SliceReader:
         return 0 if lowest is None else min((lowest, *self._stored(0, lowest - 1))) - 1
 
     def _is_due(self, last: Audit | None, settled: datetime) -> bool:
-        """Return whether a slice is due: never right after the first sync, which has just read the shipments."""
-        if not self._settings.audit_pages or not self._store.windows("loaded") or settled <= self._settings.start:
+        """Return whether a slice is due: never before there are tables, without which none can be proven missing."""
+        is_published = target_of(self._settings).is_published
+        if not self._settings.audit_pages or not is_published or settled <= self._settings.start:
             return False
         return last is None or not is_recent(SLICE_EVERY, last.read_at)
 
