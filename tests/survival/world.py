@@ -310,14 +310,17 @@ class World:
         """Every row that a rebuild has to give again.
 
         A page that was damaged is given up and its time read again. So a rebuild lacks what only that page showed:
-        versions in the history, and objects that no shipment refers to any more.
+        versions in the history, objects that no shipment refers to any more, and what the service has deleted.
         """
         rows = self.installation.rows()
         if not self.damaged:
             return rows
         stays = {f"main.{table}" for table in BY_OTHER_KEYS}
+        gone = self._of(self._indexes(self.deleted))
         return {
-            table: found for table, found in rows.items() if table not in stays and not table.startswith("history.")
+            table: [row for row in found if row[0] not in gone]
+            for table, found in rows.items()
+            if table not in stays and not table.startswith("history.")
         }
 
     def story(self, found: list[str]) -> str:
