@@ -283,7 +283,7 @@ def test_a_german_spreadsheet_is_read_as_meant(tmp_path):
     result = checked(
         tmp_path,
         PRODUCTS,
-        "\ufeffType;SKU;Name;Is Enabled;Weight.Value;Export.Customs_Value.Amount;Export.Customs Value.Currency;Infill",
+        "\ufeffType;SKU;Name;Is_Enabled;Weight.Value;Export.Customs_Value.Amount;Export.Customs_Value.Currency;Infill",
         "product;00123;Bär;WAHR;0,85;1.234,50;eur;",
         "PRODUCT;00124;Bar;FALSCH;1.250;7,5;EUR;",
     )
@@ -292,7 +292,7 @@ def test_a_german_spreadsheet_is_read_as_meant(tmp_path):
     result = checked(
         tmp_path,
         PRODUCTS,
-        "Type;SKU;Name;Is Enabled;Weight.Value;Export.Customs_Value.Amount;Export.Customs Value.Currency;;",
+        "Type;SKU;Name;Is_Enabled;Weight.Value;Export.Customs_Value.Amount;Export.Customs_Value.Currency;;",
         "product;00123;Bär;WAHR;0,85;1.234,50;eur;;",
         ";;;;;;;;",
     )

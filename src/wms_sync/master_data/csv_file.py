@@ -43,7 +43,6 @@ _OTHERS = {
 """Words for files that are not regular, by the file type in their mode."""
 MOST_COLUMNS = 2_000
 """The maximum number of columns. A kind has a hundred, and custom fields; a wider file is probably the wrong file."""
-_BLANKS = re.compile(r"\s+")
 _NAME = re.compile(r"[\w. -]*\w[\w. -]*")
 
 
@@ -123,12 +122,9 @@ def digest_of(path: Path) -> str:
 
 
 def canonical(name: str) -> str:
-    """Return a column's name in lower case, stripped, and with ``_`` for spaces: ``sort_order`` for ``Sort Order``.
-
-    Keep the code of a custom field unchanged.
-    """
+    """Return a column's name in lower case and stripped. Keep the code of a custom field unchanged."""
     name = name.strip()
-    folded = _BLANKS.sub("_", name.casefold())
+    folded = name.casefold()
     if folded.startswith(CUSTOM_FIELD):
         return CUSTOM_FIELD + name[name.index(".") + 1 :].strip()
     return folded
