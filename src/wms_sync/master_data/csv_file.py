@@ -145,10 +145,8 @@ def _bytes(path: Path) -> bytes:
 
 
 def _first_line(path: Path, lines: Sequence[str]) -> int:
-    """Return the index of the header's line. Refuse a line such as ``sep=;``, which Excel reads but never writes."""
+    """Return the index of the header's line. Before it a spreadsheet may have blank rows."""
     for number, line in enumerate(lines):
-        if line.casefold().startswith("sep="):
-            raise UnreadableFile(path, f"line {number + 1} is {line.strip()}, not a header. Remove the line.")
         if line.strip(" \t\r\n,;"):
             return number
     raise UnreadableFile(path, "it is empty. Its first line must name the columns.")
