@@ -142,7 +142,7 @@ MISTAKES: list[tuple[str, dict[str, str], str, str]] = [
         "Must be filled, because",
     ),
     (PAPER, {"infill_options.infill_priority": "first"}, "infill_options.infill_priority", "Must be a whole number"),
-    ("Product", {"name": "Mug\0"}, "name", "Has a NUL character"),
+    ("Product", {"name": "Mug\0"}, "name", "Has NUL or U+FFFD"),
     ("Product", {"resource_json": "{"}, "resource_json", "Is not JSON: Expecting property name"),
     ("Product", {"resource_json": "[]"}, "resource_json", "Must be a JSON object, such as"),
     ("Product", {"resource_json": '{"sku": "OTHER"}'}, "resource_json", "Has 'OTHER' as sku, but the column sku has"),
@@ -152,7 +152,7 @@ MISTAKES: list[tuple[str, dict[str, str], str, str]] = [
     ("Product", {"merchant_code": "m01", "merchant_id": "12"}, "merchant_id", "Fills the same field as merchant_code"),
     ("Product", {"sku": "TWICE"}, "sku", "The same sku, apart from case, is on line 127"),
     ("Product", {"sku": "twice"}, "sku", "The same sku, apart from case, is on line 125"),
-    ("Product", {"name": "Caf\ufffd"}, "name", "Has U+FFFD, which replaces a letter that was lost"),
+    ("Product", {"name": "Caf\ufffd"}, "name", "Has NUL or U+FFFD, which stands for a letter that was lost"),
 ]
 
 

@@ -283,10 +283,8 @@ def _damaged(file: CsvFile, texts: Texts) -> Iterator[Violation]:
 
     In a file with decimal commas a point may separate thousands, so such a number can be read in two ways.
     """
-    nul = "Has a NUL character, which text cannot contain. Enter the cell again."
-    yield from _each(file, texts, lambda cells: cells.str.contains("\0", regex=False), lambda _: nul)
-    lost = "Has U+FFFD, which replaces a letter that was lost in a conversion. Enter the text again."
-    yield from _each(file, texts, lambda cells: cells.str.contains("\ufffd", regex=False), lambda _: lost)
+    lost = "Has NUL or U+FFFD, which stands for a letter that was lost in a conversion. Enter the text again."
+    yield from _each(file, texts, lambda cells: cells.str.contains("[\0\ufffd]"), lambda _: lost)
     formula = "Is the error of a spreadsheet formula. Enter the value again."
     yield from _each(file, texts, lambda cells: cells.isin(SPREADSHEET_ERRORS), lambda _: formula)
     numbers = {placed: cells for placed, cells in texts.items() if placed.column.type == NUMBER}
