@@ -42,9 +42,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-_ENGLISH_ERRORS = frozenset({"#N/A", "#NAME?", "#REF!", "#VALUE!", "#DIV/0!", "#NUM!", "#NULL!"})
-SPREADSHEET_ERRORS = _ENGLISH_ERRORS | {"#NV", "#BEZUG!", "#WERT!", "#ZAHL!", "#VALEUR!", "#NOM?", "#NOMBRE!"}
-"""Excel's error values, in English and some other languages."""
+_ERROR = r"#(N/A|NV|NAME\?|NOM\?|(DIV/0|NULL|NUM|REF|VALUE|BEZUG|WERT|ZAHL|NUL|VALEUR|NOMBRE)!)|(Err|Fehler):5\d\d"
+"""The error values of Excel in English, German and French, and those of LibreOffice in English and German."""
 _NO_VALUE = "null"
 """The word, in any case, that databases export for a missing value."""
 
@@ -286,7 +285,7 @@ def _damaged(file: CsvFile, texts: Texts) -> Iterator[Violation]:
     lost = "Has NUL or U+FFFD, which stands for a letter that was lost in a conversion. Enter the text again."
     yield from _each(file, texts, lambda cells: cells.str.contains("[\0\ufffd]"), lambda _: lost)
     formula = "Is the error of a spreadsheet formula. Enter the value again."
-    yield from _each(file, texts, lambda cells: cells.isin(SPREADSHEET_ERRORS), lambda _: formula)
+    yield from _each(file, texts, lambda cells: cells.str.fullmatch(_ERROR), lambda _: formula)
     numbers = {placed: cells for placed, cells in texts.items() if placed.column.type == NUMBER}
     if any(cells.map(has_decimal_comma).any() for cells in numbers.values()):
         yield from _each(file, numbers, lambda cells: cells.map(may_part_thousands), lambda text: str(two_ways(text)))

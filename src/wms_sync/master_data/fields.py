@@ -50,16 +50,16 @@ _SHORTENED = re.compile(r"\d([.,]\d+)?E\+\d+|\d[.,]\d+E-\d{2,}", re.ASCII | re.I
 _MONTH = "(?:Jan|Feb|Mar|Mrz|Apr|May|Mai|Jun|Jul|Aug|Sep|Oct|Okt|Nov|Dec|Dez)"
 _DATE = re.compile(
     rf"\d{{1,2}}-{_MONTH}(-\d{{2}})?|{_MONTH}[- ]\d{{2}}|\d{{1,2}}\. {_MONTH}"
-    r"|[0-3]\d\.[01]\d\.\d\d|[0-3]\d/[0-3]\d/\d\d",
+    r"|[0-3]\d\.[01]\d\.(\d\d)?\d\d|[0-3]\d/[0-3]\d/(\d\d)?\d\d",
     re.ASCII,
 )
 """The dates into which Excel, in English or German, turns 1-3, MAR1 or 03/01, with the names of months in exactly this
-case; and those into which LibreOffice turns 3.1. (03.01.26) and 3/1 (03/01/26)."""
+case; and those into which LibreOffice turns 3.1. (03.01.26 or 03.01.2026) and 3/1 (03/01/26 or 03/01/2026)."""
 _FORMULA = re.compile(r'="[^"]*"')
 """A formula that makes a spreadsheet keep leading zeros."""
 _UPC_WITHOUT_ZERO = 11
 _DROPPED = "if a spreadsheet dropped it, write 0{}; sent unchanged."
-_FLOAT = re.compile(r"\d{8,}\.0", re.ASCII)
+_FLOAT = re.compile(r"\d{8,}[.,]0", re.ASCII)
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
 """A number whose comma may separate thousands or decimals."""
 _UNSEEN = frozenset({"Cc", "Cf", "Zl", "Zp"})
@@ -158,7 +158,7 @@ def barcode() -> Cell:
 
     def parse(cell: str) -> object:
         if _FLOAT.fullmatch(cell):
-            raise Broken("Was turned into a number (.0). Format the column as text and enter the code again.")
+            raise Broken("Was turned into a number with decimals. Format the column as text and enter the code again.")
         return plain.parse(cell)
 
     return Cell("text", plain.rule, parse, doubt=doubt)
