@@ -16,6 +16,9 @@ FLATTENED = f"{PARQUET}/_windows"
 LOADS = f"{PARQUET}/_loads"
 """The folder with a file for each load: a list of the load's Parquet files, for data warehouses that load them."""
 FORGOTTEN = "forgotten-orders.json"
+CLOCKS = "clocks.json"
+KEPT_IN_BACKUPS = (FORGOTTEN, CLOCKS)
+"""The files that a backup keeps, besides the published file, raw pages, Parquet files and rejects."""
 LAKE = "lake"
 """The name of the folder of a lake's files, of the attached database, and of the schema of its catalogue."""
 LAKE_OWNER = "lake.json"
@@ -28,7 +31,7 @@ FOREIGN_LOG = ".of-an-earlier-file"
 """The suffix of a log that was found next to the published file and renamed."""
 _WINDOW, _MARK = r"[A-Za-z0-9][\w.-]*", "(-[0-9a-f]{8})?"
 _RESTORABLE = re.compile(
-    rf"""analytics\.duckdb | {re.escape(FORGOTTEN)} | clocks\.json | rejects/(?!\.{{1,2}}\Z)[^/\0]+
+    rf"""analytics\.duckdb | {" | ".join(map(re.escape, KEPT_IN_BACKUPS))} | rejects/(?!\.{{1,2}}\Z)[^/\0]+
     | {RAW}/{_WINDOW}/ ( {re.escape(MANIFEST)} | {re.escape(PAGES_DROPPED)} | page-\d{{5,}}{_MARK}\.json\.(gz|zst) )
     | {PARQUET}/[a-z][a-z_]*/{_WINDOW}-\d{{5,}}{_MARK}\.parquet | {FLATTENED}/{_WINDOW}\.json""",
     re.ASCII | re.VERBOSE,
@@ -156,7 +159,7 @@ class Layout(Struct, frozen=True):
     @property
     def clocks(self) -> Path:
         """Return the path of a copy of the observations of the service's clock, in case the state store is lost."""
-        return self.root / "clocks.json"
+        return self.root / CLOCKS
 
     @property
     def restoring(self) -> Path:
@@ -177,6 +180,11 @@ class Layout(Struct, frozen=True):
     def rejects(self) -> Path:
         """Return the folder of files with rows that could not be pushed, and the reasons."""
         return self.root / "rejects"
+
+    @property
+    def kept_as_they_are(self) -> list[Path]:
+        """Return the paths of ``KEPT_IN_BACKUPS``, which need not exist, and of the rejects."""
+        return [*(self.root / name for name in KEPT_IN_BACKUPS), *sorted(self.rejects.glob("*"))]
 
     @property
     def dagster_home(self) -> Path:

@@ -130,7 +130,7 @@ class _Taking:
         self._kept.refuse_another_service(service)
         if self._layout.elsewhere is None:
             self._take_windows(snapshot, files, damaged)
-        for path in (self._layout.forgotten_orders, self._layout.clocks, *sorted(self._layout.rejects.glob("*"))):
+        for path in self._layout.kept_as_they_are:
             if path.is_file():
                 self._take(path, files, linked=False)  # people correct the rejected rows in place
         return Backup(

@@ -342,7 +342,7 @@ def _replace_files(layout: Layout, staged: Layout) -> None:
             make_private(old.parent)
             new.rename(old)
             sync(old.parent)
-    for new in (staged.clocks, *staged.rejects.glob("*")):
+    for new in staged.kept_as_they_are:
         if new.exists():
             old = layout.root / new.relative_to(staged.root)
             make_private(old.parent)
