@@ -11,6 +11,7 @@ from email.utils import format_datetime
 from itertools import repeat
 
 import httpx
+import msgspec
 import pytest
 from msgspec.structs import replace
 from pydantic import SecretStr
@@ -21,7 +22,7 @@ from wms_sandbox.errors import failed
 from wms_sandbox.transport import InProcess
 from wms_sync.errors import SettingsError
 from wms_sync.reports.failures import mends_by_waiting
-from wms_sync.service.client import GlobalApi
+from wms_sync.service.client import STATUS, GlobalApi
 from wms_sync.service.errors import (
     ApiError,
     Busy,
@@ -57,6 +58,15 @@ def answer_first(sandbox, times: int, make: Callable[[], Response]) -> None:
     """Let the sandbox answer the next ``times`` requests with something else."""
     answers = repeat(make, times)
     sandbox.sandbox.intercept = lambda _: next(answers, lambda: None)()
+
+
+def test_what_cannot_be_decoded_is_requested_again(sandbox, api):
+    read = msgspec.json.Decoder(dict[str, str]).decode
+    answer_first(sandbox, 1, lambda: Response("<html>Back at 6:00</html>"))
+    assert api.get(STATUS, read=read).read == {"status": "ok"}
+    answer_first(sandbox, 9, lambda: Response("<html>Back at 6:00</html>"))
+    with pytest.raises(ServiceFailed, match=r"are not the expected JSON.*It says: Back at 6:00"):
+        api.get(STATUS, read=read)
 
 
 def test_a_date_without_a_zone_is_utc(monkeypatch):

@@ -156,7 +156,8 @@ class GlobalApi:
     def get(self, path: str, params: Params = (), *, read: Callable[[bytes], T]) -> Answer[T]:
         """GET a path with retries. Raise ``ApiError``.
 
-        ``read`` parses the body. If it raises ``NotAList``, the request is retried, unless the status is 204.
+        ``read`` parses the body. If it raises ``NotAList`` or an error of decoding, the request is retried, because
+        something else may have answered; not after ``NotAList`` if the status is 204.
         """
         request = Request("GET", self._connection.url(path), self._headers(), params)
         return self._connection.send(request, partial(self._answered, read))
@@ -187,6 +188,8 @@ class GlobalApi:
             if response.status_code == HTTPStatus.NO_CONTENT:
                 raise
             raise statuses.not_the_answer(response, body.content, self.base_url, wanted="a list (collection)") from None
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            raise statuses.not_the_answer(response, body.content, self.base_url, wanted="the expected JSON") from None
 
     def _headers(self) -> Mapping[str, str]:
         token = self._token.get_secret_value()
