@@ -47,6 +47,8 @@ _HOST = re.compile(r"[\w.-]+|[0-9a-f:.]+(%\w+)?", re.IGNORECASE | re.ASCII)
 """A host name, or an IPv6 address with its zone."""
 LEAST_MEMORY = 300 * 1000**2
 LONGEST_NIGHT_HOURS = 24
+ALERT_CHANNELS = ("alert_webhook_url", "alert_urls", "heartbeat_url")
+"""The settings with the address of a channel for alerts or heartbeats."""
 LAKE_TAKES_AS_PATTERN = ("*", "?", "[", "\\")
 """Characters that DuckLake treats as a pattern in the path of its files when it looks for unused ones."""
 
@@ -300,7 +302,7 @@ class Settings(BaseModel):
     @property
     def has_alert_channel(self) -> bool:
         """Return whether any channel for alerts or heartbeats is set."""
-        return any((self.alert_webhook_url, self.alert_urls, self.heartbeat_url))
+        return any(getattr(self, name) for name in ALERT_CHANNELS)
 
     def require_base_url(self) -> str:
         """Return the base URL. Raise ``SettingsError`` if it is not set."""

@@ -234,12 +234,13 @@ def send_test_alert(settings: Settings) -> int:
     """Send a test alert to each channel, without the outbox, and print which accepted it; return the exit code."""
     from wms_sync.reports.alerts.channels import NotDelivered, all_channels
     from wms_sync.reports.alerts.observe import body_of
+    from wms_sync.settings import ALERT_CHANNELS, PREFIX
 
     channels = all_channels(settings)
     if not channels:
         raise SettingsError(
-            "No alert channel is set, so failures are not reported to anyone. Set WMS_ALERT_WEBHOOK_URL, "
-            "WMS_ALERT_URLS or WMS_HEARTBEAT_URL (in the environment or in .env)."
+            "No alert channel is set, so failures are not reported to anyone. Set one of "
+            f"{', '.join(PREFIX + name.upper() for name in ALERT_CHANNELS)}, in the environment or in .env."
         )
     test = Finding(name="test", severity="note", text="This is a test: alerts arrive here.", event=Event.TEST)
     body = body_of(settings, test, datetime.now(UTC), None)
