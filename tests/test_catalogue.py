@@ -173,7 +173,7 @@ def test_the_catalogue_reads_what_duckdb_creates(one, database):
 @pytest.mark.parametrize("one", tables(), ids=lambda one: one.slug)
 def test_a_table_names_columns_that_it_has(one):
     root = next(found for found in tables() if found.name == one.root and found.is_root)
-    assert {*one.keys, one.root_key, *PROVENANCE} <= set(one.column_names)
+    assert {*one.keys, *one.same, one.root_key, *PROVENANCE} <= set(one.column_names)
     assert one.newer is None or one.newer in one.column_names
     assert one.column_names[-3:] == PROVENANCE
     assert tables().index(root) <= tables().index(one)

@@ -1,5 +1,6 @@
 -- grain: one row per address proposed for an order
 -- keys: order_id, position
+-- same: id
 -- root: orders by order_id
 -- newer: _extracted_at
 -- source: Order.address_candidates, merged with included.OrderAddressCandidate if present (spec 2.5, 4.5)

@@ -1,5 +1,6 @@
 -- grain: one row per instruction of an order
 -- keys: order_id, position
+-- same: id
 -- root: orders by order_id
 -- newer: _extracted_at
 -- source: Order.instructions, merged with included.OrderInstruction if present (spec 2.5, 4.5)

@@ -1,5 +1,6 @@
 -- grain: one row per status change of an order
 -- keys: order_id, position
+-- same: id, status
 -- root: orders by order_id
 -- newer: _extracted_at
 -- source: Order.status_history, merged with included.OrderStatusHistory if present (spec 2.5, 4.5)

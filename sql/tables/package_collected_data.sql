@@ -1,5 +1,6 @@
 -- grain: one row per value collected while packing
 -- keys: shipment_id, package_position, position
+-- same: order_item_id, label
 -- root: shipments by shipment_id
 -- parent: packages by shipment_id, package_position
 -- newer: _extracted_at

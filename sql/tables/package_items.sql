@@ -1,5 +1,6 @@
 -- grain: one row per item in a package
 -- keys: shipment_id, package_position, position
+-- same: id, sku
 -- root: shipments by shipment_id
 -- parent: packages by shipment_id, package_position
 -- newer: _extracted_at

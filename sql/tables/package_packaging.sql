@@ -1,5 +1,6 @@
 -- grain: one row per packaging item used in a package
 -- keys: shipment_id, package_position, position
+-- same: product_id
 -- root: shipments by shipment_id
 -- parent: packages by shipment_id, package_position
 -- newer: _extracted_at

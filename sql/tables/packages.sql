@@ -1,5 +1,6 @@
 -- grain: one row per package of a shipment
 -- keys: shipment_id, position
+-- same: id, created_at
 -- root: shipments by shipment_id
 -- newer: _extracted_at
 -- source: Shipment.packages, merged with included.ShipmentPackage if present (spec 2.4, 4.5)

@@ -1,5 +1,6 @@
 -- grain: one row per item in a container of a packing solution
 -- keys: shipment_id, container_position, position
+-- same: sku
 -- root: shipments by shipment_id
 -- parent: packing_solution_containers by shipment_id, container_position
 -- newer: _extracted_at

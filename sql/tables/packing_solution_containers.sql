@@ -1,5 +1,6 @@
 -- grain: one row per container of a packing solution
 -- keys: shipment_id, position
+-- same: id
 -- root: shipments by shipment_id
 -- parent: packing_solutions by shipment_id
 -- newer: _extracted_at

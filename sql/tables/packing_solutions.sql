@@ -1,5 +1,6 @@
 -- grain: one row per shipment that has a packing solution
 -- keys: shipment_id
+-- same: id
 -- root: shipments by shipment_id
 -- newer: _extracted_at
 -- source: Shipment.packing_solution, merged with included.ShipmentPackingSolution if present (spec 2.4)

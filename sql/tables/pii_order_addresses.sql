@@ -1,5 +1,6 @@
 -- grain: one row per address of an order
 -- keys: order_id, role
+-- same: id
 -- root: orders by order_id
 -- newer: _extracted_at
 -- source: Order.shipping_address and Order.original_address, merged with included.OrderAddress if present (spec 2.5)

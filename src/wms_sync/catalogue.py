@@ -11,6 +11,8 @@ each column's line, and header comments. The header keywords:
   root.
 - ``parent: packages by shipment_id, package_position``: the table between this table and its root, if there is one.
   Without this header the parent is the root.
+- ``same: id, created_at``: columns that must not contradict each other in two rows of one object. Needed where a key is
+  only a position in a list, which does not prove that it is the same object.
 - ``newer``: the column that decides which of two versions of a root is newer; ``_extracted_at`` by default.
 
 Belongs here: reading these files, and quoting identifiers and strings. Keep out: running statements.
@@ -98,7 +100,8 @@ class Table(Relation, frozen=True):
     """A stored table.
 
     ``root_key`` is the column of this table that holds the key of ``root``. Each row is a part of a row of ``parent``,
-    and ``parent_key`` are the columns of this table that hold the parent's keys. A root table has no parent.
+    and ``parent_key`` are the columns of this table that hold the parent's keys. A root table has no parent. Two
+    rows with equal ``keys`` are the same object only if they do not contradict each other in ``same``.
     """
 
     keys: tuple[str, ...]
@@ -106,6 +109,7 @@ class Table(Relation, frozen=True):
     root_key: str
     parent: str | None
     parent_key: tuple[str, ...]
+    same: tuple[str, ...]
     newer: str | None
 
     @property
@@ -192,7 +196,7 @@ def _table(path: str) -> Table:
     text = sql_files.read(path)
     head = sql_files.headers(text)
     schema, name = _created(path, text)
-    keys = tuple(key.strip() for key in head["keys"].split(","))
+    keys = _names(head["keys"])
     root, _, root_key = head.get("root", f"{name} by {keys[0]}").partition(" by ")
     parent, _, parent_key = head.get("parent", f"{root} by {root_key}").partition(" by ")
     newer = head.get("newer", "_extracted_at")
@@ -207,9 +211,14 @@ def _table(path: str) -> Table:
         root=root,
         root_key=root_key,
         parent=None if root == name else parent,
-        parent_key=() if root == name else tuple(key.strip() for key in parent_key.split(",")),
+        parent_key=() if root == name else _names(parent_key),
+        same=_names(head["same"]) if "same" in head else (),
         newer=None if newer == "_extracted_at" else newer,
     )
+
+
+def _names(listed: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in listed.split(","))
 
 
 def mart_of(text: str, path: str) -> Mart:

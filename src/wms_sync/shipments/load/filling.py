@@ -5,7 +5,7 @@ merge, the omitted values are filled in from these copies, by key. The reverse c
 that arrives late may fill in values that the window of the stored, newer version omits.
 
 Some keys are only a position in a list, which does not prove that two rows are the same object. For tables with such
-keys, ``SAME`` names columns whose values must not contradict each other.
+keys, ``Table.same`` names columns whose values must not contradict each other.
 """
 
 from __future__ import annotations
@@ -22,19 +22,6 @@ from wms_sync.shipments.load.omitted import Omitted, OmittedData, omitted_data
 Files = Mapping[str, Sequence[str]]
 """Parquet files by ``Table.slug``."""
 
-SAME = {
-    "packages": ("id", "created_at"),
-    "package_items": ("id", "sku"),
-    "package_packaging": ("product_id",),
-    "package_collected_data": ("order_item_id", "label"),
-    "packing_solutions": ("id",),
-    "packing_solution_containers": ("id",),
-    "packing_solution_container_items": ("sku",),
-    "order_status_history": ("id", "status"),
-    "order_instructions": ("id",),
-    "order_address_candidates": ("id",),
-    "pii_order_addresses": ("id",),
-}
 SETS = {"pii_order_addresses": ("order_id", "role")}
 """The columns that identify a set of children, if they are not the root's key."""
 
@@ -168,9 +155,9 @@ def _below(member: Table) -> str:
 
 
 def _same(member: Table, left: str, right: str) -> str:
-    """Return the condition that two rows have the same key and do not contradict each other in ``SAME``."""
+    """Return the condition that two rows have the same key and do not contradict each other in ``same``."""
     keys = [f"{left}.{quote(key)} = {right}.{quote(key)}" for key in member.keys]
-    agreeing = [f"coalesce({left}.{quote(name)} = {right}.{quote(name)}, true)" for name in SAME.get(member.slug, ())]
+    agreeing = [f"coalesce({left}.{quote(name)} = {right}.{quote(name)}, true)" for name in member.same]
     return " and ".join(keys + agreeing)
 
 

@@ -24,7 +24,7 @@ from wms_sync import sql_files
 from wms_sync.catalogue import table, tables
 from wms_sync.layout import LOADS, load_list_key
 from wms_sync.shipments.flatten.window import flattened_window, is_flattened
-from wms_sync.shipments.load.filling import SAME, SETS
+from wms_sync.shipments.load.filling import SETS
 from wms_sync.shipments.load.merge import PERSONAL
 from wms_sync.shipments.load.omitted import Omitted, omitted_by_window, omitted_data
 from wms_sync.state.audits import Audits, MissingShipment
@@ -182,7 +182,7 @@ def _about(missing: Iterable[MissingShipment]) -> About:
                 parent=listed.parent,
                 parent_key=listed.parent_key,
                 set_keys=SETS.get(listed.slug, (listed.root_key,)),
-                same=SAME.get(listed.slug, ()),
+                same=listed.same,
                 columns={column.name: column.type for column in listed.columns},
             )
             for listed in tables()
