@@ -1,7 +1,7 @@
 -- grain: one row per received version of an order
 -- keys: id, version
 -- source: the Parquet files of orders, in the transaction that merges them
--- notes: versions are in the order of merging; adjacent readings that agree in all tracked columns (state to delivered_at) are one version; the version at a moment t is the row with valid_from <= t and (valid_to > t or valid_to is null); changes between two readings are unknown
+-- notes: versions are in the order of merging; adjacent readings that agree in all tracked columns (those after updated_at) are one version; the version at a moment t is the row with valid_from <= t and (valid_to > t or valid_to is null); changes between two readings are unknown
 create table history.orders (
     id bigint not null, -- The order; joins orders.id.
     version integer not null, -- Number of the version, from 1, in the order of merging.

@@ -1,7 +1,7 @@
 -- grain: one row per received version of a shipment
 -- keys: id, version
 -- source: the Parquet files of shipments, in the transaction that merges them
--- notes: versions are in the order of merging; adjacent readings that agree in all tracked columns (status to carrier_shipping_cost) are one version; the version at a moment t is the row with valid_from <= t and (valid_to > t or valid_to is null); changes between two readings are unknown
+-- notes: versions are in the order of merging; adjacent readings that agree in all tracked columns (those after updated_at) are one version; the version at a moment t is the row with valid_from <= t and (valid_to > t or valid_to is null); changes between two readings are unknown
 create table history.shipments (
     id bigint not null, -- The shipment; joins shipments.id.
     version integer not null, -- Number of the version, from 1, in the order of merging.
