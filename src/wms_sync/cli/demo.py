@@ -44,7 +44,7 @@ def run_demo(data_dir: Path) -> int:
         settings = _settings(data_dir, base_url)
         _title(f"1. First sync: {SHIPMENTS:,} shipments from the sandbox at {base_url}")
         codes = [run_sync(settings, is_shown=False)]
-        _title("2. Push: location tags, retailers and products from CSV files")
+        _title("2. Push: master data from CSV files")
         codes += [
             run_push(settings, kind, path, resend=False, most=SHOWN, is_shown=False)
             for kind in KINDS
