@@ -87,7 +87,10 @@ READ: dict[str, tuple[str | bytes, dict[int, tuple[str, ...]], dict[int, tuple[t
         "code,name\nA\nB,Beta\nC,Gamma, Inc.\n",
         {3: ("B", "Beta")},
         {
-            2: (("A",), "Has 1 cell where the header has 2: a cell is missing."),
+            2: (
+                ("A",),
+                "Has 1 cell where the header has 2: a cell is missing. If Excel left out empty cells at the end",
+            ),
             4: (("C", "Gamma", " Inc."), "quote a cell that contains the delimiter"),
         },
     ),

@@ -210,7 +210,8 @@ def _sorted_out(
 
 
 def _width(cells: int, width: int) -> str:
-    what = "a cell is missing" if cells < width else "quote a cell that contains the delimiter"
+    excel = "a cell is missing. If Excel left out empty cells at the end, let a column without empty cells be the last"
+    what = excel if cells < width else "quote a cell that contains the delimiter"
     return f"Has {count_of(cells, 'cell')} where the header has {width}: {what}."
 
 
