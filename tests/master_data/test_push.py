@@ -7,39 +7,37 @@ import codecs
 import csv
 import os
 import re
-import sqlite3
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 
 import pytest
 from msgspec import structs
-from sqlalchemy.engine import make_url
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from tests.beginnings import empty_tables
-from tests.conftest import IMPATIENT, Bench, logged, opened_store
+from tests.conftest import Bench, logged, opened_store, queried
 from tests.master_data.conftest import MERCHANT, Desk
+from tests.master_data.files import SAMPLES
 from tests.survival.moments import watched
+from tests.survival.victims import INTEND
 from tests.test_sync import load
 from wms_sandbox.errors import failed
 from wms_sandbox.faults import AnswerLost, Disconnect, ProxyAnswer
-from wms_sync import runs
-from wms_sync.errors import SettingsError
-from wms_sync.master_data.apply import GIVE_UP_AFTER, GIVE_UP_BUSY, GIVE_UP_IN_DOUBT
+from wms_sync.master_data.apply import GIVE_UP_AFTER, GIVE_UP_BUSY, GIVE_UP_IN_DOUBT, NOT_SENT
 from wms_sync.master_data.create import Outcome, PushProgress
 from wms_sync.master_data.errors import ServiceIsBusy, ServiceKeepsFailing, TooManyCreates, UnreadableFile
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.kinds import LOCATION_TAGS, RETAILERS
 from wms_sync.master_data.products import PRODUCTS
 from wms_sync.master_data.push import needs, unfinished
-from wms_sync.service.creates import BRIEFLY
+from wms_sync.service.errors import ApiError, Unauthorized
 from wms_sync.service.retrying import RetryPolicy
+from wms_sync.shipments.load.refresh import refresh
 from wms_sync.state.ledger import LEDGER_LACKS, State
 
 TAGS = LOCATION_TAGS
@@ -51,23 +49,16 @@ def outcomes(report) -> dict[str, Outcome]:
 
 def test_nothing_is_sent_before_its_intent_is_written(desk):
     """What is written at the same time as it is sent is usually there first, by chance."""
-    planned = "FileState.planned > FileState._record > PushFiles.record > Guarded._transaction: after commit"
-    sent: list[int] = []
-    with closing(sqlite3.connect(str(make_url(desk.settings.database_url).database), check_same_thread=False)) as other:
+    sent, too_early = threading.Event(), []
+    desk.server.sandbox.intercept = lambda _: sent.set()
 
-        def release() -> None:
-            sent.extend(desk.creates)
-            other.rollback()
+    def hold(moment: str) -> None:
+        if moment == INTEND:
+            too_early.append(sent.wait(0.5))
 
-        def hold(moment: str) -> None:
-            if moment == planned:
-                other.execute("begin immediate")
-                threading.Timer(0.5, release).start()
-
-        with watched(hold):
-            report = desk.push(TAGS, desk.file("name,color", "Fragile,red1"))
-    assert report.counts == {Outcome.CREATED: 1}
-    assert sent == []
+    with watched(hold):
+        report = desk.push(TAGS, desk.file("name,color", "Fragile,red1"))
+    assert (report.counts, too_early) == ({Outcome.CREATED: 1}, [False])
 
 
 def test_one_bad_row_stops_only_its_children(desk):
@@ -78,20 +69,18 @@ def test_one_bad_row_stops_only_its_children(desk):
     assert report.exit_code == 3
     assert report.rows(Outcome.REJECTED)[0]["why"] == "Refused by the service: Not today."
     desk.answer({})
-    by_run = partial(runs.push, source="test", resend=False, planned=lambda _: None, stop=threading.Event())
-    again = by_run(desk.settings, RETAILERS, report.rejects, transport=desk.server)
-    assert again.counts == {Outcome.CREATED: 3}
+    assert desk.push(RETAILERS, report.rejects).counts == {Outcome.CREATED: 3}
     assert desk.push(RETAILERS, path).counts == {Outcome.ALREADY_THERE: 4}
 
 
 def test_rejected_rows_push_once_they_are_corrected(desk):
     """With the delimiter, the names of columns and the texts of the file that was given."""
+    text = 'two\nlines, and | "quotes"'
     heading = ["Name", "Color ", "description"]
-    heavy = ["Heavy", "pink", 'two\nlines, and | "quotes"']
-    wrong = [heavy, ["Cold", "blu1", "00123"], ["", "red2", ""]]
+    wrong = [["Heavy", "pink", text], ["Cold", "blu1", "00123"]]
     path = with_semicolons(desk.folder / "tags.csv", heading, ["Fragile", "red1", ""], *wrong)
     report = desk.push(TAGS, path)
-    assert report.counts == {Outcome.CREATED: 1, Outcome.REJECTED: 3}
+    assert report.counts == {Outcome.CREATED: 1, Outcome.REJECTED: 2}
     rejects = report.rejects
     assert rejects == desk.folder / "data" / "rejects" / "location-tags-tags-run1.csv"
     assert rejects.read_bytes().startswith(codecs.BOM_UTF8), "without it Excel takes it for Windows-1252"
@@ -101,14 +90,12 @@ def test_rejected_rows_push_once_they_are_corrected(desk):
     assert [row[1:] for row in written] == wrong
     assert "Did you mean blue1?" in written[1][0]
 
-    repeated, untouched = desk.push(TAGS, path), desk.push(TAGS, rejects)
-    assert untouched.counts == {Outcome.REJECTED: 3}
-    assert (repeated.rejects, untouched.rejects) == (rejects, rejects)
-    assert list(rejects.parent.iterdir()) == [rejects], "equal files do not pile up"
-    with_semicolons(rejects, first, ["", "Heavy", "blue2", heavy[2]], ["", "Cold", "blue1", "00123"])
+    again = {desk.push(TAGS, path).rejects, desk.push(TAGS, rejects).rejects}
+    assert again == {*rejects.parent.iterdir()} == {rejects}, "equal files do not pile up"
+    with_semicolons(rejects, first, ["", "Heavy", "blue2", text], ["", "Cold", "blue1", "00123"])
     assert desk.push(TAGS, rejects).counts == {Outcome.CREATED: 2}
     described = {tag["name"]: tag["description"] for tag in desk.server.sandbox.location_tags()}
-    assert described == {"Fragile": None, "Heavy": heavy[2], "Cold": "00123"}
+    assert described == {"Fragile": None, "Heavy": text, "Cold": "00123"}
 
 
 def with_semicolons(path: Path, *rows: list[str]) -> Path:
@@ -122,12 +109,10 @@ def test_a_deleted_tag_is_created_again_when_asked(desk):
     desk.push(TAGS, path)
     before = desk.entries()
     desk.server.sandbox.delete_location_tag(before["Fragile"].remote_id)
-    assert desk.push(TAGS, path).counts == {Outcome.ALREADY_THERE: 2}
     assert outcomes(desk.push(TAGS, path, resend=True)) == {"Fragile": Outcome.CREATED, "Cold": Outcome.ALREADY_THERE}
     after = desk.entries()
     assert after["Fragile"].remote_id not in {before["Fragile"].remote_id, None}
-    kept = {"run_id": "run1", "attempts": 1, "message": None, "intended_at": before["Cold"].intended_at}
-    assert structs.replace(after["Cold"], **kept) == before["Cold"]
+    assert after["Cold"].remote_id == before["Cold"].remote_id
 
 
 @dataclass(frozen=True)
@@ -156,7 +141,6 @@ LOST = AnswerLost()
 TAKEN = "A live record with this name already exists."
 SAMPLE = failed(422, "There was an error processing the request.")
 """That of the specification: it neither says that the name is taken nor that something else is wrong."""
-BUSY = Response("<html>", 503, headers={"Retry-After": "0.01"})
 UNSETTLED = (
     "There was an error processing the request.",
     "pushing again does not settle it",
@@ -180,7 +164,11 @@ ANSWERED: dict[str, tuple[Kind, list[Push], int]] = {
         1,
     ),
     "done, and a proxy's word": (RETAILERS, [Push(Outcome.CREATED, State.CREATED, (ProxyAnswer(),), (504, 422))], 1),
-    "not done, and a proxy's word": (RETAILERS, [Push(Outcome.CREATED, State.CREATED, (BUSY,), (503, 201))], 1),
+    "not done, and a proxy's word": (
+        RETAILERS,
+        [Push(Outcome.CREATED, State.CREATED, (Response("<html>", 503, {"Retry-After": "0.01"}),), (503, 201))],
+        1,
+    ),
     "lost, and failures ever since": (TAGS, [DOUBT, replace(DOUBT, answers=(failed(503),) * 9)], 1),
     "lost each time, and settled by the next push": (
         TAGS,
@@ -254,6 +242,11 @@ ANSWERED: dict[str, tuple[Kind, list[Push], int]] = {
         ],
         1,
     ),
+    "a product, lost, and its sku in use": (
+        PRODUCTS,
+        [replace(DOUBT, creates=(201,)), replace(AGAIN, answers=(refused(422, "No.", sku="is already in use"),))],
+        1,
+    ),
     "a product, no connection, and not found later": (
         PRODUCTS,
         [
@@ -288,7 +281,6 @@ def test_what_an_answer_makes_of_a_row(desk, kind, pushes, made):
         assert (report.counts, entry.state) == ({push.outcome: 1}, push.state)
         assert push.creates is None or tuple(desk.creates[sent:]) == push.creates
         assert [words for words in push.why if words not in row["why"]] == []
-        assert "WMS_BASE_URL" not in row["why"] or push.outcome is Outcome.IN_DOUBT
         assert (report.rejects is not None) == (push.outcome is Outcome.REJECTED)
         if push.outcome is not Outcome.UNSENT:
             assert report.exit_code == (0 if push.outcome in {Outcome.CREATED, Outcome.ALREADY_THERE} else 3)
@@ -296,60 +288,57 @@ def test_what_an_answer_makes_of_a_row(desk, kind, pushes, made):
     assert len(getattr(desk.server.sandbox, there)()) == made
 
 
-@pytest.mark.parametrize("answers", [[Disconnect()], [failed(503)], [AnswerLost(), None]])
+@pytest.mark.parametrize("answers", [[Disconnect()] * 9, [failed(503)] * 9, [AnswerLost()]])
 def test_what_was_there_stays_unless_created_again(desk, answers):
     desk.push(RETAILERS, desk.file("code,name", "A,one"))
     kept = desk.entries()["A"]
-    desk.server.sandbox.intercept = lambda _: answers.pop(0) if len(answers) > 1 else answers[0]
+    desk.server.sandbox.intercept = lambda _: answers.pop(0) if answers else None
     path = desk.file("code,name", "A,two")
     report = desk.push(RETAILERS, path, resend=True)
     assert Outcome.CREATED not in report.counts
     now = desk.entries()["A"]
     assert structs.replace(now, message=None, run_id="run1", attempts=1, intended_at=kept.intended_at) == kept
     assert now.version > kept.version
-    desk.server.sandbox.intercept = None
+    if Outcome.ALREADY_THERE not in report.counts:
+        assert "ush the file again with --resend" in report.rows()[0]["why"]
     changed = desk.push(RETAILERS, path)
     assert (changed.counts, changed.exit_code, changed.rejects) == ({Outcome.CHANGED: 1}, 3, None)
     assert re.search('name: "one" -> "two".*cannot update', changed.rows()[0]["why"])
-    if Outcome.ALREADY_THERE not in report.counts:
-        assert "ush the file again with --resend" in report.rows()[0]["why"]
 
 
-@pytest.mark.parametrize(
-    ("answer", "parallel", "exit_code", "words", "most"),
-    [
-        (Response("", 401), 1, 2, "WMS_API_TOKEN", 4),
-        *(
-            (Response("", status, headers={"Location": "http://127.0.0.2/"}), 4, 1, "", 50)
-            for status in (302, 404, 405)
-        ),
-        *(
-            (Response("", 409), parallel, 1, "busy", IMPATIENT.attempts * (parallel + GIVE_UP_BUSY))
-            for parallel in (1, 4)
-        ),
-    ],
-)
-def test_some_answers_end_the_push(desk, answer, parallel, exit_code, words, most):
+ENDS: dict[str, tuple[Kind, Response, type[Exception], int, int, State]] = {
+    # what each create is answered: the kind, why the push stops, its exit code, and of what was sent until then fewer
+    # rows than how many, and their state
+    "401": (TAGS, Response("", 401), Unauthorized, 2, 20, State.UNDONE),
+    **{
+        str(status): (TAGS, Response("", status, {"Location": "http://127.0.0.2/"}), ApiError, 1, 20, State.UNDONE)
+        for status in (302, 404, 405)
+    },
+    "409": (TAGS, Response("", 409), ServiceIsBusy, 1, GIVE_UP_BUSY + 4, State.UNDONE),
+    "500": (PRODUCTS, failed(500), ServiceKeepsFailing, 1, GIVE_UP_AFTER + 4, State.UNDONE),
+    "500 of a proxy": (PRODUCTS, Response("", 500), ServiceKeepsFailing, 1, GIVE_UP_IN_DOUBT + 4, State.DOUBT),
+    "no answer": (PRODUCTS, Disconnect(), ServiceKeepsFailing, 1, GIVE_UP_IN_DOUBT + 4, State.DOUBT),
+}
+
+
+@pytest.mark.parametrize(("kind", "answer", "error", "exit_code", "fewer_than", "state"), ENDS.values(), ids=ENDS)
+def test_some_answers_end_the_push(desk, kind, answer, error, exit_code, fewer_than, state):
     """And reject no row."""
-    desk.set(max_parallel_requests=parallel)
+    desk.set(max_parallel_requests=2)
     desk.server.sandbox.intercept = lambda _: answer
-    path = desk.file("name,color", *(f"tag {number},red1" for number in range(50)))
-    report = desk.push(TAGS, path)
-    assert (report.counts, report.exit_code) == ({Outcome.UNSENT: 50}, exit_code)
-    assert words in str(report.applied.stopped)
-    assert isinstance(report.applied.stopped, ServiceIsBusy) == (words == "busy")
-    assert len(desk.creates) <= most
-    assert {entry.state for entry in desk.entries().values()} == {State.UNDONE}
+    header, row = ROWS[kind]
+    path = desk.file(header, *(f"{number}{row}" for number in range(50)))
+    report = desk.push(kind, path)
+    assert isinstance(report.applied.stopped, error)
+    assert report.exit_code == exit_code
+    sent = [entry.state for entry in desk.entries().values() if entry.message != NOT_SENT]
+    assert sent == [state] * len(sent)
+    assert len(sent) < fewer_than
+    doubts = {Outcome.IN_DOUBT: len(sent)} if state is State.DOUBT else {}
+    unsent = 50 - sum(doubts.values())
+    assert report.counts == {Outcome.UNSENT: unsent} | doubts
     desk.server.sandbox.intercept = None
-    assert desk.push(TAGS, path).counts == {Outcome.CREATED: 50}
-
-
-def test_busy_rows_cost_all_retries_once(desk):
-    desk.set(max_parallel_requests=1)
-    desk.answer({f"odd {at}": Response("", 409) for at in range(1, 12, 2)})
-    path = desk.file("name,color", *(f"{'odd' if at % 2 else 'even'} {at},red1" for at in range(12)))
-    assert desk.push(TAGS, path).counts == {Outcome.CREATED: 6, Outcome.UNSENT: 6}
-    assert desk.creates.count(409) == IMPATIENT.attempts + 5 * BRIEFLY
+    assert desk.push(kind, path).counts == {Outcome.CREATED: unsent} | doubts
 
 
 def stopped_by_a_create(desk: Desk, answer: Response) -> threading.Event:
@@ -366,35 +355,30 @@ def stopped_by_a_create(desk: Desk, answer: Response) -> threading.Event:
 
 def test_an_unsent_row_is_newer_than_its_intent(desk):
     """A sync may have published the intent; its copy must not make a doubt of what was taken back."""
-    desk.answer({"P1": SAMPLE})
-    desk.push(PRODUCTS, desk.file("sku,name", "P1,P", name="first.csv"))
-    before = desk.entries()["P1"]
     desk.set(max_parallel_requests=1)
+    desk.answer({"P1": SAMPLE})
+    desk.push(PRODUCTS, desk.file("sku,name", "P1,P"))
+    before = desk.entries()["P1"]
     stop = stopped_by_a_create(desk, Response("", 429, headers={"Retry-After": "4"}))
-    desk.push(PRODUCTS, desk.file("sku,name", *(f"P{number},P" for number in range(30))), stop=stop)
+    desk.push(PRODUCTS, desk.file("sku,name", "P0,P", "P1,P"), stop=stop)
     after = desk.entries()["P1"]
-    assert (after.state, after.attempts) == (State.UNDONE, 2)
-    assert after.version > before.version
+    assert (after.state, after.version > before.version) == (State.UNDONE, True)
 
 
 def test_a_child_waits_for_its_parents_id(desk):
     path = desk.file("code,name,parent_retailer_code", "root,Root,", "leaf,Leaf,root", "tip,Tip,leaf")
-    answers: list[Response | None] = [AnswerLost(), None]
-    desk.server.sandbox.intercept = lambda _: answers.pop(0)
+    answers: list[Response | None] = [AnswerLost()]
+    desk.server.sandbox.intercept = lambda _: answers.pop() if answers else None
     report = desk.push(RETAILERS, path)
     assert outcomes(report) == {"root": Outcome.CREATED, "leaf": Outcome.WAITS, "tip": Outcome.WAITS}
     leaf, tip = (row["why"] for row in report.rows(Outcome.WAITS))
     assert "WMS_MERCHANT_USERNAME" in leaf
     assert "which waits too" in tip
     assert (report.exit_code, report.rejects) == (3, None)
-    desk.server.sandbox.intercept = None
-    report = desk.push(RETAILERS, path)
-    assert report.counts == {Outcome.ALREADY_THERE: 1, Outcome.WAITS: 2}
-    assert "which waits too, on line" in report.rows(Outcome.WAITS)[1]["why"]
+    assert desk.push(RETAILERS, path).counts == {Outcome.ALREADY_THERE: 1, Outcome.WAITS: 2}
     desk.set(**MERCHANT)
     assert desk.push(RETAILERS, path).counts == {Outcome.CREATED: 2, Outcome.ALREADY_THERE: 1}
-    lost = iter([AnswerLost()])
-    desk.server.sandbox.intercept = lambda _: next(lost, None)
+    answers.append(AnswerLost())
     others = desk.file("code,name,parent_retailer_code", "oak,Oak,", "twig,Twig,oak")
     assert desk.push(RETAILERS, others).counts == {Outcome.CREATED: 2}, "the id is asked for while pushing"
     assert all(entry.remote_id for entry in desk.entries().values())
@@ -406,32 +390,27 @@ def test_what_a_push_left_is_remembered_until_done(desk):
     desk.answer(answers)
     report = desk.push(RETAILERS, path)
     assert report.counts == {Outcome.REJECTED: 1, Outcome.WAITS: 1, Outcome.UNSENT: 1}
-    assert report.rejects is not None
     [file] = unfinished(desk.settings)
     assert (file.path, file.unsent, file.waits) == (str(path), 1, 1)
     said = needs(desk.settings, file)
-    for words in (
-        "given.csv",
-        "1 row was not sent or not settled, 1 waits for objects that it refers to",
-        "Please try again later.",
-        f"`wms-sync push retailers {path}`",
-    ):
-        assert words in said
+    assert "1 row was not sent or not settled, 1 waits for objects that it refers to" in said
+    assert "Please try again later." in said
+    assert f"`wms-sync push retailers {path}`" in said
 
     answers.clear()
     again = desk.push(RETAILERS, path, again=True)
     assert outcomes(again) == {"p": Outcome.CREATED, "c": Outcome.CREATED, "d": Outcome.REJECTED}
-    assert again.rejects is None, "they were written before"
     assert "Refused by the service on" in again.rows(Outcome.REJECTED)[0]["why"]
+    assert again.rejects is None, "they were written before"
     assert unfinished(desk.settings) == ()
     assert desk.push(RETAILERS, path).counts == {Outcome.CREATED: 1, Outcome.ALREADY_THERE: 2}
 
 
 def test_a_doubt_that_sending_again_settles_is_left(desk):
     desk.answer({"A": AnswerLost()})
-    desk.push(RETAILERS, desk.file("code,name", "A,A", name="retailers.csv"))
-    desk.push(PRODUCTS, desk.file("sku,name", "A,A", name="products.csv"))
-    assert [(Path(one.path).name, one.unsent) for one in unfinished(desk.settings)] == [("retailers.csv", 1)]
+    for kind in (RETAILERS, PRODUCTS):
+        desk.push(kind, desk.file(f"{kind.key},name", "A,A", name=f"{kind}.csv"))
+    assert [(Path(file.path).name, file.unsent) for file in unfinished(desk.settings)] == [("retailers.csv", 1)]
 
 
 def interrupted(desk: Desk, kind: Kind, path: Path, at: int) -> None:
@@ -446,68 +425,37 @@ def interrupted(desk: Desk, kind: Kind, path: Path, at: int) -> None:
 
 
 def test_what_a_limit_or_kill_left_is_remembered(desk):
-    desk.set(push_limit=1)
     path = desk.file("name,color", "a,red1", "b,red1")
-    with pytest.raises(TooManyCreates, match="WMS_PUSH_LIMIT=2") as error:
+    desk.set(push_limit=1)
+    with pytest.raises(TooManyCreates):
         desk.push(TAGS, path)
-    assert (error.value.exit_code, desk.creates, desk.entries()) == (2, [], {})
     [file] = unfinished(desk.settings)
     assert (file.unsent, "raise WMS_PUSH_LIMIT" in needs(desk.settings, file)) == (2, True)
 
     desk.set(push_limit=2)
     interrupted(desk, TAGS, path, 1)
     [file] = unfinished(desk.settings)
-    assert (file.unsent, file.ended_at) == (2, None)
-    assert "was killed" in needs(desk.settings, file)
+    assert (file.unsent, "was killed" in needs(desk.settings, file)) == (2, True)
     path.unlink()
     assert "put it back" in needs(desk.settings, file)
 
 
-@pytest.mark.parametrize("fault", [failed(500), Response("", 500), Disconnect()])
-def test_a_service_that_keeps_failing_is_left_alone(desk, fault):
-    desk.set(max_parallel_requests=2)
-    desk.server.sandbox.intercept = lambda _: fault
-    path = desk.file("type,sku,name", *(f"Product,P{number},P" for number in range(60)))
-    report = desk.push(PRODUCTS, path)
-    assert isinstance(report.applied.stopped, ServiceKeepsFailing)
-    assert report.exit_code == 1
-    touched = [entry for entry in desk.entries().values() if entry.message != "not sent: the push ended first"]
-    is_from_service = fault.body.startswith(b"{")
-    assert len(touched) < (GIVE_UP_AFTER if is_from_service else GIVE_UP_IN_DOUBT) + 2 * 2
-    desk.server.sandbox.intercept = None
-    again = desk.push(PRODUCTS, path).counts
-    assert sum(again.values()) == 60
-    assert again.get(Outcome.IN_DOUBT, 0) == (0 if is_from_service else len(touched))
-
-
 def test_nobody_there_leaves_nothing_in_doubt(desk):
     desk.set(base_url="http://127.0.0.1:9")
-    report = desk.push(PRODUCTS, desk.file("type,sku,name", "Product,P1,P"), transport=None)
+    report = desk.push(PRODUCTS, desk.file("sku,name", "P1,P"), transport=None)
     assert report.counts == {Outcome.UNSENT: 1}
     assert desk.entries()["P1"].state is State.UNDONE
 
 
-def test_a_plan_may_be_refused(desk):
-    def refuse(plan):
-        raise LookupError(f"{plan.sends} row")
-
-    with pytest.raises(LookupError, match="1 row"):
-        desk.push(TAGS, desk.file("name,color", "a,red1"), planned=refuse)
-    assert (desk.creates, desk.entries()) == ([], {})
-
-
 def test_stopping_finishes_what_is_under_way(desk):
-    stop, seen = threading.Event(), []
+    stop = threading.Event()
     path = desk.file("name,color", *(f"tag {number},red1" for number in range(100)))
 
     def stop_at_20(progress: PushProgress) -> None:
-        seen.append(progress)
         if progress.done == 20:
             stop.set()
 
     report = desk.push(TAGS, path, stop=stop, watcher=stop_at_20)
-    assert [(progress.done, progress.total) for progress in seen[:20]] == [(done, 100) for done in range(1, 21)]
-    assert all(progress.remaining_seconds > 0 for progress in seen[:20])
     assert report.applied.interrupted
     created = report.counts[Outcome.CREATED]
     assert 20 <= created < 60
@@ -566,35 +514,12 @@ def test_pushes_of_one_kind_wait_for_each_other(desk):
     assert second.counts == {Outcome.ALREADY_THERE: 60}
 
 
-def test_a_ledger_is_of_one_instance(desk):
-    path = desk.file("name,color", "Fragile,red1")
-    desk.push(TAGS, path)
-    desk.set(base_url=desk.server.base_url.replace("127.0.0.1", "localhost"))
-    assert desk.plan(TAGS, path).sends == 1
-
-
-def test_a_push_alone_needs_a_token(desk):
-    desk.set(api_token=None)
-    path = desk.file("name,color", "Fragile,red1")
-    assert desk.plan(TAGS, path).sends == 1
-    with pytest.raises(SettingsError, match="WMS_API_TOKEN"):
-        desk.push(TAGS, path)
-
-
-def test_a_file_that_cannot_be_read_is_named(desk):
-    """Whether it is planned or pushed."""
-    no_text = Path(os.fsdecode(os.fsencode(desk.folder) + b"/retailers-M\xfcnchen.csv"))
-    no_text.write_text("code,name\na,A\n")
-    refused = {
-        desk.folder / "nothing.csv": r"nothing\.csv",
-        no_text: "retailers-M\ufffdnchen\\.csv cannot be read: its name is not UTF-8",
-        Path("/proc/self/mem"): "cannot be read: Input/output error. Check its permissions",
-    }
-    for path, says in refused.items():
-        for use in (desk.plan, desk.push):
-            with pytest.raises(UnreadableFile, match=says):
-                use(RETAILERS, path)
-    assert not desk.server.sandbox.requests
+def test_a_file_whose_name_is_not_utf_8_is_named(desk):
+    path = Path(os.fsdecode(os.fsencode(desk.folder) + b"/retailers-M\xfcnchen.csv"))
+    path.write_text("code,name\na,A\n")
+    for use in (desk.plan, desk.push):
+        with pytest.raises(UnreadableFile, match="retailers-M\ufffdnchen\\.csv cannot be read: its name is not UTF-8"):
+            use(RETAILERS, path)
 
 
 def test_after_a_restore_no_product_is_sent_unasked(desk):
@@ -615,22 +540,16 @@ def test_a_lost_state_creates_no_product_twice(desk, caplog):
     """The published file does not know it yet; an old copy of the state store does not know it either."""
     empty_tables(desk.settings.layout.published)
     first, second = desk.file("sku,name", "P1,One", name="1.csv"), desk.file("sku,name", "P1,One", "P2,Two")
-    with closing(opened_store(desk.settings)):
-        pass
     state, journal = desk.settings.layout.state, desk.settings.layout.creates
     old = state.read_bytes()
     assert desk.push(PRODUCTS, first).counts == {Outcome.CREATED: 1}
-    for copy in (None, old):
-        for path in state.parent.glob("state.db*"):
-            path.unlink()
-        if copy is not None:
-            state.write_bytes(copy)
-        assert desk.plan(PRODUCTS, first).sends == 0
-        assert desk.entries()["P1"].state is State.CREATED
+    state.unlink()
+    assert desk.plan(PRODUCTS, first).sends == 0
+    state.write_bytes(old)
+    assert desk.plan(PRODUCTS, first).sends == 0
     with journal.open("ab") as file:  # a kill in the middle of a line: its request was not sent
         file.write(journal.read_bytes()[:100])
     assert desk.push(PRODUCTS, second).counts == {Outcome.ALREADY_THERE: 1, Outcome.CREATED: 1}
-    assert [one["sku"] for one in desk.server.sandbox.products()] == ["P1", "P2"]
     assert "damaged" not in caplog.text
 
     journal.write_bytes(b"{}\n" + journal.read_bytes())
@@ -641,12 +560,11 @@ def test_a_lost_state_creates_no_product_twice(desk, caplog):
 
 def test_the_journal_of_creates_forgets_what_is_published(desk):
     with closing(opened_store(desk.settings)) as store:
-        assert desk.push(PRODUCTS, desk.file("sku,name", "P1,One")).counts == {Outcome.CREATED: 1}
+        desk.push(PRODUCTS, desk.file("sku,name", "P1,One"))
         load(Bench(desk.settings, store))
-    assert desk.push(PRODUCTS, desk.file("sku,name", "P2,Two")).counts == {Outcome.CREATED: 1}
+    desk.push(PRODUCTS, desk.file("sku,name", "P2,Two"))
     written = desk.settings.layout.creates.read_text()
-    assert "P2" in written
-    assert "P1" not in written
+    assert ("P1" in written, "P2" in written) == (False, True)
 
 
 def test_an_id_that_two_creates_got_is_nobodys(desk):
@@ -657,8 +575,50 @@ def test_an_id_that_two_creates_got_is_nobodys(desk):
     path = desk.file("code,name,parent_retailer_code", "a,A,", "b,B,", "below-b,C,b")
     report = desk.push(RETAILERS, path)
     assert "creates of a and b with the same id 77" in str(report.applied.stopped)
-    assert report.exit_code == 1
     known = {key: (entry.state, entry.remote_id) for key, entry in desk.entries().items()}
     assert known == dict.fromkeys("ab", (State.CREATED, None))
     assert desk.push(RETAILERS, path).counts == {Outcome.ALREADY_THERE: 2, Outcome.WAITS: 1}
-    assert desk.creates == [201, 201]
+
+
+def test_every_kind_arrives_as_specified(desk, shown):
+    """Merchants and the warehouse that the sample file names are known from a sync."""
+    desk.sync_has_shown(shown)
+    assert desk.push(PRODUCTS, SAMPLES / "products.csv").counts == {Outcome.CREATED: 11}
+    made = {product["sku"]: product for product in desk.server.sandbox.products()}
+    assert {product["type"] for product in made.values()} == set(PRODUCTS.bodies)
+    assert made["MUG-01"]["lot_type"] == {"type": "LotType", "id": 1}
+    assert made["BOX-12"]["merchant"] == {"type": "Merchant", "id": 12}
+    references = {
+        "associated_products": [{"type": "Product", "id": made["MUG-01"]["id"]}],
+        "allow_for_brands": [{"type": "Merchant", "id": 12}, {"type": "Merchant", "id": 13}],
+        "disallow_for_brands": [{"type": "Merchant", "id": 14}],
+        "allow_for_warehouses": [{"type": "Warehouse", "id": 1}],
+    }
+    assert references.items() <= made["BOX-12"]["container_options"].items()
+    assert desk.push(PRODUCTS, SAMPLES / "products.csv").counts == {Outcome.ALREADY_THERE: 11}
+
+
+def test_what_was_created_comes_back_with_shipments(desk, shown, bench):
+    """Two retailers and two products, of which one each got no answer to its creation. Nor came an answer for one whose
+    sku another product has had for long, and it was not created."""
+    [(old,)] = queried(shown, "select min(sku) from products where type = 'Product'")
+    desk.answer({"r2": AnswerLost(), "P2": AnswerLost(), old: Disconnect()})
+    desk.push(RETAILERS, desk.file("code,name", "r1,R1", "r2,R2"))
+    desk.push(PRODUCTS, desk.file("sku,name", "P1,P1", "P2,P2", f"{old},Ours"))
+    before = desk.entries()
+    assert {key for key, entry in before.items() if entry.state is State.DOUBT} == {"r2", "P2", old}
+    service = desk.server.sandbox
+    service.intercept = None
+    service.advance(seconds=3600, new=10)
+    service.advance(seconds=10)
+    bench.settings = bench.settings.model_copy(update={"page_size": 1000})
+    bench.read()
+    load(replace(bench, settings=bench.settings.model_copy(update={"base_url": "https://other.example.com"})))
+    assert all(entry.seen_at is None for entry in desk.entries().values()), "that was sent to another instance"
+    refresh(bench.run)
+
+    made = {retailer["code"]: retailer["id"] for retailer in service.retailers()}
+    made |= {product["sku"]: product["id"] for product in service.products()}
+    known = {key: (State.CREATED, id_, True) for key, id_ in made.items()} | {old: (State.DOUBT, None, False)}
+    entries = desk.entries()
+    assert {key: (entry.state, entry.remote_id, entry.seen_at is not None) for key, entry in entries.items()} == known
