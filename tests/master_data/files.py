@@ -19,7 +19,3 @@ def read(folder: Path, content: str | bytes) -> CsvFile:
 
 def checked(folder: Path, kind: Kind, *lines: str) -> Checked:
     return check(read(folder, "".join(f"{line}\n" for line in lines)), kind)
-
-
-def violations(result: Checked) -> list[tuple[int, str | None, str]]:
-    return [(one.line, one.column, one.rule) for one in result.violations]

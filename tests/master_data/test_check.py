@@ -18,8 +18,6 @@ from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.kinds import KINDS, LOCATION_TAGS, RETAILERS
 from wms_sync.master_data.products import PRODUCTS
 
-GOLDEN = Path(__file__).parent / "golden"
-
 BOX, TAPE, SERIAL, WRAP, PAPER = (
     "PackagingContainer",
     "PackagingSupplies",
@@ -156,7 +154,7 @@ MISTAKES: list[tuple[str, dict[str, str], str, str]] = [
 ]
 
 
-def test_fifty_mistakes_are_fifty_violations(tmp_path):
+def test_each_mistake_is_one_violation(tmp_path):
     names = [one.name for one in columns_of(PRODUCTS) if not one.name.endswith("<code>")]
     text = io.StringIO()
     writer = csv.DictWriter(text, [*names, "custom_fields.season"], restval="", lineterminator="\n")
@@ -166,7 +164,6 @@ def test_fifty_mistakes_are_fifty_violations(tmp_path):
         writer.writerow({"type": type_, "sku": f"BAD-{number}", "name": "Wrong"} | wrong)
     result = check(read(tmp_path, text.getvalue()), PRODUCTS)
 
-    assert len(MISTAKES) >= 50
     assert [record.key for record in result.records] == [f"GOOD-{number}" for number in range(len(MISTAKES))]
     assert [(one.line, one.column) for one in result.violations] == [
         (2 * number + 3, column) for number, (_, _, column, _) in enumerate(MISTAKES)
@@ -238,7 +235,7 @@ def test_the_samples_become_the_bodies_of_the_specification(kind):
     assert required <= set(result.file.frame.columns)
     assert (result.file.frame != "").any().all()
     found = msgspec.json.decode(msgspec.json.encode(result.records))
-    assert found == json.loads((GOLDEN / f"{kind}.json").read_text(encoding="utf-8"))
+    assert found == json.loads(Path(__file__).with_name("golden").joinpath(f"{kind}.json").read_text(encoding="utf-8"))
 
 
 def test_the_vendors_own_file(tmp_path):
@@ -289,23 +286,14 @@ def test_a_german_spreadsheet_is_read_as_meant(tmp_path):
     )
     assert [(one.line, one.column) for one in result.violations] == [(1, "Infill"), (3, "Weight.Value")]
     assert "write 1250, or 1.2500" in result.violations[1].rule
-    result = checked(
-        tmp_path,
-        PRODUCTS,
-        "Type;SKU;Name;Is_Enabled;Weight.Value;Export.Customs_Value.Amount;Export.Customs_Value.Currency;;",
-        "product;00123;Bär;WAHR;0,85;1.234,50;eur;;",
-        ";;;;;;;;",
-    )
-    assert [record.body for record in result.records] == [
-        {
-            "type": "Product",
-            "sku": "00123",
-            "name": "Bär",
-            "is_enabled": True,
-            "weight": {"value": 0.85},
-            "export": {"customs_value": {"amount": 1234.5, "currency": "EUR"}},
-        }
-    ]
+
+
+def test_a_guessed_encoding_is_noted(tmp_path):
+    path = tmp_path / "tags.csv"
+    path.write_bytes("name,color\nKühl,blue1\n".encode("cp1252"))
+    result = check(read_csv(path), LOCATION_TAGS)
+    assert [record.key for record in result.records] == ["Kühl"]
+    assert [note[:50] for note in result.notes] == ["The file is not UTF-8 and was read as Windows-1252"]
 
 
 WARNED: dict[str, tuple[Kind, tuple[str, ...], list[dict[str, object]], list[tuple[int, str, str, str]]]] = {
@@ -376,7 +364,6 @@ def test_json_is_laid_over_the_columns_unchecked(tmp_path, cells, said, body):
     result = check(read(tmp_path, text.getvalue()), PRODUCTS)
     assert [one.rule for one in result.violations] == []
     [record] = result.records
-    assert record.is_raw
     assert record.references == ()
     assert record.body == {"type": "Product", "sku": "A", "name": "Alpha"} | body
 

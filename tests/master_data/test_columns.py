@@ -1,12 +1,9 @@
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from wms_sync.master_data.columns import column_named, columns_of, nearest
-from wms_sync.master_data.fields import Refers
-from wms_sync.master_data.kinds import KINDS, LOCATION_TAGS, RETAILERS
+from wms_sync.master_data.columns import columns_of, nearest
+from wms_sync.master_data.kinds import LOCATION_TAGS, RETAILERS
 from wms_sync.master_data.products import PRODUCTS
 
 OPTIONS = {
@@ -86,49 +83,6 @@ def test_a_packaging_kind_has_the_specified_fields(type_):
     options, named = OPTIONS[type_]
     assert fields(type_) == {"type", "sku", "name", "is_enabled", "merchant", options, "resource_json"}
     assert fields(type_, depth=1) == set(named.split())
-
-
-def test_a_column_says_what_it_takes():
-    amount: Any = column_named(PRODUCTS, "container_options.billing_amount.amount")
-    assert (amount.place, amount.types) == (("container_options", "billing_amount", "amount"), ("PackagingContainer",))
-    assert (amount.type, amount.rule) == ("number", "digits, with a decimal point or comma")
-    weight: Any = column_named(PRODUCTS, "weight")
-    assert [(column.required, column.with_group) for column in (amount, weight)] == [(False, True), (False, False)]
-
-
-def test_a_natural_key_has_an_id_beside_it():
-    named = [(column, column.cell) for kind in KINDS for column in columns_of(kind) if isinstance(column.cell, Refers)]
-    natural = [(column, cell) for column, cell in named if not cell.by_id]
-    by_id = {
-        (cell.to, ".".join((*column.place[:-1], cell.column))): (column, cell) for column, cell in named if cell.by_id
-    }
-    assert {cell.to for _, cell in natural} == {"Retailer", "Product", "Merchant", "Warehouse"}
-    for column, cell in natural:
-        other, ids = by_id[cell.to, ".".join((*column.place[:-1], cell.ids))]
-        assert (other.path, other.types, ids.many) == (column.path, column.types, cell.many)
-
-
-@pytest.mark.parametrize(
-    ("vendors", "ours"),
-    [
-        ("barcode", "barcodes"),
-        ("hts_base_code", "export.hs_base_code"),
-        ("hts_country_code", "export.hs_country_extension"),
-        ("unit_qty", "packaging.unit_quantity"),
-        ("requires_packaging", "packaging.require_packaging"),
-        ("can_contain_other_items", "packaging.can_contain_other_items"),
-        ("weight", "weight.value"),
-    ],
-)
-def test_the_vendors_names_of_columns(vendors, ours):
-    assert column_named(PRODUCTS, vendors) is column_named(PRODUCTS, ours) is not None
-    assert column_named(RETAILERS, vendors) is None
-
-
-def test_a_column_of_one_custom_field():
-    column: Any = column_named(RETAILERS, "custom_fields.EdiId")
-    assert column.place == ("custom_fields", "EdiId")
-    assert column_named(RETAILERS, "custom_fields.") is column_named(LOCATION_TAGS, "custom_fields.EdiId") is None
 
 
 @pytest.mark.parametrize(

@@ -3,14 +3,17 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from decimal import Decimal
+from typing import Annotated, Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
 
 from wms_sync.master_data import fields
 from wms_sync.master_data.fields import Broken
-from wms_sync.master_data.json_columns import extensions, json_value
+from wms_sync.master_data.json_columns import WHOLE as WHOLE_OBJECT
+from wms_sync.master_data.json_columns import extensions, json_value, product_fields, retailer_fields
 
 NUMBER, FLAG, WHOLE, CODE, TAG = (
     fields.exact_number,
@@ -34,7 +37,6 @@ ID, IDS = (
     fields.refers_by_id("Warehouse", "ids", many=True, field="warehouses").parse,
 )
 EXTENSIONS = [{"country_id": "US", "extension": "4050"}, {"country_id": "CA", "extension": "10"}]
-ODD_CODES = ("00123", "1E5", "NA", "20260301.0", "1-3", "MAR1", "MAR-01", "3-MAR", "Mar-1", "Mars-01", "A-1-Mar")
 DEEPEST = "[" * 64 + "]" * 64
 Parse = Callable[[str], object]
 
@@ -65,7 +67,16 @@ TAKEN: dict[str, tuple[Parse, dict[str, object]]] = {
     "a choice": (CHOICE, {"archived": "archived", "Active": "active"}),
     "a boolean or a text": (OPTION.parse, {"Yes": True, "0": False, "on_full": "on_full"}),
     "a currency": (CURRENCY, {"usd": "USD"}),
-    "codes": (CODE, {cell: cell for cell in (*ODD_CODES, "-A1", "A'1", "2E-10", "A 1")}),
+    "codes": (
+        CODE,
+        {
+            cell: cell
+            for cell in (
+                *("00123", "1E5", "NA", "20260301.0", "1-3", "MAR1", "MAR-01", "3-MAR", "Mar-1", "Mars-01", "A-1-Mar"),
+                *("-A1", "A'1", "2E-10", "A 1"),
+            )
+        },
+    ),
     "a barcode": (BARCODE.parse, {"4006381333931": "4006381333931"}),
     "a list": (fields.listed(fields.code()).parse, {"0123 | 0456": ["0123", "0456"]}),
     "countries": (extensions().parse, {"us:4050 | CA:10": EXTENSIONS, json.dumps(EXTENSIONS): EXTENSIONS}),
@@ -75,10 +86,13 @@ TAKEN: dict[str, tuple[Parse, dict[str, object]]] = {
     "ids": (IDS, {"1 | 12": ("1", "12")}),
     "an id": (ID, {"007": ("7",)}),
 }
-TWO_WAYS = "Can be read in two ways: write 1234, or 1.2340 with one more digit after the point."
 REFUSED: dict[str, tuple[Parse, str, tuple[str, ...]]] = {
     # what is read, what is said, and the cells of which it is said
-    "two numbers": (NUMBER, TWO_WAYS, ("1,234",)),
+    "two numbers": (
+        NUMBER,
+        "Can be read in two ways: write 1234, or 1.2340 with one more digit after the point.",
+        ("1,234",),
+    ),
     "no number": (NUMBER, "Must be a number", ("1,234,567", "1.23,5", "1,2,3", "1e5", "1_000", "1 lb", "١", "nan")),
     "too many digits": (NUMBER, "Has more digits than can be sent exactly", ("0.12345678901234567890", "9" * 400)),
     "neither true nor false": (
@@ -207,6 +221,117 @@ def test_what_is_sent_with_a_doubt(kind, says, doubted, sure):
     assert [cell for cell in doubted if says not in str(kind.doubt(cell))] == []
     assert [cell for cell in sure if kind.doubt(cell) is not None] == []
     assert [cell for cell in (*doubted, *sure) if kind.parse(cell) not in (cell, True, cell.split(" | "))] == []
+
+
+RETAILER: TypeAdapter[Any] = TypeAdapter(Annotated[dict[str, object], retailer_fields()])
+PRODUCT: TypeAdapter[Any] = TypeAdapter(Annotated[list[object], product_fields()])
+CUSTOM: list[tuple[TypeAdapter[Any], dict[str, str], object]] = [
+    # whose fields, the cells of a row by the code of their column, and what is sent
+    *(
+        (RETAILER, {"x": cell}, {"x": shape})
+        for cell, shape in (
+            ("true", {"value": True}),
+            ("FALSE", {"value": False}),
+            ("42", {"value": 42}),
+            ("-7", {"value": -7}),
+            ("0", {"value": 0}),
+            ("0042", {"value": "0042"}),
+            ("1.5", {"value": "1.5"}),
+            ("yes", {"value": "yes"}),
+            ("9" * 30, {"value": "9" * 30}),
+            ('{"value": "90210"}', {"value": "90210"}),
+            ('{"id": 3, "label": "Gold"}', {"id": 3, "label": "Gold"}),
+            (
+                '[{"id": 1, "label": "Web"}, {"id": "2", "label": ""}]',
+                [{"id": 1, "label": "Web"}, {"id": "2", "label": ""}],
+            ),
+            ('{"amount": 12.50, "currency": "usd"}', {"amount": 12.5, "currency": "USD"}),
+        )
+    ),
+    (
+        RETAILER,
+        {WHOLE_OBJECT: '{"a": {"value": 1}, "b": [{"id": 1, "label": "x"}]}', "c": "true"},
+        {"a": {"value": 1}, "b": [{"id": 1, "label": "x"}], "c": {"value": True}},
+    ),
+    (PRODUCT, {"b": "1", "a": "2"}, [{"code": "a", "value": 2}, {"code": "b", "value": 1}]),
+    (
+        PRODUCT,
+        {
+            WHOLE_OBJECT: '[{"code": "a", "value": null}, {"code": "b", "value": [1.5], "label": "B"}]',
+            "c": "7",
+            "d": '{"value": "x", "label": "D"}',
+            "e": '{"anything": [1, {"z": true}]}',
+        },
+        [
+            {"code": "a", "value": None},
+            {"code": "b", "value": [1.5], "label": "B"},
+            {"code": "c", "value": 7},
+            {"code": "d", "value": "x", "label": "D"},
+            {"code": "e", "value": {"anything": [1, {"z": True}]}},
+        ],
+    ),
+]
+NO_CUSTOM: list[tuple[TypeAdapter[Any], dict[str, str], tuple[str, ...], str]] = [
+    # whose fields, the cells of a row, the code of the column that is named, and what is said of it
+    *(
+        (RETAILER, {"x": cell, "y": "fine"}, ("x",), says)
+        for says, cells in (
+            (
+                "Must be true, false, a whole number, text, or JSON",
+                (
+                    '{"value": 1.5}',
+                    '{"value": null}',
+                    '{"value": 1, "label": "one"}',
+                    '{"id": 3}',
+                    '{"id": true, "label": "x"}',
+                    '{"id": 3, "label": 4}',
+                    "{}",
+                ),
+            ),
+            ("Must be a list of choices", ("[1, 2]", '[{"id": 1}]')),
+            (
+                "Must have a number as amount, without quotes",
+                ('{"amount": "12", "currency": "USD"}', '{"amount": true, "currency": "USD"}'),
+            ),
+            ("Must be the 3 letters of a currency code", ('{"amount": 12, "currency": "US"}',)),
+            ("Must have a currency code in quotes", ('{"amount": 12, "currency": 1}',)),
+            ("Is not JSON", ("{no json",)),
+        )
+        for cell in cells
+    ),
+    *(
+        (RETAILER, {WHOLE_OBJECT: whole, "c": "true"}, (), says)
+        for whole, says in (
+            ("[]", "Must be a JSON object by code"),
+            ('{"a": "flat"}', "Has no shape under a"),
+            ('{"c": {"value": 1}}', "Has the field c, which also has its own column"),
+        )
+    ),
+    *(
+        (PRODUCT, {WHOLE_OBJECT: json.dumps(whole), "c": "true"}, (), says)
+        for whole, says in (
+            ({"code": "a", "value": 1}, "Must be a JSON list"),
+            ([{"code": "a"}], "Must be a JSON list"),
+            ([{"code": "", "value": 1}], "Must be a JSON list"),
+            ([{"code": "a", "value": 1, "label": 2}], "Must be a JSON list"),
+            ([{"code": "a", "value": 1, "note": ""}], "Must be a JSON list"),
+            ([{"code": "a", "value": 1}, {"code": "a", "value": 2}], "Has a code twice"),
+            ([{"code": "c", "value": 1}], "Has the field c, which also has its own column"),
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize(("fields", "cells", "sent"), CUSTOM)
+def test_which_custom_fields_are_sent(fields, cells, sent):
+    assert fields.validate_python(cells) == sent
+
+
+@pytest.mark.parametrize(("fields", "cells", "column", "says"), NO_CUSTOM)
+def test_which_custom_fields_are_refused(fields, cells, column, says):
+    with pytest.raises(ValidationError, match=says) as caught:
+        fields.validate_python(cells)
+    assert [error["loc"] for error in caught.value.errors()] == [column]
 
 
 @settings(max_examples=200, deadline=None)
