@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 from click.testing import CliRunner
@@ -29,7 +27,6 @@ from wms_sync.cli.views import plan_lines
 from wms_sync.logs import push_line
 from wms_sync.master_data.create import Applied, Outcome, PushProgress, Result
 from wms_sync.master_data.kinds import LOCATION_TAGS, RETAILERS
-from wms_sync.master_data.products import PRODUCTS
 from wms_sync.master_data.push import PushReport, plan_file
 from wms_sync.reports.doctor import examine
 from wms_sync.settings import Settings
@@ -104,6 +101,8 @@ CASES: dict[str, tuple[str, int, tuple[str, ...], dict[str, str], int | None]] =
     "products": ("push products products.csv", 0, ("products of products.csv: 2 created",), {}, 2),
     "location tags": ("push location-tags tags.csv", 0, ("location tags of tags.csv: 2 created",), {}, 2),
     "a wrong header": ("push location-tags wrong.csv", 2, ("color",), {}, 0),
+    "a plan of a wrong header": ("push location-tags wrong.csv --dry-run", 2, ("color",), {}, 0),
+    "no token": ("push location-tags tags.csv", 2, ("WMS_API_TOKEN",), {"WMS_API_TOKEN": ""}, None),
     "more than the limit": ("push products products.csv", 2, ("WMS_PUSH_LIMIT=2",), {"WMS_PUSH_LIMIT": "1"}, 0),
     "a wrong token": ("push products products.csv", 2, ("WMS_API_TOKEN",), {"WMS_API_TOKEN": WRONG}, 2),
     "no file": ("push retailers nofile.csv", 2, ("nofile.csv",), {}, None),
@@ -159,18 +158,18 @@ def test_the_first_rows_of_a_file_are_printed(settings, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = [f"n{at},{'red1' if at % 2 else 'pink'}" for at in range(240)]
     plan = plan_file(settings, LOCATION_TAGS, write("long.csv", "name,color", *rows))
-    first, every = (list(plan_lines(plan, limit=1000, **most)) for most in ({}, {"most": None}))
-    assert [sum(line.startswith("  line") for line in lines) for lines in (first, every)] == [200, 240]
-    assert first[0] == "create (120): not in the service as far as is known: a push sends it"
-    assert [line for line in (*first, *every) if "more" in line] == [
+    lines = list(plan_lines(plan, limit=1000))
+    assert sum(line.startswith("  line") for line in lines) == 200
+    assert lines[0] == "create (120): not in the service as far as is known: a push sends it"
+    assert [line for line in lines if "more" in line] == [
         "  and 20 more create (--all prints every row)",
         "  and 20 more rejected (--all prints every row, and a push writes them to data/rejects)",
     ]
+    assert sum(line.startswith("  line") for line in plan_lines(plan, limit=1000, most=None)) == 240
 
     down = [Result(line, key, Outcome.UNSENT, message="It is down.") for line, key in ((200, "a"), (201, "b"))]
     refused = [Result(at, f"n{at}", Outcome.REJECTED) for at in range(120)]
-    applied = Applied((*down, *refused), None, False, 0, 0.0)
-    report = PushReport(plan, applied, Path("data/rejects/long.csv"))
+    report = PushReport(plan, Applied((*down, *refused), None, False, 0, 0.0), Path("data/rejects/long.csv"))
     assert list(report.lines())[99:] == [
         "line 99: rejected n99:",
         "line 200: unsent a: It is down.",
@@ -179,34 +178,29 @@ def test_the_first_rows_of_a_file_are_printed(settings, tmp_path, monkeypatch):
         "Correct the rejected rows in data/rejects/long.csv and push that file.",
         report.summary,
     ]
-    assert len(list(report.lines(most=None))) == 124
 
 
-def test_doubts_are_listed_until_somebody_settles_them(typed, service, settings):
+def test_doubts_are_listed_until_somebody_settles_them(typed, service):
     service.sandbox.intercept = lambda _: AnswerLost()
-    path = write("given.csv", "sku,name", "p1,P")
-    assert run_push(settings, PRODUCTS, path).exit_code == 3
+    write("given.csv", "sku,name", "p1,P")
+    assert typed("push", "products", "given.csv").exit_code == 3
     service.sandbox.intercept = None
-    [line, _] = run_push(settings, PRODUCTS, path).lines()
-    assert re.match("line 2: in doubt p1.*--resend", line)
+    again = typed("push", "products", "given.csv")
+    assert re.search("line 2: in doubt p1.*--resend", again.output)
     assert len(service.sandbox.products()) == 1, "not sent again by itself"
     shown = json.loads(typed("status", "--json").stdout)
     assert shown["pushes"] == {"products": {"doubt": 1}}
     [doubt] = shown["doubts"]
     assert (doubt["kind"], doubt["key"], "--resend" in doubt["what_to_do"]) == ("products", "p1", True)
-    assert any("1 product may or may not exist" in finding["text"] for finding in shown["findings"])
     assert "in doubt      products p1, sent " in typed("status").output
 
-    resent = typed("push", "products", str(path), "--resend")
-    assert resent.exit_code == 0, resent.output
+    assert typed("push", "products", "given.csv", "--resend").exit_code == 0
     assert len(service.sandbox.products()) == 2, "the risk that a person took"
-    assert states(settings) == {"p1": State.CREATED}
 
 
 def test_a_polite_kill_finishes_what_is_under_way(environment, service, settings, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    rows = 60
-    path = write("given.csv", "sku,name", *(f"p{at},P" for at in range(rows)))
+    write("given.csv", "sku,name", *(f"p{at},P" for at in range(60)))
     begun = threading.Event()
 
     def slowly(_: object) -> None:
@@ -214,19 +208,16 @@ def test_a_polite_kill_finishes_what_is_under_way(environment, service, settings
         time.sleep(0.05)
 
     service.sandbox.intercept = slowly
-    with Command(["push", "products", str(path)], environment, tmp_path) as command:
+    with Command(["push", "products", "given.csv"], environment, tmp_path) as command:
         assert begun.wait(60)
         command.send_signal(signal.SIGTERM)
         ended = command.ended()
     assert ended.returncode == 130, ended.stderr
     assert "requests under way are finished" in ended.stderr
     assert "interrupted: push the file again" in ended.stdout
-    assert "Traceback" not in ended.stderr
     made = {product["sku"] for product in service.sandbox.products()}
-    assert 0 < len(made) < rows
-    known = states(settings)
-    assert {key for key, state in known.items() if state is not State.UNDONE} == made
-    assert {known[key] for key in made} == {State.CREATED}
+    assert 0 < len(made) < 60
+    assert made == {key for key, state in states(settings).items() if state is State.CREATED}
 
 
 def test_progress_has_an_estimate():
@@ -260,25 +251,3 @@ def test_the_doctor_looks_at_what_a_push_needs(settings, tmp_path, monkeypatch, 
     examined = examine(settings.model_copy(update=changes), transport=within)
     finding = next(finding for finding in examined if finding.name == subject)
     assert (finding.severity, says in finding.text) == (severity, True), finding.text
-
-
-def push_without_permission() -> None:
-    """Push a file that this user may not read, as a user whom the system refuses something."""
-    with TemporaryDirectory() as name:
-        Path(name).chmod(0o755)
-        file = Path(name, "unreadable.csv")
-        file.touch(mode=0)
-        if os.geteuid() == 0:
-            os.setresuid(65534, 65534, 0)
-        try:
-            main(["push", "retailers", str(file)])
-        finally:
-            os.seteuid(os.getresuid()[2])
-
-
-def test_a_file_without_permission_is_wrong_usage(environment, settings, tmp_path):
-    with Command(push_without_permission, environment, tmp_path) as command:
-        ended = command.ended()
-    assert ended.returncode == 2, ended.stderr
-    assert "unreadable.csv' is not readable" in ended.stderr
-    assert not settings.layout.state.exists()
