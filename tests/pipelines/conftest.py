@@ -1,7 +1,6 @@
 """What the tests of Dagster share: an instance in memory, a home, and what those of the command line share."""
 
-from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterator
 from pathlib import Path
 
 import dagster as dg
@@ -16,11 +15,6 @@ from tests.cli.conftest import service_at_a_moment as service_at_a_moment
 from tests.cli.conftest import service_of_today as service_of_today
 from tests.cli.conftest import settings as settings
 from tests.cli.conftest import type_in as type_in
-from tests.conftest import opened_store
-from wms_sync.settings import Settings
-from wms_sync.state.store import Window
-
-Land = Callable[..., Window]
 
 
 @pytest.fixture
@@ -36,31 +30,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return prepared
 
 
-@pytest.fixture
-def land(settings: Settings) -> Land:
-    """Makes a window that is landed, as `extract` would leave it."""
-
-    def land(start: datetime, end: datetime, name: str = "window") -> Window:
-        window = Window(
-            id=f"{name}-{start:%Y%m%d}",
-            from_at=start,
-            to_at=end,
-            state="reading",
-            reason="sync",
-            run_id="a-run",
-            signature="",
-            count_reported=0,
-            pages=0,
-            records=0,
-            bytes=0,
-            started_at=datetime.now(UTC) - timedelta(minutes=1),
-            landed_at=None,
-            loaded_at=None,
-            read_seconds=None,
-        )
-        with opened_store(settings) as store:
-            store.begin_windows([window])
-            store.mark_landed(window.id, read_seconds=0.1)
-            return store.window(window.id)
-
-    return land
+def failure_of(result) -> str:
+    """Why a run failed, as the UI shows it."""
+    [event] = [event for event in result.all_events if event.is_step_failure]
+    return str(event.step_failure_data.user_failure_data.description)

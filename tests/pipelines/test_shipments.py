@@ -5,12 +5,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 import dagster as dg
-import duckdb
 import pytest
 
 from pipelines import asset_keys, coverage, definitions, jobs, tables
 from pipelines.shipments import daily
 from tests.changed_files import double_a_shipment
+from tests.conftest import queried
+from tests.pipelines.conftest import failure_of
+from tests.pipelines.dagster_dev import RANGE_END, RANGE_START
 from tests.running import run_sync
 from wms_sync.catalogue import relations, table
 from wms_sync.settings import Settings
@@ -18,7 +20,7 @@ from wms_sync.shipments.load.checks import checks
 from wms_sync.state.runs import RunRecord, RunRecords
 
 SHIPMENTS = 300
-RANGE_START, RANGE_END = "dagster/asset_partition_range_start", "dagster/asset_partition_range_end"
+UNIQUE = "shipments_have_unique_keys"
 NAMES = ["2026-03-03", "2026-03-04", "2026-03-05"]
 
 
@@ -46,16 +48,9 @@ def evaluate(settings, instance):
     return evaluate
 
 
-def published(settings: Settings, query: str = "select count(*) from shipments") -> int:
-    with duckdb.connect(str(settings.layout.published), read_only=True) as connection:
-        [(count,)] = connection.execute(query).fetchall()
+def published(settings: Settings, where: str = "true") -> int:
+    [(count,)] = queried(settings.layout.published, f"select count(*) from shipments where {where}")
     return int(count)
-
-
-def version_of(settings: Settings) -> tuple[int, int, int]:
-    """What changes with the published file, and not when it is read."""
-    found = settings.layout.published.stat()
-    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def recorded(settings: Settings) -> list[RunRecord]:
@@ -75,19 +70,6 @@ def log_of(instance: dg.DagsterInstance, result: dg.ExecuteInProcessResult) -> s
     return "\n".join(str(entry) for entry in instance.all_logs(result.run_id))
 
 
-def why(result: dg.ExecuteInProcessResult) -> str:
-    """Why a run failed, as its log says."""
-    [failed] = [event for event in result.all_events if event.is_step_failure]
-    data = failed.step_failure_data.user_failure_data
-    assert data is not None
-    return str(data.description)
-
-
-def result_of(result: dg.ExecuteInProcessResult, name: str) -> dg.AssetCheckEvaluation:
-    [found] = [check for check in result.get_asset_check_evaluations() if check.check_name == name]
-    return found
-
-
 def test_a_night_reads_and_loads_and_again_harmless(settings, instance, launch, evaluate):
     nothing = evaluate()
     assert nothing.total_requested == 0
@@ -95,34 +77,27 @@ def test_a_night_reads_and_loads_and_again_harmless(settings, instance, launch, 
     assert first.success, log_of(instance, first)
     assert published(settings) == SHIPMENTS
     made = {event.asset_key for event in first.get_asset_materialization_events()}
-    assert made == {
-        asset_keys.changes(settings),
-        asset_keys.days(settings),
-        *(tables.key(settings, relation) for relation in relations()),
-    }
+    of_tables = {tables.key(settings, relation) for relation in relations()}
+    assert made == {asset_keys.changes(settings), asset_keys.days(settings)} | of_tables
     evaluated = {check.check_name for check in first.get_asset_check_evaluations()}
     on_changes = {coverage.NO_GAP, coverage.FRESH, coverage.CLOCKS, coverage.LAST_SYNC, coverage.NO_OTHER}
     assert evaluated == on_changes | {check.name for check in checks()}
-    assert result_of(first, coverage.LAST_SYNC).metadata["findings"].value == "none"
 
     [record] = recorded(settings)
     assert (record.run_id, record.purpose, record.source) == (first.run_id, "sync", "ui")
     assert (record.outcome, record.error, record.counts["records"]) == ("succeeded", None, SHIPMENTS)
-    assert record.phases.keys() == {"read", "load"}
     log = log_of(instance, first)
     assert "0 of 300 shipments (0%)" in log, "progress"
-    assert "merged 1 of" in log
     assert re.search(r"sync succeeded: 300 shipments read, [\d,]+ rows merged, 0 quarantined.*; read \d+\.\d s", log)
 
     before = days_shown(settings, instance)
-    again = launch(jobs.NIGHTLY_SYNC)
-    assert again.success
+    assert sum(facts["records"] for facts in before.values()) == SHIPMENTS
+    assert launch(jobs.NIGHTLY_SYNC).success
     assert published(settings) == SHIPMENTS
     after = days_shown(settings, instance)
-    assert {day: facts["records"] for day, facts in after.items()} == {
-        day: facts["records"] for day, facts in before.items()
-    }, "a later sync, which reads its overlap, leaves each day its own numbers"
-    assert sum(facts["records"] for facts in after.values()) == SHIPMENTS
+    assert [facts["records"] for facts in after.values()] == [facts["records"] for facts in before.values()], (
+        "a later sync, which reads its overlap, leaves each day its own numbers"
+    )
     assert evaluate(nothing).total_requested == 0, "a night loads what it reads"
 
 
@@ -134,9 +109,6 @@ def test_a_backfill_reads_its_days_and_tables_follow(settings, instance, launch,
     assert list(by_day) == NAMES
     [record] = recorded(settings)
     assert (record.purpose, record.outcome) == ("backfill 2026-03-03 to 2026-03-06", "succeeded")
-    assert sum(facts["records"] for facts in by_day.values()) == record.counts["records"] > 0
-    assert len({facts["records"] for facts in by_day.values()}) > 1, "else the numbers may be those of the run"
-    assert all(facts["pages"] > 0 for facts in by_day.values())
     assert not settings.layout.published.exists(), "a step of its own loads"
 
     found = evaluate(nothing)
@@ -144,10 +116,9 @@ def test_a_backfill_reads_its_days_and_tables_follow(settings, instance, launch,
     every_table = definitions.build(settings).resolve_implicit_global_asset_job_def()
     selected = [tables.key(settings, relation) for relation in relations()]
     assert every_table.execute_in_process(instance=instance, asset_selection=selected).success
-    assert published(settings) == record.counts["records"]
+    assert published(settings) == record.counts["records"] > 0
     for day, facts in by_day.items():
-        on_day = f"select count(*) from shipments where cast(updated_at at time zone 'UTC' as date) = '{day}'"
-        assert facts["records"] == published(settings, on_day)
+        assert facts["records"] == published(settings, f"cast(updated_at as date) = '{day}'")
     assert evaluate(found).total_requested == 0, "once"
     assert every_table.execute_in_process(instance=instance, asset_selection=selected).success
     shipments = tables.key(settings, table("shipments"))
@@ -170,7 +141,7 @@ def test_partitions_begin_with_the_start_and_include_today(settings):
 )
 def test_days_that_cannot_be_read_are_refused(launch, sandbox, days, told):
     refused = launch(jobs.BACKFILL_DAYS, days=days)
-    assert re.search(told, why(refused))
+    assert re.search(told, failure_of(refused))
     assert not any("shipments" in request.path for request in sandbox.sandbox.requests)
 
 
@@ -178,33 +149,28 @@ def test_a_blocking_check_that_fails_publishes_nothing(make_settings, instance, 
     settings = make_settings(audit_pages=0)
     run_sync(settings)
     double_a_shipment(settings.layout.published)
-    before = version_of(settings)
+    before = settings.layout.published.stat()
     refused = launch(jobs.NIGHTLY_SYNC, of=settings)
-    assert "Nothing was published" in why(refused)
-    assert version_of(settings) == before
+    assert "Nothing was published" in failure_of(refused)
+    after = settings.layout.published.stat()
+    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
     record = recorded(settings)[0]
     assert (record.purpose, record.outcome, record.error_kind) == ("sync", "failed", "NotPublished")
 
-    found = result_of(refused, "shipments_have_unique_keys")
-    assert (found.passed, found.severity, found.asset_key) == (
-        False,
-        dg.AssetCheckSeverity.ERROR,
-        tables.key(settings, table("shipments")),
-    )
-    assert found.metadata["offending_rows"].value == 1
+    [found] = [check for check in refused.get_asset_check_evaluations() if check.check_name == UNIQUE]
+    shipments = tables.key(settings, table("shipments"))
+    assert (found.passed, found.severity, found.asset_key) == (False, dg.AssetCheckSeverity.ERROR, shipments)
     assert re.fullmatch(r"1 key of shipments is repeated or incomplete: \d+\.", str(found.description))
-    sample = found.metadata["sample"]
-    assert isinstance(sample, dg.TableMetadataValue)
-    [row] = sample.records
+    [row] = found.metadata["sample"].records
     assert row.data["occurrences"] == "2"
     made = {event.asset_key for event in refused.get_asset_materialization_events()}
     assert made == {asset_keys.changes(settings)}, "what was read stays read"
 
     # a rebuild makes sound tables from the pages
-    rebuilt = launch(jobs.REBUILD_TABLES)
+    rebuilt = launch(jobs.REBUILD_TABLES, of=settings)
     assert rebuilt.success
     assert published(settings) == SHIPMENTS
-    event = instance.get_latest_materialization_event(tables.key(settings, table("shipments")))
+    event = instance.get_latest_materialization_event(shipments)
     assert event.run_id == rebuilt.run_id
     assert event.asset_materialization.metadata["dagster/row_count"].value == SHIPMENTS
     assert recorded(settings)[0].purpose == "rebuild"
