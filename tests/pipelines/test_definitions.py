@@ -1,7 +1,14 @@
+"""What Dagster shows of this code location: assets, jobs, checks, sensors, and what the docs say of them."""
+
+import re
+
 import dagster as dg
 import pytest
 
 from pipelines import definitions, jobs, tables
+from tests.test_conventions import DOCS
+from tests.test_docs import DOCS as FOLDER
+from tests.test_docs import rows
 from wms_sync.catalogue import history_tables, marts, ops_tables, relations
 from wms_sync.catalogue import tables as catalogue_tables
 from wms_sync.errors import SettingsError
@@ -28,17 +35,15 @@ def graph(built):
 
 def test_every_column_of_every_table_is_described(settings, graph):
     for relation in relations():
-        node = graph.get(tables.key(settings, relation))
-        schema = node.metadata["dagster/column_schema"].value
+        schema = graph.get(tables.key(settings, relation)).metadata["dagster/column_schema"].value
         assert [column.name for column in schema.columns] == list(relation.column_names), relation.place
         assert all(column.description for column in schema.columns), relation.place
-        assert not {column.type for column in schema.columns} & {"", "any"}, relation.place
-        assert "nightly_sync" in node.description, "it says which job reads"
 
 
 def test_the_code_location_loads_without_a_service(make_settings):
     built = definitions.build(make_settings(base_url=None, api_token=None))
     dg.Definitions.validate_loadable(built)
+    assert built.resolve_job_def(jobs.NIGHTLY_SYNC).executor_def.name == "in_process"
 
 
 def test_a_wrong_setting_is_named_at_loading(monkeypatch):
@@ -47,18 +52,17 @@ def test_a_wrong_setting_is_named_at_loading(monkeypatch):
         definitions.defs()
 
 
-def test_there_is_an_asset_for_each_thing(settings, graph):
-    made = (*catalogue_tables(), *ops_tables(), *history_tables(), *marts())
-    wanted = {tables.key(settings, relation) for relation in made}
-    pushed = {dg.AssetKey(["master_data", kind]) for kind in ("location_tags", "retailers", "products")}
-    assert set(graph.materializable_asset_keys) == wanted | pushed | {CHANGES, DAYS}
-
-
-def test_every_key_is_its_group_and_a_name(graph):
-    for key in graph.materializable_asset_keys:
-        group, _ = key.path
-        assert graph.get(key).group_name == group
-        assert graph.get(key).kinds
+def test_what_can_be_started_is_in_the_docs_and_nothing_else(settings, built, graph):
+    made = {tables.key(settings, relation) for relation in relations()}
+    assets = {key.to_user_string() for key in set(graph.materializable_asset_keys) - made}
+    all_jobs = {job.name for job in built.resolve_all_job_defs()}
+    sensors, schedules = ({found.name for found in kind} for kind in (built.sensors, built.schedules))
+    started = {name for name in assets | all_jobs | sensors | schedules if not name.startswith("__")}
+    assert [name for name in sorted(started) if f"`{name}`" not in DOCS] == []
+    described = list(rows(FOLDER / "how-to" / "dagster.md"))
+    assert {row[0].strip("`") for head, row in described if head[0] == "sensor"} == sensors
+    starts = {name for head, row in described if head[0] == "you start" for name in re.findall(r"`([^`]+)`", row[0])}
+    assert starts <= all_jobs | schedules | {key.to_user_string() for key in graph.get_all_asset_keys()}
 
 
 def test_every_key_begins_with_the_instance(make_settings, graph):
@@ -67,22 +71,15 @@ def test_every_key_begins_with_the_instance(make_settings, graph):
     assert {check.asset_key for check in named.asset_check_keys} <= set(named.get_all_asset_keys())
 
 
-def test_only_days_are_partitioned(graph):
-    partitioned = [key for key in graph.materializable_asset_keys if graph.get(key).is_partitioned]
-    assert partitioned == [DAYS]
-    assert graph.get(partitioned[0]).backfill_policy == dg.BackfillPolicy.single_run()
-
-
 def test_assets_have_owners_and_tags(make_settings):
     graph = definitions.build(make_settings(asset_owners="team:data, ops@example.com")).resolve_asset_graph()
     assert {tuple(graph.get(key).owners) for key in graph.materializable_asset_keys} == {
         ("team:data", "ops@example.com")
     }
+    assert {graph.get(key).group_name == key.path[0] for key in graph.materializable_asset_keys} == {True}
     tags = {key.to_user_string(): graph.get(key).tags for key in graph.materializable_asset_keys}
     assert tags["main/packages"].items() >= {"wms/layer": "tables", "wms/root": "shipments"}.items()
     assert tags["pii/order_addresses"]["wms/personal"] == "yes"
-    layers = {tag["wms/layer"] for tag in tags.values()}
-    assert layers == {"raw", "tables", "history", "ops", "marts", "master_data"}
 
 
 def test_tables_follow_reads_and_marts_follow_tables(settings, graph):
@@ -95,28 +92,14 @@ def test_tables_follow_reads_and_marts_follow_tables(settings, graph):
     assert overview >= {dg.AssetKey(["main", name]) for name in ("shipments", "orders", "retailers")}
 
 
-def test_the_night_and_a_backfill_are_asset_jobs(settings, built):
-    night = built.resolve_job_def(jobs.NIGHTLY_SYNC)
-    made = {tables.key(settings, relation) for relation in relations()}
-    assert night.asset_layer.executable_asset_keys == {CHANGES} | made
-    assert night.executor_def.name == "in_process"
-    assert built.resolve_job_def(jobs.BACKFILL_DAYS).asset_layer.executable_asset_keys == {DAYS}
-    assert built.resolve_job_def(jobs.REBUILD_TABLES).asset_layer.executable_asset_keys == made
-
-
 def test_every_check_is_an_asset_check(graph):
-    at_a_mart: dict[str, dg.AssetKey] = {}
+    keys = {key.name: key for key in graph.asset_check_keys}
     for check in checks():
-        [key] = [key for key in graph.asset_check_keys if key.name == check.name]
-        node = graph.get(key)
+        node = graph.get(keys[check.name])
         assert (node.blocking, node.description) == (check.blocking, check.description)
-        at_a_mart |= {check.name: key.asset_key} if key.asset_key.path[0] == "marts" else {}
-    assert at_a_mart["every_shipment_is_in_the_timeline_once"] == dg.AssetKey(["marts", "shipment_timeline"])
+    at_a_mart = keys["every_shipment_is_in_the_timeline_once"].asset_key
+    assert at_a_mart == dg.AssetKey(["marts", "shipment_timeline"])
 
 
 def test_every_sensor_is_on_from_the_start(built):
-    sensors = {sensor.name: sensor for sensor in built.sensors or []}
-    assert sensors.keys() == {
-        "alerts", "default_automation_condition_sensor", "master_data_files", "night_retries", "upkeep"
-    }  # fmt: skip
-    assert {sensor.default_status for sensor in sensors.values()} == {dg.DefaultSensorStatus.RUNNING}
+    assert {sensor.default_status for sensor in built.sensors} == {dg.DefaultSensorStatus.RUNNING}

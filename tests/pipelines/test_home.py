@@ -1,6 +1,7 @@
 """Dagster's home: what is written there, and what is not there before or beside it."""
 
 import stat
+from pathlib import Path
 
 import dagster as dg
 import pytest
@@ -8,7 +9,6 @@ import pytest
 from pipelines.home import HOME_VARIABLE, main, prepare_home
 from wms_sync.errors import SettingsError
 from wms_sync.layout import Layout
-from wms_sync.storage.durable import Inaccessible
 
 
 def test_a_home_is_private_and_holds_nothing_back(tmp_path, monkeypatch):
@@ -26,8 +26,7 @@ def test_a_home_is_private_and_holds_nothing_back(tmp_path, monkeypatch):
 
 def test_it_lies_beside_the_data_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for root in (tmp_path / "data", tmp_path.relative_to(tmp_path) / "data"):
-        assert Layout(root).dagster_home == tmp_path / "data-dagster"
+    assert Layout(Path("data")).dagster_home == tmp_path / "data-dagster"
 
 
 def test_a_configuration_of_the_operators_own_stays(tmp_path):
@@ -36,14 +35,7 @@ def test_a_configuration_of_the_operators_own_stays(tmp_path):
     assert (tmp_path / "dagster.yaml").read_text() == "telemetry: {enabled: false}\n"
 
 
-@pytest.mark.parametrize("name", ["100%", "what?"])
-def test_a_home_with_an_ambiguous_name_is_refused(tmp_path, name):
+def test_a_home_with_an_ambiguous_name_is_refused(tmp_path):
     with pytest.raises(SettingsError, match="with % or"):
-        prepare_home(tmp_path / name)
+        prepare_home(tmp_path / "100%")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_home_that_cannot_be_written_is_named(tmp_path):
-    (tmp_path / "home").write_text("no folder")
-    with pytest.raises(Inaccessible, match="home cannot be used"):
-        prepare_home(tmp_path / "home")
