@@ -55,11 +55,6 @@ query Log($id: ID!) { logsForRun(runId: $id) {
   ... on EventConnection { events { ... on MessageEvent { message } } }
 } }
 """
-BACKFILL = """
-query Backfill($id: String!) { partitionBackfillOrError(backfillId: $id) {
-  __typename ... on PartitionBackfill { status }
-} }
-"""
 LOCATION = """
 query Location { workspaceOrError { ... on Workspace { locationEntries { locationOrLoadError {
   __typename
@@ -137,31 +132,22 @@ class DagsterDev:
         run: str = answer["run"]["runId"]
         return run
 
-    def launch_job(self, job: str, days: Sequence[str]) -> str:
+    def launch_job(self, job: str, days: Sequence[str]) -> None:
         """What the UI does when days are chosen for a job."""
         [name] = [one["name"] for one in self._repository["partitionSets"] if one["pipelineName"] == job]
         selector = {"partitionSetName": name, "repositorySelector": self.selector}
-        return self._launch({"selector": selector, "partitionNames": list(days)})
+        parameters = {"selector": selector, "partitionNames": list(days), "tags": [], "fromFailure": False}
+        answer = self.query(LAUNCH, backfillParams=parameters)["launchPartitionBackfill"]
+        assert answer["__typename"] == "LaunchBackfillSuccess", answer
 
-    def finished_runs(self, count: int, tag: tuple[str, str] | None = None, job: str | None = None) -> list[Run]:
-        """Waits until so many runs (with this tag, of this job) are done; all of them, the oldest first."""
+    def finished_runs(self, count: int) -> list[Run]:
+        """Waits until so many runs are done; all of them, the oldest first."""
 
         def found() -> list[Run] | None:
-            runs = [run for run in self.runs() if tag is None or tag in run["tags"].items()]
-            runs = [run for run in runs if job is None or run["jobName"] == job]
-            done = all(run["status"] in ENDED for run in runs)
-            return runs if len(runs) >= count and done else None
+            runs = self.runs()
+            return runs if len(runs) >= count and all(run["status"] in ENDED for run in runs) else None
 
         return self.wait(found, f"{count} runs to end")
-
-    def ended_backfill(self, backfill: str) -> str:
-        """Waits until Dagster's daemon calls the backfill done; its status."""
-
-        def ended() -> str | None:
-            status: str = self.query(BACKFILL, id=backfill)["partitionBackfillOrError"]["status"]
-            return None if status in {"REQUESTED", "CANCELING", "FAILING"} else status
-
-        return self.wait(ended, f"the backfill {backfill} to end")
 
     def runs(self) -> list[Run]:
         """Every run, the oldest first; `tags` as a dictionary."""
@@ -214,13 +200,6 @@ class DagsterDev:
     def log(self) -> str:
         """The end of what the processes wrote."""
         return self._log.read_text(errors="replace")[-8000:]
-
-    def _launch(self, parameters: Mapping[str, object]) -> str:
-        parameters = {"tags": [], "fromFailure": False, **parameters}
-        answer = self.query(LAUNCH, backfillParams=parameters)["launchPartitionBackfill"]
-        assert answer["__typename"] == "LaunchBackfillSuccess", answer
-        backfill: str = answer["backfillId"]
-        return backfill
 
     def _has_loaded(self) -> bool | None:
         try:

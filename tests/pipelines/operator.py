@@ -12,7 +12,6 @@ import pytest
 
 BROWSER = "chromium"
 SHOWN_SECONDS = 60
-SIZE = {"width": 1440, "height": 900}
 
 
 @contextmanager
@@ -26,7 +25,7 @@ def at_the_ui(base_url: str, pictures: Path | None) -> Iterator[Operator]:
     )
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        page = browser.new_page(viewport=SIZE)
+        page = browser.new_page(viewport={"width": 1440, "height": 900})
         page.set_default_timeout(SHOWN_SECONDS * 1000)
         yield Operator(page, base_url, pictures)
         browser.close()
