@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 
 import duckdb
@@ -14,8 +14,10 @@ from click.testing import CliRunner, Result
 from msgspec.structs import replace
 
 from pipelines import coverage
-from tests.conftest import opened_store, settings_in, turn_at
-from tests.receiver import Receiver, receiving
+from tests.conftest import opened_store, settings_in
+from tests.reports.alerts.conftest import Change, Installation, ran
+from tests.reports.alerts.conftest import receiver as receiver
+from tests.reports.alerts.test_observe import creates, damaged, gone, misfit, unknown
 from tests.running import run_load, run_sync
 from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
@@ -26,42 +28,28 @@ from wms_sync.reports.alerts.deliver import deliver
 from wms_sync.reports.alerts.observe import observe
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.finding import exit_code, open_findings
-from wms_sync.reports.findings import acknowledgeable, findings_of
+from wms_sync.reports.findings import findings_of
 from wms_sync.reports.report import make_report
-from wms_sync.reports.status import status
 from wms_sync.settings import Settings
 from wms_sync.state import ledger
-from wms_sync.state.acknowledgements import Acknowledgements
-from wms_sync.state.runs import RunRecords
 
 SERVICE = SandboxConfig(shipments=120, seed=5, days=20, families=40, only_known_statuses=True)
 
 
-def change(*statements: str) -> Callable[[Settings], None]:
+def change(*statements: str) -> Change:
     """Change the published tables in place."""
 
-    def execute(settings: Settings) -> None:
-        settings.layout.published.chmod(0o600)
-        with duckdb.connect(str(settings.layout.published)) as connection:
+    def execute(house: Installation) -> None:
+        house.settings.layout.published.chmod(0o600)
+        with duckdb.connect(house.settings.layout.published) as connection:
             for statement in statements:
                 connection.execute(statement)
 
     return execute
 
 
-FOUND = "'w', 1, timestamptz '2026-03-01 12:00:00+00'"
-A_WARNING_CHECK_FAILED = change(
-    "update ops.checks set offending = 2, finding = '2 statuses are unknown: teleported' "
-    "where name = 'statuses_are_known'"
-)
-VALUES_DID_NOT_FIT_AND_A_KEY_IS_UNKNOWN = change(
-    f"insert into ops.quarantine values ('w/1', 1, 'Order', null, '$.a', '\"Jane\"', 'no number', {FOUND})",
-    f"insert into ops.schema_drift values ('w/1', 'Order.b', '\"Jane\"', 3, 'no type has the key', {FOUND})",
-)
-
-
-def a_day_is_not_covered(settings: Settings) -> None:
-    with opened_store(settings) as store:
+def a_day_is_not_covered(house: Installation) -> None:
+    with opened_store(house.settings) as store:
         [window] = store.windows("loaded")
         store.begin_windows([replace(window, id="later", from_at=window.to_at + timedelta(minutes=1),
                                      to_at=window.to_at + timedelta(minutes=2), state="reading")])  # fmt: skip
@@ -69,47 +57,27 @@ def a_day_is_not_covered(settings: Settings) -> None:
         store.mark_loaded(["later"])
 
 
-def the_published_file_is_damaged(settings: Settings) -> None:
-    settings.layout.published.chmod(0o600)
-    settings.layout.published.write_bytes(b"no database" * 1000)
-
-
-def a_create_is_in_doubt(settings: Settings) -> None:
-    turn = turn_at(settings.database_url, settings.data_dir)
-    entry = ledger.Entry(
-        service=settings.base_url or "", kind="retailers", key="JANE", state=ledger.State.DOUBT, body="{}",
-        body_sha256="0" * 64, remote_id=None, run_id="run", attempts=1, message=None,
-        intended_at=datetime.now(UTC), settled_at=None, seen_at=None,
-    )  # fmt: skip
-    with ledger.PushLedger(settings.database_url, turn) as opened:
-        opened.record([entry])
-    turn.close()
-
-
-def a_run_is_dead_and_a_push_failed(settings: Settings) -> None:
-    with RunRecords(settings.database_url) as records:
-        records.started("dead", "sync", "command line")
-        records.started("failed", "push retailers", "command line")
-        records.ended("failed", "failed", error="Jane was refused.", error_kind="RowsUnsent")
-
-
-def a_read_warned_and_forgetting_was_interrupted(settings: Settings) -> None:
-    with opened_store(settings) as store:
+def a_read_warned_and_forgetting_was_interrupted(house: Installation) -> None:
+    with opened_store(house.settings) as store:
         store.record_warnings("run", ["It is narrower."], from_scratch=True)
         store.remember_forgotten([4711])
 
 
-State = tuple[tuple[Callable[[Settings], None], ...], dict[str, str]]
+State = tuple[tuple[Change, ...], dict[str, str]]
 STATES: dict[str, State] = {
     # what is wrong: what brings it about after a sync without findings, and what is then found, by name
     "nothing": ((), {}),
     "everything": (
         (
-            a_run_is_dead_and_a_push_failed,
-            A_WARNING_CHECK_FAILED,
-            VALUES_DID_NOT_FIT_AND_A_KEY_IS_UNKNOWN,
+            ran("running"),
+            ran("failed", "Jane was refused.", "RowsUnsent", purpose="push retailers"),
+            change(
+                misfit("a", 1),
+                unknown("Order.b"),
+                "update ops.checks set offending = 2, finding = 'teleported' where name = 'statuses_are_known'",
+            ),
             a_day_is_not_covered,
-            a_create_is_in_doubt,
+            creates(ledger.State.DOUBT, "JANE"),
             a_read_warned_and_forgetting_was_interrupted,
         ),
         dict.fromkeys(
@@ -117,9 +85,13 @@ STATES: dict[str, State] = {
         )
         | {"run-sync": "error", "run-push_retailers": "error"},
     ),
-    "the tables are gone": ((lambda settings: settings.layout.published.unlink(),), {"tables-gone": "error"}),
-    "the tables are damaged": ((the_published_file_is_damaged,), {"tables-unreadable": "error"}),
-    "a doubt": ((a_create_is_in_doubt,), {"doubts": "warning"}),
+    "the tables are gone": ((gone,), {"tables-gone": "error"}),
+    "the tables are damaged": ((gone, damaged), {"tables-unreadable": "error"}),
+    "a night that is tried again": (
+        (ran("failed", "Down.", "ServiceFailed", source="schedule"),),
+        {"run-sync": "warning"},
+    ),
+    "a doubt": ((creates(ledger.State.DOUBT, "JANE"),), {"doubts": "warning"}),
 }
 
 
@@ -134,19 +106,14 @@ def synced(tmp_path_factory: pytest.TempPathFactory) -> Settings:
 
 
 @pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    with receiving() as started:
-        yield started
-
-
-@pytest.fixture
 def made(request, synced, tmp_path, receiver, monkeypatch) -> Settings:
     """The settings of a copy in which the state of the test was brought about; a command that is typed has them."""
     folder = shutil.copytree(synced.data_dir, tmp_path / "data")
     given = synced.model_dump(exclude_unset=True)
     made = Settings.load(**given | {"data_dir": folder, "alert_webhook_url": receiver.url, "_env_file": None})
+    house = Installation(made)
     for bring_about in STATES[request.param][0]:
-        bring_about(made)
+        bring_about(house)
     for name in ("data_dir", "start_date", "base_url"):
         monkeypatch.setenv(f"WMS_{name.upper()}", str(getattr(made, name)))
     return made
@@ -200,7 +167,8 @@ def test_every_view_names_the_same_findings(made, found, receiver):
 
     observe(made)
     deliver(made)
-    assert sorted(receiver.events) == sorted(str(finding.event) for finding in findings if finding.event is not None)
+    told = [str(finding.event) for finding in findings if finding.event is not None and finding.is_settled]
+    assert sorted(receiver.events) == sorted(told)
     assert "Jane" not in str(receiver.taken)
     assert all(finding.event is not None for finding in findings if finding.severity == "error")
 
@@ -215,11 +183,8 @@ def test_a_run_ends_with_what_is_open(made, capsys):
     metrics = made.layout.metrics.read_text()
     assert re.search(r'^wms_sync_open_findings\{.*severity="warning"\} 1$', metrics, re.MULTILINE)
     assert re.search(r'^wms_sync_finding\{.*finding="doubts-\w+",severity="warning"\} 1$', metrics, re.MULTILINE)
-
-    with opened_store(made) as store, Acknowledgements(made.database_url) as acknowledgements:
-        acknowledgements.add(acknowledgeable(findings_of(made), status(made, store).inbox))
+    assert typed("acknowledge " + open_findings(done.findings)[0].name).exit_code == 0
     assert report(run_load(made)) == 0
-    assert exit_code(findings_of(made)) == 0
     assert re.search(r'severity="warning"\} 0$', made.layout.metrics.read_text(), re.MULTILINE)
 
 

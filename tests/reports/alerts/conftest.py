@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import update
@@ -17,6 +18,7 @@ from wms_sync.state.outbox import Outbox, Waiting
 from wms_sync.state.runs import Outcome, RunRecords
 from wms_sync.state.schema import runs
 
+HOUR = timedelta(hours=1)
 REFUSED = "The service refused the token (401). Renew WMS_API_TOKEN."
 WRONG: tuple[Outcome, str, str] = ("failed", REFUSED, "Unauthorized")
 
@@ -31,10 +33,8 @@ def receiver() -> Iterator[Receiver]:
 class Installation:
     """Settings, and runs that are recorded as they would record themselves."""
 
-    def __init__(self, folder: Path, **channels: str) -> None:
-        self.settings = Settings.load(
-            _env_file=None, base_url="https://acme.example.com", data_dir=folder / "data", **channels
-        )
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
         self.now = datetime.now(UTC)
         self._runs = 0
 
@@ -46,20 +46,20 @@ class Installation:
         *,
         purpose: str = "sync",
         source: str = "command line",
-        began: datetime | None = None,
+        began: timedelta | None = None,
         counts: dict[str, int] | None = None,
     ) -> str:
-        """A run from its start to its end; its id."""
+        """A run from its start, so long after now, to its end; its id."""
         self._runs += 1
         run_id = f"run-{self._runs}"
-        began = began or self.now + timedelta(seconds=self._runs)
+        at = self.now + (timedelta(seconds=self._runs) if began is None else began)
         with RunRecords(self.settings.database_url) as records:
             records.started(run_id, purpose, source)
             if counts:
                 records.phase_ended(run_id, "push", 1.0, counts)
             if outcome != "running":
                 records.ended(run_id, outcome, error=error, error_kind=kind)
-            moved = {"started_at": began, **({"ended_at": began} if outcome != "running" else {})}
+            moved = {"started_at": at, **({"ended_at": at} if outcome != "running" else {})}
             with records._engine.begin() as connection:
                 connection.execute(update(runs).where(runs.c.run_id == run_id).values(moved))
         return run_id
@@ -78,10 +78,33 @@ class Installation:
 
 @pytest.fixture
 def install(tmp_path: Path) -> Callable[..., Installation]:
-    return lambda **channels: Installation(tmp_path, **channels)
+    return lambda **channels: Installation(
+        Settings.load(_env_file=None, base_url="https://acme.example.com", data_dir=tmp_path / "data", **channels)
+    )
 
 
 @pytest.fixture
 def hooked(install: Callable[..., Installation], receiver: Receiver) -> Installation:
     """One whose alerts the receiver takes as JSON."""
     return install(alert_webhook_url=receiver.url)
+
+
+Change = Callable[[Installation], object]
+Story = list[tuple[Change, float | None, str]]
+"""What happens, after how many hours alerts are sent if they are, and which come then."""
+
+
+def ran(*outcome: Any, **given: Any) -> Change:
+    return lambda house: house.run(*outcome, **given)
+
+
+def nothing(_: Installation) -> None: ...
+
+
+def play(story: Story, house: Installation, receiver: Receiver) -> None:
+    for change, hours, events in story:
+        before = len(receiver.taken)
+        change(house)
+        if hours is not None:
+            house.tell(hours * HOUR)
+        assert receiver.events[before:] == events.split()

@@ -3,133 +3,107 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
 from tests.lakes import Lakes, name_of
-from tests.reports.alerts.conftest import REFUSED, WRONG
+from tests.reports.alerts.conftest import HOUR, REFUSED, WRONG, Story, nothing, play, ran
 from wms_sync.recording import SUCCEEDED, Recording
 from wms_sync.reports.failures import PAUSES, mends_by_waiting, next_attempt
 from wms_sync.state.errors import StateRefused
 from wms_sync.state.lock import FileLock
 from wms_sync.state.runs import RunRecords
 
-NOW, MINUTE, HOUR, DAY = timedelta(), timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+NOW, MINUTE, DAY = timedelta(), timedelta(minutes=1), timedelta(days=1)
+UI = "https://dagster.example.com/wms"
 DOWN, SILENT = ("The service answered 503.", "ServiceFailed"), ("No answer came.", "Unreachable")
 
 
-def test_an_alert_names_the_run_and_its_failure(hooked, receiver):
-    """No link to it: nobody said where the UI is."""
-    run_id = hooked.run(*WRONG)
-    hooked.tell()
-    hooked.run("succeeded")
-    hooked.tell()
-    failed, ended = receiver.taken
+@pytest.mark.parametrize(("source", "ui_url"), [("ui", UI), ("command line", UI), ("ui", None)])
+def test_an_alert_names_the_run_and_its_failure(install, receiver, source, ui_url):
+    """It links to a run of Dagster, if somebody said where the UI is."""
+    house = install(alert_webhook_url=receiver.url, ui_url=ui_url, instance="acme")
+    run_id = house.run(*WRONG, source=source)
+    house.tell()
+    [alert] = receiver.taken
+    link = f"{UI}/runs/{run_id}" if (source, ui_url) == ("ui", UI) else None
     expected = {
         "event": "run_failed",
         "instance": "https://acme.example.com",
         "job": "sync",
         "run_id": run_id,
-        "run_url": None,
+        "run_url": link,
         "failures": [{"step": "sync", "message": f"sync failed: {REFUSED}"}],
     }
-    assert {name: failed[name] for name in expected} == expected
-    assert failed["text"].startswith(f"wms-sync at https://acme.example.com: sync failed: {REFUSED}")
-    assert "sync succeeded again" in ended["text"]
-    assert failed["id"] != ended["id"]
-    assert hooked.waiting == ()
+    assert {name: alert[name] for name in expected} == expected
+    assert alert["text"].startswith(f"wms-sync acme at https://acme.example.com: sync failed: {REFUSED}")
+    assert (f"runs/{run_id}" in alert["text"]) == (link is not None)
 
 
-NIGHT, INTERRUPT = {"source": "schedule"}, ("interrupted", "The run was interrupted.", "KeyboardInterrupt")
-STORIES: dict[str, list[tuple[Any, dict[str, Any], timedelta | None, list[str]]]] = {
-    # a run, how it was started, how long after it alerts are sent if they are, and what was told by then
+INTERRUPT = ("interrupted", "The run was interrupted.", "KeyboardInterrupt")
+STORIES: dict[str, Story] = {
     "alike failures once, and their end": [
-        (WRONG, {}, NOW, ["run_failed"]),
-        ((), {}, NOW, ["run_failed"]),
-        (("failed", REFUSED.replace("401", "403"), "Unauthorized"), {}, NOW, ["run_failed"]),
-        (("failed", "The disk is full.", "NotEnoughRoom"), {}, NOW, ["run_failed"] * 2),
-        (("succeeded",), {}, NOW, ["run_failed", "run_failed", "recovered"]),
-        ((), {}, NOW, ["run_failed", "run_failed", "recovered"]),
+        (ran(*WRONG), 0, "run_failed"),
+        (nothing, 0, ""),
+        (ran("failed", REFUSED.replace("401", "403"), "Unauthorized"), 0, ""),
+        (ran("failed", "The disk is full.", "NotEnoughRoom"), 0, "run_failed"),
+        (ran("succeeded"), 0, "recovered"),
+        (nothing, 0, ""),
     ],
     "each purpose by itself, and a sync loads the tables": [
-        (WRONG, {"purpose": "backfill 2026-03-01 to 2026-03-08"}, None, []),
-        (WRONG, {"purpose": "loading the tables"}, None, []),
-        (WRONG, {"purpose": "push retailers"}, NOW, ["run_failed"] * 3),
-        (("succeeded",), {"purpose": "sync"}, NOW, [*["run_failed"] * 3, "recovered"]),
+        (ran(*WRONG, purpose="backfill 2026-03-01 to 2026-03-08"), None, ""),
+        (ran(*WRONG, purpose="loading the tables"), None, ""),
+        (ran(*WRONG, purpose="push retailers"), 0, "run_failed run_failed run_failed"),
+        (ran("succeeded"), 0, "recovered"),
     ],
     "an interrupt is no failure and no end of one": [
-        (INTERRUPT, {}, NOW, []),
-        (WRONG, {}, NOW, ["run_failed"]),
-        (INTERRUPT, {}, NOW, ["run_failed"]),
+        (ran(*INTERRUPT), 0, ""),
+        (ran(*WRONG), 0, "run_failed"),
+        (ran(*INTERRUPT), 0, ""),
     ],
     "each kill, once": [
-        (("running",), {}, NOW, ["run_failed"]),
-        ((), {}, NOW, ["run_failed"]),
-        (("running",), {}, NOW, ["run_failed"] * 2),
-        ((), {}, NOW, ["run_failed"] * 2),
+        (ran("running"), 0, "run_failed"),
+        (nothing, 0, ""),
+        (ran("running"), 0, "run_failed"),
+        (nothing, 0, ""),
     ],
     "a kill that Dagster may still explain, a minute later": [
-        (("running",), {"source": "ui"}, NOW, []),
-        ((), {}, MINUTE / 2, []),
-        ((), {}, MINUTE * 2, ["run_failed"]),
+        (ran("running", source="ui"), 0, ""),
+        (nothing, 0.5 / 60, ""),
+        (nothing, 2 / 60, "run_failed"),
     ],
     "a night that succeeds in the end": [
-        (("failed", *DOWN), NIGHT, NOW, []),
-        (("succeeded",), NIGHT, HOUR, []),
+        (ran("failed", *DOWN, source="schedule"), 0, ""),
+        (ran("succeeded", source="schedule"), 1, ""),
     ],
     "a night that is given up, once until it succeeds": [
-        (("failed", *DOWN), NIGHT | {"began": NOW}, None, []),
-        (("failed", *SILENT), NIGHT | {"began": HOUR}, HOUR, []),
-        ((), {}, 3 * HOUR - MINUTE, []),
-        (("failed", *DOWN), NIGHT | {"began": 2.9 * HOUR}, 3.2 * HOUR, ["run_failed"]),
-        (("failed", *SILENT), NIGHT | {"began": 24 * HOUR}, 24 * HOUR, ["run_failed"]),  # the next night is the same
-        (("succeeded",), NIGHT | {"began": 25 * HOUR}, 25 * HOUR, ["run_failed", "recovered"]),
+        (ran("failed", *DOWN, source="schedule", began=NOW), None, ""),
+        (ran("failed", *SILENT, source="schedule", began=HOUR), 1, ""),
+        (nothing, 3 - 1 / 60, ""),
+        (ran("failed", *DOWN, source="schedule", began=2.9 * HOUR), 3.2, "run_failed"),
+        (ran("failed", *SILENT, source="schedule", began=24 * HOUR), 24, ""),  # the next night is the same
+        (ran("succeeded", source="schedule", began=25 * HOUR), 25, "recovered"),
     ],
-    "what nobody tries again, at once": [(("failed", *DOWN), {}, NOW, ["run_failed"])],
-    "what nobody tries again from the UI": [(("failed", *DOWN), {"source": "ui"}, NOW, ["run_failed"])],
-    "what no waiting mends": [(WRONG, NIGHT, NOW, ["run_failed"])],
+    "what nobody tries again, at once": [(ran("failed", *DOWN), 0, "run_failed")],
+    "what nobody tries again from the UI": [(ran("failed", *DOWN, source="ui"), 0, "run_failed")],
+    "what no waiting mends": [(ran(*WRONG, source="schedule"), 0, "run_failed")],
     "a failure after a run that is dated weeks ahead": [
-        (("failed", *DOWN), NIGHT | {"began": 40 * DAY}, None, []),
-        (("failed", *DOWN), NIGHT | {"began": -DAY / 2}, NOW, ["run_failed"]),
-        (("succeeded",), {"began": 40 * DAY}, None, ["run_failed"]),
-        (WRONG, {}, NOW, ["run_failed", "run_failed"]),
+        (ran("failed", *DOWN, source="schedule", began=40 * DAY), None, ""),
+        (ran("failed", *DOWN, source="schedule", began=-DAY / 2), 0, "run_failed"),
+        (ran("succeeded", began=40 * DAY), None, ""),
+        (ran(*WRONG), 0, "run_failed"),
     ],
 }
 
 
 @pytest.mark.parametrize("story", STORIES.values(), ids=STORIES)
 def test_which_runs_are_told(hooked, receiver, story):
-    for outcome, started, later, events in story:
-        given = {**started, "began": hooked.now + started["began"]} if "began" in started else started
-        if outcome:
-            hooked.run(*outcome, **given)
-        if later is not None:
-            hooked.tell(later)
-            assert receiver.events == events
-
-
-def test_no_alert_repeats_a_row(hooked, receiver):
-    hooked.run("failed", "The service did not take 1 rows, the first on line 2: Jane Doe", "RowsUnsent")
-    hooked.tell()
-    assert "Jane" not in str(receiver.taken)
-    assert "RowsUnsent" in receiver.taken[0]["text"]
-
-
-@pytest.mark.parametrize(("source", "link"), [("schedule", True), ("ui", True), ("command line", False)])
-def test_an_alert_links_to_its_run(install, receiver, source, link):
-    installation = install(alert_webhook_url=receiver.url, ui_url="https://dagster.example.com/wms/", instance="acme")
-    run_id = installation.run(*WRONG, source=source)
-    installation.tell()
-    [alert] = receiver.taken
-    assert alert["run_url"] == (f"https://dagster.example.com/wms/runs/{run_id}" if link else None)
-    assert (f"runs/{run_id}" in alert["text"]) == link
-    assert alert["text"].startswith("wms-sync acme at https://acme.example.com: sync failed")
+    play(story, hooked, receiver)
 
 
 def test_the_last_attempt_of_a_night_is_awaited(hooked, receiver):
     hooked.run("failed", *DOWN, source="schedule")
-    run_id = hooked.run("running", source="schedule", began=hooked.now + 2.9 * HOUR)
+    run_id = hooked.run("running", source="schedule", began=2.9 * HOUR)
     with FileLock(hooked.settings.layout).hold("sync", run_id=run_id):
         hooked.tell(3.1 * HOUR)
     assert receiver.taken == []
