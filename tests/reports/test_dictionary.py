@@ -80,7 +80,7 @@ def test_the_page_has_every_table_and_column(made):
 def test_the_sources_have_every_table_and_its_tests(made):
     sources = yaml.safe_load((made / "sources.yml").read_text())["sources"]
     held = {(source["schema"], table["name"]): table for source in sources for table in source["tables"]}
-    assert {place: tuple(one["name"] for one in table["columns"]) for place, table in held.items()} == {
+    assert {place: tuple(column["name"] for column in table["columns"]) for place, table in held.items()} == {
         relation.place: relation.column_names for relation in RELATIONS
     }
     tested = {
@@ -89,11 +89,11 @@ def test_the_sources_have_every_table_and_its_tests(made):
         for column in table["columns"]
         if "data_tests" in column
     }
-    for one in (*tables(), *ops_tables(), *history_tables()):
-        for key in one.keys:
-            tests = tested[*one.place, key]
+    for table in (*tables(), *ops_tables(), *history_tables()):
+        for key in table.keys:
+            tests = tested[*table.place, key]
             assert "not_null" in tests
-            assert ("unique" in tests) == (len(one.keys) == 1)
+            assert ("unique" in tests) == (len(table.keys) == 1)
     [part] = [test for test in tested["main", "order_items", "order_id"] if isinstance(test, dict)]
     assert part["relationships"]["arguments"] == {"to": "source('wms', 'orders')", "field": "id"}
     assert part["relationships"]["config"] == {"severity": "error"}

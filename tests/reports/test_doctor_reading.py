@@ -23,7 +23,7 @@ from wms_sync.shipments.read.field_selection import Refusal, Refusals
 
 def found_by(bench) -> dict[str, Finding]:
     with bench.api() as api:
-        return {one.name: one for one in (check_status(api), *read_as_a_sync(bench.settings, api))}
+        return {finding.name: finding for finding in (check_status(api), *read_as_a_sync(bench.settings, api))}
 
 
 def refusals(bench) -> tuple[Refusal, ...]:
@@ -31,11 +31,12 @@ def refusals(bench) -> tuple[Refusal, ...]:
         return memory.of(bench.settings.base_url, "")
 
 
-def test_a_token_beyond_all_calendars_names_no_expiry(bench):
-    claims = urlsafe_b64encode(b'{"exp": 1e20}').decode().rstrip("=")
+@pytest.mark.parametrize(("expires", "severity"), [("0", "error"), ("1e20", "note")])
+def test_when_a_token_expires_is_found(bench, expires, severity):
+    claims = urlsafe_b64encode(f'{{"exp": {expires}}}'.encode()).decode().rstrip("=")
     settings = bench.settings.model_copy(update={"api_token": SecretStr(f"head.{claims}.signature")})
-    told = next(one for one in examine(settings) if one.name == "token")
-    assert (told.severity, "shows no expiry date" in told.text) == ("note", True)
+    found = next(finding for finding in examine(settings) if finding.name == "token")
+    assert (found.severity, "expir" in found.text) == (severity, True)
 
 
 def without_gallery(page: dict[str, Any]) -> dict[str, Any]:

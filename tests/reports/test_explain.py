@@ -6,14 +6,13 @@ import json
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
-from typing import NamedTuple
 
 import pytest
 
 from tests.conftest import FEWER, NOW, queried
+from tests.landed import landed_contents
 from tests.test_sync import begun, first_synced, load
 from wms_sandbox.app import Sandbox
-from wms_sync.cli.views import status_lines
 from wms_sync.reports.explain import (
     Explanation,
     explain,
@@ -22,11 +21,7 @@ from wms_sync.reports.explain import (
     explanation_lines,
     order_lines,
 )
-from wms_sync.reports.findings import findings_of
-from wms_sync.reports.status import status
-from wms_sync.shipments.flatten.page import RawPage
 from wms_sync.shipments.flatten.workers import Flattening
-from wms_sync.shipments.load.refresh import RefreshReport
 from wms_sync.shipments.read.reader import Reading
 from wms_sync.state.store import Run, StateStore
 from wms_sync.targets.errors import UnknownOrderError, UnknownShipmentError
@@ -40,14 +35,6 @@ def sandbox(in_process):
     return in_process
 
 
-def on_disk(bench, file: str):
-    """The shipments of a raw page, by the path that an explanation names."""
-    path = bench.layout.root / file
-    [page] = [one for one in bench.store.pages(path.parent.name) if one.file == path.name]
-    content = RawPage(path, page.number, page.records, page.served_at, page.content_bytes).content()
-    return {one["id"]: one for one in json.loads(content)["collection"]}
-
-
 @pytest.fixture
 def explained(bench) -> Callable[[object], Explanation]:
     return lambda name: explain(bench.settings, bench.store, str(name))
@@ -57,21 +44,11 @@ def one_row(bench, query: str, *parameters):
     return queried(bench.layout.published, query, *parameters)[0]
 
 
-class Past(NamedTuple):
-    """What happened: shipments by what became of them, and the load."""
-
-    changed: int
-    new: int
-    doubtful: int
-    garbled: int
-    refreshed: RefreshReport
-
-
-def past(bench) -> Past:
+def past(bench) -> dict[str, int]:
     """A sync; two nights and a backfill after a gap, loaded at once; a backfill of all days that is not loaded.
 
     In the nights no order comes along, a record has no id, a value does not fit, and a shipment is stamped with a
-    moment to come, and then with none.
+    moment to come, and then with none. Return shipments by what became of them.
     """
     service = bench.transport.sandbox
     first_synced(bench, bench.transport)
@@ -92,11 +69,11 @@ def past(bench) -> Past:
     service.rewrite = None
     service.advance(seconds=3 * 86_400)
     bench.backfill(NOW + timedelta(days=2), NOW + timedelta(days=3))
-    refreshed = load(bench)
+    load(bench)
     with bench.api() as api, Flattening(bench.settings, bench.store) as ahead:
         again = Reading(Run(bench.settings, bench.store, "again"), api, landed=ahead.add)
         again.backfill(bench.settings.start, NOW + timedelta(hours=3))
-    return Past(changed, new, doubtful, garbled, refreshed)
+    return {"changed": changed, "new": new, "doubtful": doubtful, "garbled": garbled}
 
 
 VERDICTS = {
@@ -108,12 +85,15 @@ VERDICTS = {
 
 @pytest.mark.parametrize("what", VERDICTS)
 def test_each_version_names_the_page_that_shows_it(bench, sandbox, explained, what):
-    shipment = getattr(begun(bench, sandbox, past), what)
+    shipment = begun(bench, sandbox, past)[what]
+    pages = dict(landed_contents(bench))
     versions = explained(shipment).versions
     for version, says in zip(versions, VERDICTS[what], strict=True):
         assert says in version.verdict
         assert version.is_stored == (says == "in the table")
-        shown = on_disk(bench, version.origin.file)[shipment]
+        assert (bench.layout.root / version.origin.file).is_file()
+        collection = json.loads(pages[version.origin.window_id, version.origin.page])["collection"]
+        [shown] = [listed for listed in collection if listed["id"] == shipment]
         assert shown["status"] == version.status
         assert shown["updated_at"][:19] == f"{version.updated_at:%Y-%m-%dT%H:%M:%S}"
         assert version.window.start <= version.updated_at < version.window.end
@@ -128,17 +108,15 @@ def test_what_is_not_in_the_tables_is_said(bench, sandbox, explained):
         explained("5")
     (shipment,) = one_row(bench, "select id from shipments where order_id not in (select id from orders) limit 1")
     assert any("order" in line and "did not send" in line for line in explanation_lines(explained(shipment)))
-    found = explained(happened.doubtful)
+    found = explained(happened["doubtful"])
     assert {value.path.rpartition(".")[2] for value in found.misfits} == {"is_international"}
     assert "quarantine" in "\n".join(explanation_lines(found))
 
     # it loses only to a version that is stamped with a moment to come
-    *_, stored, lost, _ = (version.verdict for version in explained(happened.garbled).versions)
+    *_, stored, lost, _ = (version.verdict for version in explained(happened["garbled"]).versions)
     assert stored.startswith("in the table")
     assert "although it was read later: its updated_at could not be read" in lost
-    [offended] = [one for one in happened.refreshed.checks if one.check.name == GARBLED and not one.passed]
-    assert offended.offending == 1
-    assert str(happened.garbled) in offended.sample.rows[0]
+    assert one_row(bench, "select offending from ops.checks where name = $1", GARBLED) == (1,)
 
 
 def test_shipments_are_found_by_order_and_tracking_number(bench, sandbox, explained):
@@ -151,7 +129,7 @@ def test_shipments_are_found_by_order_and_tracking_number(bench, sandbox, explai
     )
     [found] = explain_orders(bench.settings, bench.store, order_ref)
     assert (found,) == explain_orders(bench.settings, bench.store, str(order))
-    assert (found.order_id, [one.shipment_id for one in found.shipments]) == (order, shipments)
+    assert (found.order_id, [explanation.shipment_id for explanation in found.shipments]) == (order, shipments)
     assert found.shipments[0] == explained(shipments[0])
     assert f"order         {order} ({found.unique_id}, order_ref {order_ref})" == next(order_lines(found))
 
@@ -159,7 +137,8 @@ def test_shipments_are_found_by_order_and_tracking_number(bench, sandbox, explai
         bench, "select shipment_id, tracking_ref from packages where tracking_ref is not null order by all limit 1"
     )
     as_typed = f" {number[:4]}-{number[4:]}".lower()
-    assert [one.shipment_id for one in explain_tracking(bench.settings, bench.store, as_typed)] == [shipment]
+    [explanation] = explain_tracking(bench.settings, bench.store, as_typed)
+    assert explanation.shipment_id == shipment
     with pytest.raises(UnknownShipmentError, match="No package in the tables has the tracking number 0815"):
         explain_tracking(bench.settings, bench.store, "0815")
     with pytest.raises(UnknownOrderError, match="an order without a shipment is not in this data"):
@@ -183,17 +162,12 @@ def test_parts_of_a_shipment_are_traced_to_pages(bench, sandbox, explained):
     origins = {(parts[what].origin.window_id, parts[what].origin.page) for what in ("shipment", "packages", "items")}
     assert origins == {(window, page)}
     assert all(part.origin.file is not None for part in found.parts)
-    text = "\n".join(explanation_lines(found))
-    assert f"order {order}, 1 row" in text
-    assert f"retailer {retailer}" in text
 
     (bench.layout.root / found.versions[0].origin.file).unlink()
-    gone = explained(shipment)
-    assert gone.versions[0].origin.file is None
-    assert "not on disk" in "\n".join(explanation_lines(gone))
+    assert "not on disk" in "\n".join(explanation_lines(explained(shipment)))
 
     covered = "2026-03-01 00:00:00 UTC to 2026-03-31 11:59:58 UTC"
-    for name in ("999999999", "no-such-number", "9" * 30, "0", "-1", "'; drop table shipments"):
+    for name in ("999999999", "9" * 30, "'; drop table shipments"):
         with pytest.raises(UnknownShipmentError, match=f"No page read so far.*{covered}.*WMS_START_DATE"):
             explained(name)
 
@@ -212,6 +186,3 @@ def test_a_lost_state_store_is_reported(bench, sandbox, explained):
         explained(999999999)
     [said] = [line for line in bench.needs if not line.startswith("The check ")]
     assert "was lost" in said
-    lines = status_lines(status(bench.settings, bench.store), findings_of(bench.settings))
-    assert not [line for line in lines if "othing" in line]
-    assert "state-lost" in {one.name for one in bench.examine() if one.severity == "error"}
