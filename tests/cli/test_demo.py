@@ -3,7 +3,7 @@
 import pytest
 
 from tests.test_extras import run
-from wms_sync.cli.demo import MARK, run_demo
+from wms_sync.cli.demo import run_demo
 from wms_sync.cli.runs import DAGSTER_HOME
 from wms_sync.errors import SettingsError
 from wms_sync.master_data.kinds import IN_SHIPMENTS
@@ -32,4 +32,3 @@ def test_a_folder_without_a_demo_stays(tmp_path):
     with pytest.raises(SettingsError, match="is not empty, and no demo created it"):
         run_demo(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["precious"]
-    assert not (tmp_path / MARK).exists()

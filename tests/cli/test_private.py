@@ -9,13 +9,10 @@ from collections.abc import Iterator
 import pytest
 
 from tests.cli.conftest import LATE_START
-from tests.conftest import opened_store
 from tests.running import run_load, run_push, run_sync
 from wms_sync.cli.upkeep import forget_orders
 from wms_sync.master_data.kinds import LOCATION_TAGS
 from wms_sync.reports.doctor import examine
-from wms_sync.reports.finding import Finding
-from wms_sync.settings import Settings
 
 TAGS = "name,color\nfragile,red1\nwrong,no-colour\n"
 
@@ -27,11 +24,6 @@ def _usual_umask() -> Iterator[None]:
     os.umask(before)
 
 
-def published(settings: Settings) -> Finding:
-    """Return the first that the doctor finds of the published file."""
-    return next(finding for finding in examine(settings) if finding.name == "published")
-
-
 @pytest.mark.usefixtures("service_of_today")
 def test_files_and_folders_are_their_owners_alone(make_settings, tmp_path):
     settings = make_settings(start_date=LATE_START)
@@ -41,11 +33,10 @@ def test_files_and_folders_are_their_owners_alone(make_settings, tmp_path):
     run_push(settings, LOCATION_TAGS, file)
     layout = settings.layout
     layout.root.chmod(0o2750)
-    shut_out = published(settings)
+    shut_out = next(finding for finding in examine(settings) if finding.name == "published")
     assert shut_out.severity == "warning"
     assert f"which may read {layout.root}, cannot read {layout.published}." in shut_out.text
     run_load(settings)
-    assert published(settings).severity == "note"
     assert stat.S_IMODE(layout.published.stat().st_mode) == 0o440, "the folder is set up for a group of analysts"
     layout.root.chmod(0o700)
     forget_orders(settings, ["1"], yes=True, dry_run=False, unseen=True)
@@ -54,11 +45,3 @@ def test_files_and_folders_are_their_owners_alone(make_settings, tmp_path):
     assert {"state.db", "analytics.duckdb", "rejects", "manifest.json", "work"} <= names
     opened = {str(path.relative_to(tmp_path)) for path in made if path.stat().st_mode & 0o077}
     assert opened == set()
-
-
-def test_an_open_state_store_is_its_owners_alone(settings):
-    store = opened_store(settings)
-    store.remember_forgotten([1])
-    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in settings.data_dir.iterdir()}
-    store.close()
-    assert modes == {"state.db": 0o600, "state.db-wal": 0o600, "state.db-shm": 0o600, "work": 0o700}

@@ -6,7 +6,7 @@ import json
 import logging
 import traceback
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from pipelines.home import HOME_VARIABLE, prepare_home
 from tests.conftest import IMPATIENT
@@ -23,11 +23,8 @@ from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.server import SandboxServer
 from wms_sync.cli.main import main
-from wms_sync.service.client import GlobalApi
-from wms_sync.service.creates import Creates
 from wms_sync.service.errors import ApiError
 from wms_sync.service.merchant import MerchantApi
-from wms_sync.service.shipments import ShipmentListing
 from wms_sync.settings import Settings
 
 TOKEN, KEY, HOOK = "planted/t0ken+4711==", "planted/k3y+4712", "planted/h00k-4714"
@@ -99,99 +96,52 @@ def test_no_command_shows_or_keeps_a_secret(tmp_path, monkeypatch, capfd, caplog
     assert {"index.db", "runs.db", "analytics.duckdb", "state.db", "manifest.json"} <= names
 
 
-def assert_withheld(*texts: object) -> None:
-    assert [form for form in FORMS for text in texts if form in str(text)] == []
+@dataclass
+class Careless:
+    """A service that says all it was sent, as PHP writes it; with ``lets_in`` it opens sessions as it should."""
 
+    status: int
+    lets_in: bool = False
 
-async def repeating(request: Request) -> JSONResponse:
-    """What a careless service says: all it was sent."""
-    sent = (await request.body()).decode()
-    pair = b64decode(request.headers.get("authorization", "").partition(" ")[2] + "==")
-    heard = f"{dict(request.headers)} {sent} {pair!r}"
-    details = [{"key": heard, "message": heard}]
-    return JSONResponse(
-        {
+    async def __call__(self, request: Request) -> Response | None:
+        sent = (await request.body()).decode()
+        if self.lets_in and '"login"' in sent:
+            return None
+        pair = b64decode(request.headers.get("authorization", "").partition(" ")[2] + "==")
+        heard = f"{sent} {pair!r} {dict(request.headers)}"
+        details = [{"key": heard, "message": heard}]
+        answer = {
             "errors": [{"type": heard, "message": heard}, {"type": "validation", "message": "", "details": details}],
             "resource": {"id": 1, "type": "LocationTag", "warnings": [heard, {"message": heard}]},
             "jsonrpc": "2.0",
             "error": {"code": 2, "message": heard},
         }
-    )
+        text = json.dumps(answer).replace("/", "\\/")
+        return Response(text, self.status, media_type="application/json", headers={"Location": f"/{TOKEN}"})
 
 
-@dataclass
-class Careless:
-    """A sandbox that repeats, with a status."""
-
-    server: SandboxServer
-    status: int
-
-    async def __call__(self, request: Request) -> Response:
-        """As PHP writes it."""
-        answer = bytes((await repeating(request)).body).decode().replace("/", "\\/")
-        return Response(answer, self.status, media_type="application/json", headers={"Location": f"/{TOKEN}"})
-
-
-@pytest.fixture
-def careless(house: SandboxServer) -> Iterator[Careless]:
-    made = Careless(house, 200)
-    house.sandbox.intercept = made
-    yield made
-    house.sandbox.intercept = None
-
-
-@pytest.mark.parametrize("status", [200, 201, 302, 400, 401, 404, 409, 422, 500])
-def test_a_service_that_repeats_requests_shows_no_secret(careless, caplog, status):
+@pytest.mark.parametrize("status", [200, 302, 401, 404, 422, 500])
+@pytest.mark.parametrize(("login", "lets_in"), [("basic", False), ("session", False), ("session", True)])
+def test_a_merchant_api_that_repeats_requests_shows_no_secret(house, caplog, status, login, lets_in):
     caplog.set_level(logging.INFO)
-    careless.status = status
-    settings = Settings.load()
-    told: list[object] = []
-
-    def attempt(call: Callable[[], object]) -> None:
-        try:
-            told.append(call())
-        except ApiError as error:
-            told.extend([error, vars(error), "".join(traceback.format_exception(error))])
-
-    with GlobalApi.from_settings(settings, policy=IMPATIENT) as api:
-        attempt(lambda: Creates(api).create("/v1/inventory/location-tags", {"name": "fragile", "color": "red1"}))
-        attempt(lambda: ShipmentListing(api, page_size=10, include_addresses=False).count(None, settings.start))
-    for login in ("basic", "session"):
-        by = settings.model_copy(update={"merchant_login": login})
-        with MerchantApi.from_settings(by, policy=IMPATIENT) as merchant:
-            attempt(lambda: merchant.call("retailer.list"))
-            attempt(lambda: merchant.call("retailer.change"))
-    assert len(told) >= 6
-    assert status not in {200, 400, 422} or "(withheld)" in str(told)
-    assert_withheld(*told, caplog.text)
+    house.sandbox.intercept = Careless(status, lets_in)
+    settings = Settings.load(merchant_login=login)
+    with MerchantApi.from_settings(settings, policy=IMPATIENT) as merchant:
+        with pytest.raises(ApiError) as refused:
+            merchant.call("retailer.change")
+        session = merchant._session
+    text = "".join([*traceback.format_exception(refused.value), str(vars(refused.value)), caplog.text])
+    assert status != 200 or "(withheld)" in text
+    assert [form for form in (*FORMS, session) if form and form in text] == []
 
 
-def test_a_session_of_the_merchant_api_is_withheld(house):
-    session = []
-
-    async def repeat(request: Request) -> Response | None:
-        sent = json.loads(await request.body())
-        if sent["method"] == "login":
-            return None
-        session.append(sent["params"][0])
-        return JSONResponse({"jsonrpc": "2.0", "id": 1, "error": {"code": -32602, "message": f"no: {sent}"}})
-
-    house.sandbox.intercept = repeat
-    settings = Settings.load(merchant_login="session")
-    with MerchantApi.from_settings(settings) as merchant, pytest.raises(ApiError) as refused:
-        merchant.call("retailer.list")
-    assert session[0]
-    assert session[0] not in str(refused.value)
-    assert "(withheld)" in str(refused.value)
-
-
-def test_what_a_careless_service_says_keeps_no_secret(careless, tmp_path, capfd):
-    careless.status = 422
+def test_what_a_careless_service_says_keeps_no_secret(house, tmp_path, capfd):
+    house.sandbox.intercept = Careless(422)
     text = said(["push", "location-tags", "tags.csv"])
-    careless.status = 201
+    house.sandbox.intercept = Careless(201)
     tmp_path.joinpath("tags.csv").write_text("name,color\nheavy,red1\n")
     text += said(["push", "location-tags", "tags.csv"])
-    careless.server.sandbox.intercept = None
+    house.sandbox.intercept = None
     text += said(["sync"]) + said(["status", "--json"])
     assert text.count("(withheld)") >= 2
     assert [path for path in kept(tmp_path) if "rejects" in path]
@@ -199,14 +149,12 @@ def test_what_a_careless_service_says_keeps_no_secret(careless, tmp_path, capfd)
     assert_secret("\n".join([text, captured.out, captured.err]), tmp_path)
 
 
-@pytest.mark.parametrize("token", ["planted\a-t0ken", "planted\x1b-t0ken", "planted\x7f-t0ken", "planted-t0ken\r\n"])
+@pytest.mark.parametrize("token", ["planted\a-t0ken", "planted\x1b-t0ken", "planted-t0ken\r\n"])
 def test_a_token_that_is_no_header_is_refused(house, monkeypatch, token):
     """httpx says of a header with a control character what it is."""
     monkeypatch.setenv("WMS_API_TOKEN", token)
     failed = CliRunner().invoke(main, ["sync"])
-    assert failed.exit_code == 2
-    assert "WMS_API_TOKEN" in failed.output
-    assert "t0ken" not in failed.output
+    assert (failed.exit_code, "WMS_API_TOKEN" in failed.output, "t0ken" in failed.output) == (2, True, False)
 
 
 REACHED = "WMS_BASE_URL=http://127.0.0.1:1\nWMS_API_TOKEN=planted-t0ken\nWMS_STATE_URL="
