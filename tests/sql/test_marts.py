@@ -3,167 +3,157 @@
 import os
 import subprocess
 import sys
-from graphlib import CycleError
 from pathlib import Path
 
 import duckdb
 import pytest
 
-from tests.sql.scenario import Scenario, insert, load
-from wms_sync.catalogue import in_order, mart_of, marts
+from tests.sql.scenario import Row, at, fill, order, write
+from wms_sync.catalogue import marts
 from wms_sync.targets.database import create_empty
 
 CLIENTS = Path(__file__).parents[2] / ".clients"
 
 
-@pytest.fixture(scope="module")
-def loaded():
-    with duckdb.connect() as connection:
-        # as an analyst's own connection may be: the days are the warehouses' all the same
-        connection.execute("set timezone = 'Pacific/Auckland'")
-        create_empty(connection)
-        load(connection)
-        yield connection
+def left(number, order_id, packed, status="shipped") -> Row:
+    return "shipments", {"id": number, "status": status, "order_id": order_id, "packed_at": at(packed)}
 
 
-@pytest.fixture
-def database(loaded):
-    """All that a test writes is undone at its end."""
-    loaded.begin()
-    yield loaded
-    loaded.rollback()
+def costing(number, *weights, status="shipped", cost=9) -> list[Row]:
+    """A shipment with its packages."""
+    shipment = {"id": number, "status": status, "carrier_shipping_cost": cost}
+    packages = (
+        {"shipment_id": number, "position": position, "billable_weight_value": weight, "billable_weight_unit": unit}
+        for position, (weight, unit) in enumerate(weights, start=1)
+    )
+    return [("shipments", shipment), *(("packages", package) for package in packages)]
 
 
-def ask(database, query):
-    return database.execute(query).fetchall()
-
-
-@pytest.mark.parametrize(
-    ("status", "is_open", "verdict"),
-    [
-        ("new", True, "open"),
-        ("Packed", True, "open"),
-        ("never heard of", False, "unknown"),
-        (None, False, "unknown"),
-        ("Shipped", False, "unknown"),
-        ("voided", False, "none"),
-    ],
-)
-def test_the_unknown_is_neither_open_nor_late(database, status, is_open, verdict):
-    insert(database, "shipments", id=1, status=status, target_ship_date="2024-01-05")
-
-    assert ask(database, "select is_open, verdict from marts.shipment_overview") == [(is_open, verdict)]
-
-
-LEFT = [
-    # what the order says, when each of its shipments was packed, and where left_at comes from
-    ("2024-01-08", ["2024-01-07"], ["order"]),
-    ("2024-01-08", [None], ["order"]),
-    ("2024-01-08", ["2024-01-09"], ["packed"]),
-    (None, ["2024-01-07"], ["packed"]),
-    (None, [None], ["unknown"]),
-    ("2024-01-08", ["2024-01-06", "2024-01-08", None], ["packed", "packed", "order"]),
-]
-
-
-@pytest.mark.parametrize(("shipped_at", "packed", "sources"), LEFT)
-def test_when_a_shipment_left(database, shipped_at, packed, sources):
-    insert(database, "orders", id=7, shipped_at=shipped_at and f"{shipped_at} 12:00:00+00")
-    for number, packed_at in enumerate(packed):
-        at = packed_at and f"{packed_at} 12:00:00+00"
-        insert(database, "shipments", id=number, status="shipped", order_id=7, packed_at=at)
-    insert(database, "shipments", id=98, status="voided", order_id=7, packed_at="2024-01-01 12:00:00+00")
-
-    taken = {"order": shipped_at, "unknown": None}
-    assert ask(
-        database,
-        "select left_at_source, left_day::varchar from marts.shipment_timeline where has_left order by shipment_id",
-    ) == [(source, taken.get(source, at)) for source, at in zip(sources, packed, strict=True)]
-
-
-def test_a_cost_that_packages_cannot_share(database):
-    shipments: list[tuple[list[tuple[float | None, str | None]], list[float | None], float | None]] = [
-        # what the packages weigh, what each then costs of 9, and what none of them does
-        ([], [], 9),
-        ([(None, None)], [9], None),
-        ([(2, "lb"), (1, "lb")], [6, 3], None),
-        ([(2, "lb"), (None, None)], [None, None], 9),
-        ([(2, "lb"), (1, "stone")], [None, None], 9),
-        ([(0, "lb"), (0, "lb")], [None, None], 9),
+def of_retailer(number, status, missing_since=None) -> list[Row]:
+    """A different power of ten for each, so that a sum shows whose quantities are in it."""
+    known = {"id": number, "status": status, "retailer_id": 1, "_missing_since": at(missing_since)}
+    times = {"packed_at": at("01-05 12:00"), "target_ship_date": "2024-01-05"}
+    return [
+        ("shipments", known | times),
+        ("packages", {"shipment_id": number, "position": 1}),
+        ("shipment_items", {"shipment_id": number, "id": 1, "quantity": 10**number}),
     ]
-    for number, (weights, _, _) in enumerate(shipments):
-        insert(database, "shipments", id=number, status="shipped", carrier_shipping_cost=9)
-        for position, (weight, unit) in enumerate(weights, start=1):
-            given = {"billable_weight_value": weight, "billable_weight_unit": unit}
-            insert(database, "packages", shipment_id=number, position=position, **given)
-    insert(database, "shipments", id=98, status="voided", carrier_shipping_cost=5)
-    insert(database, "shipments", id=99, status="shipped", carrier_shipping_cost=None)
 
-    assert ask(
-        database,
+
+def backordered(number, state, status) -> list[Row]:
+    return [
+        ("orders", {"id": number, "state": state, "status": status, "created_at": at("01-03 12:00")}),
+        ("order_items", {"order_id": number, "id": 1, "sku": "A", "qty_backordered": 10**number}),
+        ("shipments", {"id": number, "order_id": number, "status": "new"}),
+    ]
+
+
+STATUSES = ["new", "Packed", "never heard of", None, "Shipped", "voided"]
+COSTS = [
+    *costing(0),
+    *costing(1, (None, None)),
+    *costing(2, (2, "lb"), (1, "lb")),
+    *costing(3, (2, "lb"), (None, None)),
+    *costing(4, (2, "lb"), (1, "stone")),
+    *costing(5, (0, "lb"), (0, "lb")),
+    *costing(98, status="voided", cost=5),
+    *costing(99, cost=None),
+]
+SAYS: dict[str, tuple[list[Row], str, list[tuple[object, ...]]]] = {
+    # the rows of tables, what is asked, and the answer
+    "the unknown is neither open nor late": (
+        [
+            ("shipments", {"id": number, "status": status, "target_ship_date": "2024-01-05"})
+            for number, status in enumerate(STATUSES)
+        ],
+        "select is_open, verdict from marts.shipment_overview order by shipment_id",
+        [(True, "open"), (True, "open"), (False, "unknown"), (False, "unknown"), (False, "unknown"), (False, "none")],
+    ),
+    "when a shipment left": (
+        [
+            *(order(number, "01-01 00:00", "01-08 12:00") for number in (1, 2, 3, 6)),
+            *(order(number, "01-01 00:00") for number in (4, 5)),
+            *(left(number, number % 10, "01-01 12:00", "voided") for number in range(91, 97)),
+            left(10, 1, "01-07 12:00"),
+            left(20, 2, None),
+            left(30, 3, "01-09 12:00"),
+            left(40, 4, "01-07 12:00"),
+            left(50, 5, None),
+            left(60, 6, "01-06 12:00"),
+            left(61, 6, "01-08 12:00"),
+            left(62, 6, None),
+        ],
+        "select shipment_id, left_at_source, left_day::varchar from marts.shipment_timeline where has_left "
+        "order by all",
+        [
+            (10, "order", "2024-01-08"),
+            (20, "order", "2024-01-08"),
+            (30, "packed", "2024-01-09"),
+            (40, "packed", "2024-01-07"),
+            (50, "unknown", None),
+            (60, "packed", "2024-01-06"),
+            (61, "packed", "2024-01-08"),
+            (62, "order", "2024-01-08"),
+        ],
+    ),
+    "a cost that packages cannot share": (
+        COSTS,
         "select shipment_id, package_position, packages_of_shipment, has_left, cost from marts.package_costs "
         "order by shipment_id, package_position nulls last",
-    ) == [
-        *(
-            (number, position, len(weights), True, cost)
-            for number, (weights, costs, of_none) in enumerate(shipments)
-            for position, cost in (*enumerate(costs, start=1), *([(None, of_none)] if of_none else []))
-        ),
-        (98, None, 0, False, 5),
-    ]
-    assert ask(database, "select sum(cost) from marts.package_costs") == [(6 * 9 + 5,)]
-    query = (
-        "select billable_weight_value, billable_weight_unit from marts.shipment_overview where shipment_id in (2, 4)"
-    )
-    assert ask(database, f"{query} order by shipment_id") == [(3, "lb"), (None, None)], "units that differ"
-
-
-def test_a_retailer_loses_what_was_given_up(database):
-    insert(database, "retailers", id=1, code="ACME")
-    day, gone = "2024-01-05", "2024-02-01 00:00:00+00"
-    shipments = [
-        # status, missing since, whether it counts
-        ("shipped", None, True),
-        ("shipped", gone, True),
-        ("new", None, True),
-        ("never heard of", None, True),
-        ("new", gone, False),
-        ("canceled", None, False),
-        ("Voided", None, False),
-    ]
-    for number, (status, missing, _) in enumerate(shipments, start=1):
-        given = {"status": status, "packed_at": "2024-01-05", "target_ship_date": day, "_missing_since": missing}
-        insert(database, "shipments", id=number, retailer_id=1, **given)
-        insert(database, "packages", shipment_id=number, position=1)
-        # a different power of ten for each, so that the sum shows whose quantities are in it
-        insert(database, "shipment_items", shipment_id=number, id=1, quantity=10**number)
-    insert(database, "shipments", id=8, retailer_id=2, status="canceled")
-
-    counted = [number for number, (_, _, counts) in enumerate(shipments, start=1) if counts]
-    assert ask(
-        database,
+        [
+            (0, None, 0, True, 9),
+            (1, 1, 1, True, 9),
+            (2, 1, 2, True, 6),
+            (2, 2, 2, True, 3),
+            *(
+                (number, position, 2, True, cost)
+                for number in (3, 4, 5)
+                for position, cost in ((1, None), (2, None), (None, 9))
+            ),
+            (98, None, 0, False, 5),
+        ],
+    ),
+    "units that differ have no sum": (
+        COSTS,
+        "select billable_weight_value, billable_weight_unit from marts.shipment_overview where shipment_id in (2, 4) "
+        "order by shipment_id",
+        [(3, "lb"), (None, None)],
+    ),
+    "a retailer loses what was given up": (
+        [
+            ("retailers", {"id": 1, "code": "ACME"}),
+            *of_retailer(1, "shipped"),
+            *of_retailer(2, "shipped", "02-01 00:00"),
+            *of_retailer(3, "new"),
+            *of_retailer(4, "never heard of"),
+            *of_retailer(5, "new", "02-01 00:00"),
+            *of_retailer(6, "canceled"),
+            *of_retailer(7, "Voided"),
+            ("shipments", {"id": 8, "retailer_id": 2, "status": "canceled"}),
+        ],
         "select retailer_id, shipments, packages, quantity from marts.retailer_performance order by retailer_id",
-    ) == [(1, len(counted), len(counted), sum(10**number for number in counted)), (2, 0, None, None)]
+        [(1, 4, 4, 11_110), (2, 0, None, None)],
+    ),
+    "a closed order waits for no stock": (
+        [
+            *backordered(0, "processing", "backordered"),
+            *backordered(1, "New", None),
+            *backordered(2, None, None),
+            *backordered(3, "never heard of", "nor of this"),
+            *backordered(4, "canceled", "canceled"),
+            *backordered(5, "Complete", "backordered"),
+            *backordered(6, None, "complete"),
+        ],
+        "select sku, units_backordered from marts.sku_per_week",
+        [("A", 1111)],
+    ),
+}
 
 
-def test_a_closed_order_waits_for_no_stock(database):
-    orders = [
-        # state, status, whether it waits
-        ("processing", "backordered", True),
-        ("New", None, True),
-        (None, None, True),
-        ("never heard of", "nor of this", True),
-        ("canceled", "canceled", False),
-        ("Complete", "backordered", False),
-        (None, "complete", False),
-    ]
-    for number, (state, status, _) in enumerate(orders):
-        insert(database, "orders", id=number, state=state, status=status, created_at="2024-01-03 12:00:00+00")
-        insert(database, "order_items", order_id=number, id=1, sku="A", qty_backordered=10**number)
-        insert(database, "shipments", id=number, order_id=number, status="new")
-
-    waiting = sum(10**number for number, (_, _, waits) in enumerate(orders) if waits)
-    assert ask(database, "select sku, units_backordered from marts.sku_per_week") == [("A", waiting)]
+@pytest.mark.parametrize(("rows", "query", "answer"), SAYS.values(), ids=SAYS)
+def test_what_a_mart_makes_of_the_rows(rows, query, answer, database):
+    write(database, rows)
+    assert database.execute(query).fetchall() == answer
 
 
 ATTACHED = """
@@ -189,41 +179,14 @@ def test_an_attached_mart_reads_its_own_file(version, tmp_path):
         pytest.skip(f"no DuckDB {version} in {client}: .ci/run installs it")
     with duckdb.connect(tmp_path / "analytics.duckdb") as published:
         create_empty(published)
-        Scenario(published).fill()
-        names = [f"{one.schema}.{one.name}" for one in marts()]
-        rows = {name: len(ask(published, f"select distinct mart::varchar from {name} as mart")) for name in names}
-    assert min(rows.values()) > 0
+        fill(published)
+        names = [f"{mart.schema}.{mart.name}" for mart in marts()]
+        counts = {
+            name: published.execute(f"select count(distinct mart::varchar) from {name} as mart").fetchall()
+            for name in names
+        }
     environment = os.environ | ({} if version == duckdb.__version__ else {"PYTHONPATH": str(client)})
     command = [sys.executable, "-c", ATTACHED, str(tmp_path / "analytics.duckdb"), *names]
     told = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert told.stderr == ""
-    assert told.stdout.splitlines() == [f"{version} {name} {count}" for name, count in rows.items()]
-
-
-MART = """-- grain: one row
--- source: {source}, and not marts.other - or so
-create or replace view marts.{name} as
-select 1 as one -- One - no more
-from {source}"""
-
-
-def mart(name, *sources):
-    return mart_of(MART.format(name=name, source=", ".join(sources)), f"marts/{name}.sql")
-
-
-def test_marts_are_made_in_order_of_reading():
-    found = [
-        mart("a", "marts.b", "main.shipments"),
-        mart("b", "marts.c", "marts.d"),
-        mart("c", "marts.d"),
-        mart("d", "x"),
-    ]
-    assert [one.name for one in in_order(found)] == ["d", "c", "b", "a"]
-    with duckdb.connect() as connection:
-        connection.execute(
-            "create schema marts; create table x as select 1 as one; create table shipments (id integer)"
-        )
-        for one in in_order(found):
-            connection.execute(one.create)
-    with pytest.raises(CycleError):
-        in_order([mart("a", "marts.b"), mart("b", "marts.a")])
+    assert told.stdout.splitlines() == [f"{version} {name} {count}" for name, [(count,)] in counts.items()]
