@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
 import duckdb
 import pytest
 
-from wms_sandbox.app import Sandbox
-from wms_sandbox.config import SandboxConfig
 from wms_sync.privacy.fields import KEPT, PERSON, fields_of
 from wms_sync.privacy.scrub import without_orders, without_persons
 from wms_sync.service.envelope import read_envelope
 from wms_sync.service.selection import Selection
-from wms_sync.shipments.flatten.shape import create_types, shape_of
+from wms_sync.shipments.flatten.shape import create_types
 
 ADDRESS = {"type": "OrderAddress", "id": 5, "first_name": "Jane", "street": ["1 Main St"], "is_valid": True}
 CANDIDATE = {"type": "OrderAddressCandidate", "id": 6, "address_id": 5, "street": "1 Main St", "country_code": "US"}
@@ -66,53 +63,51 @@ UNASKED: dict[str, dict[str, Any]] = {
         {"custom_fields": {"email": {"value": "shop@example.test"}}, "buyer": {"email": "Jane@example.test"}}
     ),
     "in the custom fields' name, one object up": page({"custom_fields": {}, "email": "Jane@example.test"}),
-    "a key with a blank behind it": page({"buyer": {"NAME ": "Jane"}}),
-    "a key written with an escape": page({"buyer": {"ESCAPED": "Jane"}}),
     "a whole order in the shipment": page()
     | {"collection": [{"id": 1, "order": {"id": 3, "shipping_address": ADDRESS}}]},
     "a whole order without a name": page()
     | {"collection": [{"id": 1, "order": {"id": 3, "original_address": {"id": 5, "city": "Jane's Ville"}}}]},
 }
-SPELT = {b'"NAME "': b'"last_name" \n\t', b'"ESCAPED"': b'"first\\u005Fname"'}
 
 
 @pytest.mark.parametrize("case", UNASKED)
 def test_unrequested_persons_are_taken_out(case):
     content = as_bytes(UNASKED[case])
-    for written, spelt in SPELT.items():
-        content = content.replace(written, spelt)
     assert b"Jane" in content
     assert read_envelope(content, watched=True).suspect
-    assert not read_envelope(content).suspect
     clean = without_persons(content)
     assert clean is not None
     assert b"Jane" not in clean
-    assert not PERSON & set(json.loads(clean)["included"]["Order"][0])
     assert without_persons(clean) is None
     assert not read_envelope(clean, watched=True).suspect
 
 
 SENT = b"""{ "collection" : [ {"id":1 ,"a" :12345678901234567890.10}, %s ], "included":{}, "has_more":false}"""
+HIDDEN = {
+    "a blank after the key": b'{"id":2,"last_name" \n\t:"J"}',
+    "an underscore written as an escape": b'{"id":2,"first\\u005Fname":"J"}',
+    "the first letter written as an escape": b'{"id":2,"\\u0074elephone":"J"}',
+    "another letter written as an escape": b'{"id":2,"e\\u006dail":"J"}',
+    "a key that comes twice": b'{"email":1,"email":2}',
+    "an object whose key comes twice": b'{"a":{"email":"J"},"a":0}',
+    "beside a key that comes twice": b'{"a":1,"email":"J","a":1}',
+    "beside what is no UTF-8": b'{"email":1,"a":"\xff"}',
+    "beside half of a Unicode pair": b'{"email":1,"a":"\\ud83d"}',
+    "beside NaN": b'{"email":1,"a":NaN}',
+    "beside what is nested deep": b'{"email":1}, ' + b'{"a":[' * 20_000 + b"NaN" + b"]}" * 20_000,
+    "below 50 levels": b'{"a":' * 50 + b'{"email":1}' + b"}" * 50,
+    "below 5,000 levels": b'{"a":' * 5000 + b'{"email":1}' + b"}" * 5000,
+}
 
 
-@pytest.mark.parametrize(
-    "hiding",
-    [
-        b'{"email":1,"email":2}',
-        b'{"a":1,"email":"J","a":1}',
-        b'{"a":{"email":"J"},"a":0}',
-        b'{"\\u0065mail":1}',
-        b'{"email":1,"a":"\xff"}',
-        b'{"email":1,"a":NaN}',
-        b'{"a":' * 50 + b'{"email":1}' + b"}" * 50,
-        b'{"a":' * 5000 + b'{"email":1}' + b"}" * 5000,
-    ],
-    ids=range(8),
-)
+@pytest.mark.parametrize("hiding", HIDDEN.values(), ids=HIDDEN)
 def test_a_person_hidden_from_parsers_is_taken_out(hiding):
-    clean = without_persons(SENT % hiding)
+    content = SENT % hiding
+    assert read_envelope(content, watched=True).suspect
+    clean = without_persons(content)
     assert clean is not None
     assert not any(key in clean for key in (b"email", b"J"))
+    assert without_orders(content, {3}) is None
 
 
 def test_scrubbed_pages_keep_every_digit():
@@ -123,39 +118,39 @@ def test_scrubbed_pages_keep_every_digit():
     assert second == {"id": 2, "by": {}, "big": 123456789012345678901234, "b": Decimal(15), "z": Decimal("0.1")}
 
 
-@pytest.mark.parametrize("key", sorted(PERSON))
-def test_a_key_may_be_written_with_escapes(key):
-    for at, letter in enumerate(key):
-        for escape in {f"\\u{ord(letter):04x}", f"\\u{ord(letter):04X}"}:
-            written = f'"{key[:at]}{escape}{key[at + 1 :]}"'.encode()
-            content = as_bytes(page({"buyer": {"KEY": "Jane"}})).replace(b'"KEY"', written)
-            assert key in json.loads(content)["included"]["Order"][0]["buyer"]
-            assert read_envelope(content, watched=True).suspect, written
-            assert b"Jane" not in (without_persons(content) or b"Jane"), written
+WENT = {"type": "OrderAddress", "id": 5, "country": "US", "region": "Nevada", "classification": None}
+SHIPPING = {"shipping_address": {"type": "OrderAddress", "id": 5}}
+KNOWN = {"type": "Order", "id": 3, "status": "new", "items": [{"id": 4, "sku": "A"}], "custom_fields": {"email": 1}}
+EMAILED = page(KNOWN | {"email": "Jane@example.test", "nickname": "Jane"})
+STAYS: dict[str, tuple[bool, dict[str, Any], dict[str, Any]]] = {
+    # whether the order is forgotten, the page, what stays under included
+    "where an order went": (False, page(OrderAddress=[ADDRESS | WENT]), {"OrderAddress": [WENT]}),
+    "not where a forgotten order went": (
+        True,
+        page(SHIPPING, OrderAddress=[WENT]),
+        {"Order": [{"type": "Order", "id": 3} | SHIPPING], "OrderAddress": [{"type": "OrderAddress", "id": 5}]},
+    ),
+    "references, places and countries": (
+        False,
+        page(OrderAddress=[ADDRESS], OrderAddressCandidate=[CANDIDATE], RetailerShipToLocation=[LOCATION]),
+        {
+            "OrderAddress": [{"type": "OrderAddress", "id": 5}],
+            "OrderAddressCandidate": [
+                {"type": "OrderAddressCandidate", "id": 6, "address_id": 5, "country_code": "US"}
+            ],
+            "RetailerShipToLocation": [{"type": "RetailerShipToLocation", "id": 7, "code": "L7", "city": "Reno"}],
+        },
+    ),
+    "known fields of an order with an email": (False, EMAILED, {"Order": [KNOWN]}),
+    "known fields of a forgotten order with an email": (True, EMAILED, {"Order": [KNOWN]}),
+}
 
 
-def test_where_an_order_went_stays_until_forgotten():
-    kept = {"type": "OrderAddress", "id": 5, "country": "US", "region": "Nevada", "classification": None}
-    content = as_bytes(page({"shipping_address": {"type": "OrderAddress", "id": 5}}, OrderAddress=[kept]))
-    assert not read_envelope(content, watched=True).suspect
-    clean = without_orders(content, [3])
-    assert clean is not None
-    assert json.loads(clean)["included"]["OrderAddress"] == [{"type": "OrderAddress", "id": 5}]
-    whole = as_bytes(page(OrderAddress=[ADDRESS | kept]))
-    assert json.loads(without_persons(whole) or b"")["included"]["OrderAddress"] == [kept]
-
-
-def test_what_is_not_personal_stays():
-    document = page({"address_candidates": [{"id": 6}]}, OrderAddress=[ADDRESS], OrderAddressCandidate=[CANDIDATE])
-    document["included"]["RetailerShipToLocation"] = [LOCATION]
-    clean = without_persons(as_bytes(document))
-    assert clean is not None
-    assert json.loads(clean)["included"] == {
-        "Order": [{"type": "Order", "id": 3, "address_candidates": [{"id": 6}]}],
-        "OrderAddress": [{"type": "OrderAddress", "id": 5}],
-        "OrderAddressCandidate": [{"type": "OrderAddressCandidate", "id": 6, "address_id": 5, "country_code": "US"}],
-        "RetailerShipToLocation": [{"type": "RetailerShipToLocation", "id": 7, "code": "L7", "city": "Reno"}],
-    }
+@pytest.mark.parametrize(("is_forgotten", "document", "stays"), STAYS.values(), ids=STAYS)
+def test_what_is_not_personal_stays(is_forgotten, document, stays):
+    content = as_bytes(document)
+    clean = without_orders(content, {3}) if is_forgotten else without_persons(content)
+    assert json.loads(clean or b"{}")["included"] == {"Order": [{"type": "Order", "id": 3}]} | stays
 
 
 PRODUCT = {"id": 9, "custom_fields": [{"email": "shop@example.test"}]}
@@ -172,6 +167,7 @@ OF_NOBODY = [
             {"shipping_address": {"type": "OrderAddress", "id": 5}, "original_address": None},
         )
     ),
+    (page(SHIPPING, OrderAddress=[WENT]), False),
     (page() | {"collection": [{"id": 1, "items": [{"id": 2, "product": PRODUCT}]}]}, True),
     (page({"customer_note": r"it said \u0065mail"}), True),
 ]
@@ -184,20 +180,6 @@ def test_a_page_without_persons_stays_as_it_came(document, suspect):
     assert without_persons(content) is None
 
 
-@pytest.mark.parametrize(
-    "odd",
-    [b"NaN", b'"M\xfcller"', b'"\\ud83d"', *(b'{"a":[' * 20_000 + inmost + b"]}" * 20_000 for inmost in (b"", b"NaN"))],
-    ids=range(5),
-)
-def test_a_page_of_odd_json_is_scrubbed_too(odd):
-    content = as_bytes(page(OrderAddress=[ADDRESS])).replace(b"0.125", odd)
-    clean = without_persons(content)
-    assert clean is not None
-    assert b"Jane" not in clean
-    assert without_orders(as_bytes(page()).replace(b"0.125", odd), {3}) is None
-
-
-SHIPPING = {"shipping_address": {"type": "OrderAddress", "id": 5}}
 FORGOTTEN: dict[str, tuple[str, dict[str, Any]]] = {
     "its id is text": ('"3"', page(SHIPPING, OrderAddress=[ADDRESS])),
     "its id has a point": ("3.0", page(SHIPPING, OrderAddress=[ADDRESS])),
@@ -253,21 +235,12 @@ def test_a_forgotten_order_loses_its_persons(case):
     assert without_orders(content, {99}) is None
 
 
-def test_an_order_with_an_email_keeps_known_fields():
-    known = {"type": "Order", "id": 3, "status": "new", "items": [{"id": 4, "sku": "A"}], "custom_fields": {"email": 1}}
-    document = page(known | {"email": "Jane@example.test", "nickname": "Jane"})
-    for clean in (without_persons(as_bytes(document)), without_orders(as_bytes(document), {3})):
-        assert json.loads(clean or b"")["included"]["Order"] == [known]
-
-
 def test_the_types_are_read_as_duckdb_reads_them():
     with duckdb.connect() as connection:
         create_types(connection)
         for name in ("order", "shipment", "retailer_ship_to_location", "order_address", "included"):
             children = connection.sql(f'select null::"{name}"').types[0].children
             assert [child for child, _ in children] == list(fields_of(name)), name
-        kinds = shape_of(connection).included
-    assert set(KEPT) <= set(kinds)
 
 
 def test_nothing_personal_is_asked_for_without_addresses():
@@ -277,25 +250,4 @@ def test_nothing_personal_is_asked_for_without_addresses():
     assert "original_address" not in asked["fields:order"].split(",")
     assert set(asked["fields:order.address_candidates"].split(",")) <= KEPT["OrderAddressCandidate"]
     for path in ("retailer_ship_to_location", "mark_for_location", "order.mark_for_location"):
-        assert set(asked[f"fields:{path}"].split(",")) <= KEPT["RetailerShipToLocation"]
-        assert not PERSON & set(asked[f"fields:{path}"].split(","))
-
-
-def large_page() -> bytes:
-    from wms_sandbox.query import read_query
-
-    sandbox = Sandbox(SandboxConfig(shipments=200, now=datetime(2026, 3, 31, tzinfo=UTC), families=60))
-    query = read_query([("sort", "id"), ("limit", "200"), *Selection.whole(include_addresses=False).params])
-    return b"".join(sandbox._pages.write("/api/global/v1/shipping/shipments", query))
-
-
-def with_email_in_custom_fields(content: bytes) -> bytes:
-    document = json.loads(content)
-    for order in document["included"]["Order"]:
-        order["custom_fields"] = {**(order.get("custom_fields") or {}), "email": {"value": "shop@example.test"}}
-    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
-
-
-@pytest.mark.parametrize("has", [bytes, with_email_in_custom_fields], ids=["nobody", "custom fields"])
-def test_a_large_page_without_persons_is_not_suspect(has):
-    assert not read_envelope(has(large_page()), watched=True).suspect
+        assert set(asked[f"fields:{path}"].split(",")) <= KEPT["RetailerShipToLocation"] - PERSON
