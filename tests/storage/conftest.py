@@ -7,10 +7,10 @@ import math
 import secrets
 import socket
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.request import Request, urlopen
 
 import pytest
@@ -25,74 +25,55 @@ from wms_sync.settings import Settings
 KEYS = {"AWS_ACCESS_KEY_ID": "tests", "AWS_SECRET_ACCESS_KEY": "open-sesame", "AWS_REGION": "us-east-1"}
 
 
+@contextmanager
+def served(answer: Callable[..., Iterable[bytes]]) -> Iterator[str]:
+    """The address of a server with this application of WSGI."""
+    from moto.moto_server.werkzeug_app import MotoRequestHandler  # takes a second, and each process collects all tests
+    from werkzeug.serving import make_server
+
+    server = make_server("127.0.0.1", 0, answer, threaded=True, request_handler=MotoRequestHandler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
 class Wire:
-    """A port that leads to another one, unless it is ``cut``: then what is connected ends, and nothing is answered."""
+    """What leads to an S3 server, unless it is ``cut``: then each request ends without an answer."""
 
-    def __init__(self, host: str, port: int) -> None:
-        self.is_cut = False
-        self._to = (host, port)
-        self._open: list[socket.socket] = []
-        self._listening = socket.create_server(("127.0.0.1", 0))
-        threading.Thread(target=self._accept, daemon=True).start()
+    def __init__(self) -> None:
+        from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 
-    @property
-    def address(self) -> str:
-        return f"http://127.0.0.1:{self._listening.getsockname()[1]}"
+        self.address = ""
+        self._is_cut = False
+        self._moto = DomainDispatcherApplication(create_backend_app)
+
+    def answer(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        if self._is_cut:
+            environ["werkzeug.socket"].shutdown(socket.SHUT_RDWR)
+            raise ConnectionResetError
+        answered: Iterable[bytes] = self._moto(environ, start_response)
+        return answered
 
     def cut(self) -> None:
-        self.is_cut = True
-        for connection in self._open:
-            with suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR)
+        self._is_cut = True
 
     def mend(self) -> None:
-        self.is_cut = False
-
-    def close(self) -> None:
-        self.cut()
-        self._listening.close()
-
-    def _accept(self) -> None:
-        while True:
-            try:
-                near, _ = self._listening.accept()
-            except OSError:
-                return
-            if self.is_cut:
-                near.close()
-                continue
-            far = socket.create_connection(self._to)
-            self._open += (near, far)
-            for source, target in ((near, far), (far, near)):
-                threading.Thread(target=self._carry, args=(source, target), daemon=True).start()
-
-    def _carry(self, source: socket.socket, target: socket.socket) -> None:
-        with suppress(OSError):
-            while content := source.recv(65536):
-                target.sendall(content)
-        for side in (source, target):
-            with suppress(OSError):
-                side.shutdown(socket.SHUT_RDWR)
-            side.close()
+        self._is_cut = False
 
 
 @contextmanager
 def s3_server() -> Iterator[Wire]:
     """A wire to an S3 server that has the bucket ``wms``, and ``kept``, which keeps versions."""
-    from moto.server import ThreadedMotoServer  # which takes a second, and each process of the tests collects them all
-
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    wire = Wire(*server.get_host_and_port())
-    client = client_of(wire)
-    client.create_bucket(Bucket="wms")
-    client.create_bucket(Bucket="kept")
-    client.put_bucket_versioning(Bucket="kept", VersioningConfiguration={"Status": "Enabled"})
-    client.close()
-    yield wire
-    wire.close()
-    server.stop()
+    wire = Wire()
+    with served(wire.answer) as wire.address:
+        client = client_of(wire)
+        client.create_bucket(Bucket="wms")
+        client.create_bucket(Bucket="kept")
+        client.put_bucket_versioning(Bucket="kept", VersioningConfiguration={"Status": "Enabled"})
+        client.close()
+        yield wire
 
 
 def client_of(wire: Wire, keys: Mapping[str, str] = KEYS, *, service: str = "s3"):
@@ -112,24 +93,13 @@ def answering(status: int, content: bytes = b"") -> Iterator[tuple[str, list[str
     """The address of a server that gives each request the same answer, and the paths that were requested."""
     asked: list[str] = []
 
-    class Answer(BaseHTTPRequestHandler):
-        def do_PUT(self) -> None:
-            self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            asked.append(self.path)
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
+    def answer(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        asked.append(environ["PATH_INFO"])
+        start_response(f"{status} Always", [("Content-Length", str(len(content)))])
+        return [content]
 
-        do_GET = do_PUT  # noqa: N815 - as the library calls it
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Answer) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}", asked
-        server.shutdown()
+    with served(answer) as address:
+        yield address, asked
 
 
 @pytest.fixture
@@ -187,17 +157,6 @@ def keys(s3: Wire, in_bucket: dict[str, object]) -> Callable[[], set[str]]:
         return {found["Key"].removeprefix(prefix) for page in pages for found in page.get("Contents", ())}
 
     return listed
-
-
-@pytest.fixture
-def objects(s3: Wire, in_bucket: dict[str, object], keys: Callable[[], set[str]]) -> Callable[[], dict[str, bytes]]:
-    """What lies below the prefix, by key."""
-    client, prefix = client_of(s3), prefix_of(in_bucket)
-
-    def read() -> dict[str, bytes]:
-        return {key: client.get_object(Bucket="wms", Key=prefix + key)["Body"].read() for key in keys()}
-
-    return read
 
 
 def prefix_of(in_bucket: dict[str, object]) -> str:
