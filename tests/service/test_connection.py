@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import socket
 import ssl
 import threading
 from collections.abc import Iterator
-from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from ipaddress import IPv4Address
 from pathlib import Path
 
 import pytest
 from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 from pydantic import SecretStr
 from starlette.responses import JSONResponse
 
 from tests.conftest import IMPATIENT
 from wms_sync.service.client import GlobalApi
-from wms_sync.service.errors import NotSent
+from wms_sync.service.errors import NotSent, ServiceFailed
 from wms_sync.service.retrying import RetryPolicy
 
 ONCE = RetryPolicy(attempts=1, total_seconds=5, first_wait=0.01, longest_wait=0.05)
@@ -45,49 +45,32 @@ def test_no_cookie_is_sent_back(sandbox):
 
 
 def certified(folder: Path) -> ssl.SSLContext:
-    """A server's side of TLS, with a certificate of a private authority, whose own is ``authority.pem``."""
-    authority, own = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
-    issuer, server = (x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]) for name in ("Ours", "127.0.0.1"))
-    address = x509.SubjectAlternativeName([x509.IPAddress(IPv4Address("127.0.0.1"))])
-    now = datetime.now(UTC)
-    for file, name, key, extension in (
-        ("authority.pem", issuer, authority, x509.BasicConstraints(ca=True, path_length=None)),
-        ("server.pem", server, own, address),
-    ):
-        certificate = (
-            x509.CertificateBuilder(issuer, name, key.public_key(), x509.random_serial_number())
-            .not_valid_before(now - timedelta(days=1))
-            .not_valid_after(now + timedelta(days=1))
-            .add_extension(extension, critical=True)
-            .sign(authority, hashes.SHA256())
-        )
-        (folder / file).write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
-    form = serialization.PrivateFormat.PKCS8
-    (folder / "server.key").write_bytes(
-        own.private_bytes(serialization.Encoding.PEM, form, serialization.NoEncryption())
+    """A server's side of TLS, with a certificate that is its own authority, ``authority.pem``."""
+    key, now = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC)
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
+    certificate = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(IPv4Address("127.0.0.1"))]), critical=False)
+        .sign(key, hashes.SHA256())
     )
+    (folder / "authority.pem").write_bytes(certificate.public_bytes(Encoding.PEM))
+    (folder / "key.pem").write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(folder / "server.pem", folder / "server.key")
+    context.load_cert_chain(folder / "authority.pem", folder / "key.pem")
     return context
 
 
 @pytest.fixture
 def private_service(tmp_path) -> Iterator[str]:
-    """The address of a service that answers two connections, each once, if it is trusted."""
-    context = certified(tmp_path)
-
-    def serve() -> None:
-        for _ in range(2):
-            connection, _ = listener.accept()
-            with connection, suppress(OSError), context.wrap_socket(connection, server_side=True) as secured:
-                secured.recv(65536)
-                secured.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}")
-
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        thread = threading.Thread(target=serve, daemon=True)
-        thread.start()
-        yield f"https://127.0.0.1:{listener.getsockname()[1]}"
-        thread.join()
+    """The address of a service that answers whoever trusts it: that it cannot do what is asked."""
+    with HTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as server:
+        server.socket = certified(tmp_path).wrap_socket(server.socket, server_side=True)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"https://127.0.0.1:{server.server_port}"
+        server.shutdown()
 
 
 def test_a_private_certificate_authority_names_its_setting(private_service, tmp_path, monkeypatch):
@@ -97,5 +80,5 @@ def test_a_private_certificate_authority_names_its_setting(private_service, tmp_
     ):
         api.get("/x", read=bytes)
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authority.pem"))
-    with GlobalApi(private_service, SecretStr("t"), policy=ONCE) as api:
-        assert api.get("/x", read=bytes).read == b"{}"
+    with GlobalApi(private_service, SecretStr("t"), policy=ONCE) as api, pytest.raises(ServiceFailed, match="501"):
+        api.get("/x", read=bytes)

@@ -13,7 +13,7 @@ from tests.conftest import IMPATIENT
 from tests.service.test_client import answer_first
 from wms_sandbox.errors import failed
 from wms_sandbox.faults import IN_ITS_PLACE, AnswerLost, Disconnect, ProxyAnswer, Truncated, in_its_place
-from wms_sync.master_data.kinds import LOCATION_TAGS, RETAILERS
+from wms_sync.master_data.kinds import LOCATION_TAGS
 from wms_sync.service.client import GlobalApi
 from wms_sync.service.creates import Created, Creates, already_in_use
 from wms_sync.service.errors import (
@@ -35,9 +35,9 @@ Create = Callable[..., Created]
 
 @pytest.fixture
 def create(sandbox) -> Iterator[Create]:
-    """Create a location tag, or what else is given."""
+    """Create a location tag."""
     with GlobalApi(sandbox.base_url, SecretStr("sandbox-token"), policy=IMPATIENT, transport=sandbox) as api:
-        yield lambda body=TAG, kind=LOCATION_TAGS: Creates(api).create(kind.endpoint, body, wrapped_in=kind.wrapped_in)
+        yield lambda: Creates(api).create(LOCATION_TAGS.endpoint, TAG, wrapped_in=LOCATION_TAGS.wrapped_in)
 
 
 def statuses(sandbox) -> list[int]:
@@ -85,8 +85,9 @@ def test_what_counts_as_done(sandbox, create, answer, id_, warnings):
     assert statuses(sandbox) == [answer.status_code]
 
 
-IN_OTHER_FORMS: list[tuple[Response, list[str], str]] = [
-    # the answer; the keys that are named; what is said, where it said that no reason was given
+DETAILS = [{"key": f"key{at}", "message": "is <carrier>_<SERVICE>\x07"} for at in range(30)]
+REFUSED: list[tuple[Response, list[str], str]] = [
+    # the answer, the keys that are named, what is said
     *(
         (JSONResponse(body, 422), [], said)
         for body, said in (
@@ -118,6 +119,17 @@ IN_OTHER_FORMS: list[tuple[Response, list[str], str]] = [
         for trace in (b"0", DEEP)
     ),
     *((Response("<html>", status), [], "no reason given.") for status in (400, 413, 422)),
+    # another form is cut
+    (JSONResponse({"message": "x" * 5000}, 422), [], f"message: {'x' * 290}…"),
+    # the service's own is shown whole
+    (
+        JSONResponse(
+            {"errors": [{"type": "parser", "message": "Not so."}, {"type": "new", "message": "-", "details": DETAILS}]},
+            422,
+        ),
+        ["", *(f"key{at}" for at in range(30))],
+        "Not so.; " + "; ".join(f"key{at}: is <carrier>_<SERVICE>" for at in range(30)) + ".",
+    ),
     *(
         (Response("<html>", status), [], "no reason given. Check that WMS_BASE_URL is the address of the instance.")
         for status in (404, 405)
@@ -125,8 +137,8 @@ IN_OTHER_FORMS: list[tuple[Response, list[str], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("answer", "keys", "says"), IN_OTHER_FORMS)
-def test_a_refusal_in_another_form_is_shown(sandbox, create, answer, keys, says):
+@pytest.mark.parametrize(("answer", "keys", "says"), REFUSED)
+def test_a_refusal_is_shown(sandbox, create, answer, keys, says):
     answer_first(sandbox, 1, lambda: answer)
     with pytest.raises(Rejected) as error:
         create()
@@ -224,45 +236,6 @@ def test_what_was_not_done_is_sent_again(sandbox, create, answer):
     assert len(sandbox.sandbox.location_tags()) == 1
 
 
-def test_no_answer_after_a_failure_is_in_doubt(sandbox, create):
-    answers = [failed(503), AnswerLost()]
-    sandbox.sandbox.intercept = lambda _: answers.pop(0)
-    with pytest.raises(InDoubt):
-        create()
-    assert not answers
-
-
-@pytest.mark.parametrize("status", [400, 422])
-@pytest.mark.parametrize("type_", ["parser", "parameters", "openapi", "application", "unable_to_process", "new one"])
-def test_every_type_of_error_is_read(sandbox, create, status, type_):
-    errors = [{"type": type_, "message": "Not so."}, {"type": type_, "message": "-", "details": [{"key": "a.b"}]}]
-    answer_first(sandbox, 1, lambda: JSONResponse({"errors": errors}, status))
-    with pytest.raises(Rejected, match=r"Not so\.") as error:
-        create()
-    assert error.value.problems == (Problem(type_, "", "Not so."), Problem(type_, "a.b", ""))
-    assert error.value.status == status
-
-
-@pytest.mark.parametrize(
-    "body",
-    ["x" * 5000, json.dumps({"message": "x" * 5000}), json.dumps({"errors": {f"k{at}": "x" * 50 for at in range(99)}})],
-)
-def test_another_form_is_cut_to_300_characters(sandbox, create, body):
-    answer_first(sandbox, 1, lambda: Response(body, 422))
-    with pytest.raises(Rejected) as error:
-        create()
-    assert len(str(error.value).partition("answered 422: ")[2]) == 300
-
-
-def test_the_services_own_form_is_shown_whole(sandbox, create):
-    details = [{"key": f"key{at}", "message": "is <carrier>_<SERVICE>\x07"} for at in range(30)]
-    errors = {"errors": [{"type": "parameters", "message": "No.", "details": details}]}
-    answer_first(sandbox, 1, lambda: JSONResponse(errors, 422))
-    with pytest.raises(Rejected, match="key29: is <carrier>_<SERVICE>") as error:
-        create()
-    assert str(error.value).isprintable()
-
-
 @pytest.mark.parametrize("status", [200, 403, 422, 500])
 @pytest.mark.parametrize(
     "body",
@@ -280,14 +253,6 @@ def test_no_form_of_an_answer_shows_the_token(sandbox, create, body, status):
     with pytest.raises(ApiError, match=r"\(withheld\)") as error:
         create()
     assert "sandbox-token" not in str(error.value)
-
-
-def test_a_name_in_use_is_recognised(create):
-    create({"code": "acme", "name": "ACME"}, RETAILERS)
-    with pytest.raises(Rejected) as error:
-        create({"code": "acme", "name": "Other"}, RETAILERS)
-    assert already_in_use(error.value, "code", "acme")
-    assert not already_in_use(error.value, "name", "Other")
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import signal
-import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from itertools import chain, repeat
+from socketserver import BaseRequestHandler, ThreadingTCPServer
 from time import sleep
 
 import pytest
@@ -29,56 +28,39 @@ TOO_LATE = "was not complete after|was still sending after"
 """Between two reads of the body, or in one."""
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 SENT_FOR_EVER = {
-    "a header": (HEAD + b"X-Slow: ", b"a"),
-    "a header after header": (HEAD, b"X-Slow: a\r\n"),
-    "interim answers": (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
-    "the size of a chunk": (HEAD + b"Transfer-Encoding: chunked\r\n\r\n", b"0"),
-    "chunks": (HEAD + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\n \r\n"),
-    "trailers": (HEAD + b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n", b"X-Slow: a\r\n"),
-    "a body that ends with its connection": (HEAD + b"\r\n{}", b" "),
-    "a body with a length": (HEAD + b"Content-Length: 1000000\r\n\r\n{", b" "),
+    # the piece, and what comes before it
+    "a header": (b"a", HEAD + b"X-Slow: "),
+    "a header after header": (b"X-Slow: a\r\n", HEAD),
+    "interim answers": (b"HTTP/1.1 100 Continue\r\n\r\n", b""),
+    "the size of a chunk": (b"0", HEAD + b"Transfer-Encoding: chunked\r\n\r\n"),
+    "chunks": (b"1\r\n \r\n", HEAD + b"Transfer-Encoding: chunked\r\n\r\n"),
+    "trailers": (b"X-Slow: a\r\n", HEAD + b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n"),
+    "a body that ends with its connection": (b" ", HEAD + b"\r\n{}"),
+    "a body with a length": (b" ", HEAD + b"Content-Length: 1000000\r\n\r\n{"),
 }
 
 
 @contextmanager
-def dripping(begins: bytes, piece: bytes, *, first: bytes | None = None) -> Iterator[str]:
-    """A server that begins each answer so and then sends the piece again and again; yields its address.
-
-    Where a connection has a ``first`` answer, it gives that one whole, and drips the answer to the next request.
-    """
+def dripping(piece: bytes, *beginnings: bytes) -> Iterator[str]:
+    """A server that begins its answers so, one after the other on a connection, and sends pieces after the last one."""
     ended = threading.Event()
-    listener = socket.create_server(("127.0.0.1", 0))
 
-    def answer(connection: socket.socket) -> None:
-        with connection, suppress(OSError):
-            connection.recv(65536)
-            if first is not None:
-                connection.sendall(first)
-                connection.recv(65536)
-            for part in chain([begins], repeat(piece)):
-                connection.sendall(part)
-                if ended.wait(EVERY):
-                    return
+    class Drip(BaseRequestHandler):
+        def handle(self) -> None:
+            for begins in beginnings:
+                self.request.recv(65536)
+                self.request.sendall(begins)
+            with suppress(OSError):
+                while not ended.wait(EVERY):
+                    self.request.sendall(piece)
 
-    def serve() -> None:
-        with suppress(OSError):
-            while True:
-                connection, _ = listener.accept()
-                answering.append(threading.Thread(target=answer, args=[connection], daemon=True))
-                answering[-1].start()
-
-    answering: list[threading.Thread] = []
-    serving = threading.Thread(target=serve, daemon=True)
-    serving.start()
-    try:
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-    finally:
-        ended.set()
-        listener.shutdown(socket.SHUT_RDWR)  # ends accept
-        listener.close()
-        for thread in (serving, *answering):
-            thread.join()
-    assert first is None or len(answering) == 1, "a kept connection was not used again"
+    with ThreadingTCPServer(("127.0.0.1", 0), Drip) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}"
+        finally:
+            ended.set()
+            server.shutdown()
 
 
 def client(url: str, limits: TimeLimits = LIMITS) -> GlobalApi:
@@ -97,20 +79,20 @@ def test_a_read_ends_with_its_deadline(name):
 def test_a_silence_ends_with_its_time_limit():
     """Long before the deadline, which large pages need."""
     limits = TimeLimits(connect=2, read=0.1, answer=3)
-    with dripping(HEAD, b"") as url, client(url, limits) as api, pytest.raises(Unreachable, match="ReadTimeout"):
+    with dripping(b"", HEAD) as url, client(url, limits) as api, pytest.raises(Unreachable, match="ReadTimeout"):
         api.get("/x", read=bytes)
 
 
 def test_a_refusal_without_end_is_a_refusal():
     refusal = b"HTTP/1.1 502 Bad\r\nContent-Length: 100000\r\n\r\n"
-    with dripping(refusal, b" ") as url, client(url) as api, pytest.raises(ServiceFailed, match="502"):
+    with dripping(b" ", refusal) as url, client(url) as api, pytest.raises(ServiceFailed, match="502"):
         api.get("/x", read=bytes)
 
 
 def test_a_kept_connection_has_deadlines():
     """The second request opens no connection, so nothing hands a socket over."""
     first = HEAD + b"Content-Length: 2\r\n\r\n{}"
-    with dripping(HEAD, b"X-Slow: a\r\n", first=first) as url, client(url) as api:
+    with dripping(b"X-Slow: a\r\n", first, HEAD) as url, client(url) as api:
         assert api.get("/x", read=bytes).read == b"{}"
         with pytest.raises(Unreachable, match=TOO_LATE):
             api.get("/x", read=bytes)

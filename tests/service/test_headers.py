@@ -9,7 +9,7 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tests.conftest import FEWER, IMPATIENT, NOW, logged, needs
+from tests.conftest import FEWER, IMPATIENT, NOW, needs
 from wms_sandbox.app import STATUS, Sandbox
 from wms_sync.intervals import Interval
 from wms_sync.reports.doctor import examine
@@ -40,41 +40,35 @@ def heard(bench, requests: int = 3) -> list[str]:
     with GlobalApi.from_settings(bench.settings, policy=IMPATIENT, warn=said.append, transport=bench.transport) as api:
         for _ in range(requests):
             api.get(STATUS, read=bytes)
-    return [one.partition(" answers with ")[2] for one in said]
+    return [sentence.partition(" answers with ")[2] for sentence in said]
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "says"),
-    [
-        ("Deprecation", "@1688169599", "Deprecation: @1688169599. This interface, which wms-sync uses, will"),
-        ("Deprecation", "true", "Deprecation: true. This interface, which wms-sync uses, will be withdrawn"),
-        (
-            "Sunset",
-            "Sat, 31 Dec 2026 23:59:59 GMT",
-            "Sunset: Sat, 31 Dec 2026 23:59:59 GMT. This interface, which wms-sync uses, stops working then",
-        ),
-        (
-            "Warning",
-            '110 proxy "Response is stale"',
-            'Warning: 110 proxy "Response is stale". If the code is 110',
-        ),
-        ("Warning", '299 - "Use v2\x85 of <b>this</b>"', 'Warning: 299 - "Use v2 of this ".'),
-        ("Warning", "odd", "Warning: odd."),
-    ],
-)
-def test_a_header_is_reported_once_with_its_meaning(bench, announcing, name, value, says):
-    announcing((name, value))
-    [said] = heard(bench)
-    assert said.startswith(says)
+USED = "This interface, which wms-sync uses,"
+ANNOUNCED: list[tuple[list[tuple[str, str]], list[str]]] = [
+    # the headers of each answer, and how what is reported begins
+    ([("Deprecation", "@1688169599")], [f"Deprecation: @1688169599. {USED} will be withdrawn"]),
+    (
+        [("Sunset", "Sat, 31 Dec 2026 23:59:59 GMT")],
+        [f"Sunset: Sat, 31 Dec 2026 23:59:59 GMT. {USED} stops working then"],
+    ),
+    (
+        [("Warning", '110 proxy "Response is stale"')],
+        ['Warning: 110 proxy "Response is stale". If the code is 110'],
+    ),
+    ([("Warning", '299 - "Use v2\x85 of <b>this</b>"')], ['Warning: 299 - "Use v2 of this ".']),
+    ([("Warning", "odd")], ["Warning: odd."]),
+    (
+        [("Warning", '299 a "One"'), ("Warning", '299 a "Two of sandbox-token"')],
+        ['Warning: 299 a "One".', 'Warning: 299 a "Two of (withheld)".'],
+    ),
+]
 
 
-def test_each_of_several_warnings_is_reported(bench, announcing):
-    token = bench.settings.api_token.get_secret_value()
-    announcing(("Warning", '299 a "One"'), ("Warning", f'299 a "Two of {token}"'))
-    first, second = heard(bench)
-    assert first.startswith('Warning: 299 a "One".')
-    assert second.startswith('Warning: 299 a "Two of ')
-    assert token not in second
+@pytest.mark.parametrize(("headers", "says"), ANNOUNCED)
+def test_a_header_is_reported_once_with_its_meaning(bench, announcing, headers, says):
+    announcing(*headers)
+    found = heard(bench)
+    assert [sentence[: len(begins)] for sentence, begins in zip(found, says, strict=True)] == says
 
 
 def test_a_changing_text_is_not_reported_for_ever(bench, announcing):
@@ -86,11 +80,7 @@ def test_what_is_announced_is_kept_and_shown(sandbox, settings_for, announcing):
     settings = settings_for(sandbox)
     announcing(("Sunset", "Sat, 31 Dec 2026 23:59:59 GMT"))
     operation = Operation(settings, source="test", transport=sandbox)
-    with logged() as told:
-        operation.backfill(Interval(NOW - timedelta(days=30), NOW))
-    assert operation.read is not None
-    [warning] = [one for one in operation.read.warnings if "Sunset" in one]
-    assert told.count(warning) == 1
-    assert warning in needs(settings)
-    [found] = [one for one in examine(settings, transport=sandbox) if one.name == "headers"]
+    operation.backfill(Interval(NOW - timedelta(days=30), NOW))
+    assert "Sunset: Sat" in "\n".join(needs(settings))
+    [found] = [finding for finding in examine(settings, transport=sandbox) if finding.name == "headers"]
     assert (found.severity, "Sunset: Sat" in found.text) == ("warning", True)
