@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.conftest import turn_at
+from tests.lakes import Lakes
 from wms_sync.state.turns import Turn
 
 
@@ -19,7 +20,10 @@ def turn(url, tmp_path) -> Iterator[Turn]:
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.proof)])
 def url(request, tmp_path) -> str:
+    """An empty database."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/deep/state.db"
     server: str = request.getfixturevalue("postgres_url")
+    for statement in ("drop schema public cascade", "create schema public"):
+        Lakes(server).execute(server, statement)
     return server

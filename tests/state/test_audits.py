@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import text
 
 from wms_sync.state.audits import Audit, AuditResult, Audits, MissingShipment
 
@@ -17,9 +16,6 @@ DAY = timedelta(days=1)
 @pytest.fixture
 def audits(url, turn) -> Iterator[Audits]:
     with Audits(url, turn) as store:
-        with store._transaction() as connection:
-            for table in ("audits", "missing_shipments"):
-                connection.execute(text(f"delete from {table}"))  # PostgreSQL is one for all tests
         yield store
 
 
@@ -59,13 +55,3 @@ def test_an_audit_dated_ahead_does_not_stay_newest(audits):
     audits.begin(audit("a", MOMENT + 40 * DAY))
     audits.begin(audit("b", MOMENT + DAY))
     assert [(found.window_id, found.read_at) for found in audits.all()] == [("a", MOMENT), ("b", MOMENT + DAY)]
-
-
-def test_a_stub_counts_unless_known_as_missing(audits):
-    known = MissingShipment(7, "a", MOMENT, MOMENT + 2 * DAY)
-    audits.begin(audit("a"), [known])
-    before, within, after = (MissingShipment(7, f"stub {days}", MOMENT + days * DAY) for days in (-1, 1, 2))
-    other = MissingShipment(8, "stub 1", MOMENT + DAY, MOMENT + 3 * DAY)
-    for _ in range(2):  # a window that is merged again finds its stubs again
-        audits.mark_deleted([before, within, other, after])
-        assert audits.all_missing() == (before, known, other, after)

@@ -9,19 +9,15 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
-from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from sqlalchemy.exc import DBAPIError
 
 from tests.conftest import turn_at
 from tests.lakes import Lakes, name_of
-from tests.postgres import end_sessions
 from wms_sync.intervals import Interval
 from wms_sync.reports.doctor import examine
 from wms_sync.settings import Settings
-from wms_sync.state.engine import open_engine, silent
 from wms_sync.state.errors import StateBusy, StateDamaged, StateError, StateNewer, StateRefused, StateUrlError
 from wms_sync.state.store import StateStore, Window
 from wms_sync.upkeep.recovery import begin
@@ -40,17 +36,12 @@ def test_others_see_writes_after_a_second_opening(tmp_path):
     """To open and close the file beside SQLite dropped its locks: another process then deleted the log in use."""
     url = f"sqlite:///{tmp_path}/state.db"
     day = Interval(datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 3, 2, tzinfo=UTC))
+    command = [sys.executable, "-c", ELSEWHERE, str(tmp_path / "state.db")]
     with closing(turn_at(url, tmp_path)) as turn, StateStore(url, turn) as store:
         StateStore(url).close()
-        assert windows_elsewhere(tmp_path) == "0"
+        assert subprocess.check_output(command) == b"0\n"
         store.begin_windows([Window.begun("w1", day, reason="sync", run_id="run", signature="s", service=None)])
-        assert windows_elsewhere(tmp_path) == "1"
-
-
-def windows_elsewhere(folder: Path) -> str:
-    """How many windows another process finds."""
-    command = [sys.executable, "-c", ELSEWHERE, str(folder / "state.db")]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+        assert subprocess.check_output(command) == b"1\n"
 
 
 @pytest.mark.parametrize("kept", [0, 1, 4])
@@ -75,9 +66,17 @@ def test_a_busy_state_store_is_named(tmp_path):
                 connection.exec_driver_sql("begin immediate")
 
 
-@pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:"])
-def test_a_state_store_in_memory_is_refused(url):
-    with pytest.raises(StateUrlError, match="does not name a file"):
+@pytest.mark.parametrize(
+    ("url", "says"),
+    [
+        ("sqlite://", "does not name a file"),
+        ("sqlite:///:memory:", "does not name a file"),
+        ("nonsense", "WMS_STATE_URL"),
+        ("mysterydb://host/x", "WMS_STATE_URL"),
+    ],
+)
+def test_a_url_that_names_no_database_is_refused(url, says):
+    with pytest.raises(StateUrlError, match=says):
         StateStore(url)
 
 
@@ -184,52 +183,34 @@ def test_status_names_a_data_folder_without_access():
 
 
 @pytest.fixture
-def database(postgres_url) -> Iterator[str]:
-    lakes = Lakes(postgres_url)
-    yield lakes.new()
-    lakes.remove()
+def lakes(postgres_url) -> Iterator[Lakes]:
+    made = Lakes(postgres_url)
+    yield made
+    made.remove()
 
 
-def test_a_postgresql_that_takes_no_writes_is_named(postgres_url, tmp_path, database):
+@pytest.fixture
+def database(lakes) -> str:
+    url: str = lakes.new()
+    return url
+
+
+def test_a_postgresql_that_takes_no_writes_is_named(lakes, tmp_path, database):
     settings = Settings.load(_env_file=None, data_dir=tmp_path / "data", state_url=database)
-
-    def found() -> list[str]:
-        return [finding.text for finding in examine(settings) if (finding.name, finding.severity) == ("state", "error")]
-
-    assert found() == []
-    made_read_only = f"alter database {name_of(database)} set default_transaction_read_only = on"
-    Lakes(postgres_url).execute(postgres_url, made_read_only)
+    lakes.execute(database, f"alter database {name_of(database)} set default_transaction_read_only = on")
     said = r"refuses a statement \(cannot execute .* in a read-only transaction\)\. It is a standby.* to the primary"
     with pytest.raises(StateRefused, match=said):
         turn_at(database, tmp_path)
-    assert re.search(said, "\n".join(found()))
+    [found] = [finding.text for finding in examine(settings) if (finding.name, finding.severity) == ("state", "error")]
+    assert re.search(said, found)
 
 
-def test_a_role_without_rights_is_named(postgres_url, tmp_path, database):
+def test_a_role_without_rights_is_named(lakes, database):
     StateStore(database).close()
     role = f"r{uuid4().hex}"
-    lakes = Lakes(postgres_url)
-    lakes.execute(postgres_url, f"create role {role} login")
-    try:
-        with pytest.raises(StateRefused, match=r"a statement \(permission denied for table .*\)\. In WMS_STATE_URL"):
-            StateStore(database.replace("wms@", f"{role}@"))
-    finally:
-        lakes.execute(postgres_url, f"drop role {role}")
-
-
-def test_an_ended_session_is_named(database):
-    engine = open_engine(database)
-    with engine.connect() as connection:
-        end_sessions(database, "true")
-        with pytest.raises(DBAPIError) as lost:
-            connection.exec_driver_sql("select 1")
-    with engine.connect() as connection, pytest.raises(DBAPIError) as defect:
-        connection.exec_driver_sql("select nothing")
-    engine.dispose()
-    assert re.match(
-        r"The state store does not answer \(.*terminat.*\)\. Run again once it does", str(silent(lost.value)), re.DOTALL
-    )
-    assert silent(defect.value) is None
+    lakes.execute(database, f"create role {role} login")
+    with pytest.raises(StateRefused, match=r"a statement \(permission denied for table .*\)\. In WMS_STATE_URL"):
+        StateStore(database.replace("wms@", f"{role}@"))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from msgspec.structs import asdict, replace
 
-from tests.conftest import turn_at
 from wms_sync.state.ledger import ROWS_PER_STATEMENT, UNSURE, Entry, PushedFile, PushFiles, PushLedger, Sighting, State
 
 MOMENT = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -20,16 +19,9 @@ def ledger(url, turn) -> Iterator[PushLedger]:
         yield opened
 
 
-@pytest.fixture
-def service(request) -> str:
-    """One for each test: the database of the tests is one for all."""
-    name: str = request.node.name
-    return name
-
-
-def intent(service: str, key: str, **values) -> Entry:
+def intent(key: str, **values) -> Entry:
     entry = Entry(
-        service=service,
+        service="service",
         kind="retailers",
         key=key,
         state=State.INTENDED,
@@ -46,27 +38,27 @@ def intent(service: str, key: str, **values) -> Entry:
     return replace(entry, **values)
 
 
-def test_an_outcome_takes_the_place_of_its_intent(ledger, service):
-    intended = intent(service, "ü|'\"")
+def test_an_outcome_takes_the_place_of_its_intent(ledger):
+    intended = intent("ü|'\"")
     ledger.record([intended])
-    assert ledger.entries(service, "retailers", [intended.key]) == {intended.key: intended}
+    assert ledger.entries("service", "retailers", [intended.key]) == {intended.key: intended}
     created = replace(intended, state=State.CREATED, remote_id=2**40, settled_at=MOMENT + timedelta(seconds=1))
     ledger.record([created])
-    assert ledger.entries(service, "retailers", [intended.key]) == {intended.key: created}
+    assert ledger.entries("service", "retailers", [intended.key]) == {intended.key: created}
 
 
-def test_kinds_services_and_keys_are_apart(ledger, service):
-    others = [intent(service, "A"), intent(f"{service}2", "a"), intent(service, "a", kind="products")]
-    ledger.record([intent(service, "a", attempts=9), *others])
-    assert [entry.attempts for entry in ledger.entries(service, "retailers", ["a", "b"]).values()] == [9]
-    assert set(ledger.entries(service, "retailers", ["a", "A"])) == {"a", "A"}
-    assert set(others) <= set(ledger.all())
+def test_kinds_services_and_keys_are_apart(ledger):
+    others = [intent("A"), intent("a", service="another"), intent("a", kind="products")]
+    ledger.record([intent("a", attempts=9), *others])
+    assert [entry.attempts for entry in ledger.entries("service", "retailers", ["a", "b"]).values()] == [9]
+    assert set(ledger.entries("service", "retailers", ["a", "A"])) == {"a", "A"}
+    assert set(others) < set(ledger.all())
 
 
-def test_many_rows_are_written_and_read(ledger, service):
-    rows = [intent(service, f"key {number}") for number in range(2 * ROWS_PER_STATEMENT + 1)]
+def test_many_rows_are_written_and_read(ledger):
+    rows = [intent(f"key {number}") for number in range(2 * ROWS_PER_STATEMENT + 1)]
     ledger.record(rows)
-    assert ledger.entries(service, "retailers", [row.key for row in rows]) == {row.key: row for row in rows}
+    assert ledger.entries("service", "retailers", [row.key for row in rows]) == {row.key: row for row in rows}
 
 
 LATER = MOMENT + timedelta(days=1)
@@ -80,36 +72,29 @@ LATER = MOMENT + timedelta(days=1)
         ({"settled_at": LATER}, {"settled_at": LATER, "seen_at": MOMENT}),
     ],
 )
-def test_the_newer_copy_of_a_row_is_kept(ledger, service, older, newer):
-    old, new = [intent(service, "a", **older)], [intent(service, "a", **newer)]
+def test_the_newer_copy_of_a_row_is_kept(ledger, older, newer):
+    old, new = [intent("a", **older)], [intent("a", **newer)]
     ledger.record(old)
     assert (ledger.take_in(old), ledger.take_in(new), ledger.take_in(old)) == (0, 1, 0)
     with ledger._engine.begin() as late:  # one that compared before another wrote
         late.execute(ledger._upsert(only_newer=True), asdict(old[0]))
-    assert ledger.entries(service, "retailers", ["a"]) == {"a": new[0]}
+    assert ledger.entries("service", "retailers", ["a"]) == {"a": new[0]}
 
 
-@pytest.mark.parametrize("state", State)
-def test_a_sighting_settles_a_doubt_once(ledger, service, state):
-    ledger.record([intent(service, "a", state=state)])
-    ledger.record_sightings([Sighting(service, "retailers", "a", 7, MOMENT)])
-    ledger.record_sightings([Sighting(service, "retailers", "a", 8, MOMENT + timedelta(days=1))])
-    entry = ledger.entries(service, "retailers", ["a"])["a"]
-    assert (entry.remote_id, entry.seen_at) == (7, MOMENT)
-    assert entry.state is (State.CREATED if state in UNSURE else state)
-
-
-def test_an_id_that_an_answer_brought_stays(ledger, service):
-    ledger.record([intent(service, "a", state=State.CREATED, remote_id=5)])
-    ledger.record_sightings([Sighting(service, "retailers", "a", 7, MOMENT)])
-    assert ledger.entries(service, "retailers", ["a"])["a"].remote_id == 5
-
-
-def test_counts_are_by_kind_and_state(tmp_path):
-    url = f"sqlite:///{tmp_path}/state.db"
-    with PushLedger(url, turn_at(url, tmp_path)) as ledger:
-        ledger.record([intent("s", "a"), intent("s", "b"), intent("s", "c", state=State.DOUBT)])
-        assert ledger.counts() == {("retailers", State.INTENDED): 2, ("retailers", State.DOUBT): 1}
+@pytest.mark.parametrize(
+    ("state", "answered", "becomes", "remote_id"),
+    [
+        *((state, None, State.CREATED if state in UNSURE else state, 7) for state in State),
+        (State.CREATED, 5, State.CREATED, 5),
+    ],
+)
+def test_a_sighting_settles_a_doubt_once(ledger, state, answered, becomes, remote_id):
+    """An id that an answer brought stays."""
+    ledger.record([intent("a", state=state, remote_id=answered)])
+    ledger.record_sightings([Sighting("service", "retailers", "a", 7, MOMENT)])
+    ledger.record_sightings([Sighting("service", "retailers", "a", 8, MOMENT + timedelta(days=1))])
+    entry = ledger.entries("service", "retailers", ["a"])["a"]
+    assert (entry.state, entry.remote_id, entry.seen_at) == (becomes, remote_id, MOMENT)
 
 
 def test_a_transaction_is_on_disk_before_it_counts(tmp_path):
@@ -117,13 +102,13 @@ def test_a_transaction_is_on_disk_before_it_counts(tmp_path):
         assert connection.exec_driver_sql("pragma synchronous").scalar() == 2
 
 
-def test_the_newest_push_of_a_file_counts(url, turn, service):
-    first = PushedFile(service, "retailers", "/a.csv", "0" * 64, "run", 2, 1, "The service is down.", MOMENT, None)
+def test_the_newest_push_of_a_file_counts(url, turn):
+    first = PushedFile("service", "retailers", "/a.csv", "0" * 64, "run", 2, 1, "The service is down.", MOMENT, None)
     other = replace(first, path="/b.csv", began_at=MOMENT + timedelta(hours=1), unsent=0)
     with PushFiles(url, turn) as files:
         for file in (other, first, replace(first, kind="products", unsent=0, waits=0)):
             files.record(file)
-        assert files.of_kind(service, "retailers") == {"/a.csv": first, "/b.csv": other}
-        assert [file for file in files.unfinished() if file.service == service] == [first, other]
+        assert files.of_kind("service", "retailers") == {"/a.csv": first, "/b.csv": other}
+        assert list(files.unfinished()) == [first, other]
         files.record(replace(first, unsent=0, waits=0, ended_at=MOMENT))
-        assert [file for file in files.unfinished() if file.service == service] == [other]
+        assert list(files.unfinished()) == [other]

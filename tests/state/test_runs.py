@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 from msgspec.structs import replace
@@ -21,8 +21,6 @@ MOMENT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 @pytest.fixture
 def records(url):
     with RunRecords(url) as opened:
-        with opened._engine.begin() as connection:
-            connection.execute(schema.runs.delete())  # the server is one for all tests
         yield opened
 
 
@@ -34,7 +32,6 @@ def test_a_run_of_two_phases_is_one_record(records):
     records.phase_ended("a", "load", 2.0, {"merged": 70})
     records.ended("a", "succeeded", data_as_of=MOMENT)
     [record] = records.newest(5)
-    assert record == records.of("a")
     assert record == replace(
         between,
         outcome="succeeded",
@@ -44,15 +41,7 @@ def test_a_run_of_two_phases_is_one_record(records):
         ended_at=record.ended_at,
     )
     assert (record.purpose, record.source) == ("sync", "schedule")
-    assert record.started_at <= record.ended_at <= datetime.now(UTC)
     assert records.of("b") is None
-
-
-def test_a_failure_keeps_its_message_and_its_kind(records):
-    records.started("a", "push retailers", "command line")
-    records.ended("a", "failed", error="The token was refused.", error_kind="Unauthorized")
-    record = records.of("a")
-    assert (record.outcome, record.error, record.error_kind) == ("failed", "The token was refused.", "Unauthorized")
 
 
 def test_only_the_newest_are_kept(records):
@@ -65,14 +54,6 @@ def test_only_the_newest_are_kept(records):
     kept = records.newest(2 * KEPT)
     assert len(kept) == KEPT
     assert (kept[0].run_id, kept[-1].run_id) == (f"run-{KEPT + 2}", "run-3")
-
-
-def test_a_run_dated_ahead_does_not_stay_newest(records):
-    records.started("ahead", "sync", "schedule")
-    with records._engine.begin() as connection:
-        connection.execute(schema.runs.update().values(started_at=datetime.now(UTC) + timedelta(days=40)))
-    records.started("since", "sync", "schedule")
-    assert [record.run_id for record in records.newest(5)] == ["since", "ahead"]
 
 
 def test_an_open_run_without_its_lock_was_killed(records, url, tmp_path):
@@ -96,16 +77,6 @@ def test_a_run_that_ends_meanwhile_was_not_killed(records, tmp_path):
     before = records.of("a")
     records.ended("a", "succeeded")
     assert records.as_it_is(Layout(tmp_path), before).outcome == "succeeded"
-
-
-def test_a_run_of_several_steps_reopens_its_record(records):
-    records.started("a", "backfill", "ui")
-    records.phase_ended("a", "read", 1.0, {"records": 7})
-    records.ended("a", "succeeded", data_as_of=MOMENT)
-    records.started("a", "loading the tables", "ui")
-    [reopened] = records.newest(5)
-    assert (reopened.purpose, reopened.outcome, reopened.ended_at) == ("backfill", "running", None)
-    assert reopened.counts == {"records": 7}
 
 
 def test_each_pushed_kind_has_its_own_lock():

@@ -16,7 +16,7 @@ from wms_sync.state.errors import TakenOver
 from wms_sync.state.ledger import Entry, PushLedger, State
 from wms_sync.state.schema import turns
 from wms_sync.state.store import StateStore
-from wms_sync.state.turns import newest_epoch, taking_turn
+from wms_sync.state.turns import taking_turn
 
 
 @pytest.fixture
@@ -25,16 +25,9 @@ def overtake(url, tmp_path) -> Callable[[], None]:
     return lambda: turn_at(url, tmp_path).close()
 
 
-def test_each_turn_counts_further_and_names_its_holder(url, turn, overtake):
-    overtake()
-    newest: Any = newest_epoch(url)
-    first = turn.epoch.row
-    assert (newest.epoch, newest.what, newest.purpose) == (first.epoch + 1, "writer", "test")
-    assert newest.host == "this host"
-    assert newest.began_at >= first.began_at
+def test_many_at_once_get_an_epoch_each(url, turn, tmp_path):
+    """Turns of another lock, which end no turn of this one."""
 
-
-def test_many_at_once_get_an_epoch_each(url, tmp_path):
     def take(number: int) -> int:
         with closing(turn_at(url, tmp_path / str(number), what="push-many")) as taken:
             return taken.epoch.row.epoch
@@ -43,28 +36,21 @@ def test_many_at_once_get_an_epoch_each(url, tmp_path):
     with ThreadPoolExecutor(4) as pool:
         epochs = sorted(pool.map(take, range(1, 13)))
     assert epochs == list(range(first + 1, first + 13))
+    turn.epoch.check()
 
 
 def test_the_state_store_refuses_an_overtaken_turn(url, turn, overtake):
-    name = turn.folder.name  # the database of the tests is one for all
-    intent = Entry("service", "products", name, State.INTENDED, "{}", "0" * 64, None, "run", 1, None, NOW, None, None)
+    intent = Entry("service", "products", "a", State.INTENDED, "{}", "0" * 64, None, "run", 1, None, NOW, None, None)
     with StateStore(url, turn) as store, PushLedger(url, turn) as ledger:
-        store.observe(name, 1, "mine")
+        store.observe("seen", 1, "mine")
         overtake()
         with pytest.raises(TakenOver, match="has taken over"):
-            store.observe(name, 2, "late")
+            store.observe("seen", 2, "late")
         with pytest.raises(TakenOver, match="no create"):
             ledger.record([intent])
-        seen: Any = store.observation(name)
+        seen: Any = store.observation("seen")
         assert (seen.value, seen.about) == (1, "mine")
-        assert ledger.entries("service", "products", [name]) == {}
-
-
-def test_turns_of_different_locks_are_independent(url, turn, tmp_path):
-    with closing(turn_at(url, tmp_path, what="push-retailers")) as other:
-        turn.epoch.check()
-        other.epoch.check()
-        assert turn.folder.is_dir()
+        assert ledger.entries("service", "products", ["a"]) == {}
 
 
 def test_the_next_turn_waits_for_a_write(url, turn, overtake):
@@ -122,12 +108,3 @@ def test_errors_of_an_overtaken_run_are_explained(url, overtake, tmp_path):
     with pytest.raises(TakenOver, match="this run, the night \\(run one, process") as error:
         night()
     assert isinstance(error.value.__cause__, FileNotFoundError)
-
-
-def test_an_error_in_its_own_turn_stays(url, tmp_path):
-    with (
-        pytest.raises(ValueError, match="mine"),
-        taking_turn(url, Layout(tmp_path), "the night"),
-    ):
-        raise ValueError("mine")
-    assert list(Layout(tmp_path).turns.iterdir()) == []
