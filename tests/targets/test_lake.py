@@ -6,13 +6,15 @@ A first sync is made once. Tests that only read share a copy of it, ``first``; `
 from __future__ import annotations
 
 import dataclasses
+import os
 import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, closing
+from collections.abc import Iterator
+from contextlib import closing
 from datetime import date, timedelta
+from importlib.metadata import distribution
 from pathlib import Path
 
 import dagster as dg
@@ -33,7 +35,7 @@ from tests.unpacked import files_holding
 from tests.upkeep.test_forget import MARK, marked_in_new_places
 from wms_sandbox.app import Sandbox
 from wms_sandbox.transport import InProcess
-from wms_sync.catalogue import Mart, Table, marts, quote, stored_tables
+from wms_sync.catalogue import quote, stored_tables
 from wms_sync.cli.runs import run_maintain
 from wms_sync.errors import SettingsError
 from wms_sync.reports.doctor import examine
@@ -46,15 +48,14 @@ from wms_sync.settings import Settings
 from wms_sync.shipments.load.checks import checks
 from wms_sync.shipments.load.refresh import rebuild, refresh
 from wms_sync.state.errors import TakenOver
-from wms_sync.state.ledger import LEDGER_LACKS
 from wms_sync.state.lock import WRITER, Held, Holder
 from wms_sync.state.turns import Epoch
-from wms_sync.targets.database import create_empty, row_counts
+from wms_sync.targets.database import create_empty
 from wms_sync.targets.ducklake.catalogue import STATISTICS
-from wms_sync.targets.ducklake.place import ONLY_FROM_WHEELS, path_of
+from wms_sync.targets.ducklake.place import ONLY_FROM_WHEELS
 from wms_sync.targets.ducklake.session import opened_for_writing
 from wms_sync.targets.ducklake.target import Lake
-from wms_sync.targets.ducklake.upkeep import AT_ONCE, LARGE
+from wms_sync.targets.ducklake.upkeep import AT_ONCE
 from wms_sync.targets.errors import (
     AnalyticsError,
     DatabaseOpenError,
@@ -68,7 +69,6 @@ from wms_sync.targets.errors import (
 from wms_sync.targets.target import target_of
 from wms_sync.upkeep.backup import backup
 from wms_sync.upkeep.forget import forget
-from wms_sync.upkeep.forget_plan import orders_named, plan_forget
 from wms_sync.upkeep.recovery import begin, recover
 from wms_sync.upkeep.restore import DataFolderInUse, restore
 from wms_sync.upkeep.verify import verify
@@ -79,8 +79,6 @@ OF_THE_LAST_LOAD = {"ops_latest_load", "ops_checks", "ops_loads"}
 HOUR = 3600
 FEW = dataclasses.replace(CONFIG, shipments=80, families=20)
 """Most of what a lake costs is by table."""
-ONLY_GROWING = ("shipments", "shipment_items", "orders", "order_items")
-"""Tables that lose no row when shipments change."""
 FETCHED = "connection.execute('select max(updated_at) from main.shipments').fetchone()[0].timestamp()"
 FILES_AFTER = 40
 """The most files that the tables together have after maintenance."""
@@ -117,9 +115,6 @@ def synced_once(service: InProcess, lakes: Lakes, tmp_path_factory: pytest.TempP
     )
     with closing(opened_store(settings)) as store:
         assert not target_of(settings).is_published
-        assert target_of(settings).examined() == "not created yet"
-        with pytest.raises(DatabaseOpenError), target_of(settings).published():
-            pass
         bench = Bench(settings, store, service)
         recover(bench.run)
         _, refreshed = synced(bench)
@@ -157,41 +152,25 @@ def file_of(lake: Bench, folder: Path) -> Settings:
     settings = lake.settings.model_copy(update={"analytics": "file", "state_url": None, "data_dir": folder})
     shutil.copytree(lake.layout.raw, settings.layout.raw)
     settings.layout.forgotten_orders.write_text("[]")
-    with closing(opened_store(settings)) as store:
-        recover(Bench(settings, store).run)
-        refresh(Bench(settings, store).run)
+    with begin(settings, "sync") as run:
+        refresh(run)
     return settings
 
 
-def everything(settings: Settings) -> dict[str, list[tuple[object, ...]]]:
-    """The rows of every table and mart, without the mirror of the state store, which saw one of them being read."""
-    return rows_of(settings, (*stored_tables(), *marts()))
-
-
 def stored(settings: Settings) -> dict[str, list[tuple[object, ...]]]:
-    """The same without the marts, which are queries of the tables."""
-    return rows_of(settings, stored_tables())
-
-
-def rows_of(settings: Settings, relations: Iterable[Mart | Table]) -> dict[str, list[tuple[object, ...]]]:
+    """The rows of every table, without the mirror of the state store, which saw one of them being read."""
     found = {}
     with target_of(settings).published() as connection:
-        for relation in relations:
-            columns = ", ".join(quote(name) for name in relation.column_names if name not in OF_THE_LOAD)
-            rows = connection.execute(f"select {columns} from {relation.qualified}").fetchall()
-            found[relation.slug] = sorted(rows, key=repr)
+        for table in stored_tables():
+            columns = ", ".join(quote(name) for name in table.column_names if name not in OF_THE_LOAD)
+            rows = connection.execute(f"select {columns} from {table.qualified}").fetchall()
+            found[table.slug] = sorted(rows, key=repr)
     del found["ops_windows"]
     return found
 
 
-def assert_equal(settings: Settings, other: Settings) -> None:
-    expected = everything(other)
-    for slug, rows in everything(settings).items():
-        assert rows == expected[slug], slug
-
-
 def test_loads_give_what_a_file_gets(lake, service, tmp_path):
-    """Also a load after one that was refused, into a lake of another release: tables, history and marts."""
+    """Also a load after one that was refused, into a lake of another release."""
     target = Lake(lake.settings)
     service.sandbox.advance(seconds=2 * HOUR, changed=30, new=10, packages_added=8, packages_removed=8, orders=10)
     service.sandbox.advance(seconds=10)
@@ -213,17 +192,14 @@ def test_loads_give_what_a_file_gets(lake, service, tmp_path):
         connection.execute("update ops.latest_load set definitions = 'another'")
     assert target.examined() == "the next load updates the lake to this release"
     before = target.version
-    loaded = refresh(lake.run)
-    assert loaded.published
+    assert refresh(lake.run).published
     assert target.examined() == "the lake has the tables that sql/ defines"
     assert target.version == before + 1, "one transaction is one snapshot"
     assert {window.state for window in lake.store.windows()} == {"loaded"}
-    assert_equal(lake.settings, file_of(lake, tmp_path / "file"))
+    found, expected = stored(lake.settings), stored(file_of(lake, tmp_path / "file"))
+    assert {slug for slug in expected if found[slug] != expected[slug]} == set()
     with target.published() as connection:
-        message = connection.execute("select commit_message from lake.snapshots() order by snapshot_id").fetchall()
-        comments = connection.execute("select count(*) from ops.columns where comment <> ''").fetchall()
-    assert message[-1] == ("test (run None)",)
-    assert comments == [(sum(len(mart.columns) for mart in marts()),)]
+        assert connection.execute("select shipments from marts.freshness").fetchall() == [(FEW.shipments + 10,)]
 
 
 LATE = {
@@ -272,7 +248,6 @@ def test_a_lost_commit_shows_no_values(lake):
     assert target.version == before
     refused = "Failed to execute query \"insert 'planted person'\nmore\": ERROR:  it is full\nCONTEXT: planted"
     assert without_statement(duckdb.Error(refused)) == "Failed to execute query; it is full"
-    assert without_statement(duckdb.Error("Unable to connect")) == "Unable to connect"
 
 
 def catalogued(lake: Bench) -> list[tuple[object, ...]]:
@@ -287,73 +262,66 @@ def test_maintenance_leaves_few_files_and_spares_open_readers(lake, capsys):
     settings, target = lake.settings, Lake(lake.settings)
     query = "select sum(hash(found)) from shipments as found union all select sum(hash(found)) from orders as found"
 
-    def is_requested() -> bool:
-        schedule = definitions.build(settings).resolve_schedule_def("maintenance")
-        return bool(schedule.evaluate_tick(dg.build_schedule_context()).run_requests)
+    def is_requested(nights: int) -> bool:
+        built = definitions.build(settings.model_copy(update={"maintenance_nights": nights}))
+        ticked = built.resolve_schedule_def("maintenance").evaluate_tick(dg.build_schedule_context())
+        return bool(ticked.run_requests)
 
-    with closing(opened_for_writing(lake.settings, lake.store.turn)) as connection:  # as a small load
+    with closing(opened_for_writing(settings, lake.store.turn)) as connection:  # as a small load
         connection.execute("insert into ops.loads select * replace ('another' as window_id) from ops.loads limit 1")
         connection.execute("update orders set status = status where id % 9 = 0")
-    assert target.loads_gathered > 0
-    assert not is_requested(), "that many loads have not gathered yet"
-    settings = settings.model_copy(update={"maintenance_nights": target.loads_gathered})
-    assert is_requested()
-    before, scattered = stored(settings), sum(table.files for table in tables_of(lake.settings))
+    gathered = target.loads_gathered
+    assert (is_requested(gathered + 1), is_requested(gathered)) == (False, True)
+    before, scattered = stored(settings), sum(table.files for table in tables_of(settings))
     with target.published() as early, target.published() as late:
         late.begin()
         late.execute("from ops.loads limit 0")  # it reads the state of now, and the tables only later
         expected = early.execute(query).fetchall()
         assert run_maintain(settings) == 3  # the data is as old as the clock of the sandbox
         assert early.execute(query).fetchall() == late.execute(query).fetchall() == expected
-    left = sum(table.files for table in tables_of(lake.settings))
+    left = sum(table.files for table in tables_of(settings))
     assert f"{left:,} files instead of {scattered:,}; deleted 0 that no reader needs" in capsys.readouterr().out
     assert left <= FILES_AFTER
     assert left < scattered
-    assert (target.loads_gathered, is_requested()) == (0, False)
+    assert (target.loads_gathered, is_requested(gathered)) == (0, False)
 
+    orphan = settings.layout.lake / "main" / "orders" / "of-a-killed-load.parquet"
+    orphan.write_bytes(b"PAR1")
     with closing(opened_store(settings)) as store:  # the days are over in which readers might need what was replaced
-        orphan = settings.layout.lake / "main" / "orders" / "of-a-killed-load.parquet"
-        orphan.write_bytes(b"PAR1")
-        done = target.maintain(store.turn, timedelta(0))
+        target.maintain(store.turn, timedelta(0))
         version = target.version
         again = target.maintain(store.turn, timedelta(0))
         store.turn.close()
-    assert (done.tables, done.files, again.deleted, target.version) == (0, left, 0, version)
+    assert (again.files, again.deleted, target.version) == (left, 0, version)
     assert len([*settings.layout.lake.rglob("*.parquet")]) == left
-    assert not orphan.exists()
     assert stored(settings) == before
 
 
 def test_an_old_catalogue_that_lacks_files_is_rebuilt(lake, lakes, synced_once, service):
     """Maintenance has deleted what the catalogue names that an administrator puts back."""
     settings, lost = lake.settings, "If files of a lake are lost, `wms-sync rebuild`"
-    newest = max(window.landed_at for window in lake.store.windows("loaded"))
     service.sandbox.advance(seconds=2 * HOUR, changed=10)
     service.sandbox.advance(seconds=10)
     lake.read()
     with closing(opened_for_writing(settings, lake.store.turn)) as connection:
         [(order,)] = connection.execute("select min(id) from orders where ship_to_country is not null").fetchall()
         connection.execute("update orders set status = status")
-        before = row_counts(connection)
     Lake(settings).maintain(lake.store.turn, AT_ONCE)
     lake.store.close()
     lakes.replace(settings.database_url, synced_once.database_url)
     lakes.execute(settings.database_url, MOVED, f"{settings.layout.lake}/")
 
     with begin(settings, "sync") as run:
-        doubted = run.store.observation(LEDGER_LACKS)
         with pytest.raises(AnalyticsError, match=lost):
             refresh(run)
         run.store.remember_forgotten([order])
-    assert doubted is not None
-    assert doubted.value == int(newest.timestamp()), "the lake's copy of the ledger is as old"
     with pytest.raises(MaintenanceError, match=lost), begin(settings, "sync"):
         pass
     version = Lake(settings).version
     with begin(settings, "rebuild", from_scratch=True) as run:
         rebuilt = rebuild(run)
     assert rebuilt.published
-    assert {slug for slug in ONLY_GROWING if rebuilt.rows[slug] < before[slug]} == set()
+    assert rebuilt.rows["shipments"] >= FEW.shipments
     assert Lake(settings).version == version + 1
     with begin(settings, "sync") as run:
         assert run.store.forgotten() == {order}
@@ -361,23 +329,6 @@ def test_an_old_catalogue_that_lacks_files_is_rebuilt(lake, lakes, synced_once, 
     with target_of(settings).published() as connection:
         sent_to = connection.execute("select ship_to_country from orders where id = ?", [order]).fetchall()
     assert sent_to == [(None,)]
-
-
-def test_maintenance_spares_large_files_with_few_deleted_rows(lake):
-    target = Lake(lake.settings)
-
-    def maintained(statement: str) -> tuple[int, int]:
-        with closing(opened_for_writing(lake.settings, lake.store.turn)) as connection:
-            connection.execute(statement)
-        target.maintain(lake.store.turn, timedelta(0))
-        stored = {table.table_name: table for table in tables_of(lake.settings)}
-        return stored["brands"].data_files, stored["brands"].delete_files
-
-    brands = "select 1000000000 + n, md5(n::varchar) || md5((-n)::varchar) from range(350_000) as numbers (n)"
-    assert maintained(f'insert into main.brands (id, "name") {brands}') == (1, 0)
-    assert sum(table.data_bytes for table in tables_of(lake.settings) if table.table_name == "brands") > LARGE
-    assert maintained("delete from main.brands where id = 1000000000") == (1, 1)
-    assert maintained("delete from main.brands where id between 1000000000 and 1000010000") == (1, 0)
 
 
 def test_a_lake_keeps_nothing_of_a_forgotten_order(lake):
@@ -391,9 +342,8 @@ def test_a_lake_keeps_nothing_of_a_forgotten_order(lake):
         owner.execute("analyze")
         assert in_the_database(lake_url, greatest) == statistics
         for name in STATISTICS:  # PostgreSQL keeps frequent values of the catalogue itself, as it does by default
-            owner.execute(
-                f"alter table lake.{name} alter min_value set statistics -1, alter max_value set statistics -1"
-            )
+            columns = "alter min_value set statistics -1, alter max_value set statistics -1"
+            owner.execute(f"alter table lake.{name} {columns}")
         owner.execute("analyze")
     order = int(greatest.removeprefix(MARK.partition("%")[0]).partition("-")[0])
     mark = (MARK % order).encode()
@@ -403,15 +353,12 @@ def test_a_lake_keeps_nothing_of_a_forgotten_order(lake):
     sampled = in_the_files(lake_url, mark) - statistics  # none of them where PostgreSQL compresses the values
     assert sampled <= {"pg_catalog.pg_statistic", "pg_toast.pg_toast_2619"}
     assert {part.split("/")[0] for part in files_holding(folder, mark)} == {"raw", "parquet", "lake"}
-    in_parquet = [str(folder / key) for key in settings.layout.parquet_files("pii_order_addresses")]
     with duckdb.connect(settings.layout.published) as moved:  # from before the installation moved to the lake
         create_empty(moved)
-        query = "select * from read_parquet($1, union_by_name = true) where first_name = $2"
-        moved.execute(f"insert into pii.order_addresses by name {query}", [in_parquet, mark.decode()])
+        moved.execute(
+            "insert into pii.order_addresses (id, order_id, last_name) values (1, ?, ?)", [order, mark.decode()]
+        )
     before = stored(settings)
-    [named] = orders_named(settings, lake.store, [str(order)])
-    planned = plan_forget(settings, lake.store, [order])
-    assert named.is_in_tables
 
     done = forget(lake.run, [order])
 
@@ -419,30 +366,14 @@ def test_a_lake_keeps_nothing_of_a_forgotten_order(lake):
     assert in_the_files(lake_url, mark) == set()
     assert files_holding(folder, mark) == set()
     assert done.databases == 2
-    assert done.rows > sum(planned.rows.values())
     settings.layout.published.unlink()
     after = stored(settings)
     lost = {slug: [row for row in rows if row not in after[slug]] for slug, rows in before.items()}
     assert {slug for slug, rows in lost.items() if rows} >= {"orders", "pii_order_addresses", "order_status_history"}
     assert [row for rows in lost.values() for row in rows if mark.decode() not in repr(row)] == []
-    assert {slug for slug in before if len(before[slug]) != len(after[slug])} <= {
-        "pii_order_addresses",
-        "pii_order_address_candidates",
-        "ops_forgotten_orders",
-    }
-    version = target_of(settings).version
-    assert forget(lake.run, [order]).rows == 0
-    assert target_of(settings).version == version
     as_file = replace(lake.run, settings=settings.model_copy(update={"analytics": "file"}))
     with pytest.raises(FormerLake, match="drop schema lake cascade"):
         forget(as_file, [order])
-
-
-def waits_for_locks(lake: Bench) -> set[str]:
-    """How long the sessions of this process wait, of which several are kept open."""
-    with ExitStack() as several:
-        sessions = [several.enter_context(lake.store._reading()) for _ in range(5)]
-        return {session.exec_driver_sql("show lock_timeout").scalar_one() for session in sessions}
 
 
 def test_a_reader_in_a_transaction_holds_up_nobody(lake, caplog):
@@ -456,7 +387,6 @@ def test_a_reader_in_a_transaction_holds_up_nobody(lake, caplog):
         [found] = [finding for finding in examine(lake.settings) if finding.name == "forget"]
         assert "pg_terminate_backend(" in found.what_to_do
         assert lake.store.forgotten(unfinished=True) == {4711}
-        assert waits_for_locks(lake) == {"0"}, "no setting of a session is left for others"
     recover(lake.run)
     assert lake.store.forgotten(unfinished=True) == frozenset()
 
@@ -467,7 +397,7 @@ def test_reports_read_the_lake(first, tmp_path):
     assert report.freshness["shipments"] >= FEW.shipments
     assert {check.name for check in last_checks(settings)} == {check.name for check in checks()}
     with target_of(settings).published() as connection:
-        [shipment] = connection.execute("select min(id) from shipments").fetchone() or ()
+        [(shipment,)] = connection.execute("select min(id) from shipments").fetchall()
     assert explain(settings, first.store, str(shipment)).versions
     assert export(settings, "freshness", tmp_path / "freshness.csv").rows == 1
     assert verify(settings).damaged == ()
@@ -493,12 +423,9 @@ def test_an_analyst_reads_as_shown_and_cannot_write(first, analyst):
     with psycopg.connect(plain(first.settings.database_url), autocommit=True) as owner:
         texts = "select count(*) from lake.ducklake_file_column_stats natural join lake.ducklake_column"
         texts += " where column_type = 'varchar' and min_value is not null"
-        kinds = "select count(*) from lake.ducklake_file_column_stats where min_value is not null"
-        [[seen]] = owner.execute(texts).fetchall()
-        assert seen > 0
+        assert owner.execute(texts).fetchall() > [(0,)]
         owner.execute("set role analyst")
         assert owner.execute(texts).fetchall() == [(0,)]
-        assert owner.execute(kinds).fetchall() > [(0,)]
     shown = "\n".join(reader_lines(first.settings))
     assert all(f"  {statement};" in shown for statement in attach_statements(first.settings))
     names: dict[str, duckdb.DuckDBPyConnection] = {}
@@ -515,41 +442,38 @@ def test_an_analyst_reads_as_shown_and_cannot_write(first, analyst):
             connection.execute("delete from other.shipments")
 
 
-def test_an_analyst_reads_in_a_new_environment(first, analyst, tmp_path):
-    """Only what is shown is installed: elsewhere other packages bring what DuckDB's wheel does not require."""
+def test_an_analyst_needs_only_what_is_shown(first, analyst, tmp_path):
+    """Elsewhere other packages bring what DuckDB's wheel does not require."""
     of_file = first.settings.model_copy(update={"analytics": "file", "state_url": None, "data_dir": tmp_path / "data"})
     change(
         empty_tables(of_file.layout.published),
         "insert into shipments (id, updated_at) values (1, '2026-03-31 12:00:00+00')",
     )
     [line] = [line for line in reader_lines(of_file) if line.startswith("Python ")]
-    opened, _, install_for_file = line.removeprefix("Python ").partition(", after ")
+    opened, _, install = line.removeprefix("Python ").partition(", after ")
     shown = list(reader_lines(first.settings))
     [installs] = [number for number, line in enumerate(shown) if line.startswith("  pip install ")]
-    lines_of_lake = shown[installs + 1 : shown.index("", installs)]
-    for_file, for_lake = (
-        {package.partition("==")[0] for package in shlex.split(install)[2:]}
-        for install in (install_for_file, shown[installs])
-    )
-    assert for_lake - for_file == {"duckdb-extension-ducklake", "duckdb-extension-postgres-scanner"}
-    assert for_file < for_lake, "so it is installed with the lake's"
-
-    python = tmp_path / "environment" / "bin" / "python"
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", python.parent.parent], check=True)
-    pip = [sys.executable, "-m", "pip", "--python", python, "install", "--no-compile"]
-    if subprocess.run([*pip, *shlex.split(shown[installs])[2:]]).returncode != 0:
-        reached = subprocess.run([*pip, "--dry-run", "--no-deps", "duckdb"], capture_output=True, text=True)
-        assert reached.returncode != 0, shown[installs]
-        pytest.skip(f"pip finds no packages here: {reached.stderr.strip().splitlines()[-1]}")
-    for settings, lines in (
-        (of_file, ["import duckdb", f"connection = {opened.strip()}"]),
-        (first.settings, lines_of_lake),
+    of_lake = shown[installs + 1 : shown.index("", installs)]
+    for settings, packages, lines in (
+        (of_file, install, ["import duckdb", f"connection = {opened.strip()}"]),
+        (first.settings, shown[installs], of_lake),
     ):
+        environment = installed_alone(packages, tmp_path / settings.analytics)
         script = "\n".join([*map(str.strip, lines), f"print({FETCHED})"])
-        printed = subprocess.run([python, "-c", script], check=True, stdout=subprocess.PIPE, text=True).stdout
+        printed = subprocess.check_output([sys.executable, "-S", "-c", script], env=environment, text=True)
         with target_of(settings).published() as connection:
             [(expected,)] = connection.execute("select max(updated_at) from main.shipments").fetchall()
         assert float(printed) == expected.timestamp()
+
+
+def installed_alone(install: str, folder: Path) -> dict[str, str]:
+    """The environment of a Python that has only the packages of a ``pip install``."""
+    folder.mkdir()
+    for package in shlex.split(install)[2:]:
+        found = distribution(package.partition("==")[0])
+        for name in {file.parts[0] for file in found.files or ()}:
+            (folder / name).symlink_to(str(found.locate_file(name)))
+    return {**os.environ, "PYTHONPATH": str(folder)}
 
 
 def test_extensions_come_from_the_installed_wheels(first):
@@ -558,8 +482,6 @@ def test_extensions_come_from_the_installed_wheels(first):
         assert set(connection.execute(query).fetchall()) == {("ducklake",), ("postgres_scanner",)}
         settings = "select name, value from duckdb_settings() where name like '%\\_extensions' escape '\\'"
         assert dict(connection.execute(settings).fetchall()).items() >= ONLY_FROM_WHEELS.items()
-    with pytest.raises(SettingsError, match=r"DuckDB's extension unheard_of .* Install wms-sync\[lake\]"):
-        path_of("unheard_of")
 
 
 def test_an_absent_postgresql_shows_no_password():
@@ -578,20 +500,16 @@ def test_an_absent_postgresql_shows_no_password():
 def test_a_backup_restores_state_and_files(lake, tmp_path):
     """The next load makes the lake."""
     settings = lake.settings
-    before, forgotten = stored(settings), lake.store.forgotten()
-    [window, *_] = lake.store.windows("loaded")
+    before = stored(settings)
     made = backup(settings, tmp_path / "backups").backup
     assert not [place for place in made.files if place.startswith(("lake", "analytics"))]
     lake.store.turn.close()
     with pytest.raises(DataFolderInUse, match="--over"):
         restore(settings, tmp_path / "backups")
     done = restore(settings, tmp_path / "backups", over=settings.data_dir)
-    assert (done.left_out, done.forgotten, done.creates_unknown_since) == ({}, len(forgotten), None)
+    assert (done.left_out, done.creates_unknown_since) == ({}, None)
     assert not target_of(settings).is_published
-    with closing(opened_store(settings)) as store:
-        assert store.forgotten() == forgotten
-        assert store.window(window.id).state == "loaded"
-        assert refresh(Bench(settings, store).run).published
-        store.turn.close()
+    with begin(settings, "sync") as run:
+        assert refresh(run).published
     after = stored(settings)
     assert {slug for slug in before if after[slug] != before[slug]} <= OF_THE_LAST_LOAD
