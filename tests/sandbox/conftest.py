@@ -3,8 +3,7 @@
 HTTP itself is tested in both forms (``test_transport.py``).
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -15,7 +14,6 @@ import pytest
 
 from wms_sandbox.app import DELETE_TAG, LOCATION_TAGS, PRODUCTS, RETAILERS, SHIPMENTS, Sandbox
 from wms_sandbox.config import SandboxConfig
-from wms_sandbox.server import SandboxServer
 from wms_sandbox.transport import InProcess
 
 TOKEN = "a-token"
@@ -31,25 +29,19 @@ class Service:
 
     sandbox: Sandbox
     client: httpx.Client
-    transport: httpx.BaseTransport | None = None
 
     def stranger(self) -> httpx.Client:
         """A client without a token."""
-        return httpx.Client(base_url=self.client.base_url, transport=self.transport)
+        return httpx.Client(base_url=InProcess.base_url, transport=InProcess(self.sandbox))
 
-    def get(self, *parameters: tuple[str, Any]) -> httpx.Response:
-        return self.client.get(SHIPMENTS, params=list(parameters))
-
-    def listing(self, *parameters: tuple[str, Any]) -> dict[str, Any]:
-        """An envelope that must have come with 200."""
-        response = self.get(*parameters)
-        assert response.status_code == 200, response.text
-        return dict(response.json())
+    def get(self, **parameters: str) -> httpx.Response:
+        """List shipments."""
+        return self.client.get(SHIPMENTS, params=parameters).raise_for_status()
 
     @cached_property
     def shipments(self) -> list[dict[str, Any]]:
         """All shipments of a service that nobody changes, at most 1,000, in rising order of their ids."""
-        page = self.listing(("fields", "all"), ("fields:packages", "all"), ("sort", "id"), ("limit", "1000"))
+        page = self.get(**{"fields": "all", "fields:packages": "all", "sort": "id", "limit": "1000"}).json()
         assert page["has_more"] is False
         return list(page["collection"])
 
@@ -69,23 +61,9 @@ def start() -> Callable[..., Service]:
 
     def _start(**settings: Any) -> Service:
         within = InProcess(Sandbox(replace(CONFIG, **settings)))
-        client = httpx.Client(base_url=within.base_url, headers=AUTHORISED, transport=within)
-        return Service(within.sandbox, client, within)
+        return Service(within.sandbox, httpx.Client(base_url=within.base_url, headers=AUTHORISED, transport=within))
 
     return _start
-
-
-@pytest.fixture(scope="session")
-def on_socket() -> Iterator[Callable[..., Service]]:
-    """Serves a sandbox of a configuration until the end."""
-    with ExitStack() as running:
-
-        def _start(**settings: Any) -> Service:
-            server = running.enter_context(SandboxServer(Sandbox(replace(CONFIG, **settings))))
-            client = httpx.Client(base_url=server.base_url, headers=AUTHORISED, timeout=30)
-            return Service(server.sandbox, running.enter_context(client))
-
-        yield _start
 
 
 @pytest.fixture(scope="session")

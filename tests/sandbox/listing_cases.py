@@ -6,8 +6,8 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from tests.sandbox.case import Case, counts, gives, has_ids, has_status, is_sorted, listing, refused, walks
-from wms_sandbox.app import ADVANCE, SHIPMENTS, STATUS
+from tests.sandbox.case import Case, gives, has_ids, has_status, is_sorted, listing, refused, walks
+from wms_sandbox.app import ADVANCE, DESCRIPTION, SHIPMENTS, STATUS
 
 EMPTY = {"collection": [], "included": {}, "has_more": False, "next": None, "previous": None}
 LIMITS = (7, 64, 100, 599, 600, 601, 1000)
@@ -19,13 +19,6 @@ SORTS: dict[str, Callable[[Any], Any]] = {
     "updated_at": lambda shipment: datetime.fromisoformat(shipment["updated_at"]),
     "packed_at": lambda shipment: (shipment.get("packed_at") is not None, shipment.get("packed_at") or ""),
 }
-
-
-def by_merchant_then_id(page: Any) -> bool:
-    """Merchants rise, and ids fall within each."""
-    merchants = {order["id"]: order["merchant"]["id"] for order in page["included"]["Order"]}
-    keys = [(merchants[shipment["order"]["id"]], -shipment["id"]) for shipment in page["collection"]]
-    return keys == sorted(keys) and len(set(merchants.values())) > 5
 
 
 def at_cursor(sort: str, name: str, cursor: int) -> Case:
@@ -48,6 +41,7 @@ AUTH = [
         for path in (SHIPMENTS, f"{SHIPMENTS}?limit=wrong", STATUS, ADVANCE, "/nowhere")
     ),
     Case("facts", "GET", STATUS, has_status(200)),
+    Case("facts", "GET", DESCRIPTION, gives(lambda description: len(description["paths"]) == 5)),
     Case("4", "GET", "/api/global/v1/shipping/shipment", has_status(404)),
     Case("4.4", "POST", SHIPMENTS, has_status(405)),
 ]
@@ -119,9 +113,7 @@ WALKS = [
         gives(lambda page: (page["collection"], page["has_more"], page["next"]) == ([], False, None)),
     ),
     *(
-        listing(
-            "4.4", f"filter=id{{gt:100500}}&count=1&{more}", counts(lambda ids: [key for key in ids if key > 100500])
-        )
+        listing("4.4", f"filter=id{{gt:100500}}&count=1&{more}", gives(lambda page: page["meta"]["count"] == 433))
         for more in ("limit=1", "limit=1000", "sort=id&cursor_start=101000")
     ),
     *(
@@ -129,6 +121,5 @@ WALKS = [
         for field, key in SORTS.items()
         for sign in ("", "-")
     ),
-    listing("4.4", "sort=merchant_id,-id&limit=1000&fields:order=merchant", gives(by_merchant_then_id)),
 ]
 CASES = [*AUTH, *PARAMETERS, *PAGES, *WALKS]

@@ -146,6 +146,7 @@ CASES = [
         {"code": {"in": ["OLD", "ACME"]}},
         on="used",
     ),
+    call("shipment.info", lambda found: found["id"] == 100919 and "quantity" in found["items"][0], "0799177561"),
     wrong_call("shipment.info", 101, "none such"),
     wrong_call("shipment.info", -32602, 100_001),
 ]
