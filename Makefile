@@ -37,7 +37,7 @@ soak: $(STAMP)
 # each promise broken in a copy of the source, to see its tests fail; FAULTS="-k receipt" chooses. Python's compiled files
 # are copied too, so that each copy compiles only what was changed
 faults: $(STAMP)
-	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m tests.faults $(FAULTS)
+	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n 2 -v -o faulthandler_timeout=0 tests/faults/planting.py $(FAULTS)
 
 # the wheel in an empty environment of each Python that is here; downloads every dependency
 wheel: $(STAMP)

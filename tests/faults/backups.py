@@ -1,7 +1,5 @@
 """Faults in backup and restore, and in what commands write where somebody names a file."""
 
-from __future__ import annotations
-
 from tests.faults.fault import Fault
 
 LOST = "the data folder is lost"

@@ -1,7 +1,5 @@
 """Faults in taking content that does not fit: a value is lost without a word, or taken for what it is not."""
 
-from __future__ import annotations
-
 from tests.faults.fault import Fault
 
 PAGES = ("tests/test_content.py",)

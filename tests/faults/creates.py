@@ -1,7 +1,5 @@
 """Faults in pushing: something is created twice, or nobody knows that it may have been created."""
 
-from __future__ import annotations
-
 from tests.faults.fault import Fault
 
 ONE = "Nothing is created twice unless someone accepts that risk with `--resend`"

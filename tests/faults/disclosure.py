@@ -1,7 +1,5 @@
 """Faults in keeping secrets and persons where they belong."""
 
-from __future__ import annotations
-
 from tests.faults.fault import Fault
 
 PERSONS = "Nothing of a person is stored that was not asked for, or that was forgotten"

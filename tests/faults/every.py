@@ -1,7 +1,5 @@
 """Every fault, group by group."""
 
-from __future__ import annotations
-
 from tests.faults import backups, content, creates, disclosure, fetching, loading, recovery, transport, turns
 
 FAULTS = (

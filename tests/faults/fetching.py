@@ -1,7 +1,5 @@
 """Faults in reading: what is covered was not read, or what was read is not covered."""
 
-from __future__ import annotations
-
 from tests.faults.fault import Fault
 
 FETCHED = "Each page is fetched at least once"

@@ -1,7 +1,5 @@
 """Faults in flattening, merging, history and publishing: rows are lost, doubled, stale or seen half."""
 
-from __future__ import annotations
-
 from tests.faults.fault import Fault
 
 ONCE = "It takes effect in the tables exactly once"

@@ -1,7 +1,5 @@
 """Faults in going on after loss and damage."""
 
-from __future__ import annotations
-
 from tests.faults.fault import Fault
 
 STATE_LOST = "`state.db` is deleted, or replaced by an old copy"

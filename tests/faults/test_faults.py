@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 
@@ -30,10 +29,6 @@ def test_a_fault_can_be_planted(fault):
     assert fault.tests
     for file, _, name in (test.partition("::") for test in fault.tests):
         assert f"def {name.partition('[')[0]}" in (ROOT / file).read_text(encoding="utf-8")
-
-
-def test_no_sentence_stands_twice():
-    assert [sentence for sentence, times in Counter(one.sentence for one in FAULTS).items() if times > 1] == []
 
 
 def test_each_line_of_the_guarantees_has_a_fault_and_no_fault_breaks_another():

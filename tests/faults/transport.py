@@ -1,7 +1,5 @@
 """Faults in talking to the service: an answer is taken for what it is not, or not asked for again."""
 
-from __future__ import annotations
-
 from tests.faults.fault import Fault
 
 WHOLE_SYNC = ("tests/test_transport.py",)

@@ -1,7 +1,5 @@
 """Faults in writing: files that a kill leaves half, and writers that do not wait for each other."""
 
-from __future__ import annotations
-
 from tests.faults.fault import Fault
 
 KILLED = "`kill -9`, anywhere"

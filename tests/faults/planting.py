@@ -1,0 +1,67 @@
+"""Plant each fault in a copy of the source, and see the tests that prove the promise fail: ``make faults``.
+
+A fault is caught if pytest ends with 1 and names a test that failed, and if that test passes in the copy once the
+fault is taken out again. Anything else (a file that cannot be collected, a run that does not end) is no verdict.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from tests.faults.every import FAULTS
+
+ROOT = Path(__file__).parents[2]
+COPIED = ("src", "pipelines", "sql", "tests", "docs", "deploy", ".requirements")
+"""Folders; of the files beside them, all are copied."""
+MEMORY = Path("/dev/shm")
+READABLE = 0o755
+"""PostgreSQL runs as another user."""
+MOST_SECONDS = 900
+FAILED = re.compile(r"^(?:FAILED|ERROR) (tests/.+?)(?: - |$)", re.MULTILINE)
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.sentence)
+def test_a_fault_is_caught(fault):
+    with copied() as copy:
+        planted, right = fault.planted(copy), (copy / fault.file).read_bytes()
+        (copy / fault.file).write_text(planted, encoding="utf-8")
+        ended = tested(copy, "-x", *fault.tests)
+        failed = FAILED.search(ended.stdout)
+        assert ended.returncode == 1, ended.stdout
+        assert failed, ended.stdout
+        (copy / fault.file).write_bytes(right)
+        assert tested(copy, failed[1]).returncode == 0, f"without the fault {failed[1]} fails too"
+
+
+@contextmanager
+def copied() -> Iterator[Path]:
+    """Copy the source, the tests and what they read, with Python's compiled files."""
+    with TemporaryDirectory(prefix="fault-", dir=MEMORY if MEMORY.is_dir() else None) as folder:
+        copy = Path(folder) / "copy"
+        for name in COPIED:
+            shutil.copytree(ROOT / name, copy / name)
+        for path in ROOT.iterdir():
+            if path.is_file():
+                shutil.copy2(path, copy / path.name)
+        copy.parent.chmod(READABLE)
+        yield copy
+
+
+def tested(copy: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run pytest in the copy, which Python imports before the installed package; what the tests start inherits it."""
+    python_path = f"{copy / 'src'}:{copy}"
+    environment = os.environ | {"PYTHONPATH": python_path, "PYTEST_DEBUG_TEMPROOT": str(copy.parent)}
+    command = [sys.executable, "-m", "pytest", "-q", "-rfE", "--tb=short", *arguments]
+    return subprocess.run(
+        command, cwd=copy, env=environment, capture_output=True, text=True, timeout=MOST_SECONDS, check=False
+    )
