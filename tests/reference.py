@@ -5,10 +5,8 @@ Commands come from click, tables and marts from ``sql/``, metrics from the names
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
-from itertools import pairwise
 from pathlib import Path
 
 import click
@@ -83,7 +81,7 @@ def _command_rows(path: str, command: click.Command) -> Iterator[str]:
             yield from _command_rows(f"{path} {name}", inner)
         return
     given = (parameter for parameter in command.params if isinstance(parameter, click.Argument))
-    usage = " ".join(["wms-sync", path, *(parameter.make_metavar(_context(command)) for parameter in given)])
+    usage = " ".join(["wms-sync", path, *(parameter.make_metavar(click.Context(command)) for parameter in given)])
     text = " ".join((command.help or "").split())
     given_options = (option for option in command.params if isinstance(option, click.Option))
     options = [_option(option) for option in given_options if option.opts[0] not in COMMON]
@@ -92,12 +90,8 @@ def _command_rows(path: str, command: click.Command) -> Iterator[str]:
     yield f"| `{usage.replace('|', chr(92) + '|')}` | {cell.replace('|', chr(92) + '|')} |"
 
 
-def _context(command: click.Command) -> click.Context:
-    return click.Context(command)
-
-
 def _option(option: click.Option) -> str:
-    extra = option.get_help_extra(_context(click.Command("")))
+    extra = option.get_help_extra(click.Context(click.Command("")))
     default = f" Default: {extra['default']}." if extra.get("default") else ""
     return f"`{option.opts[0]}`: {option.help}{default}"
 
@@ -155,19 +149,9 @@ def metrics() -> Iterator[str]:
     yield f"{GENERATED} Each run writes `metrics.prom` into the data folder at its end, also when it failed. The label"
     yield "`service` is the host of `WMS_BASE_URL`. [Monitor](../how-to/monitor.md#metrics) says how to collect them.\n"
     yield "| metric | is |\n| --- | --- |"
-    for name, text in sorted(_metrics()):
+    source = (ROOT / "src/wms_sync/reports/metrics.py").read_text(encoding="utf-8")
+    for name, text in sorted(re.findall(r'"(wms_sync_\w+)",\s*"([^"]+)"', source)):
         yield f"| `{name}` | {text} |"
-
-
-def _metrics() -> Iterator[tuple[str, str]]:
-    """The names in the module, each with the text that follows it."""
-    tree = ast.parse((ROOT / "src/wms_sync/reports/metrics.py").read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
-        values = node.args if isinstance(node, ast.Call) else node.elts if isinstance(node, ast.Tuple) else []
-        texts = [value.value for value in values if isinstance(value, ast.Constant) and isinstance(value.value, str)]
-        for name, text in pairwise(texts):
-            if name.startswith("wms_sync_"):
-                yield name, text
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ from wms_sync.shipments.flatten.shape import create_types
 from wms_sync.shipments.flatten.write import create_stages, needs, select_of
 from wms_sync.targets.database import create_empty
 
-PROVENANCE = ("_window_id", "_page", "_extracted_at")
 SET_BY_LOADS = ("_missing_since", "timezone")
 """What no page says."""
 
@@ -164,20 +163,6 @@ def test_the_catalogue_reads_what_duckdb_creates(one, database):
     assert [name for name, _ in columns] == list(one.column_names) != []
     assert all(len(column.comment) > 3 for column in one.columns)
     assert one.comment.endswith(".")
-    if one in history_tables():
-        types = {column.name: column.type for column in table(one.name).columns}
-        tracked = {column.name: column.type for column in one.columns if column.name in types}
-        assert tracked.items() <= types.items()
-
-
-@pytest.mark.parametrize("one", tables(), ids=lambda one: one.slug)
-def test_a_table_names_columns_that_it_has(one):
-    root = next(found for found in tables() if found.name == one.root and found.is_root)
-    assert {*one.keys, *one.same, one.root_key, *PROVENANCE} <= set(one.column_names)
-    assert one.newer is None or one.newer in one.column_names
-    assert one.column_names[-3:] == PROVENANCE
-    assert tables().index(root) <= tables().index(one)
-    assert root.root_key in root.keys
 
 
 @pytest.mark.parametrize("one", OF_THE_SERVICE, ids=lambda one: one.slug)
@@ -207,26 +192,11 @@ def test_a_table_needs_whatever_its_statement_reads(one):
     assert needs(one) == read - joined
 
 
-@pytest.mark.parametrize("path", [*sql_files.listed("flatten"), *sql_files.listed("flatten/stages")])
-def test_what_is_stated_has_no_column_twice(path, flattening):
-    """A field of the object that is named as one of its parent's keys would take that key's place."""
-    text = sql_files.read(path)
-    if kind := sql_files.headers(text).get("completed"):
-        own = set(re.findall(r"as (\w+),?$", text.partition("\n)\n")[0], re.MULTILINE)) | {"_page"}
-        assert "from stated" in text
-        assert own.isdisjoint(flattening[1].fields[kind])
-
-
 def test_each_table_has_a_statement_with_its_header():
     slugs = {one.slug for one in OF_THE_SERVICE}
     assert set(SPECIFIED) == slugs == {sql_files.stem(path) for path in sql_files.listed("flatten")}
     for path in (*sql_files.listed("tables"), *sql_files.listed("flatten")):
         assert {"grain", "keys", "source"} <= sql_files.headers(sql_files.read(path)).keys(), path
-    for slug in slugs:
-        of_table, of_statement = (
-            sql_files.headers(sql_files.read(f"{folder}/{slug}.sql")) for folder in ("tables", "flatten")
-        )
-        assert (of_table["grain"], of_table["keys"]) == (of_statement["grain"], of_statement["keys"]), slug
 
 
 def test_personal_fields_are_in_schema_pii_only():

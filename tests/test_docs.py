@@ -16,7 +16,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from tests.beginnings import empty_tables
-from tests.test_conventions import STEPS, modules, read, walked
+from tests.test_conventions import STEPS, modules, parsed, read
 from wms_sync.cli.main import main
 from wms_sync.master_data.kinds import KINDS
 from wms_sync.settings import PREFIX, Settings
@@ -26,17 +26,13 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *(ROOT / ".github").rglob("*.md")])
 MARKDOWN = MarkdownIt("commonmark").enable("table")
-DIAGRAMS = ("flowchart", "stateDiagram-v2", "sequenceDiagram")
 PATH = re.compile(r"(?:src|pipelines|sql|tests|docs|\.requirements|\.ci)/[\w./-]+")
 COMMAND = "wms-sync"
 TYPED = re.compile(rf"(?:\$ )?(?:[A-Z_]+=\S+ )*(?:\.venv/bin/)?({COMMAND} .*)")
 NAME = re.compile(r"(?!x_)[a-z]+(?:_[a-z0-9]+)+")
 """A name in snake case, as of a column or a check; ``x_id`` stands for any."""
-DOTTED = re.compile(rf"(?:{'|'.join(STEPS)})(?!\.db)(?:\.\w+)+")
-"""A module in a package, or something in one."""
-WORDS, LINES = 28_000, 120
-"""The most words of all docs, generated pages included, and lines of a how-to."""
-CITED = re.compile(r"\b(?:spec|specification|sections?) (\d(?:\.\d)?(?:(?:, | and | to )\d\.\d)*)")
+WORDS = 28_000
+"""The most words of all docs, generated pages included."""
 
 
 @cache
@@ -59,19 +55,10 @@ def blocks(page: Path, language: str) -> Iterator[str]:
 
 def rows(page: Path) -> Iterator[tuple[list[str], list[str]]]:
     """Each row of each table, behind the head of its table."""
-    head: list[str] = []
-    row: list[str] = []
-    for token in tokens(page):
-        if token.type == "table_open":
-            head = []
-        elif token.type == "tr_open":
-            row = []
-        elif token.type == "inline":
-            row.append(token.content)
-        elif token.type == "tr_close":
-            if head:
-                yield head, row
-            head = head or row
+    for table in re.findall(r"(?:^\|.*\n)+", read(page), re.MULTILINE):
+        head, _, *lines = ([cell.strip() for cell in line.strip("|\n").split(" | ")] for line in table.splitlines())
+        for line in lines:
+            yield head, line
 
 
 def anchors(page: Path) -> set[str]:
@@ -97,32 +84,15 @@ def linked(page: Path) -> Iterator[tuple[Path, str]]:
 def test_links_tables_and_blocks_are_whole(page):
     assert [path for path, _ in linked(page) if not path.exists()] == []
     assert [anchor for path, anchor in linked(page) if anchor and anchor not in anchors(path)] == []
-    lines = read(page).splitlines()
-    tables = [
-        lines[slice(*token.map)] for token in tokens(page) if token.type == "table_open" and token.map is not None
-    ]
-    assert [rows[0] for rows in tables if len({len(re.findall(r"(?<!\\)\|", row)) for row in rows}) > 1] == []
-    assert len(tables) == sum(bool(re.match(r" *\| -", line)) for line in lines), "a table that is not rendered as one"
+    assert [row for head, row in rows(page) if len(row) != len(head)] == []
     fences = [token for token in tokens(page) if token.type == "fence"]
     assert len(re.findall(r"^ *```", read(page), re.MULTILINE)) == 2 * len(fences)
-    assert all(token.info for token in fences)
-    assert [diagram for diagram in blocks(page, "mermaid") if diagram.split()[0] not in DIAGRAMS] == []
 
 
 def test_docs_are_short_and_every_page_is_linked():
     pages = {page: read(page) for page in (ROOT / "README.md", *DOCS.rglob("*.md"))}
-    assert pages[ROOT / "README.md"].count("\n") < 100
-    long = [shown(page) for page, text in pages.items() if page.parent.name == "how-to" and text.count("\n") > LINES]
-    assert long == []
     assert sum(len(text.split()) for text in pages.values()) <= WORDS
     assert {*DOCS.resolve().rglob("*.md")} <= {path for page in PAGES for path, _ in linked(page)}
-
-
-@cache
-def ends_of_modules() -> set[str]:
-    """Return each module of the project by its path, ``wms_sync/state/lock.py``, and by every end of that path."""
-    paths = [path.relative_to(ROOT).parts for folder in ("src", "pipelines", "tests") for path in modules(folder)]
-    return {"/".join(parts[start:]) for parts in paths for start in range(len(parts))}
 
 
 @cache
@@ -135,34 +105,23 @@ def words() -> set[str]:
 
 @pytest.mark.parametrize("page", PAGES, ids=shown)
 def test_what_a_page_names_exists(page):
-    """Settings, files, names in snake case, and modules: ``state/lock.py``, ``upkeep.recovery.begin``."""
+    """Settings, files, names in snake case, and modules: ``state/lock.py``."""
     settings = {PREFIX + name.upper() for name in Settings.model_fields}
     assert set(re.findall(rf"\b{PREFIX}[A-Z_]+[A-Z]\b", read(page))) <= settings
     codes = [code.content for code in inline(page, "code_inline")]
     named = {found for code in codes for found in PATH.findall(code) if "<" not in code and "*" not in code}
     assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
     assert {code for code in codes if NAME.fullmatch(code)} - words() == set() or page.name == "extend.md"
-    assert {code for code in codes if re.fullmatch(r"[\w/]+\.py", code)} <= ends_of_modules()
-    dotted = (code.replace(".", "/") for code in codes if DOTTED.fullmatch(code))
-    assert [
-        path for path in dotted if ends_of_modules().isdisjoint({f"{path}.py", f"{path.rpartition('/')[0]}.py"})
-    ] == []
-
-
-def test_cited_sections_of_the_specification_exist():
-    specification = read(DOCS / "reference" / "specification.md")
-    sections = set(re.findall(r"^#+ (\d+(?:\.\d+)?)\.? ", specification, re.MULTILINE))
-    files = [*modules("src"), *modules("pipelines"), *modules("tests"), *(ROOT / "sql").rglob("*.sql")]
-    texts = [numbers for path in files for numbers in CITED.findall(read(path))]
-    cited = {number for text in texts for number in re.findall(r"\d+(?:\.\d+)?", text)}
-    assert len(cited) > 20
-    assert cited <= sections
+    paths = [path for folder in ("src", "pipelines", "tests") for path in modules(folder)]
+    named = {code for code in codes if re.fullmatch(r"[\w/]+\.py", code)}
+    assert {name for name in named if not any(str(path).endswith(f"/{name}") for path in paths)} == set()
 
 
 @cache
 def said() -> set[str]:
     """Return every text in the code that may be part of a message; what is filled in ends a text."""
-    nodes = (node for folder in ("src/wms_sync", "pipelines") for path in modules(folder) for node in walked(path))
+    trees = (parsed(path) for folder in ("src/wms_sync", "pipelines") for path in modules(folder))
+    nodes = (node for tree in trees for node in ast.walk(tree))
     return {" ".join(str(node.value).split()) for node in nodes if isinstance(node, ast.Constant)}
 
 
@@ -236,14 +195,3 @@ def test_sql_and_python_in_examples_run(page, analyst, capsys):
         exec(compile(example, shown(page), "exec"), names)
         names["db"].close()
         assert capsys.readouterr().out
-
-
-def test_the_example_of_last_friday_means_local_time():
-    """Also after the clocks have changed."""
-    [moment] = re.findall(r"\((select .+ as t)\) as friday", read(DOCS / "how-to" / "history.md"))
-    with duckdb.connect() as connection:
-        connection.execute("set timezone = 'America/New_York'")
-        for wednesday in ("2026-03-11", "2026-06-10", "2026-11-04"):
-            query = moment.replace("now()", f"timestamptz '{wednesday} 12:00'")
-            found = connection.execute(f"select strftime(t, '%A %H:%M') from ({query})").fetchone()
-            assert found == ("Friday 18:00",), wednesday
