@@ -7,7 +7,7 @@
   ``server``.
 - ``settings_for``: settings of the test's own data folder and of one of these.
 - ``bench``: an empty installation that reads ``sandbox``. ``tests.test_sync.first_synced`` gives it the data of a first
-  sync, which is made once in a process and copied; ``begun`` and ``night_after`` do so for other beginnings. Only equal
+  sync, which is made once in a process and copied; ``begun`` does so for other beginnings. Only equal
   settings share one, so a test changes them afterwards.
 - ``tests.landed.assert_landed``: what was read is right, without a load, which takes most of the time of a test that
   has one. ``tests.test_sync.assert_equal`` looks at every table after a load.
@@ -34,7 +34,6 @@ import httpx
 import pytest
 
 from tests.beginnings import BEGINNINGS, empty_state
-from tests.costs import Costs
 from tests.lakes import Lakes
 from tests.postgres import postgres_where_installed
 from tests.services import Service, transport_to
@@ -81,15 +80,12 @@ logging.getLogger("wms_sync").setLevel(logging.INFO)
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--soak", action="store_true", help="Full counts of seeds and kills instead of a small share.")
     parser.addoption("--target", choices=("file", "lake"), default="file", help="Where tests of survival keep tables.")
-    parser.addoption("--costs", type=Path, help="File for what each test costs.")
     parser.addoption("--pictures", type=Path, help="Folder for what the browser's test looks at.")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Temporary files are in memory where there is plenty: a test waits for the disk whenever a run syncs a file."""
     config.addinivalue_line("markers", "proof: needs a server, another process or Dagster, and runs by make proof")
-    if (file := config.getoption("costs")) is not None:
-        config.pluginmanager.register(Costs(file))
     if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free >= PLENTY:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 

@@ -37,17 +37,29 @@ AS_JSON = {
     "options",
     "export_hs_country_extension",
 }
-LISTS_OF_OBJECTS = {
-    "items",
-    "packages",
-    "reservations",
-    "packaging",
-    "collected_data",
-    "containers",
-    "status_history",
-    "address_candidates",
-    "instructions",
+CHILDREN = {
+    "shipments": {"items": "shipment_items", "packages": "packages"},
+    "shipment_items": {"reservations": "shipment_item_reservations"},
+    "packages": {
+        "items": "package_items",
+        "packaging": "package_packaging",
+        "collected_data": "package_collected_data",
+    },
+    "packing_solutions": {"containers": "packing_solution_containers"},
+    "packing_solution_containers": {"items": "packing_solution_container_items"},
+    "galleries": {"items": "gallery_items"},
+    "orders": {
+        "items": "order_items",
+        "status_history": "order_status_history",
+        "instructions": "order_instructions",
+        "address_candidates": "order_address_candidates",
+    },
 }
+"""By table, the fields with lists of objects, and the tables of those."""
+LISTS_OF_OBJECTS = {field for fields in CHILDREN.values() for field in fields}
+BY_ID = {"shipment_items", "order_items", "gallery_items"}
+"""Their objects are known by an id; others by their position alone."""
+WITH_GALLERY = {"shipments", "packages"}
 PRODUCT_KINDS = {
     "Product": "",
     "PackagingContainer": "container_options",
@@ -113,9 +125,9 @@ class _Page:
 
     def flatten(self) -> None:
         for shipment in self._page["collection"]:
-            self._shipment(shipment)
+            self._add("shipments", (shipment["id"],), shipment)
         for order in (self._page.get("included") or {}).get("Order", ()):
-            self._order(order)
+            self._add("orders", (order["id"],), order, **self._ship_to(order))
         for (kind, key), one in self._included.items():
             if kind in SHARED_KINDS:
                 self._add(SHARED_KINDS[kind], (key,), one)
@@ -123,68 +135,28 @@ class _Page:
                 product = {"options" if name == PRODUCT_KINDS[kind] else name: value for name, value in one.items()}
                 self._add("products", (key,), product, type=kind)
 
-    def _gallery(self, reference: Record | None) -> None:
-        if reference:
-            gallery = self._full(reference)
-            self._add("galleries", (gallery["id"],), gallery)
-            for position, photo in enumerate(gallery.get("items") or (), 1):
-                self._add("gallery_items", (gallery["id"], photo["id"]), self._full(photo), position=position)
-
     def _full(self, one: Record) -> Record:
         return self._included.get((one.get("type"), one.get("id")), one) if one else one
-
-    def _add(self, table: str, key: tuple[Any, ...], record: Record, **more: Any) -> None:
-        self._tables[table][key] = columns(record) | more
-
-    def _shipment(self, shipment: Record) -> None:
-        key = shipment["id"]
-        self._add("shipments", (key,), shipment)
-        for position, reference in enumerate(shipment.get("items") or (), 1):
-            item = self._full(reference)
-            self._add("shipment_items", (key, item["id"]), item, position=position)
-            for number, reserved in enumerate(item.get("reservations") or (), 1):
-                self._add("shipment_item_reservations", (key, item["id"], number), reserved)
-        for position, package in enumerate(shipment.get("packages") or (), 1):
-            self._package(key, position, self._full(package))
-        self._gallery(shipment.get("gallery"))
-        if shipment.get("packing_solution"):
-            self._packing_solution(key, self._full(shipment["packing_solution"]))
-
-    def _package(self, shipment: int, position: int, package: Record) -> None:
-        self._add("packages", (shipment, position), package)
-        self._gallery(package.get("gallery"))
-        for table, field in (
-            ("package_items", "items"),
-            ("package_packaging", "packaging"),
-            ("package_collected_data", "collected_data"),
-        ):
-            for number, one in enumerate(package.get(field) or (), 1):
-                self._add(table, (shipment, position, number), self._full(one))
-
-    def _packing_solution(self, shipment: int, solution: Record) -> None:
-        self._add("packing_solutions", (shipment,), solution)
-        for position, container in enumerate(solution.get("containers") or (), 1):
-            self._add("packing_solution_containers", (shipment, position), container)
-            for number, item in enumerate(container.get("items") or (), 1):
-                self._add("packing_solution_container_items", (shipment, position, number), item)
 
     def _ship_to(self, order: Record) -> Row:
         address = self._full(order.get("shipping_address") or {})
         return {f"ship_to_{name}": address.get(name) for name in ("country", "region", "classification")}
 
-    def _order(self, order: Record) -> None:
-        key = order["id"]
-        self._add("orders", (key,), order, **self._ship_to(order))
-        for position, reference in enumerate(order.get("items") or (), 1):
-            item = self._full(reference)
-            self._add("order_items", (key, item["id"]), item, position=position)
-        for table, field in (
-            ("order_status_history", "status_history"),
-            ("order_instructions", "instructions"),
-            ("order_address_candidates", "address_candidates"),
-        ):
-            for number, one in enumerate(order.get(field) or (), 1):
-                self._add(table, (key, number), self._full(one))
+    def _add(self, table: str, key: tuple[Any, ...], record: Record, **more: Any) -> None:
+        """A row, and those of the objects below it."""
+        self._tables[table][key] = columns(record) | more
+        for field, child in CHILDREN.get(table, {}).items():
+            for position, reference in enumerate(record.get(field) or (), 1):
+                thing = self._full(reference)
+                if child in BY_ID:
+                    self._add(child, (*key, thing["id"]), thing, position=position)
+                else:
+                    self._add(child, (*key, position), thing)
+        if table in WITH_GALLERY and record.get("gallery"):
+            gallery = self._full(record["gallery"])
+            self._add("galleries", (gallery["id"],), gallery)
+        if table == "shipments" and record.get("packing_solution"):
+            self._add("packing_solutions", key, self._full(record["packing_solution"]))
 
 
 def columns(record: Record) -> Row:
@@ -285,11 +257,8 @@ def _all_null(stored: Row, name: str) -> bool:
 
 
 def _is_same(stored: Any, wanted: Any) -> bool:
-    return bool(_plain(stored, wanted) == _wanted(wanted))
-
-
-def _wanted(value: Any) -> Any:
-    return round(Decimal(str(value)), 4) if isinstance(value, float) else value
+    rounded = round(Decimal(str(wanted)), 4) if isinstance(wanted, float) else wanted
+    return bool(_plain(stored, wanted) == rounded)
 
 
 def _plain(stored: Any, wanted: Any) -> Any:

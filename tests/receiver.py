@@ -42,21 +42,18 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         if self.server.status < 300:
             self.server.taken.append(body)
-        self._answer()
+        self.do_GET()
 
     def do_GET(self) -> None:
-        self._answer()
-
-    def do_HEAD(self) -> None:
-        self._answer()
-
-    def _answer(self) -> None:
         self.server.asked.append(f"{self.command} {self.path}")
         self.server.answers.wait(20)
         self.send_response(self.server.status)
         self.send_header("location", f"{self.server.origin}/elsewhere")
         self.send_header("content-length", "0")
         self.end_headers()
+
+    def do_HEAD(self) -> None:
+        self.do_GET()
 
     def log_message(self, *_: object) -> None:
         pass

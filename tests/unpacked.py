@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection
 from pathlib import Path
 
@@ -17,33 +16,22 @@ ONE_THREAD: dict[str, str | bool | int | float | list[str]] = {"threads": "1"}
 def files_holding(root: Path, *texts: bytes) -> set[str]:
     """The files that hold one of the texts, by their place below the folder."""
     files = [path for path in root.rglob("*") if path.is_file()]
-    known: dict[bytes, bool] = {}  # the published file is mostly the working file once more
-
-    def holds_one(path: Path) -> bool:
-        digest = hashlib.sha256(path.read_bytes() + path.suffix.encode()).digest()
-        if path.suffix != ".duckdb" or digest not in known:
-            known[digest] = holds(path, connection, texts)
-        return known[digest]
-
     with duckdb.connect(config=ONE_THREAD) as connection:
-        return {str(path.relative_to(root)) for path in files if holds_one(path)}
+        return {str(path.relative_to(root)) for path in files if holds(path, connection, texts)}
 
 
 def holds(path: Path, connection: duckdb.DuckDBPyConnection, texts: Collection[bytes]) -> bool:
     """Whether a file holds one of the texts, whatever packs it; a database also where its bytes do not show them."""
     if path.suffix == ".parquet":
         return a_row_holds(connection, "read_parquet($file)", texts, file=str(path))
-    if path.suffix == ".duckdb" and a_table_holds(path, texts):
-        return True
+    if path.suffix == ".duckdb":
+        with duckdb.connect(path, read_only=True, config=ONE_THREAD) as tables:
+            if any(a_row_holds(tables, table, texts) for table in tables_of(tables)):
+                return True
     content = path.read_bytes()
     if path.name.startswith("page-"):
         content = unpacked_page(content, path)
     return any(text in content for text in texts)
-
-
-def a_table_holds(path: Path, texts: Collection[bytes]) -> bool:
-    with duckdb.connect(path, read_only=True, config=ONE_THREAD) as connection:
-        return any(a_row_holds(connection, table, texts) for table in tables_of(connection))
 
 
 def a_row_holds(
