@@ -8,27 +8,30 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable
+import shutil
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tests.conftest import CONFIG, Bench, asks_for_page, ending, opened_store, settings_in
+from tests.conftest import CONFIG, Bench, asks_for_page, ending, opened_store, queried, settings_in
 from tests.landed import landed_contents
 from tests.services import content_of
-from tests.taught import REPLAYED, rebuilt_elsewhere
 from tests.test_sync import load, published
 from wms_sandbox.app import Sandbox
 from wms_sandbox.transport import InProcess
 from wms_sync.shipments.load.refresh import RefreshReport
 
-DOCUMENT = (Path(__file__).parents[1] / "docs" / "explanation" / "guarantees-content.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[1]
+DOCUMENT = (ROOT / "docs" / "explanation" / "guarantees-content.md").read_text(encoding="utf-8")
 KEPT = "kept"
 EMPTY = "null"
 NULL = "null, quarantined"
@@ -342,52 +345,44 @@ class Service(InProcess):
 
 
 @dataclass
-class Found:
-    """What the published file has of a case: its column, the paths in quarantine and the keys listed as drift."""
-
-    values: list[tuple[object, ...]] = field(default_factory=list)
-    quarantined: set[str] = field(default_factory=set)
-    drift: set[str] = field(default_factory=set)
-
-
-@dataclass
 class Loaded:
-    """What one sync of every case left behind."""
+    """What one sync left behind; of each case its column, the paths in quarantine and the keys listed as drift."""
 
     data: Path
     report: RefreshReport
     ends: int
-    found: list[Found]
+    values: Mapping[int, list[tuple[object, ...]]]
+    quarantined: Mapping[int, set[str]]
+    drift: Mapping[int, set[str]]
 
 
 @pytest.fixture(scope="module")
 def loaded(tmp_path_factory) -> Loaded:
     service = Service()
     settings = settings_in(tmp_path_factory.mktemp("content"), service, page_size=1, max_parallel_requests=1)
-    found = [Found() for _ in CASES]
     with closing(opened_store(settings)) as store:
         bench = Bench(settings, store, service)
         bench.read()
         report = load(bench)
         marks = {place: re.search(rb'"case": (\d+)', content) for place, content in landed_contents(bench)}
-    of_page = {place: found[int(mark[1])] for place, mark in marks.items() if mark}
+    of_page = {place: int(mark[1]) for place, mark in marks.items() if mark}
+    values: dict[int, list[tuple[object, ...]]] = {}
+    listed: dict[str, dict[int, set[str]]] = {"quarantine": defaultdict(set), "schema_drift": defaultdict(set)}
     with published(bench) as connection:
         for (id_, number), case in zip(service.numbers.items(), CASES, strict=False):
             query = f"select {case.column} from shipments where id = {id_}"
-            found[number].values = connection.execute(query).fetchall()
-        for *place, path in connection.execute("select _window_id, _page, path from ops.quarantine").fetchall():
-            of_page[tuple(place)].quarantined.add(path)
-        for *place, path in connection.execute("select _window_id, _page, path from ops.schema_drift").fetchall():
-            of_page[tuple(place)].drift.add(path)
-    return Loaded(settings.data_dir, report, ending(settings, None, report), found)
+            values[number] = connection.execute(query).fetchall()
+        for table, found in listed.items():
+            for *place, path in connection.execute(f"select _window_id, _page, path from ops.{table}").fetchall():
+                found[of_page[tuple(place)]].add(path)
+    return Loaded(settings.data_dir, report, ending(settings, None, report), values, *listed.values())
 
 
 @pytest.mark.parametrize(("number", "case"), [*enumerate(CASES)], ids=[case.name for case in CASES])
 def test_it_becomes_what_the_table_says(number, case, loaded):
-    found = loaded.found[number]
-    assert found.values == ([] if case.outcome == REMOVED else [(case.value,)])
-    assert found.quarantined == ({case.path} if case.path else set())
-    assert found.drift == ({case.key} if case.key else set())
+    assert loaded.values[number] == ([] if case.outcome == REMOVED else [(case.value,)])
+    assert loaded.quarantined.get(number, set()) == ({case.path} if case.path else set())
+    assert loaded.drift.get(number, set()) == ({case.key} if case.key else set())
     assert (QUARANTINE in case.outcome, DRIFT in case.outcome) == (case.path is not None, case.key is not None)
 
 
@@ -450,17 +445,26 @@ LEARNED = {
 
 
 @pytest.mark.proof
-def test_a_replay_or_rebuild_brings_it_in(loaded, tmp_path):
-    data = rebuilt_elsewhere(tmp_path, loaded.data, TAUGHT, replayed=True)
-    for file in (REPLAYED, "analytics.duckdb"):
-        with duckdb.connect(data / file, read_only=True) as connection:
+@pytest.mark.parametrize("command", [["inbox", "replay"], ["rebuild"]], ids=" ".join)
+def test_a_replay_or_rebuild_brings_it_in(command, loaded, tmp_path):
+    """By a copy of the program that was taught what the pages hold."""
+    for copied in ("src/wms_sync", "sql"):
+        shutil.copytree(ROOT / copied, tmp_path / copied)
+    for name, changes in TAUGHT.items():
+        file = tmp_path / "sql" / name
+        text = file.read_text(encoding="utf-8") if file.exists() else ""
+        for before, after in changes.items():
+            text = text.replace(before, after) if before else after
+        file.write_text(text, encoding="utf-8")
+    shutil.copytree(loaded.data, tmp_path / "data")
+    typed = [sys.executable, "-c", "from wms_sync.cli.main import main; main()", *command]
+    subprocess.run(typed, cwd=tmp_path, env={"PYTHONPATH": str(tmp_path / "src")}, check=False)
 
-            def there(query: str) -> set[object]:
-                return {value for (value,) in connection.execute(query).fetchall()}
-
-            assert there("select gift_wrap from shipments") == {None, "blue"}, file
-            assert there("select deep::varchar from shipments") == {None, json.dumps(nested(200))}, file
-            assert there("select ribbon from packages") == {None, 1}, file
-            assert there("select id from zones") == {1}, file
-            assert there("select min(carrier_shipping_cost) from shipments") == {-12}, file
-            assert there("select path from ops.schema_drift") == {case.key for case in CASES if case.key} - LEARNED
+    published = tmp_path / "data" / "analytics.duckdb"
+    assert set(queried(published, "select gift_wrap from shipments")) == {(None,), ("blue",)}
+    assert set(queried(published, "select deep::varchar from shipments")) == {(None,), (json.dumps(nested(200)),)}
+    assert set(queried(published, "select ribbon from packages")) == {(None,), (1,)}
+    assert queried(published, "select id from zones") == [(1,)]
+    assert queried(published, "select min(carrier_shipping_cost) from shipments") == [(-12,)]
+    drift = queried(published, "select path from ops.schema_drift")
+    assert {path for (path,) in drift} == {case.key for case in CASES if case.key} - LEARNED

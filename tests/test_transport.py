@@ -7,9 +7,10 @@ way every shipment is landed, and nothing counts as covered that is not.
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from email.utils import format_datetime
@@ -22,12 +23,11 @@ import zstandard
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from tests.conftest import CONFIG, IMPATIENT, NOW, Bench, asks_for_page, opened_store
+from tests.conftest import CONFIG, IMPATIENT, NOW, Bench, asks_for_page
 from tests.landed import landed_ids
 from tests.services import content_of
 from wms_sandbox.app import Sandbox
 from wms_sandbox.faults import Disconnect, Truncated
-from wms_sandbox.server import SandboxServer
 from wms_sync.errors import WmsSyncError
 from wms_sync.service.client import GlobalApi
 from wms_sync.service.connection import TimeLimits
@@ -168,7 +168,7 @@ CASES = [
     Case("403 of a firewall with `Retry-After`", AGAIN, instead(403, BLOCKED, Retry_After="0.1")),
     Case("200 with HTML", AGAIN, instead(200, "<html>maintenance</html>", Content_Type="text/html"), times=3),
     Case("200 with `errors` and no `collection`", AGAIN, instead(200, json.dumps(FAILED))),
-    Case("200 with `errors` next to an empty `collection`", AGAIN, edited(lambda page: fail(page))),
+    Case("200 with `errors` next to an empty `collection`", AGAIN, edited(fail)),
     Case("200 with a status and no `collection`", AGAIN, instead(200, '{"status": "maintenance"}')),
     Case("200 with an empty body", AGAIN, instead(200)),
     Case("200 with a list", AGAIN, respelt(lambda page: b"[%s]" % page)),
@@ -188,7 +188,7 @@ CASES = [
     Case("zstd that ends early", AGAIN, respelt(lambda page: zstandard.compress(page)[:-9], Content_Encoding="zstd")),
     Case("no byte within the time limit of a read", AGAIN, silent),
     Case("a slow drip beyond the time limit of an answer", AGAIN, dripping),
-    Case("a page shorter than was asked for, with `has_more`", GOES_ON, edited(lambda page: shorten(page)), times=None),
+    Case("a page shorter than was asked for, with `has_more`", GOES_ON, edited(shorten), times=None),
     Case("`meta.count` larger than what is there", GOES_ON, edited(lambda page: count(page, +1)), times=None),
     Case("`meta.count` smaller than what is there", GOES_ON, edited(lambda page: count(page, -1)), times=None),
     Case("a record that is missing from a page, once", "requested by id", LOSE),
@@ -242,59 +242,39 @@ CASES = [
 ]
 
 
-class Service:
-    """A sandbox whose pages after the second go through a case."""
+def misbehave(sandbox: Sandbox, case: Case) -> None:
+    """Let the sandbox serve two right pages, then do what the case says."""
+    numbers = itertools.count(1 - AFTER)
 
-    def __init__(self) -> None:
-        self.sandbox = Sandbox(replace(CONFIG, shipments=SHIPMENTS))
-        self.sandbox.intercept = self._pages
-        self.behave()
-
-    def behave(self) -> None:
-        """Serve what is right, from now on."""
-        self.misbehave(None)
-
-    def misbehave(self, case: Case | None) -> None:
-        """Serve two right pages, then do what the case says."""
-        self._case, self._served = case, 0
-
-    async def _pages(self, request: Request) -> Response | None:
-        if self._case is None or not asks_for_page(request.url.query):
+    async def pages(request: Request) -> Response | None:
+        if not asks_for_page(request.url.query):
             return None
-        self._served += 1
-        number = self._served - AFTER
-        if number <= 0 or (self._case.times is not None and number > self._case.times):
+        number = next(numbers)
+        if number <= 0 or (case.times is not None and number > case.times):
             return None
-        answer = await self.sandbox._serve(request)
+        answer = await sandbox._serve(request)
         answer.headers["asked-for"] = f"{request.url.path}?{request.url.query}"
-        changed = self._case.answer(answer)
+        changed = case.answer(answer)
         return changed if isinstance(changed, Response) else await changed
 
-
-@pytest.fixture(scope="module")
-def service() -> Iterator[tuple[Service, SandboxServer]]:
-    made = Service()
-    with SandboxServer(made.sandbox) as server:
-        yield made, server
+    sandbox.intercept = pages
 
 
 @pytest.fixture
-def bench(service, settings_for) -> Iterator[Bench]:
-    settings = settings_for(service[1], page_size=PAGE_SIZE)
-    store = opened_store(settings)
-    yield Bench(settings, store)
-    store.close()
+def sandbox(server):
+    server.sandbox = Sandbox(replace(CONFIG, shipments=SHIPMENTS))
+    return server
 
 
-def sync(bench: Bench) -> int:
-    """One sync; how many pages it asked for."""
+def sync(bench: Bench) -> None:
     with GlobalApi.from_settings(bench.settings, policy=IMPATIENT, limits=LIMITS) as api:
-        return bench.reading(api).sync().requests
+        bench.reading(api).sync()
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_a_sync_completes_or_the_next_does(case, service, bench):
-    service[0].misbehave(case)
+def test_a_sync_completes_or_the_next_does(case, sandbox, bench, settings_for):
+    bench.settings = settings_for(sandbox, page_size=PAGE_SIZE)
+    misbehave(sandbox.sandbox, case)
     if case.error is None:
         sync(bench)
     else:
@@ -303,21 +283,12 @@ def test_a_sync_completes_or_the_next_does(case, service, bench):
         kept = landed_ids(bench, "landed", "reading")
         assert kept or case.error in GIVEN_UP
         assert len(kept) == len(set(kept))
-        assert_covered_is_landed(bench)
-        service[0].behave()
+        for window in bench.store.windows("landed"):
+            assert window.records == window.count_reported == len(landed_ids(bench, "landed", only=window.id))
+        sandbox.sandbox.intercept = None
         sync(bench)
-    found = landed_ids(bench)
-    assert len(set(found)) == SHIPMENTS
+    assert len(set(landed_ids(bench))) == SHIPMENTS
     assert len(bench.store.covered()) == 1
-
-
-def assert_covered_is_landed(bench: Bench) -> None:
-    """Every shipment whose time counts as covered is on disk."""
-    landed = set(landed_ids(bench))
-    for window in bench.store.windows("landed"):
-        assert window.records == window.count_reported
-        assert window.records == len(landed_ids(bench, "landed", only=window.id))
-    assert len(landed) == sum(window.records for window in bench.store.windows("landed"))
 
 
 def test_the_document_lists_these_cases_and_no_others():
