@@ -8,8 +8,9 @@ from datetime import UTC, datetime, timedelta
 import dagster as dg
 import pytest
 
-from wms_sync.cron import checked_cron, late_after, late_after_at_most, longest_pause, next_tick
+from wms_sync.cron import checked_cron, late_after, late_after_at_most, next_tick
 
+THURSDAY, SUNDAY = (datetime(2026, 3, day, 12, tzinfo=UTC) for day in (5, 8))
 USUAL = ("0", "2", "*", "*", "*")
 PARTS = [
     "*",
@@ -83,41 +84,26 @@ def is_one(text: str) -> bool:
 @pytest.mark.filterwarnings("ignore")
 def test_it_is_the_same_as_dagsters():
     dice = random.Random(20)
-    given = list(WORDS)
-    for position in range(5):
-        for part in PARTS:
-            fields = list(USUAL)
-            fields[dice.randrange(5)] = dice.choice(PARTS)
-            fields[position] = part
-            given.append(" ".join(fields))
+    given = [*WORDS, *(" ".join([*USUAL[:at], part, *USUAL[at + 1 :]]) for at in range(5) for part in PARTS)]
     given += [" ".join(dice.choices(PARTS, k=5)) for _ in range(500)]
     assert any(map(is_one, given))
     assert [text for text in given if is_one(text) != dagster_takes(text)] == []
 
 
 @pytest.mark.parametrize(
-    ("cron", "pause"),
-    [("0 2 * * *", 24), ("0 * * * *", 1), ("0 2 * * 0", 7 * 24), ("0 2 * * 1-5", 3 * 24)],
-)
-def test_the_pause_is_that_around_the_last_tick(cron, pause):
-    sunday = datetime(2026, 3, 8, 12, tzinfo=UTC)
-    assert longest_pause(cron, "UTC", sunday) == timedelta(hours=pause)
-
-
-@pytest.mark.parametrize(
-    ("cron", "hours", "at_most"),
+    ("cron", "day", "hours", "at_most"),
     [
-        ("0 2 * * *", 26, 26),
-        ("0 * * * *", 1.5, 1.5),
-        ("*/5 * * * *", 0.25, 0.25),
-        ("0 2 * * 0", 7 * 24 + 2, 7 * 24 + 2),
-        ("0 2 * * 1-5", 26, 74),
-        ("*/10 * * * 1-5", 1 / 3, 2 * 24 + 1 / 6 + 2),
+        ("0 2 * * *", THURSDAY, 26, 26),
+        ("0 * * * *", THURSDAY, 1.5, 1.5),
+        ("*/5 * * * *", THURSDAY, 0.25, 0.25),
+        ("0 2 * * 0", THURSDAY, 7 * 24 + 2, 7 * 24 + 2),
+        ("0 2 * * 1-5", THURSDAY, 26, 74),
+        ("0 2 * * 1-5", SUNDAY, 74, 74),
+        ("*/10 * * * 1-5", THURSDAY, 1 / 3, 2 * 24 + 1 / 6 + 2),
     ],
 )
-def test_when_data_is_late(cron, hours, at_most):
-    thursday = datetime(2026, 3, 5, 12, tzinfo=UTC)
-    assert late_after(cron, "UTC", thursday) == timedelta(hours=hours)
+def test_when_data_is_late(cron, day, hours, at_most):
+    assert late_after(cron, "UTC", day) == timedelta(hours=hours)
     assert late_after_at_most(cron, "UTC") == timedelta(hours=at_most)
 
 

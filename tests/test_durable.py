@@ -42,17 +42,6 @@ def test_a_file_without_room_leaves_nothing(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_folders_are_private_all_the_way_down(tmp_path):
-    before = os.umask(0)
-    try:
-        folder = make_private(tmp_path / "a" / "b" / "c")
-        write_whole(folder / "file", b"x")
-    finally:
-        os.umask(before)
-    assert [stat.S_IMODE(path.stat().st_mode) for path in (folder, *folder.parents[:2])] == [0o700] * 3
-    assert stat.S_IMODE((folder / "file").stat().st_mode) == 0o600
-
-
 def test_a_folder_that_cannot_be_made_is_named(tmp_path):
     data = tmp_path / "data"
     data.mkdir(mode=0o700)

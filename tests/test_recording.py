@@ -6,15 +6,14 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
-from datetime import UTC, datetime
 
 import duckdb
 import pytest
 
 from wms_sync.logs import Lines, handling
-from wms_sync.recording import SUCCEEDED, Counts, Ended, Recording, summary
-from wms_sync.state.lock import FileLock
-from wms_sync.state.runs import RunRecord, RunRecords
+from wms_sync.recording import SUCCEEDED, Counts, Ended, Recording
+from wms_sync.state.lock import FileLock, Holder
+from wms_sync.state.runs import RunRecords
 from wms_sync.storage.durable import Inaccessible
 
 
@@ -28,22 +27,23 @@ def _interrupts() -> Iterator[None]:
 
 def test_a_record_is_written_under_the_lock(bench):
     recording, lock = Recording(bench.settings, "run", "backfill", "test"), FileLock(bench.layout)
-    held: list[str | None] = []
+    held: list[Holder | None] = []
 
     def counts() -> Counts:
-        held.append(holder.run_id if (holder := lock.holder()) is not None else None)
+        held.append(lock.holder())
         return {}
 
     with RunRecords(bench.settings.database_url) as records:
         for step in ("read", "load"):
             with recording.phase(step, counts=counts, end=lambda: SUCCEEDED) as mine:
                 assert mine.me == lock.holder()
-                assert [one.outcome for one in records.as_they_are(bench.layout)] == ["running"]
+                assert [record.outcome for record in records.as_they_are(bench.layout)] == ["running"]
+                held.append(mine.me)
             assert lock.holder() is None
-            [record] = records.newest(5)
-            assert (record.outcome, step in record.phases) == ("succeeded", True)
+        [record] = records.newest(5)
+    assert record.outcome == "succeeded"
     assert record.phases.keys() == {"read", "load"}
-    assert held == ["run", "run"]
+    assert held[::2] == held[1::2]
 
 
 def test_a_run_without_its_lock_is_recorded(bench):
@@ -77,21 +77,6 @@ def test_an_interrupt_during_a_query_ends_the_run(bench):
         run(connection)
     with RunRecords(bench.settings.database_url) as records:
         assert [(one.outcome, one.error_kind) for one in records.newest(1)] == [("interrupted", "KeyboardInterrupt")]
-
-
-def test_a_summary_agrees_with_its_numbers():
-    at = datetime(2026, 3, 1, 2, tzinfo=UTC)
-    for count, shown in (
-        (1, "1 shipment read, 1 row merged, 1 quarantined, 1 unknown key, 1 failed check, 1 file deleted, 1 rejected"),
-        (
-            2345,
-            "2,345 shipments read, 2,345 rows merged, 2,345 quarantined, 2,345 unknown keys, 2,345 failed checks, "
-            "2,345 files deleted, 2,345 rejected",
-        ),
-    ):
-        names = ("records", "merged", "quarantined", "unknown_keys", "failed_checks", "files_deleted", "rejected")
-        record = RunRecord("run", "sync", "test", at, at, "succeeded", counts=dict.fromkeys(names, count))
-        assert summary(record) == f"sync succeeded: {shown}; no data yet"
 
 
 def test_a_record_names_a_refused_file(tmp_path):

@@ -117,16 +117,6 @@ def test_a_missing_setting_is_named(missing, require):
         require(load(**WHOLE | {missing: None}))
 
 
-def test_defaults_are_those_of_the_documentation():
-    settings = load()
-    assert settings.start_date == date(2024, 1, 1)
-    assert (settings.page_size, settings.max_parallel_requests, settings.overlap_seconds) == (1000, 4, 600)
-    assert settings.include_addresses is False
-    assert (settings.push_limit, settings.push_enabled, settings.master_data_dir) == (1000, False, None)
-    assert not settings.has_merchant
-    assert settings.database_url == f"sqlite:///{settings.data_dir}/state.db"
-
-
 @pytest.mark.parametrize("name", secrets())
 def test_every_secret_can_stand_in_a_file(name, tmp_path, monkeypatch):
     assert f"{name}_file" in Settings.model_fields

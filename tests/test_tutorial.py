@@ -10,8 +10,7 @@ import os
 import re
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -52,57 +51,37 @@ def missing(shown: list[str], output: str) -> list[str]:
     return [line for line in shown if not pattern(line).search(output)]
 
 
-class Reader:
-    """A folder, an environment and the port of the sandbox."""
-
-    def __init__(self, folder: Path, servers: ExitStack) -> None:
-        self._folder, self._servers = folder, servers
-        self._port = PORT
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("WMS_", "DAGSTER_"))}
-        self._environment = {**kept, "PATH": f"{Path(sys.executable).parent}:{kept['PATH']}"}
-
-    def run(self, language: str, text: str, shown: list[str]) -> None:
-        text = text.replace(PORT, self._port)
-        if text.strip() == SANDBOX:
-            self._servers.enter_context(self._sandbox(shown))
-        elif text.strip() != UI:
-            output = self._run([sys.executable, "-c", text] if language == "python" else ["bash", "-ec", text])
-            assert missing(shown, output) == [], output
-            if "\ncd " in text:
-                self._folder /= text.split("\ncd ")[1].strip()
-
-    def _run(self, command: list[str]) -> str:
-        done = subprocess.run(
-            command, cwd=self._folder, env=self._environment, capture_output=True, text=True, timeout=SECONDS
-        )
-        assert done.returncode in MAY_FIND, f"{command[-1]}\n{done.stdout}{done.stderr}"
-        return done.stdout + done.stderr
-
-    @contextmanager
-    def _sandbox(self, shown: list[str]) -> Iterator[None]:
-        """Run it on a free port inside the block, which begins when it has printed these lines."""
-        log = self._folder / "sandbox.log"
-        command = [*SANDBOX.split(), "--port", "0"]
-        with (
-            log.open("wb") as output,
-            subprocess.Popen(command, cwd=self._folder, env=self._environment, stdout=output, stderr=output) as process,
-        ):
-            try:
-                deadline = time.monotonic() + SECONDS
-                while missing(shown, log.read_text()):
-                    assert process.poll() is None, log.read_text()
-                    assert time.monotonic() < deadline, log.read_text()
-                    time.sleep(0.1)
-                _, self._port = log.read_text().split()[1].rsplit(":", 1)
-                yield
-            finally:
-                process.kill()
+@contextmanager
+def sandbox(folder: Path, environment: Mapping[str, str], shown: list[str]) -> Iterator[str]:
+    """Run it inside the block, which begins when it has printed these lines; gives its free port."""
+    command = [*SANDBOX.split(), "--port", "0"]
+    with subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            assert missing(shown, line) == []
+            yield line.split()[1].rpartition(":")[2]
+        finally:
+            process.kill()
 
 
 def test_the_tutorial_prints_what_it_shows(tmp_path):
-    assert len(list(steps())) > 10
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("WMS_", "DAGSTER_"))}
+    environment = {**kept, "PATH": f"{Path(sys.executable).parent}:{kept['PATH']}"}
+    folder, port = tmp_path, PORT
     with ExitStack() as servers:
-        reader = Reader(tmp_path, servers)
         for language, text, shown in steps():
-            reader.run(language, text, shown)
+            if text.strip() == SANDBOX:
+                port = servers.enter_context(sandbox(folder, environment, shown))
+            elif text.strip() != UI:
+                program = [sys.executable, "-c"] if language == "python" else ["bash", "-ec"]
+                typed = [*program, text.replace(PORT, port)]
+                done = subprocess.run(
+                    typed, cwd=folder, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False
+                )
+                said = done.stdout + done.stderr
+                assert done.returncode in MAY_FIND, f"{text}\n{said}"
+                assert missing(shown, said) == [], said
+                if "\ncd " in text:
+                    folder /= text.split("\ncd ")[1].strip()
     assert (tmp_path / "tutorial" / "data" / "report.html").exists()
