@@ -43,6 +43,11 @@ class Ended:
     stdout: str
     stderr: str
 
+    @property
+    def said(self) -> str:
+        """All that it printed."""
+        return self.stdout + self.stderr
+
 
 class Command:
     """One command under way, or a function without arguments; it ends with the block at the latest."""
@@ -70,14 +75,23 @@ class Command:
         return self._process.is_alive()
 
     @property
+    def pid(self) -> int:
+        """The number of its process."""
+        assert self._process.pid is not None
+        return self._process.pid
+
+    @property
     def stderr(self) -> str:
         """What it has said by now."""
         return self._stderr.read_text() if self._stderr.exists() else ""
 
     def send_signal(self, number: signal.Signals) -> None:
         """As a terminal or a service manager does."""
-        assert self._process.pid is not None
-        os.kill(self._process.pid, number)
+        os.kill(self.pid, number)
+
+    def join(self, seconds: float) -> None:
+        """Wait for its end, at most so long."""
+        self._process.join(seconds)
 
     def ended(self, seconds: float = 120) -> Ended:
         """Wait for its end."""

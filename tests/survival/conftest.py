@@ -53,7 +53,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="package")
 def service() -> Iterator[SandboxServer]:
-    """A service that rests; nothing here changes it after the night that the fixture ``template`` makes."""
+    """A service that rests; nothing here changes it after the night that ``synced_once`` lets pass."""
     with SandboxServer(Sandbox(SMALL)) as server:
         yield server
 
@@ -93,15 +93,9 @@ def synced_once(service: SandboxServer, lakes: Lakes | None, tmp_path_factory: p
 
 
 @pytest.fixture(scope="package")
-def template(synced_once: Installation) -> Path:
-    """Its data folder."""
-    return synced_once.data
-
-
-@pytest.fixture(scope="package")
-def expected(service: SandboxServer, template: Path) -> Tables:
+def expected(synced_once: Installation) -> Tables:
     """What every table must hold in the end."""
-    return expected_tables(service)
+    return expected_tables(synced_once.service)
 
 
 @pytest.fixture

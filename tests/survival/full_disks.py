@@ -15,15 +15,16 @@ from tests.survival.installation import Installation
 ROOT = Path(__file__).parents[2]
 DISK = """
 set -e
-mount -t tmpfs -o size=$2 tmpfs "$1"
-cp -r "$3" "$1/data"
-export WMS_DATA_DIR="$1/data"
+disk="$1"
+mount -t tmpfs -o size=$2 tmpfs "$disk"
+cp -r "$3" "$disk/data"
+export WMS_DATA_DIR="$disk/data"
 set +e
 run() {
     "$python" -c "import sys; from wms_sync.cli.main import main; main(sys.argv[1:])" "$@"
     echo "$1 ended with $?"
 }
-free_space() { mount -o remount,size=1g "$1"; }
+free_space() { mount -o remount,size=1g "$disk"; }
 """
 
 
@@ -49,7 +50,7 @@ def on_full_disk(installation: Installation, folder: Path, room: int, script: st
     disk = folder / "disk"
     disk.mkdir()
     used = sum(path.stat().st_blocks * 512 for path in installation.data.rglob("*") if path.is_file())
-    lines = f'{DISK}{script}\ncp -r "$WMS_DATA_DIR" "$result/data"\n'.replace("free_space\n", 'free_space "$1"\n')
+    lines = f'{DISK}{script}\ncp -r "$WMS_DATA_DIR" "$result/data"\n'
     environment = {**os.environ, **installation.environment, "python": sys.executable, "result": str(folder)}
     done = subprocess.run(
         ["unshare", "-m", "sh", "-c", lines, "sh", disk, str(used + room), installation.data],

@@ -5,17 +5,15 @@ A kill comes at a moment by its name, at the n-th moment of all, or after some s
 
 from __future__ import annotations
 
-import itertools
+import json
 import random
 import signal
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
-from multiprocessing.context import ForkServerProcess
-from multiprocessing.synchronize import Event
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +22,8 @@ from msgspec.structs import asdict
 
 from tests.conftest import asks_for_page
 from tests.oracle import Tables, differences
-from tests.processes import PROCESSES, enter
-from tests.survival.moments import Moment, Moments, read_moments
+from tests.processes import Command, Ended
+from tests.survival.moments import Moment, watched
 from wms_sandbox.server import SandboxServer
 from wms_sync.catalogue import quote
 from wms_sync.layout import Layout
@@ -33,7 +31,6 @@ from wms_sync.settings import Settings
 from wms_sync.shipments.read.raw import damage, read_manifest
 from wms_sync.state.ledger import PushLedger
 from wms_sync.state.store import StateStore
-from wms_sync.targets.database import records
 from wms_sync.targets.target import Target, target_of
 
 PARALLEL = 2
@@ -42,16 +39,11 @@ IN_FLIGHT = 2 * PARALLEL
 ENDED = 0, 3
 """Exit codes of a command that did its work; with 3 it names what needs attention, as the age of the data here."""
 KILLED = -9
+STOPPED = "State:\tT"
+SECONDS = 900
+"""How long a command lasts at most. The machine may have other work."""
 Rows = dict[str, list[tuple[object, ...]]]
 PROVENANCE = ("_window_id", "_page", "_extracted_at", "seen_at", "last_seen_at")
-
-
-@dataclass(frozen=True)
-class Tell:
-    """A process is to tell when it comes to a moment."""
-
-    moment: Moment
-    reached: Event
 
 
 @dataclass(frozen=True)
@@ -67,11 +59,6 @@ class Installation:
         return Layout(self.data)
 
     @property
-    def log(self) -> Path:
-        """What the commands said."""
-        return self.data.with_name(f"{self.data.name}.log")
-
-    @property
     def environment(self) -> dict[str, str]:
         return {
             "WMS_BASE_URL": self.service.base_url,
@@ -83,44 +70,43 @@ class Installation:
             **self.settings,
         }
 
-    def start(
-        self, *command: str, kill: Moment | int | None = None, tell: Tell | None = None, listing: Path | None = None
-    ) -> ForkServerProcess:
-        """The command in a process that gets its signal at ``kill``, tells of one, or lists those that it came by.
+    def start(self, *command: str, kill: Moment | int | None = None) -> Command:
+        """The command in a process that gets its signal at ``kill``; a number is the n-th moment of all."""
+        does = command if kill is None else partial(_watched, command, kill)
+        typed = self.data.with_suffix(".typed")  # what it prints is kept beside this
+        typed.mkdir(exist_ok=True)
+        return Command(does, self.environment, typed)
 
-        A number is the n-th moment of all.
-        """
-        arguments = (command, self.environment, self.log, kill, tell, listing)
-        process = PROCESSES.Process(target=_command, args=arguments, daemon=True)
-        process.start()
-        return process
-
-    def run(self, *command: str, kill: Moment | int | None = None, listing: Path | None = None) -> ForkServerProcess:
+    def run(self, *command: str, kill: Moment | int | None = None) -> Ended:
         """The same, to its end."""
-        process = self.start(*command, kill=kill, listing=listing)
-        process.join()
-        return process
+        return self.start(*command, kill=kill).ended(SECONDS)
 
-    def runs(self, *command: str, exitcodes: Sequence[int] = ENDED) -> None:
+    def runs(self, *command: str, exitcodes: Sequence[int] = ENDED) -> Ended:
         """Run a command, which ends with one of these exit codes."""
-        process = self.run(*command)
-        assert process.exitcode in exitcodes, self.log.read_text()
+        ended = self.run(*command)
+        assert ended.returncode in exitcodes, ended.said
+        return ended
+
+    def suspended(self, moment: Moment, *command: str) -> Command:
+        """The command, which has come to the moment and stands still."""
+        process = self.start(*command, kill=replace(moment, signal=signal.SIGSTOP))
+        status = Path(f"/proc/{process.pid}/status")
+        wait_until(f"a stop at {moment}", 120, lambda: not process.is_running or STOPPED in status.read_text())
+        assert process.is_running, process.stderr
+        return process
 
     def lose_state(self) -> None:
         """Delete the state store."""
         for path in self.data.glob("state.db*"):
             path.unlink()
 
-    def run_and_kill(self, *command: str, after: float, since: Moment | None = None) -> ForkServerProcess:
-        """Kill it after so many seconds, of its start or of a moment, wherever it is then."""
-        reached = PROCESSES.Event()
-        process = self.start(*command, tell=None if since is None else Tell(since, reached))
-        while since is not None and process.is_alive() and not reached.wait(0.01):
-            pass
-        process.join(after)
-        process.kill()
-        process.join()
-        return process
+    def run_and_kill(self, *command: str, after: float, since: Moment | None = None) -> int:
+        """The exit code of a command that is killed after so many seconds, of its start or of a moment."""
+        process = self.start(*command) if since is None else self.suspended(since, *command)
+        with process:
+            process.send_signal(signal.SIGCONT)
+            process.join(after)
+        return process.ended().returncode
 
     @property
     def store_url(self) -> str:
@@ -141,32 +127,15 @@ class Installation:
         return StateStore(self.store_url)
 
     @property
-    def is_half_read(self) -> bool:
-        """Whether a read was interrupted."""
-        store = self.store()
-        half_read = bool(store.windows("reading"))
-        store.close()
-        return half_read
-
-    @property
     def asked_twice(self) -> int:
-        """How many requests for pages repeated an earlier one."""
-        asked = Counter(self.pages_asked())
+        """How many requests for pages of shipments repeated an earlier one since the log of requests was cleared."""
+        asked = Counter(request.query for request in self.service.sandbox.requests if asks_for_page(request.query))
         return sum(asked.values()) - len(asked)
-
-    def pages_asked(self) -> list[str]:
-        """Requests for pages of shipments since the log of requests was cleared."""
-        return [one.query for one in self.service.sandbox.requests if asks_for_page(one.query)]
 
     def pushes_known(self) -> list[dict[str, Any]]:
         """The ledger of creates."""
         with PushLedger(self.store_url) as ledger:
             return [asdict(entry) for entry in ledger.all()]
-
-    def pushes_published(self) -> list[dict[str, Any]]:
-        """What analysts see of it."""
-        with self.target.published() as connection:
-            return records(connection.execute("from ops.push_ledger order by intended_at, kind, key"))
 
     def differences(self, expected: Tables) -> list[str]:
         """Where the published tables do not equal the service."""
@@ -218,34 +187,20 @@ def rows_in(connection: duckdb.DuckDBPyConnection) -> Rows:
 
 def moments_of(command: Sequence[str], installation: Installation) -> list[Moment]:
     """Every name that the command comes by, the first time, and the last where it comes by again."""
-    listing = installation.data.with_name(f"{installation.data.name}.moments")
-    process = installation.run(*command, listing=listing)
-    assert process.exitcode in ENDED, installation.log.read_text()
-    counted = sorted(read_moments(listing).items())
-    return [Moment(name, number) for name, times in counted for number in sorted({1, times})]
+    listing = installation.data.with_suffix(".moments")
+    does = partial(_watched, command, None, listing)
+    ended = Command(does, installation.environment, installation.data.parent).ended(SECONDS)
+    assert ended.returncode in ENDED, ended.said
+    counted: dict[str, int] = json.loads(listing.read_text())
+    return [Moment(name, number) for name, times in sorted(counted.items()) for number in sorted({1, times})]
 
 
-def kill_at_each(title: str, kills: Sequence[Moment], survive: Callable[[int, Moment], bool]) -> None:
-    """``survive`` kills once, proves what is promised, and tells whether the command was killed before it ended."""
-    died = 0
-    for number, kill in enumerate(kills):
-        was_killed = survive(number, kill)
-        print(f"{title}: {'killed' if was_killed else 'ended before'} {kill}", flush=True)
-        died += was_killed
-    print(f"{title}: {died} kills by name survived", flush=True)
-    # which thread comes first differs between runs, so the last time of a name may not come again
-    assert died >= 0.9 * len(kills)
-
-
-def kill_at_random(seed: str, within: float, attempt: Callable[[int, float], int | None]) -> float:
-    """After how many seconds it was killed. What has ended by then is tried again, each time anew, with fewer."""
+def ever_sooner(seed: str, within: float) -> Iterator[float]:
+    """Seconds after which to kill a command; what has ended by then is tried again with fewer."""
     chance = random.Random(seed)
-    for number in itertools.count():
-        after = chance.uniform(0, within)
-        if attempt(number, after) == KILLED:
-            break
-        within = after
-    return after
+    while True:
+        within = chance.uniform(0, within)
+        yield within
 
 
 def wait_until(what: str, seconds: float, seen: Callable[[], bool]) -> None:
@@ -256,31 +211,20 @@ def wait_until(what: str, seconds: float, seen: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
-def _command(
-    command: tuple[str, ...],
-    environment: dict[str, str],
-    log: Path,
-    kill: Moment | int | None,
-    tell: Tell | None,
-    listing: Path | None,
-) -> None:
-    enter(environment, log.parent, log, log)
+def _watched(command: Sequence[str], kill: Moment | int | None, listing: Path | None = None) -> None:
     from wms_sync.cli.main import main
 
-    moments = Moments(kill or (tell.moment if tell else None), partial(_do, kill, tell))
-    if kill is not None or tell is not None or listing is not None:
-        moments.watch()
-    try:
-        main(list(command))
-    finally:
-        moments.end()
-        if listing is not None:
-            moments.write(listing)
+    counted: Counter[str] = Counter()
 
+    def look(name: str) -> None:
+        counted[name] += 1
+        if kill in (Moment(name, counted[name]), counted.total()):
+            # to this thread: another one would take a signal to the process, and this one run on meanwhile
+            signal.pthread_kill(threading.get_ident(), kill.signal if isinstance(kill, Moment) else signal.SIGKILL)
 
-def _do(kill: Moment | int | None, tell: Tell | None) -> None:
-    if kill is not None:
-        # to this thread: another one would take a signal to the process, and this one run on meanwhile
-        signal.pthread_kill(threading.get_ident(), kill.signal if isinstance(kill, Moment) else signal.SIGKILL)
-    if tell is not None:
-        tell.reached.set()
+    with watched(look):
+        try:
+            main(list(command))
+        finally:
+            if listing is not None:
+                listing.write_text(json.dumps(counted))

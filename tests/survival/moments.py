@@ -7,17 +7,14 @@ moment's name is who did it: ``land > Turn.write_whole > Turn.put_in_place > put
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import socket
 import sys
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -60,72 +57,41 @@ class Moment:
         return f"{self.name} #{self.number}"
 
 
-class Moments:
-    """Counts the moments of this process; ``do`` is called at ``awaited``: a named one, or the n-th of all.
-
-    ``each`` is called with the name of each moment, in their order.
-    """
-
-    def __init__(
-        self,
-        awaited: Moment | int | None,
-        do: Callable[[], object],
-        each: Callable[[str], object] = lambda _: None,
-    ) -> None:
-        self._awaited = awaited
-        self._do = do
-        self._each = each
-        self._counted: Counter[str] = Counter()
-        self._lock = threading.Lock()
-
-    def watch(self) -> None:
-        """From now on, in every thread that starts."""
-        threading.setprofile(self._look)
-        sys.setprofile(self._look)
-
-    def end(self) -> None:
-        threading.setprofile(None)
-        sys.setprofile(None)
-
-    def write(self, path: Path) -> None:
-        path.write_text(json.dumps(self._counted))
-
-    def _look(self, frame: FrameType, event: str, function: Any) -> None:
-        if event in {"call", "return"}:
-            if not _commits_in_postgresql(frame):
-                return
-            does = "commit"
-        elif _may_be_one(frame, function):
-            does = function.__name__
-        else:
-            return
-        chain = _chain(frame)
-        if not chain or (does in NETWORK and CREATES.isdisjoint(chain)):
-            return
-        when = "before" if event.endswith("call") else "after"
-        name = f"{' > '.join(chain[-SHOWN:])}: {when} {does}"
-        with self._lock:
-            self._counted[name] += 1
-            self._each(name)
-            if self._awaited in (Moment(name, self._counted[name]), self._counted.total()):
-                self._do()
-
-
 @contextmanager
 def watched(each: Callable[[str], object]) -> Iterator[None]:
-    """Call this with the name of each moment inside the block."""
-    moments = Moments(None, lambda: None, each)
-    moments.watch()
+    """Call this with the name of each moment inside the block, in their order, in every thread that starts."""
+    lock = threading.Lock()
+
+    def look(frame: FrameType, event: str, function: Any) -> None:
+        name = _name(frame, event, function)
+        if name is not None:
+            with lock:
+                each(name)
+
+    threading.setprofile(look)
+    sys.setprofile(look)
     try:
         yield
     finally:
-        moments.end()
+        threading.setprofile(None)
+        sys.setprofile(None)
 
 
-def read_moments(path: Path) -> dict[str, int]:
-    """What a process that was only watched came through."""
-    counted: dict[str, int] = json.loads(path.read_text())
-    return counted
+def _name(frame: FrameType, event: str, function: Any) -> str | None:
+    """The name of the moment; None for what is none."""
+    if event in {"call", "return"}:
+        if not _commits_in_postgresql(frame):
+            return None
+        does = "commit"
+    elif _may_be_one(frame, function):
+        does = function.__name__
+    else:
+        return None
+    chain = _chain(frame)
+    if not chain or (does in NETWORK and CREATES.isdisjoint(chain)):
+        return None
+    when = "before" if event.endswith("call") else "after"
+    return f"{' > '.join(chain[-SHOWN:])}: {when} {does}"
 
 
 def _commits_in_postgresql(frame: FrameType) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import shutil
 
-import duckdb
 import pytest
 
+from tests.conftest import queried
 from tests.receiver import receiving
 from tests.survival.counts import FULL_DISKS
 from tests.survival.full_disks import needs_a_disk, on_full_disk, room_of
@@ -24,10 +24,10 @@ FAILS = {
         "status",
         f"state.db cannot be used (disk I/O error). {ADVICE}",
     ),
-    "status answers on a read-only disk": (2**20, "mount -o remount,ro $1", "status", "240  shipments"),
+    "status answers on a read-only disk": (2**20, "mount -o remount,ro $disk", "status", "240  shipments"),
     "a sync names a read-only disk": (
         2**20,
-        "mount -o remount,ro $1",
+        "mount -o remount,ro $disk",
         "sync",
         "cannot be used (Read-only file system)",
     ),
@@ -57,8 +57,7 @@ def test_a_full_disk_fails_a_run_with_advice(seed, install, expected, tmp_path):
     failed = [body["text"] for body in receiver.taken if body["event"] == "run_failed"]
     assert any(FREE_SPACE.search(text) for text in failed), failed
     assert "sync ended with 3" in said, said
-    with duckdb.connect(tmp_path / "meanwhile.duckdb", read_only=True) as connection:
-        assert connection.execute("select count(*) from shipments").fetchall() == [(240,)]
+    assert queried(tmp_path / "meanwhile.duckdb", "select count(*) from shipments") == [(240,)]
     shutil.rmtree(installation.data)
     shutil.copytree(tmp_path / "data", installation.data)
     assert installation.differences(expected) == []
@@ -71,7 +70,7 @@ def test_a_command_without_room(title, install, tmp_path):
     """Each ends with 1: a status because the data is old. A sync sends the alert itself."""
     room, first, command, says = FAILS[title]
     with receiving() as receiver:
-        channels = f"export WMS_ALERT_WEBHOOK_URL={receiver.url} DAGSTER_HOME=$1/home"
+        channels = f"export WMS_ALERT_WEBHOOK_URL={receiver.url} DAGSTER_HOME=$disk/home"
         said = on_full_disk(install("read"), tmp_path, room, f"{channels}\n{first}\nrun {command}\n")
     assert f"{command} ended with 1" in said, said
     assert says in said, said

@@ -8,13 +8,10 @@ rest is in PostgreSQL and a store. A pod may also lose its sessions in PostgreSQ
 
 from __future__ import annotations
 
-import os
 import re
 import signal
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from multiprocessing.context import ForkServerProcess
-from pathlib import Path
 from uuid import uuid4
 
 import psycopg
@@ -23,8 +20,8 @@ import pytest
 from tests.conftest import CONFIG
 from tests.lakes import Lakes, on_lake
 from tests.postgres import end_sessions, plain
-from tests.storage.conftest import KEYS, s3_server
-from tests.survival.installation import ENDED, Installation, wait_until
+from tests.processes import Command, Ended
+from tests.survival.installation import ENDED, SECONDS, Installation
 from tests.survival.moments import Moment
 from tests.survival.victims import BACKFILL
 from wms_sandbox.app import Sandbox
@@ -36,14 +33,14 @@ RECORD = "WindowReader._read_on > WindowReader._land > StateStore.record_page > 
 PUT = "Turn.put_in_place > put_in_place: before replace"
 MERGED = "PendingWindows._merge_batch > PendingWindows._merge > Merger.merge > Session.transaction: before commit"
 IN_A_FOLDER = {
-    "a page is landed": ("sync", f"FolderFiles.put > Turn.write_whole > {PUT}", 4),
-    "a page was landed": ("sync", f"FolderFiles.put > Turn.write_whole > {PUT.replace('before', 'after')}", 4),
-    "a page was recorded": ("sync", f"{RECORD}: after commit", 4),
-    "a window is closed": ("sync", f"FolderFiles.replace > Turn.write_whole > {PUT}", 1),
-    "a table's file is put in place": ("sync", "_put_in_place > put_in_place: before replace", 5),
-    "windows are merged": ("sync", MERGED, 1),
-    "the tables are published": ("sync", f"Refresh.run > FileLoad.publish > {PUT}", 1),
-    "a rebuild is published": ("rebuild", f"Refresh.run > FileLoad.publish > {PUT}", 1),
+    "a page is landed": ("sync", Moment(f"FolderFiles.put > Turn.write_whole > {PUT}", 4)),
+    "a page was landed": ("sync", Moment(f"FolderFiles.put > Turn.write_whole > {PUT.replace('before', 'after')}", 4)),
+    "a page was recorded": ("sync", Moment(f"{RECORD}: after commit", 4)),
+    "a window is closed": ("sync", Moment(f"FolderFiles.replace > Turn.write_whole > {PUT}", 1)),
+    "a table's file is put in place": ("sync", Moment("_put_in_place > put_in_place: before replace", 5)),
+    "windows are merged": ("sync", Moment(MERGED, 1)),
+    "the tables are published": ("sync", Moment(f"Refresh.run > FileLoad.publish > {PUT}", 1)),
+    "a rebuild is published": ("rebuild", Moment(f"Refresh.run > FileLoad.publish > {PUT}", 1)),
 }
 LANDED = "WindowReader.read > StateStore.mark_landed > StateStore._update > Guarded._transaction: after commit"
 STORE = "BucketFiles.put > BucketFiles._asked > BucketFiles.put.<locals>.<lambda>"
@@ -51,27 +48,27 @@ MERGES = "PendingWindows._merge > Merger.merge > Merger._merge_family > Merger._
 COMMIT = "Refresh.run > LakeLoad.publish"
 MAINTAIN = "maintain > put_together > _put_together > committed: before commit"
 IN_A_LAKE = {
-    "a page is put": ("sync", f"land > {STORE}: before put", 4),
-    "a page was put": ("sync", f"land > {STORE}: after put", 4),
-    "a page was recorded": ("sync", f"{RECORD}: after commit", 4),
-    "a window was landed": ("sync", LANDED, 1),
-    "a table's file is put": ("sync", f"BucketFiles._keep > {STORE}: before put", 5),
-    "a load begins": ("sync", "Operation._load > refresh > Refresh.run > Lake.load: after begin", 1),
-    "rows are merged": ("sync", MERGES, 20),
-    "a load is committed": ("sync", f"Operation._load > refresh > {COMMIT}: before commit", 1),
-    "a load was committed": ("sync", f"Operation._load > refresh > {COMMIT}: after commit", 1),
-    "a rebuild is committed": ("rebuild", f"Operation._load > rebuild > {COMMIT}: before commit", 1),
-    "files were put together": ("maintain", MAINTAIN, 1),
-    "snapshots are expired": ("maintain", "Lake.maintain > maintain > delete_replaced > committed: before commit", 1),
+    "a page is put": ("sync", Moment(f"land > {STORE}: before put", 4)),
+    "a page was put": ("sync", Moment(f"land > {STORE}: after put", 4)),
+    "a page was recorded": ("sync", Moment(f"{RECORD}: after commit", 4)),
+    "a window was landed": ("sync", Moment(LANDED, 1)),
+    "a table's file is put": ("sync", Moment(f"BucketFiles._keep > {STORE}: before put", 5)),
+    "a load begins": ("sync", Moment("Operation._load > refresh > Refresh.run > Lake.load: after begin", 1)),
+    "rows are merged": ("sync", Moment(MERGES, 20)),
+    "a load is committed": ("sync", Moment(f"Operation._load > refresh > {COMMIT}: before commit", 1)),
+    "a load was committed": ("sync", Moment(f"Operation._load > refresh > {COMMIT}: after commit", 1)),
+    "a rebuild is committed": ("rebuild", Moment(f"Operation._load > rebuild > {COMMIT}: before commit", 1)),
+    "files were put together": ("maintain", Moment(MAINTAIN, 1)),
+    "snapshots are expired": (
+        "maintain",
+        Moment("Lake.maintain > maintain > delete_replaced > committed: before commit", 1),
+    ),
 }
+MOMENTS = {**IN_A_FOLDER, **IN_A_LAKE}
 SHARE = {("folder", "a page is landed"), ("lake", "a load was committed")}
 """Of ``make proof``; ``tests/state/test_turns.py`` overtakes turns in both kinds of state store, and
 ``tests/targets/test_lake.py`` a writer of a lake before its commit."""
-CASES = [
-    *(("folder", title) for title in IN_A_FOLDER),
-    ("state in PostgreSQL", "windows are merged"),
-    *(("lake", title) for title in IN_A_LAKE),
-]
+CASES = [*(("folder", title) for title in IN_A_FOLDER), *(("lake", title) for title in IN_A_LAKE)]
 LOCKS = "pid in (select pid from pg_locks where locktype = 'advisory' and granted)"
 KEPT = """
 select schemaname || '.' || tablename from pg_tables
@@ -82,25 +79,16 @@ order by 1
 
 @dataclass(frozen=True)
 class Machine:
-    """What runs an installation: in its folder, with its state there or in PostgreSQL."""
+    """What runs an installation: in its folder, with its state there."""
 
     first: Installation
-    moments: Mapping[str, tuple[str, str, int]]
 
     def next(self) -> Installation:
         """The installation for the next run."""
         return self.first
 
-    def prepare(self, command: str) -> None:
-        """Do what the command needs."""
-
-    def end_sessions(self, which: str) -> None:
-        end_sessions(self.first.settings["WMS_STATE_URL"], which)
-
     def take_lock(self) -> None:
-        """What somebody does who takes a run for dead: docs/how-to/scale.md has it for PostgreSQL."""
-        if "WMS_STATE_URL" in self.first.settings:
-            self.end_sessions(LOCKS)
+        """What somebody does who takes a run for dead."""
         for lock in self.first.layout.work.glob("*.lock"):
             lock.unlink()
 
@@ -122,75 +110,45 @@ class Pods(Machine):
         data.parent.mkdir()
         return Installation(data, self.first.service, self.first.settings)
 
-    def prepare(self, command: str) -> None:
-        if command != "sync":
-            self.next().runs(*BACKFILL)  # two loads make two files of a table, which maintenance puts together
-            self.next().runs("sync")
+    def take_lock(self) -> None:
+        """As docs/how-to/scale.md has it."""
+        end_sessions(self.first.store_url, LOCKS)
 
     def state(self) -> dict[str, object]:
-        with psycopg.connect(plain(self.first.settings["WMS_STATE_URL"])) as connection:
+        with psycopg.connect(plain(self.first.store_url)) as connection:
             tables = connection.execute(KEPT).fetchall()
             return {
                 table: sorted(connection.execute(f"select t::text from {table} as t").fetchall()) for (table,) in tables
             }
 
 
-@pytest.fixture(scope="module")
-def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """A bucket under ``--soak``, else a folder, which takes no server."""
-    if not request.config.getoption("--soak"):
-        yield {"WMS_FILES_URL": f"file://{tmp_path_factory.mktemp('store')}"}
-        return
-    with s3_server() as wire:
-        yield {**KEYS, "WMS_FILES_URL": "s3://wms", "WMS_FILES_ENDPOINT": wire.address}
-
-
 @pytest.fixture
-def machine(request, kind, title, install, service, tmp_path, monkeypatch) -> Iterator[Machine]:
+def machine(request, kind, title, install, service, tmp_path) -> Iterator[Machine]:
     if (kind, title) not in SHARE and not request.config.getoption("--soak"):
         pytest.skip("only under --soak")
     if kind == "folder":
-        yield Machine(Installation(install().data, service, ONE_AT_A_TIME), IN_A_FOLDER)
+        yield Machine(Installation(install().data, service, ONE_AT_A_TIME))
         return
     lakes = Lakes(request.getfixturevalue("postgres_url"))
-    if kind == "lake":
-        stored = request.getfixturevalue("store")
-        for name in stored.keys() & KEYS.keys():
-            monkeypatch.setenv(name, stored[name])
-        url = f"{stored['WMS_FILES_URL']}/{tmp_path.name}"
-        own = {**stored, "WMS_FILES_URL": url, "WMS_PAGE_SIZE": "50", **on_lake(lakes.new())}
-        yield Pods(Installation(tmp_path / "data", service, {**ONE_AT_A_TIME, **own}), IN_A_LAKE)
-    else:
-        settings = {**ONE_AT_A_TIME, "WMS_STATE_URL": lakes.new()}
-        yield Machine(Installation(install().data, service, settings), IN_A_FOLDER)
+    stored = {"WMS_FILES_URL": f"file://{tmp_path}/store", "WMS_PAGE_SIZE": "50", **on_lake(lakes.new())}
+    pods = Pods(Installation(tmp_path / "data", service, {**ONE_AT_A_TIME, **stored}))
+    command, _ = IN_A_LAKE[title]
+    if command != "sync":
+        pods.next().runs(*BACKFILL)  # two loads make two files of a table, which maintenance puts together
+        pods.next().runs("sync")
+    yield pods
     lakes.remove()
 
 
-def suspended(installation: Installation, moment: Moment, *command: str) -> ForkServerProcess:
-    """The command, which has come to the moment and stands still."""
-    process = installation.start(*command, kill=moment)
-    wait_until(f"standing still at {moment}", 120, lambda: not process.is_alive() or stands_still(process))
-    assert process.is_alive(), installation.log.read_text()
-    return process
-
-
-def stands_still(process: ForkServerProcess) -> bool:
-    return Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
-
-
-def suspended_at(title: str, machine: Machine) -> tuple[Installation, ForkServerProcess]:
-    """A run that is suspended there; what it needs was done before."""
-    command, name, number = machine.moments[title]
-    machine.prepare(command)
+def suspended_at(title: str, machine: Machine) -> tuple[Installation, Command]:
+    command, moment = MOMENTS[title]
     installation = machine.next()
-    return installation, suspended(installation, Moment(name, number, signal.SIGSTOP), command)
+    return installation, installation.suspended(moment, command)
 
 
-def resumed(process: ForkServerProcess) -> int | None:
-    assert process.pid is not None
-    os.kill(process.pid, signal.SIGCONT)
-    process.join()
-    return process.exitcode
+def resumed(process: Command) -> Ended:
+    process.send_signal(signal.SIGCONT)
+    return process.ended(SECONDS)
 
 
 @pytest.mark.parametrize(("kind", "title"), CASES)
@@ -198,14 +156,14 @@ def test_a_run_that_was_overtaken_writes_nothing(title, machine, expected):
     first, process = suspended_at(title, machine)
     machine.take_lock()
     second = machine.next()
-    overtaking = second.run("sync")
-    assert overtaking.exitcode in ENDED, second.log.read_text()
-    made, said = machine.state(), len(first.log.read_text())
-    assert resumed(process) == 1, first.log.read_text()
-    told = first.log.read_text()[said:]
-    assert re.search(rf"process {overtaking.pid} on .* has taken over", told, re.DOTALL), told
-    assert "Run again" in told
-    assert "Traceback" not in told
+    overtaking = second.start("sync")
+    assert overtaking.ended(SECONDS).returncode in ENDED, overtaking.stderr
+    made = machine.state()
+    late = resumed(process)
+    assert late.returncode == 1, late.said
+    assert re.search(rf"process {overtaking.pid} on .* has taken over", late.said, re.DOTALL), late.said
+    assert "Run again" in late.said
+    assert "Traceback" not in late.said
     assert machine.state() == made
     assert list(first.layout.turns.iterdir()) == []
     assert second.differences(expected) == []
@@ -219,76 +177,39 @@ def test_a_pod_loses_its_sessions(title, which, machine, expected, request):
     if not request.config.getoption("--soak"):
         pytest.skip("only under --soak: tests/targets/test_lake.py loses the session of a commit")
     pod, process = suspended_at(title, machine)
-    machine.end_sessions(which)
-    exitcode, log = resumed(process), pod.log.read_text()
-    assert exitcode in ENDED or re.search(
-        "has ended|does not answer|could not be committed|Maintenance of the lake stopped", log
-    ), log
-    assert "Traceback" not in log
+    end_sessions(pod.store_url, which)
+    ended = resumed(process)
+    assert ended.returncode in ENDED or re.search(
+        "has ended|does not answer|could not be committed|Maintenance of the lake stopped", ended.said
+    ), ended.said
+    assert "Traceback" not in ended.said
     assert not pod.target.is_published or pod.differences(expected) == []
     following = machine.next()
     following.runs("sync")
     assert following.differences(expected) == []
 
 
-RECORDING = Moment(f"{RECORD}: before commit", 4, signal.SIGSTOP)
+INTENDED = Moment("Push._intend > JournaledLedger.record > PushLedger.record > Guarded._transaction: after commit")
+"""The first creates are intended and none has been sent."""
 
 
-def test_nobody_takes_over_during_a_state_write(install, service, expected, request):
-    if not request.config.getoption("--soak"):
-        pytest.skip("only under --soak: it waits for as long as the one who takes over does")
-    machine = Machine(Installation(install().data, service, ONE_AT_A_TIME), IN_A_FOLDER)
-    installation = machine.next()
-    first = suspended(installation, RECORDING, "sync")
-    machine.take_lock()
-    installation.runs("sync", exitcodes=(1,))
-    told = installation.log.read_text()
-    assert "The epoch cannot be raised" in told
-    assert "Traceback" not in told
-    assert resumed(first) in ENDED, installation.log.read_text()
-    assert installation.differences(expected) == []
-
-
-ROWS = 100
-RECORDED = "PushLedger.record > Guarded._transaction: after commit"
-PUSHED = {
-    "retailers": ("code,name", "R{number},Name {number}", 0, f"Push._top_up > Push._intend > {RECORDED}"),
-    "products": (
-        "type,sku,name",
-        "Product,P{number},Name {number}",
-        3,
-        f"Push._intend > JournaledLedger.record > {RECORDED}",
-    ),
-}
-"""By kind: header, row, exit code, and the moment when the first creates are intended and none has been sent."""
-
-
-@pytest.mark.parametrize("kind", PUSHED)
-def test_a_push_that_was_overtaken_sends_no_create(kind, tmp_path):
-    header, row, exitcode, intended = PUSHED[kind]
+def test_a_push_that_was_overtaken_sends_no_create(tmp_path):
     path = tmp_path / "given.csv"
-    path.write_text("\n".join([header, *(row.format(number=number) for number in range(ROWS))]) + "\n")
+    path.write_text("type,sku,name\n" + "".join(f"Product,P{number},Name {number}\n" for number in range(100)))
     with SandboxServer(Sandbox(CONFIG)) as server:
         installation = Installation(tmp_path / "data", server)
-        first = suspended(installation, Moment(intended, 1, signal.SIGSTOP), "push", kind, str(path))
-        Machine(installation, {}).take_lock()
-        installation.runs("push", kind, str(path), exitcodes=(exitcode,))
-        sent = creates(server)
-        assert resumed(first) == 1, installation.log.read_text()
-        assert f"push {kind} (run " in installation.log.read_text()
-        assert "has taken over" in installation.log.read_text()
-        assert creates(server) == sent
-        made = server.sandbox.retailers() if kind == "retailers" else server.sandbox.products()
-    names = [one["code" if kind == "retailers" else "sku"] for one in made]
-    assert len(names) == len(set(names))
-    with PushLedger(f"sqlite:///{installation.data / 'state.db'}") as ledger:
-        unsure = {entry.key for entry in ledger.unsure()}
-        there = {entry.key for entry in ledger.all() if entry.state is State.CREATED}
-    assert there == set(names)
-    assert len(there) + len(unsure) == ROWS
-    assert bool(unsure) == (kind == "products")  # which nobody sends again unasked
-
-
-def creates(server: SandboxServer) -> int:
-    """How many creates the service was sent."""
-    return sum(one.method == "POST" for one in server.sandbox.requests)
+        first = installation.suspended(INTENDED, "push", "products", str(path))
+        Machine(installation).take_lock()
+        installation.runs("push", "products", str(path), exitcodes=(3,))
+        made = server.sandbox.products()
+        late = resumed(first)
+        assert late.returncode == 1, late.said
+        assert "push products (run " in late.said
+        assert "has taken over" in late.said
+        assert server.sandbox.products() == made
+    with PushLedger(installation.store_url) as ledger:
+        states = {entry.key: entry.state for entry in ledger.all()}
+    assert len(states) == 100
+    there = [key for key, state in states.items() if state is State.CREATED]
+    assert sorted(there) == sorted(product["sku"] for product in made)
+    assert len(there) < 100, "what was intended first is in doubt, and nobody sends it again unasked"

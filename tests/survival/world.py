@@ -23,7 +23,8 @@ from starlette.requests import Request
 
 from tests.conftest import CONFIG, NOW
 from tests.lakes import Lakes, on_lake
-from tests.oracle import SHARED, Tables, differences, expected_tables
+from tests.oracle import SHARED, differences, expected_tables
+from tests.processes import Ended
 from tests.survival.installation import ENDED, KILLED, Installation, Rows
 from wms_sandbox.advance import Advance
 from wms_sandbox.app import Sandbox
@@ -70,7 +71,10 @@ Command = tuple[str, ...]
 
 
 class World:
-    """The service, the installation and the model. ``told`` are the steps that were taken."""
+    """The service, the installation and the model.
+
+    ``told`` are the steps that were taken, ``said`` is what the last command printed.
+    """
 
     def __init__(self, seed: int, first: Installation, folder: Path, lakes: Lakes | None) -> None:
         self.chance = random.Random(seed)
@@ -87,7 +91,7 @@ class World:
         self.forgotten: set[int] = set()
         self.damaged = False
         self.told: list[str] = []
-        self._asked: tuple[object, Tables] = (None, {})
+        self.said = ""
 
     # --- what happens to the service ---
 
@@ -205,14 +209,10 @@ class World:
         forget = _forget(order)
         commands: tuple[Command, ...] = (("sync",), ("sync",), self._backfill(), ("rebuild",), forget, self._push())
         command = self.chance.choice(commands)
-        self._is_killed(command)
+        self._run(*command, kill=self.chance.randrange(1, MOMENTS))
         if command is forget:
             self.forgotten.add(order)
             self._until_it_ends(*command)
-
-    def _is_killed(self, command: Command) -> None:
-        process = self.installation.run(*command, kill=self.chance.randrange(1, MOMENTS))
-        assert process.exitcode in {*ENDED, 1, KILLED}, self.story([])
 
     # --- what happens to the installation ---
 
@@ -266,7 +266,7 @@ class World:
         self.sandbox.advance(seconds=LATEST + 60)
         self.settings |= EVERYTHING
         if self.chance.random() < 0.3:
-            self._is_killed(("sync",))
+            self._run("sync", kill=self.chance.randrange(1, MOMENTS))
         for _ in range(TRIES):  # none is due before something is loaded
             self._until_it_ends("sync")
             if self._published("select window_id from ops.audits"):
@@ -299,11 +299,8 @@ class World:
     def found(self) -> list[str]:
         """Where the published tables do not equal the service."""
         orders = {self._order_of(index) for index in self._indexes(self.deleted)}
-        moment = self.sandbox._store.version, self.sandbox.clock.now()
-        if self._asked[0] != moment:
-            self._asked = moment, expected_tables(self.server)
         with self.installation.target.published() as connection:
-            found = differences(connection, self._asked[1], self.deleted | orders)
+            found = differences(connection, expected_tables(self.server), self.deleted | orders)
         return [difference for difference in found if not self._was_forgotten(difference)]
 
     def rows(self) -> Rows:
@@ -325,7 +322,7 @@ class World:
 
     def story(self, found: list[str]) -> str:
         steps = ", ".join(self.told)
-        return f"{len(found)} differences, such as {sorted(set(found))[:8]}, after: {steps}\n{self._said()[-3000:]}"
+        return f"{len(found)} differences, such as {sorted(set(found))[:8]}, after: {steps}\n{self.said[-3000:]}"
 
     def take(self, step: Callable[[World], None]) -> None:
         self.told.append(step.__name__)
@@ -393,31 +390,27 @@ class World:
         with self.installation.target.published() as connection:
             return [first for first, *_ in connection.execute(query, parameters).fetchall()]
 
-    def _said(self) -> str:
-        return self.installation.log.read_text() if self.installation.log.exists() else ""
-
-    def _run(self, *command: str) -> str | None:
-        """What the command said if it failed."""
-        before = len(self._said())
-        exitcode = self.installation.run(*command).exitcode
-        said = self._said()[before:]
-        assert exitcode in {*ENDED, 1}, self.story([f"{' '.join(command)} ended with {exitcode}"])
-        assert "Traceback" not in said, self.story([])
-        return said if exitcode == 1 else None
+    def _run(self, *command: str, kill: int | None = None) -> Ended:
+        ended = self.installation.run(*command, kill=kill)
+        self.said = ended.said
+        wanted = {*ENDED, 1} if kill is None else {*ENDED, 1, KILLED}
+        assert ended.returncode in wanted, self.story([f"{' '.join(command)} ended with {ended.returncode}"])
+        assert "Traceback" not in ended.said, self.story([])
+        return ended
 
     def _until_it_ends(self, *command: str, otherwise: Command | None = None) -> None:
         """Run it until it ends well, and between two attempts do what it says."""
         for _ in range(TRIES):
-            said = self._run(*command)
-            if said is None:
+            ended = self._run(*command)
+            if ended.returncode != 1:
                 return
-            if owned := OWNER.search(said):
+            if owned := OWNER.search(ended.said):
                 Path(owned["file"]).unlink()
-            if "`wms-sync rebuild`" in said:
+            if "`wms-sync rebuild`" in ended.said:
                 self._run("rebuild")
             if otherwise is not None:
                 self._run(*otherwise)
-        raise AssertionError(self.story([f"{' '.join(command)} still fails: {said}"]))
+        raise AssertionError(self.story([f"{' '.join(command)} still fails: {ended.said}"]))
 
 
 def _forget(order: int) -> Command:
