@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -15,21 +14,15 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from tests.conftest import FEWER, Bench, logged
+from tests.conftest import FEWER, Bench, queried
 from tests.survival.counts import PUBLISHINGS, READERS
 from tests.survival.moments import watched
 from tests.test_sync import first_synced, synced
 from wms_sandbox.app import Sandbox
-from wms_sync.layout import Layout
-from wms_sync.master_data.kinds import RETAILERS
-from wms_sync.master_data.plan import Action
-from wms_sync.master_data.push import plan_file
 from wms_sync.reports.doctor import examine
-from wms_sync.reports.explain import explain
 from wms_sync.reports.status import status
 from wms_sync.shipments.load.refresh import refresh
 from wms_sync.targets.errors import DatabaseOpenError
-from wms_sync.upkeep.recovery import recover
 
 OPENING = """
 import sys, time, duckdb
@@ -54,11 +47,11 @@ while True:
     time.sleep(0.1)
 """
 CHANGING = """
-import sys, time, duckdb
+import sys, duckdb
 connection = duckdb.connect(sys.argv[1])
 connection.execute("delete from retailers")
 print("changed", flush=True)
-time.sleep(600)
+sys.stdin.readline()
 """
 SHIPMENTS, NEW = FEWER.shipments, 10
 """In the sandbox at first, and before each publishing."""
@@ -78,9 +71,10 @@ def sync_more(bench: Bench, sandbox) -> None:
 
 
 def reader(path: Path, program: str) -> subprocess.Popen[str]:
-    """A process that reads until it is ended, and has begun to."""
+    """A program of an analyst that has printed its first line."""
     command = [sys.executable, "-c", program, str(path)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
     assert process.stdout is not None
     assert process.stdout.readline()
     return process
@@ -106,17 +100,11 @@ def test_readers_see_published_states_without_errors(bench, sandbox, request):
     staying = reader(published, STAYING)
     states = {SHIPMENTS}
     missing: list[str] = []
-    with (
-        published.open("rb") as opened,
-        watched(lambda moment: None if published.exists() else missing.append(moment)),
-    ):
-        before = opened.read()
+    with watched(lambda moment: None if published.exists() else missing.append(moment)):
         for number in range(1, publishings + 1):
             sync_more(bench, sandbox)
             states.add(SHIPMENTS + number * NEW)
             assert all(process.poll() is None for process in (*opening, staying))
-        opened.seek(0)
-        assert opened.read() == before
     assert missing == []
     asked, *rows = said(staying)
     assert rows == [SHIPMENTS], "what is open stays as it was"
@@ -130,14 +118,6 @@ def test_readers_see_published_states_without_errors(bench, sandbox, request):
     assert rows_published(bench) == max(states)
 
 
-WRITING = """
-import sys, duckdb
-connection = duckdb.connect(sys.argv[1])
-connection.execute("create table mine as select 1 as one")
-print("written", flush=True)
-sys.stdin.readline()
-connection.close()
-"""
 LATE = """
 import os, sys, duckdb
 connection = duckdb.connect(sys.argv[1])
@@ -152,12 +132,9 @@ os._exit(9)
 def analyst(bench: Bench, program: str) -> Iterator[None]:
     """An analyst's program, which prints a line before the block and continues after it, to its end."""
     bench.layout.published.chmod(0o600)  # as root, whom no permission stops
-    command = [sys.executable, "-c", program, str(bench.layout.published)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline()
-        yield
-        process.communicate("continue\n")
+    process = reader(bench.layout.published, program)
+    yield
+    process.communicate("continue\n")
 
 
 def log_of(bench: Bench) -> Path:
@@ -168,35 +145,19 @@ def test_logs_of_analysts_are_reported_and_do_no_harm(bench, sandbox):
     first_synced(bench, sandbox)
     with analyst(bench, LATE):
         sync_more(bench, sandbox)
-        assert rows_published(bench) == SHIPMENTS + NEW
-    assert log_of(bench).exists()
-    found = status(bench.settings, bench.store)
-    assert found.rows["shipments"] == SHIPMENTS + NEW
-    first, second = (
-        log_of(bench).with_name(f"analytics.duckdb.wal{number}.of-an-earlier-file") for number in ("", ".2")
-    )
-    assert [line for line in bench.needs if str(first) in line and "read_only=True" in line]
-    written = first.read_bytes()
-
-    log_of(bench).write_bytes(b"no log at all")
-    warned = [one.text for one in examine(bench.settings) if one.name.startswith("log-")]
-    assert [sum(str(path) in message for message in warned) for path in (first, second)] == [1, 1]
-    assert (first.read_bytes(), second.read_bytes()) == (written, b"no log at all")
+    assert log_of(bench).exists(), "beside the new file"
+    assert status(bench.settings, bench.store).rows["shipments"] == SHIPMENTS + NEW
+    [aside] = bench.layout.root.glob("*.of-an-earlier-file")
+    assert [line for line in bench.needs if str(aside) in line and "read_only=True" in line]
 
     def leave_a_log_when_the_copy_is_made(moment: str) -> None:
         if moment.endswith("FileLoad.publish > sync: after fsync"):
             log_of(bench).write_bytes(b"of the file before")
 
-    log_of(bench).write_bytes(b"another")
-    with logged() as said:
-        recover(bench.run)
-        assert ["are kept in" in line for line in said] == [True]
-        with analyst(bench, WRITING), watched(leave_a_log_when_the_copy_is_made):
-            assert log_of(bench).exists()
-            refresh(bench.run)
-    assert ["are kept in" in line for line in said if "log" in line] == [True, True, True]
+    with watched(leave_a_log_when_the_copy_is_made):
+        sync_more(bench, sandbox)
     assert not log_of(bench).exists()
-    assert rows_published(bench) == SHIPMENTS + NEW
+    assert rows_published(bench) == SHIPMENTS + 2 * NEW
 
 
 UNPRIVILEGED = """
@@ -204,13 +165,11 @@ import os, sys, duckdb, sqlite3
 import filecmp, pandas, sqlalchemy.dialects.sqlite  # what is imported late may lie where only root reads
 from pathlib import Path
 from tests.conftest import opened_store
-from wms_sync.targets.opening import open_for_reading
 from wms_sync.errors import WmsSyncError
-from wms_sync.layout import Layout
+from wms_sync.targets.opening import open_for_reading
 from wms_sync.shipments.load.refresh import refresh
 from wms_sync.settings import Settings
 from wms_sync.state.store import Run
-from wms_sync.upkeep.backups import Backups
 if os.geteuid() == 0:
     os.setuid(65534)
 settings = Settings.load(_env_file=None, data_dir=Path(sys.argv[1]))
@@ -225,15 +184,11 @@ except duckdb.IOException as error:
     print("Permission denied" in str(error))
 with duckdb.connect(published, read_only=True) as connection:
     print(*connection.execute("select count(*) from shipments").fetchone())
-closed = Layout(Path(sys.argv[2]))
-for uses in (
-    lambda: open_for_reading(closed, closed.published).__enter__(),
-    lambda: Backups.at(settings.data_dir / "backups").keep(closed.published, linked=True),
-):
-    try:
-        uses()
-    except WmsSyncError as error:
-        print(str(error).startswith(f"{closed.published} cannot be used (Permission denied)."))
+published.chmod(0)
+try:
+    open_for_reading(settings.layout, published).__enter__()
+except WmsSyncError as error:
+    print(str(error).startswith(f"{published} cannot be used (Permission denied)."))
 """
 
 
@@ -241,49 +196,26 @@ def test_the_published_file_is_read_only_and_replaced(bench, sandbox):
     first_synced(bench, sandbox)
     with tempfile.TemporaryDirectory() as folder:  # pytest's own folders are root's alone
         Path(folder).chmod(0o755)
-        data, closed = Path(folder) / "data", Layout(Path(folder) / "closed")
-        shutil.copytree(bench.layout.root, data)
-        closed.root.mkdir()
-        closed.root.chmod(0o755)
-        shutil.copyfile(bench.layout.published, closed.published)
-        closed.published.chmod(0)  # another user's
+        data = shutil.copytree(bench.layout.root, Path(folder) / "data")
         if os.geteuid() == 0:
             for path in (data, *data.rglob("*")):
                 os.chown(path, 65534, 65534)
-        command = [sys.executable, "-c", UNPRIVILEGED, str(data), str(closed.root)]
+        command = [sys.executable, "-c", UNPRIVILEGED, str(data)]
         told = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False)
     assert told.stderr == ""
-    assert told.stdout.split() == ["True", "0o400", "True", str(SHIPMENTS), "True", "True"]
+    assert told.stdout.split() == ["True", "0o400", "True", str(SHIPMENTS), "True"]
 
 
-def rows_published(bench) -> int:
-    with duckdb.connect(bench.layout.published, read_only=True) as connection:
-        return int(connection.execute("select count(*) from shipments").fetchall()[0][0])
+def rows_published(bench: Bench) -> int:
+    [(count,)] = queried(bench.layout.published, "select count(*) from shipments")
+    return int(count)
 
 
-def looked_at(bench: Bench, tmp_path: Path) -> tuple[dict[str, int], int, list[Action]]:
-    """What status, explain and a plan take from the published file."""
-    shutil.copyfile(bench.layout.published, copy := tmp_path / "copy.duckdb")
-    with duckdb.connect(copy, read_only=True) as connection:
-        found = connection.execute("select min(shipments.id), min(code) from shipments, retailers").fetchall()
-    [(shipment, code)] = found
-    (tmp_path / "given.csv").write_text(f"code,name\n{code},Shown\n")
-    explained = explain(bench.settings, bench.store, str(shipment))
-    plan = plan_file(bench.settings, RETAILERS, tmp_path / "given.csv")
-    return status(bench.settings, bench.store).rows, len(explained.versions), [step.action for step in plan.steps]
-
-
-def test_an_analyst_who_writes_hinders_nobody(bench, sandbox, tmp_path):
+def test_an_analyst_who_writes_hinders_nobody(bench, sandbox):
     first_synced(bench, sandbox)
-    before = looked_at(bench, tmp_path)
-    assert before[2] == [Action.ALREADY_THERE]
-    bench.layout.published.chmod(0o600)
-    writer = reader(bench.layout.published, CHANGING)
-    try:
-        assert looked_at(bench, tmp_path) == before
-    finally:
-        writer.kill()
-        writer.communicate()
+    before = status(bench.settings, bench.store).rows
+    with analyst(bench, CHANGING):
+        assert status(bench.settings, bench.store).rows == before
     assert not list(bench.layout.work.glob("reading-*"))
 
 
@@ -301,13 +233,10 @@ def test_a_damaged_database_is_named_and_rebuilt(bench, sandbox):
     published = bench.layout.published
     published.chmod(0o600)
     published.write_bytes(b"no database" * 1000)
-    [line] = [line for line in bench.needs if "cannot be read" in line]
-    assert re.match(f"{published} cannot be read.*{published}", line)
+    assert [line for line in bench.needs if line.startswith(f"{published} cannot be read")]
     assert status(bench.settings, bench.store).rows == {}
-    assert [one.name for one in examine(bench.settings) if one.severity == "error"] == ["stale", "tables-unreadable"]
-    with pytest.raises(DatabaseOpenError, match=f"^{published} cannot be read") as error:
+    with pytest.raises(DatabaseOpenError, match=f"^{published} cannot be read"):
         refresh(bench.run)
-    assert str(bench.layout.turns) not in str(error.value)
     published.rename(published.with_suffix(".damaged"))
     synced(bench)
     assert rows_published(bench) == SHIPMENTS
