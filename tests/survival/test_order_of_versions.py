@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from itertools import groupby, permutations
-from pathlib import Path
+from itertools import groupby
 
 import duckdb
 import msgspec
@@ -31,6 +30,7 @@ from wms_sync.state.store import Reason, Window
 from wms_sync.targets.database import Session, create_empty
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
+WHOLE = Interval(START, START + timedelta(days=1))
 MOMENT = pa.timestamp("us", tz="UTC")
 PAGE = [("_window_id", pa.string()), ("_page", pa.int32()), ("_extracted_at", MOMENT)]
 KINDS = {
@@ -69,9 +69,8 @@ class Version:
     def row(self) -> dict[str, object]:
         updated = None if self.updated is None else moment(self.updated)
         name = f"{self.window} {self.page}"
-        return {"id": self.id, "status": self.status, "name": name, "updated_at": updated, **self.provenance}
+        return {"id": self.id, "status": self.status, "name": name, "updated_at": updated, **self.provenance()}
 
-    @property
     def provenance(self) -> dict[str, object]:
         return {"_window_id": self.window, "_page": self.page, "_extracted_at": moment(self.read)}
 
@@ -146,7 +145,7 @@ def landed(layout: Layout, versions: Sequence[Version]) -> list[Window]:
         for one in of_window:
             rows[one.kind].append(one.row())
             packages = range(1, one.packages + 1)
-            rows["packages"] += [{"shipment_id": one.id, "position": at, **one.provenance} for at in packages]
+            rows["packages"] += [{"shipment_id": one.id, "position": at, **one.provenance()} for at in packages]
         for kind, found in rows.items():
             if found:
                 (layout.parquet / kind).mkdir(parents=True, exist_ok=True)
@@ -162,13 +161,10 @@ def landed(layout: Layout, versions: Sequence[Version]) -> list[Window]:
         )
         layout.flattened_manifest(name).parent.mkdir(parents=True, exist_ok=True)
         layout.flattened_manifest(name).write_bytes(msgspec.json.encode(flattened))
-        windows.append(structs.replace(begun(name, of_window[0].reason), records=flattened.records))
+        reason = of_window[0].reason
+        begun = Window.begun(name, WHOLE, reason=reason, run_id="run", signature="", service=None)
+        windows.append(structs.replace(begun, records=flattened.records))
     return windows
-
-
-def begun(name: str, reason: Reason) -> Window:
-    whole = Interval(START, START + timedelta(days=1))
-    return Window.begun(name, whole, reason=reason, run_id="run", signature="", service=None)
 
 
 @pytest.fixture(scope="module")
@@ -180,41 +176,9 @@ def connection() -> Iterator[duckdb.DuckDBPyConnection]:
         yield opened
 
 
-def merged(
-    connection: duckdb.DuckDBPyConnection,
-    layout: Layout,
-    parts: Sequence[Sequence[Window]],
-) -> Merger:
-    """Fresh tables, each part in a transaction of its own."""
-    for table in (*KINDS, "history.shipments", "ops.loads"):
-        connection.execute(f"truncate {table}")
-    merger = Merger(Session(connection), layout, run_id="load", include_addresses=False, omitted={})
-    for part in parts:
-        merger.merge([(window, flattened_window(layout, window.id)) for window in part])
-    return merger
-
-
-def found(connection: duckdb.DuckDBPyConnection) -> dict[tuple[str, int], tuple[str, int]]:
-    """The page of each object as the tables have it."""
-    query = "select '{0}', id, _window_id, _page from {0}"
-    rows = connection.execute(" union all ".join(query.format(kind) for kind in ROOTS)).fetchall()
-    assert len({row[:2] for row in rows}) == len(rows)
-    return {(kind, one): (window, page) for kind, one, window, page in rows}
-
-
-def assert_by_the_rule(connection: duckdb.DuckDBPyConnection, versions: Sequence[Version], told: str) -> None:
-    best = by_the_rule(versions)
-    assert found(connection) == {key: (one.window, one.page) for key, one in best.items()}, told
-    packages = connection.execute("select shipment_id, count(*) from packages group by all").fetchall()
-    wanted = {key[1]: one.packages for key, one in best.items() if key[0] == "shipments" and one.packages}
-    assert dict(packages) == wanted, told
-    past = connection.execute(PAST).fetchall()
-    assert len(past) == len(set(past)), told
-    assert set(past) == history_by_the_rule(versions), told
-
-
 @pytest.mark.seeds(ORDERS_OF_VERSIONS)
 def test_any_order_of_arrival_gives_the_same_tables(seed, connection, tmp_path):
+    """Each part of the windows is merged in a transaction of its own."""
     chance = random.Random(seed)
     layout = Layout(tmp_path)
     versions = played(chance, windows=6)
@@ -222,50 +186,23 @@ def test_any_order_of_arrival_gives_the_same_tables(seed, connection, tmp_path):
     chance.shuffle(windows)
     cuts = sorted(chance.sample(range(1, len(windows)), chance.randrange(len(windows))))
     parts = [windows[start:end] for start, end in zip([0, *cuts], [*cuts, len(windows)], strict=True)]
-    merged(connection, layout, parts)
-    assert_by_the_rule(connection, versions, " | ".join(" ".join(one.id for one in part) for part in parts))
-
-
-def version(window: str, reason: Reason, *, read: int, updated: int | None, id_: int = 1) -> Version:
-    return Version("shipments", id_, reason, window, 1, read, updated, packages=read % 3)
-
-
-FUTURE = version("future", "sync", read=1, updated=900)
-AUDIT = version("audit", "audit", read=3, updated=5)
-LATER = version("later", "sync", read=4, updated=6)
-
-
-@pytest.mark.parametrize(
-    "order", list(permutations((FUTURE, AUDIT, LATER))), ids=lambda o: "-".join(one.window for one in o)
-)
-def test_a_version_from_the_future_in_any_order(order, connection, tmp_path):
-    layout = Layout(tmp_path)
-    versions = [replace(one, status=one.window) for one in order]
-    windows = {window.id: window for window in landed(layout, versions)}
-    merged(connection, layout, [[windows[one.window]] for one in order])
-    assert found(connection) == {("shipments", 1): ("later", 1)}
-    assert_by_the_rule(connection, versions, "")
-
-
-def test_what_an_audit_or_backfill_voids_is_counted(connection, tmp_path):
-    for reason in ("audit", "backfill"):
-        layout = Layout(tmp_path / reason)
-        versions = [FUTURE, version("again", reason, read=3, updated=5)]
-        merger = merged(connection, layout, [[window] for window in reversed(landed(layout, versions))])
-        assert merger.voided == {"shipments": 1}
-        assert found(connection) == {("shipments", 1): ("again", 1)}
-
-
-def test_rising_clocks_need_no_look_at_merged_files(connection, tmp_path: Path):
-    """Then the files of the windows before may even be gone."""
-    layout = Layout(tmp_path)
-    versions = [version(f"w{at}", "audit" if at % 2 else "sync", read=at, updated=at) for at in range(6)]
-    windows = landed(layout, versions)
-    merged(connection, layout, [windows[:3]])
-    for window in windows[:3]:
-        layout.flattened_manifest(window.id).unlink()
+    for table in (*KINDS, "history.shipments", "ops.loads"):
+        connection.execute(f"truncate {table}")
     merger = Merger(Session(connection), layout, run_id="load", include_addresses=False, omitted={})
-    for window in windows[3:]:
-        merger.merge([(window, flattened_window(layout, window.id))])
-    assert found(connection) == {("shipments", 1): ("w5", 1)}
-    assert merger.voided == {}
+    for part in parts:
+        merger.merge([(window, flattened_window(layout, window.id)) for window in part])
+    told = " | ".join(" ".join(window.id for window in part) for part in parts)
+    assert_by_the_rule(connection, versions, told)
+
+
+def assert_by_the_rule(connection: duckdb.DuckDBPyConnection, versions: Sequence[Version], told: str) -> None:
+    best = by_the_rule(versions)
+    for kind in ROOTS:
+        rows = connection.execute(f"select id, _window_id, _page from {kind} order by all").fetchall()
+        assert rows == sorted((id_, one.window, one.page) for (of, id_), one in best.items() if of == kind), told
+    packages = connection.execute("select shipment_id, count(*) from packages group by all").fetchall()
+    wanted = {key[1]: one.packages for key, one in best.items() if key[0] == "shipments" and one.packages}
+    assert dict(packages) == wanted, told
+    past = connection.execute(PAST).fetchall()
+    assert len(past) == len(set(past)), told
+    assert set(past) == history_by_the_rule(versions), told

@@ -6,8 +6,7 @@ Random merges, and random damage such as a defect of the merge would do to rows 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 import duckdb
 import pytest
@@ -17,9 +16,8 @@ from tests.survival.test_order_of_versions import Version, connection, landed
 from wms_sync.catalogue import ops_tables, tables
 from wms_sync.layout import Layout
 from wms_sync.shipments.flatten.window import flattened_window
-from wms_sync.shipments.load.checking import OF_LOAD, Checked, ask_after_load, ask_whole_tables
+from wms_sync.shipments.load.checking import OF_LOAD, CheckResult, ask_after_load, ask_whole_tables
 from wms_sync.shipments.load.merge import Merger
-from wms_sync.state.store import Window
 from wms_sync.targets.database import Session
 from wms_sync.targets.errors import CountsDisagreeError
 
@@ -59,48 +57,33 @@ def wide(chance: random.Random, load: int) -> list[Version]:
     return versions
 
 
-@dataclass
-class Tables:
-    """Tables that loads merge into, damage meets, and checks are asked about."""
+def load(connection: duckdb.DuckDBPyConnection, layout: Layout, chance: random.Random, number: int) -> bool:
+    """Merge some windows, do damage, and ask as in whole tables; whether the load was asked by itself."""
+    versions = wide(chance, number)
+    merger = Merger(Session(connection), layout, run_id="load", include_addresses=False, omitted={})
+    windows = landed(layout, versions)
+    merged = {window.id: flattened_window(layout, window.id) for window in windows}
+    if windows:
+        try:
+            merger.merge([(window, merged[window.id]) for window in windows])
+        except CountsDisagreeError:  # the merge itself meets earlier damage: nothing is merged, and the load ends
+            return False
+    shipments = [one.id for one in versions if one.kind == "shipments"]
+    if number and shipments and chance.random() < 0.4:
+        connection.execute(chance.choice(OF_A_SHIPMENT).replace("$id", str(chance.choice(shipments))))
+    checked = ask_after_load(connection, layout, merged, everything=False).results
+    assert offenders(checked) == offenders(ask_whole_tables(connection))
+    return any(result.asked == OF_LOAD for result in checked)
 
-    connection: duckdb.DuckDBPyConnection
-    layout: Layout
-    chance: random.Random
 
-    def load(self, number: int) -> None:
-        """Merge some windows, do damage, and ask."""
-        versions = wide(self.chance, number)
-        session = Session(self.connection)
-        merger = Merger(session, self.layout, run_id="load", include_addresses=False, omitted={})
-        windows: Sequence[Window] = landed(self.layout, versions)
-        merged = {window.id: flattened_window(self.layout, window.id) for window in windows}
-        if windows:
-            try:
-                merger.merge([(window, merged[window.id]) for window in windows])
-            except CountsDisagreeError:  # the merge itself meets earlier damage: nothing is merged, and the load ends
-                return
-        shipments = [one.id for one in versions if one.kind == "shipments"]
-        if number and shipments and self.chance.random() < 0.4:
-            self.connection.execute(
-                self.chance.choice(OF_A_SHIPMENT).replace("$id", str(self.chance.choice(shipments)))
-            )
-        self.assert_as_in_whole_tables(ask_after_load(self.connection, self.layout, merged, everything=False))
-
-    def assert_as_in_whole_tables(self, checked: Checked) -> None:
-        whole = ask_whole_tables(self.connection)
-        found = {result.check.name: (result.offending, bool(result.sample)) for result in checked.results}
-        assert found == {result.check.name: (result.offending, bool(result.sample)) for result in whole}
-        self.limited = any(result.asked == OF_LOAD for result in checked.results)
+def offenders(results: Iterable[CheckResult]) -> dict[str, tuple[int, bool]]:
+    return {result.check.name: (result.offending, bool(result.sample)) for result in results}
 
 
 @pytest.mark.seeds(LOADS_WITH_DAMAGE)
 def test_checks_of_a_load_find_all_offenders(seed, connection, tmp_path):
     for table in (*tables(), *ops_tables()):
         connection.execute(f"truncate {table.qualified}")
-    there = Tables(connection, Layout(tmp_path), random.Random(seed))
-    limited = 0
-    for number in range(LOADS):
-        there.limited = False
-        there.load(number)
-        limited += there.limited
-    assert limited, "no load was asked by itself: the test shows nothing"
+    chance = random.Random(seed)
+    limited = [load(connection, Layout(tmp_path), chance, number) for number in range(LOADS)]
+    assert any(limited), "no load was asked by itself: the test shows nothing"
