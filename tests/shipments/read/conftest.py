@@ -5,15 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.conftest import FEWER
-from wms_sandbox.app import Sandbox
 
 SHIPMENTS = FEWER.shipments
-
-
-@pytest.fixture
-def sandbox(in_process):
-    in_process.sandbox = Sandbox(FEWER)
-    return in_process
 
 
 @pytest.fixture
