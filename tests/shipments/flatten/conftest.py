@@ -4,10 +4,12 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from wms_sync.shipments.flatten.batch import Flattener
 from wms_sync.shipments.flatten.page import RawPage
+from wms_sync.shipments.flatten.shape import create_types
 
 EXTRACTED_AT = datetime(2024, 2, 1, 12, 0, 0, tzinfo=UTC)
 
@@ -18,19 +20,26 @@ def flattener(tmp_path_factory):
         yield flattener
 
 
+@pytest.fixture(scope="session")
+def connection():
+    """With the types, in UTC."""
+    with duckdb.connect() as connection:
+        connection.execute("set timezone = 'UTC'")
+        create_types(connection)
+        yield connection
+
+
 @pytest.fixture
 def land(tmp_path):
     """Write contents as the pages of a window."""
 
     def write(*contents: bytes) -> list[RawPage]:
-        return [_page(tmp_path / f"page-{number:05d}.json", content) for number, content in enumerate(contents, 1)]
+        paths = [tmp_path / f"page-{number:05d}.json" for number in range(1, len(contents) + 1)]
+        for path, content in zip(paths, contents, strict=True):
+            path.write_bytes(content)
+        return [page_of(path) for path in paths]
 
     return write
-
-
-def _page(path: Path, content: bytes) -> RawPage:
-    path.write_bytes(content)
-    return page_of(path)
 
 
 def page_of(path: Path) -> RawPage:

@@ -1,27 +1,16 @@
 """The gate passes what DuckDB reads without a loss, and nothing on which DuckDB would be silent."""
 
 import json
-import sys
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
 
-import duckdb
 import pytest
 
 from wms_sync.shipments.flatten.gate import Gate
-from wms_sync.shipments.flatten.shape import create_types, shape_of
-
-
-@pytest.fixture(scope="module")
-def shape():
-    with duckdb.connect() as connection:
-        create_types(connection)
-        return shape_of(connection)
+from wms_sync.shipments.flatten.shape import shape_of
 
 
 @pytest.fixture
-def gate(shape):
-    return Gate(shape)
+def gate(connection):
+    return Gate(shape_of(connection))
 
 
 def page(*shipments, **envelope):
@@ -29,56 +18,51 @@ def page(*shipments, **envelope):
     return json.dumps({"collection": [{"status": "new", **one} for one in shipments], **envelope}).encode()
 
 
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("infill_product_id", 7),
-        ("infill_product_id", 1.5),
-        ("infill_product_id", True),
-        ("is_international", 1),
-        ("order", {"type": "Order", "id": "12"}),
-        ("order", None),
-        ("carrier_shipping_cost", "12.34"),
-        ("target_ship_date", "2024-01-31T00:00:00Z"),
-        ("items", []),
-        ("items", None),
-        ("packing_solution_providers", ["a", None]),
-    ],
-)
-def test_what_loses_nothing_passes(gate, key, value):
-    assert gate.examine(page({"id": 1, key: value})).fits
+FIT: list[tuple[str, object]] = [
+    ("infill_product_id", 7),
+    ("infill_product_id", 1.5),
+    ("infill_product_id", True),
+    ("is_international", 1),
+    ("order", {"type": "Order", "id": "12"}),
+    ("order", None),
+    ("carrier_shipping_cost", "12.34"),
+    ("target_ship_date", "2024-01-31T00:00:00Z"),
+    ("items", []),
+    ("items", None),
+    ("packing_solution_providers", ["a", None]),
+]
+UNFIT: list[tuple[str, object]] = [
+    ("id", None),
+    ("id", 1.5),
+    ("id", 2**63),
+    ("order", {"id": 1.5}),
+    ("order", {"id": "1.5"}),
+    ("order", {"id": True}),
+    ("order", {"id": 1, "status": "new"}),
+    ("is_international", 5),
+    ("is_international", "yes"),
+    ("target_ship_date", "2024-01-31T10:00:00Z"),
+    ("target_ship_date", "2024-01-31x"),
+    ("unique_id", {"a": 1}),
+    ("unique_id", ["a"]),
+    ("target_ship_date", "infinity"),
+    ("packed_at", "infinity"),
+    ("packed_at", "epoch"),
+    ("packed_at", "2026-01-01T00:00:00 EST"),
+    ("carrier_shipping_cost", True),
+    ("carrier_shipping_cost", "1_000"),
+    ("created_at", 1704067200),
+    ("items", [None]),
+    ("items", [{"sku": "no id"}]),
+    ("no_such_key", None),
+]
 
 
 @pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("id", None),
-        ("id", 1.5),
-        ("id", 2**63),
-        ("order", {"id": 1.5}),
-        ("order", {"id": "1.5"}),
-        ("order", {"id": True}),
-        ("order", {"id": 1, "status": "new"}),
-        ("is_international", 5),
-        ("is_international", "yes"),
-        ("target_ship_date", "2024-01-31T10:00:00Z"),
-        ("target_ship_date", "2024-01-31x"),
-        ("unique_id", {"a": 1}),
-        ("unique_id", ["a"]),
-        ("target_ship_date", "infinity"),
-        ("packed_at", "infinity"),
-        ("packed_at", "epoch"),
-        ("packed_at", "2026-01-01T00:00:00 EST"),
-        ("carrier_shipping_cost", True),
-        ("carrier_shipping_cost", "1_000"),
-        ("created_at", 1704067200),
-        ("items", [None]),
-        ("items", [{"sku": "no id"}]),
-        ("no_such_key", None),
-    ],
+    ("key", "value", "fits"), [*((*fit, True) for fit in FIT), *((*unfit, False) for unfit in UNFIT)]
 )
-def test_what_duckdb_would_take_silently_does_not_pass(gate, key, value):
-    assert not gate.examine(page({"id": 1, key: value})).fits
+def test_what_loses_nothing_passes_and_what_duckdb_would_take_silently_does_not(gate, key, value, fits):
+    assert gate.examine(page({"id": 1, key: value})).fits == fits
 
 
 @pytest.mark.parametrize(
@@ -100,13 +84,6 @@ def test_each_value_is_checked_whatever_the_same_field_held_before(gate, key, fi
     for values, expected in ((fit, True), (unfit, False), (fit, True), (unfit, False)):
         found = [gate.examine(page({"id": 1, key: fit[0]}, {"id": 2, key: value})).fits for value in values]
         assert found == [expected] * len(values)
-
-
-def test_a_float_that_equals_a_large_whole_number_is_checked_all_the_same(gate):
-    shipments = [{"id": 1, "carrier_shipping_cost": 0.5}, {"id": 2, "carrier_shipping_cost": 10**13 + 1}]
-    assert gate.examine(page(*shipments)).fits
-    assert gate.examine(page(*shipments)).fits  # it is remembered
-    assert not gate.examine(page(*shipments, {"id": 3, "carrier_shipping_cost": float(10**13 + 1)})).fits
 
 
 SHARED = [{"id": 7}, {"id": 8}]
@@ -143,31 +120,8 @@ def test_a_page_passes_that_holds_each_object_once_and_no_stub(gate, content, pa
     assert gate.examine(content).fits == passes
 
 
-def test_an_object_that_was_seen_on_another_page_is_not_returned_again(gate):
-    acme, beta = {"id": 7, "name": "Acme"}, {"id": 8, "name": "Beta"}
+def test_an_object_twice_on_a_page_does_not_pass_also_where_another_page_showed_it(gate):
+    acme = {"id": 7, "name": "Acme"}
     first = gate.examine(page({"id": 1}, included={"Retailer": [acme]}), {"Retailer": {}})
-    assert [json.loads(found) for found in first.objects["Retailer"]] == [acme]
-
-    second = gate.examine(page({"id": 2}, included={"Retailer": [acme, beta]}), first.shared)
-
-    assert [json.loads(found) for found in second.objects["Retailer"]] == [beta]
+    assert gate.examine(page({"id": 2}, included={"Retailer": [acme]}), first.shared).fits
     assert not gate.examine(page({"id": 3}, included={"Retailer": [acme, acme]}), first.shared).fits
-
-
-def test_gates_of_several_threads_make_their_types_at_once(shape):
-    """If they shared types, msgspec would end the process by a segmentation fault."""
-    before, lanes, passed = sys.getswitchinterval(), 8, []
-    sys.setswitchinterval(1e-6)
-    try:
-        for number in range(4):
-            barrier = Barrier(lanes)
-
-            def examine(_, barrier=barrier, number=number):
-                barrier.wait()
-                passed.append(Gate(shape).examine(page({"type": "Shipment", "id": number})).fits)
-
-            with ThreadPoolExecutor(lanes) as pool:
-                list(pool.map(examine, range(lanes)))
-    finally:
-        sys.setswitchinterval(before)
-    assert passed == [True] * lanes * 4

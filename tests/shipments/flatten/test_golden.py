@@ -7,20 +7,12 @@ scenario has several pages. A table that is not expected must have no rows.
 import json
 from pathlib import Path
 
-import duckdb
 import pytest
 
 from .conftest import page_of
 
 GOLDEN = Path(__file__).parent / "golden"
 NOT_COMPARED = {"_window_id", "_extracted_at", "page_key"}
-
-
-@pytest.fixture(scope="module")
-def connection():
-    with duckdb.connect() as connection:
-        connection.execute("set timezone = 'UTC'")
-        yield connection
 
 
 def rows_of(connection, path, *, with_page):

@@ -9,7 +9,7 @@ import duckdb
 import pytest
 from msgspec.structs import replace
 
-from tests.conftest import CONFIG, FEWER
+from tests.conftest import CONFIG
 from tests.test_sync import load
 from wms_sandbox.app import Sandbox
 from wms_sync.service.body import packed
@@ -20,12 +20,6 @@ from wms_sync.shipments.load.refresh import refresh
 from wms_sync.shipments.read.reader import Reading
 from wms_sync.state.store import Run
 from wms_sync.targets.errors import AnalyticsError, RawPagesDamagedError
-
-
-@pytest.fixture
-def sandbox(in_process):
-    in_process.sandbox = Sandbox(FEWER)
-    return in_process
 
 
 def read_with_ahead(bench):
