@@ -10,13 +10,12 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from tests.conftest import FEWER
+from tests.conftest import queried
 from tests.dbt import dbt_where_installed
 from tests.oracle import differing_rows
 from tests.shipments.audit.test_audit import night as read_with_an_audit
 from tests.shipments.read.test_field_selection import a_day_passes, refuse
 from tests.test_sync import first_synced
-from wms_sandbox.app import Sandbox
 from wms_sync.catalogue import tables
 from wms_sync.shipments.load.refresh import rebuild, refresh
 from wms_sync.upkeep.forget import forget
@@ -26,20 +25,10 @@ pytestmark = pytest.mark.proof
 PROJECT = Path(__file__).parents[3] / "deploy" / "dbt"
 
 
-@pytest.fixture
-def sandbox(in_process):
-    in_process.sandbox = Sandbox(FEWER)
-    return in_process
-
-
 def test_there_is_a_model_for_each_table():
     slugs = {one.slug for one in tables()}
     assert {path.stem for path in (PROJECT / "models" / "tables").iterdir()} == slugs
     assert {path.stem.removeprefix("landed_") for path in (PROJECT / "models" / "landed").iterdir()} == slugs
-    for one in tables():
-        model = (PROJECT / "models" / "tables" / f"{one.slug}.sql").read_text()
-        assert one.schema == "ops" or f"newer_wins('{one.slug}', root='{one.root}')" in model
-        assert f"landed('{one.slug}')" in (PROJECT / "models" / "landed" / f"landed_{one.slug}.sql").read_text()
 
 
 def test_dbt_builds_the_published_tables_night_after_night(bench, sandbox, tmp_path):
@@ -76,21 +65,17 @@ def test_dbt_builds_the_published_tables_night_after_night(bench, sandbox, tmp_p
     build_and_compare()
     refuse(sandbox, "fields:packages.items", "fields:warehouse", "fields:order.status_history")
     night()
-    with duckdb.connect(built, read_only=True) as connection:
-        ((gone,),) = connection.execute("select min(id) from shipments").fetchall()
+    [(gone,)] = queried(built, "select min(id) from shipments")
     sandbox.sandbox.delete_shipments([gone])
     refuse(sandbox)
     a_day_passes(bench)
     night()
-    with duckdb.connect(built, read_only=True) as connection:
-        query = "select id from shipments where _missing_since is not null"
-        assert connection.execute(query).fetchall() == [(gone,)]
-        ((order,),) = connection.execute("select min(order_id) from pii_order_addresses").fetchall()
+    assert queried(built, "select id from shipments where _missing_since is not null") == [(gone,)]
+    [(order,)] = queried(built, "select min(order_id) from pii_order_addresses")
     forget(bench.run, [order])
     refresh(bench.run)
     build_and_compare()
-    with duckdb.connect(built, read_only=True) as connection:
-        query = "select count(*) from landed_pii_order_addresses where order_id = ?"
-        assert connection.execute(query, [order]).fetchall() == [(0,)]
+    query = "select count(*) from landed_pii_order_addresses where order_id = ?"
+    assert queried(built, query, order) == [(0,)]
     assert rebuild(bench.run).published
     build_and_compare()

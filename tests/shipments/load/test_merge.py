@@ -9,14 +9,12 @@ import duckdb
 import pytest
 from msgspec.structs import replace
 
-from tests.conftest import FEWER, turn_at
+from tests.conftest import queried, turn_at
 from tests.test_sync import assert_equal, first_synced
-from wms_sandbox.app import Sandbox
 from wms_sync.shipments.flatten.window import flattened_window, write_flattened
-from wms_sync.shipments.flatten.workers import Flattening
+from wms_sync.shipments.flatten.workers import flatten_landed
 from wms_sync.shipments.load.merge import Merger
 from wms_sync.shipments.load.refresh import rebuild, refresh
-from wms_sync.shipments.read.reader import Reading
 from wms_sync.state.store import Run
 from wms_sync.targets.database import Session, receipts, row_counts
 from wms_sync.targets.errors import CountsDisagreeError
@@ -24,19 +22,13 @@ from wms_sync.targets.opening import open_for_writing
 from wms_sync.targets.target import target_of
 
 
-@pytest.fixture
-def sandbox(in_process):
-    in_process.sandbox = Sandbox(FEWER)
-    return in_process
-
-
 def flattened(bench, sandbox):
     """A sync in the tables, and a second one that is landed and flattened."""
     first_synced(bench, sandbox)
     sandbox.sandbox.advance(seconds=3600, changed=100, new=20)
     sandbox.sandbox.advance(seconds=10)
-    with bench.api() as api, Flattening(bench.settings, bench.store) as ahead:
-        Reading(bench.run, api, landed=ahead.add).sync()
+    bench.read()
+    assert not flatten_landed(bench.settings, bench.store, from_scratch=False)
     (window,) = bench.store.windows("landed")
     return window.id
 
@@ -83,9 +75,8 @@ def test_rows_that_do_not_add_up_are_not_merged(bench, sandbox, tmp_path):
         with pytest.raises(CountsDisagreeError, match=says):
             refresh(bench.run)
         assert [one.id for one in bench.store.windows("landed")] == [window]
-        with duckdb.connect(bench.layout.published, read_only=True) as connection:
-            assert connection.execute("select count(*) from shipments").fetchall() == [(240,)]
-            assert connection.execute("select * from ops.loads where window_id = ?", [window]).fetchall() == []
+        assert queried(bench.layout.published, "select count(*) from shipments") == [(240,)]
+        assert queried(bench.layout.published, "from ops.loads where window_id = ?", window) == []
         if select == ONE_TWICE:
             assert_merged_not_even_in_part(bench, window, tmp_path)
         file.write_bytes(whole)
@@ -97,9 +88,8 @@ def test_rows_that_do_not_add_up_are_not_merged(bench, sandbox, tmp_path):
         refresh(bench.run)
     assert [one.id for one in bench.store.windows("landed")] == [window]
     assert rebuild(Run(bench.settings, bench.store, "again")).rows["shipments"] == 260
-    with duckdb.connect(bench.layout.published, read_only=True) as connection:
-        runs = connection.execute("select distinct run_id, load_run_id from ops.loads").fetchall()
-    assert runs == [("test", "again")]
+    runs = "select distinct run_id, load_run_id from ops.loads"
+    assert queried(bench.layout.published, runs) == [("test", "again")]
     assert_equal(bench, sandbox)
 
 

@@ -7,11 +7,12 @@ from dataclasses import replace
 from tests.beginnings import empty_tables
 from tests.conftest import CONFIG
 from tests.test_sync import assert_equal
-from wms_sandbox.app import Sandbox
 from wms_sync.shipments.flatten.workers import flatten_landed
 from wms_sync.shipments.load.pending import PendingWindows
 from wms_sync.state.audits import Audits
 from wms_sync.targets.target import target_of
+
+SERVICE = replace(CONFIG, shipments=60)
 
 
 def load_up_to(bench, most: int) -> PendingWindows:
@@ -37,7 +38,6 @@ def load_up_to(bench, most: int) -> PendingWindows:
 
 def test_a_load_with_a_limit_leaves_windows_to_another(bench, sandbox):
     """The first window is merged even if it has more shipments than the limit."""
-    sandbox.sandbox = Sandbox(replace(CONFIG, shipments=60))
     for _ in range(4):
         sandbox.sandbox.advance(seconds=3600, changed=10)
         sandbox.sandbox.advance(seconds=10)
