@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterator
+from math import inf
 from time import monotonic
 from typing import TypeVar
 
@@ -39,8 +40,8 @@ class Body(Struct, frozen=True):
     content: bytes
 
 
-def receive(response: httpx.Response, *, deadline: float, largest: int = MAX_BYTES) -> Body:
-    """Read a streamed response to its end. ``deadline`` is a value of ``time.monotonic``.
+def receive(response: httpx.Response, *, deadline: float = inf, largest: int = MAX_BYTES) -> Body:
+    """Read a streamed response to its end, at the latest at ``deadline`` (``time.monotonic``).
 
     Raise ``ProtocolError`` if the body exceeds ``largest`` bytes, compressed or not: a small body cannot expand without
     limit.

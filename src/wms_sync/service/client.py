@@ -179,9 +179,9 @@ class GlobalApi:
         """
         self._connection.rest(attempt, asked)
 
-    def _answered(self, read: Callable[[bytes], T], response: httpx.Response, deadline: float) -> Answer[T]:
+    def _answered(self, read: Callable[[bytes], T], response: httpx.Response) -> Answer[T]:
         served_at = self.clock.take(dated(response))  # at the first byte: a page may take minutes to arrive
-        body = receive(response, deadline=deadline)
+        body = receive(response)
         try:
             return Answer(body, served_at, read(body.content))
         except NotAList:
@@ -201,9 +201,9 @@ class GlobalApi:
         return {"Authorization": f"Bearer {token}"}
 
 
-def _replied(response: httpx.Response, deadline: float) -> Reply:
+def _replied(response: httpx.Response) -> Reply:
     try:
-        content = receive(response, deadline=deadline).content
+        content = receive(response).content
     except (Unreachable, ProtocolError, httpx.HTTPError):
         content = None
     is_html = content is not None and content.lstrip().startswith(b"<")

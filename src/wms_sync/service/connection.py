@@ -32,8 +32,8 @@ logger = logging.getLogger(__name__)
 
 Params = Sequence[tuple[str, str]]
 T = TypeVar("T")
-Take = Callable[[httpx.Response, float], T]
-"""A function that reads a successful, streamed response before a deadline (``time.monotonic``)."""
+Take = Callable[[httpx.Response], T]
+"""A function that reads a successful, streamed response."""
 
 
 class TimeLimits(Struct, frozen=True):
@@ -201,13 +201,12 @@ class Connection:
             self._free.put(lane)
 
     def _answered(self, lane: Lane, request: Request, take: Take[T]) -> T:
-        deadline = monotonic() + self._limits.answer
         try:
             response = lane.send(_built(lane.http, request))
             try:
                 self._notices.hear(response)
                 statuses.raise_for(response, self.base_url, self._credentials)
-                taken = take(response, deadline)
+                taken = take(response)
             finally:
                 response.close()
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:

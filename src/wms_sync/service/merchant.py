@@ -145,7 +145,7 @@ class MerchantApi:
         content = msgspec.json.encode(envelope)
         request = Request("POST", url, headers, content=content, repeatable=repeatable)
         return self._connection.send(
-            request, lambda response, deadline: _result(response, deadline, self._connection.base_url, _called(params))
+            request, lambda response: _result(response, self._connection.base_url, _called(params))
         )
 
 
@@ -154,8 +154,8 @@ def _called(params: Sequence[object]) -> str:
     return str(params[1]) if len(params) == 3 else "login"
 
 
-def _result(response: httpx.Response, deadline: float, base_url: str, called: str) -> Any:  # noqa: ANN401
-    content = receive(response, deadline=deadline).content
+def _result(response: httpx.Response, base_url: str, called: str) -> Any:  # noqa: ANN401
+    content = receive(response).content
     try:
         envelope = decoded(content, _Envelope)
     except (msgspec.DecodeError, UnicodeDecodeError):
