@@ -64,6 +64,7 @@ def test_a_push_is_shown_if_the_home_works(type_in, home, tmp_path):
     assert type_in("push", "location-tags", "tags.csv").exit_code == 3
     with dg.DagsterInstance.get() as instance:
         [record] = instance.fetch_materializations(dg.AssetKey(["master_data", "location_tags"]), limit=5).records
+    assert record.asset_materialization is not None
     facts = {name: value.value for name, value in record.asset_materialization.metadata.items()}
     assert (facts["pushed"], facts["rows_already_there"], facts["rows_rejected"]) == (True, 1, 1)
 

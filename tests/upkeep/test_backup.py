@@ -6,7 +6,7 @@ import hashlib
 import json
 import shutil
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -439,7 +439,7 @@ NO_STATES: dict[str, Callable[[BackupReport], bytes]] = {
 }
 NO_NAME, NO_RECORD = "cannot be in a data folder", "is not the record of a backup"
 NO_STATE = r"cannot be restored, because its state store is damaged: .*Nothing was changed"
-WRONG_RECORDS: tuple[tuple[dict[str, object], Callable[[BackupReport], bytes] | None, str, str], ...] = (
+WRONG_RECORDS: tuple[tuple[Mapping[str, object], Callable[[BackupReport], bytes] | None, str, str], ...] = (
     # what is changed in a record, or its state store, what is said of it, and what a verification names
     *(({"files": {name: KEPT}}, None, NO_NAME, "{}") for name in NAMES),
     *(({"damaged": {name: "it is missing"}}, None, NO_NAME, "{}") for name in NAMES),

@@ -136,6 +136,8 @@ def test_a_slice_covers_no_time_and_is_read_once_a_night(bench, sandbox, setting
         assert reading.read(NOW) is None
         dated(bench, datetime.now(UTC) + timedelta(days=40))
         second = reading.read(NOW)
+        assert first is not None
+        assert second is not None
         assert (second.after_id, reading.read(NOW)) == (first.to_id, None)
         dated(bench, datetime.now(UTC) - timedelta(days=2))
         bench.layout.published.unlink()

@@ -2,17 +2,18 @@
 
 import gzip
 import json
+from collections.abc import Callable
 
 import duckdb
 import pytest
 import zstandard
 from msgspec.structs import replace
 
-from wms_sync.shipments.flatten.page import PageDamagedError, RecordsLostError
+from wms_sync.shipments.flatten.page import PageDamagedError, RawPage, RecordsLostError
 
 from .conftest import EXTRACTED_AT
 
-COMPRESSED = {"gz": gzip.compress, "zst": zstandard.compress}
+COMPRESSED: dict[str, Callable[[bytes], bytes]] = {"gz": gzip.compress, "zst": zstandard.compress}
 
 
 def page_with(*ids, **more):
@@ -71,7 +72,8 @@ def test_files_of_an_earlier_try_are_replaced_or_go(flattener, land, tmp_path):
     assert rows(again.files["shipments"], "id") == [(3,)]
     assert not first.files["packages"].exists()
 
-    for pages in (land(page_with()), []):
+    empty: list[list[RawPage]] = [land(page_with()), []]
+    for pages in empty:
         nothing = flattener.flatten(pages, window_id="w", part=1, parquet_dir=tmp_path)
         assert not first.files["shipments"].exists()
         assert (nothing.files, set(nothing.rows.values())) == ({}, {0})
