@@ -26,6 +26,7 @@ from wms_sync.master_data.push import PushReport, plan_file, push_file
 from wms_sync.reports.doctor import examine
 from wms_sync.service.errors import ServiceFailed
 from wms_sync.shipments.load.refresh import rebuild
+from wms_sync.state.ledger import Entry, PushLedger, State
 from wms_sync.state.store import Run
 from wms_sync.targets.errors import AnotherServiceError, RawPagesDamagedError
 from wms_sync.upkeep.recovery import recover
@@ -114,8 +115,10 @@ def test_windows_without_raw_pages_come_back_from_receipts(bench, sandbox):
 
 
 def test_an_old_state_store_creates_nothing_twice(bench, sandbox, tmp_path):
-    """The backup knows of one product and of a refusal; what was created since then is published."""
+    """The backup knows of one product and of a refusal; what was created since then, or is in doubt, is published."""
     sandbox.sandbox = Sandbox(replace(CONFIG, shipments=20, families=20))
+    service = str(bench.settings.base_url)
+    doubtful = Entry(service, "products", "A-1", State.DOUBT, "{}", "0" * 64, None, "pushed", 1, "-", NOW, None, None)
 
     async def refuse(request: Request) -> Response | None:
         refusal = {"errors": [{"type": "application", "message": "Not today."}]}
@@ -131,9 +134,13 @@ def test_an_old_state_store_creates_nothing_twice(bench, sandbox, tmp_path):
     sandbox.sandbox.intercept = None
     path.write_text("sku,name\nP1,One\nP2,Two\nP3,Three\n")
     pushed(bench, path)
+    with PushLedger(bench.settings.database_url, bench.store.turn) as ledger:
+        ledger.record([doubtful])
     night(bench)
     bench = without_state(bench, backup)
     assert pushed(bench, path).counts == {Outcome.ALREADY_THERE: 3}
+    with PushLedger(bench.settings.database_url) as ledger:
+        assert doubtful in ledger.all()
     assert sorted(product["sku"] for product in sandbox.sandbox.products()) == ["P1", "P2", "P3"]
     bench.store.close()
 

@@ -1,6 +1,9 @@
 """The gate passes what DuckDB reads without a loss, and nothing on which DuckDB would be silent."""
 
 import json
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import pytest
 
@@ -125,3 +128,20 @@ def test_an_object_twice_on_a_page_does_not_pass_also_where_another_page_showed_
     first = gate.examine(page({"id": 1}, included={"Retailer": [acme]}), {"Retailer": {}})
     assert gate.examine(page({"id": 2}, included={"Retailer": [acme]}), first.shared).fits
     assert not gate.examine(page({"id": 3}, included={"Retailer": [acme, acme]}), first.shared).fits
+
+
+def test_gates_of_several_threads_make_their_types_at_once(connection):
+    """If they shared types, msgspec would end the process by a segmentation fault."""
+    shape, before, lanes = shape_of(connection), sys.getswitchinterval(), 8
+    barrier = Barrier(lanes)
+
+    def fits(number: int) -> bool:
+        barrier.wait()
+        return Gate(shape).examine(page({"type": "Shipment", "id": number})).fits
+
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(lanes) as pool:
+            assert all(pool.map(fits, range(4 * lanes)))
+    finally:
+        sys.setswitchinterval(before)
