@@ -159,7 +159,7 @@ class DagsterDev:
         [status] = [run["status"] for run in self.runs() if run["runId"] == run_id]
         return str(status)
 
-    def ended(self, run_id: str, seconds: float = 90) -> str:
+    def ended(self, run_id: str, seconds: float = 300) -> str:
         """Waits until a run has ended; its status."""
 
         def look() -> str | None:
@@ -185,7 +185,7 @@ class DagsterDev:
         assert "errors" not in body, body["errors"]
         return body["data"]
 
-    def wait(self, look: Callable[[], T | None], what: str, seconds: float = 90) -> T:
+    def wait(self, look: Callable[[], T | None], what: str, seconds: float = 300) -> T:
         """Look again and again until something is there."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
