@@ -13,7 +13,7 @@ import duckdb
 import pytest
 
 from tests.beginnings import BEGINNINGS, alike, empty_tables
-from tests.conftest import FEWER, NOW, Bench, opened_store, queried
+from tests.conftest import FEWER, NOW, Bench, logged, opened_store, queried
 from tests.oracle import differences, expected_tables
 from tests.services import Service
 from wms_sandbox.app import Sandbox
@@ -111,7 +111,9 @@ def test_after_each_sync_every_table_equals_the_service(bench, sandbox):
         sandbox.sandbox._store.version += 1
     sandbox.sandbox.advance(seconds=10)
     bench.backfill(datetime(2026, 3, 11, tzinfo=UTC), NOW)
-    refresh(bench.run)
+    with logged() as said:
+        refresh(bench.run)
+    assert any(line.startswith("20 rows of shipments moved back to an earlier updated_at") for line in said)
     assert_equal(bench, sandbox)
 
     served = len(sandbox.sandbox.requests)

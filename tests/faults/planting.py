@@ -35,12 +35,12 @@ def test_a_fault_is_caught(fault):
     with copied() as copy:
         planted, right = fault.planted(copy), (copy / fault.file).read_bytes()
         (copy / fault.file).write_text(planted, encoding="utf-8")
-        ended = tested(copy, "-x", *fault.tests)
+        ended = pytest_in(copy, "-x", *fault.tests)
         failed = FAILED.search(ended.stdout)
         assert ended.returncode == 1, ended.stdout
         assert failed, ended.stdout
         (copy / fault.file).write_bytes(right)
-        assert tested(copy, failed[1]).returncode == 0, f"without the fault {failed[1]} fails too"
+        assert pytest_in(copy, failed[1]).returncode == 0, f"without the fault {failed[1]} fails too"
 
 
 @contextmanager
@@ -57,7 +57,7 @@ def copied() -> Iterator[Path]:
         yield copy
 
 
-def tested(copy: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def pytest_in(copy: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run pytest in the copy, which Python imports before the installed package; what the tests start inherits it."""
     python_path = f"{copy / 'src'}:{copy}"
     environment = os.environ | {"PYTHONPATH": python_path, "PYTEST_DEBUG_TEMPROOT": str(copy.parent)}

@@ -161,7 +161,7 @@ FAULTS = (
         ("a slow drip beyond the time limit of an answer",),
         "src/wms_sync/service/lanes.py",
         "timer = threading.Timer(seconds, self._cut_if, [request])",
-        "timer = threading.Timer(4 * seconds, self._cut_if, [request])",
+        "timer = threading.Timer(20 * seconds, self._cut_if, [request])",
         ("tests/service/test_drips.py::test_a_read_ends_with_its_deadline",),
     ),
     Fault(

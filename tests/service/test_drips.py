@@ -22,6 +22,8 @@ from wms_sync.service.retrying import RetryPolicy
 pytestmark = pytest.mark.proof
 
 EVERY = 0.05
+PIECES = 60
+"""So many last for six times the limit of an answer."""
 LIMITS = TimeLimits(connect=2, read=2, answer=0.5)
 ONCE = RetryPolicy(attempts=1, total_seconds=60, first_wait=0.01, longest_wait=0.05)
 TOO_LATE = "was not complete after"
@@ -51,7 +53,9 @@ def dripping(piece: bytes, *beginnings: bytes) -> Iterator[str]:
                 self.request.recv(65536)
                 self.request.sendall(begins)
             with suppress(OSError):
-                while not ended.wait(EVERY):
+                for _ in range(PIECES):
+                    if ended.wait(EVERY):
+                        break
                     self.request.sendall(piece)
 
     with ThreadingTCPServer(("127.0.0.1", 0), Drip) as server:

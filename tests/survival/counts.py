@@ -6,7 +6,7 @@ what                                                    suite  soak
 kills at random moments, of all kinds of runs               1   170
 kills by name of the moment                                 7   all
 seeds of a service that changes during every read           1   300
-orders of versions that the clocks belie                    2   500
+orders of versions that the clocks belie             20   500
 loads with damage, asked by themselves and as a whole        1   300
 sizes of a disk that gets full, for a night                 1    20
 sizes of a disk that gets full, for a forget                0    20
@@ -53,7 +53,7 @@ RANDOM_KILLS: Counts = {
     "publish": Count(0, 30),
 }
 MOVING_SERVICES = Count(1, 300)
-ORDERS_OF_VERSIONS = Count(2, 500)
+ORDERS_OF_VERSIONS = Count(20, 500)
 LOADS_WITH_DAMAGE = Count(1, 300)
 FULL_DISKS = Count(1, 20)
 FULL_DISKS_OF_FORGETS = Count(0, 20)

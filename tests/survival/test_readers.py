@@ -100,11 +100,17 @@ def test_readers_see_published_states_without_errors(bench, sandbox, request):
     staying = reader(published, STAYING)
     states = {SHIPMENTS}
     missing: list[str] = []
-    with watched(lambda moment: None if published.exists() else missing.append(moment)):
+    with (
+        published.open("rb") as opened,
+        watched(lambda moment: None if published.exists() else missing.append(moment)),
+    ):
+        before = opened.read()
         for number in range(1, publishings + 1):
             sync_more(bench, sandbox)
             states.add(SHIPMENTS + number * NEW)
             assert all(process.poll() is None for process in (*opening, staying))
+        opened.seek(0)
+        assert opened.read() == before
     assert missing == []
     asked, *rows = said(staying)
     assert rows == [SHIPMENTS], "what is open stays as it was"
