@@ -117,10 +117,11 @@ class SliceReader:
 
     def _is_due(self, last: Audit | None, settled: datetime) -> bool:
         """Return whether a slice is due: never before there are tables, without which none can be proven missing."""
-        is_published = target_of(self._settings).is_published
-        if not self._settings.audit_pages or not is_published or settled <= self._settings.start:
+        if not self._settings.audit_pages or settled <= self._settings.start:
             return False
-        return last is None or not is_recent(SLICE_EVERY, last.read_at)
+        if last is not None and is_recent(SLICE_EVERY, last.read_at):
+            return False
+        return target_of(self._settings).is_published
 
     def _read(
         self, after: int, settled: datetime, known_missing: AbstractSet[int]
