@@ -273,6 +273,15 @@ class Bench:
         """What the doctor finds."""
         return examine(self.settings, transport=self.transport)
 
+    def lose_the_state_store(self, copy: Path | None = None) -> None:
+        """Delete it, and put a copy in its place if there is one."""
+        self.store.close()
+        for path in self.layout.root.glob("state.db*"):
+            path.unlink()
+        if copy is not None:
+            shutil.copy(copy, self.layout.state)
+        self.store = opened_store(self.settings)
+
     def begin_like(self, made: Path) -> None:
         """Take the place of a data folder, which nobody has open, with all that is in it."""
         self.store.close()

@@ -23,7 +23,7 @@ from wms_sync.reports.explain import (
 )
 from wms_sync.shipments.flatten.workers import Flattening
 from wms_sync.shipments.read.reader import Reading
-from wms_sync.state.store import Run, StateStore
+from wms_sync.state.store import Run
 from wms_sync.targets.errors import UnknownOrderError, UnknownShipmentError
 
 GARBLED = "no_shipment_lost_a_newer_version_to_a_garbled_time"
@@ -176,10 +176,7 @@ def test_a_lost_state_store_is_reported(bench, sandbox, explained):
     first_synced(bench, sandbox)
     (shipment,) = one_row(bench, "select min(id) from shipments")
     before = [version.origin.file for version in explained(shipment).versions]
-    bench.store.close()
-    for path in bench.layout.root.glob("state.db*"):
-        path.unlink()
-    bench.store = StateStore(bench.settings.database_url)
+    bench.lose_the_state_store()
 
     assert [version.origin.file for version in explained(shipment).versions] == before
     with pytest.raises(UnknownShipmentError, match="was lost"):

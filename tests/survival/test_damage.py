@@ -13,7 +13,7 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from tests.conftest import CONFIG, FEWER, IMPATIENT, NOW, Bench, asks_for_page, logged, opened_store
+from tests.conftest import CONFIG, FEWER, IMPATIENT, NOW, Bench, asks_for_page, logged
 from tests.landed import assert_landed
 from tests.test_sync import assert_equal, begun, load
 from wms_sandbox.app import Sandbox
@@ -44,16 +44,6 @@ def remembered(bench: Bench) -> set[tuple[object, ...]]:
         (window.id, window.interval, window.reason, window.run_id, window.records, bench.store.pages(window.id))
         for window in bench.store.windows("landed", "loaded")
     }
-
-
-def without_state(bench: Bench, put_back: Path | None = None) -> Bench:
-    """The same installation after its ``state.db`` was deleted, or an old copy put in its place."""
-    bench.store.close()
-    for path in bench.settings.data_dir.glob("state.db*"):
-        path.unlink()
-    if put_back is not None:
-        shutil.copy(put_back, bench.settings.data_dir / "state.db")
-    return Bench(bench.settings, opened_store(bench.settings))
 
 
 def read_again(bench: Bench) -> list[str]:
@@ -95,11 +85,10 @@ def test_a_deleted_state_store_is_restored_without_reading(bench, sandbox):
     begun(bench, sandbox, night)
     before = remembered(bench)
     sandbox.sandbox.requests.clear()
-    bench = without_state(bench)
+    bench.lose_the_state_store()
     read_again(bench)
     assert pages_asked(sandbox) == 0
     assert remembered(bench) == before
-    bench.store.close()
 
 
 def test_windows_without_raw_pages_come_back_from_receipts(bench, sandbox):
@@ -107,11 +96,10 @@ def test_windows_without_raw_pages_come_back_from_receipts(bench, sandbox):
     covered = bench.store.covered()
     sandbox.sandbox.requests.clear()
     shutil.rmtree(bench.layout.raw)
-    bench = without_state(bench)
+    bench.lose_the_state_store()
     read_again(bench)
     assert pages_asked(sandbox) == 0
     assert bench.store.covered(("loaded",)) == covered
-    bench.store.close()
 
 
 def test_an_old_state_store_creates_nothing_twice(bench, sandbox, tmp_path):
@@ -138,7 +126,7 @@ def test_an_old_state_store_creates_nothing_twice(bench, sandbox, tmp_path):
         ledger.record([doubtful])
     night(bench)
     for is_rebuilt in (False, True):
-        bench = without_state(bench, backup)
+        bench.lose_the_state_store(backup)
         if is_rebuilt:
             recover(bench.run)
             rebuild(bench.run)
@@ -146,7 +134,6 @@ def test_an_old_state_store_creates_nothing_twice(bench, sandbox, tmp_path):
         with PushLedger(bench.settings.database_url) as ledger:
             assert doubtful in ledger.all()
     assert sorted(product["sku"] for product in sandbox.sandbox.products()) == ["P1", "P2", "P3"]
-    bench.store.close()
 
 
 def test_a_data_folder_belongs_to_one_service(bench, settings_for, sandbox):
@@ -156,7 +143,7 @@ def test_a_data_folder_belongs_to_one_service(bench, settings_for, sandbox):
     half_read = ours.with_name("20260401T000000Z-20260402T000000Z-abcdef") / "page-00001.json.gz"
     half_read.parent.mkdir()
     half_read.write_bytes(b"of a run that goes on elsewhere")
-    bench = without_state(bench)
+    bench.lose_the_state_store()
     bench.settings = settings_for(sandbox, base_url="https://other.example.com")
     with pytest.raises(AnotherServiceError, match=rf"{sandbox.base_url}.*https://other\.example\.com.*WMS_DATA_DIR"):
         recover(bench.run)
@@ -171,7 +158,6 @@ def test_a_data_folder_belongs_to_one_service(bench, settings_for, sandbox):
     theirs.write_text(text.replace(sandbox.base_url, "https://other.example.com"))
     with pytest.raises(AnotherServiceError, match=r"holds https://other\.example\.com"):
         recover(Run(settings_for(sandbox), bench.store, "test"))
-    bench.store.close()
 
 
 def test_a_damaged_landed_page_is_read_again(bench, sandbox):
@@ -185,10 +171,9 @@ def test_a_damaged_landed_page_is_read_again(bench, sandbox):
     assert window in line
     assert bench.store.window(window).state == "abandoned"
     assert_landed(bench, sandbox)
-    bench = without_state(bench)
+    bench.lose_the_state_store()
     read_again(bench)
     assert window not in {known.id for known in bench.store.windows()}, "what was given up came back"
-    bench.store.close()
 
 
 def read_half(bench: Bench, sandbox: SandboxServer) -> None:
@@ -203,11 +188,10 @@ def test_pages_of_a_lost_state_store_are_deleted(bench, sandbox):
     """Nobody goes on with them, and no retention would ever find them."""
     recover(bench.run)
     read_half(bench, sandbox)
-    bench = without_state(bench)
+    bench.lose_the_state_store()
     read_again(bench)
     assert {folder.name for folder in bench.layout.raw.iterdir()} == {window.id for window in bench.store.windows()}
     assert_landed(bench, sandbox)
-    bench.store.close()
 
 
 def test_a_damaged_manifest_sets_its_window_aside(bench, sandbox, tmp_path):
@@ -223,7 +207,7 @@ def test_a_damaged_manifest_sets_its_window_aside(bench, sandbox, tmp_path):
     manifest = bench.layout.window(window.id) / "manifest.json"
     whole = manifest.read_bytes()
     manifest.write_bytes(whole[:-9])
-    bench = without_state(bench, backup)
+    bench.lose_the_state_store(backup)
     assert f"{window.id} is ignored" in "".join(read_again(bench))
     assert bench.layout.pages(window.id)
     read_since = {found.interval for found in bench.store.windows("landed") if found.started_at > window.started_at}
@@ -237,7 +221,6 @@ def test_a_damaged_manifest_sets_its_window_aside(bench, sandbox, tmp_path):
     night(bench)
     assert bench.store.window(window.id).state == "loaded"
     assert_equal(bench, sandbox)
-    bench.store.close()
 
 
 def test_copied_folders_and_damaged_manifests_stop_no_run(bench, sandbox):
@@ -255,10 +238,9 @@ def test_copied_folders_and_damaged_manifests_stop_no_run(bench, sandbox):
     recover(bench.run)
     rebuild(bench.run)
     assert_equal(bench, sandbox)
-    bench = without_state(bench)
+    bench.lose_the_state_store()
     read_again(bench)
     assert remembered(bench) == before
-    bench.store.close()
 
 
 def test_a_damaged_page_of_a_half_read_window(bench, sandbox):

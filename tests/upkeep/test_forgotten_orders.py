@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Bench, logged, opened_store
+from tests.conftest import Bench, logged
 from tests.test_sync import begun, synced
 from wms_sandbox.transport import InProcess
 from wms_sync.targets.errors import ForgottenOrdersLostError
@@ -46,13 +46,6 @@ def listed(bench: Bench) -> set[int]:
     return set(json.loads(bench.layout.forgotten_orders.read_bytes()))
 
 
-def lose_state(bench: Bench) -> None:
-    bench.store.close()
-    for path in bench.layout.root.glob("state.db*"):
-        path.unlink()
-    bench.store = opened_store(bench.settings)
-
-
 def recovered(bench: Bench) -> list[str]:
     with logged() as said:
         recover(bench.run)
@@ -65,7 +58,7 @@ def test_where_nothing_was_read_nothing_is_lost(bench):
         assert recovered(bench) == []
         assert listed(bench) == set()
         bench.layout.forgotten_orders.unlink()
-        lose_state(bench)
+        bench.lose_the_state_store()
 
 
 def test_the_list_comes_back_from_the_copy_that_is_left(installed):
@@ -78,7 +71,7 @@ def test_the_list_comes_back_from_the_copy_that_is_left(installed):
     file.write_text("[4711, 5]")
     assert sum(str(file) in line for line in recovered(installed)) == 2, "an old copy is completed"
     assert listed(installed) == installed.store.forgotten() == ORDERS | {5}
-    lose_state(installed)
+    installed.lose_the_state_store()
     assert any(str(file) in line for line in recovered(installed))
     assert listed(installed) == installed.store.forgotten() == ORDERS | {5}
     assert installed.store.windows()
@@ -91,7 +84,7 @@ def test_nothing_is_read_while_both_are_lost(installed, proof, damage):
     if proof == "the published file":
         shutil.rmtree(installed.layout.raw)
     DAMAGE[damage](installed.layout.forgotten_orders)
-    lose_state(installed)
+    installed.lose_the_state_store()
     for _ in range(2):
         with pytest.raises(ForgottenOrdersLostError, match=r"forgotten-orders\.json is .*JSON list"):
             recovered(installed)

@@ -13,7 +13,6 @@ from pipelines.metadata import of_refresh, of_table
 from tests.conftest import FEWER, NOW, Bench, opened_store, queried
 from tests.oracle import differences, expected_tables
 from tests.shipments.audit.test_audit import COUNTS, DIFFERS, ROUND, audits, hide, night, slice_read, store, warned
-from tests.shipments.conftest import lose_the_state_store
 from tests.test_sync import published, synced
 from wms_sync.cli.views import refresh_lines
 from wms_sync.reports.explain import explain, explanation_lines
@@ -242,7 +241,7 @@ def test_what_one_night_finds_and_the_next_heals(bench, sandbox, settings_for, t
     assert rebuild(bench.run).audits == ()
     assert (marks(bench), proven(bench), audits(bench)[-1]) == (*before, found.audit)
     for copy in (None, tmp_path / "backup.db"):
-        lose_the_state_store(bench, copy)
+        bench.lose_the_state_store(copy)
         recover(bench.run)
         with Audits(bench.settings.database_url) as restored:
             assert (restored.last(), len(restored.missing())) == (found.audit, len(found.marks))

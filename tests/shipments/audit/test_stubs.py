@@ -8,7 +8,6 @@ from tests.conftest import CONFIG, queried
 from tests.oracle import differences, expected_tables
 from tests.shipments.audit.test_audit import audits, night, one_page, warned
 from tests.shipments.audit.test_missing_shipments import marks, proven, touch
-from tests.shipments.conftest import lose_the_state_store
 from tests.test_sync import first_synced, published
 from wms_sync.reports.explain import explain, explanation_lines
 from wms_sync.shipments.flatten.values import SAYS_DELETED, SAYS_NOTHING
@@ -88,7 +87,7 @@ def test_stubs_replace_nothing_and_mark_what_is_deleted(bench, sandbox, settings
     assert [shipment for shipment, *_, returned in known if returned] == gone[:1]
     assert len(known) == len(gone) + 1
 
-    lose_the_state_store(bench)
+    bench.lose_the_state_store()
     bench.layout.published.unlink()
     recover(bench.run)
     rebuild(bench.run)

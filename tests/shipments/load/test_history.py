@@ -11,7 +11,6 @@ import pytest
 from tests.changed_files import change
 from tests.conftest import CONFIG, Bench, queried
 from tests.shipments.audit.test_audit import night, store
-from tests.shipments.conftest import lose_the_state_store
 from tests.test_sync import synced
 from wms_sandbox.clock import as_datetime
 from wms_sync.catalogue import Table, history_tables, quote, tracked
@@ -63,7 +62,7 @@ def drops_raw_pages(bench: Bench) -> None:
 
 
 def loses_the_state_store(bench: Bench) -> None:
-    lose_the_state_store(bench)
+    bench.lose_the_state_store()
     recover(bench.run)
 
 

@@ -10,7 +10,6 @@ import pytest
 
 from tests.conftest import CONFIG, opened_store
 from tests.landed import assert_landed
-from tests.shipments.conftest import lose_the_state_store
 from wms_sandbox.app import Sandbox
 from wms_sync.shipments.read.clocks import OBSERVED, clock_warning
 from wms_sync.shipments.read.plan import MARGIN
@@ -99,8 +98,8 @@ def test_what_changes_after_the_clock_went_back_is_read(bench, sandbox, service)
     seen = clock_warning(bench.store, TOLERANCE)
     losses = (
         lambda: None,
-        lambda: lose_the_state_store(bench),
-        lambda: lose_the_state_store(bench, older),
+        bench.lose_the_state_store,
+        lambda: bench.lose_the_state_store(older),
         bench.layout.clocks.unlink,
         lambda: bench.layout.clocks.write_bytes(b"[damaged\xff"),
     )
