@@ -13,9 +13,9 @@ def test_the_command_line_alone_tells_of_its_failure(receiver, type_in, monkeypa
     monkeypatch.setenv("WMS_ALERT_WEBHOOK_URL", receiver.url)
     failed = type_in("sync", token="wrong-token")
     assert failed.exit_code == 2
-    [told] = receiver.taken
-    assert (told["event"], told["job"]) == ("run_failed", "sync")
-    assert "refused the token" in told["text"]
+    [alert] = receiver.taken
+    assert (alert["event"], alert["job"]) == ("run_failed", "sync")
+    assert "refused the token" in alert["text"]
     tested = type_in("alert", "test")
     assert (tested.exit_code, tested.output) == (0, "ok    WMS_ALERT_WEBHOOK_URL accepted the test\n")
     assert receiver.events == ["run_failed", "test"]

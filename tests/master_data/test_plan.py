@@ -372,8 +372,8 @@ def test_a_row_with_json_shows_sent_ids(desk, shown):
     rows = f"a,A,{retailer_code(0)},{{}}", "b,B,a,{}", '"c",C,,{}'
     said = '"{""dba"": null}"'
     path = desk.file(f"{CHILD},resource_json", *(row.replace("{}", said) for row in rows))
-    told = [json.loads(row["why"].split("Sends ")[1]) for row in desk.plan(RETAILERS, path).rows()]
-    assert [body.get("parent_retailer") for body in told] == [
+    bodies = [json.loads(row["why"].split("Sends ")[1]) for row in desk.plan(RETAILERS, path).rows()]
+    assert [body.get("parent_retailer") for body in bodies] == [
         {"type": "Retailer", "id": retailer_id(0)},
         {"type": "Retailer", "id": "the one that a gets"},
         None,
@@ -386,7 +386,7 @@ def fields(*codes: str) -> dict[str, list[dict[str, object]]]:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "shown"),
     [
         ({"a": 1}, {"a": 1.0}, []),
         ({"a": 1}, {"a": 2}, ["a: 1 -> 2"]),
@@ -403,5 +403,5 @@ def fields(*codes: str) -> dict[str, list[dict[str, object]]]:
         (fields("b"), fields("a"), ["custom_fields.a.value: nothing -> 1", "custom_fields.b.value: 1 -> nothing"]),
     ],
 )
-def test_changes_name_the_field_and_both_values(old, new, told):
-    assert [str(change) for change in changes(json.dumps(old), json.dumps(new))] == told
+def test_changes_name_the_field_and_both_values(old, new, shown):
+    assert [str(change) for change in changes(json.dumps(old), json.dumps(new))] == shown

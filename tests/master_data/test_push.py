@@ -599,8 +599,7 @@ def test_every_kind_arrives_as_specified(desk, shown):
 
 
 def test_what_was_created_comes_back_with_shipments(desk, shown, bench):
-    """Two retailers and two products, of which one each got no answer to its creation. Nor came an answer for one whose
-    sku another product has had for long, and it was not created."""
+    """Three creates get no answer: a retailer and a product are created, a product whose sku is in use is not."""
     [(old,)] = queried(shown, "select min(sku) from products where type = 'Product'")
     desk.answer({"r2": AnswerLost(), "P2": AnswerLost(), old: Disconnect()})
     desk.push(RETAILERS, desk.file("code,name", "r1,R1", "r2,R2"))

@@ -141,7 +141,7 @@ class DagsterDev:
         assert answer["__typename"] == "LaunchBackfillSuccess", answer
 
     def finished_runs(self, count: int) -> list[Run]:
-        """Waits until so many runs are done; all of them, the oldest first."""
+        """Wait until there are this many runs and all have ended; return all, the oldest first."""
 
         def found() -> list[Run] | None:
             runs = self.runs()

@@ -214,7 +214,7 @@ def proxy_where_installed(folder: Path, upstream: int) -> Iterator[httpx.Client]
         assert ours in text
         text = text.replace(ours, tests)
     path = folder / "nginx.conf"
-    owner = folder.stat()  # root's nginx would look at the file of users as somebody else
+    owner = folder.stat()  # as root, nginx would read the file of users as another user
     user, group = pwd.getpwuid(owner.st_uid).pw_name, grp.getgrgid(owner.st_gid).gr_name
     path.write_text(WHOLE.format(folder=folder, configuration=text, user=user, group=group))
     with subprocess.Popen([program, "-c", path, "-p", folder, "-e", folder / "error.log"]) as nginx:
@@ -269,10 +269,10 @@ def test_a_killed_run_is_reported_with_its_cause(dagster: DagsterDev, settings: 
         waits = "waiting for what it waits for"
         dagster.wait(lambda: waits in " ".join(dagster.messages(run_id)) or None, "the run to wait for the lock")
         os.kill(dagster.wait(lambda: dagster.pid_of(run_id), "its process"), signal.SIGKILL)
-        told = dagster.wait(lambda: [body for body in webhook.taken if body["run_id"] == run_id] or None, "the alert")
-    assert told[0]["event"] == "run_failed"
-    assert "rebuild failed: The process of this run was ended by signal 9 (SIGKILL)." in told[0]["text"]
-    assert "the next run continues where it stopped" in told[0]["text"]
+        alerts = dagster.wait(lambda: [body for body in webhook.taken if body["run_id"] == run_id] or None, "the alert")
+    assert alerts[0]["event"] == "run_failed"
+    assert "rebuild failed: The process of this run was ended by signal 9 (SIGKILL)." in alerts[0]["text"]
+    assert "the next run continues where it stopped" in alerts[0]["text"]
 
 
 def test_a_polite_kill_leaves_no_process(dagster: DagsterDev):

@@ -23,11 +23,10 @@ pytestmark = pytest.mark.proof
 
 EVERY = 0.05
 PIECES = 60
-"""So many last for six times the limit of an answer."""
+"""The number of pieces in an answer: it takes six times as long as an answer may."""
 LIMITS = TimeLimits(connect=2, read=2, answer=0.5)
 ONCE = RetryPolicy(attempts=1, total_seconds=60, first_wait=0.01, longest_wait=0.05)
 TOO_LATE = "was not complete after"
-"""Between two reads of the body, or in one."""
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 SENT_FOR_EVER = {
     # the piece, and what comes before it
