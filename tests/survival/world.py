@@ -58,7 +58,7 @@ select id from main.shipments where (_missing_since is not null) <> (id in (sele
 """
 WHERE_IT_WENT = re.compile(r"orders \((?P<order>\d+),\) ship_to_\w+: None instead of ")
 OWNER = re.compile(r"Another lake was created in this lake's location: .* \((?P<file>/[^)]+)\)")
-BY_OTHER_KEYS = {*SHARED, "galleries", "gallery_items"}
+BY_OTHER_KEYS = {*SHARED, "retailer_ship_to_contacts", "galleries", "gallery_items"}
 ODD_VALUES: Mapping[str, tuple[Any, ...]] = {
     "packed_at": ("2026-01-01T00:00:00 EST", "infinity", 12, {}, "yesterday"),
     "carrier_shipping_cost": ("12 EUR", "1_000", [], "NaN"),
@@ -267,16 +267,16 @@ class World:
         self.settings |= EVERYTHING
         if self.chance.random() < 0.3:
             self._run("sync", kill=self.chance.randrange(1, MOMENTS))
-        for _ in range(TRIES):  # none is due before something is loaded
+        self.syncs_at_last()
+
+    def syncs_at_last(self) -> None:
+        """Until there was an audit: none is due before something is loaded, and a lost lake takes its audits along."""
+        for _ in range(TRIES):
             self._until_it_ends("sync")
             if self._published("select window_id from ops.audits"):
                 self.assert_equal()
                 return
         raise AssertionError(self.story(["no audit was due"]))
-
-    def syncs_at_last(self) -> None:
-        self._until_it_ends("sync")
-        self.assert_equal()
 
     def assert_equal_where_sure(self) -> None:
         not_settled = np.nonzero(self.sandbox._store.updated > self.sandbox.clock.now() - 5000)[0].tolist()
@@ -287,9 +287,11 @@ class World:
 
     def assert_equal(self) -> None:
         found = self.found()
+        marked = self._published(WRONGLY_MARKED, {"deleted": list(self.deleted)})
+        found += [f"shipment {key} is marked wrongly" for key in marked]
+        named = self._published(PERSONS_OF, {"orders": list(self.forgotten)})
+        found += [f"order {key} was forgotten" for key in named]
         assert not found, self.story(found)
-        assert self._published(WRONGLY_MARKED, {"deleted": list(self.deleted)}) == [], self.story([])
-        assert self._published(PERSONS_OF, {"orders": list(self.forgotten)}) == [], self.story([])
         self.assert_nothing_is_created_twice()
 
     def assert_nothing_is_created_twice(self) -> None:
@@ -307,18 +309,15 @@ class World:
         """Every row that a rebuild has to give again.
 
         A page that was damaged is given up and its time read again. So a rebuild lacks what only that page showed:
-        versions in the history, objects that no shipment refers to any more, and what the service has deleted.
+        versions in the history, objects that no shipment refers to any more, and what the service has deleted. What was
+        deleted is marked with another time if a lake was lost with its audits.
         """
         rows = self.installation.rows()
-        if not self.damaged:
+        if not self.damaged and self.lakes is None:
             return rows
-        stays = {f"main.{table}" for table in BY_OTHER_KEYS}
         gone = self._of(self._indexes(self.deleted))
-        return {
-            table: [row for row in found if row[0] not in gone]
-            for table, found in rows.items()
-            if table not in stays and not table.startswith("history.")
-        }
+        rows = {table: [row for row in found if row[0] not in gone] for table, found in rows.items()}
+        return {table: found for table, found in rows.items() if not self.damaged or not _needs_each_page(table)}
 
     def story(self, found: list[str]) -> str:
         steps = ", ".join(self.told)
@@ -415,6 +414,12 @@ class World:
 
 def _forget(order: int) -> Command:
     return "forget", "--yes", "--unseen", str(order)
+
+
+def _needs_each_page(table: str) -> bool:
+    """Whether newer pages may lack some of its rows."""
+    schema, _, name = table.partition(".")
+    return schema == "history" or name in BY_OTHER_KEYS
 
 
 def _speaks_of(unsure: set[int], difference: str) -> bool:
