@@ -42,6 +42,7 @@ from wms_sync.shipments.read.reader import BEFORE_START
 from wms_sync.shipments.read.window import WindowReader
 from wms_sync.state.audits import Audit, Audits, MissingShipment
 from wms_sync.state.store import Run, Window
+from wms_sync.targets.errors import DatabaseOpenError
 from wms_sync.targets.target import target_of
 
 logger = logging.getLogger(__name__)
@@ -50,6 +51,9 @@ SLICE_EVERY = timedelta(hours=20)
 """The minimum interval between slices, so that one slice is read a night, however often a sync runs."""
 MOST_ABSENT = 100
 """More absent shipments than this are requested again only if they are at most half of the slice in the tables."""
+
+SKIPPED = (ApiError, WindowIncomplete, DatabaseOpenError)
+"""Errors that only skip the slice: if it is incomplete, or cannot be compared with the tables, it proves nothing."""
 
 Stored = Callable[[int, int], AbstractSet[int]]
 """A function that returns the ids in the tables that the slice ``(after, to]`` should contain, given the two bounds."""
@@ -84,7 +88,7 @@ class SliceReader:
         self._counts = Counts(self._listing, self._warnings)
 
     def read(self, horizon: datetime) -> Audit | None:
-        """Read the next slice if it is due. If the service fails or the slice is incomplete, warn and return None.
+        """Read the next slice if it is due. On one of the errors in ``SKIPPED``, warn and return None.
 
         ``horizon`` is that of the sync that has just been read.
         """
@@ -96,7 +100,7 @@ class SliceReader:
             try:
                 after = last.to_id if last is not None and last.to_id < LARGEST_ID else self._before_first()
                 audit, missing = self._read(after, settled, audits.missing().keys())
-            except (ApiError, WindowIncomplete) as error:
+            except SKIPPED as error:
                 logger.warning(
                     "The audit of old shipments is skipped this time; nothing else is affected: %(error)s",
                     {"error": error},
@@ -145,7 +149,7 @@ class SliceReader:
             # if the filter is not exact, count too few: too many would be reported as never read
             margin = self._listing.widening
             settled_counted = _counted(self._listing.count(self._settings.start + margin, settled - margin)[0])
-        except (ApiError, WindowIncomplete):
+        except SKIPPED:
             self._store.abandon(window.id)
             raise
         audit = Audit(

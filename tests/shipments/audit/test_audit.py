@@ -123,7 +123,7 @@ DAY = (NOW - timedelta(days=3), NOW - timedelta(days=2))
 
 
 def test_a_slice_covers_no_time_and_is_read_once_a_night(bench, sandbox, settings_for):
-    """Also after a clock that was ahead dated one; but none while the tables are lost."""
+    """Also after a clock that was ahead dated one; but none while the tables are damaged or lost."""
     bench.backfill(*DAY)
     with bench.api() as api:
         assert audit_reading(bench, api).read(NOW) is None, "nothing is loaded yet"
@@ -140,6 +140,8 @@ def test_a_slice_covers_no_time_and_is_read_once_a_night(bench, sandbox, setting
         assert second is not None
         assert (second.after_id, reading.read(NOW)) == (first.to_id, None)
         dated(bench, datetime.now(UTC) - timedelta(days=2))
+        bench.layout.published.write_bytes(b"no database")
+        assert reading.read(NOW) is None
         bench.layout.published.unlink()
         assert reading.read(NOW) is None
     assert [window.reason for window in bench.store.windows("landed")] == ["audit", "audit"]

@@ -36,20 +36,25 @@ from wms_sync.shipments.load.omitted import Omitted, OmittedData, omitted_data
 from wms_sync.state.audits import Audit, AuditResult, Audits, MissingShipment
 from wms_sync.state.store import Window
 from wms_sync.targets.database import records, replace_rows
-from wms_sync.targets.errors import DatabaseOpenError
+from wms_sync.targets.errors import DatabaseOpenError, without_statement
 from wms_sync.targets.target import Target, target_of
 
 EXAMPLES = 20
 
 
 def stored_shipments(settings: Settings, after_id: int, to_id: int) -> frozenset[int]:
-    """Return the ids that a slice of ``(after_id, to_id]`` should contain. The caller holds the writer's lock."""
+    """Return the ids that a slice of ``(after_id, to_id]`` should contain. The caller holds the writer's lock.
+
+    Raise ``DatabaseOpenError`` if the tables cannot be read.
+    """
     bounds = {"after_id": after_id, "to_id": to_id, "start": settings.start}
     try:
         with target_of(settings).published(memory_limit=settings.memory_limit) as connection:
             found = connection.execute(sql_files.read("audit/stored.sql"), bounds).fetchall()
-    except (duckdb.Error, DatabaseOpenError):
-        return frozenset()  # then nothing is proven missing; the next load reports the error of the file
+    except duckdb.Error as error:
+        raise DatabaseOpenError(
+            f"The tables cannot be read ({type(error).__name__}: {without_statement(error)})."
+        ) from error
     return frozenset(shipment for (shipment,) in found)
 
 
