@@ -17,7 +17,7 @@ from datetime import datetime
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
@@ -166,11 +166,14 @@ class Sandbox:
             self._creates.tags.delete(identity)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Answer one request. A client that was killed while it sent the body gets no answer."""
         if scope["type"] != "http":
             return
         request = Request(scope, receive)
-        response = await self._answer(request)
+        try:
+            response = await self._answer(request)
+        except ClientDisconnect:
+            return
         if (date := self._date()) is not None:
             response.headers["Date"] = date
         self._remember(request, response.status_code)

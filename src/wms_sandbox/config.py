@@ -18,10 +18,9 @@ class SandboxConfig:
     `unasked_telephones`: so many addresses, and so many ship-to locations, of every page have a telephone number that
     was not selected.
 
-    What the specification leaves open about creates: `unique_skus` refuses a second product with the same sku,
-    `create_status` (200 or 201) is the answer to a created retailer or product, `takes_any_body` accepts any body with
-    a key for either. Variations of the Merchant API: `rpc_long_codes` writes small error codes as `-32000 - n`,
-    `rpc_number_version` writes the version as a number, `rpc_null_error` adds `"error": null` to a result.
+    `takes_any_body`: a retailer or a product may have any body with a key. Variations of the Merchant API:
+    `rpc_long_codes` writes small error codes as `-32000 - n`, `rpc_number_version` writes the version as a number,
+    `rpc_null_error` adds `"error": null` to a result.
     """
 
     shipments: int = 2000
@@ -32,8 +31,6 @@ class SandboxConfig:
     families: int = 1000
     only_known_statuses: bool = False
     unasked_telephones: int = 0
-    unique_skus: bool = False
-    create_status: int = 201
     takes_any_body: bool = False
     merchant_username: str = "sandbox-merchant"
     merchant_api_key: str = "sandbox-api-key"

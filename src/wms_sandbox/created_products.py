@@ -26,13 +26,12 @@ _UNITS = {"weight": "lb", "net_weight": "lb", "dimensions": "in", "volume": "in^
 
 
 class Products:
-    """The created products, oldest first. The interface does not promise that a SKU is unique, so that is a setting."""
+    """The created products, oldest first. The interface does not promise that a SKU is unique, so it is not."""
 
-    def __init__(self, pools: Pools, newcomers: Newcomers, clock: Clock, *, unique_skus: bool) -> None:
+    def __init__(self, pools: Pools, newcomers: Newcomers, clock: Clock) -> None:
         self._pools = pools
         self._newcomers = newcomers
         self._clock = clock
-        self._unique_skus = unique_skus
         self._skus = {sku(position) for position in range(_POOL_SIZE)}
         self.created: list[dict[str, Any]] = []
 
@@ -52,14 +51,11 @@ class Products:
 
     def conflicts(self, body: dict[str, Any]) -> list[ParameterError]:
         """Return the violations of a checked resource object against existing objects."""
-        found = [
+        return [
             ParameterError(f"resource.{path}", f"There is no {kind} with id {identity}.")
             for path, kind, identity in _references(body, "")
             if not self._exists(kind, identity)
         ]
-        if self._unique_skus and body["sku"] in self._skus:
-            found.append(ParameterError("resource.sku", f"The sku {body['sku']!r} is already in use."))
-        return found
 
     def _exists(self, kind: str, identity: int) -> bool:
         if kind in _BARE_KINDS:

@@ -37,8 +37,7 @@ class Creates:
         self.newcomers = Newcomers()
         self.tags = LocationTags(clock)
         self.retailers = Retailers(pools, self.newcomers, clock)
-        self.products = Products(pools, self.newcomers, clock, unique_skus=config.unique_skus)
-        self._status = config.create_status
+        self.products = Products(pools, self.newcomers, clock)
         self._takes_any = config.takes_any_body
         self._lock = lock
 
@@ -104,7 +103,7 @@ class Creates:
 
     def _created(self, thing: dict[str, Any], warnings: list[str]) -> Response:
         resource = {"type": thing["type"], "id": thing["id"]} | ({"warnings": warnings} if warnings else {})
-        return JSONResponse({"resource": resource, "meta": _META}, status_code=self._status)
+        return JSONResponse({"resource": resource, "meta": _META}, status_code=201)
 
 
 def _parameter_violations(request: Request, *known: str) -> list[ParameterError]:
