@@ -316,7 +316,7 @@ class World:
         if not self.damaged and self.lakes is None:
             return rows
         gone = self._of(self._indexes(self.deleted))
-        rows = {table: [row for row in found if row[0] not in gone] for table, found in rows.items()}
+        rows = {table: [row for row in found if gone.isdisjoint(row[:2])] for table, found in rows.items()}
         return {table: found for table, found in rows.items() if not self.damaged or not _needs_each_page(table)}
 
     def story(self, found: list[str]) -> str:
