@@ -9,7 +9,7 @@ import pytest
 
 from tests.conftest import FEWER, queried
 from tests.survival.installation import rows
-from tests.test_sync import synced
+from tests.test_sync import load, synced
 from wms_sandbox.app import Sandbox
 from wms_sync.reports.findings import acknowledgeable, findings_of
 from wms_sync.reports.inbox import InboxEntry, known_keys, rows_of_entry
@@ -82,6 +82,11 @@ def test_what_heals_leaves_and_the_next_comes(bench, sandbox):
     assert set(done.windows) == set(done.refreshed.windows) == set(value.windows)
     assert rows(bench.layout) == before
     assert_next_alone(bench)
+
+    sandbox.sandbox.delete_shipments([next_])
+    bench.backfill(bench.settings.start, max(window.to_at for window in bench.store.windows("loaded")))
+    load(bench)
+    assert [entry.is_value for entry in status(bench.settings, bench.store).inbox] == [False], "its time was read again"
 
     for window in value.windows:
         drop_pages(bench.run.turn, bench.layout, window, datetime.now(UTC))

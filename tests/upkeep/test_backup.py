@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from pyarrow import parquet
 from pydantic import SecretStr
 
 from tests.conftest import CONFIG, NOW, Bench, no_file_larger_than, opened_store, queried, settings_in
@@ -265,6 +266,14 @@ def test_verify_names_damage_in_the_data_folder(settings, pattern, how):
     is_damage = (how, pattern) != ("missing", "parquet/_windows/2*")
     expected = [path.relative_to(settings.data_dir).as_posix()] * is_damage
     assert [found.place for found in verify(settings).damaged] == expected
+
+
+def test_verify_counts_the_rows_of_parquet_files(settings):
+    path = first(settings, "parquet/orders/2*")
+    rows = parquet.read_table(path)
+    parquet.write_table(rows.slice(1), path)
+    [found] = verify(settings).damaged
+    assert found.reason == f"{len(rows) - 1} of {len(rows)} rows"
 
 
 def test_damage_in_a_backup_is_named_and_mended(settings, backups, service):
