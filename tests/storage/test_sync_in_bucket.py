@@ -164,7 +164,7 @@ def test_what_a_bucket_and_a_backup_restore(moved, expected, service, settings, 
             done = restore(settings, tmp_path / "from the bucket", creates_are_known=True)
             assert done.forgotten == len(forgotten)
         with begin(settings, "sync") as run:
-            assert run.store.forgotten() == forgotten
+            assert (run.store.forgotten(), run.store.windows("abandoned")) == (forgotten, ())
             assert (run.store.observation(LEDGER_LACKS) is None) == is_restored
         assert raw_pages(keys) == recorded(settings)
     sync(settings)

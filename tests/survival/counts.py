@@ -10,7 +10,7 @@ orders of versions that the clocks belie             20   500
 loads with damage, asked by themselves and as a whole        1   300
 sizes of a disk that gets full, for a night                 1    20
 sizes of a disk that gets full, for a forget                0    20
-sequences of everything, against a model                   10  1000
+sequences of everything, against a model                   10   300
 steps of a sequence                                         4     8
 publishings that readers go through                         2    50
 readers that open the file again and again                  1     3
@@ -21,8 +21,7 @@ kills of machines whose disks vanish                        0   200
 ======================================================  =====  ====
 
 Kills by name have no number here: in the suite each kind of run names its own few, and ``--soak`` takes every moment
-that the run comes through. In the suite a sequence ends in a loss or a rebuild, by turns; under ``--soak``, in each.
-``make soak`` prints each seed and each kill.
+that the run comes through. ``make soak`` prints each seed and each kill.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ ORDERS_OF_VERSIONS = Count(20, 500)
 LOADS_WITH_DAMAGE = Count(1, 300)
 FULL_DISKS = Count(1, 20)
 FULL_DISKS_OF_FORGETS = Count(0, 20)
-SEQUENCES = Count(10, 1000)
+SEQUENCES = Count(10, 300)
 STEPS = Count(4, 8)
 PUBLISHINGS = Count(2, 50)
 READERS = Count(1, 3)

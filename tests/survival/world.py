@@ -85,13 +85,13 @@ class World:
         place = {} if lakes is None else on_lake(lakes.copy(first.store_url, folder / "data"))
         self.settings = {**SETTINGS, **place}
         self.installation = Installation(folder / "data", self.server, self.settings)
-        self.copy: Path | str | None = None
         self.unsure: set[int] = set()
         self.deleted: set[int] = set()
         self.forgotten: set[int] = set()
         self.damaged = False
         self.told: list[str] = []
         self.said = ""
+        self.copy = self._copied_state()
 
     # --- what happens to the service ---
 
@@ -224,11 +224,9 @@ class World:
         self.installation.lose_state()
 
     def gets_an_old_state_store_back(self) -> None:
-        """The first time, or after one was put back, a copy is made."""
-        copied, self.copy = self.copy, None
-        if copied is None:
-            self.copy = self._copied_state()
-        elif self.lakes is not None:
+        """That of the beginning, or the one that was there the last time."""
+        copied, self.copy = self.copy, self._copied_state()
+        if self.lakes is not None:
             self.lakes.replace(self.installation.store_url, str(copied))
         else:
             self.loses_the_state_store()

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import duckdb
@@ -28,7 +29,14 @@ from wms_sync.shipments.flatten.findings import UNKNOWN_KEY
 from wms_sync.shipments.flatten.page import PageDamagedError, RecordDamagedError, unpacked_page
 from wms_sync.shipments.flatten.window import flattened_window, flattened_windows, is_flattened, write_flattened
 from wms_sync.shipments.load.damage import DAMAGED, give_up_window, take_away_damaged, take_away_record
-from wms_sync.shipments.read.raw import damage, rewrite_manifest, size_differs
+from wms_sync.shipments.read.raw import (
+    ManifestDamaged,
+    damage,
+    is_complete,
+    read_manifest,
+    rewrite_manifest,
+    size_differs,
+)
 from wms_sync.state.store import COMPLETE_STATES, LandedPage, Run, StateStore, Window
 from wms_sync.state.turns import Turn
 from wms_sync.storage.durable import sync_file
@@ -118,6 +126,7 @@ def _clean_pages(layout: Layout, store: StateStore, order_ids: Collection[int], 
     rewritten = 0
     suspected = suspects(layout, store, asked)
     for number, window_id in enumerate(suspected, start=1):
+        _take_over_records(layout, store, window_id)
         landed = {page.file: page for page in store.pages(window_id)}
         for name in layout.pages(window_id):
             key = raw_key(window_id, name)
@@ -134,6 +143,17 @@ def _clean_pages(layout: Layout, store: StateStore, order_ids: Collection[int], 
             {"searched": number, "windows": count_of(len(suspected), "window"), "pages": count_of(rewritten, "page")},
         )
     return rewritten
+
+
+def _take_over_records(layout: Layout, store: StateStore, window_id: str) -> None:
+    """Take over the manifest's records of pages: in an old copy of the state store they are those before a forget."""
+    recorded = store.pages(window_id)
+    if not recorded or not is_complete(layout, window_id):
+        return
+    with suppress(ManifestDamaged):
+        for page in read_manifest(layout, window_id).pages:
+            if page not in recorded and damage(layout, page) is None:
+                store.rewrite_page(page)
 
 
 def _clean_page(
