@@ -55,6 +55,9 @@ class _Page(msgspec.Struct):
     included: _Included | None = None
 
 
+_PAGE = msgspec.json.Decoder(_Page)
+
+
 def without_persons(content: bytes) -> bytes | None:
     """Return the page without personal data; None if there is nothing to remove."""
     return _edited(content, lambda page: scrub(page) or (mentions_person(content) and _hides_values(content)))
@@ -194,7 +197,7 @@ def _included(page: Any) -> dict[_Name, list[dict[str, Any]]]:  # noqa: ANN401 -
 
 def _may_hold(content: bytes, forgotten: Collection[int]) -> bool:
     try:
-        page = msgspec.json.decode(content, type=_Page)
+        page = _PAGE.decode(content)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return True
     orders: list[Any] = [shipment.order for shipment in page.collection or ()]

@@ -41,6 +41,9 @@ LOOKED_FOR = (
 shipment."""
 
 
+_OBJECT = msgspec.json.Decoder(dict[str, Any])
+
+
 class _Seen(Struct):
     """The content of the pages: the number of records, of references by field, and of included objects by kind."""
 
@@ -145,7 +148,7 @@ def _seen(pages: list[Page]) -> _Seen:
     seen = _Seen()
     for page in pages:
         try:
-            content = decoded(page.body.content, dict[str, Any])
+            content = decoded(page.body.content, _OBJECT)
         except (msgspec.DecodeError, UnicodeDecodeError):
             continue  # a sync lands such a page unchanged, and the flattening step reports it
         seen.records += page.envelope.records

@@ -95,12 +95,13 @@ def _too_large(largest: int) -> ProtocolError:
 
 
 T = TypeVar("T")
+ANYTHING = msgspec.json.Decoder(object)
 
 
-def decoded(content: bytes, shape: type[T]) -> T:
-    """Decode JSON into the type ``shape``. Raise ``msgspec.DecodeError`` or ``UnicodeDecodeError``."""
+def decoded(content: bytes, decoder: msgspec.json.Decoder[T]) -> T:
+    """Decode JSON. Raise ``msgspec.DecodeError`` or ``UnicodeDecodeError``."""
     plain = content.removeprefix(codecs.BOM_UTF8)
     try:
-        return msgspec.json.decode(plain, type=shape)
+        return decoder.decode(plain)
     except RecursionError:
-        return msgspec.json.decode(cut_to_depth(plain), type=shape)
+        return decoder.decode(cut_to_depth(plain))

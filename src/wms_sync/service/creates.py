@@ -21,7 +21,7 @@ import msgspec
 from msgspec import Struct
 
 from wms_sync.json_values import identity
-from wms_sync.service.body import decoded
+from wms_sync.service.body import ANYTHING, decoded
 from wms_sync.service.client import ROOT, GlobalApi, Reply
 from wms_sync.service.errors import InDoubt, Problem, Rejected
 from wms_sync.service.reasons import as_sentence, without_credentials, words_in
@@ -60,6 +60,9 @@ class _Made(Struct):
 
 class _Envelope(Struct):
     resource: _Made
+
+
+_ENVELOPE = msgspec.json.Decoder(_Envelope)
 
 
 class Creates:
@@ -143,7 +146,7 @@ def _created(reply: Reply) -> Created:
 
 def _made(reply: Reply) -> _Made:
     try:
-        return decoded(reply.content or b"", _Envelope).resource
+        return decoded(reply.content or b"", _ENVELOPE).resource
     except (msgspec.DecodeError, UnicodeDecodeError):
         _refuse_denial(reply)
         return _Made()
@@ -155,7 +158,7 @@ def _refuse_denial(reply: Reply) -> None:
     A 201 by itself means that something was created, so only errors contradict it.
     """
     try:
-        denial = decoded(reply.content or b"", object)
+        denial = decoded(reply.content or b"", ANYTHING)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return
     fields = denial if isinstance(denial, dict) else {}

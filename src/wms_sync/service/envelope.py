@@ -178,13 +178,16 @@ class _Page(Struct):
     collection: list[_Record]
 
 
+_PAGE = msgspec.json.Decoder(_Page)
+
+
 def change_times(content: bytes) -> Mapping[int, object]:
     """Return the ``updated_at`` of each record by id, as received; None if it is null, empty or absent.
 
     Records without a usable id are left out. The result is empty if the page cannot be decoded.
     """
     try:
-        records = decoded(content, _Page).collection
+        records = decoded(content, _PAGE).collection
     except (msgspec.DecodeError, UnicodeDecodeError):
         return {}
     ids = ((whole(record.id), record.updated_at) for record in records)

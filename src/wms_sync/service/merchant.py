@@ -53,6 +53,9 @@ class _Envelope(msgspec.Struct):
     error: _Error | None = None
 
 
+_ENVELOPE = msgspec.json.Decoder(_Envelope)
+
+
 class MerchantApi:
     """A thread-safe client of the Merchant API; create one per run. Use it as a context manager."""
 
@@ -157,7 +160,7 @@ def _called(params: Sequence[object]) -> str:
 def _result(response: httpx.Response, base_url: str, called: str) -> Any:  # noqa: ANN401
     content = receive(response).content
     try:
-        envelope = decoded(content, _Envelope)
+        envelope = decoded(content, _ENVELOPE)
     except (msgspec.DecodeError, UnicodeDecodeError):
         raise not_the_answer(response, content, base_url, wanted=f"the JSON-RPC answer to {called}") from None
     if envelope.jsonrpc not in _VERSIONS:

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from wms_sync.json_values import shallow
-from wms_sync.service.body import decoded
+from wms_sync.service.body import ANYTHING, decoded
 from wms_sync.service.errors import Problem
 
 if TYPE_CHECKING:
@@ -55,6 +55,9 @@ class _Error(msgspec.Struct):
 
 class _OwnBody(msgspec.Struct):
     errors: list[_Error]
+
+
+_OWN_BODY = msgspec.json.Decoder(_OwnBody)
 
 
 def problems_in(content: bytes, request: httpx.Request) -> tuple[Problem, ...]:
@@ -121,7 +124,7 @@ def _shortened(text: str) -> str:
 
 def _problems(content: bytes) -> tuple[Problem, ...]:
     try:
-        errors = decoded(content, _OwnBody).errors
+        errors = decoded(content, _OWN_BODY).errors
     except (msgspec.DecodeError, UnicodeDecodeError):
         return ()
     if not all(error.type for error in errors):
@@ -148,7 +151,7 @@ def _values(body: object, key: str = "") -> Iterator[str]:
 def _json(content: bytes) -> Any:  # noqa: ANN401 - any JSON
     """Return the JSON of a body; ``UNSET`` if it is not JSON."""
     try:
-        return shallow(decoded(content, object))
+        return shallow(decoded(content, ANYTHING))
     except (msgspec.DecodeError, UnicodeDecodeError):
         return msgspec.UNSET
 
@@ -177,6 +180,9 @@ class _JsonRpc(msgspec.Struct):
     params: list[object]
 
 
+_JSON_RPC = msgspec.json.Decoder(_JsonRpc)
+
+
 def without_credentials(text: str, request: httpx.Request) -> str:
     """Return the text with every secret of the request replaced by ``(withheld)``."""
     for secret in sorted(filter(None, set(_secrets(request))), key=len, reverse=True):
@@ -190,7 +196,7 @@ def _secrets(request: httpx.Request) -> Iterator[str]:
     if scheme == "Basic":
         yield from _of_pair(sent)
     try:
-        called = msgspec.json.decode(request.content, type=_JsonRpc)
+        called = _JSON_RPC.decode(request.content)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return
     # in the Merchant API, the key is the second parameter of login, and the session the first parameter of call

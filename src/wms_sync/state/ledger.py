@@ -97,6 +97,9 @@ class Entry(Struct, frozen=True):
         return (self.attempts, self.settled_at or self.intended_at, self.seen_at is not None)
 
 
+_ENTRY = msgspec.json.Decoder(Entry)
+
+
 class Sighting(Struct, frozen=True):
     """A thing of the ledger that was found in the service's data."""
 
@@ -303,7 +306,7 @@ class CreatesJournal:
         *lines, _cut = content.split(b"\n")
         for number, line in enumerate(lines, 1):
             try:
-                entry = msgspec.json.decode(line, type=Entry)
+                entry = _ENTRY.decode(line)
             except (msgspec.MsgspecError, UnicodeDecodeError):
                 logger.warning(
                     "line %(line)d of %(file)s is damaged and is skipped. This matters only if the state store was "

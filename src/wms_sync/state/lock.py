@@ -62,13 +62,14 @@ class Holder(Struct, frozen=True):
         return msgspec.json.encode(self)
 
 
+_HOLDER = msgspec.json.Decoder(Holder)
 UNKNOWN = Holder("a process that has just begun", None, 0, socket.gethostname(), datetime.now(UTC))
 
 
 def signed_by(signature: str | bytes) -> Holder:
     """Return the holder that a signature encodes; ``UNKNOWN`` if it is unreadable."""
     try:
-        return msgspec.json.decode(signature, type=Holder)
+        return _HOLDER.decode(signature)
     except msgspec.DecodeError:
         return UNKNOWN
 

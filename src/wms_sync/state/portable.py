@@ -41,6 +41,9 @@ class Snapshot(Struct, frozen=True):
         return replace(self, tables={**self.tables, table.name: tuple(rows)})
 
 
+_SNAPSHOT = msgspec.json.Decoder(Snapshot)
+
+
 def read_snapshot(url: str) -> Snapshot:
     """Read the whole state store as of one moment, even while another process writes. Raise ``StateError``."""
     engine = open_engine(url)
@@ -91,7 +94,7 @@ def decoded(content: bytes) -> Snapshot:
     Raise ``MigrationsUnknown`` if a newer release made it, ``CopyOlder`` if an older one did, ``ValueError`` if it is
     invalid.
     """
-    snapshot = msgspec.json.decode(content, type=Snapshot)
+    snapshot = _SNAPSHOT.decode(content)
     _refuse_others(snapshot)
     if lacking := {table.name for table in _copied()} - snapshot.tables.keys():
         raise ValueError(f"it lacks {min(lacking)}")

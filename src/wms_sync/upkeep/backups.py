@@ -83,6 +83,9 @@ class Backup(Struct, frozen=True):
         yield from sorted(self.files.items())
 
 
+_BACKUP = msgspec.json.Decoder(Backup)
+
+
 class RecordDamaged(BackupError):
     """The record of a backup cannot be read."""
 
@@ -237,7 +240,7 @@ def read_backup(path: Path) -> Backup:
     Accept only paths that a data folder may have.
     """
     try:
-        backup = msgspec.json.decode(path.read_bytes(), type=Backup)
+        backup = _BACKUP.decode(path.read_bytes())
         if wrong := [name for name in (*backup.files, *backup.damaged) if not is_restorable(name)]:
             raise ValueError(f"it names {wrong[0]!r}, which cannot be in a data folder")
     except (ValueError, OSError) as error:

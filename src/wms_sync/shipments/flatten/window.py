@@ -70,6 +70,9 @@ class FlattenedWindow(Struct, frozen=True):
         return layout.files.local(self.keys(table))
 
 
+_FLATTENED = msgspec.json.Decoder(FlattenedWindow)
+
+
 def is_flattened(layout: Layout, window_id: str) -> bool:
     """Return whether all Parquet files of the window have been written."""
     return layout.files.size(flattened_key(window_id)) is not None
@@ -79,7 +82,7 @@ def flattened_window(layout: Layout, window_id: str) -> FlattenedWindow:
     """Return the record of a flattened window. Raise ``FileNotFoundError`` or ``RecordDamagedError``."""
     content = layout.files.get(flattened_key(window_id))
     try:
-        return msgspec.json.decode(content, type=FlattenedWindow)
+        return _FLATTENED.decode(content)
     except ValueError:
         raise RecordDamagedError(flattened_key(window_id)) from None
 

@@ -103,6 +103,9 @@ class _Newest(Struct):
     about_digest: str
 
 
+_NEWEST = msgspec.json.Decoder(_Newest)
+
+
 class LoadLists:
     """The lists of a load: ``note`` them in its last transaction, and ``write`` them once it is published."""
 
@@ -143,7 +146,7 @@ class LoadLists:
             return None
         key = f"{LOADS}/{names[-1]}"
         try:
-            return msgspec.json.decode(files.get(key), type=_Newest)
+            return _NEWEST.decode(files.get(key))
         except ValueError:
             files.delete(self._run.turn, LOADS)
             logger.warning("%(file)s was damaged: the next list of a load starts over", {"file": key})

@@ -25,6 +25,7 @@ logger = logging.getLogger(__name__)
 
 OBSERVED = "service_clock_ahead_seconds"
 UNDATED = "no Date"
+_READINGS = msgspec.json.Decoder(list[Observation])
 
 
 class Clocks(Struct, frozen=True):
@@ -130,10 +131,7 @@ def reconcile(layout: Layout, store: StateStore) -> None:
     """Record the newer readings in both the state store and ``clocks.json``. The caller holds the writer's lock."""
     known = _by_name(store)
     try:
-        listed = {
-            observation.name: observation
-            for observation in msgspec.json.decode(layout.clocks.read_bytes(), type=list[Observation])
-        }
+        listed = {observation.name: observation for observation in _READINGS.decode(layout.clocks.read_bytes())}
     except FileNotFoundError:
         listed = {}
     except (msgspec.MsgspecError, UnicodeDecodeError):

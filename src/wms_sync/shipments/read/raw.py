@@ -76,6 +76,10 @@ class _Format(Struct):
     format: int | None = None
 
 
+_FORMAT = msgspec.json.Decoder(_Format)
+_MANIFEST = msgspec.json.Decoder(Manifest)
+
+
 def land(turn: Turn, layout: Layout, window_id: str, number: int, page: Page, next_cursor: int | None) -> LandedPage:
     """Write a page of a window durably. Return the record for the state store."""
     key = layout.files.put(turn, raw_key(window_id, page_name(number, page.body.suffix)), page.body.landed)
@@ -137,9 +141,9 @@ def read_manifest(layout: Layout, window_id: str) -> Manifest:
     key = raw_key(window_id, MANIFEST)
     content = layout.files.get(key)
     try:
-        if msgspec.json.decode(content, type=_Format).format is None:
+        if _FORMAT.decode(content).format is None:
             raise StateOlder
-        manifest = msgspec.json.decode(content, type=Manifest)
+        manifest = _MANIFEST.decode(content)
     except ValueError:
         raise ManifestDamaged(key, "it is damaged") from None
     others = {manifest.window.id, *(page.window_id for page in manifest.pages)} - {window_id}

@@ -182,6 +182,9 @@ class Owner(Struct, frozen=True):
         return f"that of the database {self.database}, since {self.since}"
 
 
+_OWNER = msgspec.json.Decoder(Owner)
+
+
 def claim(settings: Settings, turn: Turn) -> None:
     """Take the location for the lake of this database. Raise ``LakeReplaced`` if a newer lake owns it."""
     files = settings.layout.files
@@ -214,7 +217,7 @@ def _replaced_by(owner: Owner, files: Files) -> LakeReplaced:
 def _owner(files: Files) -> Owner | None:
     """Return the owner of the location; None if it is unknown."""
     try:
-        return msgspec.json.decode(files.get(LAKE_OWNER), type=Owner)
+        return _OWNER.decode(files.get(LAKE_OWNER))
     except (FileNotFoundError, ValueError):
         return None
 
