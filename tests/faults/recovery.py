@@ -23,9 +23,17 @@ FAULTS = (
         "raw pages of an older release are taken in",
         (RELEASE,),
         "src/wms_sync/shipments/read/raw.py",
-        "if msgspec.json.decode(content, type=_Format).format is None:",
+        "if _FORMAT.decode(content).format is None:",
         "if False:",
         ("tests/test_older_release.py::test_raw_pages_of_an_older_release_are_refused",),
+    ),
+    Fault(
+        "an old state store takes pages that a forget rewrote for damaged",
+        (STATE_LOST,),
+        "src/wms_sync/upkeep/forget.py",
+        "        _take_over_records(layout, store, window_id)\n",
+        "",
+        ("tests/upkeep/test_forget.py::test_an_old_state_store_takes_no_rewritten_page_for_damaged",),
     ),
     Fault(
         "a run writes into a state store of a newer release",
