@@ -96,8 +96,8 @@ def test_no_module_is_faked_and_no_process_is_tuned():
 
 def test_decoders_are_made_when_a_module_is_imported():
     """msgspec crashes if two threads decode a type for the first time at once."""
-    at_once = re.compile(r"msgspec\.(?:json\.decode|convert)\(.*type=")
-    assert [path for path in modules("src/wms_sync") if at_once.search(read(path))] == []
+    untimely = re.compile(r"msgspec\.(?:json\.decode|convert)\(.*type=")
+    assert [path for path in modules("src/wms_sync") if untimely.search(read(path))] == []
 
 
 def test_the_sandbox_and_the_client_share_nothing():

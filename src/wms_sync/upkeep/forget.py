@@ -29,14 +29,7 @@ from wms_sync.shipments.flatten.findings import UNKNOWN_KEY
 from wms_sync.shipments.flatten.page import PageDamagedError, RecordDamagedError, unpacked_page
 from wms_sync.shipments.flatten.window import flattened_window, flattened_windows, is_flattened, write_flattened
 from wms_sync.shipments.load.damage import DAMAGED, give_up_window, take_away_damaged, take_away_record
-from wms_sync.shipments.read.raw import (
-    ManifestDamaged,
-    damage,
-    is_complete,
-    read_manifest,
-    rewrite_manifest,
-    size_differs,
-)
+from wms_sync.shipments.read.raw import ManifestDamaged, damage, read_manifest, rewrite_manifest, size_differs
 from wms_sync.state.store import COMPLETE_STATES, LandedPage, Run, StateStore, Window
 from wms_sync.state.turns import Turn
 from wms_sync.storage.durable import sync_file
@@ -147,11 +140,9 @@ def _clean_pages(layout: Layout, store: StateStore, order_ids: Collection[int], 
 
 def _take_over_records(layout: Layout, store: StateStore, window_id: str) -> None:
     """Take over the manifest's records of pages: in an old copy of the state store they are those before a forget."""
-    recorded = store.pages(window_id)
-    if not recorded or not is_complete(layout, window_id):
-        return
-    with suppress(ManifestDamaged):
-        for page in read_manifest(layout, window_id).pages:
+    recorded = set(store.pages(window_id))
+    with suppress(FileNotFoundError, ManifestDamaged):
+        for page in read_manifest(layout, window_id).pages if recorded else ():
             if page not in recorded and damage(layout, page) is None:
                 store.rewrite_page(page)
 
