@@ -238,6 +238,7 @@ class Bench:
     settings: Settings
     store: StateStore
     transport: httpx.BaseTransport | None = None
+    run_id: str = "test"
 
     @property
     def layout(self) -> Layout:
@@ -246,7 +247,7 @@ class Bench:
     @property
     def run(self) -> Run:
         """What a run of this installation hands on."""
-        return Run(self.settings, self.store, "test")
+        return Run(self.settings, self.store, self.run_id)
 
     def api(self) -> GlobalApi:
         return GlobalApi.from_settings(self.settings, policy=IMPATIENT, transport=self.transport)

@@ -120,12 +120,16 @@ class SliceReader:
         return 0 if lowest is None else min((lowest, *self._stored(0, lowest - 1))) - 1
 
     def _is_due(self, last: Audit | None, settled: datetime) -> bool:
-        """Return whether a slice is due: never before there are tables, without which none can be proven missing."""
+        """Return whether a slice is due: never while the tables lack what earlier runs read.
+
+        An absent shipment that is only in a pending window would be overlooked until the next round.
+        """
         if not self._settings.audit_pages or settled <= self._settings.start:
             return False
         if last is not None and is_recent(SLICE_EVERY, last.read_at):
             return False
-        return target_of(self._settings).is_published
+        pending = any(window.run_id != self._run_id for window in self._store.windows("landed"))
+        return not pending and target_of(self._settings).is_published
 
     def _read(
         self, after: int, settled: datetime, known_missing: AbstractSet[int]

@@ -148,6 +148,21 @@ def test_a_slice_covers_no_time_and_is_read_once_a_night(bench, sandbox, setting
     assert [(covered.start, covered.end) for covered in bench.store.covered()] == [DAY]
 
 
+def test_a_slice_waits_until_what_earlier_runs_read_is_loaded(bench, sandbox, settings_for):
+    """As after a killed load, or with an older lake: the tables lack a shipment that is gone by now."""
+    first_synced(bench, sandbox)
+    one_page(bench, sandbox, settings_for)
+    sandbox.sandbox.advance(seconds=3600, new=1)
+    bench.read()
+    gone = int(sandbox.sandbox._store.ids[-1])
+    sandbox.sandbox.delete_shipments([gone])
+    bench.run_id = "another"
+    assert slice_read(bench, sandbox) == (None, [])
+    load(bench)
+    night(bench, sandbox)
+    assert missing(bench) == {gone}
+
+
 def test_without_proof_nothing_is_missing(bench, sandbox, settings_for):
     """A record is lost while paging, then requests by id are answered in ways that prove nothing."""
     first_synced(bench, sandbox)
