@@ -67,8 +67,10 @@ class Lane:
         self.http = http
         self.is_cut = False
         self._socket: socket.socket | None = None
-        self._lock = threading.Lock()
-        self._request: object = None
+        self._watcher: threading.Thread | None = None
+        self._changed = threading.Condition()
+        self._deadline: float | None = None
+        self._is_closed = False
 
     def send(self, request: httpx.Request) -> httpx.Response:
         """Send a request; the answer is streamed. Raise ``httpx.HTTPError``."""
@@ -78,34 +80,42 @@ class Lane:
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:
         """Cut the connection if the block takes longer; then ``is_cut`` is true."""
-        request = object()
-        with self._lock:
-            self._request, self.is_cut = request, False
-        timer = threading.Timer(seconds, self._cut_if, [request])
-        timer.daemon = True
-        timer.start()
+        if self._watcher is None:
+            # one for all requests: if memory runs out while a thread starts, its starter can wait forever
+            watcher = threading.Thread(target=self._watch, name="deadlines", daemon=True)
+            watcher.start()
+            self._watcher = watcher
+        with self._changed:
+            self._deadline, self.is_cut = monotonic() + seconds, False
+            self._changed.notify()
         try:
             yield
         finally:
-            timer.cancel()
-            with self._lock:
-                self._request = None
+            with self._changed:
+                self._deadline = None
 
     def cut(self) -> None:
         """End the request in progress, if there is one, from another thread."""
-        with self._lock:
-            if self._request is not None:
+        with self._changed:
+            if self._deadline is not None:
                 self._shut_down()
 
     def close(self) -> None:
         """Close the connection."""
         self.http.close()
         self._forget()
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify()
 
-    def _cut_if(self, request: object) -> None:
-        with self._lock:
-            if self._request is request:
-                self._shut_down()
+    def _watch(self) -> None:
+        with self._changed:
+            while not self._is_closed:
+                left = None if self._deadline is None or self.is_cut else self._deadline - monotonic()
+                if left is not None and left <= 0:
+                    self._shut_down()
+                else:
+                    self._changed.wait(left)
 
     def _shut_down(self) -> None:
         self.is_cut = True
@@ -116,7 +126,7 @@ class Lane:
     def _traced(self, event: str, info: Mapping[str, Any]) -> None:
         if not event.endswith("connect_tcp.complete"):
             return
-        with self._lock:
+        with self._changed:
             self._forget()
             self._socket = info["return_value"].get_extra_info("socket").dup()  # TLS takes over the original
             if self.is_cut:
