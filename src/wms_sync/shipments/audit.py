@@ -120,9 +120,9 @@ class SliceReader:
         return 0 if lowest is None else min((lowest, *self._stored(0, lowest - 1))) - 1
 
     def _is_due(self, last: Audit | None, settled: datetime) -> bool:
-        """Return whether a slice is due: never while the tables lack what earlier runs read.
+        """Return whether a slice is due: never before there are tables, or while they lack what earlier runs read.
 
-        An absent shipment that is only in a pending window would be overlooked until the next round.
+        A shipment that is gone, but only in a pending window, would be overlooked until the next round.
         """
         if not self._settings.audit_pages or settled <= self._settings.start:
             return False
