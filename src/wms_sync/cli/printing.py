@@ -44,7 +44,9 @@ def say(text: str, *, err: bool = False) -> None:
     """
     try:
         # standard error by name: click would find the terminal behind the bar of progress, and write into the bar
-        click.echo(_COMMANDING.sub(_escaped, text), file=sys.stderr if err else None, err=err)
+        click.echo(
+            _COMMANDING.sub(lambda found: f"\\u{ord(found[0]):04x}", text), file=sys.stderr if err else None, err=err
+        )
     except OSError as error:
         if err:
             return
@@ -75,10 +77,6 @@ def plain(value: Any) -> Any:  # noqa: ANN401 - any value, any depth
     if isinstance(value, list | tuple):
         return [plain(inner) for inner in value]
     return value
-
-
-def _escaped(found: re.Match[str]) -> str:
-    return f"\\u{ord(found[0]):04x}"
 
 
 def command() -> str:

@@ -77,7 +77,11 @@ def sandbox() -> Iterator[tuple[Mapping[str, str], Path]]:
     start = (datetime.now(UTC) - timedelta(days=DAYS)).date()
     with local_sandbox(shipments=SHIPMENTS, seed=SEED, days=DAYS) as base_url:
         environment = {
-            **{name: value for name, value in os.environ.items() if _is_no_setting(name)},
+            **{
+                name: value
+                for name, value in os.environ.items()
+                if not name.upper().startswith(PREFIX) or name.upper() == "WMS_PUSH_ENABLED"
+            },
             "WMS_BASE_URL": base_url,
             "WMS_API_TOKEN": TOKEN,
             "WMS_MERCHANT_USERNAME": MERCHANT_USERNAME,
@@ -89,10 +93,6 @@ def sandbox() -> Iterator[tuple[Mapping[str, str], Path]]:
             DAGSTER_HOME: str(Layout(data).dagster_home),
         }
         yield environment, folder
-
-
-def _is_no_setting(name: str) -> bool:
-    return not name.upper().startswith(PREFIX) or name.upper() == "WMS_PUSH_ENABLED"
 
 
 def _serve(environment: Mapping[str, str], folder: Path, port: int) -> int:

@@ -105,8 +105,10 @@ def forget_orders(settings: Settings, names: Sequence[str], *, yes: bool, dry_ru
 
     Unless ``yes``, show the data to be removed and ask for confirmation. With ``dry_run`` only show it.
     """
-    if not names and not _unfinished(settings):
-        raise SettingsError("Name the orders to forget, by id, unique_id or order_ref.")
+    if not names:
+        with StateStore(settings.database_url) as store:
+            if not store.forgotten(unfinished=True):
+                raise SettingsError("Name the orders to forget, by id, unique_id or order_ref.")
     orders = _named(settings, names)
     with StateStore(settings.database_url) as store:
         if not unseen:
@@ -183,11 +185,6 @@ def _counts(done: Sequence[Forgotten]) -> Counts:
         "orders": sum(len(forgotten.orders) for forgotten in done),
         "rows": sum(forgotten.rows for forgotten in done),
     }
-
-
-def _unfinished(settings: Settings) -> bool:
-    with StateStore(settings.database_url) as store:
-        return bool(store.forgotten(unfinished=True))
 
 
 def _order_lines(order: NamedOrder) -> Iterator[str]:

@@ -73,35 +73,29 @@ def page_decoder(*, watched: bool, **envelope: Any) -> msgspec.json.Decoder[Any]
 
     If ``watched``, the decoder fails on personal data in a known place; ``mentions_no_person`` checks all other places.
     """
-    shipment: Any = _struct("Shipment", {"id": int, **(_shipment() if watched else {})}, required=("id",))
+    # a shipment may contain a whole order
+    fields = {**_AT, "order": _ORDER | int | str | None} if watched else {}
+    shipment: Any = _struct("Shipment", {"id": int, **fields}, required=("id",))
     included = _struct("Included", {kind: _many(struct) for kind, struct in {**_HOLDERS, **_KINDS}.items()})
     page = {"collection": list[shipment], **({"included": included | None} if watched else {}), **envelope}
     return msgspec.json.Decoder(_struct("Page", page, required=_REQUIRED))
 
 
-def _shipment() -> dict[str, Any]:
-    """Return the fields of a shipment that a watched decoder checks; a shipment may contain a whole order."""
-    return {**_AT, "order": _ORDER | int | str | None}
-
-
 def mentions_no_person(page: Any, content: bytes) -> bool:  # noqa: ANN401 - a generated struct
-    """Return whether a page that a watched decoder accepted has no key of personal data outside custom fields."""
-    return not _has_person_key_outside(content, b"".join(_custom_fields(page)))
+    """Return whether a page that a watched decoder accepted has no key of personal data outside custom fields.
+
+    Return False too if the search cannot tell: a letter is written as an escape, or the text is not UTF-8.
+    """
+    kept = b"".join(_custom_fields(page))
+    own = frozenset(key for key in PERSON if _occurrences(key, kept))
+    outside = any(_occurrences(key, content) > _occurrences(key, kept) for key in own)
+    return not (outside or _may_be_in(content, PERSON - own))
 
 
 def _custom_fields(page: Any) -> Iterator[bytes]:  # noqa: ANN401 - a generated struct
     for kind in _HOLDERS if page.included is not None else ():
         for record in getattr(page.included, kind) or ():
             yield from (getattr(record, name) for name in COMPANYS_OWN)
-
-
-def _has_person_key_outside(text: bytes, kept: bytes) -> bool:
-    """Return whether the text has a key of personal data outside ``kept``, the parts of it that may have these keys.
-
-    Also return True if the search cannot tell: a letter is written as an escape, or the text is not UTF-8.
-    """
-    own = frozenset(key for key in PERSON if _occurrences(key, kept))
-    return _may_be_in(text, PERSON - own) or any(_occurrences(key, text) > _occurrences(key, kept) for key in own)
 
 
 def _may_be_in(text: bytes, keys: frozenset[str]) -> bool:

@@ -19,10 +19,16 @@ _TYPE = re.compile(r'^create type "?(?P<name>\w+)"? as struct\(\n(?P<body>.*?)^\
 _FIELD = re.compile(r'^    "?(?P<name>\w+)"? (?P<type>.+?),?$', re.MULTILINE)
 
 
-@cache
+_FIELDS = {
+    found["name"]: {field["name"]: field["type"] for field in _FIELD.finditer(found["body"])}
+    for path in sql_files.listed("types")
+    for found in _TYPE.finditer(f"{sql_files.read(path)};")
+}
+
+
 def fields_of(name: str) -> dict[str, str]:
     """Return the fields of a type with their types: ``fields_of("shipment")["order"]`` is ``reference``."""
-    return _all()[name]
+    return _FIELDS[name]
 
 
 @cache
@@ -32,16 +38,6 @@ def fields_of_kind(kind: str) -> frozenset[str]:
         return frozenset(fields_of("shipment"))
     name = fields_of("included").get(kind, "")
     return frozenset(fields_of(name.removesuffix("[]").strip('"'))) if name else frozenset()
-
-
-@cache
-def _all() -> dict[str, dict[str, str]]:
-    texts = [f"{sql_files.read(path)};" for path in sql_files.listed("types")]
-    return {
-        found["name"]: {field["name"]: field["type"] for field in _FIELD.finditer(found["body"])}
-        for text in texts
-        for found in _TYPE.finditer(text)
-    }
 
 
 ADDRESS = "OrderAddress"

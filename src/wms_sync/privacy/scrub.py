@@ -225,11 +225,7 @@ def _reencoded(content: bytes, edit: Callable[[Any], bool]) -> bytes | None:
 
 def as_list(value: Any) -> list[Any] | None:  # noqa: ANN401 - any JSON
     """Return the elements of a list, or of an object whose keys are numbers and whose values are objects; else None."""
-    if isinstance(value, dict) and value and all(_is_numbered(key, element) for key, element in value.items()):
-        return list(value.values())
+    if isinstance(value, dict) and value:
+        is_list = all(isinstance(element, dict) and key.isascii() and key.isdigit() for key, element in value.items())
+        return list(value.values()) if is_list else None
     return value if isinstance(value, list) else None
-
-
-def _is_numbered(key: str, value: Any) -> bool:  # noqa: ANN401 - any JSON
-    """Return whether a member of an object may be an element of a list."""
-    return isinstance(value, dict) and key.isascii() and key.isdigit()

@@ -7,7 +7,6 @@ in a table below the chart.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import date
 from typing import Any
 
 Rows = Sequence[Mapping[str, Any]]
@@ -23,7 +22,7 @@ SMALL, WIDE = 330, 560
 def due_by_week(rows: Rows) -> str:
     """Draw the shipments that were due in each week: on time, late, or still open."""
     parts = [
-        {"week": _day(row["week"]), "what": what, "at": at, "shipments": row[key]}
+        {"week": f"{row['week']:%m-%d}", "what": what, "at": at, "shipments": row[key]}
         for row in rows
         for at, (what, key) in enumerate((("on time", "on_time"), ("late", "late"), ("still open", "still_open")))
     ]
@@ -134,7 +133,3 @@ def _svg(chart: Mapping[str, Any]) -> str:
 def _colors(field: str, colors: Mapping[str, str]) -> dict[str, Any]:
     scale = {"domain": [*colors], "range": [*colors.values()]}
     return {"field": field, "type": "nominal", "scale": scale, "title": None}
-
-
-def _day(day: date) -> str:
-    return f"{day:%m-%d}"

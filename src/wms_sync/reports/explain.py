@@ -164,7 +164,7 @@ class _Explaining:
             shipment_id=shipment,
             unique_id=unique_ids[-1] if unique_ids else None,
             versions=tuple(self._version(row) for row in versions),
-            missing=self._missing(shipment),
+            missing=tuple(Absence(**row) for row in self._rows("missing", id=shipment, says_deleted=SAYS_DELETED)),
             parts=tuple(
                 Part(row["what"], row["object_id"], row["row_count"], self._origin(row) if row["window_id"] else None)
                 for row in self._rows("parts", id=shipment)
@@ -258,17 +258,11 @@ class _Explaining:
             verdict=row["verdict"],
         )
 
-    def _missing(self, shipment: int) -> tuple[Absence, ...]:
-        return tuple(Absence(**row) for row in self._rows("missing", id=shipment, says_deleted=SAYS_DELETED))
-
     def _origin(self, row: dict[str, Any]) -> Origin:
         window_id, page = row["window_id"], row["page"]
         window = self._windows.get(window_id)
         run_id = window.run_id if window else None
-        return Origin(window_id, page, self._file(window_id, page), run_id, row["extracted_at"])
-
-    def _file(self, window_id: str, number: int) -> str | None:
-        return self._layout.page(window_id, number)
+        return Origin(window_id, page, self._layout.page(window_id, page), run_id, row["extracted_at"])
 
     def _rows(self, query: str, **parameters: object) -> list[dict[str, Any]]:
         if parameters.get("files") == []:
@@ -294,7 +288,8 @@ def explanation_lines(found: Explanation) -> Iterator[str]:
         changed = _moment(version.updated_at) if version.updated_at else "at an unknown time"
         yield f"{'* ' if version.is_stored else '  '}version     changed {changed}, status {version.status}"
         yield f"              {version.verdict}"
-        yield from _origin_lines(version.origin, f"{version.reason or 'unknown'} {_window(version.window)}")
+        window = _shown(version.window) if version.window else "window"
+        yield from _origin_lines(version.origin, f"{version.reason or 'unknown'} {window}")
     for absence in found.missing:
         yield from _absence_lines(absence)
     for value in found.misfits:
@@ -330,10 +325,6 @@ def _origin_lines(origin: Origin, window: str = "") -> Iterator[str]:
     yield f"              {where}"
     read = f"read {_moment(origin.extracted_at)} by run {origin.run_id or 'unknown'}"
     yield f"              {read}, {window}" if window else f"              {read}"
-
-
-def _window(window: Interval | None) -> str:
-    return _shown(window) if window else "window"
 
 
 def _shown(interval: Interval) -> str:

@@ -69,7 +69,7 @@ def open_engine(url: str, durable: Durable = "normal") -> Engine:
     except BaseException as error:
         engine.dispose()
         if isinstance(error, DBAPIError):
-            raise _unopened(error) from None
+            raise silent(error) or StateError(f"The state store could not be opened: {error.orig}") from None
         raise
     return engine
 
@@ -181,10 +181,6 @@ def silent(error: Exception) -> StateError | None:
     if not isinstance(error, OperationalError | InterfaceError) or isinstance(error.orig, sqlite3.Error):
         return None
     return silence(str(error.orig))
-
-
-def _unopened(error: DBAPIError) -> StateError:
-    return silent(error) or StateError(f"The state store could not be opened: {error.orig}")
 
 
 def _refuse_as_postgresql_does(context: ExceptionContext) -> None:

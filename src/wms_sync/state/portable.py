@@ -51,7 +51,9 @@ def read_snapshot(url: str) -> Snapshot:
         with engine.connect() as connection:
             _see_one_moment(connection)
             names = tuple(connection.scalars(select(migrations_table.c.name).order_by(migrations_table.c.name)))
-            return Snapshot(names, {table.name: _rows(connection, table) for table in _copied()})
+            tables = {table.name: select(table).order_by(*table.primary_key) for table in _copied()}
+            rows = {name: tuple(dict(row._mapping) for row in connection.execute(tables[name])) for name in tables}
+            return Snapshot(names, rows)
     except DBAPIError as error:
         raise StateError(f"The state store could not be read: {error.orig}") from None
     finally:
@@ -146,10 +148,6 @@ def _see_one_moment(connection: Connection) -> None:
         connection.exec_driver_sql("begin")  # the driver itself begins a transaction only before a change
     else:
         connection.execution_options(isolation_level="REPEATABLE READ")
-
-
-def _rows(connection: Connection, table: Table) -> tuple[Row, ...]:
-    return tuple(dict(row._mapping) for row in connection.execute(select(table).order_by(*table.primary_key)))
 
 
 def _insert(connection: Connection, table: Table, rows: Iterable[Row]) -> None:

@@ -126,7 +126,8 @@ class _Taking:
             self._take(self._layout.published, files, linked=True)
         snapshot = read_snapshot(self._settings.database_url)
         self.forgotten = frozenset(row["order_id"] for row in snapshot.rows(forgotten_orders))
-        service = self._service(snapshot)
+        read = [row["service"] for row in snapshot.rows(windows) if row["service"]]
+        service = read[-1] if read else self._settings.base_url
         self._kept.refuse_another_service(service)
         if self._layout.elsewhere is None:
             self._take_windows(snapshot, files, damaged)
@@ -142,10 +143,6 @@ class _Taking:
             damaged=damaged,
             files_in=self._settings.files_url,
         )
-
-    def _service(self, snapshot: Snapshot) -> str | None:
-        read = [row["service"] for row in snapshot.rows(windows) if row["service"]]
-        return read[-1] if read else self._settings.base_url
 
     def _take_windows(self, snapshot: Snapshot, files: dict[str, Kept], damaged: dict[str, str]) -> None:
         landed: dict[str, list[dict[str, object]]] = {}

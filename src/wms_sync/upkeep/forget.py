@@ -67,7 +67,9 @@ def _forget(run: Run, order_ids: Collection[int]) -> Forgotten:
     layout.files.refuse_versions()
     former = former_target(settings)
     all_ids = add_to_list(layout, store, order_ids)
-    _remove_leftovers(store.turn, layout)
+    # copies and spill files of readers, and renamed foreign logs: each may contain personal data
+    for path in (*layout.work.glob("*.duckdb*"), spill(layout.work), layout.copies, *layout.foreign_logs()):
+        store.turn.take_away(path)
     asked = frozenset(order_ids) | store.forgotten(unfinished=True) if order_ids else all_ids
     try:
         pages, parquet_files = _clean_files(layout, store, all_ids, asked)
@@ -103,12 +105,6 @@ def _clean_files(
         parquet_files = _clean_parquet(layout, store, connection)
     logger.info("rewrote %(files)s", {"files": count_of(parquet_files, "Parquet file")})
     return pages, parquet_files
-
-
-def _remove_leftovers(turn: Turn, layout: Layout) -> None:
-    """Delete copies and spill files of readers, and renamed foreign logs: each may contain personal data."""
-    for path in (*layout.work.glob("*.duckdb*"), spill(layout.work), layout.copies, *layout.foreign_logs()):
-        turn.take_away(path)
 
 
 def _clean_pages(layout: Layout, store: StateStore, order_ids: Collection[int], asked: Collection[int]) -> int:

@@ -78,8 +78,8 @@ def recover(run: Run, *, from_scratch: bool = False) -> None:
     known = {window.id for window in store.windows()}
     unknown = dict(_unknown_manifests(layout, known))
     refuse_another_service(settings, store)
-    if known:
-        _refuse_windows_of_another_service(settings, unknown.values())
+    for manifest in unknown.values() if known else ():
+        _refuse_if_another(settings, manifest.window.service)
     target = target_of(settings)
     if unknown:
         target.refuse_others()  # do not adopt windows of another installation
@@ -188,12 +188,6 @@ def _doubt_ledger(settings: Settings, store: StateStore) -> None:
 def refuse_another_service(settings: Settings, store: StateStore) -> None:
     """Raise ``AnotherServiceError`` if the windows were read from a service other than that of ``WMS_BASE_URL``."""
     _refuse_if_another(settings, store.service())
-
-
-def _refuse_windows_of_another_service(settings: Settings, unknown: Collection[Manifest]) -> None:
-    """Raise ``AnotherServiceError`` if the windows in this location were read from a different service."""
-    for manifest in unknown:
-        _refuse_if_another(settings, manifest.window.service)
 
 
 def _refuse_if_another(settings: Settings, held: str | None) -> None:

@@ -116,7 +116,9 @@ def restore(
     with begin(settings, "restore") as run:
         if since is None:
             run.store.delete_observation(LEDGER_LACKS)
-    return Restored(path, backup, left_out, len(forgotten), None if since is None else _moment(since))
+    return Restored(
+        path, backup, left_out, len(forgotten), None if since is None else datetime.fromtimestamp(since, UTC)
+    )
 
 
 def trust_ledger(settings: Settings) -> None:
@@ -283,10 +285,6 @@ def _lacks(snapshot: Snapshot) -> int | None:
     return next((row["value"] for row in snapshot.rows(observations) if row["name"] == LEDGER_LACKS), None)
 
 
-def _moment(seconds: int) -> datetime:
-    return datetime.fromtimestamp(seconds, UTC)
-
-
 def _swap(settings: Settings, path: Path, backup: Backup, ready: Snapshot, held: Held, *, is_lost: bool) -> None:
     """Replace the current files with the staged files. While this runs, ``restoring.json`` blocks every command."""
     layout, staged = settings.layout, settings.layout.staged
@@ -375,7 +373,8 @@ def _put_files(settings: Settings, kept: Backups, backup: Backup, left_out: dict
             if path == staged.published and settings.analytics == "ducklake":
                 continue
             folders.add(make_private(path.parent))
-            (put_link if _is_written_once(place) else put_copy)(source, path)
+            is_written_once = place.startswith((f"{RAW}/", f"{PARQUET}/"))
+            (put_link if is_written_once else put_copy)(source, path)
         for folder in folders:
             sync(folder)
 
@@ -394,10 +393,6 @@ def _put_objects(settings: Settings, held: Held) -> None:
             layout.files.replace(turn, path.relative_to(staged.root).as_posix(), path.read_bytes())
 
         list(pool.map(put, files))
-
-
-def _is_written_once(place: str) -> bool:
-    return place.startswith((f"{RAW}/", f"{PARQUET}/"))
 
 
 def _to_put(layout: Layout, backup: Backup, left_out: dict[str, str]) -> Iterator[tuple[str, Kept]]:

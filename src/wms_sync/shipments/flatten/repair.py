@@ -75,11 +75,8 @@ def repair(content: bytes, shape: Shape) -> Repaired:
 def _objects(page: dict[str, Any], shape: Shape) -> ObjectBytes:
     """Return the objects of a repaired page as JSON, by kind."""
     lists = {COLLECTION: page[COLLECTION], **(page.get(INCLUDED) or {})}
-    return {kind: [_as_json(thing) for thing in lists.get(kind) or ()] for kind in shape.kinds}
-
-
-def _as_json(thing: dict[str, Any]) -> bytes:
-    return json.dumps(thing, ensure_ascii=False, separators=(",", ":")).encode()
+    encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+    return {kind: [encoder.encode(thing).encode() for thing in lists.get(kind) or ()] for kind in shape.kinds}
 
 
 class _Owner(NamedTuple):

@@ -142,8 +142,9 @@ def _flatten_all(
         part += 1
         for table, count in done.rows.items():
             rows[table] = rows.get(table, 0) + count
-        for table, name in zip(done.files, _kept(layout, store, done), strict=True):
-            parts.setdefault(table, []).append(name)
+        made = [parquet_key(table, path.name) for table, path in done.files.items()]
+        for table, key in zip(done.files, layout.files.keep(store.turn, made), strict=True):
+            parts.setdefault(table, []).append(name_of(key))
         quarantined += done.quarantined
         drift += done.drift
         removed += done.records_removed
@@ -162,19 +163,16 @@ def _flatten(
         return flattener.flatten(pages, window_id=window_id, part=part, parquet_dir=made_in)
     except PageUnreadableError as error:
         window = store.window(window_id)
-        if not any(_was_unreadable(store, before) for before in store.windows("abandoned") if _share(before, window)):
+        before = [
+            earlier
+            for earlier in store.windows("abandoned")
+            if earlier.reason == window.reason and intersect((earlier.interval,), (window.interval,))
+        ]
+        if all(store.observation(f"{_UNREADABLE} {earlier.id}") is None for earlier in before):
             store.observe(f"{_UNREADABLE} {window_id}", 1, error.path.name)
             raise
     again = [replace(page, is_retry=True) for page in pages]
     return flattener.flatten(again, window_id=window_id, part=part, parquet_dir=made_in)
-
-
-def _was_unreadable(store: StateStore, window: Window) -> bool:
-    return store.observation(f"{_UNREADABLE} {window.id}") is not None
-
-
-def _share(left: Window, right: Window) -> bool:
-    return left.reason == right.reason and bool(intersect((left.interval,), (right.interval,)))
 
 
 def write_flattened(turn: Turn, layout: Layout, window_id: str, flattened: FlattenedWindow) -> None:
@@ -208,12 +206,6 @@ def _at_hand(layout: Layout, landed: Sequence[LandedPage]) -> list[str]:
         if (reason := content_differs(Path(path).read_bytes(), page)) is not None:
             raise _damaged(page, reason)
     return paths
-
-
-def _kept(layout: Layout, store: StateStore, done: Flattened) -> list[str]:
-    """Store the Parquet files of a batch; return their names."""
-    made = [parquet_key(table, path.name) for table, path in done.files.items()]
-    return [name_of(key) for key in layout.files.keep(store.turn, made)]
 
 
 def _batches(pages: Sequence[RawPage], most_bytes: int) -> Iterator[list[RawPage]]:

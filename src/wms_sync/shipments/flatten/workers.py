@@ -33,10 +33,6 @@ BATCH_SHARE = 2 / 3
 """The bytes of JSON in a batch, as a share of the flattener's memory: 84 MB of 150 MB were measured to fit."""
 
 
-def _silent(_: str) -> None:
-    """Default for ``done``: do nothing."""
-
-
 class Flattening:
     """Threads that flatten each window added; leaving the block without an error waits for all added windows.
 
@@ -44,7 +40,7 @@ class Flattening:
     A window with a damaged page is skipped; ``damaged`` then has its error. The threads call ``done`` for each window.
     """
 
-    def __init__(self, settings: Settings, store: StateStore, done: Callable[[str], object] = _silent) -> None:
+    def __init__(self, settings: Settings, store: StateStore, done: Callable[[str], object] = lambda _: None) -> None:
         self.trouble: Exception | None = None
         self.damaged: dict[str, PageDamagedError] = {}
         self._layout = settings.layout

@@ -139,10 +139,8 @@ class Objects:
     @property
     def kinds(self) -> Kinds:
         """Return the kinds of these files, for statements."""
-        return Kinds({kind: self._read(kind) for kind in self._paths}, self._columns, frozenset(self._filled))
-
-    def _read(self, kind: str) -> str:
-        return read_of(self._paths[kind], self._columns[kind], self._largest)
+        reads = {kind: read_of(path, self._columns[kind], self._largest) for kind, path in self._paths.items()}
+        return Kinds(reads, self._columns, frozenset(self._filled))
 
 
 def read_of(file: Path, columns: Mapping[str, str], largest: int) -> str:

@@ -135,7 +135,12 @@ def ask_after_load(
         "create or replace temp table load_windows as select unnest($1::text[]) as window_id", [list(windows)]
     )
     merged = connection.execute(sql_files.read("asked/windows.sql")).fetchall()
-    whole = everything or before.keys() != {check.name for check in checks()} or _are_whole(merged, rows["shipments"])
+    whole = (
+        everything
+        or before.keys() != {check.name for check in checks()}
+        or any(ended for *_, ended in merged)
+        or sum(shipments for _, shipments, _ in merged) * LARGE > rows["shipments"]
+    )
     limited = [] if whole else [check for check in checks() if not before[check.name].offending]
     results = _OfLoad(connection, layout, windows.values(), rows, before).ask(limited) if limited else []
     results += _of_whole_tables(connection, [check for check in checks() if check not in limited], rows)
@@ -151,10 +156,6 @@ def ask_whole_tables(
 ) -> tuple[CheckResult, ...]:
     """Run these checks, by default all, on whole tables, without recording the results."""
     return tuple(_of_whole_tables(connection, checks() if asked is None else asked, row_counts(connection, RELATIONS)))
-
-
-def _are_whole(merged: Sequence[tuple[str, int, bool]], stored: int) -> bool:
-    return any(ended for *_, ended in merged) or sum(shipments for _, shipments, _ in merged) * LARGE > stored
 
 
 class _OfLoad:
@@ -176,7 +177,11 @@ class _OfLoad:
 
     def ask(self, passed: Sequence[Check]) -> list[CheckResult]:
         """Return the results of these checks, run in one statement."""
-        files = self._files()
+        files = {
+            table.name: [file for window in self._windows for file in window.files(self._layout, table.slug)]
+            for table in tables()
+            if table.schema != "ops" and table.is_root
+        }
         _fill_load_keys(self._connection, files)
         changed = {
             table.slug
@@ -204,14 +209,6 @@ class _OfLoad:
         if check.scope == "everything":
             return self._rows[check.table] > 0 or table(check.table).schema != "ops"
         return self._rows[check.table] > 0 and any(slug in changed for slug in check.reads)
-
-    def _files(self) -> dict[str, list[str]]:
-        """Return the Parquet files of the windows by root table."""
-        return {
-            table.name: [file for window in self._windows for file in window.files(self._layout, table.slug)]
-            for table in tables()
-            if table.schema != "ops" and table.is_root
-        }
 
     def _result(self, check: Check, common: str, counted: Mapping[str, int]) -> CheckResult:
         if check.scope == "whole tables":
@@ -292,8 +289,5 @@ def _sample(connection: duckdb.DuckDBPyConnection, query: str, common: str = "")
     """Return the first rows of a query, sorted by all columns so that the sample is always the same."""
     relation = connection.execute(f"{common}\nselect * from (\n{query}\n) order by all limit {SAMPLE_ROWS}")
     columns = tuple(str(column[0]) for column in relation.description or ())
-    return Sample(columns, tuple(tuple(map(_as_text, row)) for row in relation.fetchall()))
-
-
-def _as_text(cell: object) -> str:
-    return "null" if cell is None else str(cell)
+    rows = (tuple("null" if cell is None else str(cell) for cell in row) for row in relation.fetchall())
+    return Sample(columns, tuple(rows))

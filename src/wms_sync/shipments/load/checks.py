@@ -182,17 +182,14 @@ def _derived() -> Iterator[Check]:
 
 def _unique_keys(of: Table) -> Check:
     keys = ", ".join(map(quote, of.keys))
+    lacking = " or ".join(f"{quote(key)} is null" for key in of.keys)
     return _blocking(
         f"{of.slug}_have_unique_keys",
         f"Every row has a unique key ({', '.join(of.keys)}) without nulls.",
         f"{{count}} [key|keys] of {of.title} [is|are] repeated or incomplete",
-        f"select {keys}, count(*) as occurrences from {{0}} group by all having count(*) > 1 or {_lacking(of)}",
+        f"select {keys}, count(*) as occurrences from {{0}} group by all having count(*) > 1 or {lacking}",
         of,
     )
-
-
-def _lacking(of: Table) -> str:
-    return " or ".join(f"{quote(key)} is null" for key in of.keys)
 
 
 def _has_parent(of: Table, parent: Table) -> Check:

@@ -86,7 +86,10 @@ class Keeper:
         known = "select latest.id from latest"
         self._connection.execute(f"delete from {self.history.qualified} where is_current and id in ({known})")
         if not self._omitting:
-            parts = {f"{side}_columns": self._columns_of(side) for side in ("once", "latest")}
+            parts = {
+                f"{side}_columns": ", ".join(f"{side}.{quote(column)}" for column in self._tracked)
+                for side in ("once", "latest")
+            }
             self._execute("", "follows", {}, **parts)
             once = "select several.id from observed as several group by several.id having count(*) = 1"
             self._connection.execute(f"delete from observed where id in ({once})")
@@ -94,9 +97,6 @@ class Keeper:
             omitting = {f"omitting_{column}": windows for column, windows in self._omitting.items()}
             self._execute("", "versions", omitting, filled=",\n            ".join(map(self._filled, self._tracked)))
         self._connection.execute("drop table observed; drop table unordered; drop table latest")
-
-    def _columns_of(self, side: str) -> str:
-        return ", ".join(f"{side}.{quote(column)}" for column in self._tracked)
 
     def _files(self) -> list[str]:
         """Return the paths of the Parquet files of all merged windows, except files that no longer exist."""

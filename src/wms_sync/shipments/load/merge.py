@@ -96,7 +96,12 @@ class Merger:
         rows: dict[str, int] = {}
         with self._session.transaction():
             for window, flattened in group:  # receipts first: the queries below need the reason of each window
-                _refuse_loss(window, flattened)
+                if flattened.records != window.records:
+                    raise CountsDisagreeError(
+                        f"The pages of window {window.id} have {count_of(window.records, 'shipment')}, but "
+                        f"flattening produced {flattened.records}. Nothing was merged; run `wms-sync rebuild` to "
+                        "flatten them again."
+                    )
                 self._write_receipt(window, flattened)
             self._count_parquet(group)
             outcomes = self._contest(group)
@@ -229,14 +234,6 @@ class Merger:
             "loaded_at": datetime.now(UTC),
         }
         self._connection.execute(sql_files.read("merge/receipt.sql"), receipt)
-
-
-def _refuse_loss(window: Window, flattened: FlattenedWindow) -> None:
-    if flattened.records != window.records:
-        raise CountsDisagreeError(
-            f"The pages of window {window.id} have {count_of(window.records, 'shipment')}, but flattening produced "
-            f"{flattened.records}. Nothing was merged; run `wms-sync rebuild` to flatten them again."
-        )
 
 
 def _about(root: Table, statement: str, **parts: str) -> str:

@@ -23,7 +23,6 @@ from wms_sync.layout import Layout
 from wms_sync.privacy.fields import ADDRESS_KEPT, SHIP_TO
 from wms_sync.service.selection import PREFIX, Kind, Parameter, data_of, expanded, parameters
 from wms_sync.shipments.flatten.window import WindowGroup, files_of, rows_in_files
-from wms_sync.state.store import Window
 from wms_sync.targets.database import records, replace_rows, stored_rows
 
 Omitted = Mapping[str, tuple[str, ...]]
@@ -159,7 +158,11 @@ OBJECTS = (
 
 def record_omitted(connection: duckdb.DuckDBPyConnection, layout: Layout, group: WindowGroup) -> None:
     """Record the omitted data of these windows in ``ops.omitted``."""
-    found = {(row.window_id, row.name): row for window, _ in group for row in _not_requested(window)}
+    found = {
+        (window.id, name): OmittedName(window.id, name, REFUSED, data_of([name]), said or None)
+        for window, _ in group
+        for name, said in window.omitted.items()
+    }
     for row in _not_sent(connection, layout, group):
         found.setdefault((row.window_id, row.name), row)
     windows = {window.id for window, _ in group}
@@ -171,11 +174,6 @@ def omitted_by_window(connection: duckdb.DuckDBPyConnection) -> dict[str, tuple[
     """Return the names of the omitted data of each window in ``ops.omitted``."""
     query = "select window_id, list(name order by name) from ops.omitted group by window_id"
     return {window: tuple(names) for window, names in connection.execute(query).fetchall()}
-
-
-def _not_requested(window: Window) -> Iterator[OmittedName]:
-    for name, said in window.omitted.items():
-        yield OmittedName(window.id, name, REFUSED, data_of([name]), said or None)
 
 
 def _not_sent(connection: duckdb.DuckDBPyConnection, layout: Layout, group: WindowGroup) -> Iterator[OmittedName]:

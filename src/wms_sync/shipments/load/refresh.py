@@ -206,15 +206,13 @@ class Refresh:
     def _prepare_rebuild(self) -> None:
         take_away_damaged_records(self._layout, self._store)
         mend_manifests(self._layout, self._store)
-        if not self._settings.include_addresses and self._holds_persons():
+        personal = [table.slug for table in tables() if table.schema == PERSONAL]
+        if not self._settings.include_addresses and any(map(self._layout.parquet_files, personal)):
             logger.info(
                 "schema %(schema)s is left empty, because WMS_INCLUDE_ADDRESSES is off; raw pages and Parquet files "
                 "keep their personal data",
                 {"schema": PERSONAL},
             )
-
-    def _holds_persons(self) -> bool:
-        return any(self._layout.parquet_files(table.slug) for table in tables() if table.schema == PERSONAL)
 
     def _flatten(self) -> None:
         """Flatten windows before the tables are opened, because either step may use all the memory."""

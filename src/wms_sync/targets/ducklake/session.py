@@ -195,7 +195,9 @@ def claim(settings: Settings, turn: Turn) -> None:
         is_new = catalogue.newest_snapshot() is None
     if owner is not None and not is_new:
         raise _replaced_by(owner, files)
-    mine = Owner(lake, _shown(settings), f"{datetime.now(UTC):%Y-%m-%d %H:%M:%SZ}")
+    url = make_url(settings.database_url)
+    place = f"{url.database} on {url.host or url.query.get('host') or 'this machine'}"
+    mine = Owner(lake, place, f"{datetime.now(UTC):%Y-%m-%d %H:%M:%SZ}")
     files.replace(turn, LAKE_OWNER, msgspec.json.encode(mine))
 
 
@@ -220,8 +222,3 @@ def _owner(files: Files) -> Owner | None:
         return _OWNER.decode(files.get(LAKE_OWNER))
     except (FileNotFoundError, ValueError):
         return None
-
-
-def _shown(settings: Settings) -> str:
-    url = make_url(settings.database_url)
-    return f"{url.database} on {url.host or url.query.get('host') or 'this machine'}"
