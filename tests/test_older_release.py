@@ -31,7 +31,6 @@ COMMANDS = [
     "status --check",
     "acknowledge none",
     "inbox list",
-    "inbox replay",
     "check",
     "check --full",
     "explain shipment 1",

@@ -7,8 +7,7 @@ select
     sum(occurrences)::bigint as rows,
     min(_extracted_at) as first_at,
     max(_extracted_at) as last_at,
-    max_by(example, _extracted_at) as example,
-    list(distinct _window_id) as windows
+    max_by(example, _extracted_at) as example
 from ops.schema_drift
 group by 1, 2
 order by 1, 2

@@ -1,4 +1,4 @@
-"""One run from its lock to its record and report: a sync, backfill, load, rebuild, replay, maintenance or push.
+"""One run from its lock to its record and report: a sync, backfill, load, rebuild, maintenance or push.
 
 The command line and the steps of Dagster both call this module. Belongs here: the order of lock, record, reading,
 loading and report. Keep out: who starts a run, its output, and its display in an orchestrator.
@@ -7,7 +7,7 @@ loading and report. Keep out: who starts a run, its output, and its display in a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -30,7 +30,7 @@ from wms_sync.recording import SUCCEEDED, Counts, Ended, Recording
 from wms_sync.reports.finding import Finding
 from wms_sync.reports.report import report_load
 from wms_sync.settings import Settings
-from wms_sync.shipments.load.refresh import RefreshReport, Replayed, rebuild, refresh, replay
+from wms_sync.shipments.load.refresh import RefreshReport, rebuild, refresh
 from wms_sync.shipments.read.progress import Watcher
 from wms_sync.shipments.read.reader import ReadReport
 from wms_sync.shipments.sync import read_changes, read_days
@@ -144,13 +144,6 @@ class Operation:
         """Rebuild every table without requests, from Parquet files where raw pages were dropped."""
         with self._turn("rebuild", phase="rebuild", from_scratch=True) as run:
             return self._load(run, rebuild)
-
-    def replay(self, windows: Collection[str]) -> Replayed:
-        """Reload these windows from their raw pages, without a request to the service."""
-        with self._turn("replay", phase="replay") as run:
-            done = replay(run, windows)
-            self._load(run, lambda _: done.refreshed)
-            return done
 
     def maintain(self) -> Maintained | None:
         """Merge the files of a lake, without a request to the service."""

@@ -55,7 +55,7 @@ COMMANDS = "gift\x1b]0;wrap\x07\x9b31m\u202e\nnothing is open"
 """A key that would rename a terminal, color it, turn the line around and add a line of its own."""
 
 
-def test_the_inbox_as_it_is_typed(type_in, service_of_today, make_settings):
+def test_the_inbox_as_it_is_typed(type_in, service_of_today):
     def spoil(page):
         for shipment in page["collection"][:1]:
             shipment["is_international"], shipment[COMMANDS] = "perhaps", "blue"
@@ -79,11 +79,6 @@ def test_the_inbox_as_it_is_typed(type_in, service_of_today, make_settings):
     assert type_in("inbox", "show", "value-000000").exit_code == 2
     assert type_in("acknowledge", value, key).exit_code == 0
     assert type_in("status", "--check").exit_code == 0
-    replayed = type_in("inbox", "replay", value)
-    assert replayed.exit_code == 0, replayed.output
-    assert "replayed  1 window from raw pages" in replayed.output
-    assert f"{value}  still open: " in replayed.output
-    assert metrics(make_settings(start_date=LATE_START))["wms_sync_last_run_success", "replay"] == 1
     assert type_in("sync", token="a-wrong-token").exit_code == 2
     service_of_today.sandbox.rewrite = None
     mended = type_in("sync")

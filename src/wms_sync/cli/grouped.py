@@ -25,7 +25,6 @@ EXAMPLES = {
     "doctor": "wms-sync doctor",
     "inbox list": "wms-sync inbox list",
     "inbox show": "wms-sync inbox show value-3f2a1c",
-    "inbox replay": "wms-sync inbox replay",
     "acknowledge": "wms-sync acknowledge run-sync",
     "push": "wms-sync push retailers retailers.csv --dry-run",
     "merchant call": """wms-sync merchant call retailer.list '[{"code": {"in": ["NWT"]}}]'""",

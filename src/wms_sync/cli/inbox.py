@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from wms_sync.cli.printing import say, say_lines
-from wms_sync.cli.runs import run_replay
-from wms_sync.cli.views import moment, refresh_lines
+from wms_sync.cli.views import moment
 from wms_sync.errors import SettingsError
 from wms_sync.grammar import count_of
 from wms_sync.layout import Layout
 from wms_sync.reports.findings import acknowledgeable, findings_of
-from wms_sync.reports.inbox import InboxEntry, InboxRow, chosen, known_keys, rows_of_entry
+from wms_sync.reports.inbox import InboxEntry, InboxRow, rows_of_entry
 from wms_sync.reports.status import Status, status
 from wms_sync.settings import Settings
 from wms_sync.state.acknowledgements import Acknowledgements
 from wms_sync.state.store import StateStore
-
-if TYPE_CHECKING:
-    from wms_sync.shipments.load.refresh import Replayed
 
 SHOWN = 20
 
 
 class NothingToAcknowledge(SettingsError):
     """No finding has this name, or the finding cannot be acknowledged."""
+
+
+class UnknownEntry(SettingsError):
+    """No entry has this name."""
 
 
 def acknowledge(settings: Settings, names: Sequence[str]) -> None:
@@ -51,9 +50,8 @@ def acknowledge(settings: Settings, names: Sequence[str]) -> None:
 def list_entries(settings: Settings) -> None:
     """Print the open entries."""
     entries = _status(settings).inbox
-    known = known_keys(entries) if any(not entry.is_value for entry in entries) else frozenset()
     for entry in entries:
-        say_lines(_entry_lines(entry, is_known=entry.name in known))
+        say_lines(_entry_lines(entry))
     if entries:
         say(f"next  wms-sync inbox show {entries[0].name}")
     else:
@@ -61,36 +59,16 @@ def list_entries(settings: Settings) -> None:
 
 
 def show_entry(settings: Settings, name: str) -> None:
-    """Print an entry with its newest rows and the original text of each row."""
-    [entry] = chosen(_status(settings).inbox, [name])
-    say_lines(_entry_lines(entry, is_known=False))
+    """Print an entry with its newest rows and the original text of each row. Raise ``UnknownEntry`` for other names."""
+    entry = next((entry for entry in _status(settings).inbox if entry.name == name), None)
+    if entry is None:
+        raise UnknownEntry(
+            f"No open entry is called {name}. `wms-sync inbox list` shows the open entries; an entry closes by itself "
+            "once its values are loaded."
+        )
+    say_lines(_entry_lines(entry))
     for row in rows_of_entry(settings, entry, SHOWN):
         say_lines(_row_lines(settings.layout, row))
-
-
-def replay_entries(settings: Settings, names: Sequence[str]) -> None:
-    """Reload the windows of these entries, or of all entries, from raw pages; print which entries are still open.
-
-    Raise ``NotPublished`` if nothing was published.
-    """
-    entries = chosen(_status(settings).inbox, names)
-    windows = {window for entry in entries for window in entry.windows}
-    if not windows:
-        say("no entry is open: there is nothing to replay")
-        return
-    say_lines(_replay_lines(run_replay(settings, windows)))
-    left = {entry.name for entry in _status(settings).inbox}
-    say_lines(f"{entry.name}  {'still open' if entry.name in left else 'resolved'}: {entry.what}" for entry in entries)
-
-
-def _replay_lines(done: Replayed) -> Iterator[str]:
-    yield f"replayed  {count_of(len(done.windows), 'window')} from raw pages"
-    if done.dropped:
-        yield (
-            f"kept      {count_of(len(done.dropped), 'window')} unchanged, because their raw pages were deleted "
-            "(WMS_RAW_RETENTION_DAYS). To read them again, backfill their days"
-        )
-    yield from refresh_lines(done.refreshed)
 
 
 def _status(settings: Settings) -> Status:
@@ -98,13 +76,11 @@ def _status(settings: Settings) -> Status:
         return status(settings, store)
 
 
-def _entry_lines(entry: InboxEntry, *, is_known: bool) -> Iterator[str]:
+def _entry_lines(entry: InboxEntry) -> Iterator[str]:
     times = count_of(entry.rows, "value" if entry.is_value else "time")
     seen = f", acknowledged {moment(entry.acknowledged_at)}" if entry.acknowledged_at else ""
     yield f"{entry.name}  {entry.what}: {entry.why} ({times}, last {moment(entry.last_at)}{seen})"
     yield f"    for example {entry.example}"
-    if is_known:
-        yield f"    sql/types has this key now: `wms-sync inbox replay {entry.name}` loads its values"
 
 
 def _row_lines(layout: Layout, row: InboxRow) -> Iterator[str]:

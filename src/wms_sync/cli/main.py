@@ -239,7 +239,7 @@ def acknowledge(items: tuple[str, ...]) -> None:
 
 @main.group()
 def inbox() -> None:
-    """Show and reload values that did not fit their type, and unknown keys."""
+    """Show values that did not fit their type, and unknown keys."""
 
 
 @inbox.command("list")
@@ -259,16 +259,6 @@ def show_inbox(entry: str) -> None:
     from wms_sync.cli.inbox import show_entry
 
     show_entry(Settings.load(), entry)
-
-
-@inbox.command("replay")
-@click.argument("entries", metavar="[ENTRY]...", nargs=-1)
-@exits_with_code
-def replay_inbox(entries: tuple[str, ...]) -> None:
-    """Reload the windows of these entries, or of all entries, from their raw pages after a fix."""
-    from wms_sync.cli.inbox import replay_entries
-
-    replay_entries(Settings.load(), entries)
 
 
 @main.command()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from datetime import date
 from pathlib import Path
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from wms_sync.master_data.kind import Kind
     from wms_sync.runs import Operation, RunReport
     from wms_sync.settings import Settings
-    from wms_sync.shipments.load.refresh import Replayed
     from wms_sync.shipments.read.progress import Progress, Watcher
 
 COMMAND_LINE = "command line"
@@ -67,13 +66,6 @@ def run_backfill(settings: Settings, start: date, end: date) -> int:
 def run_rebuild(settings: Settings) -> int:
     """Rebuild every table without requests; return the exit code."""
     return report(_run(settings, lambda run: run.rebuild()))
-
-
-def run_replay(settings: Settings, windows: Collection[str]) -> Replayed:
-    """Reload these windows from their raw pages; return the result."""
-    done: list[Replayed] = []
-    _run(settings, lambda run: done.append(run.replay(windows)))
-    return done[0]
 
 
 def run_maintain(settings: Settings) -> int:

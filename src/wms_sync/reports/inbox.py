@@ -18,10 +18,8 @@ from msgspec.structs import replace
 
 from wms_sync import sql_files
 from wms_sync.catalogue import literal, table
-from wms_sync.errors import SettingsError
 from wms_sync.intervals import subtract
 from wms_sync.settings import Settings
-from wms_sync.shipments.flatten.shape import ENVELOPE, ListNode, Node, ObjectNode, create_types, shape_of
 from wms_sync.state.acknowledgements import fingerprint
 from wms_sync.state.store import COMPLETE_STATES, StateStore, Window
 from wms_sync.targets.database import records
@@ -63,7 +61,6 @@ class InboxEntry(Struct, frozen=True):
     first_at: datetime
     last_at: datetime
     example: str
-    windows: tuple[str, ...]
     facts: str
     acknowledged_at: datetime | None = None
 
@@ -80,10 +77,6 @@ class InboxRow(Struct, frozen=True):
     rows: int
 
 
-class UnknownEntry(SettingsError):
-    """No entry has this name."""
-
-
 def open_entries(connection: duckdb.DuckDBPyConnection, store: StateStore) -> tuple[InboxEntry, ...]:
     """Return the open entries of the published file: values first, then by descending number of rows."""
     keys = (_key_entry(row) for row in records(connection.execute(sql_files.read("inbox/keys.sql"))))
@@ -96,16 +89,6 @@ def marked(entries: Iterable[InboxEntry], acknowledged: Mapping[tuple[str, str],
     return tuple(replace(entry, acknowledged_at=acknowledged.get((entry.name, entry.facts))) for entry in entries)
 
 
-def chosen(entries: Sequence[InboxEntry], names: Collection[str]) -> tuple[InboxEntry, ...]:
-    """Return the entries with these names, or all if no name is given. Raise ``UnknownEntry`` for other names."""
-    if unknown := set(names) - {entry.name for entry in entries}:
-        raise UnknownEntry(
-            f"No open entry is called {', '.join(sorted(unknown))}. `wms-sync inbox list` shows the open entries; "
-            "an entry closes by itself once its values are loaded."
-        )
-    return tuple(entry for entry in entries if entry.name in names or not names)
-
-
 def rows_of_entry(settings: Settings, entry: InboxEntry, most: int) -> tuple[InboxRow, ...]:
     """Return the newest rows of an entry, at most ``most``."""
     with target_of(settings).published() as connection:
@@ -113,28 +96,6 @@ def rows_of_entry(settings: Settings, entry: InboxEntry, most: int) -> tuple[Inb
         query = sql_files.read(f"inbox/rows_of_{name}.sql")
         found = connection.execute(query, {"what": entry.what, "why": entry.why, "most": most})
         return tuple(InboxRow(**row) for row in records(found))
-
-
-def known_keys(entries: Collection[InboxEntry]) -> frozenset[str]:
-    """Return the names of the entries about unknown keys that ``sql/types`` has now."""
-    with duckdb.connect() as connection:
-        create_types(connection)
-        shape = shape_of(connection)
-    known = {("Page", key) for key in ENVELOPE} | {("included", kind) for kind in shape.included}
-    for node in (shape.collection, *shape.included.values()):
-        known |= set(_keys(node))
-    return frozenset(
-        entry.name for entry in entries if not entry.is_value and tuple(entry.what.rsplit(".", 1)) in known
-    )
-
-
-def _keys(node: Node) -> Iterator[tuple[str, str]]:
-    if isinstance(node, ListNode):
-        yield from _keys(node.element)
-    elif isinstance(node, ObjectNode):
-        for key, inner in node.fields.items():
-            yield node.name, key
-            yield from _keys(inner)
 
 
 def _values(connection: duckdb.DuckDBPyConnection, store: StateStore) -> Iterator[InboxEntry]:
@@ -156,15 +117,13 @@ def _values(connection: duckdb.DuckDBPyConnection, store: StateStore) -> Iterato
                 first_at=min(row["first_at"] for row in still),
                 last_at=newest["last_at"],
                 example=newest["example"],
-                windows=tuple(sorted(row["window_id"] for row in still)),
                 facts=fingerprint(max(row["last_at"] for row in group)),
             )
 
 
 def _key_entry(row: Mapping[str, Any]) -> InboxEntry:
     name = _name("key", row["what"], row["why"])
-    values = {**row, "windows": tuple(sorted(row["windows"]))}
-    return InboxEntry(name=name, is_value=False, facts=fingerprint(name), **values)
+    return InboxEntry(name=name, is_value=False, facts=fingerprint(name), **row)
 
 
 def _name(kind: str, what: str, why: str) -> str:

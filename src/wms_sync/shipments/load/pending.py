@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import logging
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 import duckdb
@@ -30,7 +30,7 @@ RECORDS_PER_TRANSACTION = 100_000
 
 
 class PendingWindows:
-    """Merges the windows without a receipt, and the windows to merge ``again``, in batches.
+    """Merges the windows without a receipt, in batches.
 
     Call ``merge_next`` until ``is_complete``, each time in a new session. Then ``merged`` are the merged windows, and
     ``rows`` counts their rows by table, except those of the slices in ``compared``. Once the tables are published,
@@ -38,7 +38,7 @@ class PendingWindows:
     ``most``, only the first windows up to that number of records are merged; ``later`` are the remaining windows.
     """
 
-    def __init__(self, run: Run, again: Collection[str] = (), most: int | None = None) -> None:
+    def __init__(self, run: Run, most: int | None = None) -> None:
         self.is_complete = False
         self.merged: dict[str, FlattenedWindow] = {}
         self.compared: list[str] = []
@@ -49,7 +49,6 @@ class PendingWindows:
         self.lists = LoadLists(run)
         self._run = run
         self._layout = run.layout
-        self._again = again
         self._most = most
         self._batches: Iterator[Sequence[Window]] | None = None
         self._total = 0
@@ -66,7 +65,7 @@ class PendingWindows:
             self.is_complete = len(self.merged) == self._total
 
     def _planned(self, session: Session) -> Iterator[Sequence[Window]]:
-        known = receipts(session.connection) - set(self._again)
+        known = receipts(session.connection)
         windows = self._run.store.windows(*COMPLETE_STATES)
         pending = [window for window in windows if window.id not in known]
         left = [] if self._most is None else _beyond(pending, self._most)

@@ -30,7 +30,7 @@ from wms_sync.grammar import count_of
 from wms_sync.layout import Layout, window_key
 from wms_sync.settings import Settings
 from wms_sync.shipments.flatten.page import PageDamagedError
-from wms_sync.shipments.flatten.window import is_flattened, reflatten
+from wms_sync.shipments.flatten.window import is_flattened
 from wms_sync.shipments.flatten.workers import flatten_landed
 from wms_sync.shipments.load.checking import CheckResult, ask_after_load
 from wms_sync.shipments.load.damage import give_up_window, mend_manifests, take_away_damaged_records
@@ -40,7 +40,7 @@ from wms_sync.shipments.read.plan import data_as_of
 from wms_sync.shipments.read.quarantined_windows import is_quarantined
 from wms_sync.shipments.read.raw import drop_pages, is_dropped
 from wms_sync.state.audits import Audit, Audits
-from wms_sync.state.store import COMPLETE_STATES, Run, StateStore, Window
+from wms_sync.state.store import Run, StateStore, Window
 from wms_sync.targets.errors import RawPagesDamagedError, refusals_explained
 from wms_sync.targets.target import note_published, target_of
 
@@ -142,11 +142,10 @@ class RefreshReport(Struct, frozen=True):
 
 
 class Refresh:
-    """One load of new windows and of the windows ``again`` or, if ``from_scratch``, of everything."""
+    """One load of new windows or, if ``from_scratch``, of everything."""
 
-    def __init__(self, run: Run, again: Collection[str] = (), *, from_scratch: bool = False) -> None:
+    def __init__(self, run: Run, *, from_scratch: bool = False) -> None:
         self._run = run
-        self._again = again
         self._from_scratch = from_scratch
         self._settings = run.settings
         self._store = run.store
@@ -165,7 +164,7 @@ class Refresh:
             Audits(self._settings.database_url, self._store.turn) as audits,
         ):
             # a rebuild merges everything at once, so that no reader sees a part of the old data
-            pending = PendingWindows(self._run, self._again, None if self._from_scratch else loading.most)
+            pending = PendingWindows(self._run, None if self._from_scratch else loading.most)
             with self._phase("merge"):
                 while not pending.is_complete:
                     with loading.session() as session:
@@ -237,17 +236,14 @@ class Refresh:
         self._took[name] = self._took.get(name, 0.0) + monotonic() - started
 
 
-def refresh(run: Run, again: Collection[str] = ()) -> RefreshReport:
-    """Load the landed windows and, once more, the windows ``again``; check and publish.
-
-    The caller holds the writer's lock.
-    """
+def refresh(run: Run) -> RefreshReport:
+    """Load the landed windows, check and publish. The caller holds the writer's lock."""
     logger.info("refreshing the tables (run %(run)s)", {"run": run.id})
     with refusals_explained(*REFUSED):
-        report = Refresh(run, again).run()
+        report = Refresh(run).run()
         while report.published and report.has_more:
             logger.info("published a part: another load merges the remaining windows")
-            report = report.followed_by(Refresh(run, set(again).difference(report.windows)).run())
+            report = report.followed_by(Refresh(run).run())
         return report
 
 
@@ -259,31 +255,6 @@ def rebuild(run: Run) -> RefreshReport:
     logger.info("rebuilding every table from raw pages (run %(run)s)", {"run": run.id})
     with refusals_explained(*REFUSED):
         return Refresh(run, from_scratch=True).run()
-
-
-class Replayed(Struct, frozen=True):
-    """The windows that were loaded again, those whose raw pages were dropped, and the report of the load."""
-
-    windows: tuple[str, ...]
-    dropped: tuple[str, ...]
-    refreshed: RefreshReport
-
-
-def replay(run: Run, window_ids: Collection[str]) -> Replayed:
-    """Load these windows again from raw pages, after ``sql/types`` was extended for values that did not fit.
-
-    Each window is flattened and merged again. This changes only values that are flattened differently now: versions
-    have one total order, in which a window keeps its place. If a replay is killed, the next load flattens the windows,
-    and the next replay merges them, because the tables still list the misfits. The caller holds the writer's lock.
-    """
-    layout = run.layout
-    complete = sorted({window.id for window in run.store.windows(*COMPLETE_STATES)} & set(window_ids))
-    dropped = tuple(window for window in complete if is_dropped(layout, window))
-    windows = tuple(window for window in complete if window not in dropped)
-    logger.info("replaying %(windows)s from raw pages", {"windows": count_of(len(windows), "window")})
-    for window in windows:
-        reflatten(run.turn, layout, window)
-    return Replayed(windows, dropped, refresh(run, again=windows))
 
 
 def _quarantined(connection: duckdb.DuckDBPyConnection, windows: Collection[str]) -> int:
