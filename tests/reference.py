@@ -64,7 +64,7 @@ def rendered(lines: Iterable[str]) -> str:
 
 def commands() -> Iterator[str]:
     yield "# Commands\n"
-    yield f"{GENERATED} `--help` says the same. Long commands show a bar on a terminal, and elsewhere a line every ten"
+    yield f"{GENERATED} `--help` says the same. A read or push shows a bar on a terminal, elsewhere a line every ten"
     yield "seconds. Where a command has them, `--json` prints JSON, and `--force` replaces a file of other origin.\n"
     for group, names in GROUPS.items():
         yield f"## {group}\n\n| command | does |\n| --- | --- |"

@@ -1,19 +1,16 @@
 """Run the operation of a command, show its progress, print the result, and return the exit code.
 
-Progress is a bar on a terminal, and plain lines elsewhere. A read and a push report to a watcher; a load reports to the
-library's log.
+The progress of a read or push is a bar on a terminal, and plain lines elsewhere. A load reports to the library's log.
 """
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
-from time import monotonic
 from types import ModuleType
 from typing import TYPE_CHECKING, TypeVar
 
@@ -23,7 +20,7 @@ from wms_sync.cli.printing import say, say_lines
 from wms_sync.cli.views import maintained_lines, next_lines, open_lines, read_lines, refresh_lines, took_lines
 from wms_sync.grammar import count_of
 from wms_sync.interrupts import INTERRUPTED, Stopping, sigterm_interrupts
-from wms_sync.logs import LIBRARY, LINE_SECONDS, Lines, PlainLines, line, push_line, stamped
+from wms_sync.logs import PlainLines, line, push_line, stamped
 from wms_sync.reports.finding import exit_code_of_run
 
 if TYPE_CHECKING:
@@ -32,11 +29,10 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
     from wms_sync.master_data.create import PushProgress
-    from wms_sync.master_data.create import Watcher as PushWatcher
     from wms_sync.master_data.kind import Kind
     from wms_sync.runs import Operation, RunReport
     from wms_sync.settings import Settings
-    from wms_sync.shipments.read.progress import Progress, Watcher
+    from wms_sync.shipments.read.progress import Progress
 
 COMMAND_LINE = "command line"
 """The source of a run, in its record."""
@@ -85,7 +81,7 @@ def run_push(
     """
     from wms_sync.runs import push
 
-    with sigterm_interrupts(), push_progress() as watcher, Stopping() as stopping:
+    with sigterm_interrupts(), _watched("pushing", push_line, _of_push) as watcher, Stopping() as stopping:
         done = push(
             settings,
             kind,
@@ -109,7 +105,7 @@ def _run(settings: Settings, does: Callable[[Operation], object], *, is_shown: b
     """
     from wms_sync.runs import Operation
 
-    with progress() as watcher, sigterm_interrupts():
+    with _watched("reading", line, _of_read) as watcher, sigterm_interrupts():
         run = Operation(settings, source=COMMAND_LINE, watcher=watcher)
         try:
             does(run)
@@ -161,8 +157,6 @@ def _lines(outcome: RunReport) -> Iterator[str]:
 T = TypeVar("T")
 SAID_TO_BE_A_TERMINAL = {"FORCE_COLOR", "TTY_COMPATIBLE"}
 """Variables that make rich treat standard error as a terminal."""
-STEPS = {"flattened": "flattening", "merged": "merging"}
-"""The steps of a load: the name of the count in its log records, and the label in the bar."""
 
 
 class _Shown(Struct, frozen=True):
@@ -173,23 +167,13 @@ class _Shown(Struct, frozen=True):
     about: str
 
 
-def progress() -> AbstractContextManager[Watcher]:
-    """Yield a watcher that shows a read; show a load's steps too: as bars on a terminal, as plain lines elsewhere."""
-    return _watched("reading", line, _of_read)
-
-
-def push_progress() -> AbstractContextManager[PushWatcher]:
-    """Yield a watcher that shows a push: as a bar on a terminal, as plain lines elsewhere."""
-    return _watched("pushing", push_line, _of_push)
-
-
 @contextmanager
 def _watched(what: str, line: Callable[[T], str], shown: Callable[[T, float], _Shown]) -> Iterator[Callable[[T], None]]:
+    """Yield a watcher that shows a read or push: as a bar on a terminal, as plain lines elsewhere."""
     if (console := _terminal()) is None:
-        with _filtering(_Seldom()):
-            yield PlainLines(_line, line)
+        yield PlainLines(lambda text: say(stamped(text), err=True), line)
         return
-    with _bar(console) as bar, _filtering(_Steps(bar)):
+    with _bar(console) as bar:
         tasks: list[TaskID] = []
 
         def watch(now: T) -> None:
@@ -201,72 +185,6 @@ def _watched(what: str, line: Callable[[T], str], shown: Callable[[T, float], _S
         yield watch
 
 
-@contextmanager
-def _filtering(steps: logging.Filter) -> Iterator[None]:
-    """Filter the library's log for the terminal; the log of a run gets everything."""
-    handlers = [handler for handler in LIBRARY.handlers if isinstance(handler, Lines)]
-    for handler in handlers:
-        handler.addFilter(steps)
-    try:
-        yield
-    finally:
-        for handler in handlers:
-            handler.removeFilter(steps)
-
-
-class _Steps(logging.Filter):
-    """Shows the steps of a load in the bar instead of as lines."""
-
-    def __init__(self, bar: Bar) -> None:
-        super().__init__()
-        self._bar = bar
-        self._tasks: dict[str, TaskID] = {}
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Return whether to print the record; show a record of a step in the bar instead."""
-        if (step := _step_of(record)) is None:
-            return True
-        if step.what not in self._tasks:
-            self._tasks[step.what] = self._bar.add_task(step.what, total=step.total, about="windows")
-        self._bar.update(self._tasks[step.what], completed=step.done, total=step.total)
-        return False
-
-
-class _Seldom(logging.Filter):
-    """Passes the first record of a step, then at most one every ten seconds, and the last one."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._next: dict[str, float] = {}
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Return whether to print the record."""
-        step, now = _step_of(record), monotonic()
-        if step is None or step.done == step.total:
-            return True
-        if now < self._next.get(step.what, now):
-            return False
-        self._next[step.what] = now + LINE_SECONDS
-        return True
-
-
-class _Step(Struct, frozen=True):
-    """The progress of a step of a load, in windows."""
-
-    what: str
-    done: int
-    total: int
-
-
-def _step_of(record: logging.LogRecord) -> _Step | None:
-    """Return the step that a record of the library reports, such as ``merged 3 of 10 windows``."""
-    values = record.args
-    if not isinstance(values, Mapping) or "windows" not in values:
-        return None
-    done = next((name for name in STEPS if name in values), None)
-    return None if done is None else _Step(STEPS[done], int(str(values[done])), int(str(values["windows"])))
-
-
 def _of_read(now: Progress, elapsed: float) -> _Shown:
     speed = f"{now.records / elapsed:,.0f} shipments/s"
     return _Shown(now.records, now.expected or None, f"{count_of(now.pages, 'page')}  {speed}")
@@ -275,10 +193,6 @@ def _of_read(now: Progress, elapsed: float) -> _Shown:
 def _of_push(now: PushProgress, _: float) -> _Shown:
     counted = "  ".join(f"{count:,} {outcome}" for outcome, count in now.counts.items())
     return _Shown(now.done, now.total, counted)
-
-
-def _line(text: str) -> None:
-    say(stamped(text), err=True)
 
 
 def _terminal() -> Console | None:

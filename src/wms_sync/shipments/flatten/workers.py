@@ -31,6 +31,8 @@ MEMORY_EACH = 95_000_000
 """The minimum memory of a flattener, in bytes."""
 BATCH_SHARE = 2 / 3
 """The bytes of JSON in a batch, as a share of the flattener's memory: 84 MB of 150 MB were measured to fit."""
+LINES = 20
+"""About how many lines a run logs about the windows that it flattens: a rebuild may have thousands."""
 
 
 class Flattening:
@@ -120,14 +122,12 @@ def flatten_landed(settings: Settings, store: StateStore, *, from_scratch: bool)
             "%(windows)s loaded from Parquet files: the raw pages were dropped",
             {"windows": count_of(len(kept), "window is", "windows are")},
         )
+    total = len(windows)
     done = itertools.count(1)
 
     def report(_: str) -> None:
-        total = len(windows)
-        logger.info(
-            "flattened %(flattened)d of %(all)s",
-            {"flattened": next(done), "windows": total, "all": count_of(total, "window")},
-        )
+        if (number := next(done)) % max(1, total // LINES) == 0 or number == total:
+            logger.info("flattened %(flattened)d of %(all)s", {"flattened": number, "all": count_of(total, "window")})
 
     with Flattening(settings, store, report) as flattening:
         for window in windows:

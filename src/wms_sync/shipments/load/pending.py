@@ -86,8 +86,9 @@ class PendingWindows:
         for _, group in itertools.groupby(windows, lambda pair: omitted.get(pair[0].id)):
             self._merge(session, list(group), omitted, audits)
         files.release(PARQUET)
-        counts = {"merged": len(self.merged), "all": count_of(self._total, "window"), "windows": self._total}
-        logger.info("merged %(merged)d of %(all)s", counts)
+        logger.info(
+            "merged %(merged)d of %(all)s", {"merged": len(self.merged), "all": count_of(self._total, "window")}
+        )
 
     def _merge(self, session: Session, group: WindowGroup, omitted: Omitted, audits: Audits) -> None:
         """Compare slices with the tables, then merge a group of windows in one transaction."""
