@@ -44,8 +44,7 @@ from wms_sandbox.transport import InProcess
 from wms_sync.cli.runs import report
 from wms_sync.layout import Layout
 from wms_sync.logs import Lines, handling
-from wms_sync.reports.doctor import examine
-from wms_sync.reports.finding import Finding, open_findings
+from wms_sync.reports.finding import open_findings
 from wms_sync.reports.findings import findings_of
 from wms_sync.runs import RunReport
 from wms_sync.service.client import GlobalApi
@@ -269,10 +268,6 @@ class Bench:
     def needs(self) -> list[str]:
         """What is open, as a person reads it."""
         return needs(self.settings)
-
-    def examine(self) -> Iterator[Finding]:
-        """What the doctor finds."""
-        return examine(self.settings, transport=self.transport)
 
     def lose_the_state_store(self, copy: Path | None = None) -> None:
         """Delete it, and put a copy in its place if there is one."""

@@ -38,9 +38,9 @@ from wms_sandbox.transport import InProcess
 from wms_sync.catalogue import quote, stored_tables
 from wms_sync.cli.runs import run_maintain
 from wms_sync.errors import SettingsError
-from wms_sync.reports.doctor import examine
 from wms_sync.reports.explain import explain
 from wms_sync.reports.export import export
+from wms_sync.reports.findings import findings_of
 from wms_sync.reports.published import last_checks
 from wms_sync.reports.reader import attach_statements, python_lines, reader_lines, role_statements
 from wms_sync.reports.report import make_report
@@ -50,7 +50,7 @@ from wms_sync.shipments.load.refresh import rebuild, refresh
 from wms_sync.state.errors import TakenOver
 from wms_sync.state.lock import WRITER, Held, Holder
 from wms_sync.state.turns import Epoch
-from wms_sync.targets.database import create_empty
+from wms_sync.targets.database import create_empty, is_as_defined
 from wms_sync.targets.ducklake.catalogue import STATISTICS
 from wms_sync.targets.ducklake.place import ONLY_FROM_WHEELS
 from wms_sync.targets.ducklake.session import opened_for_writing
@@ -190,10 +190,10 @@ def test_loads_give_what_a_file_gets(lake, service, tmp_path):
         connection.execute("alter table shipments drop column unique_id")
         connection.execute("drop view marts.freshness")
         connection.execute("update ops.latest_load set definitions = 'another'")
-    assert target.examined() == "the next load updates the lake to this release"
     before = target.version
     assert refresh(lake.run).published
-    assert target.examined() == "the lake has the tables that sql/ defines"
+    with target.published() as connection:
+        assert is_as_defined(connection)
     assert target.version == before + 1, "one transaction is one snapshot"
     assert {window.state for window in lake.store.windows()} == {"loaded"}
     found, expected = stored(lake.settings), stored(file_of(lake, tmp_path / "file"))
@@ -384,7 +384,7 @@ def test_a_reader_in_a_transaction_holds_up_nobody(lake, caplog):
             forget(lake.run, [4711])
         recover(lake.run)
         assert "pg_terminate_backend" in caplog.text
-        [found] = [finding for finding in examine(lake.settings) if finding.name == "forget"]
+        [found] = [finding for finding in findings_of(lake.settings) if finding.name == "forget"]
         assert "pg_terminate_backend(" in found.what_to_do
         assert lake.store.forgotten(unfinished=True) == {4711}
     recover(lake.run)

@@ -433,7 +433,7 @@ def verify(folder: Path | None) -> int:
 @AS_JSON
 @exits_with_code
 def doctor(as_json: bool) -> int:
-    """Check settings, connection, tokens, clock, disk, locks and tables, and show every finding."""
+    """Check settings, connection, tokens, clock, disk and state store, and show every finding."""
     from wms_sync.cli.views import show_examined
 
     return show_examined(Settings.load(), as_json=as_json)

@@ -1,4 +1,8 @@
-"""``wms-sync doctor``: examine everything that a sync or push needs, and report how to fix each problem."""
+"""``wms-sync doctor``: examine everything that a sync or push needs, and report how to fix each problem.
+
+Belongs here: what only a live test, the settings or the file system can show. Keep out: stored data, which ``findings``
+judges and ``status`` shows, and damaged files, which ``verify`` finds.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +21,7 @@ from wms_sync import sql_files
 from wms_sync.errors import WmsSyncError
 from wms_sync.grammar import count_of
 from wms_sync.master_data.existing import METHODS, MerchantLookup
-from wms_sync.master_data.kinds import IN_SHIPMENTS, KINDS, files_of, folder_of
-from wms_sync.master_data.push import pusher
+from wms_sync.master_data.kinds import KINDS, files_of, folder_of
 from wms_sync.reports.alerts.channels import all_channels
 from wms_sync.reports.doctor_reading import check_status, read_as_a_sync
 from wms_sync.reports.finding import Finding, examined, open_findings
@@ -29,30 +32,21 @@ from wms_sync.service.headers import Readings
 from wms_sync.service.merchant import MerchantApi
 from wms_sync.service.retrying import RetryPolicy
 from wms_sync.settings import Settings
-from wms_sync.shipments.load.damage import damaged_pages
-from wms_sync.shipments.load.refresh import dropped_windows
 from wms_sync.shipments.read.clocks import apart
 from wms_sync.state.engine import refuse_newer, try_writing
 from wms_sync.state.errors import StateOlder
-from wms_sync.state.ledger import PushLedger
-from wms_sync.state.lock import lock_of
 from wms_sync.state.outbox import Outbox
 from wms_sync.state.schema import MIGRATIONS
-from wms_sync.state.store import StateStore
-from wms_sync.state.turns import newest_epoch
 from wms_sync.storage.durable import kept_from_group, refuse_unwritable
-from wms_sync.targets.database import records, row_counts
+from wms_sync.targets.database import records
 from wms_sync.targets.errors import DatabaseOpenError
 from wms_sync.targets.target import target_of
-from wms_sync.upkeep.forgotten_orders import refuse_lost
-from wms_sync.upkeep.recovery import FilesElsewhere, is_outdated, refuse_place_without_files
 
 SKEW = timedelta(seconds=30)
 LOW_DISK_BYTES = 2 * 1024**3
 FEW_FILES = 1000
 """The doctor warns if the file system has room for fewer files than this. A sync writes about thirty per window."""
 SOON_SECONDS = 7 * 86400
-SHOWN_PAGES = 5
 ONE_TRY = RetryPolicy(attempts=2, total_seconds=20)
 CHEAP_CALL = "warehouse.list"
 NOBODY = "wms-sync-doctor"
@@ -65,7 +59,7 @@ def examine(settings: Settings, *, transport: httpx.BaseTransport | None = None)
     If the examination of a subject fails, report that, and continue with the next subject except after ``StateOlder``.
     Requests go through ``transport``, if there is one, instead of a socket.
     """
-    subjects: tuple[tuple[str, Callable[[Settings], Iterator[Finding]]], ...] = (
+    subjects: tuple[tuple[str, Callable[[Settings], Iterable[Finding]]], ...] = (
         ("settings", _settings),
         ("token", _token),
         ("connection", partial(_connection, transport)),
@@ -73,17 +67,9 @@ def examine(settings: Settings, *, transport: httpx.BaseTransport | None = None)
         ("disk", _disk),
         ("files", _files),
         ("state", _state),
-        ("raw pages", _raw_pages),
-        ("service", _service),
-        ("forgotten orders", _forgotten),
-        ("lock", _lock),
-        ("published", _published),
         ("time zones", _timezones),
-        ("tables", _tables),
-        ("ledger", _ledger),
-        ("master data", _master_data),
         ("alerts", check_alerts),
-        ("findings", _stored),
+        ("findings", lambda settings: open_findings(findings_of(settings))),
     )
     for subject, look in subjects:
         try:
@@ -102,6 +88,8 @@ def examine(settings: Settings, *, transport: httpx.BaseTransport | None = None)
 def _settings(settings: Settings) -> Iterator[Finding]:
     base_url, _ = settings.require_service()
     yield examined("settings", "note", f"{base_url}, data in {settings.data_dir}, from {settings.start_date}")
+    if settings.master_data_dir is not None:
+        files_of(folder_of(settings), KINDS[0])  # or raise: Dagster could not read the folder either
 
 
 def _token(settings: Settings) -> Iterator[Finding]:
@@ -195,6 +183,16 @@ def _disk(settings: Settings) -> Iterator[Finding]:
             f"the file system of {folder} has inodes for only {count_of(left, 'more file')} (`df -i`), whatever its "
             "free space: delete files that nobody needs, or move WMS_DATA_DIR",
         )
+    if not copy or settings.analytics != "file":
+        return
+    if (group := kept_from_group(layout.root, layout.published)) is not None:
+        yield examined(
+            "published",
+            "warning",
+            f"{group}, which may read {layout.root}, cannot read {layout.published}. Add the owner of the file to that "
+            "group (`usermod -aG`), then restart the processes that load, because a process keeps the groups that it "
+            "started with. The next load then publishes a readable file",
+        )
 
 
 def names_left(system: os.statvfs_result) -> int | None:
@@ -215,86 +213,15 @@ def _files(settings: Settings) -> Iterator[Finding]:
 def _state(settings: Settings) -> Iterator[Finding]:
     refuse_newer(settings.database_url)
     try_writing(settings.database_url)
-    with StateStore(settings.database_url) as store:
-        windows = count_of(len(store.windows()), "window")
-    yield examined("state", "note", f"{windows} recorded; schema {MIGRATIONS[-1][0]}")
-
-
-def _raw_pages(settings: Settings) -> Iterator[Finding]:
-    layout = settings.layout
-    with StateStore(settings.database_url) as store:
-        if dropped := len(dropped_windows(layout, store)):
-            gone = f"deleted for {count_of(dropped, 'window')}; a rebuild uses the Parquet files instead"
-            yield examined("raw pages", "note", gone)
-        if lock_of(settings.database_url, layout).holder() is not None:
-            return
-        try:
-            refuse_place_without_files(settings, store)
-        except FilesElsewhere:  # one of the findings reports this error
-            return
-        found = damaged_pages(layout, store)
-    for page, reason in list(found.items())[:SHOWN_PAGES]:
-        yield examined(
-            "raw pages",
-            "error",
-            f"{page}: {reason}. Run `wms-sync rebuild`, which discards the page's window, then `wms-sync sync`, which "
-            "reads the window's time again",
-        )
-    if len(found) > SHOWN_PAGES:
-        yield examined("raw pages", "error", f"and {len(found) - SHOWN_PAGES:,} more differ from what was received")
-
-
-def _service(settings: Settings) -> Iterator[Finding]:
-    with StateStore(settings.database_url) as store:
-        held = store.service()
-    yield examined("service", "note", f"the data folder has data of {held}" if held else "nothing has been read yet")
-
-
-def _forgotten(settings: Settings) -> Iterator[Finding]:
-    layout = settings.layout
-    with StateStore(settings.database_url) as store:
-        refuse_lost(layout, outdated=is_outdated(settings, store))
-        known = len(store.forgotten())
-    yield examined("forgotten orders", "note", f"{known} recorded, in the state store and in forgotten-orders.json")
-
-
-def _lock(settings: Settings) -> Iterator[Finding]:
-    holder = lock_of(settings.database_url, settings.layout).holder()
-    yield examined("lock", "note", f"held by {holder}" if holder else "free")
-    for kind in KINDS:
-        if (holder := pusher(settings, kind.name)) is not None:
-            yield examined("lock", "note", f"{kind.plural} are being pushed: {holder}")
-    if (newest := newest_epoch(settings.database_url)) is not None:
-        yield examined("epoch", "note", f"the newest epoch is {newest.epoch}: {newest}")
-
-
-def _published(settings: Settings) -> Iterator[Finding]:
-    layout, target = settings.layout, target_of(settings)
-    if not target.is_published:
-        yield examined("published", "note", "nothing")
-        return
-    with target.published() as connection:
-        rows = row_counts(connection)
-    if settings.analytics == "file" and (group := kept_from_group(layout.root, layout.published)) is not None:
-        yield examined(
-            "published",
-            "warning",
-            f"{group}, which may read {layout.root}, cannot read {layout.published}. Add the owner of the file to that "
-            "group (`usermod -aG`), then restart the processes that load, because a process keeps the groups that it "
-            "started with. The next load then publishes a readable file",
-        )
-    yield examined("published", "note", f"{target.title} opens and has {count_of(rows['shipments'], 'shipment')}")
+    yield examined("state", "note", f"the state store can be written; schema {MIGRATIONS[-1][0]}")
 
 
 def _timezones(settings: Settings) -> Iterator[Finding]:
     target = target_of(settings)
     if not target.is_published:
         return
-    try:
-        with target.published() as connection:
-            warehouses = records(connection.execute(sql_files.read("queries/warehouses.sql")))
-    except DatabaseOpenError:  # already reported
-        return
+    with target.published() as connection:
+        warehouses = records(connection.execute(sql_files.read("queries/warehouses.sql")))
     zones = settings.timezones
     known = {str(warehouse[column]).lower() for warehouse in warehouses for column in ("name", "abbreviation")}
     for name in sorted(zones.named.keys() - known):
@@ -311,29 +238,6 @@ def _timezones(settings: Settings) -> Iterator[Finding]:
         yield examined("time zones", "note", f"these warehouses use the default, {zones.default}: {', '.join(unnamed)}")
     else:
         yield examined("time zones", "note", f"{count_of(len(warehouses), 'warehouse')}, each with a time zone")
-
-
-def _tables(settings: Settings) -> Iterator[Finding]:
-    if lock_of(settings.database_url, settings.layout).holder() is not None:
-        yield examined("tables", "note", "not examined: a run is writing them")
-        return
-    yield examined("tables", "note", target_of(settings).examined())
-
-
-def _ledger(settings: Settings) -> Iterator[Finding]:
-    with PushLedger(settings.database_url) as ledger:
-        sent, unseen = sum(ledger.counts().values()), ledger.unseen(IN_SHIPMENTS)
-    yield examined("ledger", "note", f"{count_of(sent, 'create')} recorded; {unseen:,} not seen in shipments yet")
-
-
-def _master_data(settings: Settings) -> Iterator[Finding]:
-    if settings.master_data_dir is None:
-        yield examined("master data", "note", "WMS_MASTER_DATA_DIR is not set: Dagster plans no files")
-        return
-    folder = folder_of(settings)
-    counted = ", ".join(f"{count_of(len(files_of(folder, kind)), 'file')} of {kind.plural}" for kind in KINDS)
-    sends = "on: Dagster pushes them" if settings.push_enabled else "off: Dagster sends only approved plans"
-    yield examined("master data", "note", f"{counted} in {folder}; WMS_PUSH_ENABLED is {sends}")
 
 
 def check_alerts(settings: Settings) -> Iterator[Finding]:
@@ -354,10 +258,6 @@ def check_alerts(settings: Settings) -> Iterator[Finding]:
             "warning",
             f"{count_of(len(refused), 'alert waits', 'alerts wait')} for the receiver {since}. {refused[-1].refusal}",
         )
-
-
-def _stored(settings: Settings) -> Iterator[Finding]:
-    yield from open_findings(findings_of(settings))
 
 
 def _expiry(token: str) -> datetime | None:

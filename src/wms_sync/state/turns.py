@@ -119,15 +119,6 @@ class Epoch:
             raise said from error
 
 
-def newest_epoch(url: str) -> EpochRow | None:
-    """Return the epoch of the last writer of the tables, even if it has ended; None if there has been no writer."""
-    engine = open_engine(url)
-    with engine.connect() as connection:
-        row = connection.execute(_query(WRITER)).one_or_none()
-    engine.dispose()
-    return None if row is None else EpochRow(**row._mapping)
-
-
 def _count_up(engine: Engine, held: Held) -> EpochRow:
     """Increment the epoch in one statement, so that no two writers get the same epoch."""
     is_sqlite = engine.dialect.name == "sqlite"

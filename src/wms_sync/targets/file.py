@@ -53,11 +53,6 @@ class FileTarget:
         return self._layout.published.name
 
     @property
-    def title(self) -> str:
-        """Return what messages call the published file."""
-        return "the published file"
-
-    @property
     def is_published(self) -> bool:
         """Return whether there is a published file."""
         return self._layout.published.exists()
@@ -80,14 +75,6 @@ class FileTarget:
     def published(self, *, memory_limit: str | None = None) -> Opened:
         """Open the published file with ``open_for_reading``."""
         return open_for_reading(self._layout, self._layout.published, memory_limit=memory_limit)
-
-    def examined(self) -> str:
-        """Compare the definitions of the latest load with this release's, and return a sentence on the result."""
-        if not self.is_published:
-            return "not created yet"
-        with self.published() as connection:
-            same = database.is_as_defined(connection)
-        return "the file has the tables that sql/ defines" if same else "the next load updates the file to this release"
 
     def refuse_others(self) -> None:
         """Do nothing: the file is in the data folder, which is this installation's own."""

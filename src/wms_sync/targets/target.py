@@ -46,10 +46,6 @@ class Target(Protocol):
     def name(self) -> str:
         """Return the name of the file or lake that analysts open."""
 
-    @property
-    def title(self) -> str:
-        """Return what messages call the file or lake."""
-
     shares_state_database: bool
     """Whether the tables are in the database of the state, so that restoring a copy of it restores both."""
 
@@ -74,9 +70,6 @@ class Target(Protocol):
 
         With ``memory_limit``, queries take no more than that and spill into the data folder.
         """
-
-    def examined(self) -> str:
-        """Compare the definitions of the tables with this release's, and return a sentence on the result."""
 
     def refuse_others(self) -> None:
         """Raise the error that a load would raise if the tables are elsewhere or another installation replaced them."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.conftest import queried
 from tests.test_sync import first_synced
+from wms_sync.reports.doctor import examine
 from wms_sync.shipments.load.refresh import refresh
 
 
@@ -14,7 +15,7 @@ def test_a_setting_takes_effect_with_the_next_load(bench, sandbox):
         return queried(bench.layout.published, query)
 
     def findings() -> list[tuple[str, str]]:
-        return [(found.severity, found.text) for found in bench.examine() if found.name == "time zones"]
+        return [(found.severity, found.text) for found in examine(bench.settings) if found.name == "time zones"]
 
     first, _ = first_synced(bench, sandbox)
     assert asked("select data_until, run_id from ops.latest_load") == [(first.horizon, "test")]

@@ -16,8 +16,8 @@ from wms_sync import sql_files
 from wms_sync.catalogue import tables
 from wms_sync.layout import Layout, flattened_key, name_of, window_of
 from wms_sync.shipments.flatten.page import RecordDamagedError
-from wms_sync.shipments.flatten.window import flattened_window, flattened_windows, is_flattened, reflatten
-from wms_sync.shipments.read.raw import damage, is_dropped, mend_manifest, reopen, size_differs
+from wms_sync.shipments.flatten.window import flattened_window, flattened_windows, reflatten
+from wms_sync.shipments.read.raw import is_dropped, mend_manifest, reopen
 from wms_sync.state.store import COMPLETE_STATES, StateStore
 from wms_sync.targets.errors import AnalyticsError
 
@@ -37,23 +37,6 @@ def mend_manifests(layout: Layout, store: StateStore) -> None:
         landed = store.pages(window.id)
         if landed and mend_manifest(store.turn, layout, window, landed):
             logger.warning("the damaged manifest of window %(window)s has been rewritten", {"window": window.id})
-
-
-def damaged_pages(layout: Layout, store: StateStore) -> dict[str, str]:
-    """Return the damage of each damaged page, by ``<window>/<file>``.
-
-    Pages that are still to be flattened are checked by hash, others by size. Pages that were dropped on purpose do not
-    count as damaged.
-    """
-    found = {}
-    for window in store.windows("reading", *COMPLETE_STATES):
-        if is_dropped(layout, window.id):
-            continue
-        look = size_differs if is_flattened(layout, window.id) else damage
-        for page in store.pages(window.id):
-            if (reason := look(layout, page)) is not None:
-                found[f"{window.id}/{page.file}"] = reason
-    return found
 
 
 _AGAIN = "%(file)s was damaged (%(reason)s) and has been deleted: its window will be flattened again, or read again"

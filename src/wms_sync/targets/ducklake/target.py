@@ -35,7 +35,7 @@ from wms_sync.targets.errors import NotCommitted
 class Lake:
     """The lake of an installation."""
 
-    name = title = "the lake"
+    name = "the lake"
     shares_state_database = True
 
     def __init__(self, settings: Settings) -> None:
@@ -64,14 +64,6 @@ class Lake:
     def published(self, *, memory_limit: str | None = None) -> Opened:
         """Attach the lake for reading."""
         return opened_for_reading(self._settings, memory_limit=memory_limit)
-
-    def examined(self) -> str:
-        """Compare the definitions of the newest load with this release's, and return a sentence on the result."""
-        if not self.is_published:
-            return "not created yet"
-        with self.published() as connection:
-            same = database.is_as_defined(connection)
-        return "the lake has the tables that sql/ defines" if same else "the next load updates the lake to this release"
 
     def refuse_others(self) -> None:
         """Raise ``LakeElsewhere`` if the lake's files are elsewhere, ``LakeReplaced`` if another lake replaced it."""
