@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import re
 
+from prometheus_client.parser import text_string_to_metric_families
+
 from tests.cli.conftest import LATE_START
 from wms_sync.settings import Settings
 
 
 def metrics(settings: Settings) -> dict[tuple[str, ...], float]:
     """Each value by name and labels, without the service."""
-    text = settings.layout.metrics.read_text()
-    samples = re.findall(r'^(\w+)\{service="127.0.0.1"((?:,\w+="[^"]*")*)\} (\S+)$', text, re.MULTILINE)
-    described = re.findall(r"^# HELP (\w+) .*\.\n# TYPE \1 gauge$", text, re.MULTILINE)
-    assert list(dict.fromkeys(name for name, *_ in samples)) == described
-    assert len(samples) + 2 * len(described) == text.count("\n")
-    return {(name, *re.findall(r'"([^"]*)"', labels)): float(value) for name, labels, value in samples}
+    found = {}
+    for metric in text_string_to_metric_families(settings.layout.metrics.read_text()):
+        assert (metric.type, metric.documentation[-1:]) == ("gauge", ".")
+        for sample in metric.samples:
+            assert sample.labels.pop("service") == "127.0.0.1"
+            found[(sample.name, *sample.labels.values())] = sample.value
+    return found
 
 
 def test_a_failed_night_is_told_until_acknowledged(type_in, make_settings):
@@ -29,7 +32,7 @@ def test_a_failed_night_is_told_until_acknowledged(type_in, make_settings):
     good = metrics(settings)
     assert good["wms_sync_last_run_success", "sync"] == 1
     assert good["wms_sync_table_rows", "shipments"] == good["wms_sync_last_run_shipments", "sync"] == 300
-    assert good["wms_sync_last_run_duration_seconds", "sync", "load"] > 0
+    assert good["wms_sync_last_run_duration_seconds", "load", "sync"] > 0
     assert good["wms_sync_lag_at_run_end_seconds",] < 600
     assert "maintained  nothing" in type_in("maintain").output
 

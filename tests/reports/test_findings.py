@@ -181,11 +181,11 @@ def test_a_run_ends_with_what_is_open(made, capsys):
     assert report(done) == 3
     assert "1 retailer may or may not exist in the service." in capsys.readouterr().out
     metrics = made.layout.metrics.read_text()
-    assert re.search(r'^wms_sync_open_findings\{.*severity="warning"\} 1$', metrics, re.MULTILINE)
-    assert re.search(r'^wms_sync_finding\{.*finding="doubts-\w+",severity="warning"\} 1$', metrics, re.MULTILINE)
+    assert re.search(r'^wms_sync_open_findings\{.*severity="warning"\} 1\.0$', metrics, re.MULTILINE)
+    assert re.search(r'^wms_sync_finding\{finding="doubts-\w+",.*severity="warning"\} 1\.0$', metrics, re.MULTILINE)
     assert typed("acknowledge " + open_findings(done.findings)[0].name).exit_code == 0
     assert report(run_load(made)) == 0
-    assert re.search(r'severity="warning"\} 0$', made.layout.metrics.read_text(), re.MULTILINE)
+    assert re.search(r'severity="warning"\} 0\.0$', made.layout.metrics.read_text(), re.MULTILINE)
 
 
 @pytest.mark.parametrize("made", ["everything"], indirect=True)
