@@ -38,8 +38,8 @@ FAULTS = (
         "a filter that compares minutes or dates is taken for an exact one",
         (FETCHED,),
         "src/wms_sync/shipments/read/listing.py",
-        "            return 2 * step",
-        "            return EXACT",
+        "changed_at, changed_at + timedelta(seconds=1)",
+        "changed_at - timedelta(days=2), changed_at + timedelta(days=2)",
         ("tests/shipments/read/test_listing.py",),
     ),
     Fault(

@@ -11,7 +11,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from tests.shipments.read.test_field_selection import read, refuse
-from tests.shipments.read.test_listing import DATES, MINUTES
 from wms_sandbox.app import STATUS
 from wms_sandbox.errors import ParameterError, bad_parameters
 from wms_sandbox.field_treatment import FieldTreatment
@@ -79,14 +78,6 @@ SERVICES: dict[str, tuple[dict[str, object], dict[str, tuple[str, str]]]] = {
         },
     ),
     "a page size is refused": ({"intercept": small_pages}, {"page size": ("warning", "WMS_PAGE_SIZE=25")}),
-    "minutes": (
-        {"field_treatment": MINUTES},
-        {"filter on updated_at": ("warning", "compares minutes. Each window is read 2 minutes wider")},
-    ),
-    "dates": (
-        {"field_treatment": DATES},
-        {"filter on updated_at": ("warning", "compares dates, or reads times in a zone other than UTC")},
-    ),
 }
 
 

@@ -23,7 +23,7 @@ from wms_sync.service.shipments import PageSize, ShipmentListing
 from wms_sync.service.statuses import NO_SUCH_PATH
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.field_selection import agree, omitted_data_of, taken_again, wanted
-from wms_sync.shipments.read.listing import describe_widening, listing_of, measured_widening
+from wms_sync.shipments.read.listing import found_by_filter, listing_of
 
 PAGES = 2
 FILTER = "filter on updated_at"
@@ -87,27 +87,27 @@ def read_as_a_sync(settings: Settings, api: GlobalApi) -> Iterator[Finding]:
             f"the service refuses pages of {settings.page_size} and accepts {size.now}: set WMS_PAGE_SIZE={size.now}"
         )
         yield examined("page size", "warning", advice)
-    yield from _filters(listing)
     yield from _names(settings, agreement.selection, dict(agreement.said))
     yield from _kinds(seen, agreement.selection)
     for name in taken_again(settings, agreement.selection):
         yield examined(
             "field selection", "note", f"{name} is accepted again: the next sync rereads everything read without it"
         )
+    yield from _filters(listing)  # last, because it may raise
 
 
 def _filters(listing: ShipmentListing) -> Iterator[Finding]:
-    """Yield findings on the answer for a day without shipments, and on the precision of the ``updated_at`` filter."""
+    """Yield findings on the answer for a day without shipments, and on the ``updated_at`` filter.
+
+    Raise ``FilterMisses`` if the filter is not exact.
+    """
     status = listing.status_of_empty_list()
     understood = (
         "" if status == HTTPStatus.OK else ", which counts as an empty list if a list without filters is answered"
     )
     yield examined("empty list", "note", f"a day without shipments is answered with {status:d}{understood}")
-    found = measured_widening(listing)
-    if found is None:
+    if found_by_filter(listing) is None:
         yield examined(FILTER, "note", "not tried: there is no shipment with an updated_at")
-    elif found:
-        yield examined(FILTER, "warning", f"{describe_widening(found)} Ask the service to compare seconds in UTC")
     else:
         yield examined(FILTER, "note", "the filter finds a shipment by the second of its updated_at")
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import partial
 from http import HTTPStatus
 
@@ -89,7 +89,7 @@ class PageSize:
 class ShipmentListing:
     """Requests pages of shipments, by ``updated_at`` in ``[start, end)`` or by id.
 
-    Set ``selection`` to request less, and ``widening`` to request each window wider on both sides.
+    Set ``selection`` to request less.
     """
 
     def __init__(
@@ -101,7 +101,6 @@ class ShipmentListing:
     ) -> None:
         self._api = api
         self.selection = Selection.whole(include_addresses=include_addresses)
-        self.widening = timedelta(0)
         self._empty_is: int | None = None
         self._page_size = page_size if isinstance(page_size, PageSize) else PageSize(page_size)
         self._watched = not include_addresses
@@ -118,8 +117,6 @@ class ShipmentListing:
     def signature(self) -> str:
         """Return everything that is requested besides the window, as text."""
         asked = [f"{name}={value}" for name, value in self._common]
-        if self.widening:
-            asked.append(f"wider={self.widening.total_seconds():.0f}")
         return "&".join([f"limit={self._page_size.now}", *asked])
 
     def requests_the_same(self, signature: str) -> bool:
@@ -139,8 +136,8 @@ class ShipmentListing:
         return envelope.count, served_at
 
     def changed_within(self, start: datetime, end: datetime) -> Query:
-        """Return the query for shipments whose ``updated_at`` lies in ``[start, end)``, plus ``widening``."""
-        return self._query(updated_within(start - self.widening, end + self.widening))
+        """Return the query for shipments whose ``updated_at`` lies in ``[start, end)``."""
+        return self._query(updated_within(start, end))
 
     def undated(self) -> Query:
         """Return the query for shipments whose ``updated_at`` is null."""
@@ -148,12 +145,12 @@ class ShipmentListing:
 
     def between(self, after_id: int, to_id: int | None = None, *, since: datetime | None = None) -> Query:
         """Return the query for shipments with ids in ``(after_id, to_id]``, changed since ``since`` if it is given."""
-        dated = () if since is None else (updated_within(since - self.widening, None),)
+        dated = () if since is None else (updated_within(since, None),)
         return self._query(*dated, after_id=after_id, to_id=to_id)
 
     def lowest_id(self, start: datetime) -> int | None:
         """Return the lowest id of the shipments changed since ``start``; None if there are none. Sends one request."""
-        envelope, _ = self._counted(updated_within(start - self.widening, None))
+        envelope, _ = self._counted(updated_within(start, None))
         return min(envelope.ids, default=None)
 
     def first_change_times(self) -> Mapping[int, object]:

@@ -34,7 +34,7 @@ from wms_sync.service.shipments import IDS_PER_REQUEST, ShipmentListing
 from wms_sync.shipments.read.clocks import served_later
 from wms_sync.shipments.read.counts import Counts
 from wms_sync.shipments.read.field_selection import FieldSelection
-from wms_sync.shipments.read.listing import Cleaner, is_recent, known_widening, listing_of, page_size
+from wms_sync.shipments.read.listing import Cleaner, is_recent, listing_of, page_size
 from wms_sync.shipments.read.progress import Tally, Warnings
 from wms_sync.shipments.read.quarantined_windows import new_name_without_time
 from wms_sync.shipments.read.raw import WindowIncomplete
@@ -83,7 +83,6 @@ class SliceReader:
         self._warnings = warnings or Warnings()
         self._listing = listing_of(settings, api, page_size(settings, self._warnings))
         self._listing.selection = FieldSelection(settings, store).remembered()
-        self._listing.widening = known_widening(store)
         served_later(api, store)
         self._counts = Counts(self._listing, self._warnings)
 
@@ -150,9 +149,7 @@ class SliceReader:
             # count last, so that the counts exclude shipments that were just proven missing
             everything = _counted(self._listing.count_ids(0, highest))
             before_start = _counted(self._listing.count_ids(0, highest, None, self._settings.start))
-            # if the filter is not exact, count too few: too many would be reported as never read
-            margin = self._listing.widening
-            settled_counted = _counted(self._listing.count(self._settings.start + margin, settled - margin)[0])
+            settled_counted = _counted(self._listing.count(self._settings.start, settled)[0])
         except SKIPPED:
             self._store.abandon(window.id)
             raise

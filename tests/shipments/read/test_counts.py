@@ -22,8 +22,6 @@ LIMIT = PAGES_PER_WINDOW * PAGE
 class Listing:
     """Counts records at these seconds after the start."""
 
-    widening = timedelta(0)
-
     def __init__(self, seconds):
         self.seconds = sorted(seconds)
         self.requests = 0

@@ -98,13 +98,7 @@ class IntervalCutter:
         counted = self._counted(whole, count) if self._counts.are_reliable() else None
         if counted is None:
             return [(whole, UNKNOWN)]
-        return even_windows(
-            counted,
-            page_size=self._page_size,
-            pages=PAGES_PER_WINDOW,
-            lanes=self._lanes,
-            shortest=self._listing.widening,
-        )
+        return even_windows(counted, page_size=self._page_size, pages=PAGES_PER_WINDOW, lanes=self._lanes)
 
     def _counted(self, whole: Interval, count: int) -> list[Slice] | None:
         """Return slices with few records each; None if counts contradict each other or are missing."""
@@ -130,9 +124,8 @@ class IntervalCutter:
         return counted
 
     def _parts(self, whole: Interval, count: int) -> tuple[Interval, ...]:
-        """Return the parts in which to count a slice; a single part if a filter cannot distinguish shorter parts."""
-        most = whole.length // max(self._listing.widening, timedelta(seconds=1))
-        return slices(whole, min(most, MOST_PARTS, max(LEAST_PARTS, -(-count // self._coarse))))
+        """Return the parts in which to count a slice; a single part if it is shorter than 2 s."""
+        return slices(whole, min(MOST_PARTS, max(LEAST_PARTS, -(-count // self._coarse))))
 
 
 def _leaves(whole: Slice, parts: Sequence[Interval], within: Mapping[Interval, int]) -> list[Slice]:
@@ -149,14 +142,11 @@ SLACK = 0.15
 """The share of a page that stays free in each window, because positions between two counts are estimated."""
 
 
-def even_windows(
-    counted: Sequence[Slice], *, page_size: int, pages: int, lanes: int, shortest: timedelta = timedelta(0)
-) -> list[Slice]:
+def even_windows(counted: Sequence[Slice], *, page_size: int, pages: int, lanes: int) -> list[Slice]:
     """Return windows of about ``pages`` full pages, ordered by time, each with its expected number of records.
 
     ``counted`` are adjacent slices, whose records are assumed to be spread evenly. Later windows may be smaller: their
-    records are the newest, and most likely to change meanwhile. Only the last window may be shorter than ``shortest``,
-    the length by which the filter of every window is widened on both sides.
+    records are the newest, and most likely to change meanwhile.
     """
     total = sum(count for _, count in counted)
     if total <= pages * page_size:
@@ -166,9 +156,7 @@ def even_windows(
     for end in accumulate(_sizes(total, page_size, pages, lanes)):
         part, count = counted[at := bisect_left(reached, end) - 1]
         seconds = int(part.length.total_seconds() * (end - reached[at]) / count)
-        moment = part.start + timedelta(seconds=seconds)
-        if moment - next(reversed(cuts)) >= shortest:
-            cuts.setdefault(moment, end)
+        cuts.setdefault(part.start + timedelta(seconds=seconds), end)
     bounds = [*cuts.items(), (counted[-1][0].end, total)]
     return [(Interval(start, end), after - before) for (start, before), (end, after) in pairwise(bounds)]
 

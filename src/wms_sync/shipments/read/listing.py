@@ -1,6 +1,6 @@
-"""The parameters of a run's listing: the page size, the widening of the filter, the removal of personal data.
+"""The listing of a run: its page size, the trial of the service's filter, the removal of personal data.
 
-The page size is the setting, or the largest that the service accepts. The precision of the service's filter is measured
+The page size is the setting, or the largest that the service accepts. The service's filter on ``updated_at`` is tried
 before the first read, and again once a week.
 """
 
@@ -12,7 +12,6 @@ from itertools import islice
 
 from msgspec.structs import replace
 
-from wms_sync.grammar import count_of
 from wms_sync.privacy.scrub import without_orders, without_persons
 from wms_sync.service.body import packed
 from wms_sync.service.client import GlobalApi
@@ -46,28 +45,20 @@ def page_size(settings: Settings, warnings: Warnings) -> PageSize:
     )
 
 
-WIDENING = "filter_widening_seconds"
+FOUND = "shipment_found_by_filter"
 TRIED_AGAIN = timedelta(days=7)
 
 
-def settle_widening(listing: ShipmentListing, store: StateStore, service: str) -> timedelta:
-    """Set the listing's widening and return it. Raise ``FilterMisses`` if no widening helps.
+def try_filter(listing: ShipmentListing, store: StateStore, service: str) -> None:
+    """Try the filter on ``updated_at`` if that is due. Raise ``FilterMisses`` if it is not exact.
 
-    ``service`` is the instance's address: if it has changed, the filter is measured again.
+    ``service`` is the instance's address: if it has changed, the filter is tried again.
     """
-    seen = store.observation(WIDENING)
+    seen = store.observation(FOUND)
     if seen is None or seen.about != service or not is_recent(TRIED_AGAIN, seen.observed_at):
-        found = measured_widening(listing)
-        if found is not None:
-            store.observe(WIDENING, int(found.total_seconds()), service)
-    listing.widening = known_widening(store)
-    return listing.widening
-
-
-def known_widening(store: StateStore) -> timedelta:
-    """Return the last measured widening; zero if none has been measured."""
-    seen = store.observation(WIDENING)
-    return timedelta(0) if seen is None else timedelta(seconds=seen.value)
+        shipment = found_by_filter(listing)
+        if shipment is not None:
+            store.observe(FOUND, shipment, service)
 
 
 def listing_of(settings: Settings, api: GlobalApi, size: PageSize) -> ShipmentListing:
@@ -96,61 +87,32 @@ class Cleaner:
         return impersonal if forgotten is None else forgotten
 
 
-EXACT = timedelta(0)
-STEPS = (timedelta(minutes=1), timedelta(days=1))
-"""How far around its ``updated_at`` a shipment is searched for if a filter on that second misses it."""
 MOST_TRIED = 3
 """The maximum number of shipments to try: a shipment may change or be deleted during the trial."""
 
 
-def measured_widening(listing: ShipmentListing) -> timedelta | None:
-    """Return the time by which to widen a window's filter on both sides; None if there is no shipment to try.
+def found_by_filter(listing: ShipmentListing) -> int | None:
+    """Return a shipment that a filter on the second of its ``updated_at`` finds; None if there is none to try.
 
-    The specification leaves open how exactly the service filters by ``updated_at``. A filter may compare minutes or
-    dates, or read times in a zone other than UTC. Windows that follow each other to the second would then lose changes
-    near their ends, and a sync within one day would find nothing. So the filter of each window is widened on both sides
-    by more than the measured error.
+    The specification leaves open how exactly the service filters by ``updated_at``. With a filter that compares minutes
+    or dates, or reads times in a zone other than UTC, windows that follow each other to the second would lose changes
+    near their ends, and a sync within one day would find nothing.
 
-    Takes two requests if the filter is exact, up to ten if nothing is found. Raise ``FilterMisses`` if no shipment is
-    found within a day of its ``updated_at``.
+    Takes two requests if the filter is exact, up to four if nothing is found. Raise ``FilterMisses`` if none is found.
     """
     tried = list(islice(_references(listing.first_change_times()), MOST_TRIED))
     for shipment, changed_at in tried:
-        if (found := _widening_for(listing, shipment, changed_at)) is not None:
-            return found
+        if shipment in listing.first_ids(changed_at, changed_at + timedelta(seconds=1)):
+            return shipment
     if not tried:
         return None
     shipment, changed_at = tried[0]
     raise FilterMisses(
-        f"Shipment {shipment} was last changed at {changed_at:%Y-%m-%d %H:%M:%S} UTC, and a filter on updated_at from "
-        "a day earlier to a day later does not find it: the service filters by something else. Reading by dates would "
-        "lose changes, so nothing is read. Report this to the operator of the service."
+        f"Shipment {shipment} was last changed at {changed_at:%Y-%m-%d %H:%M:%S} UTC, and a filter on updated_at for "
+        "that second does not find it: the service compares minutes or dates, reads times in a zone other than UTC, or "
+        "filters by something else. Reading by such a filter would lose changes, so nothing is read. Ask the operator "
+        "of the service for a filter that compares seconds in UTC."
     )
-
-
-def describe_widening(found: timedelta) -> str:
-    """Describe the filter's error and its remedy; ``found`` is not ``EXACT``."""
-    if found < timedelta(hours=1):
-        compares, wider = "minutes", count_of(found // timedelta(minutes=1), "minute")
-    else:
-        compares, wider = "dates, or reads times in a zone other than UTC", count_of(found.days, "day")
-    return (
-        f"The service's filter on updated_at compares {compares}. Each window is read {wider} wider on both sides, so "
-        "no change is missed."
-    )
-
-
-def _widening_for(listing: ShipmentListing, shipment: int, changed_at: datetime) -> timedelta | None:
-    """Return ``EXACT``, or twice the step that finds the shipment: others lie elsewhere in their minute or day.
-
-    Return None if no step finds it.
-    """
-    if shipment in listing.first_ids(changed_at, changed_at + timedelta(seconds=1)):
-        return EXACT
-    for step in STEPS:
-        if shipment in listing.first_ids(changed_at - step, changed_at + step):
-            return 2 * step
-    return None
 
 
 def _references(times: Mapping[int, object]) -> Iterator[tuple[int, datetime]]:

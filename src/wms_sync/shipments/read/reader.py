@@ -23,7 +23,7 @@ from wms_sync.shipments.read import plan
 from wms_sync.shipments.read.clocks import Clocks, remember, remembered, served_later
 from wms_sync.shipments.read.counts import UNKNOWN, Counts, IntervalCutter
 from wms_sync.shipments.read.field_selection import FieldSelection
-from wms_sync.shipments.read.listing import Cleaner, describe_widening, listing_of, page_size, settle_widening
+from wms_sync.shipments.read.listing import Cleaner, listing_of, page_size, try_filter
 from wms_sync.shipments.read.plan import RESUME_WITHIN, UnfinishedBackfill
 from wms_sync.shipments.read.progress import Progress, Tally, Warnings, Watcher
 from wms_sync.shipments.read.proof import Source
@@ -110,7 +110,7 @@ class Reading:
         lowest = min(gap.start for gap in plan.find_gaps(start, datetime.max.replace(tzinfo=UTC), covered))
         since = max(start, lowest - overlap) if covered else start
         self._api.clock.listen()
-        self._widen()
+        try_filter(self._listing, self._store, self._api.base_url)
         count, _ = self._field_selection.settle(self._listing, since, None)
         self._count_before_start()
         clocks = self._clocks(covered[-1].end if covered else start, remembered(self._store), since)
@@ -127,7 +127,7 @@ class Reading:
         """Read ``[start, end)`` again, up to the horizon."""
         started = monotonic()
         self._api.clock.listen()
-        self._widen()
+        try_filter(self._listing, self._store, self._api.base_url)
         count, _ = self._field_selection.settle(self._listing, start, end)
         clocks = self._clocks(start, None, start)
         asked, needed = Interval(start, end), interval(start, min(end, clocks.horizon))
@@ -138,12 +138,6 @@ class Reading:
         report = self._read("backfill", needed, count, clocks, started, before)
         plan.forget_backfill(self._store, asked)
         return report
-
-    def _widen(self) -> None:
-        """Settle the filter's widening before anything counts as covered; add a note if it is not zero."""
-        found = settle_widening(self._listing, self._store, self._api.base_url)
-        if found:
-            self._notes.append(describe_widening(found))
 
     def _gone_on_with(self, asked: Interval, needed: Sequence[Interval]) -> UnfinishedBackfill | None:
         """Return the unfinished backfill of the same days, if part of it is unread.
