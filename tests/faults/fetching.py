@@ -18,7 +18,7 @@ FAULTS = (
 
     def _source(self, window: Window) -> Source:
         if window.reason == "undated":
-            return self._undated.source()
+            return self._listing.undated()
         return self._listing.changed_within(window.from_at, window.to_at)
 """,
         """\
@@ -29,7 +29,7 @@ FAULTS = (
 
     def _source(self, window: Window) -> Source:
         if window.reason == "undated":
-            return self._undated.source()
+            return self._listing.undated()
         return self._listing.between(0, since=window.from_at)
 """,
         ("tests/shipments/read/test_reader.py::test_what_changes_while_a_read_takes_long_is_read_by_the_next",),

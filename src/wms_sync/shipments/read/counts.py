@@ -14,13 +14,15 @@ import threading
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import accumulate, pairwise
 
 from wms_sync.intervals import Interval, slices
 from wms_sync.service.shipments import ShipmentListing
 from wms_sync.shipments.read.progress import Warnings
 
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+"""A time before every date that a shipment can have."""
 UNKNOWN = 0
 """The expected number of records if counts are unreliable; progress and disk space are not estimated then."""
 INSTEAD = (
@@ -52,6 +54,11 @@ class Counts:
         if not self._reliable:
             self._warn()
         return self._reliable
+
+    def outside_dates(self) -> int | None:
+        """Return the number of shipments that a filter on all dates misses; None if the service does not count."""
+        everything, (dated, _) = self._listing.count_ids(0, None), self._listing.count(EPOCH, None)
+        return None if everything is None or dated is None else max(0, everything - dated)
 
     def distrust(self) -> None:
         """Treat counts as unreliable from now on, because they contradict each other, and warn."""

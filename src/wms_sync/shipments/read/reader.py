@@ -29,7 +29,6 @@ from wms_sync.shipments.read.progress import Progress, Tally, Warnings, Watcher
 from wms_sync.shipments.read.proof import Source
 from wms_sync.shipments.read.quarantined_windows import new_name, new_name_without_time
 from wms_sync.shipments.read.raw import WindowIncomplete, refuse_without_room
-from wms_sync.shipments.read.undated import Undated
 from wms_sync.shipments.read.window import WindowReader
 from wms_sync.state.store import COMPLETE_STATES, COVERING, Reason, Run, Window
 
@@ -37,7 +36,7 @@ RECENT = timedelta(days=7)
 ATTEMPTS = 3
 ASKED_AGAIN = 2
 BEFORE_START = "records_before_start"
-UNDATED_BY_ID = "undated_shipments_found_by_id"
+UNDATED_MISSED = "undated_shipments_missed"
 """Recorded once the filter has missed shipments without ``updated_at``; then its count of zero is no longer trusted."""
 
 
@@ -96,7 +95,6 @@ class Reading:
         )
         self._tally = Tally(watcher)
         self._landed = landed
-        self._undated = Undated(self._listing, self._warnings, page_size=size.now)
         self._field_selection = FieldSelection(settings, store, self._warnings)
         self._back = plan.NO_TIME
         self._notes: list[str] = []
@@ -195,11 +193,12 @@ class Reading:
                 self._store.observe(BEFORE_START, before, about)
 
     def _undated_window(self, horizon: datetime, *, is_first: bool) -> tuple[Window, ...]:
-        """Return the window for shipments without ``updated_at``, half-read or new; empty if it is not needed."""
-        known = self._store.observation(UNDATED_BY_ID)
-        count = self._undated.count(in_doubt=is_first or known is not None)
-        if self._undated.is_by_id and known is None:
-            self._store.observe(UNDATED_BY_ID, count, "")
+        """Return the window for shipments without ``updated_at``, half-read or new; empty if it is not needed.
+
+        Every sync reads them all, in a window that covers no time: without a date, new shipments cannot be
+        distinguished from old ones.
+        """
+        count = self._count_undated(is_first=is_first)
         for window in self._store.windows("reading"):
             if window.reason == "undated":
                 if count and self._is_fresh(window) and self._listing.requests_the_same(window.signature):
@@ -210,6 +209,29 @@ class Reading:
         window = self._begin("undated", Interval(self._settings.start, horizon), count)
         self._store.begin_windows([window])
         return (window,)
+
+    def _count_undated(self, *, is_first: bool) -> int:
+        """Return the number of shipments that the filter for those without ``updated_at`` finds.
+
+        Warn if counts show that it misses some. Its zero is trusted, except in the first sync and once it was wrong.
+        """
+        found = self._listing.count_undated()
+        if found or (found == 0 and not is_first and self._store.observation(UNDATED_MISSED) is None):
+            return found
+        missed = self._counts.outside_dates()
+        if missed:
+            self._store.observe(UNDATED_MISSED, missed, "")
+            self._warnings.warn(
+                f"{count_of(missed, 'shipment matches', 'shipments match')} no filter on updated_at, not even "
+                "updated_at{null:true}, so only audits read them. If they have no updated_at, ask the operator of the "
+                "service to support that filter."
+            )
+        elif missed is None and found is None:
+            self._warnings.warn(
+                "It is unknown whether shipments without updated_at exist: the service refuses or ignores the filter "
+                "updated_at{null:true} and gives no counts (meta.count). Only audits read such shipments."
+            )
+        return 0
 
     def _read(
         self,
@@ -358,7 +380,7 @@ class Reading:
 
     def _source(self, window: Window) -> Source:
         if window.reason == "undated":
-            return self._undated.source()
+            return self._listing.undated()
         return self._listing.changed_within(window.from_at, window.to_at)
 
 
