@@ -20,12 +20,14 @@ from starlette.responses import JSONResponse, Response
 from tests.conftest import CONFIG, ending
 from tests.landed import assert_landed, landed_ids
 from wms_sandbox.app import STATUS, Sandbox
+from wms_sandbox.errors import ParameterError, bad_parameters
 from wms_sandbox.transport import InProcess
 
 FEW = replace(CONFIG, shipments=30, families=20)
 BILLING_GROUP = "fields:order.tpb_group"
 REFUSED = {"errors": [{"type": "parameters", "message": "The supplied parameters are invalid."}]}
 DENIED = {"errors": [{"type": "acl", "message": "Access denied."}]}
+NO_VALUE = bad_parameters(ParameterError("fields:items", "Unknown value 'reservations'."))
 NO_COUNTS = ("no counts",)
 
 Page = dict[str, Any]
@@ -133,6 +135,13 @@ DEVIATIONS = [
         ends=3,
         says=(f"refuses {BILLING_GROUP} (403",),
         omits=(BILLING_GROUP,),
+    ),
+    Deviation(
+        "a value of a name of field selection is refused",
+        answers(lambda request: NO_VALUE if "reservations" in request.query_params.get("fields:items", "") else None),
+        ends=3,
+        says=("refuses fields:items (", "Unknown value 'reservations'."),
+        omits=("fields:items",),
     ),
     Deviation(
         "a firewall blocks a name of field selection",

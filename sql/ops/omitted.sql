@@ -4,9 +4,9 @@
 -- notes: the window does not update this data: stored columns keep their values, and child rows stay
 create table ops.omitted (
     window_id varchar not null, -- Window; joins ops.windows.id.
-    name varchar not null, -- Parameter, such as fields:order.brand, or one value of it, such as fields:order=carrier.
+    name varchar not null, -- Parameter, such as fields:order.brand.
     reason varchar not null, -- refused (by the service), or not sent (although requested).
-    data varchar not null, -- Tables, or columns of a table, that the window does not update.
+    data varchar not null, -- What the window does not update, such as the rows of brands.
     said varchar, -- Error message with which the service refused it; null for other reasons.
     referring bigint -- Number of rows of the window that refer to objects that were not sent; null if there are none.
 )

@@ -48,7 +48,7 @@ def small_pages(request: Request) -> Response | None:
     return bad_parameters(ParameterError("limit", "At most 30.")) if request.query_params.get("limit") == "50" else None
 
 
-UNGRANTED = FieldTreatment(frozenset({"fields:order.brand", "fields:order=carrier", "fields:retailer=all"}))
+UNGRANTED = FieldTreatment(frozenset({"fields:order.brand", "fields:retailer"}))
 SERVICES: dict[str, tuple[dict[str, object], dict[str, tuple[str, str]]]] = {
     # a service, and what is found: how bad it is, and what is said
     "healthy": (
@@ -65,8 +65,8 @@ SERVICES: dict[str, tuple[dict[str, object], dict[str, tuple[str, str]]]] = {
         {
             "field selection": ("note", "35 of 38 names"),
             "fields:order.brand": ("warning", "the rows of brands"),
-            "fields:order": ("warning", "carrier of orders"),
-            "fields:retailer": ("note", ""),
+            "fields:retailer": ("warning", "the rows of retailers"),
+            "fields:retailer.parent_retailer": ("warning", ""),
         },
     ),
     "what is referred to does not come": (

@@ -18,11 +18,11 @@ from wms_sync.service.body import decoded
 from wms_sync.service.client import STATUS, GlobalApi
 from wms_sync.service.errors import ApiError, Rejected
 from wms_sync.service.query import Page
-from wms_sync.service.selection import PREFIX, Selection
+from wms_sync.service.selection import PREFIX, Selection, data_of
 from wms_sync.service.shipments import PageSize, ShipmentListing
 from wms_sync.service.statuses import NO_SUCH_PATH
 from wms_sync.settings import Settings
-from wms_sync.shipments.read.field_selection import agree, omitted_data_of, taken_again, wanted
+from wms_sync.shipments.read.field_selection import agree, taken_again, wanted
 from wms_sync.shipments.read.listing import found_by_filter, listing_of
 
 PAGES = 2
@@ -67,9 +67,10 @@ def read_as_a_sync(settings: Settings, api: GlobalApi) -> Iterator[Finding]:
     """Read at most two pages and yield findings about them."""
     size = PageSize(settings.page_size)
     listing = listing_of(settings, api, size)
-    agreement = agree(lambda asked: listing.count(settings.start, None, selecting=asked), wanted(settings))
-    total, served_at = agreement.answer
-    listing.selection = agreement.selection
+    selection, (total, served_at) = agree(
+        lambda asked: listing.count(settings.start, None, selecting=asked), wanted(settings)
+    )
+    listing.selection = selection
     query = listing.changed_within(settings.start, served_at)
     pages = [query.first()]
     while len(pages) < PAGES and pages[-1].envelope.has_more and pages[-1].envelope.next is not None:
@@ -87,9 +88,9 @@ def read_as_a_sync(settings: Settings, api: GlobalApi) -> Iterator[Finding]:
             f"the service refuses pages of {settings.page_size} and accepts {size.now}: set WMS_PAGE_SIZE={size.now}"
         )
         yield examined("page size", "warning", advice)
-    yield from _names(settings, agreement.selection, dict(agreement.said))
-    yield from _kinds(seen, agreement.selection)
-    for name in taken_again(settings, agreement.selection):
+    yield from _names(settings, selection)
+    yield from _kinds(seen, selection)
+    for name in taken_again(settings, selection):
         yield examined(
             "field selection", "note", f"{name} is accepted again: the next sync rereads everything read without it"
         )
@@ -112,27 +113,21 @@ def _filters(listing: ShipmentListing) -> Iterator[Finding]:
         yield examined(FILTER, "note", "the filter finds a shipment by the second of its updated_at")
 
 
-def _names(settings: Settings, selection: Selection, said: dict[str, str]) -> Iterator[Finding]:
+def _names(settings: Settings, selection: Selection) -> Iterator[Finding]:
     """Yield a finding on the names that the service accepts, and a finding for each name that it does not accept."""
-    whole = wanted(settings)
-    granted = [name for name, values in whole.asked if selection.values(name) == values]
-    message = f"{len(granted)} of {len(whole.asked)} names are accepted as requested"
-    if len(granted) < len(whole.asked):
-        message += f": {', '.join(name.removeprefix(PREFIX) for name in granted)}"
+    message = f"{len(selection.asked)} of {len(wanted(settings).asked)} names are accepted as requested"
+    if selection.omitted:
+        message += f": {', '.join(parameter.name.removeprefix(PREFIX) for parameter in selection.asked)}"
     yield examined("field selection", "note", message)
-    for name, values in whole.asked:
-        if (taken := selection.values(name)) != values:
-            instead = f"{','.join(taken)} requested instead" if taken else "refused"
-            data = omitted_data_of(name, selection)
-            effect = f"so it omits {data}" if data else "nothing is omitted"
-            yield examined(name, "warning" if data else "note", f"{instead} ({said.get(name, '')}); {effect}")
+    for name, said in selection.omitted.items():
+        yield examined(name, "warning", f"refused ({said}); so it omits {data_of(name)}")
 
 
 def _kinds(seen: _Seen, selection: Selection) -> Iterator[Finding]:
     """Yield a finding for each kind that the pages refer to but do not include, and a finding on all kinds."""
     unseen = [kind for kind, name in LOOKED_FOR if not seen.referring.get(name)]
     for kind, name in LOOKED_FOR:
-        asked = bool(selection.values(PREFIX + name))
+        asked = PREFIX + name not in selection.omitted
         if seen.referring.get(name) and asked and kind != "ShipmentPackage" and not seen.included.get(kind):
             absent = count_of(seen.referring[name], "shipment refers", "shipments refer")
             absent += f" to the kind {kind}, but none came, although {PREFIX}{name} was requested"

@@ -1,80 +1,59 @@
-"""Field selection: the fields and related objects to request with shipments, as one table of parameters.
+"""The field selection (specification 4.5) of list shipments, as one table of parameters.
 
 The parameter names follow the vendor's rule ``fields:<path>``. The dot between levels is inferred; for an instance that
-differs, change only this module. ``all`` is not recursive: each level has its own parameter, and ``all`` is used only
-if specification 4.5 lists it for the kind. Otherwise, and if ``all`` is refused, the names that 4.5 lists are
-requested, or, if it lists none, all fields of the kind.
+differs, change only this module. ``all`` is not recursive: each level has its own parameter. ``all`` is requested where
+specification 4.5 lists it for the kind and it brings no personal data that is not wanted; elsewhere, each field of the
+kind by name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from wms_sync.privacy.fields import ADDRESS_KEPT, CANDIDATE_KEPT, CONTACT, LOCATION_KEPT, fields_of
+from wms_sync.privacy.fields import ADDRESS_KEPT, CANDIDATE_KEPT, CONTACT, fields_of
 
 ALL = "all"
 SHIPMENT = "fields"
 PREFIX = "fields:"
 
 
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(text.split())
-
-
 class Kind(Struct, frozen=True):
     """A kind of object and the values that can be requested for it.
 
-    ``type`` is its type in ``sql/types``, which has all its fields. ``listed`` are the values that specification 4.5
-    lists besides ``all``; if 4.5 does not list the kind, ``listed`` is empty and the fields of the type are requested.
-    ``brings`` maps a listed value to the fields that it brings under other names; ``always`` are fields that come
-    without being requested. ``personal`` values are requested only if addresses are.
+    ``type`` is its type in ``sql/types``, which has all its fields. ``has_all``: 4.5 lists ``all`` for the kind.
+    ``personal`` fields are requested only if addresses are.
 
-    ``table`` holds the rows of the kind; ``parts`` maps a value that is a list to its tables. Objects of a ``shared``
+    ``table`` holds the rows of the kind; ``parts`` maps a field that is a list to its tables. Objects of a ``shared``
     kind come only if they are requested. Other objects come inside their owner even if they are not requested, as a
     reference or with some of their fields.
     """
 
     type: str
     table: str
-    listed: tuple[str, ...] = ()
-    brings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    always: frozenset[str] = frozenset()
+    has_all: bool = True
     personal: frozenset[str] = frozenset()
     parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     shared: bool = False
-
-    def __hash__(self) -> int:
-        return hash((self.type, self.table))  # a mapping has no hash
 
     @property
     def fields(self) -> tuple[str, ...]:
         """Return all fields of the kind except type and id."""
         return tuple(name for name in fields_of(self.type) if name not in {"type", "id"})
 
-    @property
-    def has_all(self) -> bool:
-        """Return whether 4.5 lists ``all`` for the kind."""
-        return bool(self.listed)
-
-    def names(self, *, include_addresses: bool) -> tuple[str, ...]:
-        """Return the values to request instead of ``all``."""
-        return tuple(name for name in self.listed or self.fields if include_addresses or name not in self.personal)
-
-    def granted(self, values: Iterable[str]) -> frozenset[str]:
-        """Return the fields that these values bring."""
-        asked = frozenset(values)
-        if ALL in asked:
-            return frozenset(self.fields)
-        return asked.union(self.always, *(self.brings.get(value, ()) for value in asked))
+    def values(self, *, include_addresses: bool) -> tuple[str, ...]:
+        """Return the values to request."""
+        unwanted = frozenset[str]() if include_addresses else self.personal
+        return (ALL,) if self.has_all and not unwanted else tuple(name for name in self.fields if name not in unwanted)
 
 
 _SHIPMENT = Kind(
     "shipment",
     "shipments",
+    has_all=False,
     parts={
         "items": ("shipment_items", "shipment_item_reservations"),
         "packages": ("packages", "package_items", "package_packaging", "package_collected_data"),
@@ -85,48 +64,31 @@ _SHIPMENT = Kind(
         ),
     },
 )
-_SHIPMENT_ITEM = Kind("shipment_item", "shipment_items", parts={"reservations": ("shipment_item_reservations",)})
+_SHIPMENT_ITEM = Kind(
+    "shipment_item", "shipment_items", has_all=False, parts={"reservations": ("shipment_item_reservations",)}
+)
 _PACKAGE = Kind(
     "shipment_package",
     "packages",
-    _words(
-        "tracking_ref alt_tracking_number alt_tracking_description billable_weight dimensional_weight "
-        "dimensional_weight_divisor total_item_volume total_void_percent container_style num_cartons sscc "
-        "manifest_courier_code items container infill packaging collected_data gallery created_at updated_at"
-    ),
     parts={
         "items": ("package_items",),
         "packaging": ("package_packaging",),
         "collected_data": ("package_collected_data",),
     },
 )
-_PACKAGE_ITEM = Kind(
-    "shipment_package_item",
-    "package_items",
-    _words(
-        "sku name quantity weight hazmat_unit_weight customs_value order_item_id order_item_sku order_item_quantity"
-    ),
-    brings={"order_item_quantity": ("order_item_qty",)},
-)
+_PACKAGE_ITEM = Kind("shipment_package_item", "package_items")
 _PACKING_SOLUTION = Kind(
     "shipment_packing_solution",
     "packing_solutions",
+    has_all=False,
     parts={"containers": ("packing_solution_containers", "packing_solution_container_items")},
 )
-_GALLERY = Kind(
-    "gallery",
-    "galleries",
-    ("basic", "items"),
-    brings={"basic": ("photo_count", "updated_at")},
-    parts={"items": ("gallery_items",)},
-    shared=True,
-)
-_GALLERY_ITEM = Kind(
-    "gallery_item", "gallery_items", _words("url thumbnail_url caption taken_at device_info media_info created_at")
-)
+_GALLERY = Kind("gallery", "galleries", parts={"items": ("gallery_items",)}, shared=True)
+_GALLERY_ITEM = Kind("gallery_item", "gallery_items")
 _ORDER = Kind(
     "order",
     "orders",
+    has_all=False,
     personal=frozenset({"original_address"}),
     parts={
         "items": ("order_items",),
@@ -138,63 +100,30 @@ _ORDER = Kind(
     },
     shared=True,
 )
-_ORDER_ITEM = Kind("order_item", "order_items")
+_ORDER_ITEM = Kind("order_item", "order_items", has_all=False)
 _ADDRESS = Kind(
-    "order_address",
-    "pii_order_addresses",
-    _words("first_name last_name company street city region postcode country telephone email classification is_valid"),
-    personal=frozenset(fields_of("order_address")) - frozenset(ADDRESS_KEPT),
+    "order_address", "pii_order_addresses", personal=frozenset(fields_of("order_address")) - frozenset(ADDRESS_KEPT)
 )
 _CANDIDATE = Kind(
     "order_address_candidate",
     "order_address_candidates",
-    _words("address_id street city region_code postal_code country_code classification"),
     personal=frozenset(fields_of("order_address_candidate")) - frozenset(CANDIDATE_KEPT),
 )
-_HISTORY = Kind(
-    "order_status_history",
-    "order_status_history",
-    _words("status comment notify_merchant user script_id created_at"),
-    brings={"user": ("requester",)},
-)
-_INSTRUCTION = Kind(
-    "order_instruction",
-    "order_instructions",
-    _words("order_id note file_name presentation print_target print_orientation copies_printed"),
-)
-_BRAND = Kind("brand", "brands", _words("code name is_active is_deleted sort_order"), shared=True)
-_MERCHANT = Kind(
-    "merchant",
-    "merchants",
-    _words("code name status created_at updated_at brands default_brand custom_fields"),
-    shared=True,
-)
-_BILLING_GROUP = Kind("third_party_billing_group", "third_party_billing_groups", _words("label status"), shared=True)
-_WAREHOUSE = Kind("warehouse", "warehouses", _words("name is_active abbreviation"), shared=True)
-_RETAILER = Kind(
-    "retailer",
-    "retailers",
-    _words(
-        "code name status fulfillment_model parent_retailer legal_name dba default_duties_payor "
-        "default_shipping_method allowed_shipping_methods routing_guide_notes custom_fields created_at updated_at"
-    ),
-    shared=True,
-)
+_HISTORY = Kind("order_status_history", "order_status_history")
+_INSTRUCTION = Kind("order_instruction", "order_instructions")
+_BRAND = Kind("brand", "brands", shared=True)
+_MERCHANT = Kind("merchant", "merchants", shared=True)
+_BILLING_GROUP = Kind("third_party_billing_group", "third_party_billing_groups", shared=True)
+_WAREHOUSE = Kind("warehouse", "warehouses", shared=True)
+_RETAILER = Kind("retailer", "retailers", shared=True)
 _LOCATION = Kind(
     "retailer_ship_to_location",
     "retailer_ship_to_locations",
-    (*LOCATION_KEPT, *CONTACT),
     personal=frozenset(CONTACT),
     parts=dict.fromkeys(CONTACT, ("pii_retailer_ship_to_contacts",)),
     shared=True,
 )
-_PRODUCT = Kind(
-    "product",
-    "products",
-    ("created_at", "updated_at"),
-    always=frozenset(fields_of("product")) - {"type", "id", "created_at", "updated_at"},
-    shared=True,
-)
+_PRODUCT = Kind("product", "products", shared=True)
 
 _KINDS: dict[str, Kind] = {
     "": _SHIPMENT,
@@ -243,12 +172,11 @@ _PERSONAL_PATHS = frozenset({"order.original_address"})
 
 
 class Parameter(Struct, frozen=True):
-    """One query parameter; ``names`` are its single values, ``first`` are the values to try first."""
+    """One query parameter, with the values that it requests."""
 
     path: str
     kind: Kind
-    names: tuple[str, ...]
-    first: tuple[str, ...]
+    values: tuple[str, ...]
 
     @property
     def name(self) -> str:
@@ -263,120 +191,52 @@ def parameters(*, include_addresses: bool) -> tuple[Parameter, ...]:
     Unless ``include_addresses``, none of them requests personal data.
     """
     return tuple(
-        Parameter(path, kind, names := kind.names(include_addresses=include_addresses), _first(kind, names))
+        Parameter(path, kind, kind.values(include_addresses=include_addresses))
         for path, kind in sorted(_KINDS.items())
         if include_addresses or path not in _PERSONAL_PATHS
     )
 
 
-def parameter(name: str) -> Parameter:
-    """Return the parameter with this name in the query, including its values for personal data."""
-    return _BY_NAME[name]
-
-
-def _first(kind: Kind, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return ``all`` if specification 4.5 lists it for the kind and it adds no personal data; else the names."""
-    return (ALL,) if kind.has_all and set(names) == set(kind.listed) else names
-
-
-_BY_NAME = {parameter.name: parameter for parameter in parameters(include_addresses=True)}
-
-
 class Selection(Struct, frozen=True):
-    """The requested values by parameter, in the order of ``parameters``.
+    """Everything that the tables have columns for, without ``omitted``.
 
-    ``said`` has the service's reasons for refusing other parameters or values.
+    ``omitted`` has the names of the parameters that are left out, each with the service's reason for refusing it.
     """
 
-    asked: tuple[tuple[str, tuple[str, ...]], ...]
     include_addresses: bool
-    said: Mapping[str, str] = {}
+    omitted: Mapping[str, str] = {}
 
     @classmethod
     def whole(cls, *, include_addresses: bool) -> Selection:
-        """Return the selection of everything that the tables have columns for."""
-        return cls(
-            tuple((parameter.name, parameter.first) for parameter in parameters(include_addresses=include_addresses)),
-            include_addresses,
-        )
+        """Return the selection of everything."""
+        return cls(include_addresses)
+
+    @property
+    def asked(self) -> tuple[Parameter, ...]:
+        """Return the requested parameters, each after those that it depends on."""
+        everything = parameters(include_addresses=self.include_addresses)
+        return tuple(parameter for parameter in everything if parameter.name not in self.omitted)
 
     @property
     def params(self) -> tuple[tuple[str, str], ...]:
         """Return the query parameters."""
-        return tuple((name, ",".join(values)) for name, values in self.asked)
-
-    def values(self, name: str) -> tuple[str, ...]:
-        """Return the requested values of a parameter; empty if it is left out."""
-        return next((values for each, values in self.asked if each == name), ())
-
-    def asking(self, name: str, values: Iterable[str]) -> Selection:
-        """Return the selection with these values for one parameter; without values the parameter is left out."""
-        wanted = tuple(values)
-        return replace(
-            self,
-            asked=tuple(
-                (each, wanted if each == name else known) for each, known in self.asked if each != name or wanted
-            ),
-        )
-
-    def dropping(self, name: str) -> Selection:
-        """Return the selection without a parameter, and without those below it if their objects then do not come."""
-        below = [each for each, _ in self.asked if each.startswith(f"{name}.")] if parameter(name).kind.shared else []
-        return self.without([name, *below])
-
-    def without(self, names: Iterable[str]) -> Selection:
-        """Return the selection without these parameters."""
-        out = set(names)
-        return replace(self, asked=tuple(pair for pair in self.asked if pair[0] not in out))
+        return tuple((parameter.name, ",".join(parameter.values)) for parameter in self.asked)
 
     def until(self, count: int) -> Selection:
         """Return the selection with only its first ``count`` parameters, which depend on none of the others."""
-        return replace(self, asked=self.asked[:count])
+        return self._without((parameter.name for parameter in self.asked[count:]), "")
 
-    @property
-    def omitted(self) -> dict[str, str]:
-        """Return the names of data that has columns in the tables but is not requested, each with its refusal.
+    def without(self, refused: Parameter, said: str) -> Selection:
+        """Return the selection without a parameter, and without those below it if their objects then do not come."""
+        names = [parameter.name for parameter in self.asked]
+        below = [name for name in names if refused.kind.shared and name.startswith(f"{refused.name}.")]
+        return self._without([refused.name, *below], said)
 
-        ``fields:order.brand``: no such object is requested; ``fields:order=carrier``: one field is not requested. The
-        refusal is empty if only a parameter above the name was refused.
-        """
-        return {name: self.said.get(name.partition("=")[0], "") for name in self._omitted()}
-
-    def _omitted(self) -> Iterator[str]:
-        for parameter in parameters(include_addresses=self.include_addresses):
-            values = self.values(parameter.name)
-            if not values:
-                yield parameter.name
-                continue
-            granted = parameter.kind.granted(values)
-            yield from (f"{parameter.name}={value}" for value in fields_wanted(parameter) if value not in granted)
+    def _without(self, names: Iterable[str], said: str) -> Selection:
+        return replace(self, omitted={**self.omitted, **dict.fromkeys(names, said)})
 
 
-def fields_wanted(parameter: Parameter) -> tuple[str, ...]:
-    """Return the fields that a parameter brings if nothing is refused."""
-    granted = parameter.kind.granted(parameter.first)
-    return tuple(name for name in parameter.kind.fields if name in granted)
-
-
-def expanded(omitted: Iterable[str]) -> frozenset[str]:
-    """Return the names of omitted data, with the names of all fields of each omitted parameter."""
-    found = set(omitted)
-    for name in found & _BY_NAME.keys():
-        found.update(f"{name}={value}" for value in fields_wanted(_BY_NAME[name]))
-    return frozenset(found)
-
-
-def data_of(names: Iterable[str]) -> str:
-    """Describe the data that these names of one parameter bring: tables, or columns of a table."""
-    fields: list[str] = []
-    for name in names:
-        path, _, value = name.partition("=")
-        kind = _BY_NAME[path].kind
-        if not value:
-            return f"the rows of {kind.table}" if kind.shared else f"the data of {kind.table}"
-        fields.append(value)
-    if not fields:
-        return ""
-    columns = [field for field in fields if field not in kind.parts]
-    parts = [table for field in fields for table in kind.parts.get(field, ())]
-    return " and ".join([*([f"{', '.join(columns)} of {kind.table}"] if columns else []), *parts])
+def data_of(name: str) -> str:
+    """Describe the data that the parameter with this name brings."""
+    kind = _KINDS[name.partition(":")[2]]
+    return f"the {'rows' if kind.shared else 'data'} of {kind.table}"

@@ -200,9 +200,7 @@ refusals = Table(
     Column("service", String(255), primary_key=True),
     Column("api_version", String(16), primary_key=True),
     Column("parameter", String(128), primary_key=True),
-    Column("asked", Text, nullable=False),
     Column("said", Text, nullable=False),
-    Column("since", UtcDateTime, nullable=False),
     Column("tried_at", UtcDateTime, nullable=False),
 )
 

@@ -28,19 +28,14 @@ REFUSALS = [
     (
         "fields:packages.items",
         "fields:items",
-        "fields:order=items",
-        "fields:order=carrier",
         "fields:order.shipping_address",
         "fields:gallery.items",
-        "fields:retailer=all",
-        "fields:retailer=dba",
+        "fields:packing_solution",
     ),
     (
         "fields",
         "fields:packages",
-        "fields:order.items",
-        "fields:order.shipping_address=region",
-        "fields:order.status_history",
+        "fields:order",
         "fields:warehouse",
     ),
 ]
@@ -111,7 +106,7 @@ def assert_equal_but_for(bench, sandbox, data: OmittedData) -> None:
         found = differences(connection, expected)
     allowed = {"galleries", "gallery_items", "warehouses", "products", "brands", "merchants"}
     allowed |= {"third_party_billing_groups", "retailers", "retailer_ship_to_locations"}
-    if len(data.columns_of("orders")) > 3:  # an order that changed while none was requested shows in no other table
+    if "status" in data.columns_of("orders"):  # an order that changed while none was requested shows in no other table
         allowed |= {"orders", "order_items", "order_status_history", "order_instructions", "order_address_candidates"}
     assert [one for one in found if one.split()[0].strip(":") not in allowed] == []
 
@@ -175,4 +170,5 @@ def test_what_the_service_does_not_send_stays_as_it_is(bench, sandbox):
 
 
 def test_the_time_that_ranks_a_version_is_never_that_of_another():
-    assert omitted_data(("fields:order=updated_at", "fields:order=status")).columns_of("orders") == {"status"}
+    columns = omitted_data(("fields:order",)).columns_of("orders")
+    assert ("status" in columns, "updated_at" in columns) == (True, False)

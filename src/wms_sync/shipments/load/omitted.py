@@ -20,8 +20,8 @@ from wms_sync import sql_files
 from wms_sync.catalogue import Table, literal, quote, table
 from wms_sync.grammar import count_of
 from wms_sync.layout import Layout
-from wms_sync.privacy.fields import ADDRESS_KEPT, SHIP_TO
-from wms_sync.service.selection import PREFIX, Kind, Parameter, data_of, expanded, parameters
+from wms_sync.privacy.fields import SHIP_TO
+from wms_sync.service.selection import PREFIX, Kind, data_of, parameters
 from wms_sync.shipments.flatten.window import WindowGroup, files_of, rows_in_files
 from wms_sync.targets.database import records, replace_rows, stored_rows
 
@@ -31,9 +31,11 @@ CHECK = "the_service_sent_what_was_asked_for"
 NOT_SENT, REFUSED = "not sent", "refused"
 ALSO = {"order_address_candidates": ("pii_order_address_candidates",)}
 """By table, other tables that hold further columns of its rows."""
-ADDRESS = "fields:order.shipping_address"
-SHIPPING = frozenset({"fields:order", "fields:order=shipping_address", ADDRESS})
-"""If any of these is omitted, no field of a shipping address arrives."""
+OF_ADDRESSES = {
+    "fields:order.shipping_address": frozenset({"shipping_address_id", *SHIP_TO}),
+    "fields:order.original_address": frozenset({"original_address_id"}),
+}
+"""Columns of ``orders`` that arrive only if the address is requested (specification 2.5)."""
 
 
 class OmittedData(Struct, frozen=True):
@@ -66,50 +68,28 @@ def omitted_data(names: tuple[str, ...]) -> OmittedData:
         for name in dict.fromkeys(parameter.kind.table for parameter in everything):
             places = [parameter for parameter in everything if parameter.kind.table == name]
             kind = places[0].kind
-            fields = _omitted_fields(places, expanded(names))
-            sets.update(part for field in fields for part in kind.parts.get(field, ()))
+            omits = [place.name in names for place in places]
+            # objects of a shared kind come whole from any place that requests them; others always come, but bare
+            if not (all(omits) if kind.shared else any(omits)):
+                continue
+            sets.update(part for parts in kind.parts.values() for part in parts)
             for slug in (name, *ALSO.get(name, ())):
-                if found := frozenset(_columns(table(slug), kind, fields)):
-                    columns[slug] = columns.get(slug, frozenset()) | found
-                if not kind.shared and any(place.name in names for place in places):
+                columns[slug] = frozenset(_columns(table(slug), kind))
+                if not kind.shared:
                     sets.add(slug)
-        if ship_to := _ship_to(expanded(names)):
-            columns["orders"] = columns.get("orders", frozenset()) | ship_to
+        for name in OF_ADDRESSES.keys() & set(names):
+            columns["orders"] = columns.get("orders", frozenset()) | OF_ADDRESSES[name]
     return OmittedData(columns, frozenset(sets))
 
 
-def _ship_to(omitted: frozenset[str]) -> frozenset[str]:
-    """Return the omitted columns of ``orders`` that are taken from the shipping address."""
-    whole = not SHIPPING.isdisjoint(omitted)
-    return frozenset(
-        column for name, column in zip(ADDRESS_KEPT, SHIP_TO, strict=True) if whole or f"{ADDRESS}={name}" in omitted
-    )
-
-
-def _omitted_fields(places: Sequence[Parameter], omitted: frozenset[str]) -> frozenset[str]:
-    """Return the omitted fields of a kind.
-
-    Objects of a shared kind come only from parameters that request them. Other objects always come, but perhaps with
-    only some of their fields.
-    """
-    asked = [place for place in places if place.name not in omitted]
-    bringing = asked if places[0].kind.shared and asked else places
-    return frozenset(
-        field
-        for place in bringing
-        for field in place.kind.fields
-        if place.name in omitted or f"{place.name}={field}" in omitted
-    )
-
-
-def _columns(of: Table, kind: Kind, fields: frozenset[str]) -> Iterator[str]:
-    """Yield the columns that hold these fields or parts of them.
+def _columns(of: Table, kind: Kind) -> Iterator[str]:
+    """Yield the columns that hold the fields of a kind or parts of them.
 
     The column that ranks versions is left out: with a value from another version, this version would rank wrongly.
     """
     for name in of.column_names:
-        owners = [field for field in kind.fields if name == field or name.startswith(f"{field}_")]
-        if owners and max(owners, key=len) in fields and name not in (*of.keys, of.newer):
+        is_of_kind = any(name == field or name.startswith(f"{field}_") for field in kind.fields)
+        if is_of_kind and name not in (*of.keys, of.newer):
             yield name
 
 
@@ -159,7 +139,7 @@ OBJECTS = (
 def record_omitted(connection: duckdb.DuckDBPyConnection, layout: Layout, group: WindowGroup) -> None:
     """Record the omitted data of these windows in ``ops.omitted``."""
     found = {
-        (window.id, name): OmittedName(window.id, name, REFUSED, data_of([name]), said or None)
+        (window.id, name): OmittedName(window.id, name, REFUSED, data_of(name), said or None)
         for window, _ in group
         for name, said in window.omitted.items()
     }
@@ -199,10 +179,10 @@ def _not_sent(connection: duckdb.DuckDBPyConnection, layout: Layout, group: Wind
     )
     rows = connection.execute(statement, files).fetchall()
     for window, name, referring, _ in rows:
-        yield OmittedName(window, name, NOT_SENT, data_of([name]), None, referring)
+        yield OmittedName(window, name, NOT_SENT, data_of(name), None, referring)
     for window in {window for window, *_, nothing_came in rows if nothing_came}:
         for parameter in parameters(include_addresses=True):
-            yield OmittedName(window, parameter.name, NOT_SENT, data_of([parameter.name]))
+            yield OmittedName(window, parameter.name, NOT_SENT, data_of(parameter.name))
 
 
 def _referring(number: int, objects: _Objects) -> str:

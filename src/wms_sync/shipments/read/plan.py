@@ -9,14 +9,13 @@ A backfill that has read everything is not resumed: the same command reads the d
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
 from msgspec import Struct
 
 from wms_sync import cron
 from wms_sync.intervals import Interval, interval, subtract, union
-from wms_sync.service.selection import expanded
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore, Window
 
@@ -83,17 +82,16 @@ def sync_intervals(
     return union((*unread, *below))
 
 
-def omitting(windows: Iterable[Window], omitted: Iterable[str]) -> tuple[Interval, ...]:
+def omitting(windows: Iterable[Window], omitted: Collection[str]) -> tuple[Interval, ...]:
     """Return the intervals whose latest window omits data that is requested now (not in ``omitted``).
 
     Pass ``windows`` in the order in which they were begun.
     """
-    omitted_now = expanded(omitted)
     found: tuple[Interval, ...] = ()
     for window in windows:
         if not window.covers_time or not (found or window.omitted):
             continue
-        if expanded(window.omitted) - omitted_now:
+        if window.omitted.keys() - omitted:
             found = union((*found, window.interval))
         else:
             found = subtract(found, (window.interval,))
