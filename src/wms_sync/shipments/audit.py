@@ -33,7 +33,7 @@ from wms_sync.service.query import Page
 from wms_sync.service.shipments import IDS_PER_REQUEST, ShipmentListing
 from wms_sync.shipments.read.clocks import served_later
 from wms_sync.shipments.read.counts import Counts
-from wms_sync.shipments.read.field_selection import FieldSelection
+from wms_sync.shipments.read.field_selection import remembered
 from wms_sync.shipments.read.listing import Cleaner, is_recent, listing_of, page_size
 from wms_sync.shipments.read.progress import Tally, Warnings
 from wms_sync.shipments.read.quarantined_windows import new_name_without_time
@@ -82,7 +82,7 @@ class SliceReader:
         self._landed = landed
         self._warnings = warnings or Warnings()
         self._listing = listing_of(settings, api, page_size(settings, self._warnings))
-        self._listing.selection = FieldSelection(settings, store).remembered()
+        self._listing.selection = remembered(settings)
         served_later(api, store)
         self._counts = Counts(self._listing, self._warnings)
 

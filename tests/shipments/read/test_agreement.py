@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from tests.conftest import NOW
 from wms_sync.service.errors import Problem, Rejected, Unauthorized
 from wms_sync.service.selection import Selection, parameters
-from wms_sync.shipments.read.field_selection import agree
+from wms_sync.shipments.read.field_selection import Counted, agree
 
 WHOLE = Selection.whole(include_addresses=False)
+ANSWER = (600, NOW)
 EVERYTHING = [parameter.name for parameter in parameters(include_addresses=False)]
 
 
@@ -20,7 +22,7 @@ class Service:
         self.status = status
         self.requests = 0
 
-    def ask(self, asked: Selection) -> str:
+    def ask(self, asked: Selection) -> Counted:
         self.requests += 1
         for name, _ in asked.params:
             if name in self.refused:
@@ -28,7 +30,7 @@ class Service:
                 if self.status == 403:
                     raise Unauthorized("refused the token", status=self.status, problems=problems)
                 raise Rejected(f"{name} was refused", status=self.status, problems=problems)
-        return "answer"
+        return ANSWER
 
 
 @pytest.mark.parametrize(
@@ -48,13 +50,13 @@ def test_only_what_is_refused_is_left_out(refused, below, status):
     selection, answer = agree(service.ask, WHOLE)
     assert sorted(selection.omitted) == sorted([*refused, *below])
     assert all(selection.omitted.values())
-    assert answer == "answer"
+    assert answer == ANSWER
     assert service.requests <= 1 + 8 * len(refused)
 
 
 @pytest.mark.parametrize("status", [400, 404, 414, 422])
 def test_what_field_selection_cannot_mend_stays_an_error(status):
-    def ask(asked: Selection) -> str:
+    def ask(asked: Selection) -> Counted:
         raise Rejected("the filter", status=status, problems=(Problem("parameters", "filter", "is wrong"),))
 
     with pytest.raises(Rejected, match="the filter"):

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from tests.shipments.read.conftest import SHIPMENTS
 from wms_sandbox.field_treatment import FieldTreatment
-from wms_sync.shipments.read.field_selection import FieldSelection, Refusals
+from wms_sync.shipments.read.field_selection import Refusals, remembered
 from wms_sync.shipments.read.raw import read_manifest
 
 BRAND = "fields:order.brand"
@@ -56,7 +56,7 @@ def test_a_name_that_stays_refused_is_tried_once_a_day(bench, sandbox, days):
     assert BRAND in first.warnings[0]
     [window, *_] = bench.store.windows("landed")
     assert window.omitted.keys() == read_manifest(bench.layout, window.id).window.omitted.keys() == {BRAND}
-    assert FieldSelection(bench.settings, bench.store).remembered().omitted == window.omitted, "for audits"
+    assert remembered(bench.settings).omitted == window.omitted, "for audits"
     a_day_passes(bench, days)
     for tries in (1, 0):
         sandbox.sandbox.advance(seconds=60)

@@ -29,33 +29,25 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class Compares(FieldTreatment):
-    """The service reads the bounds of a filter ``later``, cut to a ``unit``.
-
-    ``both``: it cuts the shipment's own time too before it compares.
-    """
+    """The service reads the bounds of a filter ``later``, cut to a ``unit``."""
 
     unit: timedelta = SECOND
     later: timedelta = timedelta(0)
-    both: bool = False
 
     def heard(self, parameters):
         return [(name, BOUND.sub(self._read, text)) for name, text in super().heard(parameters)]
 
     def _read(self, bound: re.Match[str]) -> str:
         moment = datetime.fromisoformat(bound[2]).replace(tzinfo=UTC) + self.later
-        moment -= (moment - EPOCH) % self.unit
-        if self.both and bound[1] == "gt":
-            moment += self.unit - SECOND  # a time cut to the unit is above it from the next unit on
-        return f'{bound[1]}:"{timestamp(moment)}"'
+        return f'{bound[1]}:"{timestamp(moment - (moment - EPOCH) % self.unit)}"'
 
 
 SERVICE = replace(FEWER, shipments=120)
 INEXACT = {
-    "compares minutes": Compares(unit=MINUTE, both=True),
-    "cuts bounds to minutes": Compares(unit=MINUTE),
-    "compares dates": Compares(unit=DAY, both=True),
+    "compares minutes": Compares(unit=MINUTE),
+    "compares dates": Compares(unit=DAY),
     "reads times five hours late": Compares(later=5 * HOUR),
-    "compares dates nine hours early": Compares(unit=DAY, later=-9 * HOUR, both=True),
+    "compares dates nine hours early": Compares(unit=DAY, later=-9 * HOUR),
     "filters by something else": Compares(later=40 * DAY),
 }
 

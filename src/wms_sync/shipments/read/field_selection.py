@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import TypeVar
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
@@ -36,14 +35,13 @@ TRIED_EVERY = timedelta(hours=20)
 """The minimum interval between trials of everything, so that it is tried once a night, however often a sync runs."""
 LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
-T = TypeVar("T")
-Ask = Callable[[Selection], T]
-"""A function that sends one request with a selection, and raises ``StatusError`` if the service refuses it."""
 Counted = tuple[int | None, datetime]
 """The service's count, and the time of its answer."""
+Ask = Callable[[Selection], Counted]
+"""A function that sends one request with a selection, and raises ``StatusError`` if the service refuses it."""
 
 
-def agree(ask: Ask[T], wanted: Selection) -> tuple[Selection, T]:
+def agree(ask: Ask, wanted: Selection) -> tuple[Selection, Counted]:
     """Leave out what the service refuses. Return the selection that it accepts, and its answer.
 
     Raise a refusal that no parameter caused.
@@ -58,7 +56,7 @@ def agree(ask: Ask[T], wanted: Selection) -> tuple[Selection, T]:
             agreed = _without_first_refused(ask, agreed, refusal)
 
 
-def _without_first_refused(ask: Ask[T], selection: Selection, refusal: StatusError) -> Selection:
+def _without_first_refused(ask: Ask, selection: Selection, refusal: StatusError) -> Selection:
     """Return the selection without the first refused parameter, found by bisection."""
     accepted, refused, why = 0, len(selection.asked), refusal
     while refused - accepted > 1:
@@ -70,7 +68,7 @@ def _without_first_refused(ask: Ask[T], selection: Selection, refusal: StatusErr
     return selection.without(selection.asked[refused - 1], _said(why))
 
 
-def _refusal(ask: Ask[T], selection: Selection) -> StatusError | None:
+def _refusal(ask: Ask, selection: Selection) -> StatusError | None:
     """Return the refusal of a selection; None if the service accepts it."""
     try:
         ask(selection)
@@ -131,15 +129,10 @@ def _of(service: str, api_version: str) -> ColumnElement[bool]:
 class FieldSelection:
     """The field selection of one installation, remembered in the state store."""
 
-    def __init__(self, settings: Settings, store: StateStore, warnings: Warnings | None = None) -> None:
+    def __init__(self, settings: Settings, store: StateStore, warnings: Warnings) -> None:
         self._settings = settings
         self._store = store
-        self._warnings = warnings or Warnings()
-
-    def remembered(self) -> Selection:
-        """Return the selection that the service last accepted, without a request."""
-        with Refusals(self._settings.database_url) as memory:
-            return _accepted(self._settings, memory.of(*_whose(self._settings)))
+        self._warnings = warnings
 
     def settle(self, listing: ShipmentListing, start: datetime | None, end: datetime | None) -> Counted:
         """Find a selection that the service accepts, and set it on the listing. Return the result of the test request.
@@ -173,12 +166,17 @@ class FieldSelection:
             )
 
 
+def remembered(settings: Settings) -> Selection:
+    """Return the selection that the service last accepted, without a request."""
+    with Refusals(settings.database_url) as memory:
+        return _accepted(settings, memory.of(*_whose(settings)))
+
+
 def taken_again(settings: Settings, agreed: Selection) -> tuple[str, ...]:
     """Return the refused parameters that the service now accepts. If there are any, the next read tries everything."""
-    with Refusals(settings.database_url) as memory:
-        before = _accepted(settings, memory.of(*_whose(settings)))
-        again = tuple(name for name in before.omitted if name not in agreed.omitted)
-        if again:
+    again = tuple(name for name in remembered(settings).omitted if name not in agreed.omitted)
+    if again:
+        with Refusals(settings.database_url) as memory:
             memory.try_again(*_whose(settings))
     return again
 
@@ -190,9 +188,7 @@ def wanted(settings: Settings) -> Selection:
 
 def _accepted(settings: Settings, refusals: Iterable[Refusal]) -> Selection:
     """Return the selection of everything that the service does not refuse."""
-    whole = wanted(settings)
-    names = {parameter.name for parameter in whole.asked}
-    return replace(whole, omitted={each.parameter: each.said for each in refusals if each.parameter in names})
+    return replace(wanted(settings), omitted={refusal.parameter: refusal.said for refusal in refusals})
 
 
 def _whose(settings: Settings) -> tuple[str, str]:

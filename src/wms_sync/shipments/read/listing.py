@@ -6,9 +6,8 @@ before the first read, and again once a week.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
-from itertools import islice
 
 from msgspec.structs import replace
 
@@ -100,7 +99,10 @@ def found_by_filter(listing: ShipmentListing) -> int | None:
 
     Takes two requests if the filter is exact, up to four if nothing is found. Raise ``FilterMisses`` if none is found.
     """
-    tried = list(islice(_references(listing.first_change_times()), MOST_TRIED))
+    times = ((shipment, change_time(updated_at)) for shipment, updated_at in listing.first_change_times().items())
+    dated = [(shipment, changed_at.replace(microsecond=0)) for shipment, changed_at in times if changed_at is not None]
+    # a filter that compares minutes finds what changed in the first or last second of one, so that comes last
+    tried = sorted(dated, key=lambda shipment: shipment[1].second in {0, 59})[:MOST_TRIED]
     for shipment, changed_at in tried:
         if shipment in listing.first_ids(changed_at, changed_at + timedelta(seconds=1)):
             return shipment
@@ -113,18 +115,3 @@ def found_by_filter(listing: ShipmentListing) -> int | None:
         "filters by something else. Reading by such a filter would lose changes, so nothing is read. Ask the operator "
         "of the service for a filter that compares seconds in UTC."
     )
-
-
-def _references(times: Mapping[int, object]) -> Iterator[tuple[int, datetime]]:
-    """Yield shipments with their change times in whole seconds; those near either end of a minute or day come last.
-
-    Even a filter that compares minutes finds a shipment that changed in the last second of a minute.
-    """
-    read = ((shipment, change_time(updated_at)) for shipment, updated_at in times.items())
-    dated = [(shipment, changed_at.replace(microsecond=0)) for shipment, changed_at in read if changed_at is not None]
-    yield from sorted(dated, key=lambda reference: not _is_inside(reference[1]))
-
-
-def _is_inside(moment: datetime) -> bool:
-    """Return whether a moment is away from both ends of its minute, and of its hour and day in any zone."""
-    return 1 <= moment.second <= 58 and 1 <= moment.minute % 15 <= 13
