@@ -46,8 +46,9 @@ class Kind(Struct, frozen=True):
 
     def values(self, *, include_addresses: bool) -> tuple[str, ...]:
         """Return the values to request."""
-        unwanted = frozenset[str]() if include_addresses else self.personal
-        return (ALL,) if self.has_all and not unwanted else tuple(name for name in self.fields if name not in unwanted)
+        if self.has_all and (include_addresses or not self.personal):
+            return (ALL,)
+        return tuple(name for name in self.fields if include_addresses or name not in self.personal)
 
 
 _SHIPMENT = Kind(
