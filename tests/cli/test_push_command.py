@@ -94,7 +94,7 @@ FILES = {
     "tags.csv": ("name,color", "n1,red1", "n2,blue5"),
     "wrong.csv": ("name,colour", "n1,red1"),
 }
-COLUMNS = ("name  ", "description  ", "color  ", "sort_order  ", "resource_json  ")
+COLUMNS = ("name  ", "description  ", "color  ", "sort_order  ")
 CASES: dict[str, tuple[str, int, tuple[str, ...], dict[str, str], int | None]] = {
     # a command, its exit code, what is shown, other settings, how many entries the ledger has then if there is one
     "retailers": ("push retailers retailers.csv", 0, ("retailers of retailers.csv: 2 created",), {}, 2),

@@ -141,15 +141,9 @@ MISTAKES: list[tuple[str, dict[str, str], str, str]] = [
     ),
     (PAPER, {"infill_options.infill_priority": "first"}, "infill_options.infill_priority", "Must be a whole number"),
     ("Product", {"name": "Mug\0"}, "name", "Has NUL or U+FFFD"),
-    ("Product", {"resource_json": "{"}, "resource_json", "Is not JSON: Expecting property name"),
-    ("Product", {"resource_json": "[]"}, "resource_json", "Must be a JSON object, such as"),
-    ("Product", {"resource_json": '{"sku": "OTHER"}'}, "resource_json", "Has 'OTHER' as sku, but the column sku has"),
-    ("Product", {"resource_json": '{"sku": null}'}, "resource_json", "Has None as sku"),
-    ("Product", {"resource_json": '{"type": null}'}, "resource_json", "Has a type that is not text"),
-    ("Product", {"resource_json": '{"a": 1, "a": 2}'}, "resource_json", "Has the key a twice"),
     ("Product", {"merchant_code": "m01", "merchant_id": "12"}, "merchant_id", "Fills the same field as merchant_code"),
-    ("Product", {"sku": "TWICE"}, "sku", "The same sku, apart from case, is on line 127"),
-    ("Product", {"sku": "twice"}, "sku", "The same sku, apart from case, is on line 125"),
+    ("Product", {"sku": "TWICE"}, "sku", "The same sku, apart from case, is on line 115"),
+    ("Product", {"sku": "twice"}, "sku", "The same sku, apart from case, is on line 113"),
     ("Product", {"name": "Caf\ufffd"}, "name", "Has NUL or U+FFFD, which stands for a letter that was lost"),
 ]
 
@@ -334,63 +328,6 @@ def test_what_is_sent_with_a_warning(tmp_path, kind, lines, bodies, warned):
         assert warning.rule.startswith(says)
 
 
-RAW = [
-    # cells of a product, the JSON beside them, the body
-    ({"name": "Mug"}, {"name": None}, {"name": None}),
-    ({"name": ""}, {"name": ""}, {"name": ""}),
-    ({"weight.value": "1"}, {"weight": {"unit": "kg"}}, {"weight": {"value": 1, "unit": "kg"}}),
-    ({"weight.value": "-1"}, {"weight": {"value": -1}}, {"weight": {"value": -1}}),
-    ({"weight.value": "1"}, {"weight": None}, {"weight": None}),
-    ({"weight.value": "1"}, {"weight": {}}, {"weight": {"value": 1}}),
-    ({}, {"inventory": {}}, {"inventory": {}}),
-    (
-        {"export.customs_value.amount": "5"},
-        {"export": {"customs_value": {"currency": "USD"}, "new": [1]}},
-        {"export": {"customs_value": {"amount": 5, "currency": "USD"}, "new": [1]}},
-    ),
-    ({"barcodes": "1E+05|2"}, {"barcodes": ["1E+05"]}, {"barcodes": ["1E+05"]}),
-    ({"custom_fields.a": "1"}, {"custom_fields": []}, {"custom_fields": []}),
-    ({"type": "Pallet"}, {"type": "PackagingPallet"}, {"type": "PackagingPallet"}),
-    ({"goods_type": "NORMAL"}, {"is_new": {"deep": True}}, {"goods_type": "NORMAL", "is_new": {"deep": True}}),
-    ({"lot_type_id": "FIFO"}, {"lot_type": {"id": 3}}, {"lot_type": {"id": 3}}),
-]
-
-
-@pytest.mark.parametrize(("cells", "said", "body"), RAW)
-def test_json_is_laid_over_the_columns_unchecked(tmp_path, cells, said, body):
-    row = {"sku": "A", "name": "Alpha"} | cells | {"resource_json": json.dumps(said)}
-    text = io.StringIO(newline="")
-    csv.writer(text).writerows([row, row.values()])
-    result = check(read(tmp_path, text.getvalue()), PRODUCTS)
-    assert [one.rule for one in result.violations] == []
-    [record] = result.records
-    assert record.references == ()
-    assert record.body == {"type": "Product", "sku": "A", "name": "Alpha"} | body
-
-
-@pytest.mark.parametrize(
-    ("kind", "lines", "body"),
-    [
-        (
-            LOCATION_TAGS,
-            ("name,color,resource_json", '<b>A</b>,red1,"{""name"": ""A""}"'),
-            {"name": "A", "color": "red1"},
-        ),
-        (
-            RETAILERS,
-            (
-                "code,name,custom_fields.a,custom_fields.c,resource_json",
-                'A,A,1,2,"{""custom_fields"": {""a"": {""id"": 1, ""label"": ""x""}, ""b"": {""value"": 1.5}}}"',
-            ),
-            {"custom_fields": {"c": {"value": 2}, "a": {"id": 1, "label": "x"}, "b": {"value": 1.5}}},
-        ),
-    ],
-)
-def test_json_replaces_single_entries(tmp_path, kind, lines, body):
-    [record] = checked(tmp_path, kind, *lines).records
-    assert body.items() <= record.body.items()
-
-
 SAVED = Path(__file__).parent / "spreadsheets"
 """Files that LibreOffice 7.4 saved in the language of their name: as Windows-1252 with semicolons, and as UTF-8 with
 commas. Each begins and ends with a blank row, and has another blank row and a blank column."""
@@ -437,7 +374,6 @@ COLUMNS = {
 UGLY = st.one_of(
     st.text(max_size=12),
     st.sampled_from(["", "", "", "1", "0.5", "true", "A|B", "{}", "[]", '{"a": {"value": 1}}', "USD", "9" * 5000]),
-    st.sampled_from(['{"name": null}', '{"weight": 1}', '{"custom_fields": {"x": 1}, "type": "Product"}']),
     st.sampled_from(
         [*PRODUCTS.bodies, "R1", "R2", "black1", '[{"code": "x", "value": 1}]', "US:1|CA:2", "ups_GROUND", "\0"]
     ),

@@ -56,12 +56,12 @@ def fields(type_: str, depth: int = 0) -> set[str]:
 @pytest.mark.parametrize(
     ("kind", "specified", "required"),
     [
-        (LOCATION_TAGS, "name description color sort_order resource_json", "name color"),
+        (LOCATION_TAGS, "name description color sort_order", "name color"),
         (
             RETAILERS,
             "type code name status fulfillment_model parent_retailer_code parent_retailer_id legal_name dba "
             "default_duties_payor default_shipping_method allowed_shipping_methods routing_guide_notes custom_fields "
-            "custom_fields.<code> resource_json",
+            "custom_fields.<code>",
             "code name",
         ),
         (PRODUCTS, None, "sku name"),
@@ -75,13 +75,13 @@ def test_a_kind_has_the_specified_columns(kind, specified, required):
 
 
 def test_a_product_has_the_fields_of_the_specification():
-    assert fields("Product") == {*PRODUCT.split(), "resource_json"}
+    assert fields("Product") == {*PRODUCT.split()}
 
 
 @pytest.mark.parametrize("type_", OPTIONS)
 def test_a_packaging_kind_has_the_specified_fields(type_):
     options, named = OPTIONS[type_]
-    assert fields(type_) == {"type", "sku", "name", "is_enabled", "merchant", options, "resource_json"}
+    assert fields(type_) == {"type", "sku", "name", "is_enabled", "merchant", options}
     assert fields(type_, depth=1) == set(named.split())
 
 

@@ -334,52 +334,6 @@ def test_a_doubtful_row_is_sent_with_a_warning(desk):
     assert {step.warnings for step in desk.plan(RETAILERS, path).steps} == {()}, "nothing of them is sent any more"
 
 
-def test_json_is_shown_sent_and_remembered(desk):
-    desk.server.sandbox = Sandbox(LENIENT)
-
-    header = "sku,name,merchant_id,weight.value,resource_json"
-    said = '"{""weight"": {""unit"": ""kg""}, ""season"": null, ""tags"": []}"'
-    path = desk.file(header, f"A,Alpha,12,1.5,{said}")
-    body: dict[str, object] = {
-        "merchant": {"id": 12, "type": "Merchant"},
-        "name": "Alpha",
-        "season": None,
-        "sku": "A",
-        "tags": [],
-        "type": "Product",
-        "weight": {"unit": "kg", "value": 1.5},
-    }
-    [row] = desk.plan(PRODUCTS, path).rows()
-    assert json.loads(row["why"].split("Sends ")[1]) == body
-    assert desk.push(PRODUCTS, path).counts == {Outcome.CREATED: 1}
-    [made] = desk.server.sandbox.products()
-    assert {name: made[name] for name in body} == body
-    assert json.loads(desk.entries()["A"].body) == body
-    assert desk.plan(PRODUCTS, path).counts == {Action.ALREADY_THERE: 1}
-    [step] = desk.plan(PRODUCTS, desk.file(header, 'A,Alpha,12,1.5,"{""weight"": null}"')).steps
-    assert step.action is Action.CHANGED
-    assert [str(change) for change in step.changes] == [
-        "season: null -> nothing",
-        "tags: [] -> nothing",
-        "weight: nothing -> null",
-        'weight.unit: "kg" -> nothing',
-        "weight.value: 1.5 -> nothing",
-    ]
-
-
-def test_a_row_with_json_shows_sent_ids(desk, shown):
-    desk.sync_has_shown(shown)
-    rows = f"a,A,{retailer_code(0)},{{}}", "b,B,a,{}", '"c",C,,{}'
-    said = '"{""dba"": null}"'
-    path = desk.file(f"{CHILD},resource_json", *(row.replace("{}", said) for row in rows))
-    bodies = [json.loads(row["why"].split("Sends ")[1]) for row in desk.plan(RETAILERS, path).rows()]
-    assert [body.get("parent_retailer") for body in bodies] == [
-        {"type": "Retailer", "id": retailer_id(0)},
-        {"type": "Retailer", "id": "the one that a gets"},
-        None,
-    ]
-
-
 def fields(*codes: str) -> dict[str, list[dict[str, object]]]:
     """Custom fields of a product, in the order of their columns; a ledger may have them so."""
     return {"custom_fields": [{"code": code, "value": 1} for code in codes]}
@@ -398,7 +352,6 @@ def fields(*codes: str) -> dict[str, list[dict[str, object]]]:
         ({"a": 1}, {"a": True}, ["a: 1 -> true"]),
         ({"a": "x"}, {"a": None}, ['a: "x" -> null']),
         ({"k": 1}, {"k": 1, "a": None}, ["a: nothing -> null"]),
-        ({"custom_fields": [1]}, {"custom_fields": [{"code": 2}]}, ['custom_fields: [1] -> [{"code": 2}]']),
         (fields("b", "a"), fields("a", "b"), []),
         (fields("b"), fields("a"), ["custom_fields.a.value: nothing -> 1", "custom_fields.b.value: 1 -> nothing"]),
     ],

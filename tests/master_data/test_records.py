@@ -211,17 +211,6 @@ TOGETHER: dict[str, tuple[Kind, tuple[str, ...], str, list[tuple[int, str | None
         "A B",
         [],
     ),
-    "JSON confirms a key that looks damaged": (
-        RETAILERS,
-        (
-            "code,name,resource_json",
-            '1E+05,A,"{""code"": ""1E+05""}"',
-            "1E+06,B,",
-            'Mar-01,C,"{""code"": ""Mar-01""}"',
-        ),
-        "1E+05 Mar-01",
-        [(3, "code", "")],
-    ),
 }
 
 

@@ -1,9 +1,8 @@
 """Check every row of a file by every rule that does not need the service, and report all violations at once.
 
 The cells of a row are nested like the body of its kind and validated by pydantic; errors are mapped back to the columns
-of the file. ``resource_json`` is merged over the resulting body; cells of fields that it sets are not checked. (pandera
-validates a flat frame, but a nested body has to be built from each row as well.) Empty cells are not sent. Whitespace
-around a cell is stripped.
+of the file. (pandera validates a flat frame, but a nested body has to be built from each row as well.) Empty cells are
+not sent. Whitespace around a cell is stripped.
 
 A value that breaks the specification is a violation. So is a value that was damaged before the push, or that can be
 read in two ways. If the specification does not say whether the service accepts a value, the row is sent with a warning,
@@ -22,19 +21,16 @@ from msgspec.structs import replace
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from wms_sync.master_data.columns import Column, FileColumn, Header, Texts, Violation, columns_of, read_header
+from wms_sync.master_data.columns import FileColumn, Header, Texts, Violation, columns_of, read_header
 from wms_sync.master_data.csv_file import GUESSED, CsvFile
 from wms_sync.master_data.fields import (
-    GIVEN,
     NUMBER,
-    Broken,
     Refers,
     has_decimal_comma,
     may_part_thousands,
     no_doubt,
     two_ways,
 )
-from wms_sync.master_data.json_columns import NO_OVERLAY, RAW, Overlay, decides, overlaid, read_overlay
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.records import Record, Reference, duplicate_keys, parents_first
 
@@ -106,16 +102,10 @@ def _rows(
     rivals, doubtful = _rivals(header), [placed for placed in header.placed if placed.column.cell.doubt is not no_doubt]
     columns = [cells.tolist() for cells in texts.values()]
     for line, cells in zip(file.lines, zip(*columns, strict=True), strict=bool(columns)):
-        whole = {placed: text for placed, text in zip(header.placed, cells, strict=True) if text}
-        overlay, wrong = _overlay(file, kind, line, whole)
-        row = (
-            {placed: text for placed, text in whole.items() if not decides(overlay, placed.column.path)}
-            if overlay
-            else whole
-        )
-        type_ = overlay.get("type", kind.type_written(_text(row, "type") or kind.type))
+        row = {placed: text for placed, text in zip(header.placed, cells, strict=True) if text}
+        type_ = kind.type_written(_text(row, "type") or kind.type)
         try:
-            body = _adapter(kind.body(type_)).validate_python(_nested(kind, row, overlay))
+            body = _adapter(kind.body(type_)).validate_python(_nested(kind, row))
         except ValidationError as error:
             found = _ErrorsOfRow(file, kind, header, line, row, type_)
             violations += (
@@ -124,23 +114,10 @@ def _rows(
                 for violation in found.violations(details)
             )
         else:
-            records.append(_record(kind, line, row, body, overlay))
-        violations += wrong
+            records.append(_record(kind, line, row, body))
         violations += _named_twice(file, line, [placed for placed in rivals if placed in row])
         warnings += _doubts(file, line, [(placed, row[placed]) for placed in doubtful if placed in row])
     return records, violations, warnings
-
-
-def _overlay(file: CsvFile, kind: Kind, line: int, row: dict[FileColumn, str]) -> tuple[Overlay, list[Violation]]:
-    """Remove the cell ``resource_json`` from a row; return its overlay and its violations."""
-    placed = next((placed for placed in row if placed.column.name == RAW), None)
-    if placed is None:
-        return NO_OVERLAY, []
-    text = row.pop(placed)
-    try:
-        return read_overlay(text, kind.key, kind.as_stored(_text(row, kind.key))), []
-    except Broken as broken:
-        return NO_OVERLAY, [_violation(file, line, placed, str(broken))]
 
 
 def _text(row: Mapping[FileColumn, str], name: str) -> str:
@@ -178,8 +155,8 @@ def _adapter(shape: type) -> TypeAdapter[dict[str, Any]]:
     return TypeAdapter(shape)
 
 
-def _nested(kind: Kind, row: Mapping[FileColumn, str], overlay: Overlay) -> dict[str, Any]:
-    """Nest the cells of a row like the fields of its body. Mark required fields as given if the overlay sets them."""
+def _nested(kind: Kind, row: Mapping[FileColumn, str]) -> dict[str, Any]:
+    """Nest the cells of a row like the fields of its body."""
     nested: dict[str, Any] = {}
     for placed, text in row.items():
         *above, field = placed.column.place
@@ -187,31 +164,12 @@ def _nested(kind: Kind, row: Mapping[FileColumn, str], overlay: Overlay) -> dict
         for part in above:
             inner = inner.setdefault(part, {})
         inner[field] = text
-    if kind.has_types and "type" not in overlay:
+    if kind.has_types:
         nested.setdefault("type", kind.type)
-    for column in _needed(kind) if overlay else ():
-        group = _group(nested, column)
-        if group is not None and decides(overlay, column.path):
-            group[column.place[-1]] = GIVEN
     return nested
 
 
-@cache
-def _needed(kind: Kind) -> tuple[Column, ...]:
-    return tuple(column for column in columns_of(kind) if column.required or column.with_group)
-
-
-def _group(nested: dict[str, Any], column: Column) -> dict[str, Any] | None:
-    """Return the nested object that contains a column's field; None if the row has none."""
-    inner: Any = nested
-    for part in column.place[:-1]:
-        inner = inner.get(part)
-        if inner is None:
-            return None
-    return inner  # type: ignore[no-any-return]  # of texts nested in dicts
-
-
-def _record(kind: Kind, line: int, row: Mapping[FileColumn, str], body: dict[str, Any], overlay: Overlay) -> Record:
+def _record(kind: Kind, line: int, row: Mapping[FileColumn, str], body: dict[str, Any]) -> Record:
     """Return the record of a valid row. Move its references out of the body."""
     references: list[Reference] = []
     for placed in row:
@@ -222,8 +180,7 @@ def _record(kind: Kind, line: int, row: Mapping[FileColumn, str], body: dict[str
                 inner = inner[part]
             path, ids = ".".join(placed.column.path), ".".join((*above, cell.ids)) if cell.ids else ""
             references.append(Reference(path, placed.written, cell.to, inner.pop(field), cell.many, cell.by_id, ids))
-    body = overlaid(body, overlay)
-    return Record(line, body[kind.key], body, tuple(references), is_raw=bool(overlay))
+    return Record(line, body[kind.key], body, tuple(references))
 
 
 class _ErrorsOfRow(Struct, frozen=True):

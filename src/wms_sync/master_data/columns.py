@@ -21,7 +21,7 @@ from typing_extensions import get_type_hints, is_typeddict
 from wms_sync.grammar import count_of
 from wms_sync.master_data.csv_file import CUSTOM_FIELD, CsvFile
 from wms_sync.master_data.fields import Cell, Refers
-from wms_sync.master_data.json_columns import RAW, WHOLE, CustomFields, overlay_cell
+from wms_sync.master_data.json_columns import WHOLE, CustomFields
 from wms_sync.master_data.kind import Kind
 
 if TYPE_CHECKING:
@@ -75,8 +75,7 @@ def columns_of(kind: Kind) -> tuple[Column, ...]:
             known = found.setdefault(column.name, column)
             if known is not column:
                 found[column.name] = replace(known, types=(*known.types, type_))
-    raw = Column(RAW, (RAW,), overlay_cell(), tuple(kind.bodies), required=False, with_group=False)
-    return (*found.values(), raw)
+    return tuple(found.values())
 
 
 def column_named(kind: Kind, name: str) -> Column | None:
@@ -219,7 +218,7 @@ def _unknown(file: CsvFile, kind: Kind, position: int, name: str) -> Iterator[Vi
         yield _violation(file, written, "Is set by the service and cannot be sent. Remove the column.")
     elif name:
         meant = nearest(kind, name)
-        hint = f"Did you mean {meant}?" if meant else f"Remove or rename it; {RAW} can set fields without a column."
+        hint = f"Did you mean {meant}?" if meant else "Remove or rename it."
         yield _violation(file, written, f"Is not a column of {kind.plural}. {hint}")
     elif _filled(file, position):
         yield _violation(file, written, f"Column {position + 1} has cells but no name. Name or remove it.")

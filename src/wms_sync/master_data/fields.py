@@ -80,8 +80,6 @@ class Broken(ValueError):
 
 NUMBER = "number"
 """The word for the type of a decimal number."""
-GIVEN = object()
-"""Stands for a value that ``resource_json`` sets, which is not checked."""
 
 
 def no_doubt(_cell: str) -> str | None:
@@ -102,7 +100,7 @@ class Cell:
     doubt: Callable[[str], str | None] = field(default=no_doubt, kw_only=True)
 
     def __get_pydantic_core_schema__(self, _source: object, _handler: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.no_info_plain_validator_function(lambda cell: cell if cell is GIVEN else self.parse(cell))
+        return core_schema.no_info_plain_validator_function(self.parse)
 
 
 @dataclass(frozen=True)
@@ -247,7 +245,7 @@ def flag_or_text() -> Cell:
             return None
         return (
             "Is neither true nor false and is sent as text, because the specification does not show the values of the "
-            "option. To send something other than text, use resource_json."
+            "option."
         )
 
     return Cell("true or false", "true or false, yes or no, 1 or 0; other text is sent unchanged", parse, doubt=doubt)
@@ -391,12 +389,12 @@ def _undamaged(cell: str) -> str:
     if _DATE.fullmatch(cell):
         raise Broken(
             "Is a date: spreadsheets turn 1-3, MAR1 or 3/1 into dates. Format the column as text and enter the code "
-            "again. If the code really looks like this, set it in resource_json."
+            "again. A code that really looks like this has to be entered in the service itself."
         )
     if cell.startswith("'"):
         raise Broken(
-            "Begins with an apostrophe, which marks text in spreadsheets. Remove it. If the code really begins with "
-            "an apostrophe, set the code in resource_json."
+            "Begins with an apostrophe, which marks text in spreadsheets. Remove it. A code that really begins with "
+            "one has to be entered in the service itself."
         )
     if odd := _unlike_it_looks(cell):
         raise Broken(f"Has {odd}. Enter the text again by hand.")

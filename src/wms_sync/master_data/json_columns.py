@@ -1,4 +1,4 @@
-"""Columns of JSON: custom fields (specification 2.0), country extensions of a code, and ``resource_json``.
+"""Columns of JSON: custom fields (specification 2.0), and country extensions of a code.
 
 The custom fields of a retailer are an object with a shape for each code: ``{value}``, ``{id, label}``, a list of
 ``{id, label}``, or ``{amount, currency}``. The custom fields of a product are a list of ``{code, value, label?}``. A
@@ -8,11 +8,6 @@ In the column of a code each cell is interpreted by itself: ``true`` and ``false
 a leading zero are an integer, a cell that begins with ``{`` or ``[`` is JSON, and any other cell is text.
 ``{"value": "90210"}`` sends digits as text. A product's list is sent in the order of codes, so the order of columns
 does not change the content.
-
-``resource_json`` is one JSON object per row, an overlay that is merged over the row's other columns. It can set values
-that no other column can: a field that is not in the specification, a different shape, an explicit null, an empty value.
-Its values win and are not checked; fields that it does not name keep the values of their columns. Objects are merged
-field by field; any other value, and an entry of custom fields, replaces the row's value.
 """
 
 from __future__ import annotations
@@ -162,62 +157,6 @@ def _scalar_or_json(cell: str) -> object:
     if cell.casefold() in {"true", "false"}:
         return cell.casefold() == "true"
     return int(cell) if _INTEGER.fullmatch(cell) else cell
-
-
-RAW = "resource_json"
-"""The name of the overlay's column, which accepts any JSON object."""
-Overlay = Mapping[str, Any]
-NO_OVERLAY: Overlay = {}
-_CUSTOM_FIELDS = "custom_fields"
-
-
-def overlay_cell() -> Cell:
-    """Return the rule of the column ``resource_json``."""
-    return Cell("JSON", "object merged over the other columns, also with null, empty and unknown fields", _overlay)
-
-
-def read_overlay(text: str, column: str, key: str) -> Overlay:
-    """Parse the overlay of the row that has ``key`` in its key ``column``. Raise ``Broken`` if it is not valid."""
-    overlay = _overlay(text)
-    if column in overlay and overlay[column] != key:
-        raise Broken(
-            f"Has {overlay[column]!r} as {column}, but the column {column} has {key!r}: make them equal, or remove "
-            f"{column} from the JSON."
-        )
-    if not isinstance(overlay.get("type", ""), str):
-        raise Broken("Has a type that is not text; put it in quotes.")
-    return overlay
-
-
-def decides(overlay: Overlay, path: tuple[str, ...]) -> bool:
-    """Return whether the overlay sets the field at ``path``, or replaces an object that contains the field."""
-    inner: object = overlay
-    for step in path:
-        if not isinstance(inner, Mapping):
-            return True
-        if step not in inner:
-            return False
-        inner = inner[step]
-    return True
-
-
-def overlaid(body: Mapping[str, Any], overlay: Overlay) -> dict[str, Any]:
-    """Return a body with the values of an overlay in place of its own."""
-    merged = dict(body)
-    for name, value in overlay.items():
-        below = merged.get(name)
-        if isinstance(below, dict) and isinstance(value, dict):
-            merged[name] = below | value if name == _CUSTOM_FIELDS else overlaid(below, value)
-        else:
-            merged[name] = value
-    return merged
-
-
-def _overlay(text: str) -> Overlay:
-    overlay = json_value(text)
-    if not isinstance(overlay, dict):
-        raise Broken('Must be a JSON object, such as {"legal_name": null}.')
-    return overlay
 
 
 def extensions() -> Cell:

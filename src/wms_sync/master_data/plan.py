@@ -29,7 +29,7 @@ from wms_sync.master_data.check import Checked
 from wms_sync.master_data.columns import Violation
 from wms_sync.master_data.existing import Existing, Found, made_since, of_entry
 from wms_sync.master_data.kind import Kind
-from wms_sync.master_data.records import Change, Record, Reference, Remote, body, changes, content
+from wms_sync.master_data.records import Change, Record, Reference, Remote, changes, content
 from wms_sync.state.ledger import PRESENT, UNSURE, Entry, State
 
 WITH_RESEND = " with --resend"
@@ -81,21 +81,8 @@ class Step(Struct, frozen=True):
 
     @property
     def explanation(self) -> tuple[str, ...]:
-        """Return the reason, the warnings, and the body to be sent if it contains values of resource_json."""
-        is_raw = self.sends and self.record is not None and self.record.is_raw
-        sent = (f"Sends {self._body}",) if is_raw else ()
-        return (*((self.why,) if self.why else ()), *(f"Warning: {warning}" for warning in self.warnings), *sent)
-
-    @property
-    def _body(self) -> str:
-        """Return the body to be sent, as JSON, with words in place of ids that become known during the push."""
-        assert self.record is not None  # noqa: S101 - only records are sent
-        to_come: dict[tuple[str, str], Remote] = {
-            (reference.kind, key): {"type": reference.kind, "id": f"the one that {key} gets"}
-            for reference in self.record.references
-            for key in reference.keys
-        }
-        return json.dumps(body(self.record, to_come | dict(self.ids)), sort_keys=True, ensure_ascii=False)
+        """Return the reason and the warnings."""
+        return (*((self.why,) if self.why else ()), *(f"Warning: {warning}" for warning in self.warnings))
 
     @property
     def row(self) -> dict[str, Any]:

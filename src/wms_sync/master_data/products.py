@@ -5,8 +5,7 @@ A reference by natural key has two fields here, and a row fills one of them: the
 show which fields are required; here the fields that identify an item are required.
 
 The specification does not show the shape of some packaging options. Those that are flags by their names accept
-booleans; other text is sent unchanged, with a warning. The column ``resource_json`` can set values that no other column
-can.
+booleans; other text is sent unchanged, with a warning.
 """
 
 from __future__ import annotations

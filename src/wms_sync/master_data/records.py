@@ -47,16 +47,12 @@ class Reference(Struct, frozen=True):
 
 
 class Record(Struct, frozen=True):
-    """A row that passes every rule that does not need the service. ``body`` lacks only the references.
-
-    ``is_raw``: part of the body comes from ``resource_json``, which is not checked.
-    """
+    """A row that passes every rule that does not need the service. ``body`` lacks only the references."""
 
     line: int
     key: str
     body: dict[str, Any]
     references: tuple[Reference, ...]
-    is_raw: bool = False
 
 
 MOST_NAMED = 10
@@ -258,23 +254,13 @@ def _place(whole: dict[str, Any], reference: Reference, value: object) -> None:
 
 
 def _fields(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - any JSON
-    if path == "custom_fields" and _is_by_code(value):
+    if path == "custom_fields" and isinstance(value, list):
         value = {entry["code"]: {name: member for name, member in entry.items() if name != "code"} for entry in value}
     if isinstance(value, dict) and value:
         for name, inner in value.items():
             yield from _fields(inner, f"{path}.{name}" if path else name)
     else:
         yield path, value
-
-
-def _is_by_code(value: object) -> bool:
-    """Return whether a value is a product's list of custom fields with distinct codes.
-
-    ``resource_json`` may have set any value in its place.
-    """
-    entries = value if isinstance(value, list) else [None]
-    codes = [entry.get("code") if isinstance(entry, dict) else None for entry in entries]
-    return all(isinstance(code, str) for code in codes) and len(set(codes)) == len(codes)
 
 
 def _shown(value: object) -> str:
