@@ -113,7 +113,6 @@ CASES: dict[str, tuple[str, int, tuple[str, ...], dict[str, str], int | None]] =
     "a call of nothing": ('merchant call product.info ["none"]', 1, ("refused product.info",), MERCHANT, None),
     "a call with an object": ('merchant call warehouse.list {"a":1}', 2, ("must be an array",), MERCHANT, None),
     "a call with half a list": ("merchant call warehouse.list [1", 2, ("is not JSON",), MERCHANT, None),
-    "half a character": ('merchant call warehouse.list ["\\ud800"]', 2, ("has half a character",), MERCHANT, None),
     "a call without a key": ("merchant call warehouse.list", 2, ("WMS_MERCHANT_USERNAME",), {}, None),
     "a call with a wrong key": (
         "merchant call warehouse.list",

@@ -148,17 +148,18 @@ REFUSED: dict[str, tuple[Parse, str, tuple[str, ...]]] = {
             "[{",
         ),
     ),
-    "half JSON": (json_value, "Is not JSON: .* at character 2", ("{",)),
-    "a key twice": (json_value, "Has the key a twice", ('{"a": 1, "a": 2}',)),
-    "a number of 5,000 digits": (json_value, "too many digits", ("[" + "9" * 5000 + "]",)),
-    "NaN": (json_value, "Has NaN, which is not valid JSON", ("[NaN]",)),
-    "a number with more digits": (json_value, "Has a number with more digits", ("[0.1234567890123456789]",)),
-    "nested too deeply": (json_value, "nested too deeply", ("[" * 100_000, "[" * 65 + "]" * 65)),
-    "half a character": (
-        json_value,
-        "Has half a character",
-        (r'[{"a": "\ud83d"}]', r'{"\udc00": 1, "\udc00": 2}'),
-    ),
+    **{
+        f"JSON: {says}": (json_value, f"Is not JSON that can be sent as it is written: .*{says}", cells)
+        for says, cells in {
+            "line 1 column 2": ("{",),
+            r"repeats a key \(b, a, a\)": ('[{"b": 0, "a": 1, "a": 2}]',),
+            "cannot be sent exactly": ("[NaN]", "[-Infinity]", "[1e999]", "[0.1234567890123456789]"),
+            "5000 digits": ("[" + "9" * 5000 + "]",),
+            "recursion": ("[" * 100_000,),
+            "more than 64 levels": ("[" * 65 + "]" * 65,),
+            "surrogates": (r'[{"a": "\ud83d"}]', r'{"\udc00": 1}'),
+        }.items()
+    },
     "a key named twice": (SKUS, "Has A1 twice", ("A1|A1",)),
     "an id named twice": (IDS, "Has 7 twice", ("7|07",)),
     "ids that are none": (IDS, "Must be a whole number", ("1|DC",)),

@@ -17,11 +17,13 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from math import isfinite
 from typing import Any
 
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
+from wms_sync.json_values import shallow
 from wms_sync.master_data.fields import Broken, Cell, letters, parts
 
 WHOLE = ""
@@ -36,7 +38,6 @@ _SHAPES = (
 _DEEPEST = 64
 """The maximum number of levels of JSON, because later readers of a body use recursion."""
 _EXTENSION = re.compile(r"\s*([a-z]{2})\s*:\s*([^:|]*[^:|\s])\s*", re.IGNORECASE | re.ASCII)
-_HALF_CHARACTER = re.compile(r"[\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -187,55 +188,26 @@ def _extension_objects(value: object) -> list[dict[str, str]]:
 
 
 def json_value(cell: str) -> Any:  # noqa: ANN401 - any JSON there is
-    """Parse a JSON cell strictly. Raise ``Broken`` also for inexact numbers, repeated keys and lone surrogates."""
+    """Parse a JSON cell. Raise ``Broken`` for whatever could not be sent exactly as it is written."""
     try:
-        found = json.loads(
-            cell, parse_float=_json_number, parse_constant=_no_number, object_pairs_hook=_object_without_repeats
-        )
-    except json.JSONDecodeError as error:
-        raise Broken(f"Is not JSON: {error.msg} at character {error.pos + 1}.") from None
-    except RecursionError:
-        raise _too_deep() from None
-    except ValueError as error:  # a whole number of more digits than Python reads
-        raise error if isinstance(error, Broken) else Broken("Has a number with too many digits.") from None
-    _look_inside(found, _DEEPEST)
+        found = json.loads(cell, parse_float=_exact, parse_constant=_exact, object_pairs_hook=_without_repeats)
+        json.dumps(found, ensure_ascii=False).encode()  # fails for half a surrogate pair
+        if shallow(found, _DEEPEST) != found:
+            raise ValueError(f"it has more than {_DEEPEST} levels")
+    except (ValueError, RecursionError) as error:
+        raise Broken(f"Is not JSON that can be sent as it is written: {error}.") from None
     return found
 
 
-def _json_number(literal: str) -> float:
+def _exact(literal: str) -> float:
     found = float(literal)
-    if Decimal(repr(found)) != Decimal(literal):
-        raise Broken(f"Has a number with more digits than can be sent exactly: {literal}.")
+    if not isfinite(found) or Decimal(repr(found)) != Decimal(literal):
+        raise ValueError(f"{literal} cannot be sent exactly")
     return found
 
 
-def _no_number(literal: str) -> object:
-    raise Broken(f"Has {literal}, which is not valid JSON.")
-
-
-def _object_without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = {_whole_characters(key): value for key, value in pairs}
+def _without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
     if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise Broken(f"Has the key {next(key for key in keys if keys.count(key) > 1)} twice.")
+        raise ValueError(f"an object repeats a key ({', '.join(key for key, _ in pairs)})")
     return found
-
-
-def _look_inside(value: object, levels: int) -> None:
-    if isinstance(value, str):
-        _whole_characters(value)
-    elif isinstance(value, dict | list):
-        if levels == 0:
-            raise _too_deep()
-        for inner in value.values() if isinstance(value, dict) else value:
-            _look_inside(inner, levels - 1)
-
-
-def _whole_characters(text: str) -> str:
-    if half := _HALF_CHARACTER.search(text):
-        raise Broken(f"Has half a character, \\u{ord(half[0]):x}. Write the whole character or both of its halves.")
-    return text
-
-
-def _too_deep() -> Broken:
-    return Broken(f"Is JSON that is nested too deeply; at most {_DEEPEST} levels are allowed.")

@@ -209,7 +209,7 @@ def content(record: Record) -> str:
 
 def digest(text: str) -> str:
     """Return the SHA-256 of a record's content, in hexadecimal."""
-    return hashlib.sha256(text.encode("utf-8", errors="surrogatepass")).hexdigest()
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def body(record: Record, ids: Ids) -> dict[str, Any]:
