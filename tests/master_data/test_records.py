@@ -88,7 +88,7 @@ TOGETHER: dict[str, tuple[Kind, tuple[str, ...], str, list[tuple[int, str | None
     "parents go first": (
         RETAILERS,
         (TREE, "Z,Z,", "C,C,B", "Y,Y,ELSEWHERE", "B,B,A", "A,A,", "X,X,"),
-        "Z A B C Y X",
+        "Z A X Y B C",
         [],
     ),
     "products go before their boxes": (
@@ -103,8 +103,8 @@ TOGETHER: dict[str, tuple[Kind, tuple[str, ...], str, list[tuple[int, str | None
         "E",
         [
             (2, "parent_retailer_code", f"{CIRCLE}A -> B -> C -> A. Remove one of these references."),
-            (3, "parent_retailer_code", f"{CIRCLE}B -> C -> A -> B."),
-            (4, "parent_retailer_code", f"{CIRCLE}C -> A -> B -> C."),
+            (3, "parent_retailer_code", f"{CIRCLE}A -> B -> C -> A."),
+            (4, "parent_retailer_code", f"{CIRCLE}A -> B -> C -> A."),
             (5, "parent_retailer_code", "The retailer A on line 2 is rejected too. Correct that line first."),
         ],
     ),
@@ -113,6 +113,17 @@ TOGETHER: dict[str, tuple[Kind, tuple[str, ...], str, list[tuple[int, str | None
         (TREE, "A,A,A"),
         "",
         [(2, "parent_retailer_code", "The retailer A refers to itself.")],
+    ),
+    "two circles": (
+        RETAILERS,
+        (TREE, "A,A,B", "B,B,A", "C,C,D", "D,D,C"),
+        "",
+        [
+            (2, "parent_retailer_code", CIRCLE),
+            (3, "parent_retailer_code", CIRCLE),
+            (4, "parent_retailer_code", "The retailer D on line 5 is rejected too."),
+            (5, "parent_retailer_code", "The retailer C on line 4 is rejected too."),
+        ],
     ),
     "two circles that share a member": (
         PRODUCTS,
@@ -230,7 +241,7 @@ def test_a_message_names_the_first_of_many(tmp_path):
     assert violations(same)[0] == (2, "code", f"The same code is on lines {lines}. Keep one of the rows.")
     circle = family(tmp_path, *[(str(one), str((one + 1) % 2000)) for one in range(2000)])
     assert violations(circle)[1995][2] == (
-        "Refers in a circle: 1995 -> 1996 -> 1997 -> 1998 -> 1999 -> 0 -> 1 -> 2 -> 3 -> 4 -> ... -> 1995. "
+        "Refers in a circle: 0 -> 1 -> 2 -> 3 -> 4 -> 5 -> 6 -> 7 -> 8 -> 9 -> ... -> 0. "
         "Remove one of these references."
     )
 

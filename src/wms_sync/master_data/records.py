@@ -16,6 +16,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
+from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
@@ -85,22 +86,36 @@ def _but_for(alike: pd.Series[str]) -> str:
 
 
 class Ordered(Struct, frozen=True):
-    """The records to send, parents first and otherwise as in the file, and the violations of all other records."""
+    """The records to send, parents before children, and the violations of all other records."""
 
     records: tuple[Record, ...]
     violations: tuple[Violation, ...]
 
 
 def parents_first(kind: Kind, records: Sequence[Record], rejected: Mapping[str, int]) -> Ordered:
-    """Put parents before children. ``rejected`` has the keys of rows that break a rule, with their lines."""
+    """Put parents before children. ``rejected`` has the keys of rows that break a rule, with their lines.
+
+    If rows refer in circles, name one circle. The rows of other circles count as children of rejected rows.
+    """
     by_key = {record.key: record for record in records}
+    sorter = TopologicalSorter(
+        {key: [parent for parent, _ in _parents(kind, by_key[key]) if parent != key] for key in by_key}
+    )
+    circle: list[str] = []
+    try:
+        sorter.prepare()
+    except CycleError as error:
+        circle = error.args[1][::-1]  # each row refers to the next, and the last row is the first
+    order: dict[str, None] = {}
+    while ready := sorter.get_ready():
+        order |= dict.fromkeys(ready)
+        sorter.done(*ready)
+    blocked = [key for key in by_key if key not in order]
+    out = {**rejected, **{key: by_key[key].line for key in blocked}}
     kept: list[Record] = []
     violations: list[Violation] = []
-    out = dict(rejected)
-    order, circles = _walk(kind, by_key)
-    for record in order:
-        wrong = circles.get(record.key) or next(_troubled_parents(kind, record, out, by_key), None)
-        if wrong:
+    for record in (by_key[key] for key in (*order, *blocked) if key in by_key):
+        if wrong := next(_troubled_parents(kind, record, by_key, out, circle), None):
             violations.append(wrong)
             out[record.key] = record.line
         else:
@@ -117,63 +132,22 @@ def _parents(kind: Kind, record: Record) -> Iterator[tuple[str, Reference]]:
     )
 
 
-def _walk(kind: Kind, by_key: Mapping[str, Record]) -> tuple[list[Record], dict[str, Violation]]:
-    """Return all records, each after its parents and otherwise as in the file; and violations for cycles, by key.
-
-    Search depth first without recursion, because a chain of parents may be longer than Python's stack.
-    """
-    done: dict[str, Record] = {}
-    circles: dict[str, Violation] = {}
-    for first in by_key:
-        path = {first: _parents(kind, by_key[first])} if first not in done else {}
-        while path:
-            here = next(reversed(path))
-            parent = next((key for key, _ in path[here] if key in by_key and key not in done), None)
-            if parent is None:
-                done[here] = by_key[here]
-                del path[here]
-            elif parent in path:
-                members = list(path)[list(path).index(parent) :]
-                circles |= {member: _circle(kind, by_key[member], members) for member in members}
-            else:
-                path[parent] = _parents(kind, by_key[parent])
-    return list(done.values()), circles
-
-
-def _circle(kind: Kind, record: Record, members: Sequence[str]) -> Violation:
-    start = members.index(record.key)
-    turned = [*members[start : start + MOST_NAMED], *members[: max(0, start + MOST_NAMED - len(members))]][
-        : len(members)
-    ]
-    reference = next(parent for key, parent in _parents(kind, record) if key == turned[1 % len(turned)])
-    if len(members) == 1:
-        return Violation(
-            record.line, reference.column, record.key, f"The {kind.singular} {record.key} refers to itself."
-        )
-    way = " -> ".join([*turned, *(["..."] if len(members) > len(turned) else []), record.key])
-    return Violation(
-        record.line, reference.column, turned[1], f"Refers in a circle: {way}. Remove one of these references."
-    )
-
-
 def _troubled_parents(
-    kind: Kind, record: Record, out: Mapping[str, int], by_key: Mapping[str, Record]
+    kind: Kind, record: Record, by_key: Mapping[str, Record], out: Mapping[str, int], circle: Sequence[str]
 ) -> Iterator[Violation]:
     for key, reference in _parents(kind, record):
-        if key in out:
-            yield Violation(
-                record.line,
-                reference.column,
-                key,
-                f"The {kind.singular} {key} on line {out[key]} is rejected too. Correct that line first.",
-            )
+        if key == record.key:
+            rule = f"The {kind.singular} {key} refers to itself."
+        elif key in circle and record.key in circle:
+            way = [*circle[:MOST_NAMED], "...", circle[-1]] if len(circle) > MOST_NAMED else circle
+            rule = f"Refers in a circle: {' -> '.join(way)}. Remove one of these references."
+        elif key in out:
+            rule = f"The {kind.singular} {key} on line {out[key]} is rejected too. Correct that line first."
         elif kind.inactive and key in by_key and by_key[key].body.get("status") == kind.inactive:
-            yield Violation(
-                record.line,
-                reference.column,
-                key,
-                f"The {kind.singular} {key} on line {by_key[key].line} is {kind.inactive} and cannot be a parent.",
-            )
+            rule = f"The {kind.singular} {key} on line {by_key[key].line} is {kind.inactive} and cannot be a parent."
+        else:
+            continue
+        yield Violation(record.line, reference.column, key, rule)
 
 
 Remote = Mapping[str, Any]
