@@ -10,7 +10,6 @@ from datetime import UTC, datetime, timedelta
 import duckdb
 import pytest
 from msgspec import structs
-from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from tests.conftest import CONFIG, queried
@@ -19,7 +18,7 @@ from wms_sandbox.app import Sandbox
 from wms_sandbox.identities import retailer_code, retailer_id
 from wms_sync.cli.views import plan_lines
 from wms_sync.master_data.create import Outcome
-from wms_sync.master_data.existing import KEYS_WITHOUT_PAGES, ROWS_PER_PAGE
+from wms_sync.master_data.existing import ROWS_PER_PAGE
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.kinds import RETAILERS
 from wms_sync.master_data.plan import Action
@@ -247,22 +246,6 @@ def test_a_silent_merchant_api_holds_dependent_rows_up(desk, answer, told):
     assert told in note
     desk.server.sandbox.intercept = None
     assert desk.push(RETAILERS, path).exit_code == 0
-
-
-def test_a_merchant_api_without_paging_is_asked_without(desk):
-    desk.set(**MERCHANT)
-
-    async def no_options(request: Request) -> Response | None:
-        if request.url.path != "/api/jsonrpc" or len(json.loads(await request.body())["params"][2]) == 1:
-            return None
-        return rpc_error(-32602, "Invalid params.")
-
-    path = desk.file("code,name,parent_retailer_code", *(f"a{at},A,{retailer_code(at)}" for at in range(12)))
-    with_pages = desk.plan(RETAILERS, path)
-    desk.server.sandbox.intercept = no_options
-    without = desk.plan(RETAILERS, path)
-    assert (without.counts, without.unasked) == (with_pages.counts, ())
-    assert without.counts[Action.CREATE] > KEYS_WITHOUT_PAGES
 
 
 def rpc_page(*rows: tuple[object, str]) -> Response:

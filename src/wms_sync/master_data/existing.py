@@ -26,7 +26,7 @@ from wms_sync.json_values import identity
 from wms_sync.master_data.check import Checked
 from wms_sync.master_data.kind import MerchantMethod
 from wms_sync.master_data.kinds import KINDS
-from wms_sync.service.errors import AccessDenied, ApiError, CallFailed, ProtocolError, SessionExpired
+from wms_sync.service.errors import ApiError, ProtocolError
 from wms_sync.service.merchant import MerchantApi
 from wms_sync.state.ledger import CLOCKS_DIFFER, PRESENT, UNSURE, Entry, PushLedger
 from wms_sync.state.store import Observation
@@ -191,9 +191,6 @@ KEYS_PER_CALL = 100
 ROWS_PER_PAGE = 100
 MOST_PAGES = 100
 """More pages than a hundred keys need. A service that ignores filter and page would otherwise be read without end."""
-KEYS_WITHOUT_PAGES = 10
-"""The number of keys in a call without paging. Their rows fit on one page, whatever its size."""
-METHOD_NOT_FOUND = -32601
 
 Row = Mapping[str, Any]
 
@@ -210,7 +207,6 @@ class MerchantLookup:
     def __init__(self, api: MerchantApi) -> None:
         self.failures: dict[str, str] = {}
         self._api = api
-        self._takes_pages = True
 
     def find(self, type_: str, keys: Iterable[str]) -> Mapping[str, tuple[Found, ...]]:
         """Return all matches, by key. A sku may have several matches."""
@@ -219,7 +215,8 @@ class MerchantLookup:
             return {}
         found: dict[str, tuple[Found, ...]] = {}
         try:
-            for part in _parts(keys, KEYS_PER_CALL):
+            wanted = iter(keys)
+            while part := list(islice(wanted, KEYS_PER_CALL)):
                 for row in self._rows(method, part):
                     key = row.get(method.key)
                     if key in part:
@@ -235,26 +232,14 @@ class MerchantLookup:
         return found
 
     def _rows(self, method: MerchantMethod, keys: list[str]) -> list[Row]:
-        """Fetch rows page by page, or for a few keys at a time if the service refuses paging parameters."""
-        if self._takes_pages:
-            try:
-                return self._pages(method, keys)
-            except CallFailed as error:
-                if isinstance(error, AccessDenied | SessionExpired) or error.code == METHOD_NOT_FOUND:
-                    raise
-                self._takes_pages = False
-        parts = _parts(keys, KEYS_WITHOUT_PAGES)
-        return [row for part in parts for row in _listed(method, self._api.call(method.name, [_filter(method, part)]))]
-
-    def _pages(self, method: MerchantMethod, keys: list[str]) -> list[Row]:
         """Fetch pages until a page has no new row, or until every key was found and a page is not full.
 
         A page may be shorter than requested, and a service that ignores ``page`` sends the same page again.
         """
         rows: list[Row] = []
         for page in range(1, MOST_PAGES + 1):
-            options = {"limit": ROWS_PER_PAGE, "page": page}
-            shown = _listed(method, self._api.call(method.name, [_filter(method, keys), options]))
+            arguments = [{method.key: {"in": keys}}, {"limit": ROWS_PER_PAGE, "page": page}]
+            shown = _listed(method, self._api.call(method.name, arguments))
             new = [row for row in shown if row not in rows]
             rows += new
             is_last = len(shown) < ROWS_PER_PAGE and {row.get(method.key) for row in rows} >= set(keys)
@@ -264,16 +249,6 @@ class MerchantLookup:
             f"The Merchant API answered {method.name} for {count_of(len(keys), 'key')} with "
             f"more than {MOST_PAGES} pages."
         )
-
-
-def _parts(keys: Iterable[str], size: int) -> Iterator[list[str]]:
-    wanted = iter(keys)
-    while part := list(islice(wanted, size)):
-        yield part
-
-
-def _filter(method: MerchantMethod, keys: list[str]) -> dict[str, object]:
-    return {method.key: {"in": keys}}
 
 
 def _listed(method: MerchantMethod, result: object) -> list[Row]:
