@@ -27,6 +27,8 @@ BOX, TAPE, SERIAL, WRAP, PAPER = (
 )
 MISTAKES: list[tuple[str, dict[str, str], str, str]] = [
     # type of the row, what is wrong in it, the column that must be named, what must be said
+    ("Product", {"sku": "TWICE"}, "sku", "The same sku, apart from case, is on line 5"),
+    ("Product", {"sku": "twice"}, "sku", "The same sku, apart from case, is on line 3"),
     ("Product", {"sku": ""}, "sku", "Must be filled."),
     ("Product", {"name": "#N/A"}, "name", "Is the error of a spreadsheet formula"),
     ("Product", {"sku": "4.01E+12"}, "sku", "Was shortened by a spreadsheet"),
@@ -76,7 +78,6 @@ MISTAKES: list[tuple[str, dict[str, str], str, str]] = [
     ("Product", {"export.country_of_manufacture": "USA"}, "export.country_of_manufacture", "2 letters of a country"),
     ("Product", {"export.hs_base_code": "6.9E+05"}, "export.hs_base_code", "Was shortened"),
     ("Product", {"export.hs_country_extension": "US4050"}, "export.hs_country_extension", "US:4050|CA:10"),
-    ("Product", {"export.hs_country_extension": "[{}]"}, "export.hs_country_extension", "Must be JSON such as"),
     ("Product", {"regulated_goods.regulation_id": "-3"}, "regulated_goods.regulation_id", "Must be between 1 and"),
     ("Product", {"regulated_goods.net_weight.value": "heavy"}, "regulated_goods.net_weight.value", "Must be a number"),
     ("Product", {"regulated_goods.regulation_units": "1.5"}, "regulated_goods.regulation_units", "whole number"),
@@ -89,8 +90,8 @@ MISTAKES: list[tuple[str, dict[str, str], str, str]] = [
     (
         "Product",
         {"custom_fields": '[{"code": "season", "value": 1}]', "custom_fields.season": "fall"},
-        "custom_fields",
-        "Has the field season, which also has its own column",
+        "custom_fields.season",
+        "Fills the same field as custom_fields; fill it once.",
     ),
     ("Product", {"container_options.container_style": "bag"}, "container_options.container_style", f"Belongs to {BOX}"),
     (
@@ -142,8 +143,6 @@ MISTAKES: list[tuple[str, dict[str, str], str, str]] = [
     (PAPER, {"infill_options.infill_priority": "first"}, "infill_options.infill_priority", "Must be a whole number"),
     ("Product", {"name": "Mug\0"}, "name", "Has NUL or U+FFFD"),
     ("Product", {"merchant_code": "m01", "merchant_id": "12"}, "merchant_id", "Fills the same field as merchant_code"),
-    ("Product", {"sku": "TWICE"}, "sku", "The same sku, apart from case, is on line 115"),
-    ("Product", {"sku": "twice"}, "sku", "The same sku, apart from case, is on line 113"),
     ("Product", {"name": "Caf\ufffd"}, "name", "Has NUL or U+FFFD, which stands for a letter that was lost"),
 ]
 

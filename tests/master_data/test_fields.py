@@ -3,17 +3,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from decimal import Decimal
-from typing import Annotated, Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import TypeAdapter, ValidationError
 
 from wms_sync.master_data import fields
 from wms_sync.master_data.fields import Broken
-from wms_sync.master_data.json_columns import WHOLE as WHOLE_OBJECT
-from wms_sync.master_data.json_columns import extensions, json_value, product_fields, retailer_fields
+from wms_sync.master_data.json_columns import json_value, product_fields, retailer_fields
 
 NUMBER, FLAG, WHOLE, CODE, TAG = (
     fields.exact_number,
@@ -30,12 +27,13 @@ METHOD, OPTION, BARCODE, HS_CODE = (
     fields.barcode(),
     fields.hs_code(),
 )
-SKU = fields.refers("Product", "x_sku", by="a sku", ids="x_ids").parse
-SKUS = fields.refers("Product", "skus", many=True, by="SKU", ids="ids").parse
+SKU = fields.refers("x", "Product", key="x_sku", ids="x_id", by="a sku")["x_sku"].parse
+SKUS = fields.refers("x", "Product", key="x_skus", ids="x_ids", by="SKU", many=True)["x_skus"].parse
 ID, IDS = (
-    fields.refers_by_id("LotType", "id").parse,
-    fields.refers_by_id("Warehouse", "ids", many=True, field="warehouses").parse,
+    fields.refers_by_id("lot_type", "LotType").parse,
+    fields.refers_by_id("warehouses", "Warehouse", many=True).parse,
 )
+RETAILER, PRODUCT = retailer_fields(), product_fields()
 EXTENSIONS = [{"country_id": "US", "extension": "4050"}, {"country_id": "CA", "extension": "10"}]
 DEEPEST = "[" * 64 + "]" * 64
 Parse = Callable[[str], object]
@@ -79,12 +77,55 @@ TAKEN: dict[str, tuple[Parse, dict[str, object]]] = {
     ),
     "a barcode": (BARCODE.parse, {"4006381333931": "4006381333931"}),
     "a list": (fields.listed(fields.code()).parse, {"0123 | 0456": ["0123", "0456"]}),
-    "countries": (extensions().parse, {"us:4050 | CA:10": EXTENSIONS, json.dumps(EXTENSIONS): EXTENSIONS}),
+    "countries": (fields.extensions().parse, {"us:4050 | CA:10": EXTENSIONS}),
     "JSON": (json_value, {r'["\ud83d\ude9a"]': ["🚚"], DEEPEST: json.loads(DEEPEST)}),
     "natural keys": (SKUS, {"A1|B2": ("A1", "B2")}),
-    "a natural key with a bar": (fields.refers("Retailer", "code", by="code", ids="id").parse, {"A|B": ("A|B",)}),
+    "a natural key with a bar": (SKU, {"A|B": ("A|B",)}),
     "ids": (IDS, {"1 | 12": ("1", "12")}),
     "an id": (ID, {"007": ("7",)}),
+    "a custom field of a retailer": (
+        RETAILER.single.parse,
+        {
+            "true": {"value": True},
+            "FALSE": {"value": False},
+            "42": {"value": 42},
+            "-7": {"value": -7},
+            "0": {"value": 0},
+            "0042": {"value": "0042"},
+            "1.5": {"value": "1.5"},
+            "yes": {"value": "yes"},
+            "9" * 30: {"value": "9" * 30},
+            '{"value": "90210"}': {"value": "90210"},
+            '{"id": 3, "label": "Gold"}': {"id": 3, "label": "Gold"},
+            '[{"id": 1, "label": "Web"}, {"id": "2", "label": ""}]': [
+                {"id": 1, "label": "Web"},
+                {"id": "2", "label": ""},
+            ],
+            '{"amount": 12.50, "currency": "usd"}': {"amount": 12.5, "currency": "USD"},
+        },
+    ),
+    "custom fields of a retailer": (
+        RETAILER.parse,
+        {'{"a": {"value": 1}, "b": [{"id": 1, "label": "x"}]}': {"a": {"value": 1}, "b": [{"id": 1, "label": "x"}]}},
+    ),
+    "a custom field of a product": (
+        PRODUCT.single.parse,
+        {
+            "7": {"value": 7},
+            '{"value": "x", "label": "D"}': {"value": "x", "label": "D"},
+            '{"anything": [1, {"z": true}]}': {"value": {"anything": [1, {"z": True}]}},
+            '{"code": "x", "value": 1}': {"value": {"code": "x", "value": 1}},
+        },
+    ),
+    "custom fields of a product": (
+        PRODUCT.parse,
+        {
+            '[{"code": "a", "value": null}, {"code": "b", "value": [1.5], "label": "B"}]': {
+                "a": {"value": None},
+                "b": {"value": [1.5], "label": "B"},
+            }
+        },
+    ),
 }
 REFUSED: dict[str, tuple[Parse, str, tuple[str, ...]]] = {
     # what is read, what is said, and the cells of which it is said
@@ -135,18 +176,9 @@ REFUSED: dict[str, tuple[Parse, str, tuple[str, ...]]] = {
     ),
     "an empty entry": (fields.listed(fields.code()).parse, "Has an empty entry", ("|a", "a|", "a||b")),
     "no countries": (
-        extensions().parse,
-        "Must|Is not JSON",
-        (
-            "US",
-            "USA:1",
-            "US:",
-            "US:1|CA",
-            "[1]",
-            '[{"country_id": "US"}]',
-            '[{"country_id": "US", "extension": 1}]',
-            "[{",
-        ),
+        fields.extensions().parse,
+        "Must be a 2-letter country and its extension",
+        ("US", "USA:1", "US:", "US:1|CA"),
     ),
     **{
         f"JSON: {says}": (json_value, f"Is not JSON that can be sent as it is written: .*{says}", cells)
@@ -160,6 +192,42 @@ REFUSED: dict[str, tuple[Parse, str, tuple[str, ...]]] = {
             "surrogates": (r'[{"a": "\ud83d"}]', r'{"\udc00": 1}'),
         }.items()
     },
+    **{
+        f"no custom field of a retailer: {says}": (RETAILER.single.parse, says, cells)
+        for says, cells in {
+            'Must be {"value": ...} with true, false, a whole number or text': (
+                '{"value": 1.5}',
+                '{"value": null}',
+                '{"value": 1, "label": "one"}',
+                '{"id": 3}',
+                '{"id": true, "label": "x"}',
+                '{"id": 3, "label": 4}',
+                "{}",
+            ),
+            "Must be a list of choices": ("[1, 2]", '[{"id": 1}]'),
+            "Must have a number as amount, without quotes": (
+                '{"amount": "12", "currency": "USD"}',
+                '{"amount": true, "currency": "USD"}',
+            ),
+            "Must be the 3 letters of a currency code": ('{"amount": 12, "currency": "US"}',),
+            "Must have a currency code in quotes": ('{"amount": 12, "currency": 1}',),
+            "Is not JSON": ("{no json",),
+        }.items()
+    },
+    "no object by code": (RETAILER.parse, "Must be a JSON object by code", ("[]",)),
+    "a code without a shape": (RETAILER.parse, r'b: Must be {"value": ...}', ('{"a": {"value": 1}, "b": "flat"}',)),
+    "no list of codes": (
+        PRODUCT.parse,
+        "Must be a JSON list",
+        (
+            '{"code": "a", "value": 1}',
+            '[{"code": "a"}]',
+            '[{"code": "", "value": 1}]',
+            '[{"code": "a", "value": 1, "label": 2}]',
+            '[{"code": "a", "value": 1, "note": ""}]',
+        ),
+    ),
+    "a code twice": (PRODUCT.parse, "Has a code twice", ('[{"code": "a", "value": 1}, {"code": "a", "value": 2}]',)),
     "a key named twice": (SKUS, "Has A1 twice", ("A1|A1",)),
     "an id named twice": (IDS, "Has 7 twice", ("7|07",)),
     "ids that are none": (IDS, "Must be a whole number", ("1|DC",)),
@@ -222,117 +290,6 @@ def test_what_is_sent_with_a_doubt(kind, says, doubted, sure):
     assert [cell for cell in doubted if says not in str(kind.doubt(cell))] == []
     assert [cell for cell in sure if kind.doubt(cell) is not None] == []
     assert [cell for cell in (*doubted, *sure) if kind.parse(cell) not in (cell, True, cell.split(" | "))] == []
-
-
-RETAILER: TypeAdapter[Any] = TypeAdapter(Annotated[dict[str, object], retailer_fields()])
-PRODUCT: TypeAdapter[Any] = TypeAdapter(Annotated[list[object], product_fields()])
-CUSTOM: list[tuple[TypeAdapter[Any], dict[str, str], object]] = [
-    # whose fields, the cells of a row by the code of their column, and what is sent
-    *(
-        (RETAILER, {"x": cell}, {"x": shape})
-        for cell, shape in (
-            ("true", {"value": True}),
-            ("FALSE", {"value": False}),
-            ("42", {"value": 42}),
-            ("-7", {"value": -7}),
-            ("0", {"value": 0}),
-            ("0042", {"value": "0042"}),
-            ("1.5", {"value": "1.5"}),
-            ("yes", {"value": "yes"}),
-            ("9" * 30, {"value": "9" * 30}),
-            ('{"value": "90210"}', {"value": "90210"}),
-            ('{"id": 3, "label": "Gold"}', {"id": 3, "label": "Gold"}),
-            (
-                '[{"id": 1, "label": "Web"}, {"id": "2", "label": ""}]',
-                [{"id": 1, "label": "Web"}, {"id": "2", "label": ""}],
-            ),
-            ('{"amount": 12.50, "currency": "usd"}', {"amount": 12.5, "currency": "USD"}),
-        )
-    ),
-    (
-        RETAILER,
-        {WHOLE_OBJECT: '{"a": {"value": 1}, "b": [{"id": 1, "label": "x"}]}', "c": "true"},
-        {"a": {"value": 1}, "b": [{"id": 1, "label": "x"}], "c": {"value": True}},
-    ),
-    (PRODUCT, {"b": "1", "a": "2"}, [{"code": "a", "value": 2}, {"code": "b", "value": 1}]),
-    (
-        PRODUCT,
-        {
-            WHOLE_OBJECT: '[{"code": "a", "value": null}, {"code": "b", "value": [1.5], "label": "B"}]',
-            "c": "7",
-            "d": '{"value": "x", "label": "D"}',
-            "e": '{"anything": [1, {"z": true}]}',
-        },
-        [
-            {"code": "a", "value": None},
-            {"code": "b", "value": [1.5], "label": "B"},
-            {"code": "c", "value": 7},
-            {"code": "d", "value": "x", "label": "D"},
-            {"code": "e", "value": {"anything": [1, {"z": True}]}},
-        ],
-    ),
-]
-NO_CUSTOM: list[tuple[TypeAdapter[Any], dict[str, str], tuple[str, ...], str]] = [
-    # whose fields, the cells of a row, the code of the column that is named, and what is said of it
-    *(
-        (RETAILER, {"x": cell, "y": "fine"}, ("x",), says)
-        for says, cells in (
-            (
-                "Must be true, false, a whole number, text, or JSON",
-                (
-                    '{"value": 1.5}',
-                    '{"value": null}',
-                    '{"value": 1, "label": "one"}',
-                    '{"id": 3}',
-                    '{"id": true, "label": "x"}',
-                    '{"id": 3, "label": 4}',
-                    "{}",
-                ),
-            ),
-            ("Must be a list of choices", ("[1, 2]", '[{"id": 1}]')),
-            (
-                "Must have a number as amount, without quotes",
-                ('{"amount": "12", "currency": "USD"}', '{"amount": true, "currency": "USD"}'),
-            ),
-            ("Must be the 3 letters of a currency code", ('{"amount": 12, "currency": "US"}',)),
-            ("Must have a currency code in quotes", ('{"amount": 12, "currency": 1}',)),
-            ("Is not JSON", ("{no json",)),
-        )
-        for cell in cells
-    ),
-    *(
-        (RETAILER, {WHOLE_OBJECT: whole, "c": "true"}, (), says)
-        for whole, says in (
-            ("[]", "Must be a JSON object by code"),
-            ('{"a": "flat"}', "Has no shape under a"),
-            ('{"c": {"value": 1}}', "Has the field c, which also has its own column"),
-        )
-    ),
-    *(
-        (PRODUCT, {WHOLE_OBJECT: json.dumps(whole), "c": "true"}, (), says)
-        for whole, says in (
-            ({"code": "a", "value": 1}, "Must be a JSON list"),
-            ([{"code": "a"}], "Must be a JSON list"),
-            ([{"code": "", "value": 1}], "Must be a JSON list"),
-            ([{"code": "a", "value": 1, "label": 2}], "Must be a JSON list"),
-            ([{"code": "a", "value": 1, "note": ""}], "Must be a JSON list"),
-            ([{"code": "a", "value": 1}, {"code": "a", "value": 2}], "Has a code twice"),
-            ([{"code": "c", "value": 1}], "Has the field c, which also has its own column"),
-        )
-    ),
-]
-
-
-@pytest.mark.parametrize(("fields", "cells", "sent"), CUSTOM)
-def test_which_custom_fields_are_sent(fields, cells, sent):
-    assert fields.validate_python(cells) == sent
-
-
-@pytest.mark.parametrize(("fields", "cells", "column", "says"), NO_CUSTOM)
-def test_which_custom_fields_are_refused(fields, cells, column, says):
-    with pytest.raises(ValidationError, match=says) as caught:
-        fields.validate_python(cells)
-    assert [error["loc"] for error in caught.value.errors()] == [column]
 
 
 @settings(max_examples=200, deadline=None)

@@ -189,7 +189,7 @@ TOGETHER: dict[str, tuple[Kind, tuple[str, ...], str, list[tuple[int, str | None
         RETAILERS,
         ("Code,name,status,custom_fields", ' ,Alpha,asleep,"{""a"": {""value"": 1.5}}"'),
         "",
-        [(2, "Code", ""), (2, "status", ""), (2, "custom_fields", "a: Must be true, false")],
+        [(2, "Code", ""), (2, "status", ""), (2, "custom_fields", 'a: Must be {"value": ...} with true, false')],
     ),
     "rows of another width": (
         LOCATION_TAGS,

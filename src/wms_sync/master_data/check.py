@@ -1,8 +1,6 @@
 """Check every row of a file by every rule that does not need the service, and report all violations at once.
 
-The cells of a row are nested like the body of its kind and validated by pydantic; errors are mapped back to the columns
-of the file. (pandera validates a flat frame, but a nested body has to be built from each row as well.) Empty cells are
-not sent. Whitespace around a cell is stripped.
+Empty cells are not sent. Whitespace around a cell is stripped.
 
 A value that breaks the specification is a violation. So is a value that was damaged before the push, or that can be
 read in two ways. If the specification does not say whether the service accepts a value, the row is sent with a warning,
@@ -11,28 +9,25 @@ and the service decides.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
-from pydantic import TypeAdapter, ValidationError
-from pydantic_core import ErrorDetails
 
-from wms_sync.master_data.columns import FileColumn, Header, Texts, Violation, columns_of, read_header
+from wms_sync.master_data.columns import Column, FileColumn, Header, Texts, Violation, columns_of, read_header
 from wms_sync.master_data.csv_file import GUESSED, CsvFile
 from wms_sync.master_data.fields import (
     NUMBER,
+    Broken,
     Refers,
     has_decimal_comma,
     may_part_thousands,
-    no_doubt,
     two_ways,
 )
 from wms_sync.master_data.kind import Kind
-from wms_sync.master_data.records import Record, Reference, duplicate_keys, parents_first
+from wms_sync.master_data.records import Record, Reference, duplicate_keys, parents_first, put
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,139 +94,109 @@ def _rows(
     records: list[Record] = []
     violations: list[Violation] = []
     warnings: list[Violation] = []
-    rivals, doubtful = _rivals(header), [placed for placed in header.placed if placed.column.cell.doubt is not no_doubt]
     columns = [cells.tolist() for cells in texts.values()]
     for line, cells in zip(file.lines, zip(*columns, strict=True), strict=bool(columns)):
         row = {placed: text for placed, text in zip(header.placed, cells, strict=True) if text}
-        type_ = kind.type_written(_text(row, "type") or kind.type)
-        try:
-            body = _adapter(kind.body(type_)).validate_python(_nested(kind, row))
-        except ValidationError as error:
-            found = _ErrorsOfRow(file, kind, header, line, row, type_)
-            violations += (
-                violation
-                for details in error.errors(include_url=False, include_input=False)
-                for violation in found.violations(details)
-            )
+        type_ = next((text for placed, text in row.items() if placed.column.name == "type"), kind.type)
+        found = _Row(file, kind, header, line, row, kind.type_written(type_)).check()
+        if isinstance(found, Record):
+            records.append(found)
         else:
-            records.append(_record(kind, line, row, body))
-        violations += _named_twice(file, line, [placed for placed in rivals if placed in row])
-        warnings += _doubts(file, line, [(placed, row[placed]) for placed in doubtful if placed in row])
+            violations += found
+        for placed, text in row.items():
+            if doubt := placed.column.cell.doubt(text):
+                warnings.append(_violation(file, line, placed, doubt))
     return records, violations, warnings
-
-
-def _text(row: Mapping[FileColumn, str], name: str) -> str:
-    return next((text for placed, text in row.items() if placed.column.name == name), "")
-
-
-def _rivals(header: Header) -> list[FileColumn]:
-    """Return columns that fill the same field as another column of the file."""
-    paths = Counter(placed.column.path for placed in header.placed)
-    return [placed for placed in header.placed if paths[placed.column.path] > 1]
-
-
-def _doubts(file: CsvFile, line: int, cells: Iterable[tuple[FileColumn, str]]) -> Iterator[Violation]:
-    for placed, text in cells:
-        if doubt := placed.column.cell.doubt(text):
-            yield _violation(file, line, placed, doubt)
 
 
 def _violation(file: CsvFile, line: int, placed: FileColumn, rule: str) -> Violation:
     return Violation(line, placed.written, file.cells[line][placed.position], rule)
 
 
-def _named_twice(file: CsvFile, line: int, row: Iterable[FileColumn]) -> Iterator[Violation]:
-    """Refuse cells of a row that fill the same field, such as a natural key and an id: they may disagree."""
-    first: dict[tuple[str, ...], FileColumn] = {}
-    for placed in row:
-        other = first.setdefault(placed.column.path, placed)
-        if other is not placed:
-            rule = f"Fills the same field as {other.written}; leave one of them empty."
-            yield _violation(file, line, placed, rule)
-
-
 @cache
-def _adapter(shape: type) -> TypeAdapter[dict[str, Any]]:
-    return TypeAdapter(shape)
+def _needed(kind: Kind) -> tuple[Column, ...]:
+    return tuple(column for column in columns_of(kind) if column.required or column.with_group)
 
 
-def _nested(kind: Kind, row: Mapping[FileColumn, str]) -> dict[str, Any]:
-    """Nest the cells of a row like the fields of its body."""
-    nested: dict[str, Any] = {}
-    for placed, text in row.items():
-        *above, field = placed.column.place
-        inner = nested
-        for part in above:
-            inner = inner.setdefault(part, {})
-        inner[field] = text
-    if kind.has_types:
-        nested.setdefault("type", kind.type)
-    return nested
-
-
-def _record(kind: Kind, line: int, row: Mapping[FileColumn, str], body: dict[str, Any]) -> Record:
-    """Return the record of a valid row. Move its references out of the body."""
-    references: list[Reference] = []
-    for placed in row:
-        (*above, field), cell = placed.column.place, placed.column.cell
-        if isinstance(cell, Refers):
-            inner = body
-            for part in above:
-                inner = inner[part]
-            path, ids = ".".join(placed.column.path), ".".join((*above, cell.ids)) if cell.ids else ""
-            references.append(Reference(path, placed.written, cell.to, inner.pop(field), cell.many, cell.by_id, ids))
-    return Record(line, body[kind.key], body, tuple(references))
-
-
-class _ErrorsOfRow(Struct, frozen=True):
-    """Maps pydantic's errors for one row back to the cells of the file."""
+class _Row(Struct, frozen=True):
+    """A row of the file: its filled cells, and its type as the service writes it, or any other text."""
 
     file: CsvFile
     kind: Kind
     header: Header
     line: int
-    row: Mapping[FileColumn, str]
-    type: str | None
+    cells: Mapping[FileColumn, str]
+    type: str
 
-    def violations(self, error: ErrorDetails) -> Iterator[Violation]:
-        """Yield the violations of an error. A column that the file lacks counts once, as a violation of the header."""
-        place = tuple(str(step) for step in error["loc"])
-        if error["type"] == "missing":
-            yield from self._missing(place)
-        elif error["type"] == "extra_forbidden":
-            for placed in self.row:
-                if placed.column.place[: len(place)] == place:
-                    yield self._violation(placed, self._foreign(placed))
-        else:
-            yield self._broken(place, str(error["ctx"]["error"]))
+    def check(self) -> Record | list[Violation]:
+        """Return the record, or the violations of all rules for single rows."""
+        body: dict[str, Any] = {"type": self.kind.type} if self.kind.has_types else {}
+        references: list[Reference] = []
+        violations: list[Violation] = []
+        filled: dict[tuple[str, ...], FileColumn] = {}
+        for placed, text in self.cells.items():
+            column = placed.column
+            values: Mapping[tuple[str, ...], Any] = {column.path: None}
+            try:
+                if not self._has(column):
+                    raise Broken(self._foreign(column))
+                values = column.parse(text)
+            except Broken as broken:
+                violations.append(self._violation(placed, str(broken)))
+            for path, value in values.items():
+                other = filled.setdefault(path, placed)
+                if other is not placed:
+                    violations.append(
+                        self._violation(placed, f"Fills the same field as {other.written}; fill it once.")
+                    )
+                if violations:
+                    continue  # there is no record
+                if isinstance(column.cell, Refers):
+                    references.append(_reference(placed, column.cell, value))
+                else:
+                    put(body, path, value)
+        violations += self._missing(filled)
+        if violations:
+            return violations
+        if self.kind.lists_custom_fields and "custom_fields" in body:
+            body["custom_fields"] = [{"code": code, **entry} for code, entry in sorted(body["custom_fields"].items())]
+        # without a key the header is wrong, and no record is used
+        return Record(self.line, body.get(self.kind.key, ""), body, tuple(references))
 
-    def _missing(self, place: tuple[str, ...]) -> Iterator[Violation]:
-        column = next(column for column in columns_of(self.kind) if column.place == place)
-        placed = next((placed for placed in self.header.placed if placed.column.place == place), None)
-        group = ".".join(place[:-1])
-        rule = f"Must be filled, because another cell of {group} is." if group else "Must be filled."
-        if placed:
-            yield self._violation(placed, rule)
-        elif group:
-            yield Violation(self.line, column.name, "", rule)
+    def _has(self, column: Column) -> bool:
+        """Return whether the row's type has a column. If the type is unknown, check every cell."""
+        return self.type in column.types or self.type not in self.kind.bodies
 
-    def _foreign(self, placed: FileColumn) -> str:
-        owners = placed.column.types
+    def _foreign(self, column: Column) -> str:
+        owners = column.types
         whose = owners[0] if len(owners) == 1 else f"{', '.join(owners[:-1])} or {owners[-1]}"
-        own = [column for column in columns_of(self.kind) if self.type in column.types and column.like(placed.column)]
+        own = [known for known in columns_of(self.kind) if self.type in known.types and known.like(column)]
         todo = f"The column for it is {own[0].name}." if own else "Empty the cell or correct the type."
         return f"Belongs to {whose}, but this row is a {self.type}. {todo}"
 
-    def _broken(self, place: tuple[str, ...], rule: str) -> Violation:
-        """Return the violation for the field's own cell, or for its code in the JSON column of all custom fields."""
-        for placed in self.row:
-            if placed.column.place == place:
-                return self._violation(placed, rule)
-        whole = next(placed for placed in self.row if placed.column.name == "custom_fields")
-        return self._violation(whole, rule if len(place) == 1 else f"{place[1]}: {rule}")
+    def _missing(self, filled: Mapping[tuple[str, ...], FileColumn]) -> Iterator[Violation]:
+        """Yield a violation for each cell that must be filled. A required column that is missing is the header's."""
+        groups = {path[:-1] for path in filled}
+        for column in _needed(self.kind):
+            in_group = column.with_group and column.path[:-1] in groups
+            if column.path in filled or not self._has(column) or not (column.required or in_group):
+                continue
+            group = ".".join(column.path[:-1])
+            rule = f"Must be filled, because another cell of {group} is." if in_group else "Must be filled."
+            placed = self.header.named(column.name)
+            if placed is not None:
+                yield self._violation(placed, rule)
+            elif in_group:
+                yield Violation(self.line, column.name, "", rule)
 
     def _violation(self, placed: FileColumn, rule: str) -> Violation:
         return _violation(self.file, self.line, placed, rule)
+
+
+def _reference(placed: FileColumn, cell: Refers, keys: tuple[str, ...]) -> Reference:
+    path = placed.column.path
+    ids = ".".join((*path[:-1], cell.ids)) if cell.ids else ""
+    return Reference(".".join(path), placed.written, cell.to, keys, cell.many, cell.by_id, ids)
 
 
 def _damaged(file: CsvFile, texts: Texts) -> Iterator[Violation]:

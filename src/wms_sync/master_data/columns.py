@@ -1,7 +1,6 @@
 """The columns of each kind of master data, derived from its bodies, so that fields and rules are listed only once.
 
-The name of a column is the path of its field in the body, joined by dots. A reference has a column for the id and, if
-there is a natural key, one for that. ``wms-sync push --columns`` prints all columns of a kind.
+The name of a column is its path in the body, joined by dots. ``wms-sync push --columns`` prints all columns of a kind.
 
 A wrong header is reported together with all other violations, and no row of the file is sent: otherwise every record
 would lack the misspelt column.
@@ -12,17 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, Required, get_args, get_origin
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
-from typing_extensions import get_type_hints, is_typeddict
 
 from wms_sync.grammar import count_of
 from wms_sync.master_data.csv_file import CUSTOM_FIELD, CsvFile
 from wms_sync.master_data.fields import Cell, Refers
-from wms_sync.master_data.json_columns import WHOLE, CustomFields
-from wms_sync.master_data.kind import Kind
+from wms_sync.master_data.json_columns import CustomFields
+from wms_sync.master_data.kind import GROUPS, Fields, Kind
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,22 +32,17 @@ _GROUP_ENDS = (".value", ".amount", "_code", "_codes", "_skus", "_id", "_ids")
 class Column(Struct, frozen=True):
     """A column that a file may have: the path of its field in the body, and the rule of its cells.
 
-    ``types`` are the types of item that have the field. ``required``: each row of these types must fill the column.
-    ``with_group``: a row that fills another column of the group must fill this column, such as an amount's currency.
+    The columns for a natural key and for its id have the same path. ``types`` are the types of item that have the
+    field. ``required``: each row of these types must fill the column. ``with_group``: a row that fills another column
+    of the group must fill this column, such as an amount's currency.
     """
 
     name: str
-    place: tuple[str, ...]
+    path: tuple[str, ...]
     cell: Cell
     types: tuple[str, ...]
-    required: bool
-    with_group: bool
-
-    @property
-    def path(self) -> tuple[str, ...]:
-        """Return the path in the request's body. The columns for a natural key and for its id have the same path."""
-        field = self.cell.field if isinstance(self.cell, Refers) else ""
-        return (*self.place[:-1], field) if field else self.place
+    required: bool = False
+    with_group: bool = False
 
     @property
     def type(self) -> str:
@@ -61,9 +54,16 @@ class Column(Struct, frozen=True):
         """Return the rule of the column's cells, in words."""
         return self.cell.rule
 
+    def parse(self, text: str) -> dict[tuple[str, ...], object]:
+        """Return the values of a cell by their path in the body. Raise ``Broken`` if the cell breaks its rule."""
+        value = self.cell.parse(text)
+        if isinstance(self.cell, CustomFields) and isinstance(value, dict):
+            return {(*self.path, code): entry for code, entry in value.items()}
+        return {self.path: value}
+
     def like(self, other: Column) -> bool:
-        """Return whether both columns have the same field, perhaps one of them inside the options of a type."""
-        return _inside(self.place) == _inside(other.place)
+        """Return whether both columns have the same name, perhaps one of them inside the options of a type."""
+        return self.name.split("_options.")[-1] == other.name.split("_options.")[-1]
 
 
 @cache
@@ -71,7 +71,7 @@ def columns_of(kind: Kind) -> tuple[Column, ...]:
     """Return every column that a file of this kind may have; ``custom_fields.<code>`` stands for one per code."""
     found: dict[str, Column] = {}
     for type_, body in kind.bodies.items():
-        for column in _columns(body, (), type_):
+        for column in _columns(kind, type_, body, ()):
             known = found.setdefault(column.name, column)
             if known is not column:
                 found[column.name] = replace(known, types=(*known.types, type_))
@@ -85,7 +85,7 @@ def column_named(kind: Kind, name: str) -> Column | None:
     code = name.removeprefix(CUSTOM_FIELD)
     template = columns.get(f"{CUSTOM_FIELD}<code>")
     if template and name.startswith(CUSTOM_FIELD) and code:
-        return replace(template, name=name, place=("custom_fields", code))
+        return replace(template, name=name, path=(*template.path[:-1], code))
     return columns.get(name)
 
 
@@ -102,11 +102,6 @@ def _by_name(kind: Kind) -> dict[str, Column]:
     return {column.name: column for column in columns_of(kind)}
 
 
-def _inside(place: tuple[str, ...]) -> tuple[str, ...]:
-    """Return a field's path without the options object that it may begin with."""
-    return place[1:] if place[0].endswith("_options") else place
-
-
 def _bare(name: str) -> str:
     """Return the last meaningful part: ``weight_capacity`` for ``container_options.weight_capacity.value``."""
     for end in _GROUP_ENDS:
@@ -114,27 +109,18 @@ def _bare(name: str) -> str:
     return name.rsplit(".", 1)[-1]
 
 
-def _columns(body: type, above: tuple[str, ...], type_: str) -> Iterator[Column]:
-    hints: dict[str, Any] = get_type_hints(body, include_extras=True)
-    total: bool = body.__total__  # type: ignore[attr-defined]  # __required_keys__ misses those in quoted annotations
-    for field, hint in hints.items():
-        annotation = get_args(hint)[0] if get_origin(hint) is Required else hint
-        place = (*above, field)
-        required = get_origin(hint) is Required or total
-        if is_typeddict(annotation):
-            yield from _columns(annotation, place, type_)
+def _columns(kind: Kind, type_: str, fields: Fields, above: tuple[str, ...]) -> Iterator[Column]:
+    for field, cell in fields.items():
+        path = (*above, field)
+        if not isinstance(cell, Cell):
+            yield from _columns(kind, type_, cell, path)
             continue
-        cell = _cell(annotation)
-        name = ".".join((*above, cell.column) if isinstance(cell, Refers) else place)
+        name = ".".join(path)
+        if isinstance(cell, Refers):
+            path = (*above, cell.field)
+        yield Column(name, path, cell, (type_,), required=name in kind.required, with_group=fields in GROUPS)
         if isinstance(cell, CustomFields):
-            yield Column(name, (*place, WHOLE), cell, (type_,), required=False, with_group=False)
-            name, place, cell = f"{name}.<code>", (*place, "<code>"), cell.single
-        yield Column(name, place, cell, (type_,), required and not above, required and bool(above) and len(hints) > 1)
-
-
-def _cell(annotation: object) -> Cell:
-    assert get_origin(annotation) is Annotated, annotation  # noqa: S101 - a field of a body without a rule
-    return next(rule for rule in get_args(annotation) if isinstance(rule, Cell))
+            yield Column(f"{name}.<code>", (*path, "<code>"), cell.single, (type_,))
 
 
 REASONS = "_rejected_because"

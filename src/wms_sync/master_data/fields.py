@@ -1,11 +1,10 @@
 """The rules of single cells, from the specification (2.0 to 2.3, 4.1 to 4.3, 8), each in words and as a function.
 
-A ``Cell`` annotates a field of a body (``kinds``), and pydantic applies it. Its function takes the text of a cell,
-stripped and never empty, and returns the value for the request body, or raises ``Broken`` with a sentence on the
-mistake and the correction. If the specification does not list all allowed values, any text is valid; if the service may
-still refuse the text, a ``doubt`` becomes a warning in the plan.
+The function of a ``Cell`` takes the text of a cell, stripped and never empty, and returns the value for the request
+body, or raises ``Broken`` with a sentence on the mistake and the correction. If the specification does not list all
+allowed values, any text is valid; if the service may still refuse the text, a ``doubt`` becomes a warning in the plan.
 
-Belongs here: single cells. Keep out: custom fields (``json_columns``), rules that involve several cells (``kinds``) or
+Belongs here: single cells. Keep out: custom fields (``json_columns``), rules that involve several cells (``check``) or
 several rows (``records``).
 """
 
@@ -17,9 +16,6 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from difflib import get_close_matches
 from unicodedata import category, name
-
-from pydantic import GetCoreSchemaHandler
-from pydantic_core import CoreSchema, core_schema
 
 from wms_sync.grammar import count_of
 from wms_sync.json_values import INT64, LARGEST_ID
@@ -45,6 +41,7 @@ _WHOLE = re.compile(r"([+-]?\d+)([.,]0)?", re.ASCII)
 """A whole number, also written as 12.0, as spreadsheets save it in a column with one decimal, and data frames in a
 column with gaps."""
 _HTML_TAG = re.compile(r"<!--.*?-->|<[a-z/!?][^>]*>", re.IGNORECASE | re.DOTALL)
+_EXTENSION = re.compile(r"([a-z]{2})\s*:\s*([^:|]*[^:|\s])", re.IGNORECASE | re.ASCII)
 _SHIPPING_METHOD = re.compile(r"[^\s_]+_[A-Z0-9]\S*", re.ASCII)
 _SHORTENED = re.compile(r"\d([.,]\d+)?E\+\d+|\d[.,]\d+E-\d{2,}", re.ASCII | re.IGNORECASE)
 _MONTH = "(?:Jan|Feb|Mar|Mrz|Apr|May|Mai|Jun|Jul|Aug|Sep|Oct|Okt|Nov|Dec|Dez)"
@@ -75,7 +72,7 @@ _SEVERAL = {False: "", True: f", several separated by {SEPARATOR}"}
 
 
 class Broken(ValueError):
-    """A cell breaks its rule. Pydantic collects these errors."""
+    """A cell breaks its rule."""
 
 
 NUMBER = "number"
@@ -99,25 +96,20 @@ class Cell:
     parse: Callable[[str], object]
     doubt: Callable[[str], str | None] = field(default=no_doubt, kw_only=True)
 
-    def __get_pydantic_core_schema__(self, _source: object, _handler: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.no_info_plain_validator_function(self.parse)
-
 
 @dataclass(frozen=True)
 class Refers(Cell):
     """A cell that refers to other objects. Its value is the tuple of their keys: natural keys, or ids as text.
 
-    ``to`` is the service's word for their kind, ``column`` the last part of the column's name. ``ids`` is the last part
-    of the name of the column that takes ids for the same field. ``field`` is the field of the body, if its name differs
-    from the column's.
+    ``field`` is the field of the body, ``to`` the service's word for the kind of the objects. ``ids`` is the last part
+    of the name of the column that takes ids for the same field.
     """
 
+    field: str
     to: str
-    column: str
     many: bool
     by_id: bool = False
     ids: str = ""
-    field: str = ""
 
 
 def text(high: int | None = None) -> Cell:
@@ -305,30 +297,43 @@ def listed(entry: Cell) -> Cell:
     return Cell("list", rule, parse, doubt=no_doubt if entry.doubt is no_doubt else doubt)
 
 
-def refers(to: str, column: str, *, many: bool = False, by: str, ids: str, doubt: str | None = None) -> Refers:
-    """Return the rule for the natural key of another object, or for several separated by ``|``.
+def extensions() -> Cell:
+    """Return the rule for the country extensions of a harmonised code: ``CC:extension|CC:extension``."""
 
-    ``by`` is the rule in words. ``ids`` is the column that takes ids instead.
+    def parse(cell: str) -> list[dict[str, str]]:
+        found = [_EXTENSION.fullmatch(part) for part in parts(cell)]
+        if not all(found):
+            raise Broken("Must be a 2-letter country and its extension, such as US:4050|CA:10.")
+        return [{"country_id": entry[1].upper(), "extension": entry[2]} for entry in found if entry]
+
+    return Cell("list", "country:extension separated by |, such as US:4050|CA:10", parse)
+
+
+def refers(
+    field: str, to: str, *, key: str, ids: str, by: str, many: bool = False, doubt: str | None = None
+) -> dict[str, Refers]:
+    """Return the two columns of a reference, of which a row fills one: ``key`` for natural keys, ``ids`` for ids.
+
+    ``by`` is the rule of natural keys in words. Several are separated by ``|``.
     """
 
     def parse(cell: str) -> tuple[str, ...]:
         return _each_once(parts(cell) if many else [_undamaged(cell)])
 
-    return Refers(_REFERENCE[many], by + _SEVERAL[many], parse, to, column, many, ids=ids, doubt=_always(doubt))
+    rule = by + _SEVERAL[many]
+    by_key = Refers(_REFERENCE[many], rule, parse, field, to, many, ids=ids, doubt=_always(doubt))
+    return {key: by_key, ids: refers_by_id(field, to, many=many, doubt=doubt)}
 
 
-def refers_by_id(to: str, column: str, *, many: bool = False, field: str = "", doubt: str | None = None) -> Refers:
-    """Return the rule for the id of another object, or for several separated by ``|``.
-
-    ``field`` is the field of the body, if its name differs from the column's.
-    """
+def refers_by_id(field: str, to: str, *, many: bool = False, doubt: str | None = None) -> Refers:
+    """Return the rule for the id of another object, or for several separated by ``|``."""
     identifier = whole(ID)
 
     def parse(cell: str) -> tuple[str, ...]:
         return _each_once([str(identifier.parse(part)) for part in (parts(cell) if many else [cell])])
 
     rule = f"id of a {to} in the service{_SEVERAL[many]}"
-    return Refers(_REFERENCE[many], rule, parse, to, column, many, by_id=True, field=field, doubt=_always(doubt))
+    return Refers(_REFERENCE[many], rule, parse, field, to, many, by_id=True, doubt=_always(doubt))
 
 
 def exact_number(cell: str) -> int | float:

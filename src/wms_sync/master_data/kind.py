@@ -1,32 +1,26 @@
-"""The type ``Kind``, and the cells and groups of cells that several kinds share.
-
-The bodies of a kind define its fields, with the rule of each cell. ``kinds`` lists the kinds. A row fills all cells of
-a group such as ``Money``, or none.
-"""
+"""The type ``Kind``, and the groups of cells that several kinds share. ``kinds`` lists the kinds."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, TypeAlias
+from typing import TypeAlias
 
 from msgspec import Struct, field
-from pydantic import ConfigDict
-from typing_extensions import TypedDict
 
-from wms_sync.json_values import INT64
-from wms_sync.master_data.fields import (
-    flag,
-    flag_or_text,
-    letters,
-    listed,
-    measure,
-    number,
-    text,
-    whole,
-)
+from wms_sync.master_data.fields import Cell, letters, measure, number, text
 
-Body: TypeAlias = type
-"""A typed dict whose fields are annotated with ``Cell``."""
+Fields: TypeAlias = Mapping[str, "Cell | Fields"]
+"""The columns of an object in a body, and the objects in it by the name of their field, with the rule of each cell."""
+
+MONEY: Fields = {"amount": number(), "currency": letters(3, "USD", "currency code")}
+WEIGHT: Fields = {"value": measure()}
+"""A weight or volume in a request, which has no unit."""
+QUANTITY: Fields = {"value": measure(), "unit": text()}
+"""A measure with its unit, among the packaging options."""
+DIMENSIONS: Fields = {"length": measure(), "width": measure(), "height": measure()}
+"""Three lengths in a request, which have no unit."""
+GROUPS = (MONEY, QUANTITY, DIMENSIONS)
+"""The objects of which a row fills all cells, or none."""
 
 
 class MerchantMethod(Struct, frozen=True):
@@ -51,16 +45,18 @@ class Kind(Struct, frozen=True, eq=False):
     """The service's word for the kind, in references: ``LocationTag``."""
     key: str
     """The column with the natural key of a record."""
+    required: frozenset[str]
+    """The columns that each row fills."""
     is_unique: bool
     """Whether the service refuses a second object with the same key (section 2), so that sending it again is safe."""
     endpoint: str
     """The path of the create, as in section 4: ``/v1/inventory/location-tags``."""
-    bodies: Mapping[str, Body]
-    """The bodies of the create, by the type of a row."""
-    body_of_unknown_type: Body | None = None
-    """The body that checks the other cells of a row whose type is wrong, if there are several types."""
+    bodies: Mapping[str, Fields]
+    """The columns of a row, by its type."""
     wrapped_in: str | None = None
     """The field of the request that contains the body; None if the body is the request."""
+    lists_custom_fields: bool = False
+    """Whether custom fields are sent as a list of ``{code, value, label?}`` and not as an object by code (2.0)."""
     read_only: frozenset[str] = frozenset()
     """Fields that the service sets: columns of these names are refused."""
     not_sendable: Mapping[str, str] = field(default_factory=dict)
@@ -106,53 +102,6 @@ class Kind(Struct, frozen=True, eq=False):
         """Return whether a sync or the Merchant API may find the kind's objects."""
         return self.query is not None or self.merchant_method is not None
 
-    def body(self, type_: str) -> Body:
-        """Return the body for a row of this type."""
-        return self.bodies.get(type_, self.body_of_unknown_type or self.bodies[self.type])
-
     def type_written(self, text: str) -> str:
         """Return a type as the service writes it, whatever its case. Return any other text unchanged."""
         return next((known for known in self.bodies if known.casefold() == text.casefold()), text)
-
-
-Text = Annotated[str, text()]
-Text255 = Annotated[str, text(255)]
-Texts = Annotated[list[str], listed(text())]
-Flag = Annotated[bool, flag()]
-FlagOrText = Annotated[bool | str, flag_or_text()]
-Integer = Annotated[int, whole(INT64)]
-Number = Annotated[float, number()]
-Measure = Annotated[float, measure()]
-Currency = Annotated[str, letters(3, "USD", "currency code")]
-Country = Annotated[str, letters(2, "US", "country code")]
-
-CLOSED = ConfigDict(extra="forbid")
-"""The configuration of an outermost body: a cell that has no field in it is a violation."""
-
-
-class Money(TypedDict):
-    """An amount with its currency."""
-
-    amount: Number
-    currency: Currency
-
-
-class Weight(TypedDict):
-    """A weight or volume in a request, which has no unit."""
-
-    value: Measure
-
-
-class Quantity(TypedDict):
-    """A measure with its unit, among the packaging options."""
-
-    value: Measure
-    unit: Text
-
-
-class Dimensions(TypedDict):
-    """Three lengths in a request, which have no unit."""
-
-    length: Measure
-    width: Measure
-    height: Measure

@@ -10,10 +10,6 @@ Subfolders are not read.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Required
-
-from pydantic import with_config
-from typing_extensions import TypedDict
 
 from wms_sync.errors import SettingsError
 from wms_sync.master_data.fields import (
@@ -21,9 +17,9 @@ from wms_sync.master_data.fields import (
     INT32,
     PALETTE,
     code,
+    listed,
     one_of,
     refers,
-    refers_by_id,
     shipping_method,
     tag_name,
     text,
@@ -31,78 +27,66 @@ from wms_sync.master_data.fields import (
     without_html,
 )
 from wms_sync.master_data.json_columns import retailer_fields
-from wms_sync.master_data.kind import CLOSED, Kind, MerchantMethod, Text255, Texts
+from wms_sync.master_data.kind import Fields, Kind, MerchantMethod
 from wms_sync.master_data.products import PRODUCTS
 from wms_sync.settings import Settings
 
-
-@with_config(CLOSED)
-class Retailer(TypedDict, total=False):
-    """A retailer (sections 2.2 and 4.2)."""
-
-    type: Annotated[str, one_of(("Retailer",))]
-    code: Required[Annotated[str, code(64)]]
-    name: Required[Text255]
-    status: Annotated[str, one_of(("active", "archived"))]
-    fulfillment_model: Annotated[str, one_of(("wholesale", "drop_ship", "mixed"))]
-    parent_retailer: Annotated[
-        tuple[str, ...],
-        refers(
-            "Retailer",
-            "parent_retailer_code",
-            by="code of a retailer that is not archived",
-            ids="parent_retailer_id",
-        ),
-    ]
-    parent_retailer_id: Annotated[
-        tuple[str, ...], refers_by_id("Retailer", "parent_retailer_id", field="parent_retailer")
-    ]
-    legal_name: Text255
-    dba: Text255
-    default_duties_payor: Annotated[str, one_of(("shipper", "recipient", "third_party"))]
-    default_shipping_method: Annotated[str, shipping_method(255)]
-    allowed_shipping_methods: Texts
-    routing_guide_notes: Annotated[str, text(65535)]
-    custom_fields: Annotated[dict[str, object], retailer_fields()]
-
+_RETAILER: Fields = {
+    "type": one_of(("Retailer",)),
+    "code": code(64),
+    "name": text(255),
+    "status": one_of(("active", "archived")),
+    "fulfillment_model": one_of(("wholesale", "drop_ship", "mixed")),
+    **refers(
+        "parent_retailer",
+        "Retailer",
+        key="parent_retailer_code",
+        ids="parent_retailer_id",
+        by="code of a retailer that is not archived",
+    ),
+    "legal_name": text(255),
+    "dba": text(255),
+    "default_duties_payor": one_of(("shipper", "recipient", "third_party")),
+    "default_shipping_method": shipping_method(255),
+    "allowed_shipping_methods": listed(text()),
+    "routing_guide_notes": text(65535),
+    "custom_fields": retailer_fields(),
+}
+"""The fields of a retailer (sections 2.2 and 4.2)."""
 
 RETAILERS = Kind(
     name="retailers",
     type="Retailer",
     key="code",
+    required=frozenset({"code", "name"}),
     is_unique=True,
     endpoint="/v1/shipping/retailers",
-    bodies={"Retailer": Retailer},
+    bodies={"Retailer": _RETAILER},
     read_only=frozenset({"id", "created_at", "updated_at"}),
     inactive="archived",
     query="shown/retailers.sql",
     merchant_method=MerchantMethod("retailer.list", "code", ("retailer_id", "id")),
 )
 
-
-@with_config(CLOSED)
-class LocationTag(TypedDict, total=False):
-    """A location tag (section 4.1)."""
-
-    name: Required[Annotated[str, tag_name(230)]]
-    description: Text255
-    color: Required[
-        Annotated[str, one_of(PALETTE, f"{', '.join(FAMILIES)}, each with a shade from 1 to 5, such as black1")]
-    ]
-    sort_order: Annotated[int, whole(INT32)]
-
+_LOCATION_TAG: Fields = {
+    "name": tag_name(230),
+    "description": text(255),
+    "color": one_of(PALETTE, f"{', '.join(FAMILIES)}, each with a shade from 1 to 5, such as black1"),
+    "sort_order": whole(INT32),
+}
+"""The fields of a location tag (section 4.1)."""
 
 LOCATION_TAGS = Kind(
     name="location-tags",
     type="LocationTag",
     key="name",
+    required=frozenset({"name", "color"}),
     is_unique=True,
     endpoint="/v1/inventory/location-tags",
-    bodies={"LocationTag": LocationTag},
+    bodies={"LocationTag": _LOCATION_TAG},
     read_only=frozenset({"id", "type", "is_deleted", "created_at", "updated_at"}),
     as_stored=without_html,
 )
-
 
 KINDS = (LOCATION_TAGS, RETAILERS, PRODUCTS)
 NAMES = tuple(kind.name for kind in KINDS)

@@ -1,8 +1,7 @@
 """Products and packaging items (specification 2.3 and 4.3), which share one endpoint and differ by ``type``.
 
-A reference by natural key has two fields here, and a row fills one of them: the key or the id (``allow_for_brands``,
-``allow_for_brand_ids``). Fields that only the service sets (ids, times, units) are left out. The specification does not
-show which fields are required; here the fields that identify an item are required.
+Fields that only the service sets (ids, times, units) are left out. The specification does not show which fields are
+required; here the fields that identify an item are required.
 
 The specification does not show the shape of some packaging options. Those that are flags by their names accept
 booleans; other text is sent unchanged, with a warning.
@@ -10,35 +9,26 @@ booleans; other text is sent unchanged, with a warning.
 
 from __future__ import annotations
 
-from typing import Annotated, Required
-
-from pydantic import with_config
-from typing_extensions import TypedDict
-
-from wms_sync.master_data.fields import barcode, code, hs_code, listed, one_of, refers, refers_by_id
-from wms_sync.master_data.json_columns import extensions, product_fields
-from wms_sync.master_data.kind import (
-    CLOSED,
-    Country,
-    Dimensions,
-    Flag,
-    FlagOrText,
-    Integer,
-    Kind,
-    MerchantMethod,
-    Money,
-    Quantity,
-    Text,
-    Texts,
-    Weight,
+from wms_sync.json_values import INT64
+from wms_sync.master_data.fields import (
+    barcode,
+    code,
+    extensions,
+    flag,
+    flag_or_text,
+    hs_code,
+    letters,
+    listed,
+    one_of,
+    refers,
+    refers_by_id,
+    text,
+    whole,
 )
+from wms_sync.master_data.json_columns import product_fields
+from wms_sync.master_data.kind import DIMENSIONS, MONEY, QUANTITY, WEIGHT, Fields, Kind, MerchantMethod
 
-Code = Annotated[str, code()]
-HsCode = Annotated[str, hs_code()]
-Barcode = Annotated[str, barcode()]
-Barcodes = Annotated[list[str], listed(barcode())]
-
-ITEM_TYPES = (
+_TYPES = (
     "Product",
     "PackagingContainer",
     "PackagingSupplies",
@@ -47,251 +37,158 @@ ITEM_TYPES = (
     "PackagingInfill",
 )
 
-_SHOWN_ONLY = "Undocumented in requests; may be refused or ignored."
-
-
-class Item(TypedDict, total=False):
-    """The fields that products and packaging items share (2.3). A row without a type is a product."""
-
-    type: Annotated[str, one_of(ITEM_TYPES, f"{', '.join(ITEM_TYPES)}, or empty for Product")]
-    sku: Required[Code]
-    name: Required[Text]
-    is_enabled: Flag
-    merchant: Annotated[
-        tuple[str, ...],
-        refers("Merchant", "merchant_code", by="code of a merchant", ids="merchant_id", doubt=_SHOWN_ONLY),
-    ]
-    merchant_id: Annotated[
-        tuple[str, ...], refers_by_id("Merchant", "merchant_id", field="merchant", doubt=_SHOWN_ONLY)
-    ]
-
-
-class Inventory(TypedDict, total=False):
-    """How stock of a product is handled."""
-
-    backorders: Flag
-    dynamic_allocation: Flag
-    virtual_inventory: Text
-
-
-class Export(TypedDict, total=False):
-    """Data for customs."""
-
-    description: Text
-    customs_value: Money
-    country_of_manufacture: Country
-    hs_base_code: HsCode
-    hs_country_extension: Annotated[list[dict[str, str]], extensions()]
-
-
-class RegulatedGoods(TypedDict, total=False):
-    """Data for carriers of dangerous goods."""
-
-    regulation: Annotated[tuple[str, ...], refers_by_id("Regulation", "regulation_id")]
-    technical_name: Text
-    additional_information: Text
-    net_weight: Weight
-    container_type: Text
-    container_meets_hazmat_specs: Flag
-    regulation_units: Integer
-
-
-class Packaging(TypedDict, total=False):
-    """How a product is packed."""
-
-    require_packaging: Flag
-    require_weight_check: Flag
-    require_confirmation_per_item: Flag
-    unit_quantity: Integer
-    bulk_quantity: Integer
-    max_per_package: Integer
-    is_ship_separately: Flag
-    ship_separately_tag: Text
-    can_tip: Flag
-    can_contain_other_items: Flag
-    is_handling_surcharge: Flag
-
-
-@with_config(CLOSED)
-class Product(Item, total=False):
-    """A sellable item."""
-
-    vendor_sku: Code
-    manufacturer_part_number: Code
-    external_id: Code
-    barcodes: Barcodes
-    is_available: Flag
-    is_visible: Flag
-    goods_type: Text
-    lot_type: Annotated[tuple[str, ...], refers_by_id("LotType", "lot_type_id")]
-    weight: Weight
-    dimensions: Dimensions
-    volume: Weight
-    inventory: Inventory
-    export: Export
-    regulated_goods: RegulatedGoods
-    packaging: Packaging
-    custom_fields: Annotated[list[dict[str, object]], product_fields()]
-
-
-class _Options(TypedDict, total=False):
-    """Options of every packaging kind."""
-
-    associated_products: Annotated[
-        tuple[str, ...],
-        refers("Product", "associated_product_skus", many=True, by="SKU of a product", ids="associated_product_ids"),
-    ]
-    associated_product_ids: Annotated[
-        tuple[str, ...],
-        refers_by_id("Product", "associated_product_ids", many=True, field="associated_products"),
-    ]
-    allow_for_brands: Annotated[
-        tuple[str, ...],
-        refers("Merchant", "allow_for_brand_codes", many=True, by="code of a merchant", ids="allow_for_brand_ids"),
-    ]
-    allow_for_brand_ids: Annotated[
-        tuple[str, ...], refers_by_id("Merchant", "allow_for_brand_ids", many=True, field="allow_for_brands")
-    ]
-    disallow_for_brands: Annotated[
-        tuple[str, ...],
-        refers(
-            "Merchant", "disallow_for_brand_codes", many=True, by="code of a merchant", ids="disallow_for_brand_ids"
-        ),
-    ]
-    disallow_for_brand_ids: Annotated[
-        tuple[str, ...], refers_by_id("Merchant", "disallow_for_brand_ids", many=True, field="disallow_for_brands")
-    ]
-    billing_amount: Money
-
-
-class _Coded(TypedDict, total=False):
-    barcodes: Barcode
-
-
-class _Stocked(TypedDict, total=False):
-    weight: Weight
-    manage_stock: FlagOrText
-
-
-class _Routed(TypedDict, total=False):
-    allow_for_shipping_methods: Texts
-
-
-class _Placed(TypedDict, total=False):
-    allow_for_warehouses: Annotated[
-        tuple[str, ...],
-        refers(
-            "Warehouse",
-            "allow_for_warehouses",
-            many=True,
-            by="name or abbreviation of a warehouse",
-            ids="allow_for_warehouse_ids",
-        ),
-    ]
-    allow_for_warehouse_ids: Annotated[
-        tuple[str, ...], refers_by_id("Warehouse", "allow_for_warehouse_ids", many=True, field="allow_for_warehouses")
-    ]
-    packaging_handling_surcharge: FlagOrText
-
-
-class _Confirmed(TypedDict, total=False):
-    disable_confirm_button: FlagOrText
-    apply_unless_container_meets_hazmat: FlagOrText
-
-
-class _Applied(_Options, _Routed, _Confirmed, total=False):
-    """Options of items that rules add to a package. ``require_scan_timing`` is a single value, even with a ``|``."""
-
-    apply_to_goods_type: Text
-    never_apply_to_goods_type: Text
-    apply_only_above_weight: Quantity
-    one_per: Text
-    require_scan_timing: Text
-    require_packaging_type: Text
-    apply_to_region: Text
-    apply_to_multi_sku_package: FlagOrText
-
-
-class ContainerOptions(_Options, _Coded, _Stocked, _Routed, _Placed, total=False):
-    """Options of a PackagingContainer."""
-
-    dimensions: Dimensions
-    volume: Weight
-    satisfies_overbox: FlagOrText
-    use_for_bin_packing: Text
-    weight_capacity: Quantity
-    container_style: Text
-
-
-class SuppliesOptions(_Applied, _Coded, _Stocked, _Placed, total=False):
-    """Options of PackagingSupplies."""
-
-
-class DataCollectionOptions(_Applied, total=False):
-    """Options of a PackagingDataCollection."""
-
-    collect_data_pattern: Text
-    is_collected_data_unique: FlagOrText
-
-
-class InstructionOptions(_Applied, _Coded, total=False):
-    """Options of a PackagingInstruction."""
-
-
-class InfillOptions(_Options, _Coded, _Stocked, _Confirmed, total=False):
-    """Options of a PackagingInfill."""
-
-    is_confirmation_required: FlagOrText
-    infill_horizontal: Quantity
-    infill_vertical: Quantity
-    infill_priority: Integer
-
-
-@with_config(CLOSED)
-class PackagingContainer(Item, total=False):
-    """A box or bag."""
-
-    container_options: ContainerOptions
-
-
-@with_config(CLOSED)
-class PackagingSupplies(Item, total=False):
-    """Supplies that a package uses up."""
-
-    supplies_options: SuppliesOptions
-
-
-@with_config(CLOSED)
-class PackagingDataCollection(Item, total=False):
-    """Data that is recorded about a package."""
-
-    data_collection_options: DataCollectionOptions
-
-
-@with_config(CLOSED)
-class PackagingInstruction(Item, total=False):
-    """An instruction for the packer."""
-
-    instruction_options: InstructionOptions
-
-
-@with_config(CLOSED)
-class PackagingInfill(Item, total=False):
-    """Material that fills a package."""
-
-    infill_options: InfillOptions
-
-
-@with_config(CLOSED)
-class AnyItem(Product, total=False):
-    """A row of an unknown type. Its other cells are checked anyway."""
-
-    container_options: ContainerOptions
-    supplies_options: SuppliesOptions
-    data_collection_options: DataCollectionOptions
-    instruction_options: InstructionOptions
-    infill_options: InfillOptions
-
+_ITEM: Fields = {
+    "type": one_of(_TYPES, f"{', '.join(_TYPES)}, or empty for Product"),
+    "sku": code(),
+    "name": text(),
+    "is_enabled": flag(),
+    **refers(
+        "merchant",
+        "Merchant",
+        key="merchant_code",
+        ids="merchant_id",
+        by="code of a merchant",
+        doubt="Undocumented in requests; may be refused or ignored.",
+    ),
+}
+"""The fields that products and packaging items share. A row without a type is a product."""
+
+_PRODUCT: Fields = {
+    **_ITEM,
+    "vendor_sku": code(),
+    "manufacturer_part_number": code(),
+    "external_id": code(),
+    "barcodes": listed(barcode()),
+    "is_available": flag(),
+    "is_visible": flag(),
+    "goods_type": text(),
+    "lot_type_id": refers_by_id("lot_type", "LotType"),
+    "weight": WEIGHT,
+    "dimensions": DIMENSIONS,
+    "volume": WEIGHT,
+    "inventory": {
+        "backorders": flag(),
+        "dynamic_allocation": flag(),
+        "virtual_inventory": text(),
+    },
+    "export": {
+        "description": text(),
+        "customs_value": MONEY,
+        "country_of_manufacture": letters(2, "US", "country code"),
+        "hs_base_code": hs_code(),
+        "hs_country_extension": extensions(),
+    },
+    "regulated_goods": {
+        "regulation_id": refers_by_id("regulation", "Regulation"),
+        "technical_name": text(),
+        "additional_information": text(),
+        "net_weight": WEIGHT,
+        "container_type": text(),
+        "container_meets_hazmat_specs": flag(),
+        "regulation_units": whole(INT64),
+    },
+    "packaging": {
+        "require_packaging": flag(),
+        "require_weight_check": flag(),
+        "require_confirmation_per_item": flag(),
+        "unit_quantity": whole(INT64),
+        "bulk_quantity": whole(INT64),
+        "max_per_package": whole(INT64),
+        "is_ship_separately": flag(),
+        "ship_separately_tag": text(),
+        "can_tip": flag(),
+        "can_contain_other_items": flag(),
+        "is_handling_surcharge": flag(),
+    },
+    "custom_fields": product_fields(),
+}
+
+_OPTIONS: Fields = {
+    **refers(
+        "associated_products",
+        "Product",
+        key="associated_product_skus",
+        ids="associated_product_ids",
+        by="SKU of a product",
+        many=True,
+    ),
+    **refers(
+        "allow_for_brands",
+        "Merchant",
+        key="allow_for_brand_codes",
+        ids="allow_for_brand_ids",
+        by="code of a merchant",
+        many=True,
+    ),
+    **refers(
+        "disallow_for_brands",
+        "Merchant",
+        key="disallow_for_brand_codes",
+        ids="disallow_for_brand_ids",
+        by="code of a merchant",
+        many=True,
+    ),
+    "billing_amount": MONEY,
+}
+"""Options of every packaging kind."""
+
+_CODED: Fields = {"barcodes": barcode()}
+_STOCKED: Fields = {"weight": WEIGHT, "manage_stock": flag_or_text()}
+_ROUTED: Fields = {"allow_for_shipping_methods": listed(text())}
+_PLACED: Fields = {
+    **refers(
+        "allow_for_warehouses",
+        "Warehouse",
+        key="allow_for_warehouses",
+        ids="allow_for_warehouse_ids",
+        by="name or abbreviation of a warehouse",
+        many=True,
+    ),
+    "packaging_handling_surcharge": flag_or_text(),
+}
+_CONFIRMED: Fields = {
+    "disable_confirm_button": flag_or_text(),
+    "apply_unless_container_meets_hazmat": flag_or_text(),
+}
+_APPLIED: Fields = {
+    **_OPTIONS,
+    **_ROUTED,
+    **_CONFIRMED,
+    "apply_to_goods_type": text(),
+    "never_apply_to_goods_type": text(),
+    "apply_only_above_weight": QUANTITY,
+    "one_per": text(),
+    "require_scan_timing": text(),
+    "require_packaging_type": text(),
+    "apply_to_region": text(),
+    "apply_to_multi_sku_package": flag_or_text(),
+}
+"""Options of items that rules add to a package. ``require_scan_timing`` is a single value, even with a ``|``."""
+
+_CONTAINER: Fields = {
+    **_OPTIONS,
+    **_CODED,
+    **_STOCKED,
+    **_ROUTED,
+    **_PLACED,
+    "dimensions": DIMENSIONS,
+    "volume": WEIGHT,
+    "satisfies_overbox": flag_or_text(),
+    "use_for_bin_packing": text(),
+    "weight_capacity": QUANTITY,
+    "container_style": text(),
+}
+_DATA_COLLECTION: Fields = {**_APPLIED, "collect_data_pattern": text(), "is_collected_data_unique": flag_or_text()}
+_INFILL: Fields = {
+    **_OPTIONS,
+    **_CODED,
+    **_STOCKED,
+    **_CONFIRMED,
+    "is_confirmation_required": flag_or_text(),
+    "infill_horizontal": QUANTITY,
+    "infill_vertical": QUANTITY,
+    "infill_priority": whole(INT64),
+}
 
 _NO_UNIT = (
     "Cannot be sent: a create has no units, and the service uses its own, which its answers show (lb, in, in^3). "
@@ -326,18 +223,19 @@ PRODUCTS = Kind(
     name="products",
     type="Product",
     key="sku",
+    required=frozenset({"sku", "name"}),
     is_unique=False,
     endpoint="/v1/inventory/products",
     wrapped_in="resource",
+    lists_custom_fields=True,
     bodies={
-        "Product": Product,
-        "PackagingContainer": PackagingContainer,
-        "PackagingSupplies": PackagingSupplies,
-        "PackagingDataCollection": PackagingDataCollection,
-        "PackagingInstruction": PackagingInstruction,
-        "PackagingInfill": PackagingInfill,
+        "Product": _PRODUCT,
+        "PackagingContainer": {**_ITEM, "container_options": _CONTAINER},
+        "PackagingSupplies": {**_ITEM, "supplies_options": {**_APPLIED, **_CODED, **_STOCKED, **_PLACED}},
+        "PackagingDataCollection": {**_ITEM, "data_collection_options": _DATA_COLLECTION},
+        "PackagingInstruction": {**_ITEM, "instruction_options": {**_APPLIED, **_CODED}},
+        "PackagingInfill": {**_ITEM, "infill_options": _INFILL},
     },
-    body_of_unknown_type=AnyItem,
     read_only=frozenset({"id", "created_at", "updated_at"}),
     not_sendable=dict.fromkeys(("weight.unit", "dimensions.unit", "volume.unit"), _NO_UNIT),
     aliases=_VENDOR_COLUMNS,

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 class Reference(Struct, frozen=True):
     """A reference of a record to other objects, to be resolved before sending.
 
-    ``column`` is its column in the file, as written. ``path`` is its dotted path in the body; the body has every part
-    of the path but the last. ``kind`` is the service's word for the kind of the objects. ``keys`` are natural keys, or
-    ids if ``by_id``. ``ids`` is the column that takes ids in place of natural keys.
+    ``column`` is its column in the file, as written. ``path`` is its dotted path in the body. ``kind`` is the service's
+    word for the kind of the objects. ``keys`` are natural keys, or ids if ``by_id``. ``ids`` is the column that takes
+    ids in place of natural keys.
     """
 
     path: str
@@ -177,7 +177,7 @@ def content(record: Record) -> str:
     whole = deepcopy(record.body)
     for reference in record.references:
         named = [_remote(reference, key) if _is_named_by_id(reference) else key for key in reference.keys]
-        _place(whole, reference, named if reference.many else named[0])
+        put(whole, reference.path.split("."), named if reference.many else named[0])
     return json.dumps(whole, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -192,7 +192,7 @@ def body(record: Record, ids: Ids) -> dict[str, Any]:
     for reference in record.references:
         by_id = reference.by_id
         remote = [_remote(reference, key) if by_id else dict(ids[reference.kind, key]) for key in reference.keys]
-        _place(whole, reference, remote if reference.many else remote[0])
+        put(whole, reference.path.split("."), remote if reference.many else remote[0])
     return whole
 
 
@@ -219,12 +219,12 @@ def _remote(reference: Reference, key: str) -> dict[str, Any]:
     return {"type": reference.kind, "id": int(key)}
 
 
-def _place(whole: dict[str, Any], reference: Reference, value: object) -> None:
-    *above, field = reference.path.split(".")
+def put(whole: dict[str, Any], path: Sequence[str], value: object) -> None:
+    """Set the field at a path, in objects that are made if they are missing."""
     inner = whole
-    for part in above:
-        inner = inner[part]
-    inner[field] = value
+    for part in path[:-1]:
+        inner = inner.setdefault(part, {})
+    inner[path[-1]] = value
 
 
 def _fields(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - any JSON
