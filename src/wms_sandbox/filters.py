@@ -4,8 +4,9 @@
     id{gt:15,lt:50}             all of them
     id[{lt:15},{gt:50}]         any of them
 
-The operators are those confirmed for the Global API. `gteq`, `lteq`, `neq` and `nin` belong to the JSON-RPC API and
-`gte` and `lte` to neither: all are refused, as is an unknown field, with the key named.
+Of JSON5 only keys without quotes are accepted. The operators are those confirmed for the Global API. `gteq`, `lteq`,
+`neq` and `nin` belong to the JSON-RPC API and `gte` and `lte` to neither: all are refused, as is an unknown field, with
+the key named.
 """
 
 import re
@@ -14,7 +15,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from wms_sandbox import json5
+import msgspec
+
 from wms_sandbox.errors import ParameterError
 
 INTEGER_FIELDS = ("id", "retailer_id")
@@ -27,6 +29,7 @@ TEXTUAL = ("start", "end", "regex")
 OPERATORS = (*ORDERED, "in", "null", *TEXTUAL)
 
 _FILTER = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_.]*)\s*([:{\[])(.*)", re.DOTALL)
+_TEXT_OR_BARE_KEY = re.compile(r'"(?:[^"\\]|\\.)*"|(?P<key>[A-Za-z_]+)(?=\s*:)')
 
 
 @dataclass(frozen=True)
@@ -57,13 +60,17 @@ def parse_filter(text: str) -> Filter:
     if mark == ":":
         return Filter(field, ((Condition("eq", _scalar(field, rest, f"{key}.eq")),),))
     try:
-        value = json5.parse(mark + rest)
-    except json5.Json5Error as error:
-        raise ParameterError(key, f"Not a JSON5 value: {error}.") from None
+        value = msgspec.json.decode(_TEXT_OR_BARE_KEY.sub(_quoted, mark + rest))
+    except ValueError as error:
+        raise ParameterError(key, f"Cannot read {mark + rest!r}: {error}.") from None
     alternatives = value if isinstance(value, list) else [value]
     if not alternatives:
         raise ParameterError(key, "At least one set of conditions is needed.")
     return Filter(field, tuple(_conditions(field, each, key) for each in alternatives))
+
+
+def _quoted(found: re.Match[str]) -> str:
+    return f'"{found["key"]}"' if found["key"] else found[0]
 
 
 def _conditions(field: str, value: object, key: str) -> tuple[Condition, ...]:

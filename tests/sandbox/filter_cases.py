@@ -108,7 +108,7 @@ CASES = [
         for operand in values
     ),
     *(
-        filtered(f"{{gt:'{moment}'}}", "created_at", "gt", "2025-05-01T00:00:00Z")
+        filtered(f'{{gt:"{moment}"}}', "created_at", "gt", "2025-05-01T00:00:00Z")
         for moment in (
             "2025-05-01",
             "2025-05-01T00:00:00",
@@ -121,15 +121,11 @@ CASES = [
         listing("facts", f"{LATER}{text}", has_ids(lambda ids: [key for key in ids if key > 101000]))
         for text in (
             "id{gt:101000}",
-            "id{'gt':101000}",
             'id{"gt":101000}',
-            r"id{'\x67t':101000}",
-            "id{gt:'101000'}",
-            "id { gt : 101000 , }",
+            'id{gt:"101000"}',
+            "id { gt : 101000 }",
             "id[{gt:101000}]",
-            "id[{gt:101000,},]",
             "id{gt:101000,null:false}",
-            "id{\n\tgt: +101000}",
         )
     ),
     listing(
@@ -156,8 +152,9 @@ CASES = [
             ("id{gt:1", "filter.id"),
             ("id{gt 1}", "filter.id"),
             ("id{gt:1}x", "filter.id"),
-            ("id{gt:'1}", "filter.id"),
-            (r"id{gt:'\u12'}", "filter.id"),
+            ('id{gt:"1}', "filter.id"),
+            ("id{'gt':1}", "filter.id"),
+            ("id{gt:1,}", "filter.id"),
             ("id{1:2}", "filter.id"),
             ("id{gt:1 lt:2}", "filter.id"),
             ("id[,]", "filter.id"),
@@ -169,15 +166,15 @@ CASES = [
             ("id{gt:true}", "filter.id.gt"),
             ("id{gt:1.5}", "filter.id.gt"),
             ("id{in:1}", "filter.id.in"),
-            ("id{in:['x']}", "filter.id.in"),
+            ('id{in:["x"]}', "filter.id.in"),
             ("id{null:1}", "filter.id.null"),
             ("id:", "filter.id.eq"),
             ("id:x", "filter.id.eq"),
             ("retailer_id:null", "filter.retailer_id.eq"),
             ("updated_at{gt:5}", "filter.updated_at.gt"),
-            ("updated_at{gt:'yesterday'}", "filter.updated_at.gt"),
-            ("updated_at{gt:'2025-13-01T00:00:00Z'}", "filter.updated_at.gt"),
-            ("unique_id{regex:'('}", "filter.unique_id.regex"),
+            ('updated_at{gt:"yesterday"}', "filter.updated_at.gt"),
+            ('updated_at{gt:"2025-13-01T00:00:00Z"}', "filter.updated_at.gt"),
+            ('unique_id{regex:"("}', "filter.unique_id.regex"),
             ("unique_id{start:true}", "filter.unique_id.start"),
             ("id", "filter"),
             ("id=1", "filter"),

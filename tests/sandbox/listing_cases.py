@@ -97,7 +97,7 @@ WALKS = [
     listing("4.6", "sort=id&limit=1&filter=id{lt:100200}", walks(lambda ids: [key for key in ids if key < 100200])),
     listing(
         "4.6",
-        "filter=updated_at{gt:'2025-01-01T00:00:00+00:00'}&filter=id[{gt:5},{null:true}]&fields:order.items=sku,product"
+        'filter=updated_at{gt:"2025-01-01T00:00:00+00:00"}&filter=id[{gt:5},{null:true}]&fields:order.items=sku,product'
         "&sort=id&limit=50&count=1",
         walks(lambda ids: ids),
     ),
