@@ -8,7 +8,6 @@ Requests: `server` (a socket), `app` (routes), `auth`, `errors`, `query` (parame
 `selection`; `kinds` has the field tables for selection; `faults` has broken answers for tests.
 Creates: `definitions` with `shapes` (what a body may contain), `body` (JSON), `checking`, `creates` (the endpoints);
 created objects are in `location_tags`, `retailers` and `created_products`; `newcomers` puts them into new shipments.
-`description` is the OpenAPI document made from these tables.
 Merchant API: `merchant_api` (the envelope), `sessions`, `rpc_errors`, `rpc_methods` with `rpc_search`.
 Data: `store` (the columns of all shipments), `advance` (letting time pass), `clock`, `config`. Content of a shipment:
 `families` with `heads`, `family_orders`, `order_belongings`, `family_packages`, `galleries`. Shared objects:

@@ -26,7 +26,6 @@ from wms_sandbox.auth import is_authorized
 from wms_sandbox.clock import Clock, as_datetime, http_date
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.creates import Creates
-from wms_sandbox.description import describe
 from wms_sandbox.errors import ParameterError, bad_parameters, method_not_allowed, not_found, unauthorized
 from wms_sandbox.faults import AnswerLost, ProxyAnswer
 from wms_sandbox.field_treatment import FieldTreatment
@@ -43,7 +42,6 @@ STATUS = "/api/global/v1/system/status"
 LOCATION_TAGS = "/api/global/v1/inventory/location-tags"
 RETAILERS = "/api/global/v1/shipping/retailers"
 PRODUCTS = "/api/global/v1/inventory/products"
-DESCRIPTION = "/api/global/openapi.json"
 MERCHANT_API = "/api/jsonrpc"
 ADVANCE = "/sandbox/advance"
 DELETE_TAG = "/sandbox/delete-location-tag"
@@ -100,7 +98,6 @@ class Sandbox:
         self._routes: dict[str, tuple[str, Handler]] = {
             SHIPMENTS: ("GET", self._list_shipments),
             STATUS: ("GET", self._status),
-            DESCRIPTION: ("GET", self._describe),
             LOCATION_TAGS: ("POST", self._creates.location_tag),
             RETAILERS: ("POST", self._creates.retailer),
             PRODUCTS: ("POST", self._creates.product),
@@ -216,9 +213,6 @@ class Sandbox:
 
     async def _status(self, request: Request) -> Response:
         return JSONResponse({"status": "ok"})
-
-    async def _describe(self, request: Request) -> Response:
-        return JSONResponse(describe())
 
     async def _list_shipments(self, request: Request) -> Response:
         given = request.query_params.multi_items()

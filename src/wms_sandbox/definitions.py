@@ -33,28 +33,16 @@ PRODUCT_REQUIRED = ("type", "sku", "name")
 
 FAMILIES = ("black", "blue", "brown", "gray", "green", "orange", "purple", "red", "yellow")
 PALETTE = tuple(f"{family}{shade}" for family in FAMILIES for shade in range(1, 6))
-LONGEST_TAG_NAME = 230
-DEFAULT_SORT_ORDER = 1
 
 LOCATION_TAG = closed(
     {
-        "name": text(LONGEST_TAG_NAME, least=1)
-        | {
-            "description": "HTML tags are stripped and surrounding whitespace is trimmed; its length counts after that."
-        },
+        "name": text(230, least=1),
         "description": {"type": ["string", "null"], "maxLength": 255},
         "color": one_of(*PALETTE),
-        "sort_order": {
-            "type": "integer",
-            "minimum": -2_147_483_648,
-            "maximum": 2_147_483_647,
-            "default": DEFAULT_SORT_ORDER,
-        },
+        "sort_order": INTEGER | {"minimum": -2_147_483_648, "maximum": 2_147_483_647},
     },
     required=("name", "color"),
 )
-
-_SHIPPING_METHOD = {"pattern": "^[^_]+_[A-Z0-9]", "description": "<carrier>_<SERVICE>"}
 
 RETAILER = closed(
     {
@@ -67,7 +55,7 @@ RETAILER = closed(
         "legal_name": text(255),
         "dba": text(255),
         "default_duties_payor": one_of("shipper", "recipient", "third_party"),
-        "default_shipping_method": text(255) | _SHIPPING_METHOD,
+        "default_shipping_method": text(255) | {"pattern": "^[^_]+_[A-Z0-9]"},
         "allowed_shipping_methods": listing(TEXT),
         "routing_guide_notes": text(65_535),
         "custom_fields": CUSTOM_FIELDS,

@@ -4,7 +4,6 @@ import re
 from typing import Any
 
 from wms_sandbox.clock import Clock
-from wms_sandbox.definitions import DEFAULT_SORT_ORDER
 from wms_sandbox.errors import ParameterError
 from wms_sandbox.kinds import Kind, names
 
@@ -48,7 +47,7 @@ class LocationTags:
             "name": name,
             "description": body.get("description"),
             "color": body["color"],
-            "sort_order": int(body.get("sort_order", DEFAULT_SORT_ORDER)),
+            "sort_order": int(body.get("sort_order", 1)),
             "is_deleted": False,
             "created_at": moment,
             "updated_at": moment,

@@ -1,7 +1,6 @@
 """Shapes that several request bodies share (specification 2.0 and 2.3), as JSON Schema 2020-12.
 
-The same values check the bodies (`checking`) and make up the published description (`description`), so that the two
-cannot disagree. A shape accepts only its own properties and no nulls: callers leave out what they do not know.
+A shape accepts only its own properties and no nulls: callers leave out what they do not know.
 """
 
 from typing import Any
