@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from wms_sandbox.body import TooLarge, Unparsable, read_json
-from wms_sandbox.checking import product_violations, violations
+from wms_sandbox.checking import violations
 from wms_sandbox.clock import Clock
 from wms_sandbox.compiled import pick
 from wms_sandbox.config import SandboxConfig
@@ -89,7 +89,7 @@ class Creates:
     def _create_product(self, request: Request, body: Any) -> Response:  # noqa: ANN401 - not checked yet
         wrong = [
             *_parameter_violations(request),
-            *self._minded(product_violations(body), "resource.sku", "resource.type", "resource"),
+            *self._minded(violations("Product", body), "resource.sku", "resource.type", "resource"),
         ]
         if wrong:
             return bad_parameters(*wrong)

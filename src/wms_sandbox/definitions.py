@@ -34,7 +34,7 @@ PRODUCT_REQUIRED = ("type", "sku", "name")
 FAMILIES = ("black", "blue", "brown", "gray", "green", "orange", "purple", "red", "yellow")
 PALETTE = tuple(f"{family}{shade}" for family in FAMILIES for shade in range(1, 6))
 
-LOCATION_TAG = closed(
+_LOCATION_TAG = closed(
     {
         "name": text(230, least=1),
         "description": {"type": ["string", "null"], "maxLength": 255},
@@ -44,7 +44,7 @@ LOCATION_TAG = closed(
     required=("name", "color"),
 )
 
-RETAILER = closed(
+_RETAILER = closed(
     {
         "type": one_of("Retailer"),
         "code": text(64, least=1),
@@ -163,5 +163,16 @@ def _options(kind: str) -> dict[str, Schema]:
     return {name: closed({field: _OPTION_SHAPES.get(field, _WORDS_OR_FLAG) for field in fields})}
 
 
-PRODUCTS: dict[str, Schema] = {kind: _product(kind) for kind in PRODUCT_KINDS}
-"""The inner object of a product create, by its `type`."""
+def _if_type(kind: str, then: Schema) -> Schema:
+    return {"if": {"properties": {"type": {"const": kind}}, "required": ["type"]}, "then": then}
+
+
+_RESOURCE: Schema = {
+    "type": "object",
+    "properties": {"type": one_of(*PRODUCT_KINDS)},
+    "required": ["type"],
+    "allOf": [_if_type(kind, _product(kind)) for kind in PRODUCT_KINDS],
+}
+
+DEFINITIONS = {"LocationTag": _LOCATION_TAG, "Retailer": _RETAILER, "Product": whole({"resource": _RESOURCE})}
+"""The body of each create, by what it creates."""

@@ -64,7 +64,6 @@ _CHOICE = whole({"id": {"type": ["integer", "string"]}, "label": TEXT})
 CUSTOM_FIELDS: Schema = {
     "type": "object",
     "additionalProperties": {
-        "description": "one of the four shapes of a custom field",
         "anyOf": [whole({"value": {"type": ["boolean", "string", "integer"]}}), _CHOICE, listing(_CHOICE), MONEY],
     },
 }

@@ -296,10 +296,10 @@ CONTENTS: list[tuple[bytes, Mapping[str, str | None], int, str]] = [
         for kind in (None, "text/plain", "application/x-www-form-urlencoded", "application/jsonx")
     ),
     *(
-        (b"[]", {"Content-Type": kind}, 400, "An object is expected.")
+        (b"[]", {"Content-Type": kind}, 400, "The type object is expected.")
         for kind in ("application/json", "application/json; charset=utf-8", "Application/JSON")
     ),
-    (b"null", {}, 400, "An object is expected."),
+    (b"null", {}, 400, "The type object is expected."),
     *(
         (b'{"x":"' + b"x" * (size - 8) + b'"}', {}, status, "")
         for size, status in ((LARGEST, 400), (LARGEST + 1, 413), (5 * LARGEST, 413))
