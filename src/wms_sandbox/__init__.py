@@ -4,11 +4,11 @@ It is written from the specification (sections 2, 4, 5 and 7) and imports nothin
 the client cannot be repeated here. What belongs here: the rules of the service, a deterministic set of difficult data,
 and the ways to let time pass. What does not: anything that knows how the data is read.
 
-Requests: `server` (a socket), `app` (routes), `auth`, `errors`, `query` (parameters of a listing) with `filters` and
+Requests: `server` (a socket), `app` (routes), `errors`, `query` (parameters of a listing) with `filters` and
 `selection`; `kinds` has the field tables for selection; `faults` has broken answers for tests.
-Creates: `definitions` with `shapes` (what a body may contain), `body` (JSON), `checking`, `creates` (the endpoints);
+Creates: `definitions` with `shapes` (what a body may contain), `checking`, `creates` (the endpoints);
 created objects are in `location_tags`, `retailers` and `created_products`; `newcomers` puts them into new shipments.
-Merchant API: `merchant_api` (the envelope), `sessions`, `rpc_errors`, `rpc_methods` with `rpc_search`.
+Merchant API: `merchant_api` (the envelope, sessions), `rpc_methods`.
 Data: `store` (the columns of all shipments), `advance` (letting time pass), `clock`, `config`. Content of a shipment:
 `families` with `heads`, `family_orders`, `order_belongings`, `family_packages`, `galleries`. Shared objects:
 `pools` with `identities`, `products`, `options`. Used by both: `measures`, `texts`, `dice`.

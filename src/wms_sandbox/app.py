@@ -34,7 +34,6 @@ from wms_sandbox.pages import Pages
 from wms_sandbox.pools import Pools
 from wms_sandbox.query import ListQuery, read_query
 from wms_sandbox.rpc_methods import Methods
-from wms_sandbox.sessions import Sessions
 from wms_sandbox.store import Store
 
 SHIPMENTS = "/api/global/v1/shipping/shipments"
@@ -93,8 +92,7 @@ class Sandbox:
         self._lock = threading.Lock()
         self._intercepting = threading.Lock()
         self._creates = Creates(self.config, pools, self.clock, self._lock)
-        self._sessions = Sessions(self.config, self.clock)
-        self._merchant_api = MerchantApi(self.config, self._sessions, Methods(pools, self._pages), self._lock)
+        self._merchant_api = MerchantApi(self.config, Methods(pools), self.clock, self._lock)
         self._routes: dict[str, tuple[str, Handler]] = {
             SHIPMENTS: ("GET", self._list_shipments),
             STATUS: ("GET", self._status),
@@ -133,11 +131,6 @@ class Sandbox:
         """Restore deleted shipments as they were, with the same `updated_at`."""
         with self._lock:
             self._store.delete(ids, deleted=False)
-
-    @property
-    def logins(self) -> int:
-        """Return the number of sessions of the Merchant API that were opened."""
-        return self._sessions.logins
 
     def location_tags(self) -> list[dict[str, Any]]:
         """Return all location tags as the service stores them, deleted ones included, in order of creation."""

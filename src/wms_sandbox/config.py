@@ -18,9 +18,7 @@ class SandboxConfig:
     `unasked_telephones`: so many addresses, and so many ship-to locations, of every page have a telephone number that
     was not selected.
 
-    `takes_any_body`: a retailer or a product may have any body with a key. Variations of the Merchant API:
-    `rpc_long_codes` writes small error codes as `-32000 - n`, `rpc_number_version` writes the version as a number,
-    `rpc_null_error` adds `"error": null` to a result.
+    `takes_any_body`: a retailer or a product may have any body with a key.
     """
 
     shipments: int = 2000
@@ -34,9 +32,6 @@ class SandboxConfig:
     takes_any_body: bool = False
     merchant_username: str = "sandbox-merchant"
     merchant_api_key: str = "sandbox-api-key"
-    rpc_long_codes: bool = False
-    rpc_number_version: bool = False
-    rpc_null_error: bool = False
 
     def __post_init__(self) -> None:
         if self.shipments < 0 or self.days < 1 or self.families < 20:

