@@ -8,17 +8,17 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from wms_sandbox.body import TooLarge, Unparsable, read_json
 from wms_sandbox.checking import violations
 from wms_sandbox.clock import Clock
 from wms_sandbox.compiled import pick
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.created_products import Products
-from wms_sandbox.errors import ParameterError, bad_json, bad_parameters, too_large, unable_to_process
+from wms_sandbox.errors import ParameterError, bad_json, bad_parameters, unable_to_process
 from wms_sandbox.location_tags import KIND as LOCATION_TAG
 from wms_sandbox.location_tags import LocationTags, clean_name
 from wms_sandbox.newcomers import Newcomers
@@ -54,12 +54,12 @@ class Creates:
         return await self._create(request, self._create_product)
 
     async def _create(self, request: Request, create: Callable[[Request, Any], Response]) -> Response:
+        if request.headers.get("content-type", "").partition(";")[0].lower() != "application/json":
+            return bad_json("The content type must be application/json.")
         try:
-            body = await read_json(request)
-        except Unparsable as error:
-            return bad_json(str(error))
-        except TooLarge:
-            return too_large()
+            body = msgspec.json.decode(await request.body())
+        except ValueError as error:
+            return bad_json(f"The body is not valid JSON: {error}.")
         return await run_in_threadpool(self._locked, create, request, body)
 
     def _locked(self, create: Callable[[Request, Any], Response], request: Request, body: object) -> Response:

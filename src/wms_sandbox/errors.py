@@ -2,7 +2,7 @@
 
     {"errors": [{"type": "parameters", "message": "...", "details": [{"key": "limit", "message": "..."}]}]}
 
-No other properties are present. The bodies of 401, 404, 405 and 413 are not fixed by the specification: a small one is
+No other properties are present. The bodies of 401, 404 and 405 are not fixed by the specification: a small one is
 given.
 """
 
@@ -63,8 +63,3 @@ def not_found() -> JSONResponse:
 def method_not_allowed(allowed: str) -> JSONResponse:
     """Return 405."""
     return JSONResponse({"message": "Method Not Allowed"}, status_code=405, headers={"Allow": allowed})
-
-
-def too_large() -> JSONResponse:
-    """Return 413."""
-    return JSONResponse({"message": "Payload Too Large"}, status_code=413)
