@@ -1,9 +1,7 @@
 """Serve the sandbox on a socket: in a thread for tests and demos, or in the foreground for `python -m wms_sandbox`."""
 
-import contextlib
 import socket
 import threading
-from collections.abc import Iterator
 from types import TracebackType
 from typing import Self
 
@@ -13,7 +11,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from wms_sandbox.app import Sandbox
 
 HOST = "127.0.0.1"
-_KEEP_ALIVE_SECONDS = 30
 
 
 class SandboxServer:
@@ -23,18 +20,16 @@ class SandboxServer:
     at the same address.
     """
 
-    def __init__(self, sandbox: Sandbox, port: int = 0) -> None:
+    def __init__(self, sandbox: Sandbox) -> None:
         self.sandbox = sandbox
-        self._socket = listen(port)
+        self._socket = listen(0)
         self.base_url = f"http://{HOST}:{self._socket.getsockname()[1]}"
         self._server = make_server(self._answer)
-        self._thread = threading.Thread(target=self._run, name="sandbox", daemon=True)
+        sockets = {"sockets": [self._socket]}
+        self._thread = threading.Thread(target=self._server.run, kwargs=sockets, name="sandbox", daemon=True)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self.sandbox(scope, receive, send)
-
-    def _run(self) -> None:
-        self._server.run(sockets=[self._socket])
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -48,29 +43,9 @@ class SandboxServer:
         self._socket.close()
 
 
-class _QuietServer(uvicorn.Server):
-    """Leaves signals to the process if it does not run in the main thread."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        if threading.current_thread() is threading.main_thread():
-            with super().capture_signals():
-                yield
-        else:
-            yield
-
-
 def listen(port: int) -> socket.socket:
     """Listen at once: a client may connect before the server has started, and is served when it has."""
-    listener = socket.socket()
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((HOST, port))
-        listener.listen(256)
-    except (OSError, OverflowError):
-        listener.close()
-        raise
-    return listener
+    return socket.create_server((HOST, port), backlog=256)
 
 
 def make_server(sandbox: ASGIApp) -> uvicorn.Server:
@@ -83,7 +58,7 @@ def make_server(sandbox: ASGIApp) -> uvicorn.Server:
         access_log=False,
         date_header=False,
         server_header=False,
-        timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+        timeout_keep_alive=30,
         timeout_graceful_shutdown=2,
     )
-    return _QuietServer(config)
+    return uvicorn.Server(config)

@@ -6,9 +6,7 @@ from wms_sandbox.__main__ import main
 from wms_sandbox.server import listen
 
 
-@pytest.mark.parametrize(
-    ("wrong", "why"), [({}, "in use"), ({"--port": "99999"}, "0-65535"), ({"--shipments": "-5"}, ">= 0")]
-)
+@pytest.mark.parametrize(("wrong", "why"), [({}, "in use"), ({"--shipments": "-5"}, ">= 0")])
 def test_what_it_cannot_serve_is_wrong_usage(wrong, why, capfd):
     with listen(0) as taken:
         options = {"--port": str(taken.getsockname()[1]), **wrong}
