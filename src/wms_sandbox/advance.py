@@ -7,9 +7,8 @@ the retailers and products that callers have created (`newcomers`). A record tha
 with an `updated_at` from before.
 """
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 import numpy as np
 
@@ -43,10 +42,6 @@ class Advance:
     orders: list[int] = field(default_factory=list)
     order_shipments: list[int] = field(default_factory=list)
     retailers: list[int] = field(default_factory=list)
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the result with times as text, for the answer to `POST /sandbox/advance`."""
-        return asdict(self) | {"before": self.before.isoformat(), "after": self.after.isoformat()}
 
 
 @dataclass(frozen=True)

@@ -14,19 +14,21 @@ from collections.abc import Awaitable, Callable
 from copy import deepcopy
 from dataclasses import dataclass
 from datetime import datetime
+from email.utils import format_datetime
+from functools import partial
 from typing import Any
 
+import msgspec
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from wms_sandbox.advance import Advance, Passage, Wish
-from wms_sandbox.auth import is_authorized
-from wms_sandbox.clock import Clock, as_datetime, http_date
+from wms_sandbox.clock import Clock, as_datetime
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.creates import Creates
-from wms_sandbox.errors import ParameterError, bad_parameters, method_not_allowed, not_found, unauthorized
+from wms_sandbox.errors import ParameterError, bad_parameters, problem
 from wms_sandbox.faults import AnswerLost, ProxyAnswer
 from wms_sandbox.field_treatment import FieldTreatment
 from wms_sandbox.merchant_api import MerchantApi
@@ -43,9 +45,6 @@ RETAILERS = "/api/global/v1/shipping/retailers"
 PRODUCTS = "/api/global/v1/inventory/products"
 MERCHANT_API = "/api/jsonrpc"
 ADVANCE = "/sandbox/advance"
-DELETE_TAG = "/sandbox/delete-location-tag"
-DELETE_SHIPMENTS = "/sandbox/delete-shipments"
-RESTORE_SHIPMENTS = "/sandbox/restore-shipments"
 
 _REMEMBERED = 100_000
 _LEAST_COMPRESSED = 500
@@ -100,9 +99,6 @@ class Sandbox:
             RETAILERS: ("POST", self._creates.retailer),
             PRODUCTS: ("POST", self._creates.product),
             ADVANCE: ("POST", self._advance),
-            DELETE_TAG: ("POST", self._delete_tag),
-            DELETE_SHIPMENTS: ("POST", self._delete_shipments),
-            RESTORE_SHIPMENTS: ("POST", self._restore_shipments),
         }
 
     def advance(
@@ -148,36 +144,24 @@ class Sandbox:
             return deepcopy(self._creates.products.created)
 
     def delete_location_tag(self, identity: int) -> None:
-        """Soft-delete a tag (specification 2.1); no path of the service is known for it.
-
-        Raises LookupError if there is none.
-        """
+        """Soft-delete a live tag (specification 2.1); no path of the service is known for it."""
         with self._lock:
             self._creates.tags.delete(identity)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request. A client that was killed while it sent the body gets no answer."""
-        if scope["type"] != "http":
-            return
         request = Request(scope, receive)
         try:
             response = await self._answer(request)
         except ClientDisconnect:
             return
-        if (date := self._date()) is not None:
-            response.headers["Date"] = date
-        self._remember(request, response.status_code)
+        now = as_datetime(self.clock.now())
+        date = now if self.redate is None else self.redate(now)
+        if date is not None:
+            response.headers["Date"] = format_datetime(date, usegmt=True)
+        url, agent = request.url, request.headers.get("user-agent", "")
+        self.requests.append(ServedRequest(request.method, url.path, url.query, response.status_code, agent))
         await response(scope, receive, send)
-
-    def _date(self) -> str | None:
-        told: datetime | None = as_datetime(self.clock.now())
-        if told is not None and self.redate is not None:
-            told = self.redate(told)
-        return None if told is None else http_date(told)
-
-    def _remember(self, request: Request, status: int) -> None:
-        agent = request.headers.get("user-agent", "")
-        self.requests.append(ServedRequest(request.method, request.url.path, request.url.query, status, agent))
 
     async def _answer(self, request: Request) -> Response:
         instead = await self._intercepted(request)
@@ -196,13 +180,13 @@ class Sandbox:
 
     async def _serve(self, request: Request) -> Response:
         if request.url.path == MERCHANT_API:
-            return await self._merchant_api.answer(request) if request.method == "POST" else method_not_allowed("POST")
-        if not is_authorized(request, self.config.token):
-            return unauthorized()
+            return await self._merchant_api.answer(request) if request.method == "POST" else problem(405, Allow="POST")
+        if request.headers.get("authorization") != f"Bearer {self.config.token}":
+            return problem(401)
         if request.url.path not in self._routes:
-            return not_found()
+            return problem(404)
         method, handler = self._routes[request.url.path]
-        return await handler(request) if request.method == method else method_not_allowed(method)
+        return await handler(request) if request.method == method else problem(405, Allow=method)
 
     async def _status(self, request: Request) -> Response:
         return JSONResponse({"status": "ok"})
@@ -215,7 +199,8 @@ class Sandbox:
             query = read_query(self.field_treatment.heard(given))
         except ParameterError as violation:
             return bad_parameters(violation)
-        return await run_in_threadpool(self._respond, request.url.path, query, offers_gzip(request))
+        takes_gzip = "gzip" in request.headers.get("accept-encoding", "")
+        return await run_in_threadpool(self._respond, request.url.path, query, takes_gzip)
 
     def _respond(self, path: str, query: ListQuery, compressed: bool) -> Response:
         with self._lock:
@@ -233,36 +218,5 @@ class Sandbox:
         return Response(body, media_type="application/json", headers=headers)
 
     async def _advance(self, request: Request) -> Response:
-        try:
-            wish = json.loads(await request.body() or b"{}")
-            outcome = await run_in_threadpool(lambda: self.advance(**wish))
-        except (TypeError, ValueError) as error:
-            return bad_parameters(ParameterError("advance", str(error)))
-        return JSONResponse(outcome.as_json())
-
-    async def _delete_tag(self, request: Request) -> Response:
-        return await self._done_to(request, "id", self.delete_location_tag)
-
-    async def _delete_shipments(self, request: Request) -> Response:
-        return await self._done_to(request, "ids", self.delete_shipments)
-
-    async def _restore_shipments(self, request: Request) -> Response:
-        return await self._done_to(request, "ids", self.restore_shipments)
-
-    async def _done_to(self, request: Request, key: str, do: Callable[[Any], None]) -> Response:
-        try:
-            do(json.loads(await request.body())[key])
-        except LookupError:
-            return not_found()
-        except (TypeError, ValueError) as error:
-            return bad_parameters(ParameterError(key, str(error)))
-        return JSONResponse({})
-
-
-def offers_gzip(request: Request) -> bool:
-    """Return whether Accept-Encoding names gzip, and not with q=0."""
-    for offer in request.headers.get("accept-encoding", "").lower().split(","):
-        coding, _, quality = offer.replace(" ", "").partition(";q=")
-        if coding == "gzip":
-            return not quality or bool(quality.strip("0."))
-    return False
+        outcome = await run_in_threadpool(partial(self.advance, **await request.json()))
+        return Response(msgspec.json.encode(outcome), media_type="application/json")

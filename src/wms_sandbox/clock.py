@@ -2,7 +2,6 @@
 
 import time
 from datetime import UTC, datetime
-from email.utils import format_datetime
 
 
 class Clock:
@@ -30,8 +29,3 @@ class Clock:
 def as_datetime(milliseconds: int) -> datetime:
     """Return milliseconds since 1970 as a datetime in UTC."""
     return datetime.fromtimestamp(milliseconds // 1000, UTC).replace(microsecond=milliseconds % 1000 * 1000)
-
-
-def http_date(moment: datetime) -> str:
-    """Return the value of a `Date` header: whole seconds, rounded down."""
-    return format_datetime(moment.replace(microsecond=0), usegmt=True)

@@ -6,6 +6,8 @@ No other properties are present. The bodies of 401, 404 and 405 are not fixed by
 given.
 """
 
+from http import HTTPStatus
+
 from starlette.responses import JSONResponse
 
 
@@ -50,16 +52,6 @@ def _errors(status: int, kind: str, message: str, violations: tuple[ParameterErr
     return JSONResponse({"errors": [error]}, status_code=status)
 
 
-def unauthorized() -> JSONResponse:
-    """Return 401."""
-    return JSONResponse({"message": "Unauthorized"}, status_code=401, headers={"WWW-Authenticate": "Bearer"})
-
-
-def not_found() -> JSONResponse:
-    """Return 404."""
-    return JSONResponse({"message": "Not Found"}, status_code=404)
-
-
-def method_not_allowed(allowed: str) -> JSONResponse:
-    """Return 405."""
-    return JSONResponse({"message": "Method Not Allowed"}, status_code=405, headers={"Allow": allowed})
+def problem(status: int, **headers: str) -> JSONResponse:
+    """Return 401, 404 or 405."""
+    return JSONResponse({"message": HTTPStatus(status).phrase}, status_code=status, headers=headers)

@@ -57,10 +57,8 @@ class LocationTags:
         return tag
 
     def delete(self, identity: int) -> None:
-        """Soft-delete a tag: it stays, and its name is free again. Raises LookupError if there is no such live tag."""
-        tag = self._tags[identity - 1] if 0 < identity <= len(self._tags) else None
-        if tag is None or tag["is_deleted"]:
-            raise LookupError(f"there is no live location tag with id {identity}")
+        """Soft-delete a live tag: it stays, and its name is free again."""
+        tag = self._tags[identity - 1]
         self._live_names.remove(tag["name"])
         tag["name"] += f" (Deleted ID: {identity})"
         tag["is_deleted"] = True

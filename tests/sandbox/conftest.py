@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from wms_sandbox.app import DELETE_TAG, LOCATION_TAGS, PRODUCTS, RETAILERS, SHIPMENTS, Sandbox
+from wms_sandbox.app import LOCATION_TAGS, PRODUCTS, RETAILERS, SHIPMENTS, Sandbox
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.transport import InProcess
 
@@ -90,7 +90,7 @@ def used(fresh: Service) -> Service:
     for name in ("Cold", LONGEST_NAME):
         fresh.post(LOCATION_TAGS, {"name": name, "color": "blue3"})
     fresh.sandbox.advance(seconds=60)
-    fresh.post(DELETE_TAG, {"id": 2})
+    fresh.sandbox.delete_location_tag(2)
     fresh.post(LOCATION_TAGS, {"name": LONGEST_NAME, "color": "blue3"})
     for body in ({"code": "ACME", "name": "Acme Stores"}, {"code": "OLD", "name": "Old", "status": "archived"}):
         fresh.post(RETAILERS, body)

@@ -27,7 +27,7 @@ from tests.sandbox.create_bodies import (
     WRONG_OPTION,
     Body,
 )
-from wms_sandbox.app import DELETE_TAG, LOCATION_TAGS, PRODUCTS, RETAILERS
+from wms_sandbox.app import LOCATION_TAGS, PRODUCTS, RETAILERS
 from wms_sandbox.definitions import PALETTE, RETAILER_REQUIRED
 from wms_sandbox.identities import RETAILERS as POOL
 from wms_sandbox.identities import product_id, retailer_id
@@ -396,7 +396,6 @@ CASES = [
             ("color,name", ["type", "id", "name", "color"]),
         )
     ),
-    Case("2.1", "POST", DELETE_TAG, has_status(404), body={"id": 2}, on="used"),
     create(
         RETAILERS,
         gives(lambda answer: "ups_GROUND" in answer["resource"]["warnings"][0], 201),
