@@ -95,9 +95,9 @@ class Sandbox:
         self._routes: dict[str, tuple[str, Handler]] = {
             SHIPMENTS: ("GET", self._list_shipments),
             STATUS: ("GET", self._status),
-            LOCATION_TAGS: ("POST", self._creates.location_tag),
-            RETAILERS: ("POST", self._creates.retailer),
-            PRODUCTS: ("POST", self._creates.product),
+            LOCATION_TAGS: ("POST", partial(self._creates.answer, self._creates.tag)),
+            RETAILERS: ("POST", partial(self._creates.answer, self._creates.retailer)),
+            PRODUCTS: ("POST", partial(self._creates.answer, self._creates.product)),
             ADVANCE: ("POST", self._advance),
         }
 
@@ -118,15 +118,13 @@ class Sandbox:
         with self._lock:
             return Passage(self._store, self._creates.newcomers, self.clock, wish).run()
 
-    def delete_shipments(self, ids: list[int]) -> None:
-        """Delete shipments: no listing shows or counts them any more. Raises LookupError for an unknown id."""
-        with self._lock:
-            self._store.delete(ids, deleted=True)
+    def delete_shipments(self, ids: list[int], *, deleted: bool = True) -> None:
+        """Delete shipments: no listing shows or counts them any more; or restore them as they were.
 
-    def restore_shipments(self, ids: list[int]) -> None:
-        """Restore deleted shipments as they were, with the same `updated_at`."""
+        Raises LookupError for an unknown id.
+        """
         with self._lock:
-            self._store.delete(ids, deleted=False)
+            self._store.delete(ids, deleted=deleted)
 
     def location_tags(self) -> list[dict[str, Any]]:
         """Return all location tags as the service stores them, deleted ones included, in order of creation."""
@@ -218,5 +216,5 @@ class Sandbox:
         return Response(body, media_type="application/json", headers=headers)
 
     async def _advance(self, request: Request) -> Response:
-        outcome = await run_in_threadpool(partial(self.advance, **await request.json()))
+        outcome = self.advance(**await request.json())
         return Response(msgspec.json.encode(outcome), media_type="application/json")

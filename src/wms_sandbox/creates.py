@@ -5,11 +5,10 @@ then conflicts with existing objects (422 `unable_to_process`). A refused reques
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
@@ -27,8 +26,6 @@ from wms_sandbox.query import check_names
 from wms_sandbox.retailers import Retailers
 from wms_sandbox.selection import resolve
 
-_META = {"processing_time": 0.004}
-
 
 class Creates:
     """The objects that callers have created, and the endpoints for creating them."""
@@ -41,32 +38,19 @@ class Creates:
         self._takes_any = config.takes_any_body
         self._lock = lock
 
-    async def location_tag(self, request: Request) -> Response:
-        """POST /v1/inventory/location-tags."""
-        return await self._create(request, self._create_tag)
-
-    async def retailer(self, request: Request) -> Response:
-        """POST /v1/shipping/retailers."""
-        return await self._create(request, self._create_retailer)
-
-    async def product(self, request: Request) -> Response:
-        """POST /v1/inventory/products."""
-        return await self._create(request, self._create_product)
-
-    async def _create(self, request: Request, create: Callable[[Request, Any], Response]) -> Response:
+    async def answer(self, create: Callable[[Request, Any], Response], request: Request) -> Response:
+        """Answer a create with one of the methods below, if the body is JSON."""
         if request.headers.get("content-type", "").partition(";")[0].lower() != "application/json":
             return bad_json("The content type must be application/json.")
         try:
             body = msgspec.json.decode(await request.body())
         except ValueError as error:
             return bad_json(f"The body is not valid JSON: {error}.")
-        return await run_in_threadpool(self._locked, create, request, body)
-
-    def _locked(self, create: Callable[[Request, Any], Response], request: Request, body: object) -> Response:
         with self._lock:
             return create(request, body)
 
-    def _create_tag(self, request: Request, body: Any) -> Response:  # noqa: ANN401 - not checked yet
+    def tag(self, request: Request, body: Any) -> Response:  # noqa: ANN401 - not checked yet
+        """POST /v1/inventory/location-tags."""
         if isinstance(body, dict) and isinstance(body.get("name"), str):
             body = body | {"name": clean_name(body["name"])}
         wrong = [*_parameter_violations(request, "fields"), *violations("LocationTag", body)]
@@ -79,14 +63,16 @@ class Creates:
         names = request.query_params.get("fields", "basic").split(",")
         return JSONResponse({"resource": pick(tag, resolve(LOCATION_TAG, names, "fields"))}, status_code=201)
 
-    def _create_retailer(self, request: Request, body: Any) -> Response:  # noqa: ANN401 - not checked yet
+    def retailer(self, request: Request, body: Any) -> Response:  # noqa: ANN401 - not checked yet
+        """POST /v1/shipping/retailers."""
         wrong = [*_parameter_violations(request), *self._minded(violations("Retailer", body), "code", "body")]
         if wrong:
             return bad_parameters(*wrong)
         conflicts = self.retailers.conflicts(body)
-        return unable_to_process(*conflicts) if conflicts else self._created(*self.retailers.create(body))
+        return unable_to_process(*conflicts) if conflicts else _created(self.retailers.create(body))
 
-    def _create_product(self, request: Request, body: Any) -> Response:  # noqa: ANN401 - not checked yet
+    def product(self, request: Request, body: Any) -> Response:  # noqa: ANN401 - not checked yet
+        """POST /v1/inventory/products."""
         wrong = [
             *_parameter_violations(request),
             *self._minded(violations("Product", body), "resource.sku", "resource.type", "resource"),
@@ -95,15 +81,16 @@ class Creates:
             return bad_parameters(*wrong)
         resource = body["resource"]
         conflicts = self.products.conflicts(resource)
-        return unable_to_process(*conflicts) if conflicts else self._created(*self.products.create(resource))
+        return unable_to_process(*conflicts) if conflicts else _created(*self.products.create(resource))
 
     def _minded(self, found: list[ParameterError], *keys: str) -> list[ParameterError]:
         """Return the violations that count: all, or only those of the keys that a create needs."""
         return [found_value for found_value in found if found_value.key in keys] if self._takes_any else found
 
-    def _created(self, thing: dict[str, Any], warnings: list[str]) -> Response:
-        resource = {"type": thing["type"], "id": thing["id"]} | ({"warnings": warnings} if warnings else {})
-        return JSONResponse({"resource": resource, "meta": _META}, status_code=201)
+
+def _created(thing: dict[str, Any], warnings: Sequence[str] = ()) -> Response:
+    resource = {"type": thing["type"], "id": thing["id"]} | ({"warnings": warnings} if warnings else {})
+    return JSONResponse({"resource": resource, "meta": {"processing_time": 0.004}}, status_code=201)
 
 
 def _parameter_violations(request: Request, *known: str) -> list[ParameterError]:

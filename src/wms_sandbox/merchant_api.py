@@ -11,7 +11,6 @@ import threading
 from typing import Any
 
 import msgspec
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
@@ -36,7 +35,7 @@ class MerchantApi:
     async def answer(self, request: Request) -> Response:
         """Answer one request."""
         authorization = request.headers.get("authorization", "")
-        return JSONResponse(await run_in_threadpool(self._answer, await request.body(), authorization))
+        return JSONResponse(self._answer(await request.body(), authorization))
 
     def _answer(self, content: bytes, authorization: str) -> dict[str, Any]:
         answer: dict[str, Any] = {"jsonrpc": "2.0", "id": None}

@@ -33,8 +33,8 @@ class Retailers:
         self._codes = {retailer_code(position) for position in range(RETAILERS)}
         self.created: list[dict[str, Any]] = []
 
-    def create(self, body: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-        """Create a retailer from a checked body. Return it with warnings."""
+    def create(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Create a retailer from a checked body."""
         position = RETAILERS + len(self.created)
         moment = self._clock.timestamp()
         identity = {"type": "Retailer", "id": retailer_id(position), "code": body["code"], "name": body.get("name")}
@@ -43,7 +43,7 @@ class Retailers:
         self._pools.add(position, retailer)
         self._newcomers.add_retailer(retailer)
         self.created.append(retailer)
-        return retailer, _warnings(retailer)
+        return retailer
 
     def conflicts(self, body: dict[str, Any]) -> list[ParameterError]:
         """Return the violations of a checked body against existing retailers."""
@@ -62,10 +62,3 @@ class Retailers:
         if retailer["status"] == "archived":
             return [ParameterError("parent_retailer", f"Retailer {identity} is archived and cannot be a parent.")]
         return []
-
-
-def _warnings(retailer: dict[str, Any]) -> list[str]:
-    method, allowed = retailer["default_shipping_method"], retailer["allowed_shipping_methods"]
-    if method and allowed and method not in allowed:
-        return [f"default_shipping_method {method!r} is not among allowed_shipping_methods."]
-    return []

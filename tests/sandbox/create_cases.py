@@ -397,12 +397,6 @@ CASES = [
         )
     ),
     create(
-        RETAILERS,
-        gives(lambda answer: "ups_GROUND" in answer["resource"]["warnings"][0], 201),
-        body(RETAILERS, {"default_shipping_method": "ups_GROUND", "allowed_shipping_methods": ["dhl_EXPRESS"]}),
-        "fresh",
-    ),
-    create(
         PRODUCTS, gives(lambda answer: "SKU-1" in answer["resource"]["warnings"][0], 201), body(PRODUCTS, {}), "used"
     ),
     create(

@@ -247,7 +247,7 @@ def test_what_one_night_finds_and_the_next_heals(bench, sandbox, settings_for, t
             assert (restored.last(), len(restored.missing())) == (found.audit, len(found.marks))
 
     sandbox.sandbox.rewrite = None
-    sandbox.sandbox.restore_shipments(found.of([GONE[0], GONE[2]]))
+    sandbox.sandbox.delete_shipments(found.of([GONE[0], GONE[2]]), deleted=False)
     with store(sandbox) as held:
         held.updated[GONE[0]] -= 1000
     touch(sandbox, GONE[2], MOVED_AWAY)
