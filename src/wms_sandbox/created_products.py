@@ -1,27 +1,17 @@
 """Products and packaging items that callers create (specification 2.3), in addition to those of the pool."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from wms_sandbox.clock import Clock
 from wms_sandbox.errors import ParameterError
-from wms_sandbox.identities import (
-    LOT_TYPES,
-    PACKAGINGS,
-    PRODUCTS,
-    REGULATIONS,
-    merchant_id,
-    product_id,
-    reference,
-    sku,
-)
+from wms_sandbox.identities import PACKAGINGS, PRODUCTS, merchant_id, product_id, reference, sku
 from wms_sandbox.kinds import PRODUCT_KINDS
 from wms_sandbox.newcomers import Newcomers
-from wms_sandbox.options import OPTIONS
 from wms_sandbox.pools import Pools
 
 _POOL_SIZE = PRODUCTS + PACKAGINGS * (len(PRODUCT_KINDS) - 1)
-_BARE_KINDS = {"LotType": LOT_TYPES, "Regulation": REGULATIONS}
+_MERCHANT = reference("Merchant", merchant_id(0))
+"""Of a product whose body has none."""
 _UNITS = {"weight": "lb", "net_weight": "lb", "dimensions": "in", "volume": "in^3"}
 
 
@@ -40,7 +30,7 @@ class Products:
         position = _POOL_SIZE + len(self.created)
         moment = self._clock.timestamp()
         identity = {"type": body["type"], "id": product_id(position)}
-        defaults = {"is_enabled": True, "merchant": reference("Merchant", merchant_id(0))}
+        defaults = {"is_enabled": True, "merchant": _MERCHANT}
         product = identity | defaults | with_units(body) | {"created_at": moment, "updated_at": moment}
         warnings = [f"Another product has the sku {body['sku']!r} too."] if body["sku"] in self._skus else []
         self._skus.add(body["sku"])
@@ -50,41 +40,15 @@ class Products:
         return product, warnings
 
     def conflicts(self, body: dict[str, Any]) -> list[ParameterError]:
-        """Return the violations of a checked resource object against existing objects."""
-        return [
-            ParameterError(f"resource.{path}", f"There is no {kind} with id {identity}.")
-            for path, kind, identity in _references(body, "")
-            if not self._exists(kind, identity)
-        ]
-
-    def _exists(self, kind: str, identity: int) -> bool:
-        if kind in _BARE_KINDS:
-            return 1 <= identity <= _BARE_KINDS[kind]
-        return self._pools.position(kind, identity) is not None
+        """Return the violations of a checked resource object against existing objects: its merchant must exist."""
+        identity = body.get("merchant", _MERCHANT)["id"]
+        if self._pools.position("Merchant", identity) is not None:
+            return []
+        return [ParameterError("resource.merchant", f"There is no Merchant with id {identity}.")]
 
 
 def with_units(body: dict[str, Any]) -> dict[str, Any]:
     """Return the object as responses show it: measures get a unit (specification 2.0)."""
-    nested = {"regulated_goods", *(name for name, _ in OPTIONS.values())}
-    shown: dict[str, Any] = {}
-    for name, value in body.items():
-        if not isinstance(value, dict):
-            shown[name] = value
-        elif name in nested:
-            shown[name] = with_units(value)
-        else:
-            shown[name] = {"unit": _UNITS[name]} | value if name in _UNITS else value
-    return shown
-
-
-def _references(value: object, path: str) -> Iterator[tuple[str, str, int]]:
-    """Yield path, kind and id of every reference, except in custom fields, which may contain anything."""
-    if isinstance(value, dict):
-        if set(value) == {"type", "id"}:
-            yield path, value["type"], value["id"]
-        for name, each in value.items():
-            if name != "custom_fields":
-                yield from _references(each, f"{path}.{name}" if path else name)
-    elif isinstance(value, list):
-        for position, each in enumerate(value):
-            yield from _references(each, f"{path}.{position}")
+    nested = {name: with_units(value) for name, value in body.items() if isinstance(value, dict)}
+    measures = {name: {"unit": unit} | nested[name] for name, unit in _UNITS.items() if name in nested}
+    return body | nested | measures

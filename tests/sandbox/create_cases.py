@@ -13,7 +13,6 @@ from tests.sandbox.conftest import LONGEST_NAME, Service
 from tests.sandbox.create_bodies import (
     ALWAYS,
     HIGHEST,
-    KNOWN_PRODUCT,
     LEAST,
     LOWEST,
     MERCHANT,
@@ -244,41 +243,6 @@ CONFLICTS: list[tuple[str, Body, set[str], str]] = [
     ),
     (RETAILERS, {"parent_retailer": PARENT | {"id": 100}}, {"code", "parent_retailer"}, ""),
     (PRODUCTS, {"merchant": MERCHANT | {"id": 10}}, {"resource.merchant"}, "There is no "),
-    (PRODUCTS, {"lot_type": {"type": "LotType", "id": 5}}, {"resource.lot_type"}, "There is no "),
-    (
-        PRODUCTS,
-        {"regulated_goods": {"regulation": {"type": "Regulation", "id": 0}}},
-        {"resource.regulated_goods.regulation"},
-        "There is no ",
-    ),
-    (
-        PRODUCTS,
-        {
-            "type": "PackagingContainer",
-            "container_options": {
-                "associated_products": [KNOWN_PRODUCT, {"type": "Product", "id": 1}],
-                "allow_for_brands": [{"type": "Merchant", "id": 99}],
-                "disallow_for_brands": [{"type": "Merchant", "id": 98}],
-                "allow_for_warehouses": [{"type": "Warehouse", "id": 7}],
-            },
-        },
-        {
-            "resource.container_options.associated_products.1",
-            "resource.container_options.allow_for_brands.0",
-            "resource.container_options.disallow_for_brands.0",
-            "resource.container_options.allow_for_warehouses.0",
-        },
-        "There is no ",
-    ),
-    (
-        PRODUCTS,
-        {
-            "type": "PackagingInfill",
-            "infill_options": {"associated_products": [KNOWN_PRODUCT | {"type": "PackagingInfill"}]},
-        },
-        {"resource.infill_options.associated_products.0"},
-        "There is no ",
-    ),
 ]
 
 NO_JSON = (
