@@ -7,16 +7,14 @@ the retailers and products that callers have created (`newcomers`). A record tha
 with an `updated_at` from before.
 """
 
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass
 
 import numpy as np
 
-from wms_sandbox.clock import Clock, as_datetime
+from wms_sandbox.clock import Clock
 from wms_sandbox.heads import MOST_PACKAGES, PAIR_SHARE
-from wms_sandbox.identities import RETAILERS, retailer_id
+from wms_sandbox.identities import RETAILERS
 from wms_sandbox.newcomers import Newcomers
-from wms_sandbox.slots import order_id
 from wms_sandbox.store import NO_TIME, Indexes, NewShipments, Store
 
 _STEPS = 12
@@ -25,23 +23,11 @@ _STEPS = 12
 
 @dataclass(frozen=True)
 class Advance:
-    """The result of one advance, by ids. `changed` are all changed shipments except those only in `order_shipments`.
+    """The ids of shipments that changed by themselves, are new, or changed with their order."""
 
-    `packages_added`, `packages_removed` and `packages_emptied` (down to none) are parts of `changed`; `order_shipments`
-    are the shipments of the changed `orders`.
-    """
-
-    number: int
-    before: datetime
-    after: datetime
-    changed: list[int] = field(default_factory=list)
-    packages_added: list[int] = field(default_factory=list)
-    packages_removed: list[int] = field(default_factory=list)
-    packages_emptied: list[int] = field(default_factory=list)
-    new: list[int] = field(default_factory=list)
-    orders: list[int] = field(default_factory=list)
-    order_shipments: list[int] = field(default_factory=list)
-    retailers: list[int] = field(default_factory=list)
+    changed: list[int]
+    new: list[int]
+    order_shipments: list[int]
 
 
 @dataclass(frozen=True)
@@ -59,11 +45,6 @@ class Wish:
     orders: int = 0
     retailers: int = 0
     late: float = 0
-
-    def __post_init__(self) -> None:
-        packages = (self.packages_added or 0, self.packages_removed or 0)
-        if min(self.seconds, self.changed, self.new, self.orders, self.retailers, self.late, *packages) < 0:
-            raise ValueError("nothing can be negative when time passes")
 
 
 class Passage:
@@ -85,24 +66,11 @@ class Passage:
         living = self._store.living()
         changed = living[self._choose(len(living), self._wish.changed)]
         self._touch(changed)
-        added, removed, emptied = self._change_packages(changed)
-        orders, order_shipments = self._change_orders()
-        retailers = self._rename_retailers()
+        self._change_packages(changed)
+        order_shipments = self._change_orders()
+        self._rename_retailers()
         new = self._add_new()
-        ids = self._store.ids
-        return Advance(
-            number=self._store.version,
-            before=as_datetime(self._before),
-            after=as_datetime(self._after),
-            changed=ids[changed].tolist(),
-            packages_added=ids[added].tolist(),
-            packages_removed=ids[removed].tolist(),
-            packages_emptied=ids[emptied].tolist(),
-            new=ids[new].tolist(),
-            orders=order_id(orders).tolist(),
-            order_shipments=ids[order_shipments].tolist(),
-            retailers=retailers,
-        )
+        return Advance(*(self._store.ids[at].tolist() for at in (changed, new, order_shipments)))
 
     def _choose(self, count: int, wanted: int) -> Indexes:
         return np.sort(self._generator.choice(count, min(wanted, count), replace=False)).astype(np.int64)
@@ -124,39 +92,31 @@ class Passage:
         packed = at[(store.packed[at] == NO_TIME) & (self._generator.random(len(at)) < 0.5)]
         store.packed[packed] = store.updated[packed]
 
-    def _change_packages(self, changed: Indexes) -> tuple[Indexes, Indexes, Indexes]:
+    def _change_packages(self, changed: Indexes) -> None:
         wish, shown = self._wish, self._store.shown
         may_gain = self._generator.permutation(changed[shown[changed] < MOST_PACKAGES])
-        added = np.sort(may_gain[: len(changed) // 5 if wish.packages_added is None else wish.packages_added])
+        added = may_gain[: len(changed) // 5 if wish.packages_added is None else wish.packages_added]
         may_lose = self._generator.permutation(changed[(shown[changed] > 0) & ~np.isin(changed, added)])
         removed = may_lose[: len(changed) // 5 if wish.packages_removed is None else wish.packages_removed]
-        keep_some = removed[: len(removed) // 2]
         shown[added] += 1
-        shown[keep_some] -= 1
+        shown[removed[: len(removed) // 2]] -= 1
         shown[removed[len(removed) // 2 :]] = 0
-        removed = np.sort(removed)
-        return added, removed, removed[shown[removed] == 0]
 
-    def _change_orders(self) -> tuple[Indexes, Indexes]:
+    def _change_orders(self) -> Indexes:
         store = self._store
         firsts = np.nonzero(store.order_first == np.arange(len(store)))[0]
         orders = firsts[self._choose(len(firsts), self._wish.orders)].astype(np.int64)
-        moments = np.maximum(self._moments(len(orders)), store.order_updated[orders] + 1)
-        store.order_updated[orders] = moments
+        store.order_updated[orders] = np.maximum(self._moments(len(orders)), store.order_updated[orders] + 1)
         store.order_revision[orders] += 1
         store.order_step[orders] = (store.order_step[orders] + 1) % _STEPS
-        place = np.searchsorted(orders, store.order_first) if len(orders) else np.zeros(len(store), np.int64)
-        place = np.minimum(place, max(len(orders) - 1, 0))
-        changed = orders[place] == store.order_first if len(orders) else np.zeros(len(store), bool)
-        touched = np.nonzero(changed & ~store.deleted)[0]
-        store.updated[touched] = np.maximum(moments[place[touched]], store.updated[touched] + 1)
-        return orders, touched
+        touched = np.nonzero(np.isin(store.order_first, orders) & ~store.deleted)[0]
+        moments = store.order_updated[store.order_first[touched]]
+        store.updated[touched] = np.maximum(moments, store.updated[touched] + 1)
+        return touched
 
-    def _rename_retailers(self) -> list[int]:
-        chosen = self._choose(RETAILERS, self._wish.retailers).tolist()
-        for position in chosen:
+    def _rename_retailers(self) -> None:
+        for position in self._choose(RETAILERS, self._wish.retailers).tolist():
             self._store.retailer_revision[position] = self._store.retailer_revision.get(position, 0) + 1
-        return [retailer_id(position) for position in chosen]
 
     def _add_new(self) -> Indexes:
         store, count = self._store, self._wish.new

@@ -5,8 +5,8 @@ value gives false, as in SQL. A tracking number matches if that of any package d
 """
 
 import re
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -37,27 +37,19 @@ _TEXT_TESTS: dict[str, Callable[[str, str], bool]] = {
 
 
 class Matcher:
-    """Caches recent results, so that the pages of one listing cost one evaluation."""
+    """Evaluates filters once for all pages of a listing."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._tracking = TrackingNumbers(store)
-        self._results: OrderedDict[tuple[Filter, ...], Indexes] = OrderedDict()
-        self._version = -1
+        self._results = lru_cache(_KEPT_RESULTS)(self._evaluate)
 
     def matches(self, filters: tuple[Filter, ...]) -> Indexes:
         """Return the indexes of the shipments that meet all filters, ascending."""
-        if self._version != self._store.version:
-            self._results.clear()
-            self._version = self._store.version
-        if filters not in self._results:
-            self._results[filters] = self._evaluate(filters)
-            if len(self._results) > _KEPT_RESULTS:
-                self._results.popitem(last=False)
-        self._results.move_to_end(filters)
-        return self._results[filters]
+        return self._results(filters, self._store.version)
 
-    def _evaluate(self, filters: tuple[Filter, ...]) -> Indexes:
+    def _evaluate(self, filters: tuple[Filter, ...], version: int) -> Indexes:
+        """Evaluate the filters; results of another version of the store are not this one's."""
         at = self._store.living()
         for each in sorted(filters, key=_needs_text):
             any_of = [self._all_of(each.field, conditions, at) for conditions in each.alternatives]

@@ -7,8 +7,8 @@
 """
 
 import json
-from collections import OrderedDict
 from collections.abc import Iterable
+from functools import lru_cache, partial
 from urllib.parse import quote, urlencode
 
 import numpy as np
@@ -100,10 +100,9 @@ class Pages:
 
     def __init__(self, store: Store, pools: Pools, *, unasked_telephones: int = 0) -> None:
         self._store = store
-        self._pools = pools
         self._unasked_telephones = unasked_telephones
         self._matcher = Matcher(store)
-        self._views: OrderedDict[Selection, View] = OrderedDict()
+        self._view = lru_cache(_KEPT_SELECTIONS)(partial(View, store, pools))
 
     def write(self, path: str, query: ListQuery, *, most_matches: int | None = None) -> list[bytes]:
         """Return the envelope in pieces, to be joined."""
@@ -126,14 +125,6 @@ class Pages:
         return [
             record if _TELEPHONE[:12] in record else record.replace(b",", b",%b," % _TELEPHONE, 1) for record in first
         ] + others
-
-    def _view(self, selection: Selection) -> View:
-        if selection not in self._views:
-            self._views[selection] = View(self._store, self._pools, selection)
-            if len(self._views) > _KEPT_SELECTIONS:
-                self._views.popitem(last=False)
-        self._views.move_to_end(selection)
-        return self._views[selection]
 
 
 def _listed(things: list[bytes]) -> list[bytes]:
