@@ -78,12 +78,6 @@ def fresh(start: Callable[..., Service]) -> Service:
     return start(shipments=0, families=20)
 
 
-@pytest.fixture(scope="session")
-def bare(start: Callable[..., Service]) -> Service:
-    """The same; nothing is ever created in it."""
-    return start(shipments=0, families=20)
-
-
 @pytest.fixture
 def used(fresh: Service) -> Service:
     """Has two tags, of which the second has the name of a deleted one; a retailer, an archived one, and a product."""
@@ -96,9 +90,3 @@ def used(fresh: Service) -> Service:
         fresh.post(RETAILERS, body)
     fresh.post(PRODUCTS, {"resource": {"type": "PackagingSupplies", "sku": "SKU-1", "name": "Tape"}})
     return fresh
-
-
-@pytest.fixture(scope="session")
-def small(start: Callable[..., Service]) -> Service:
-    """Few shipments, for tests with a selection of their own each: every selection compiles every family again."""
-    return start(shipments=120, families=100)

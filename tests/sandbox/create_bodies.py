@@ -99,22 +99,15 @@ OPTION_VALUES: dict[str, Any] = {
 }
 """Those that are not here are flags."""
 
-WRONG_OPTION: dict[str, Any] = {
-    "associated_products": [MERCHANT],
-    "allow_for_brands": [{"type": "Brand", "id": 2000}],
-    "disallow_for_brands": MERCHANT,
-    "allow_for_warehouses": [1],
-    "allow_for_shipping_methods": "ups_GROUND",
-    "barcodes": ["0012345678905"],
-    "weight": 1,
-    "volume": {},
-    "dimensions": {"length": 1, "width": 1},
-    "infill_priority": "high",
-    **dict.fromkeys(
-        ("weight_capacity", "apply_only_above_weight", "infill_horizontal", "infill_vertical"), WITHOUT_UNIT
-    ),
-    "billing_amount": 1.25,
-}
+WRONG_IN_AN_OPTION: list[tuple[str, Any, str]] = [
+    # option of a container, a wrong value, the place in it that is named
+    ("associated_products", [MERCHANT], "0.type"),
+    ("allow_for_brands", [{"type": "Brand", "id": 2000}], "0.type"),
+    ("allow_for_warehouses", [1], "0"),
+    ("weight_capacity", WITHOUT_UNIT, "unit"),
+    ("volume", {}, "value"),
+    ("dimensions", {"length": 1, "width": 1}, "height"),
+]
 
 WHOLE_RETAILER: dict[str, Any] = {
     "type": "Retailer",

@@ -105,6 +105,8 @@ CASES = [
     ),
     call("retailer.list", lambda found: {each["status"] for each in found["results"]} == {"active"}),
     call("retailer.list", lambda found: 0 < found["totalCount"] < 100, {"status": "archived"}),
+    call("retailer.list", lambda found: len(found["results"]) == found["totalCount"] - 200 > 0, None, {"page": 3}),
+    call("retailer.list", lambda found: found["numPages"] == 3),
     call("warehouse.list", lambda found: [list(each) for each in found] == [["warehouse_id", "name", "is_active"]] * 6),
     call(
         "product.search",

@@ -121,7 +121,7 @@ CASES = [
         if "basic" not in values.split()
     ),
     *(
-        listing("4.5", f"{needed(path)}&fields:{path}={group}&limit=120", shows(path, group), on="small")
+        listing("4.5", f"{needed(path)}&fields:{path}={group}&limit=120", shows(path, group))
         for path, kind in PATHS.items()
         for group in ("basic", "all")
         if group in KINDS[kind].values
@@ -131,7 +131,6 @@ CASES = [
             "4.5",
             "&".join(f"fields:{path}=all" for path, other in PATHS.items() if other != kind) + "&limit=30",
             lacks(kind),
-            on="small",
         )
         for kind in FIRST_PATHS
         if kind not in INLINE
@@ -156,6 +155,5 @@ CASES = [
         "2.5",
         "fields=order&fields:order=all&limit=120",
         gives(lambda page: not any(order.keys() & {*CONDITIONAL} for order in page["included"]["Order"])),
-        on="small",
     ),
 ]

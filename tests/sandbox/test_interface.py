@@ -6,7 +6,6 @@ import pytest
 
 from tests.sandbox import create_cases, filter_cases, listing_cases, merchant_cases, selection_cases
 from tests.sandbox.case import Case
-from wms_sandbox.definitions import PALETTE
 from wms_sandbox.kinds import KINDS
 
 TABLES = (listing_cases, filter_cases, selection_cases, create_cases, merchant_cases)
@@ -20,8 +19,3 @@ def test_the_answer_is_that_of_the_specification(case: Case, request: pytest.Fix
 @pytest.mark.parametrize("kind", selection_cases.LISTED)
 def test_the_values_of_a_selection_are_those_of_the_specification(kind: str):
     assert set(KINDS[kind].values) == set(selection_cases.LISTED[kind].split())
-
-
-def test_a_tag_may_have_every_color():
-    families = ("black", "blue", "brown", "gray", "green", "orange", "purple", "red", "yellow")
-    assert set(PALETTE) == {f"{family}{shade}" for family in families for shade in range(1, 6)}

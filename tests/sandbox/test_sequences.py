@@ -28,15 +28,6 @@ def test_a_session_serves_calls_for_a_day(fresh: Service):
     assert "result" in asked(fresh, "call", second, "warehouse.list", [])
 
 
-def test_pages_hold_every_active_retailer_once(service: Service):
-    session = asked(service, "login", USERNAME, API_KEY)["result"]
-    calls = [["retailer.list", [None, {"page": page}]] for page in (1, 2, 3)]
-    pages = [asked(service, "call", session, *call)["result"] for call in calls]
-    ids = {retailer["retailer_id"] for page in pages for retailer in page["results"]}
-    assert [page["numPages"] for page in pages] == [3, 3, 3]
-    assert len(ids) == sum(len(page["results"]) for page in pages) == pages[0]["totalCount"]
-
-
 def test_equal_seeds_give_equal_bytes(start: Callable[..., Service]):
     query = {"fields:order": "all", "fields:order.items": "all", "fields:retailer": "all", "count": "1"}
     first, equal, other = (start(shipments=300, families=60, seed=seed) for seed in (7, 7, 8))
