@@ -471,9 +471,7 @@ def ui(port: int) -> int:
 
 @main.command()
 @click.option("--port", type=int, default=8808, show_default=True, help="Port on 127.0.0.1; 0 picks a free one.")
-@click.option(
-    "--shipments", type=int, default=2000, show_default=True, help="Number of shipments to serve, up to millions."
-)
+@click.option("--shipments", type=int, default=2000, show_default=True, help="Number of shipments, up to millions.")
 @click.option("--seed", type=int, default=1, show_default=True, help="The same seed gives the same data.")
 def sandbox(port: int, shipments: int, seed: int) -> NoReturn:
     """Serve a stand-in for the service with made-up shipments, until you press Ctrl-C."""
