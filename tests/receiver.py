@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,9 +31,9 @@ class Receiver(ThreadingHTTPServer):
         self.answers.set()
 
     @property
-    def events(self) -> list[str]:
-        """What the alerts were about."""
-        return [body["event"] for body in self.taken]
+    def heard(self) -> list[str]:
+        """The alerts: ``new:run-sync``. A name is without what tells findings of one kind apart."""
+        return [f"{body['status']}:{re.sub('-[0-9a-f]{6}$', '', body['finding'])}" for body in self.taken]
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -164,7 +164,11 @@ class Recording:
                 self.summary = summary(record)
         self._is_open = False
         if ended.outcome == "failed" and record is None:
-            self._report_unrecorded(ended)
+            from wms_sync.reports.alerts.deliver import report_unrecorded  # only a run without a record needs them
+
+            now, kind = datetime.now(UTC), ended.kind
+            failed = RunRecord(self.run_id, self._purpose, self._source, now, now, "failed", ended.error, kind)
+            report_unrecorded(self._settings, failed)
 
     def _phase_ended(self, records: RunRecords) -> None:
         if self._phase:  # otherwise the run never had its lock
@@ -173,14 +177,6 @@ class Recording:
     def _examine_installation(self) -> None:
         with _never_failing("the findings after this run could not be determined"):
             self.findings = examine_installation(self._settings)
-
-    def _report_unrecorded(self, ended: Ended) -> None:
-        """Send an alert about the failure now: without a record, no later run can report it."""
-        from wms_sync.reports.alerts.deliver import report_unrecorded
-
-        now = datetime.now(UTC)
-        record = RunRecord(self.run_id, self._purpose, self._source, now, now, ended.outcome, ended.error, ended.kind)
-        report_unrecorded(self._settings, record)
 
 
 def examine_installation(settings: Settings) -> tuple[Finding, ...]:

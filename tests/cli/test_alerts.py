@@ -14,11 +14,11 @@ def test_the_command_line_alone_tells_of_its_failure(receiver, type_in, monkeypa
     failed = type_in("sync", token="wrong-token")
     assert failed.exit_code == 2
     [alert] = receiver.taken
-    assert (alert["event"], alert["job"]) == ("run_failed", "sync")
+    assert (alert["status"], alert["finding"]) == ("new", "run-sync")
     assert "refused the token" in alert["text"]
     tested = type_in("alert", "test")
     assert (tested.exit_code, tested.output) == (0, "ok    WMS_ALERT_WEBHOOK_URL accepted the test\n")
-    assert receiver.events == ["run_failed", "test"]
+    assert receiver.heard == ["new:run-sync", "new:test"]
     assert "wrong-token" not in json.dumps(receiver.taken) + failed.output
 
 

@@ -44,7 +44,7 @@ def test_a_wrong_token_is_reported_once(webhook, make_settings, instance):
     for _ in range(2):
         built.resolve_sensor_def("alerts").evaluate_tick(dg.build_sensor_context(instance=instance))
     [told] = webhook.taken
-    assert (told["event"], told["job"], told["run_id"]) == ("run_failed", "sync", run.run_id)
+    assert (told["status"], told["finding"], told["run_id"]) == ("new", "run-sync", run.run_id)
     assert "refused the token" in told["text"]
     assert "wrong-token" not in json.dumps(told) + history
 
@@ -82,7 +82,7 @@ def test_a_run_without_a_record_alerts_once(webhook, make_settings, instance):
     state.rmdir()
     kept.rename(state)
     settle(instance, settings)
-    assert webhook.events == ["run_failed"]
+    assert webhook.heard == ["new:run-sync"]
     with RunRecords(settings.database_url) as records:
         assert records.newest(9) == ()
 

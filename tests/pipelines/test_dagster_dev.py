@@ -270,7 +270,7 @@ def test_a_killed_run_is_reported_with_its_cause(dagster: DagsterDev, settings: 
         dagster.wait(lambda: waits in " ".join(dagster.messages(run_id)) or None, "the run to wait for the lock")
         os.kill(dagster.wait(lambda: dagster.pid_of(run_id), "its process"), signal.SIGKILL)
         alerts = dagster.wait(lambda: [body for body in webhook.taken if body["run_id"] == run_id] or None, "the alert")
-    assert alerts[0]["event"] == "run_failed"
+    assert (alerts[0]["status"], alerts[0]["finding"]) == ("new", "run-rebuild")
     assert "rebuild failed: The process of this run was ended by signal 9 (SIGKILL)." in alerts[0]["text"]
     assert "the next run continues where it stopped" in alerts[0]["text"]
 

@@ -25,7 +25,6 @@ from wms_sandbox.transport import InProcess
 from wms_sync.cli.main import main
 from wms_sync.cli.runs import report
 from wms_sync.reports.alerts.deliver import deliver
-from wms_sync.reports.alerts.observe import observe
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.finding import exit_code, open_findings
 from wms_sync.reports.findings import findings_of
@@ -59,7 +58,7 @@ def a_day_is_not_covered(house: Installation) -> None:
 
 def a_read_warned_and_forgetting_was_interrupted(house: Installation) -> None:
     with opened_store(house.settings) as store:
-        store.record_warnings("run", ["It is narrower."], from_scratch=True)
+        store.record_warnings({"page-size": "It is narrower."}, from_scratch=True)
         store.remember_forgotten([4711])
 
 
@@ -81,7 +80,7 @@ STATES: dict[str, State] = {
             a_read_warned_and_forgetting_was_interrupted,
         ),
         dict.fromkeys(
-            ("check-statuses_are_known", "quarantine", "drift", "gap", "doubts", "warning", "forget"), "warning"
+            ("check-statuses_are_known", "quarantine", "drift", "gap", "doubts", "page-size", "forget"), "warning"
         )
         | {"run-sync": "error", "run-push_retailers": "error"},
     ),
@@ -146,7 +145,9 @@ VIEWS: dict[str, Callable[[Settings], Iterable[str]]] = {
         for finding in json.loads(typed("status --json").output)["findings"]
         if finding["severity"] != "note"
     ),
-    "doctor": lambda made: (finding.name for finding in examine(made) if finding.severity != "note" and finding.facts),
+    "doctor": lambda made: (
+        {finding.name for finding in examine(made)} & {finding.name for finding in findings_of(made)}
+    ),
     "Dagster": in_dagster,
     "check": lambda _: listed("check"),
     "report": lambda made: (finding.name for finding in make_report(made)[1].findings),
@@ -165,12 +166,11 @@ def test_every_view_names_the_same_findings(made, found, receiver):
     for view in VIEWS.keys() - of_tables - of_many:
         assert kinds(VIEWS[view](made)) == sorted(found), view
 
-    observe(made)
     deliver(made)
-    told = [str(finding.event) for finding in findings if finding.event is not None and finding.is_settled]
-    assert sorted(receiver.events) == sorted(told)
+    settled = [finding for finding in findings if finding.is_settled]
+    assert kinds(alert["finding"] for alert in receiver.taken) == kinds(finding.name for finding in settled)
     assert "Jane" not in str(receiver.taken)
-    assert all(finding.event is not None for finding in findings if finding.severity == "error")
+    assert all(finding.is_settled for finding in findings if finding.severity == "error")
 
 
 @pytest.mark.parametrize("made", ["a doubt"], indirect=True)
@@ -196,6 +196,5 @@ def test_what_cannot_be_examined_hides_no_other_finding(made, receiver):
     found = {finding.name: finding for finding in findings_of(made)}
     assert "Is a directory" in found["unknown-coverage"].text
     assert found["run-sync"].severity == "error"
-    observe(made)
     deliver(made)
-    assert receiver.events.count("run_failed") == 2
+    assert {"new:run-sync", "new:run-push_retailers"} <= {*receiver.heard}

@@ -37,7 +37,9 @@ def announcing(sandbox):
 def heard(bench, requests: int = 3) -> list[str]:
     """What is reported of the answers, without the address."""
     said: list[str] = []
-    with GlobalApi.from_settings(bench.settings, policy=IMPATIENT, warn=said.append, transport=bench.transport) as api:
+    with GlobalApi.from_settings(
+        bench.settings, policy=IMPATIENT, warn=lambda _, text: said.append(text), transport=bench.transport
+    ) as api:
         for _ in range(requests):
             api.get(STATUS, read=bytes)
     return [sentence.partition(" answers with ")[2] for sentence in said]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from wms_sync.state.outbox import GIVEN_UP_AFTER, PAUSES, Outbox, SentAlert
 
 MOMENT = datetime(2026, 3, 1, 12, tzinfo=UTC)
-FACT = SentAlert("run_failed:sync", "run_failed", "refused", MOMENT)
+SENT = SentAlert("run-sync", "Unauthorized", "sync failed.", MOMENT)
 MINUTE = timedelta(minutes=1)
 
 
@@ -19,14 +20,14 @@ def outbox(url):
         yield opened
 
 
-def test_a_fact_is_told_once_until_it_changes(outbox, url):
+def test_a_finding_is_told_once_until_it_changes(outbox, url):
     with Outbox(url) as another:
-        assert outbox.add(FACT, {"id": "1"}, ["webhook", "url 1"])
-        assert not another.add(FACT, {"id": "2"}, ["webhook", "url 1"])
-        changed = SentAlert(FACT.key, FACT.event, "unreachable", MOMENT + MINUTE)
+        assert outbox.add(SENT, {"id": "1"}, ["webhook", "url 1"])
+        assert not another.add(SENT, {"id": "2"}, ["webhook", "url 1"])
+        changed = replace(SENT, facts="NotEnoughRoom", sent_at=MOMENT + MINUTE)
         assert another.add(changed, {"id": "3"}, ["webhook"])
-        assert outbox.sent() == {FACT.key: changed}
-        assert not outbox.end(FACT, {"id": "4"}, ["webhook"], MOMENT), "it is another by now"
+        assert outbox.sent() == {SENT.finding: changed}
+        assert not outbox.end(SENT, {"id": "4"}, ["webhook"], MOMENT), "it is another by now"
         assert outbox.end(changed, {"id": "5"}, ["webhook"], MOMENT + 2 * MINUTE)
         assert not another.end(changed, {"id": "6"}, ["webhook"], MOMENT)
     assert [(alert.id, alert.channel) for alert in outbox.waiting()] == [
@@ -36,7 +37,7 @@ def test_a_fact_is_told_once_until_it_changes(outbox, url):
 
 
 def test_one_process_sends_after_planning_the_next_attempt(outbox, url):
-    outbox.add(FACT, {"id": "1", "text": "Zürich"}, ["webhook"])
+    outbox.add(SENT, {"id": "1", "text": "Zürich"}, ["webhook"])
     [first] = outbox.waiting()
     assert (first.body, first.attempts, first.due_at) == ({"id": "1", "text": "Zürich"}, 0, MOMENT)
     with Outbox(url) as another:
@@ -54,7 +55,7 @@ def test_one_process_sends_after_planning_the_next_attempt(outbox, url):
 
 def test_alerts_that_nobody_takes_are_given_up(outbox):
     for key, channel, age in (("a", "webhook", 3), ("b", "webhook", 1), ("c", "heartbeat", 1), ("d", "url 1", 0)):
-        outbox.add(SentAlert(key, "drift", "", MOMENT - age * MINUTE), {"id": key}, [channel])
+        outbox.add(SentAlert(key, "", "", MOMENT - age * MINUTE), {"id": key}, [channel])
 
     def give_up() -> list[str]:
         outbox.prune(["webhook", "heartbeat"], {"heartbeat": MOMENT}, before=MOMENT - 2 * MINUTE)

@@ -54,7 +54,7 @@ def test_a_full_disk_fails_a_run_with_advice(seed, install, expected, tmp_path):
         )
     assert "sync ended with 1" in said, said
     assert FREE_SPACE.search(said), said
-    failed = [body["text"] for body in receiver.taken if body["event"] == "run_failed"]
+    failed = [body["text"] for body in receiver.taken if body["finding"].startswith("run-")]
     assert any(FREE_SPACE.search(text) for text in failed), failed
     assert "sync ended with 3" in said, said
     assert queried(tmp_path / "meanwhile.duckdb", "select count(*) from shipments") == [(240,)]
@@ -74,6 +74,6 @@ def test_a_command_without_room(title, install, tmp_path):
         said = on_full_disk(install("read"), tmp_path, room, f"{channels}\n{first}\nrun {command}\n")
     assert f"{command} ended with 1" in said, said
     assert says in said, said
-    failed = [body["text"] for body in receiver.taken if body["event"] == "run_failed"]
+    failed = [body["text"] for body in receiver.taken if body["finding"].startswith("run-")]
     assert len(failed) == (command == "sync")
     assert all(says in text for text in failed)

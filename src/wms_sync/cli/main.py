@@ -231,7 +231,7 @@ def status(as_json: bool, is_check: bool) -> int:
 @click.argument("items", metavar="ITEM...", nargs=-1, required=True)
 @exits_with_code
 def acknowledge(items: tuple[str, ...]) -> None:
-    """Hide findings of `status` or entries of `inbox list` until their facts change."""
+    """Hide findings of `status` or entries of `inbox list` until they change or end."""
     from wms_sync.cli.inbox import acknowledge as mark_seen
 
     mark_seen(Settings.load(), items)

@@ -13,7 +13,7 @@ from wms_sync.grammar import count_of
 from wms_sync.master_data.columns import Violation, columns_of
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.plan import SHOWN, Action, Plan, Step
-from wms_sync.reports.finding import Event, Finding, exit_code, open_findings
+from wms_sync.reports.finding import Finding, exit_code, open_findings
 
 if TYPE_CHECKING:
     from wms_sync.reports.export import Exported
@@ -242,8 +242,8 @@ def send_test_alert(settings: Settings) -> int:
             "No alert channel is set, so failures are not reported to anyone. Set one of "
             f"{', '.join(PREFIX + name.upper() for name in ALERT_CHANNELS)}, in the environment or in .env."
         )
-    test = Finding(name="test", severity="note", text="This is a test: alerts arrive here.", event=Event.TEST)
-    body = body_of(settings, test, datetime.now(UTC), None)
+    test = Finding(name="test", severity="note", text="This is a test: alerts arrive here.")
+    body = body_of(settings, "new", test, datetime.now(UTC), None)
     failed = False
     for channel in channels:
         try:

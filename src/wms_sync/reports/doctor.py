@@ -108,7 +108,9 @@ def _token(settings: Settings) -> Iterator[Finding]:
 
 def _connection(transport: httpx.BaseTransport | None, settings: Settings) -> Iterator[Finding]:
     announced: list[str] = []
-    with GlobalApi.from_settings(settings, policy=ONE_TRY, warn=announced.append, transport=transport) as api:
+    with GlobalApi.from_settings(
+        settings, policy=ONE_TRY, warn=lambda _, text: announced.append(text), transport=transport
+    ) as api:
         yield check_status(api)
         yield from read_as_a_sync(settings, api)
     yield from (examined("headers", "warning", text) for text in announced)

@@ -7,16 +7,14 @@ attempt stopped. Between attempts, neither the writer's lock nor a slot of Dagst
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import takewhile
 
-from wms_sync.reports.finding import Event, Finding, is_in_ui, name_of, warning
+from wms_sync.reports.finding import Finding, is_in_ui, name_of, warning
 from wms_sync.service.errors import Busy, NotSent, ServiceFailed, Unreachable
-from wms_sync.state.acknowledgements import fingerprint
 from wms_sync.state.errors import StateSilent
-from wms_sync.state.runs import KILLED, KILLED_KIND, LOADING, LOADS_TABLES, SYNC, RunRecord
+from wms_sync.state.runs import KILLED, LOADING, LOADS_TABLES, SYNC, RunRecord
 from wms_sync.storage.files import FilesUnavailable
 
 PAUSES = tuple(timedelta(minutes=minutes) for minutes in (2, 5, 10, 20, 30))
@@ -26,7 +24,6 @@ PASSING = frozenset(
 )
 QUOTES_ROWS = {"RowsUnsent", "WrongHeader", "Rejected"}
 """Kinds of errors whose messages may quote values from a file or the service."""
-TELLING_NUMBERS = re.compile(r"[0-9a-f]{6,}|\d+")
 LONGEST_TEXT = 1000
 EXPLAINED_WITHIN = timedelta(minutes=1)
 """How long to wait for Dagster to record why a process ended. It notices the end some seconds later."""
@@ -56,7 +53,7 @@ def of_runs(runs: Sequence[RunRecord], moment: datetime, hours: float) -> Iterat
         text = f"{run.purpose} was interrupted ({run.source}, {_minute(run.started_at)})."
         what_to_do = run.error or "Run it again: it continues where it stopped."
         yield warning(
-            name_of(run.purpose), text, run.run_id, what_to_do=what_to_do, since=run.started_at, event=None, run=run
+            name_of(run.purpose), text, what_to_do=what_to_do, since=run.started_at, is_settled=False, run=run
         )
 
 
@@ -76,26 +73,11 @@ def failed_run(run: RunRecord, runs: Sequence[RunRecord], moment: datetime, *, i
         what_to_do="The next run continues where this one stopped.",
         detail=f"{run.error if quotes and run.error else ''} ({run.source}, {_minute(run.started_at)})".strip(),
         since=failing[-1].started_at if failing else run.started_at,
-        facts=fingerprint(run.run_id),
-        same_as=_failure(run),
-        event=Event.RUN_FAILED,
+        facts="service or network" if mends_by_waiting(run.error_kind) else run.error_kind or "",
         is_settled=not (is_retried or may_be_explained),
         counts=run.counts,
         run=run,
     )
-
-
-def _failure(run: RunRecord) -> str:
-    """Return a fingerprint of the run's purpose, and of its error without the numbers in it.
-
-    So equal failures have the same fingerprint. All failures that may pass by themselves have one fingerprint per
-    purpose, and each kill has its own.
-    """
-    if mends_by_waiting(run.error_kind):
-        return fingerprint(run.purpose, "service or network")
-    if run.error_kind == KILLED_KIND:
-        return fingerprint(run.run_id)
-    return fingerprint(run.purpose, run.error_kind, TELLING_NUMBERS.sub("#", run.error or ""))
 
 
 def mends_by_waiting(error_kind: str | None) -> bool:

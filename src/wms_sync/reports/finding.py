@@ -10,13 +10,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from enum import StrEnum
 from typing import Literal
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from wms_sync.state.acknowledgements import fingerprint
 from wms_sync.state.runs import RunRecord
 
 Severity = Literal["error", "warning", "note"]
@@ -26,42 +24,17 @@ RUN = "run-"
 """The prefix of the names of findings about runs; the purpose follows."""
 
 
-class Event(StrEnum):
-    """The subject of an alert."""
-
-    RUN_FAILED = "run_failed"
-    RECOVERED = "recovered"
-    STALE_DATA = "stale_data"
-    TABLES_GONE = "tables_gone"
-    QUARANTINE = "quarantine"
-    DRIFT = "drift"
-    REJECTS = "rejects"
-    DOUBTS = "doubts"
-    PUSH_NOT_SETTLED = "push_not_settled"
-    AUDIT_FINDINGS = "audit_findings"
-    FINDING = "finding"
-    STORE_REFUSES = "store_refuses"
-    HEARTBEAT = "heartbeat"
-    TEST = "test"
-
-    @property
-    def is_bad(self) -> bool:
-        """Return whether the event needs attention."""
-        return self not in {Event.RECOVERED, Event.HEARTBEAT, Event.TEST}
-
-
 class Finding(Struct, frozen=True, kw_only=True):
     """One finding. ``name`` stays the same as long as the problem is the same.
 
     ``text`` and ``what_to_do`` contain no values of rows, so alerts may quote them; ``detail`` may quote rows and is
-    shown only on this machine. ``facts`` is a fingerprint: an acknowledgement ends when it changes. ``same_as`` is the
-    fingerprint for alerts, if it differs: each failed night ends an acknowledgement, but all nights that fail in the
-    same way are reported by one alert.
+    shown only on this machine. ``facts`` is a fingerprint: when it changes, an acknowledgement ends, and an alert is
+    sent again. So it has what the problem consists of, such as the keys of creates in doubt, and never what moves by
+    itself from night to night: a time, an age, a run, a count of rows. Most findings have none.
 
-    ``event`` is the subject of the alert; None sends no alert, for example if the next sync ends the finding.
-    ``is_settled`` is False while the finding may still end by itself; meanwhile the alert waits. ``hides_others``:
-    while this finding is open, the list may lack other findings that still hold. ``run`` is the run that the finding is
-    about; ``counts`` are for programs.
+    ``is_settled`` is False while the next run may end the finding by itself; meanwhile the alert waits.
+    ``hides_others``: while this finding is there, the list may lack other findings that still hold. ``run`` is the run
+    that the finding is about; ``counts`` are for programs.
     """
 
     name: str
@@ -71,10 +44,8 @@ class Finding(Struct, frozen=True, kw_only=True):
     detail: str = ""
     since: datetime | None = None
     facts: str = ""
-    same_as: str = ""
     can_be_acknowledged: bool = True
     acknowledged_at: datetime | None = None
-    event: Event | None = Event.FINDING
     is_settled: bool = True
     hides_others: bool = False
     counts: Mapping[str, int] = field(default_factory=dict)
@@ -90,23 +61,16 @@ class Finding(Struct, frozen=True, kw_only=True):
         """Return the whole message, which may quote rows, for display on this machine."""
         return " ".join(part for part in (self.text, self.detail, self.what_to_do) if part)
 
-    @property
-    def alert_facts(self) -> str:
-        """Return the fingerprint that decides whether an alert was already sent."""
-        return self.same_as or self.facts
 
-
-def warning(name: str, text: str, *facts: object, about: object = None, **values: object) -> Finding:
-    """Return a warning. ``about`` distinguishes warnings of the same name. ``facts`` default to the text."""
+def warning(name: str, text: str, *, about: object = None, **values: object) -> Finding:
+    """Return a warning. ``about`` distinguishes warnings of the same name."""
     suffix = "" if about is None else f"-{hashlib.sha256(str(about).encode()).hexdigest()[:6]}"
-    known = fingerprint(*(facts or (text,)))
-    return replace(Finding(name=f"{name}{suffix}", severity="warning", text=text, facts=known), **values)
+    return replace(Finding(name=f"{name}{suffix}", severity="warning", text=text), **values)
 
 
 def lasting_error(name: str, text: str, **values: object) -> Finding:
     """Return an error that stays until the problem is fixed; it cannot be acknowledged."""
-    error = Finding(name=name, severity="error", text=text, facts=fingerprint(name), can_be_acknowledged=False)
-    return replace(error, **values)
+    return replace(Finding(name=name, severity="error", text=text, can_be_acknowledged=False), **values)
 
 
 def name_of(purpose: str) -> str:
@@ -143,8 +107,5 @@ def exit_code_of_run(findings: Sequence[Finding]) -> int:
 
 
 def examined(name: str, severity: Severity, text: str) -> Finding:
-    """Return the doctor's finding on one subject: a note if there is no problem.
-
-    The finding cannot be acknowledged, and no alert is sent about it.
-    """
-    return Finding(name=name, severity=severity, text=text, can_be_acknowledged=False, event=None)
+    """Return the doctor's finding on one subject: a note if there is no problem. It cannot be acknowledged."""
+    return Finding(name=name, severity=severity, text=text, can_be_acknowledged=False)

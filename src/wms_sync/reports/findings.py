@@ -19,14 +19,14 @@ from wms_sync.cron import longest_pause
 from wms_sync.errors import WmsSyncError
 from wms_sync.grammar import DID_NOT_FIT, UNKNOWN, agreed, count_of
 from wms_sync.reports.failures import is_being_retried, of_runs
-from wms_sync.reports.finding import Event, Finding, acknowledged_in, lasting_error, warning
+from wms_sync.reports.finding import Finding, acknowledged_in, lasting_error, warning
 from wms_sync.reports.inbox import InboxEntry, marked
 from wms_sync.reports.published import CheckFound, Published, published_of
 from wms_sync.reports.pushes import of_pushes
 from wms_sync.settings import Settings
 from wms_sync.shipments.load.omitted import CHECK as WHAT_WAS_ASKED_CAME
 from wms_sync.shipments.load.refresh import UNKNOWN_KEYS
-from wms_sync.shipments.read.clocks import clock_warning
+from wms_sync.shipments.read.clocks import CLOCKS, clock_warning
 from wms_sync.shipments.read.plan import data_as_of, gaps_so_far, late_after
 from wms_sync.shipments.read.quarantined_windows import quarantined_folders
 from wms_sync.shipments.read.reader import BEFORE_START
@@ -115,7 +115,9 @@ def _all(installation: Installation) -> Findings:
         except StateOlder:
             raise  # data that an older release wrote is not shown
         except (WmsSyncError, duckdb.Error, OSError) as error:
-            yield lasting_error(f"unknown-{source.__name__.lstrip('_')}", str(error), hides_others=True, event=None)
+            yield lasting_error(
+                f"unknown-{source.__name__.lstrip('_')}", str(error), hides_others=True, is_settled=False
+            )
 
 
 def _runs(installation: Installation) -> Findings:
@@ -133,11 +135,11 @@ def _places(installation: Installation) -> Findings:
     try:
         refuse_places(settings, store)
     except WmsSyncError as error:
-        yield lasting_error("elsewhere", str(error))
+        yield lasting_error("elsewhere", str(error), hides_others=True)
     try:
         refuse_another_service(settings, store)
     except AnotherServiceError as error:
-        yield lasting_error("another-service", str(error))
+        yield lasting_error("another-service", str(error), hides_others=True)
 
 
 def _coverage(installation: Installation) -> Findings:
@@ -146,26 +148,26 @@ def _coverage(installation: Installation) -> Findings:
     if installation.is_outdated:
         text = "The state store was lost or is an old copy, so some windows and pushes are not shown here."
         what_to_do = "Run `wms-sync sync`: it restores them from the files on disk, and reads only what is missing."
-        yield lasting_error("state-lost", text, what_to_do=what_to_do, event=None)
+        yield lasting_error("state-lost", text, what_to_do=what_to_do, hides_others=True, is_settled=False)
         return
     for folder in quarantined_folders(settings.layout, store):
         yield warning("quarantined-window", str(folder), about=folder.window_id)
     covered = store.covered(("loaded",))
     if not covered:
         text = "Nothing has been synced yet: run `wms-sync sync`."
-        yield warning("nothing-synced", text, can_be_acknowledged=False, event=None)
+        yield warning("nothing-synced", text, can_be_acknowledged=False, is_settled=False)
     _, gaps = gaps_so_far(settings.start, covered)
     for gap in gaps:
         text = f"Not covered: {gap.start:%Y-%m-%d %H:%M:%S} to {gap.end:%Y-%m-%d %H:%M:%S}; the next sync reads it."
-        yield warning("gap", text, about=gap, event=None)
+        yield warning("gap", text, about=gap, is_settled=False)
     yield from _freshness(installation)
     landed, reading = len(store.windows("landed")), len(store.windows("reading"))
     if landed:
         text = f"{count_of(landed, 'window is', 'windows are')} on disk but not in the tables: run `wms-sync sync`."
-        yield warning("landed", text, event=None)
+        yield warning("landed", text, is_settled=False)
     if reading and lock_of(settings.database_url, settings.layout).holder() is None:
         text = f"{count_of(reading, 'window was', 'windows were')} begun but not finished: the next run continues."
-        yield warning("reading", text, event=None)
+        yield warning("reading", text, is_settled=False)
 
 
 def _freshness(installation: Installation) -> Findings:
@@ -187,7 +189,6 @@ def _freshness(installation: Installation) -> Findings:
         f"The data is {count_of(hours, 'hour')} old.",
         what_to_do="Check that the schedule and its daemon run, and look at the last runs: `wms-sync status`.",
         since=reaches + limit,
-        event=Event.STALE_DATA,
         is_settled=moment - reaches > limit + pause
         and not is_being_retried(installation.runs, moment, settings.night_retry_hours),
         counts={"hours": hours},
@@ -197,10 +198,11 @@ def _freshness(installation: Installation) -> Findings:
 def _reads(installation: Installation) -> Findings:
     """Yield the warnings of the last reads, and the difference between the clocks."""
     settings, store = installation.settings, installation.store
-    for text, warned_at in store.warnings().items():
-        yield warning("warning", text, about=text, since=warned_at)
-    if (off := clock_warning(store, settings.clock_tolerance)) is not None:
-        yield warning("clocks", off, "differ", event=None)  # the read's own warning is sent as an alert
+    warned = store.warnings()
+    for name, (text, since) in warned.items():
+        yield warning(name, text, since=since)
+    if CLOCKS not in warned and (off := clock_warning(store, settings.clock_tolerance)) is not None:
+        yield warning(CLOCKS, off)
     before = store.observation(BEFORE_START)
     if before is not None and (records := int(before.value)):
         text = (
@@ -222,7 +224,6 @@ def _tables(installation: Installation) -> Findings:
                 "Run `wms-sync sync`, which loads the tables from the Parquet files and raw pages on disk, and "
                 "publishes them again."
             ),
-            event=Event.TABLES_GONE,
             hides_others=True,
         )
     if published.unreadable is not None:
@@ -230,11 +231,11 @@ def _tables(installation: Installation) -> Findings:
     layout = settings.layout
     for kept in layout.foreign_logs():
         yield warning("log", log_notice(kept, layout.published), about=kept.name)
-    yield from (warning("omitted", text, name, about=name) for name, text in published.not_sent.items())
+    yield from (warning("omitted", text, about=name) for name, text in published.not_sent.items())
     for check in installation.checks:
         if check.offending and check.name not in SHOWN_ABOVE:
             text = f"The check {check.name} found {count_of(check.offending, 'row')}."
-            found = warning(f"check-{check.name}", text, check.finding, detail=check.finding or "", same_as=check.name)
+            found = warning(f"check-{check.name}", text, detail=check.finding or "")
             yield replace(found, severity="error") if check.severity == "error" else found
     yield from _inbox(installation.entries)
 
@@ -251,12 +252,10 @@ def _inbox(entries: Sequence[InboxEntry]) -> Findings:
         yield warning(
             "quarantine" if is_value else "drift",
             f"{count_of(values, *DID_NOT_FIT) if is_value else count_of(len(shown), *UNKNOWN)}: {places}.",
-            *[(entry.name, entry.facts) for entry in kind],
             what_to_do=f"`wms-sync inbox list` shows them by kind; see ops.{table}. The raw pages keep the values.",
             since=min(entry.first_at for entry in shown),
-            same_as=fingerprint(sorted(entry.name for entry in kind)),
+            facts=fingerprint(sorted(entry.name for entry in kind)),
             acknowledged_at=None if unseen else max(entry.acknowledged_at for entry in kind if entry.acknowledged_at),
-            event=Event.QUARANTINE if is_value else Event.DRIFT,
             counts={"values": values, "kinds": len(shown)} if is_value else {"keys": len(shown)},
         )
 
@@ -273,7 +272,7 @@ def _audits(installation: Installation) -> Findings:
             "were absent to trust the result. The log of that run lists them."
         )
         what_to_do = "Check that the token may see all shipments."
-        yield warning("audit", text, last.window_id, what_to_do=what_to_do, since=last.read_at)
+        yield warning("audit", text, what_to_do=what_to_do, since=last.read_at)
     with Audits(installation.settings.database_url) as audits:
         done = [audit for audit in audits.all() if audit.compared is not None]
     names = ("changed", "missed", "absent", "orders_changed")
@@ -284,10 +283,8 @@ def _audits(installation: Installation) -> Findings:
         yield warning(
             "audit-differences",
             f"The audit compared {count_of(compared, 'old shipment')}, and the tables differed: {counted}.",
-            done[-1].window_id,
             what_to_do="The new versions replace the old ones. `wms-sync status` and ops.audits have the details.",
             since=done[-1].read_at,
-            event=Event.AUDIT_FINDINGS,
             counts={"compared": compared, **found},
         )
 
@@ -301,10 +298,10 @@ def _upkeep(installation: Installation) -> Findings:
         readers = target_of(settings).readers_in_the_way()
         what_to_do = "Run `wms-sync forget` to finish it." + (f" {ReadersInTheWay(readers)}" if readers else "")
         text = f"Forgetting {count_of(orders, 'order')} was interrupted."
-        yield warning("forget", text, orders, what_to_do=what_to_do)
+        yield warning("forget", text, what_to_do=what_to_do)
     if late := _loads_too_many(settings):
         text = f"{count_of(late, 'load has', 'loads have')} left files in the lake since its last maintenance, and "
-        yield warning("maintenance", f"{text}each load takes longer: run `wms-sync maintain`.", "late")
+        yield warning("maintenance", f"{text}each load takes longer: run `wms-sync maintain`.")
 
 
 def _loads_too_many(settings: Settings) -> int:

@@ -14,7 +14,7 @@ from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.kinds import IN_SHIPMENTS, KINDS, NAMES, kind_named
 from wms_sync.master_data.plan import what_to_do
 from wms_sync.master_data.push import needs, pusher, unfinished
-from wms_sync.reports.finding import Event, Finding, warning
+from wms_sync.reports.finding import Finding, warning
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.plan import late_after
 from wms_sync.state.acknowledgements import fingerprint
@@ -71,18 +71,17 @@ def of_pushes(settings: Settings, store: StateStore, moment: datetime, runs: Seq
     """Yield the findings on pushes: creates in doubt, rejected rows, files with unsent or waiting rows."""
     pushed = Pushed.read(settings)
     for pushing, holder in pushed.holders.items():
-        yield Finding(name=f"pushing-{pushing}", severity="note", text=str(holder), event=None, hides_others=True)
+        yield Finding(name=f"pushing-{pushing}", severity="note", text=str(holder), hides_others=True)
     doubts = sorted(pushed.doubts, key=lambda doubt: (doubt.kind, doubt.what_to_do, doubt.key))
     for (name, advice), group in groupby(doubts, lambda doubt: (doubt.kind, doubt.what_to_do)):
         alike = list(group)
         yield warning(
             "doubts",
             f"{count_of(len(alike), name.replace('-', ' ').removesuffix('s'))} may or may not exist in the service.",
-            *[doubt.key for doubt in alike],
             about=(name, advice),
+            facts=fingerprint(*[doubt.key for doubt in alike]),
             what_to_do=advice,
             since=min(doubt.sent_at for doubt in alike),
-            event=Event.DOUBTS,
             is_settled=name not in pushed.holders,
             counts={"doubts": len(alike)},
         )
@@ -107,14 +106,10 @@ def _of_file(settings: Settings, file: PushedFile, moment: datetime) -> Finding:
     return warning(
         "file",
         f"{Path(file.path).name} is not settled: {count_of(file.unsent, 'row')} unsent, {file.waits:,} waiting.",
-        file.run_id,
-        file.unsent,
-        file.waits,
         about=(file.kind, file.path),
+        facts=file.sha256,
         detail=needs(settings, file),
         since=file.began_at,
-        same_as=fingerprint(file.path, file.sha256),
-        event=Event.PUSH_NOT_SETTLED,
         is_settled=moment - file.began_at > waits_for,
         counts={"unsent": file.unsent, "waits": file.waits},
     )
@@ -130,11 +125,9 @@ def _rejects(settings: Settings, kind: Kind, runs: Sequence[RunRecord]) -> Itera
     yield warning(
         f"rejects-{kind.slug}",
         f"{count_of(rejected, 'row')} of {kind.plural} {agreed(rejected, 'was', 'were')} rejected.",
-        rejected,
-        *contents,
+        facts=fingerprint(*contents),
         what_to_do="Correct the rows in the newest file of data/rejects, and push that file.",
         since=last.started_at,
-        event=Event.REJECTS,
         counts={"rejected": rejected},
         run=last,
     )

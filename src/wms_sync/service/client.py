@@ -5,7 +5,6 @@ The token is sent to the configured origin only and never appears in a message.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime, timedelta
@@ -23,7 +22,7 @@ from wms_sync.service import statuses
 from wms_sync.service.body import Body, receive
 from wms_sync.service.connection import Connection, Params, Request, TimeLimits, always
 from wms_sync.service.errors import NotAList, ProtocolError, Unauthorized, Unreachable
-from wms_sync.service.headers import ServiceClock, Warn, dated
+from wms_sync.service.headers import ServiceClock, Warn, dated, log_warning
 from wms_sync.service.lanes import Throttle
 from wms_sync.service.retrying import RetryPolicy
 from wms_sync.settings import TOLERANCE, Settings
@@ -35,7 +34,6 @@ CREDENTIALS = (
     "of that instance) and WMS_BASE_URL."
 )
 
-logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 
@@ -72,7 +70,7 @@ class GlobalApi:
         policy: RetryPolicy | None = None,
         limits: TimeLimits | None = None,
         allowed: Callable[[], object] = always,
-        warn: Warn = logger.warning,
+        warn: Warn = log_warning,
         tolerance: timedelta = TOLERANCE,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
@@ -99,7 +97,7 @@ class GlobalApi:
         policy: RetryPolicy | None = None,
         limits: TimeLimits | None = None,
         allowed: Callable[[], object] = always,
-        warn: Warn = logger.warning,
+        warn: Warn = log_warning,
         transport: httpx.BaseTransport | None = None,
     ) -> Self:
         """Create a client for the configured instance. Raise ``SettingsError`` if the address or token is not set.

@@ -24,7 +24,7 @@ from wms_sync.errors import SettingsError
 from wms_sync.service import statuses
 from wms_sync.service.body import ACCEPT_ENCODING
 from wms_sync.service.errors import ApiError, Busy, InDoubt, NotSent, RedirectRefused, ServiceFailed, Unreachable
-from wms_sync.service.headers import Notices, Warn
+from wms_sync.service.headers import Notices, Warn, log_warning
 from wms_sync.service.lanes import Lane, Throttle
 from wms_sync.service.retrying import RetryPolicy, backoff, wait_before_retry
 
@@ -100,7 +100,7 @@ class Connection:
         headers: Mapping[str, str] | None = None,
         limits: TimeLimits | None = None,
         allowed: Callable[[], object] = always,
-        warn: Warn = logger.warning,
+        warn: Warn = log_warning,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
         self.base_url = base_url

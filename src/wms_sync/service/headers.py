@@ -10,6 +10,7 @@ consists of a code, an agent, a message and an optional time; codes 110 to 112 c
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -20,6 +21,8 @@ from msgspec.structs import replace
 
 from wms_sync.service.reasons import as_sentence, in_one_line
 from wms_sync.service.retrying import http_date
+
+logger = logging.getLogger(__name__)
 
 EARLIEST = datetime.min.replace(tzinfo=UTC)
 LATEST = datetime.max.replace(tzinfo=UTC)
@@ -96,8 +99,8 @@ def dated(response: httpx.Response) -> datetime | None:
         return None
 
 
-Warn = Callable[[str], object]
-"""A function that is called with a sentence, possibly from several threads."""
+Warn = Callable[[str, str], object]
+"""A function that is called with the name of a problem and a sentence, possibly from several threads."""
 MOST = 20
 """The maximum number of announcements reported per connection, because their text may differ in each answer."""
 MEANINGS = {
@@ -131,4 +134,9 @@ class Notices:
                 return
             self._heard.add((name, text))
         said = as_sentence(f"{self._base_url} answers with {name}: {text}")
-        self._warn(f"{said} {meaning}")
+        self._warn(f"header-{name.lower()}", f"{said} {meaning}")
+
+
+def log_warning(_: str, text: str) -> None:
+    """Log an announcement, and keep nothing."""
+    logger.warning(text)

@@ -1,7 +1,7 @@
-"""The outbox of alerts: the facts that were reported, and the alerts still to be delivered to each channel.
+"""The outbox of alerts: the findings that were reported, and the alerts still to be delivered to each channel.
 
-A fact has a key and a fingerprint of its content. It is reported once: one transaction writes its row and adds an alert
-per channel to the outbox, unless another process did so first. An alert is deleted when its channel has accepted it.
+A finding is reported once for each fingerprint of its facts: one transaction writes its row and adds an alert per
+channel to the outbox, unless another process did so first. An alert is deleted when its channel has accepted it.
 Before each attempt the next attempt is planned, so if a process dies while sending, the alert becomes due again: it may
 be delivered twice, but is not lost. Writing needs no ``Turn``.
 """
@@ -30,11 +30,11 @@ Body = Mapping[str, Any]
 
 
 class SentAlert(Struct, frozen=True):
-    """One row of ``sent_alerts``: a reported fact that still holds."""
+    """One row of ``sent_alerts``: a reported finding that has not ended, with its text and the facts that it had."""
 
-    key: str
-    event: str
-    fingerprint: str
+    finding: str
+    facts: str
+    text: str
     sent_at: datetime
 
 
@@ -55,35 +55,35 @@ class Waiting(Struct, frozen=True):
 
 
 class Outbox(Opened):
-    """The store of reported facts and alerts to deliver; any process may use it at any time."""
+    """The store of reported findings and alerts to deliver; any process may use it at any time."""
 
     def sent(self) -> dict[str, SentAlert]:
-        """Return the reported facts that have not ended, by key."""
+        """Return the reported findings that have not ended, by name."""
         with self._reading() as connection:
-            return {row.key: SentAlert(**row._mapping) for row in connection.execute(select(sent_alerts))}
+            return {row.finding: SentAlert(**row._mapping) for row in connection.execute(select(sent_alerts))}
 
-    def add(self, fact: SentAlert, body: Body, channels: Collection[str], *, newest_only: bool = False) -> bool:
-        """Add an alert to the outbox unless the fact was reported with this fingerprint. Return whether it was added.
+    def add(self, alert: SentAlert, body: Body, channels: Collection[str], *, newest_only: bool = False) -> bool:
+        """Add an alert to the outbox unless the finding was reported with these facts. Return whether it was added.
 
         With ``newest_only``, the alert replaces alerts that still wait for these channels.
         """
         with self._engine.begin() as connection:
-            if not self._is_new(connection, fact):
+            if not self._is_new(connection, alert):
                 return False
             if newest_only:
                 connection.execute(alerts.delete().where(alerts.c.channel.in_(channels)))
-            _put(connection, body, channels, fact.sent_at)
+            _put(connection, body, channels, alert.sent_at)
         return True
 
-    def end(self, fact: SentAlert, body: Body | None, channels: Collection[str], now: datetime) -> bool:
-        """Record that a fact has ended, and add the alert about this, if any, to the outbox.
+    def end(self, alert: SentAlert, body: Body, channels: Collection[str], now: datetime) -> bool:
+        """Record that a finding has ended, and add the alert about this to the outbox.
 
         Return False if another process did so first.
         """
-        same = sent_alerts.c.key == fact.key, sent_alerts.c.fingerprint == fact.fingerprint
+        same = sent_alerts.c.finding == alert.finding, sent_alerts.c.facts == alert.facts
         with self._engine.begin() as connection:
             ended = connection.execute(sent_alerts.delete().where(*same)).rowcount == 1
-            if ended and body is not None:
+            if ended:
                 _put(connection, body, channels, now)
         return ended
 
@@ -124,15 +124,13 @@ class Outbox(Opened):
         with self._engine.begin() as connection:
             return connection.execute(alerts.delete().where(or_(*old))).rowcount
 
-    def _is_new(self, connection: Connection, fact: SentAlert) -> bool:
-        values = asdict(fact)
-        another = sent_alerts.c.key == fact.key, sent_alerts.c.fingerprint != fact.fingerprint
+    def _is_new(self, connection: Connection, alert: SentAlert) -> bool:
+        values = asdict(alert)
+        another = sent_alerts.c.finding == alert.finding, sent_alerts.c.facts != alert.facts
         if connection.execute(update(sent_alerts).where(*another).values(values)).rowcount:
             return True
-        inserted = (
-            insert_of(self._engine, sent_alerts).values(values).on_conflict_do_nothing().returning(sent_alerts.c.key)
-        )
-        return connection.execute(inserted).first() is not None
+        inserted = insert_of(self._engine, sent_alerts).values(values).on_conflict_do_nothing()
+        return connection.execute(inserted.returning(sent_alerts.c.finding)).first() is not None
 
 
 def _put(connection: Connection, body: Body, channels: Iterable[str], now: datetime) -> None:

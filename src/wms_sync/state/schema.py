@@ -189,8 +189,8 @@ missing_shipments = Table(
 read_warnings = Table(
     "read_warnings",
     METADATA,
-    Column("warning", Text, primary_key=True),
-    Column("run_id", String(64), nullable=False),
+    Column("name", Text, primary_key=True),
+    Column("text", Text, nullable=False),
     Column("warned_at", UtcDateTime, nullable=False),
 )
 
@@ -225,9 +225,9 @@ runs = Table(
 sent_alerts = Table(
     "sent_alerts",
     METADATA,
-    Column("key", Text, primary_key=True),
-    Column("event", String(32), nullable=False),
-    Column("fingerprint", Text, nullable=False),
+    Column("finding", Text, primary_key=True),
+    Column("facts", Text, nullable=False),
+    Column("text", Text, nullable=False),
     Column("sent_at", UtcDateTime, nullable=False),
 )
 
@@ -261,9 +261,9 @@ migrations_table = Table(
 
 Migration = tuple[str, Callable[[Connection], object]]
 
-MIGRATIONS: tuple[Migration, ...] = (("0001_tables", METADATA.create_all),)
+MIGRATIONS: tuple[Migration, ...] = (("0001_state", METADATA.create_all),)
 """The migrations, in order. Never edit a released migration: append another. An appended migration also runs on a new
-store, where ``0001_tables`` has created the tables in their current form, so it must succeed if nothing is left to do.
+store, where ``0001_state`` has created the tables in their current form, so it must succeed if nothing is left to do.
 """
 
 

@@ -229,11 +229,11 @@ class StateStore(Guarded):
             row = connection.execute(select(observations).where(observations.c.name == name)).one_or_none()
         return None if row is None else Observation(**row._mapping)
 
-    def warnings(self) -> dict[str, datetime]:
-        """Return the warnings of the last sync and of the reads after it, each with its time."""
-        query = select(read_warnings).order_by(read_warnings.c.warned_at, read_warnings.c.warning)
+    def warnings(self) -> dict[str, tuple[str, datetime]]:
+        """Return the warnings of the last sync and of the reads after it by name, each with its time."""
+        query = select(read_warnings).order_by(read_warnings.c.warned_at, read_warnings.c.name)
         with self._reading() as connection:
-            return {row.warning: row.warned_at for row in connection.execute(query)}
+            return {row.name: (row.text, row.warned_at) for row in connection.execute(query)}
 
     def forgotten(self, *, unfinished: bool = False) -> frozenset[int]:
         """Return the ids of orders whose personal data must not be stored.
@@ -321,16 +321,16 @@ class StateStore(Guarded):
         with self._transaction() as connection:
             connection.execute(observations.delete().where(observations.c.name == name))
 
-    def record_warnings(self, run_id: str, warnings: Sequence[str], *, from_scratch: bool) -> None:
-        """Record the warnings of a read, in addition to earlier warnings or, if ``from_scratch``, in place of them."""
+    def record_warnings(self, warnings: Mapping[str, str], *, from_scratch: bool) -> None:
+        """Record the warnings of a read, by name, with the earlier warnings or, if ``from_scratch``, in their place."""
         if not warnings and not (from_scratch and self.warnings()):
             return
         now = datetime.now(UTC)
-        rows = [{"warning": warning, "run_id": run_id, "warned_at": now} for warning in dict.fromkeys(warnings)]
+        rows = [{"name": name, "text": text, "warned_at": now} for name, text in warnings.items()]
         with self._transaction() as connection:
             old = read_warnings.delete()
             if not from_scratch:
-                old = old.where(read_warnings.c.warning.in_([row["warning"] for row in rows]))
+                old = old.where(read_warnings.c.name.in_(list(warnings)))
             connection.execute(old)
             if rows:
                 connection.execute(read_warnings.insert(), rows)

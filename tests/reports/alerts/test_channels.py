@@ -17,6 +17,7 @@ from wms_sync.reports.doctor import check_alerts
 
 NOWHERE = "http://127.0.0.1:1/a-secret"
 MINUTE = timedelta(minutes=1)
+TEST = {"id": "1", "status": "new", "finding": "test", "text": "A test."}
 
 
 def as_apprise(url: str) -> str:
@@ -45,7 +46,7 @@ def test_a_clock_that_was_ahead_delays_no_alert(hooked, receiver):
     hooked.tell(timedelta(days=20))
     receiver.clear()
     hooked.tell()
-    assert receiver.events == ["run_failed"]
+    assert receiver.heard == ["new:run-sync"]
 
 
 def test_a_channel_that_is_down_delays_no_other(install, receiver, caplog):
@@ -55,7 +56,7 @@ def test_a_channel_that_is_down_delays_no_other(install, receiver, caplog):
     with logged() as messages:
         both.tell()
     [taken] = receiver.taken
-    assert (taken["title"], taken["type"]) == ("wms-sync: run failed", "warning")
+    assert (taken["title"], taken["type"]) == ("wms-sync: run-sync (new)", "warning")
     assert REFUSED in taken["message"]
     assert sorted(waiting.channel for waiting in both.waiting) == ["url 2", "webhook"]
     assert "a-secret" not in str([messages, caplog.text, [waiting.refusal for waiting in both.waiting]])
@@ -66,7 +67,7 @@ def test_without_a_channel_nothing_counts_as_told(install, receiver):
     install().tell()
     assert install().waiting == ()
     install(alert_webhook_url=receiver.url).tell()
-    assert receiver.events == ["run_failed"]
+    assert receiver.heard == ["new:run-sync"]
 
 
 def test_a_heartbeat_follows_each_success(install, receiver):
@@ -96,22 +97,13 @@ def test_nobody_waits_for_a_receiver(hooked, receiver):
     receiver.answers.set()
 
 
-def test_a_refusing_state_store_is_told_once(install, receiver):
-    broken = install(alert_webhook_url=receiver.url)
-    state = broken.settings.layout.state
-    state.parent.mkdir()
-    state.write_text("no database")
+def test_a_state_store_that_cannot_be_read_stops_no_command(hooked):
+    """A run that fails because of it sends its own alert: see ``test_runs``."""
+    hooked.settings.layout.state.parent.mkdir()
+    hooked.settings.layout.state.write_text("no database")
     with logged() as messages:
-        for _ in range(2):
-            send_alerts(broken.settings, seconds=20)
-    assert "New alerts could not be determined" in str(messages)
-    [alert] = receiver.taken
-    assert (alert["event"], alert["is_bad"]) == ("store_refuses", True)
-    assert "Alerts cannot be stored: " in alert["text"]
-    state.unlink()
-    for _ in range(2):
-        send_alerts(broken.settings, seconds=20)
-    assert receiver.events == ["store_refuses", "recovered"]
+        send_alerts(hooked.settings, seconds=20)
+    assert "Alerts could not be sent: " in str(messages)
 
 
 @pytest.mark.parametrize("channel", [Webhook, Heartbeat, lambda url: AppriseUrl(url, 1)])
@@ -120,7 +112,7 @@ def test_no_address_is_shown(channel, address, caplog):
     caplog.set_level(logging.DEBUG)
     made = channel(SecretStr(as_apprise(address) if channel not in {Webhook, Heartbeat} else address))
     with pytest.raises(NotDelivered) as refused:
-        made.send({"id": "1", "event": "test", "text": "A test.", "is_bad": False})
+        made.send(TEST)
     assert refused.value.__cause__ is None
     assert "a-secret" not in str(refused.value) + repr(made) + caplog.text
 
@@ -133,7 +125,7 @@ def test_no_receiver_is_reached_through_a_wrong_environment(monkeypatch, name, v
     monkeypatch.setenv(name, value)
     monkeypatch.setitem(sys.modules, "socksio", None)  # as where it is not installed
     with pytest.raises(NotDelivered, match="could not be reached"):
-        Webhook(SecretStr("https://127.0.0.1:1")).send({"id": "1", "event": "test", "text": "A test.", "is_bad": False})
+        Webhook(SecretStr("https://127.0.0.1:1")).send(TEST)
 
 
 def test_the_doctor_names_channels_and_alerts_that_wait(install, receiver):

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace as with_other
+from datetime import timedelta
 from typing import Any, TypeVar
 
 import duckdb
 import pytest
 from msgspec.structs import replace
+from pydantic import SecretStr
 
 from tests.beginnings import empty_tables
-from tests.conftest import opened_store, turn_at
+from tests.conftest import CONFIG, opened_store, turn_at
 from tests.reports.alerts.conftest import HOUR, Change, Installation, Story, nothing, play, ran
+from wms_sandbox.app import Sandbox
+from wms_sandbox.transport import InProcess
+from wms_sync.reports.alerts.deliver import deliver
+from wms_sync.runs import Operation
 from wms_sync.state.audits import Audit, AuditResult, Audits
 from wms_sync.state.engine import Opened
 from wms_sync.state.ledger import Entry, PushedFile, PushFiles, PushLedger, State
@@ -65,7 +72,7 @@ def covered(until: float) -> Change:
         window = Window(
             id=str(until), from_at=house.settings.start, to_at=house.now + until * HOUR, state="reading",
             reason="sync", run_id="run", signature="", count_reported=0, pages=0, records=0, bytes=0,
-            started_at=house.now, landed_at=None, loaded_at=None, read_seconds=None,
+            started_at=house.now, landed_at=None, loaded_at=None, read_seconds=None, service=SERVICE,
         )  # fmt: skip
         with opened_store(house.settings) as store:
             store.begin_windows([window])
@@ -134,6 +141,21 @@ def audited(number: int, result: AuditResult | None) -> Change:
     return record
 
 
+def warned(text: str | None) -> Change:
+    """What the last sync warned of."""
+
+    def record(house: Installation) -> None:
+        with opened_store(house.settings) as store:
+            store.record_warnings({} if text is None else {"clocks": text}, from_scratch=True)
+
+    return record
+
+
+def another_service(house: Installation) -> None:
+    """The settings name a service that the tables are not of."""
+    house.settings = house.settings.model_copy(update={"base_url": "https://other.example.com"})
+
+
 def damaged(house: Installation) -> None:
     house.settings.layout.published.write_bytes(b"no database")
 
@@ -144,74 +166,97 @@ def gone(house: Installation) -> None:
 
 STORIES: dict[str, Story] = {
     "places that do not fit, and unknown keys": [
-        (tables(misfit("weight", 1), misfit("weight", 2)), 0, "quarantine"),
-        (tables(*(misfit("weight", at) for at in range(3)), unknown("Order.gift_wrap")), 0, "drift"),
-        (tables(misfit("weight", 1), misfit("volume", 2)), 0, "quarantine"),
-        (tables(), 0, ""),
-        (DRIFTED, 0, "drift"),  # it had ended, and is so again
+        (covered(-1), None, ""),
+        (tables(misfit("weight", 1), misfit("weight", 2)), 0, "new:quarantine"),
+        (tables(*(misfit("weight", at) for at in range(3)), unknown("Order.gift_wrap")), 0, "new:drift"),
+        (tables(misfit("weight", 1), misfit("volume", 2)), 0, "changed:quarantine ended:drift"),
+        (tables(), 0, "ended:quarantine"),
+        (DRIFTED, 0, "new:drift"),  # it had ended, and is so again
     ],
-    "what cannot be looked at has not ended": [(DRIFTED, 0, "drift"), (damaged, 0, "finding"), (DRIFTED, 0, "")],
+    "what cannot be looked at has not ended": [
+        (covered(-1), None, ""),
+        (DRIFTED, 0, "new:drift"),
+        (damaged, 0, "new:tables-unreadable"),
+        (DRIFTED, 0, "ended:tables-unreadable"),
+    ],
     "a published file that is gone, and its return": [
-        (published, 0, "drift"),
-        (gone, 1, "tables_gone"),
+        (covered(-1), None, ""),
+        (published, 0, "new:drift"),
+        (gone, 1, "new:tables-gone"),
         (nothing, 2, ""),
-        (DRIFTED, 0, "recovered"),  # what was told of its rows had not ended
+        (DRIFTED, 0, "ended:tables-gone"),  # what was told of its rows had not ended
+    ],
+    "tables without their state, or of another service": [
+        (DRIFTED, 0, "new:drift"),
+        (tables(), 0, ""),
+        (covered(-1), 0, "ended:drift"),
+        (DRIFTED, 0, "new:drift"),
+        (another_service, 0, "new:another-service"),
+        (tables(), 0, ""),
     ],
     "old data, and its end": [
         (covered(-1), 0, ""),
         (nothing, 20, ""),
-        *((nothing, hours, "stale_data" if hours == 30 else "") for hours in (30, 40, 60)),
-        (covered(-0.5), 0, "recovered"),
-        (ran("failed", "No.", "X"), 30, "run_failed"),  # which says why the data is old
-        (nothing, 60, "stale_data"),  # and the night after did not mend it
-        (ran("succeeded"), 0, "recovered recovered"),
+        *((nothing, hours, "new:stale" if hours == 30 else "") for hours in (30, 40, 60)),
+        (covered(-0.5), 0, "ended:stale"),
+        (ran("failed", "No.", "X"), 30, "new:run-sync"),  # which says why the data is old
+        (nothing, 60, "new:stale"),  # and the night after did not mend it
+        (ran("succeeded"), 0, "ended:stale ended:run-sync"),
     ],
     "old data while a night is tried again": [
         (covered(-1), 0, ""),
         (ran("failed", "Down.", "ServiceFailed", source="schedule", began=59 * HOUR), 60, ""),
     ],
     "creates in doubt": [
-        (creates(State.INTENDED, "JANE"), 0, "doubts"),
+        (creates(State.INTENDED, "JANE"), 0, "new:doubts"),
         (nothing, 0, ""),
-        (creates(State.DOUBT, "JOE"), 0, "doubts"),
-        (creates(State.CREATED, "JANE", "JOE"), 0, ""),
+        (creates(State.DOUBT, "JOE"), 0, "changed:doubts"),
+        (creates(State.CREATED, "JANE", "JOE"), 0, "ended:doubts"),
     ],
     "what pushes leave and does not settle by itself": [
         (left("/1.csv", unsent=3), 0, ""),
         (left("/2.csv", waits=2), 0, ""),
-        (nothing, 2, "push_not_settled"),
+        (nothing, 2, "new:file"),
         (nothing, 3, ""),
-        (nothing, 27, "push_not_settled"),
-        (left("/1.csv"), 28, ""),
-        (left("/2.csv"), 28, ""),
+        (left("/1.csv", unsent=2), 3, ""),
+        (nothing, 27, "new:file"),
+        (left("/1.csv"), 28, "ended:file"),
+        (left("/2.csv"), 28, "ended:file"),
     ],
     "rejected rows, once a file": [
-        (pushed("1", rejected=2), 0, "rejects"),
-        (pushed("1", rejected=2), 0, ""),
-        (pushed("2", rejected=2), 0, "rejects"),
-        (pushed("3", rejected=0), 0, ""),
-        (pushed("3", rejected=1), 0, "rejects"),
+        (pushed("1", rejected=2), 0, "new:rejects-retailers"),
+        (pushed("1", rejected=3), 0, ""),
+        (pushed("2", rejected=2), 0, "changed:rejects-retailers"),
+        (pushed("3", rejected=0), 0, "ended:rejects-retailers"),
+        (pushed("3", rejected=1), 0, "new:rejects-retailers"),
     ],
-    "audits that found something": [
+    "audits that find something night after night": [
         (audited(0, NOTHING), 0, ""),
-        (audited(1, replace(NOTHING, changed=2, missed=1)), 0, "audit_findings"),
-        (audited(2, NOTHING), 0, ""),
-        (audited(3, None), 0, ""),
+        (audited(1, replace(NOTHING, changed=2, missed=1)), 0, "new:audit-differences"),
+        (audited(2, replace(NOTHING, changed=7)), 0, ""),
+        (audited(3, NOTHING), 0, "ended:audit-differences"),
+        (audited(4, None), 0, ""),
     ],
-}  # fmt: skip
+    "a warning of each read, whose numbers move": [
+        (warned("The clock is 3:00:00 ahead."), 0, "new:clocks"),
+        (warned("The clock is 3:00:07 ahead."), 24, ""),
+        (warned(None), 48, "ended:clocks"),
+    ],
+}
 TOLD: dict[str, tuple[dict[str, Any], str]] = {
-    # the first alert of a kind: its counts, and what it says
+    # the first alert about a finding: its counts, and what it says
     "quarantine": (
         {"values": 2, "kinds": 1},
         "2 values or records did not fit their type and were left out: Order $.collection[].order.weight.",
     ),
     "drift": ({}, "Order.gift_wrap"),
-    "finding": ({}, "analytics.duckdb cannot be read"),
-    "tables_gone": ({}, "analytics.duckdb"),
+    "tables-unreadable": ({}, "analytics.duckdb cannot be read"),
+    "tables-gone": ({}, "analytics.duckdb"),
     "doubts": ({"doubts": 1}, ""),
-    "push_not_settled": ({"unsent": 3, "waits": 0}, ""),
-    "rejects": ({"rejected": 2}, ""),
-    "audit_findings": ({"compared": 100, "changed": 2, "missed": 1}, ""),
+    "file": ({"unsent": 3, "waits": 0}, ""),
+    "rejects-retailers": ({"rejected": 2}, ""),
+    "audit-differences": ({"compared": 100, "changed": 2, "missed": 1}, ""),
+    "clocks": ({}, "3:00:00"),
 }
 
 
@@ -219,12 +264,27 @@ TOLD: dict[str, tuple[dict[str, Any], str]] = {
 def test_what_is_told_and_when_again(hooked, receiver, story):
     """And never a value or a key."""
     play(story, hooked, receiver)
-    first = {alert["event"]: alert for alert in reversed(receiver.taken)}
-    for event in first.keys() & TOLD.keys():
-        counts, says = TOLD[event]
-        assert counts.items() <= (first[event]["counts"] or {}).items(), event
-        assert says in first[event]["text"], event
+    names = [name.partition(":")[2] for name in receiver.heard]
+    first = dict(zip(reversed(names), reversed(receiver.taken), strict=True))
+    for name in first.keys() & TOLD.keys():
+        counts, says = TOLD[name]
+        assert counts.items() <= first[name]["counts"].items(), name
+        assert says in first[name]["text"], name
     assert not [word for word in ("JANE", "JOE", "Jane") if word in str(receiver.taken)]
+
+
+@pytest.mark.parametrize("wrong_by", [3 * HOUR, -3 * HOUR], ids=["ahead", "behind"])
+def test_a_clock_that_is_wrong_for_three_nights_is_told_twice(hooked, receiver, wrong_by):
+    """It is wrong; it is right again. Each night the difference is another, and so are the times in what is told."""
+    service = Sandbox(with_other(CONFIG, shipments=40, families=20, now=hooked.now))
+    start = hooked.now.date() - timedelta(days=CONFIG.days + 5)
+    settings = hooked.settings.model_copy(update={"start_date": start, "api_token": SecretStr(CONFIG.token)})
+    for night, wrong in enumerate((0, 1, 1.1, 1.2, 0), 1):
+        service.redate = lambda right, off=wrong * wrong_by: right + off
+        service.advance(seconds=30, changed=2)
+        Operation(settings, source="schedule", run_id=f"night {night}", transport=InProcess(service)).read_changes()
+        deliver(settings)
+        assert receiver.heard == ["new:clocks", "ended:clocks"][: (night > 1) + (night > 4)], night
 
 
 def test_an_alert_says_how_old_the_data_is(hooked, receiver):
@@ -241,4 +301,4 @@ def test_no_doubt_is_told_while_a_push_runs(hooked, receiver):
         hooked.tell()
         assert receiver.taken == []
     hooked.tell()
-    assert receiver.events == ["doubts"]
+    assert receiver.heard == ["new:doubts"]

@@ -28,49 +28,49 @@ def test_an_alert_names_the_run_and_its_failure(install, receiver, source, ui_ur
     [alert] = receiver.taken
     link = f"{UI}/runs/{run_id}" if (source, ui_url) == ("ui", UI) else None
     expected = {
-        "event": "run_failed",
+        "status": "new",
+        "finding": "run-sync",
+        "severity": "error",
         "instance": "https://acme.example.com",
-        "job": "sync",
         "run_id": run_id,
         "run_url": link,
-        "failures": [{"step": "sync", "message": f"sync failed: {REFUSED}"}],
     }
     assert {name: alert[name] for name in expected} == expected
     assert alert["text"].startswith(f"wms-sync acme at https://acme.example.com: sync failed: {REFUSED}")
     assert (f"runs/{run_id}" in alert["text"]) == (link is not None)
 
 
+BACKFILL = "new:run-backfill_2026-03-01_to_2026-03-08"
 INTERRUPT = ("interrupted", "The run was interrupted.", "KeyboardInterrupt")
 STORIES: dict[str, Story] = {
     "alike failures once, and their end": [
-        (ran(*WRONG), 0, "run_failed"),
+        (ran(*WRONG), 0, "new:run-sync"),
         (nothing, 0, ""),
         (ran("failed", REFUSED.replace("401", "403"), "Unauthorized"), 0, ""),
-        (ran("failed", "The disk is full.", "NotEnoughRoom"), 0, "run_failed"),
-        (ran("succeeded"), 0, "recovered"),
+        (ran("failed", "The disk is full.", "NotEnoughRoom"), 0, "changed:run-sync"),
+        (ran("succeeded"), 0, "ended:run-sync"),
         (nothing, 0, ""),
     ],
     "each purpose by itself, and a sync loads the tables": [
         (ran(*WRONG, purpose="backfill 2026-03-01 to 2026-03-08"), None, ""),
         (ran(*WRONG, purpose="loading the tables"), None, ""),
-        (ran(*WRONG, purpose="push retailers"), 0, "run_failed run_failed run_failed"),
-        (ran("succeeded"), 0, "recovered"),
+        (ran(*WRONG, purpose="push retailers"), 0, f"{BACKFILL} new:run-loading_the_tables new:run-push_retailers"),
+        (ran("succeeded"), 0, "ended:run-loading_the_tables"),
     ],
     "an interrupt is no failure and no end of one": [
         (ran(*INTERRUPT), 0, ""),
-        (ran(*WRONG), 0, "run_failed"),
+        (ran(*WRONG), 0, "new:run-sync"),
         (ran(*INTERRUPT), 0, ""),
     ],
-    "each kill, once": [
-        (ran("running"), 0, "run_failed"),
-        (nothing, 0, ""),
-        (ran("running"), 0, "run_failed"),
-        (nothing, 0, ""),
+    "kills night after night": [
+        (ran("running"), 0, "new:run-sync"),
+        (ran("running"), 24, ""),
+        (ran(*WRONG), 48, "changed:run-sync"),
     ],
     "a kill that Dagster may still explain, a minute later": [
         (ran("running", source="ui"), 0, ""),
         (nothing, 0.5 / 60, ""),
-        (nothing, 2 / 60, "run_failed"),
+        (nothing, 2 / 60, "new:run-sync"),
     ],
     "a night that succeeds in the end": [
         (ran("failed", *DOWN, source="schedule"), 0, ""),
@@ -80,18 +80,18 @@ STORIES: dict[str, Story] = {
         (ran("failed", *DOWN, source="schedule", began=NOW), None, ""),
         (ran("failed", *SILENT, source="schedule", began=HOUR), 1, ""),
         (nothing, 3 - 1 / 60, ""),
-        (ran("failed", *DOWN, source="schedule", began=2.9 * HOUR), 3.2, "run_failed"),
+        (ran("failed", *DOWN, source="schedule", began=2.9 * HOUR), 3.2, "new:run-sync"),
         (ran("failed", *SILENT, source="schedule", began=24 * HOUR), 24, ""),  # the next night is the same
-        (ran("succeeded", source="schedule", began=25 * HOUR), 25, "recovered"),
+        (ran("succeeded", source="schedule", began=25 * HOUR), 25, "ended:run-sync"),
     ],
-    "what nobody tries again, at once": [(ran("failed", *DOWN), 0, "run_failed")],
-    "what nobody tries again from the UI": [(ran("failed", *DOWN, source="ui"), 0, "run_failed")],
-    "what no waiting mends": [(ran(*WRONG, source="schedule"), 0, "run_failed")],
+    "what nobody tries again, at once": [(ran("failed", *DOWN), 0, "new:run-sync")],
+    "what nobody tries again from the UI": [(ran("failed", *DOWN, source="ui"), 0, "new:run-sync")],
+    "what no waiting mends": [(ran(*WRONG, source="schedule"), 0, "new:run-sync")],
     "a failure after a run that is dated weeks ahead": [
         (ran("failed", *DOWN, source="schedule", began=40 * DAY), None, ""),
-        (ran("failed", *DOWN, source="schedule", began=-DAY / 2), 0, "run_failed"),
+        (ran("failed", *DOWN, source="schedule", began=-DAY / 2), 0, "new:run-sync"),
         (ran("succeeded", began=40 * DAY), None, ""),
-        (ran(*WRONG), 0, "run_failed"),
+        (ran(*WRONG), 0, "changed:run-sync"),
     ],
 }
 
@@ -141,5 +141,5 @@ def test_a_run_without_a_record_is_told(postgres_url, install, receiver):
     finally:
         lakes.remove()
     [alert] = receiver.taken
-    assert (alert["event"], alert["job"], alert["run_id"]) == ("run_failed", "sync", "run-1")
+    assert (alert["status"], alert["finding"], alert["run_id"]) == ("new", "run-sync", "run-1")
     assert "sync failed: PostgreSQL, which keeps the state, refuses" in alert["text"]

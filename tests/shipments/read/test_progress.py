@@ -10,14 +10,16 @@ def test_a_warning_is_told_once_and_kept_and_a_remark_is_told_once():
     warnings = Warnings()
     with logged() as told:
         for _ in range(2):
-            warnings.warn("It is narrower.")
+            warnings.warn("narrow", "It is narrower.")
             warnings.remark("It is odd.")
     assert told == ["It is narrower.", "It is odd."]
-    assert warnings.kept == ("It is narrower.",)
+    warnings.warn("narrow", "It is narrower by 2.")
+    assert warnings.kept == {"narrow": "It is narrower."}
 
 
 def test_the_status_shows_the_warnings_of_the_last_sync_and_of_reads_after_it(bench):
-    bench.store.record_warnings("first", ["healed since", "still so"], from_scratch=True)
-    bench.store.record_warnings("second", ["still so"], from_scratch=True)
-    bench.store.record_warnings("backfill", ["still so", "another"], from_scratch=False)
-    assert set(bench.store.warnings()) == {"still so", "another"}
+    bench.store.record_warnings({"healed": "It was.", "still": "It is, at 12:00."}, from_scratch=True)
+    bench.store.record_warnings({"still": "It is, at 13:00."}, from_scratch=True)
+    bench.store.record_warnings({"still": "It is, at 14:00.", "another": "It came."}, from_scratch=False)
+    found = {name: text for name, (text, _) in bench.store.warnings().items()}
+    assert found == {"still": "It is, at 14:00.", "another": "It came."}

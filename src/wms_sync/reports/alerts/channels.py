@@ -6,8 +6,7 @@ Addresses may contain secrets, so no message shows them, and no redirect is foll
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from msgspec import Struct
 from pydantic import SecretStr
@@ -94,9 +93,9 @@ class AppriseUrl(Struct, frozen=True):
 
     def send(self, body: Body) -> None:
         """Send the title and the text of an alert."""
-        if not self._receiver().notify(
-            title=title_of(body), body=body["text"], notify_type="warning" if body["is_bad"] else "success"
-        ):
+        title = f"wms-sync: {body['finding']} ({body['status']})"
+        kind: Literal["success", "warning"] = "success" if body["status"] == "ended" else "warning"
+        if not self._receiver().notify(title=title, body=body["text"], notify_type=kind):
             raise NotDelivered(f"The receiver of {self.setting} did not accept the alert.")
 
     def _receiver(self) -> NotifyBase:
@@ -120,20 +119,10 @@ def channels_of(settings: Settings) -> tuple[Channel, ...]:
     return tuple(channels)
 
 
-def heartbeat_of(settings: Settings) -> Heartbeat | None:
-    """Return the heartbeat channel; None if ``WMS_HEARTBEAT_URL`` is not set."""
-    return None if settings.heartbeat_url is None else Heartbeat(settings.heartbeat_url)
-
-
 def all_channels(settings: Settings) -> tuple[Channel, ...]:
     """Return the channels for alerts, and the heartbeat."""
-    beat = heartbeat_of(settings)
-    return (*channels_of(settings), *(() if beat is None else (beat,)))
-
-
-def title_of(body: Mapping[str, object]) -> str:
-    """Return the title of an alert, for channels that show a title: ``wms-sync: run failed``."""
-    return f"wms-sync: {str(body['event']).replace('_', ' ')}"
+    beat = () if settings.heartbeat_url is None else (Heartbeat(settings.heartbeat_url),)
+    return (*channels_of(settings), *beat)
 
 
 def _ask(method: str, url: str, setting: str, body: Body | None = None) -> httpx.Response:

@@ -23,6 +23,8 @@ from wms_sync.state.store import COVERAGE_WITHDRAWN, Observation, StateStore
 
 logger = logging.getLogger(__name__)
 
+CLOCKS = "clocks"
+"""The name of the finding about clocks."""
 OBSERVED = "service_clock_ahead_seconds"
 UNDATED = "no Date"
 _READINGS = msgspec.json.Decoder(list[Observation])

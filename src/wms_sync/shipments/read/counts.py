@@ -68,12 +68,14 @@ class Counts:
 
     def warn_of_none(self) -> None:
         """Warn that the service did not count although a count was requested."""
-        self._warnings.warn(f"The service gives no counts (meta.count), although count=1 was requested. {INSTEAD}")
+        text = f"The service gives no counts (meta.count), although count=1 was requested. {INSTEAD}"
+        self._warnings.warn("no-counts", text)
 
     def _warn(self) -> None:
         self._warnings.warn(
+            "wrong-counts",
             "The service's counts (meta.count) do not add up: they ignore the filter, or are cut off at a number that "
-            f"its lists exceed. {INSTEAD}"
+            f"its lists exceed. {INSTEAD}",
         )
 
 

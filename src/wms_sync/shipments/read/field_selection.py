@@ -161,8 +161,9 @@ class FieldSelection:
             self._warnings.remark(f"The service accepts {name} again: windows read without it are read again.")
         for name, said in now.items():
             self._warnings.warn(
+                f"refused-{name}",
                 f"The service refuses {name} ({said}). It is left out, so {data_of(name)} will not be updated; stored "
-                "values stay as they are. It is tried again once a day."
+                "values stay as they are. It is tried again once a day.",
             )
 
 

@@ -38,8 +38,9 @@ def page_size(settings: Settings, warnings: Warnings) -> PageSize:
     return PageSize(
         wanted,
         found=lambda size: warnings.warn(
+            "page-size",
             f"The service refuses pages of {wanted} shipments (WMS_PAGE_SIZE) but accepts {size}, so pages of {size} "
-            f"are read. Set WMS_PAGE_SIZE={size}."
+            f"are read. Set WMS_PAGE_SIZE={size}.",
         ),
     )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -53,19 +53,23 @@ class Warnings:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._known: set[str] = set()
-        self._kept: list[str] = []
+        self._kept: dict[str, str] = {}
 
     @property
-    def kept(self) -> tuple[str, ...]:
-        """Return the warnings so far, in order."""
+    def kept(self) -> Mapping[str, str]:
+        """Return the warnings so far, in order, by name."""
         with self._lock:
-            return tuple(self._kept)
+            return dict(self._kept)
 
-    def warn(self, text: str) -> None:
-        """Keep and log a warning: data is omitted, or less certain than it should be."""
+    def warn(self, name: str, text: str) -> None:
+        """Keep and log a warning: data is omitted, or less certain than it should be.
+
+        ``name`` is the name of the finding. It stays the same while the problem is the same, although numbers and times
+        in the text change.
+        """
         if self._is_new(text):
             with self._lock:
-                self._kept.append(text)
+                self._kept.setdefault(name, text)
             logger.warning(text)
 
     def remark(self, text: str) -> None:

@@ -20,7 +20,7 @@ from wms_sync.service.client import GlobalApi
 from wms_sync.service.errors import PagingBroken, Rejected
 from wms_sync.service.headers import EARLIEST, LATEST
 from wms_sync.shipments.read import plan
-from wms_sync.shipments.read.clocks import Clocks, remember, remembered, served_later
+from wms_sync.shipments.read.clocks import CLOCKS, Clocks, remember, remembered, served_later
 from wms_sync.shipments.read.counts import UNKNOWN, Counts, IntervalCutter
 from wms_sync.shipments.read.field_selection import FieldSelection
 from wms_sync.shipments.read.listing import Cleaner, listing_of, page_size, try_filter
@@ -166,7 +166,7 @@ class Reading:
                 self._listing.count(since, None)
             clocks = Clocks(clock.readings, newest, before, clock.tolerance)
         for warning in clocks.warnings():
-            self._warnings.warn(warning)
+            self._warnings.warn(CLOCKS, warning)
         return clocks
 
     def _omitting(self, start: datetime, end: datetime) -> tuple[Interval, ...]:
@@ -222,14 +222,16 @@ class Reading:
         if missed:
             self._store.observe(UNDATED_MISSED, missed, "")
             self._warnings.warn(
+                "undated",
                 f"{count_of(missed, 'shipment matches', 'shipments match')} no filter on updated_at, not even "
                 "updated_at{null:true}, so only audits read them. If they have no updated_at, ask the operator of the "
-                "service to support that filter."
+                "service to support that filter.",
             )
         elif missed is None and found is None:
             self._warnings.warn(
+                "undated-unknown",
                 "It is unknown whether shipments without updated_at exist: the service refuses or ignores the filter "
-                "updated_at{null:true} and gives no counts (meta.count). Only audits read such shipments."
+                "updated_at{null:true} and gives no counts (meta.count). Only audits read such shipments.",
             )
         return 0
 
@@ -263,7 +265,7 @@ class Reading:
             expected=sum(expected for _, expected in cut) + sum(window.count_reported or 0 for window in half_read),
         )
         window_ids = self._read_all(windows)
-        self._store.record_warnings(self._run_id, self._warnings.kept, from_scratch=reason == "sync")
+        self._store.record_warnings(self._warnings.kept, from_scratch=reason == "sync")
         return ReadReport(
             horizon=clocks.horizon,
             intervals=tuple(needed),
@@ -271,7 +273,7 @@ class Reading:
             progress=self._tally.now,
             requests=self._api.requests,
             seconds=monotonic() - started,
-            warnings=self._warnings.kept,
+            warnings=tuple(self._warnings.kept.values()),
             notes=tuple(self._notes),
         )
 

@@ -115,8 +115,9 @@ class WindowReader:
                 page = source.rest(last_id)
             except (FilterIgnored, Rejected) as error:
                 self._warnings.warn(
+                    "rest-unknown",
                     "It is unknown whether the service cuts its lists off, because its filters on id cannot be used: "
-                    f"{error}"
+                    f"{error}",
                 )
                 return
             if page is None:
