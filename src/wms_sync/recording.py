@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -19,10 +19,9 @@ from wms_sync.errors import WmsSyncError
 from wms_sync.grammar import count_of
 from wms_sync.interrupts import interruptible
 from wms_sync.reports.finding import Finding
-from wms_sync.reports.findings import acknowledgeable, findings_of
+from wms_sync.reports.findings import acknowledgeable, findings_in
+from wms_sync.reports.installation import installation_of
 from wms_sync.reports.metrics import write_metrics
-from wms_sync.reports.published import published_of
-from wms_sync.reports.status import status
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.plan import data_as_of
 from wms_sync.state.acknowledgements import Acknowledgements
@@ -181,17 +180,13 @@ class Recording:
 
 def examine_installation(settings: Settings) -> tuple[Finding, ...]:
     """Return the findings; write the metrics, and delete acknowledgements whose facts have changed."""
-    published = published_of(settings)
-    findings = findings_of(settings, published=published)
-    with _never_failing("the metrics could not be written"):
-        found = None
-        with suppress(WmsSyncError), StateStore(settings.database_url) as store:
-            found = status(settings, store, published)
-        with RunRecords(settings.database_url) as records:
-            write_metrics(settings, records.as_they_are(settings.layout), found, findings)
-        if found is not None and not any(finding.hides_others for finding in findings):
+    with installation_of(settings) as installation:
+        findings = findings_in(installation)
+        with _never_failing("the metrics could not be written"):
+            write_metrics(installation, findings)
+        if not any(finding.hides_others for finding in findings):
             with Acknowledgements(settings.database_url) as acknowledgements:
-                acknowledgements.keep(set(acknowledgeable(findings, found.inbox).items()))
+                acknowledgements.keep(set(acknowledgeable(findings, installation.inbox).items()))
     return findings
 
 

@@ -11,7 +11,7 @@ from tests.test_sync import load, synced
 from wms_sandbox.app import Sandbox
 from wms_sync.reports.findings import acknowledgeable, findings_of
 from wms_sync.reports.inbox import InboxEntry, rows_of_entry
-from wms_sync.reports.status import status
+from wms_sync.reports.installation import read_installation
 from wms_sync.state.acknowledgements import Acknowledgements
 
 FEW = replace(FEWER, shipments=60)
@@ -25,7 +25,7 @@ def sandbox(in_process):
 
 def entries(bench) -> tuple[InboxEntry, InboxEntry]:
     """The entry about values, and the one about a key."""
-    value, key = sorted(status(bench.settings, bench.store).inbox, key=lambda entry: not entry.is_value)
+    value, key = sorted(read_installation(bench.settings, bench.store).inbox, key=lambda entry: not entry.is_value)
     return value, key
 
 
@@ -78,4 +78,6 @@ def test_what_heals_leaves_and_the_next_comes(bench, sandbox):
     sandbox.sandbox.delete_shipments([next_])
     bench.backfill(bench.settings.start, max(window.to_at for window in bench.store.windows("loaded")))
     load(bench)
-    assert [entry.is_value for entry in status(bench.settings, bench.store).inbox] == [False], "its time was read again"
+    assert [entry.is_value for entry in read_installation(bench.settings, bench.store).inbox] == [False], (
+        "its time was read again"
+    )

@@ -138,7 +138,7 @@ from wms_sync.cli.main import main
 from wms_sync.errors import WmsSyncError
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
-from wms_sync.reports.status import status
+from wms_sync.reports.installation import installation_of
 
 with tempfile.TemporaryDirectory() as name, tempfile.TemporaryDirectory() as elsewhere:
     Path(elsewhere).chmod(0o777)
@@ -152,7 +152,8 @@ with tempfile.TemporaryDirectory() as name, tempfile.TemporaryDirectory() as els
     if os.geteuid() == 0:
         os.seteuid(65534)
     try:
-        status(settings, store)
+        with installation_of(settings) as found:
+            found.raw_dropped
     except WmsSyncError as error:
         print(type(error).__name__, error)
     os.environ["WMS_ALERT_WEBHOOK_URL"] = "http://127.0.0.1:9/"

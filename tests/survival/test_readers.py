@@ -20,7 +20,7 @@ from tests.survival.moments import watched
 from tests.test_sync import first_synced, synced
 from wms_sandbox.app import Sandbox
 from wms_sync.reports.doctor import examine
-from wms_sync.reports.status import status
+from wms_sync.reports.installation import read_installation
 from wms_sync.shipments.load.refresh import refresh
 from wms_sync.targets.errors import DatabaseOpenError
 
@@ -152,7 +152,7 @@ def test_logs_of_analysts_are_reported_and_do_no_harm(bench, sandbox):
     with analyst(bench, LATE):
         sync_more(bench, sandbox)
     assert log_of(bench).exists(), "beside the new file"
-    assert status(bench.settings, bench.store).rows["shipments"] == SHIPMENTS + NEW
+    assert read_installation(bench.settings, bench.store).rows["shipments"] == SHIPMENTS + NEW
     [aside] = bench.layout.root.glob("*.of-an-earlier-file")
     assert [line for line in bench.needs if str(aside) in line and "read_only=True" in line]
 
@@ -219,9 +219,9 @@ def rows_published(bench: Bench) -> int:
 
 def test_an_analyst_who_writes_hinders_nobody(bench, sandbox):
     first_synced(bench, sandbox)
-    before = status(bench.settings, bench.store).rows
+    before = read_installation(bench.settings, bench.store).rows
     with analyst(bench, CHANGING):
-        assert status(bench.settings, bench.store).rows == before
+        assert read_installation(bench.settings, bench.store).rows == before
     assert not list(bench.layout.work.glob("reading-*"))
 
 
@@ -240,7 +240,7 @@ def test_a_damaged_database_is_named_and_rebuilt(bench, sandbox):
     published.chmod(0o600)
     published.write_bytes(b"no database" * 1000)
     assert [line for line in bench.needs if line.startswith(f"{published} cannot be read")]
-    assert status(bench.settings, bench.store).rows == {}
+    assert read_installation(bench.settings, bench.store).rows == {}
     with pytest.raises(DatabaseOpenError, match=f"^{published} cannot be read"):
         refresh(bench.run)
     published.rename(published.with_suffix(".damaged"))

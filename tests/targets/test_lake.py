@@ -41,7 +41,7 @@ from wms_sync.errors import SettingsError
 from wms_sync.reports.explain import explain
 from wms_sync.reports.export import export
 from wms_sync.reports.findings import findings_of
-from wms_sync.reports.published import last_checks
+from wms_sync.reports.installation import last_checks
 from wms_sync.reports.reader import attach_statements, python_lines, reader_lines, role_statements
 from wms_sync.reports.report import make_report
 from wms_sync.settings import Settings

@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import FEWER, Bench, queried
 from tests.test_sync import first_synced
 from wms_sandbox.app import Sandbox
-from wms_sync.reports.status import status
+from wms_sync.reports.installation import read_installation
 from wms_sync.shipments.load.refresh import drop_old_pages, rebuild, refresh
 from wms_sync.targets.errors import RawPagesDamagedError
 from wms_sync.upkeep.recovery import recover
@@ -82,7 +82,7 @@ def test_old_pages_are_dropped_without_loss(aged, settings_for, sandbox):
     forget_a_column(aged)
     assert rebuild(aged.run).published
     assert queried(aged.layout.published, "select * from shipments order by id") == before
-    assert status(aged.settings, aged.store).raw_dropped == len(old)
+    assert read_installation(aged.settings, aged.store).raw_dropped == len(old)
 
     missing = next(iter(aged.layout.raw.glob("*/page-*")))
     missing.unlink()

@@ -9,12 +9,11 @@ from wms_sync.cli.views import moment
 from wms_sync.errors import SettingsError
 from wms_sync.grammar import count_of
 from wms_sync.layout import Layout
-from wms_sync.reports.findings import acknowledgeable, findings_of
+from wms_sync.reports.findings import acknowledgeable, findings_in
 from wms_sync.reports.inbox import InboxEntry, InboxRow, rows_of_entry
-from wms_sync.reports.status import Status, status
+from wms_sync.reports.installation import installation_of
 from wms_sync.settings import Settings
 from wms_sync.state.acknowledgements import Acknowledgements
-from wms_sync.state.store import StateStore
 
 SHOWN = 20
 
@@ -32,8 +31,9 @@ def acknowledge(settings: Settings, names: Sequence[str]) -> None:
 
     Raise ``NothingToAcknowledge``, and acknowledge none, if one of them cannot be acknowledged.
     """
-    findings = findings_of(settings)
-    facts = acknowledgeable(findings, _status(settings).inbox)
+    with installation_of(settings) as installation:
+        findings = findings_in(installation)
+    facts = acknowledgeable(findings, installation.inbox)
     for name in names:
         if name in facts:
             continue
@@ -49,7 +49,7 @@ def acknowledge(settings: Settings, names: Sequence[str]) -> None:
 
 def list_entries(settings: Settings) -> None:
     """Print the open entries."""
-    entries = _status(settings).inbox
+    entries = _entries(settings)
     for entry in entries:
         say_lines(_entry_lines(entry))
     if entries:
@@ -60,7 +60,7 @@ def list_entries(settings: Settings) -> None:
 
 def show_entry(settings: Settings, name: str) -> None:
     """Print an entry with its newest rows and the original text of each row. Raise ``UnknownEntry`` for other names."""
-    entry = next((entry for entry in _status(settings).inbox if entry.name == name), None)
+    entry = next((entry for entry in _entries(settings) if entry.name == name), None)
     if entry is None:
         raise UnknownEntry(
             f"No open entry is called {name}. `wms-sync inbox list` shows the open entries; an entry closes by itself "
@@ -71,9 +71,9 @@ def show_entry(settings: Settings, name: str) -> None:
         say_lines(_row_lines(settings.layout, row))
 
 
-def _status(settings: Settings) -> Status:
-    with StateStore(settings.database_url) as store:
-        return status(settings, store)
+def _entries(settings: Settings) -> Sequence[InboxEntry]:
+    with installation_of(settings) as installation:
+        return installation.inbox
 
 
 def _entry_lines(entry: InboxEntry) -> Iterator[str]:

@@ -7,7 +7,9 @@ from datetime import UTC, datetime
 from itertools import chain, groupby
 from typing import TYPE_CHECKING, Literal
 
-from wms_sync.cli.printing import plain, say, say_json, say_lines
+from msgspec.structs import replace
+
+from wms_sync.cli.printing import say, say_json, say_lines
 from wms_sync.errors import SettingsError
 from wms_sync.grammar import count_of
 from wms_sync.master_data.columns import Violation, columns_of
@@ -17,14 +19,38 @@ from wms_sync.reports.finding import Finding, exit_code, open_findings
 
 if TYPE_CHECKING:
     from wms_sync.reports.export import Exported
-    from wms_sync.reports.published import CheckFound, LastAudit
-    from wms_sync.reports.status import Status
+    from wms_sync.reports.installation import CheckFound, Installation, LastAudit
     from wms_sync.settings import Settings
     from wms_sync.shipments.load.refresh import RefreshReport
     from wms_sync.shipments.read.reader import ReadReport
     from wms_sync.state.runs import RunRecord
     from wms_sync.targets.database import Maintained
 
+OF_STATUS = (
+    "sync_cursor",
+    "lag_seconds",
+    "covered",
+    "gaps",
+    "windows",
+    "last_loads",
+    "last_audit",
+    "rows",
+    "published_at",
+    "raw_dropped",
+    "quarantined",
+    "unknown_keys",
+    "writer",
+    "pushes",
+    "doubts",
+    "unseen",
+    "unfinished",
+    "pushing",
+    "late_after_seconds",
+    "next_tick",
+    "runs",
+    "inbox",
+)
+"""The facts of an installation that ``wms-sync status --json`` shows."""
 SHOWN_DOUBTS = 20
 SHOWN_RUNS = 3
 OF_DOCTOR = {"note": "ok", "warning": "warn", "error": "fail"}
@@ -91,11 +117,11 @@ def open_lines(findings: Sequence[Finding]) -> Iterator[str]:
         yield f"{finding.severity:<9} {since}{finding.sentence} ({finding.name})"
 
 
-def check_line(found: Status, findings: Sequence[Finding]) -> str:
+def check_line(found: Installation, findings: Sequence[Finding]) -> str:
     """Return the only line of ``wms-sync status --check``: the worst finding, or how far the data reaches."""
     shown = open_findings(findings)
     if not shown:
-        last = next((run for run in found.last_runs if run.ended_at is not None), None)
+        last = next((run for run in found.runs if run.ended_at is not None), None)
         ran = f"; last run {last.purpose}, {moment(last.ended_at)}" if last is not None and last.ended_at else ""
         reaches = f"data as of {moment(found.sync_cursor)}" if found.sync_cursor else "no data yet"
         return f"ok: {reaches}{ran}"
@@ -103,7 +129,7 @@ def check_line(found: Status, findings: Sequence[Finding]) -> str:
     return f"{shown[0].severity}: {' '.join(shown[0].sentence.split())}{more}"
 
 
-def status_lines(found: Status, findings: Sequence[Finding]) -> Iterator[str]:
+def status_lines(found: Installation, findings: Sequence[Finding]) -> Iterator[str]:
     """Yield the lines of ``wms-sync status``."""
     is_lost = any(finding.name == "state-lost" for finding in findings)
     unknown = "unknown: the state store was lost" if is_lost else "nothing synced yet"
@@ -113,13 +139,13 @@ def status_lines(found: Status, findings: Sequence[Finding]) -> Iterator[str]:
     yield f"published     {moment(found.published_at) if found.published_at else 'never'}"
     for interval in found.covered:
         yield f"covered       {moment(interval.start)} to {moment(interval.end)}"
-    for run in found.last_runs[:SHOWN_RUNS]:
+    for run in found.runs[:SHOWN_RUNS]:
         yield f"last run      {_run_text(run)}"
     yield f"next tick     {moment(found.next_tick)} if the schedule is on"
     states = ", ".join(f"{count:,} {state}" for state, count in sorted(found.windows.items()))
     yield f"windows       {states or 'none'}"
-    if "://" in found.files_in:
-        yield f"files         raw pages and Parquet in {found.files_in}"
+    if "://" in (files_in := found.settings.layout.files.where("")):
+        yield f"files         raw pages and Parquet in {files_in}"
     if found.raw_dropped:
         yield f"raw pages     deleted for {count_of(found.raw_dropped, 'window')}; a rebuild uses the Parquet files"
     yield f"writer        {found.writer or 'nobody'}"
@@ -139,7 +165,7 @@ def status_lines(found: Status, findings: Sequence[Finding]) -> Iterator[str]:
         yield f"pushed        {kind}: {', '.join(f'{count:,} {state}' for state, count in counts.items())}"
     if found.unseen:
         yield f"pushed        {found.unseen:,} created, but not seen in a shipment yet"
-    for holder in found.pushing:
+    for holder in found.pushing.values():
         yield f"pushing       {holder}"
     for doubt in found.doubts[:SHOWN_DOUBTS]:
         yield f"in doubt      {doubt.kind} {doubt.key}, sent {moment(doubt.sent_at)}"
@@ -157,21 +183,17 @@ def status_lines(found: Status, findings: Sequence[Finding]) -> Iterator[str]:
 
 def show_status(settings: Settings, *, as_json: bool, is_check: bool) -> int:
     """Print the status, or with ``is_check`` one line; return the exit code."""
-    from wms_sync.reports.findings import findings_of
-    from wms_sync.reports.published import published_of
-    from wms_sync.reports.status import status
-    from wms_sync.state.store import StateStore
+    from wms_sync.reports.findings import findings_in
+    from wms_sync.reports.installation import installation_of
 
-    published = published_of(settings)
-    with StateStore(settings.database_url) as store:
-        found = status(settings, store, published)
-    findings = findings_of(settings, published=published)
-    if is_check:
-        say(check_line(found, findings))
-    elif as_json:
-        say_json({**plain(found), "findings": [json_of(finding) for finding in findings]})
-    else:
-        say_lines(status_lines(found, findings))
+    with installation_of(settings) as found:
+        findings = findings_in(found)
+        if is_check:
+            say(check_line(found, findings))
+        elif as_json:
+            say_json({name: getattr(found, name) for name in OF_STATUS} | {"findings": list(map(json_of, findings))})
+        else:
+            say_lines(status_lines(found, findings))
     return exit_code(findings)
 
 
@@ -193,11 +215,12 @@ def show_examined(settings: Settings, *, as_json: bool) -> int:
 
 def show_checks(settings: Settings, *, full: bool) -> int:
     """Print the results of the checks and every open finding; return the exit code."""
-    from wms_sync.reports.findings import findings_of
-    from wms_sync.reports.published import check_whole_tables, last_checks
+    from wms_sync.reports.findings import findings_in
+    from wms_sync.reports.installation import check_whole_tables, installation_of, last_checks
 
     found = check_whole_tables(settings) if full else last_checks(settings)
-    findings = findings_of(settings, checks=found)
+    with installation_of(settings) as installation:
+        findings = findings_in(replace(installation, checks=found))
     say_lines(_check_lines(found, "whole tables, now" if full else "at the last load"))
     say_lines(open_lines(findings))
     return exit_code(findings)

@@ -7,9 +7,7 @@ read is itself a finding, so one problem does not hide the others.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from functools import cached_property
+from datetime import datetime, timedelta
 from itertools import groupby
 
 import duckdb
@@ -20,26 +18,24 @@ from wms_sync.errors import WmsSyncError
 from wms_sync.grammar import DID_NOT_FIT, UNKNOWN, agreed, count_of
 from wms_sync.reports.failures import is_being_retried, of_runs
 from wms_sync.reports.finding import Finding, acknowledged_in, lasting_error, warning
-from wms_sync.reports.inbox import InboxEntry, marked
-from wms_sync.reports.published import CheckFound, Published, published_of
-from wms_sync.reports.pushes import of_pushes
+from wms_sync.reports.inbox import InboxEntry
+from wms_sync.reports.installation import Installation, installation_of
+from wms_sync.reports.pushes import pushes
 from wms_sync.settings import Settings
 from wms_sync.shipments.load.omitted import CHECK as WHAT_WAS_ASKED_CAME
 from wms_sync.shipments.load.refresh import UNKNOWN_KEYS
 from wms_sync.shipments.read.clocks import CLOCKS, clock_warning
-from wms_sync.shipments.read.plan import data_as_of, gaps_so_far, late_after
+from wms_sync.shipments.read.plan import data_as_of, late_after
 from wms_sync.shipments.read.quarantined_windows import quarantined_folders
 from wms_sync.shipments.read.reader import BEFORE_START
-from wms_sync.state.acknowledgements import Acknowledgements, fingerprint
+from wms_sync.state.acknowledgements import fingerprint
 from wms_sync.state.audits import Audits
 from wms_sync.state.errors import RestoreUnfinished, StateOlder
-from wms_sync.state.lock import lock_of
-from wms_sync.state.runs import SYNC, RunRecord, RunRecords
-from wms_sync.state.store import StateStore
+from wms_sync.state.runs import SYNC
 from wms_sync.targets.errors import AnotherServiceError, ReadersInTheWay
 from wms_sync.targets.opening import log_notice
 from wms_sync.targets.target import is_gone, target_of
-from wms_sync.upkeep.recovery import is_outdated, refuse_another_service, refuse_places
+from wms_sync.upkeep.recovery import refuse_another_service, refuse_places
 
 SHOWN_ABOVE = {
     "nothing_was_quarantined_in_the_latest_load",
@@ -55,51 +51,15 @@ USUAL_NIGHTS, LATE = 7, 3
 Findings = Iterator[Finding]
 
 
-@dataclass(frozen=True)
-class Installation:
-    """The data that the sources read. ``runs`` are sorted newest first; runs without a process count as failed."""
-
-    settings: Settings
-    store: StateStore
-    moment: datetime
-    runs: tuple[RunRecord, ...]
-    published: Published
-    entries: tuple[InboxEntry, ...]
-    checks: Sequence[CheckFound]
-
-    @cached_property
-    def is_outdated(self) -> bool:
-        """Return whether the state store lacks windows whose pages are on disk or in the bucket."""
-        return is_outdated(self.settings, self.store)
+def findings_of(settings: Settings, moment: datetime | None = None) -> tuple[Finding, ...]:
+    """Return every finding at this moment, now by default, with the time of its acknowledgement."""
+    with installation_of(settings, moment) as installation:
+        return findings_in(installation)
 
 
-def findings_of(
-    settings: Settings,
-    moment: datetime | None = None,
-    *,
-    published: Published | None = None,
-    checks: Sequence[CheckFound] | None = None,
-) -> tuple[Finding, ...]:
-    """Return every finding at this moment, with the time of its acknowledgement.
-
-    Read ``published`` and ``checks`` from the published tables unless they are given.
-    """
-    with RunRecords(settings.database_url) as recorded:
-        runs = recorded.as_they_are(settings.layout)
-    with Acknowledgements(settings.database_url) as acknowledgements:
-        known = acknowledgements.all()
-    tables = published or published_of(settings)
-    with StateStore(settings.database_url) as store:
-        installation = Installation(
-            settings,
-            store,
-            moment or datetime.now(UTC),
-            runs,
-            tables,
-            marked(tables.inbox, known),
-            tables.checks if checks is None else checks,
-        )
-        return tuple(acknowledged_in(_all(installation), known))
+def findings_in(installation: Installation) -> tuple[Finding, ...]:
+    """Return every finding on an installation, with the time of its acknowledgement."""
+    return tuple(acknowledged_in(_all(installation), installation.acknowledged))
 
 
 def acknowledgeable(findings: Iterable[Finding], entries: Iterable[InboxEntry]) -> Mapping[str, str]:
@@ -125,10 +85,6 @@ def _runs(installation: Installation) -> Findings:
     return of_runs(installation.runs, installation.moment, hours)
 
 
-def _pushes(installation: Installation) -> Findings:
-    return of_pushes(installation.settings, installation.store, installation.moment, installation.runs)
-
-
 def _places(installation: Installation) -> Findings:
     """Yield a finding if the settings name other files, other tables or a different service than at the last run."""
     settings, store = installation.settings, installation.store
@@ -152,20 +108,18 @@ def _coverage(installation: Installation) -> Findings:
         return
     for folder in quarantined_folders(settings.layout, store):
         yield warning("quarantined-window", str(folder), about=folder.window_id)
-    covered = store.covered(("loaded",))
-    if not covered:
+    if not installation.covered:
         text = "Nothing has been synced yet: run `wms-sync sync`."
         yield warning("nothing-synced", text, can_be_acknowledged=False, is_settled=False)
-    _, gaps = gaps_so_far(settings.start, covered)
-    for gap in gaps:
+    for gap in installation.gaps:
         text = f"Not covered: {gap.start:%Y-%m-%d %H:%M:%S} to {gap.end:%Y-%m-%d %H:%M:%S}; the next sync reads it."
         yield warning("gap", text, about=gap, is_settled=False)
     yield from _freshness(installation)
-    landed, reading = len(store.windows("landed")), len(store.windows("reading"))
+    landed, reading = (installation.windows.get(state, 0) for state in ("landed", "reading"))
     if landed:
         text = f"{count_of(landed, 'window is', 'windows are')} on disk but not in the tables: run `wms-sync sync`."
         yield warning("landed", text, is_settled=False)
-    if reading and lock_of(settings.database_url, settings.layout).holder() is None:
+    if reading and installation.writer is None:
         text = f"{count_of(reading, 'window was', 'windows were')} begun but not finished: the next run continues."
         yield warning("reading", text, is_settled=False)
 
@@ -214,8 +168,7 @@ def _reads(installation: Installation) -> Findings:
 
 def _tables(installation: Installation) -> Findings:
     """Yield the findings on the published tables: gone, failed checks, values that did not fit, unknown keys."""
-    settings, published = installation.settings, installation.published
-    target = target_of(settings)
+    target = target_of(installation.settings)
     if is_gone(installation.store, target) and not installation.is_outdated:
         yield lasting_error(
             "tables-gone",
@@ -226,18 +179,18 @@ def _tables(installation: Installation) -> Findings:
             ),
             hides_others=True,
         )
-    if published.unreadable is not None:
-        yield lasting_error("tables-unreadable", published.unreadable, hides_others=True)
-    layout = settings.layout
+    if installation.unreadable is not None:
+        yield lasting_error("tables-unreadable", installation.unreadable, hides_others=True)
+    layout = installation.settings.layout
     for kept in layout.foreign_logs():
         yield warning("log", log_notice(kept, layout.published), about=kept.name)
-    yield from (warning("omitted", text, about=name) for name, text in published.not_sent.items())
+    yield from (warning("omitted", text, about=name) for name, text in installation.not_sent.items())
     for check in installation.checks:
         if check.offending and check.name not in SHOWN_ABOVE:
             text = f"The check {check.name} found {count_of(check.offending, 'row')}."
             found = warning(f"check-{check.name}", text, detail=check.finding or "")
             yield replace(found, severity="error") if check.severity == "error" else found
-    yield from _inbox(installation.entries)
+    yield from _inbox(installation.inbox)
 
 
 def _inbox(entries: Sequence[InboxEntry]) -> Findings:
@@ -262,7 +215,7 @@ def _inbox(entries: Sequence[InboxEntry]) -> Findings:
 
 def _audits(installation: Installation) -> Findings:
     """Yield the findings of the newest audit: how old shipments differ from the tables."""
-    last = installation.published.last_audit
+    last = installation.last_audit
     if last is not None and (unproven := last.absent - last.missing):
         not_marked = agreed(unproven, "It is not marked", "They are not marked")
         them = agreed(unproven, "it", "them")
@@ -317,7 +270,7 @@ SOURCES: tuple[Callable[[Installation], Findings], ...] = (
     _tables,
     _reads,
     _audits,
-    _pushes,
+    pushes,
     _upkeep,
 )
 

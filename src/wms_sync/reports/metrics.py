@@ -11,12 +11,12 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from urllib.parse import urlsplit
 
+from wms_sync.errors import WmsSyncError
 from wms_sync.reports.finding import Finding, open_findings
-from wms_sync.reports.published import LastAudit
-from wms_sync.reports.status import Status
-from wms_sync.settings import Settings
+from wms_sync.reports.installation import Installation, LastAudit
 from wms_sync.state.runs import RunRecord
 from wms_sync.storage.durable import make_private, put_in_place, share_with_group, write_synced
 from wms_sync.targets.target import target_of
@@ -33,16 +33,17 @@ LAST_RUN = (
 """The counts of a run's record that become metrics: the name of the count, of the metric, and its help."""
 
 
-def write_metrics(
-    settings: Settings, runs: Sequence[RunRecord], found: Status | None, findings: Sequence[Finding]
-) -> None:
-    """Write the file. ``runs`` are sorted newest first; ``found`` is None if the status cannot be read."""
+def write_metrics(installation: Installation, findings: Sequence[Finding]) -> None:
+    """Write the file, without the facts that cannot be read."""
     from prometheus_client import CollectorRegistry, Gauge, generate_latest  # slow to import
 
     registry = CollectorRegistry()
+    settings = installation.settings
     service = urlsplit(settings.base_url or "").hostname or "none"
-    of_status = () if found is None else _of_status(settings, found)
-    for name, text, labels, values in (*_of_runs(runs), *_of_findings(findings), *of_status):
+    metrics = [*_of_runs(installation.runs), *_of_findings(findings)]
+    with suppress(WmsSyncError):
+        metrics.extend(_of_status(installation))
+    for name, text, labels, values in metrics:
         gauge = Gauge(name, text, ("service", *labels), registry=registry)
         for named, value in values.items():
             gauge.labels(service, *named).set(value)
@@ -84,7 +85,7 @@ def _of_runs(runs: Sequence[RunRecord]) -> Iterator[Metric]:
         yield name, text, ("run",), {(kind,): run.counts[count] for kind, run in last.items() if count in run.counts}
 
 
-def _of_status(settings: Settings, found: Status) -> Iterator[Metric]:
+def _of_status(found: Installation) -> Iterator[Metric]:
     yield (
         "wms_sync_data_as_of_timestamp_seconds",
         "The sync cursor: everything that changed before it is in the tables.",
@@ -137,10 +138,10 @@ def _of_status(settings: Settings, found: Status) -> Iterator[Metric]:
         "wms_sync_disk_free_bytes",
         "Free space on the disk of the data folder.",
         (),
-        {(): shutil.disk_usage(settings.data_dir).free},
+        {(): shutil.disk_usage(found.settings.data_dir).free},
     )
     if found.published_at is not None:
-        yield "wms_sync_published_bytes", "Size of the published tables.", (), {(): target_of(settings).size}
+        yield "wms_sync_published_bytes", "Size of the published tables.", (), {(): target_of(found.settings).size}
         yield (
             "wms_sync_published_timestamp_seconds",
             "When the tables were published.",

@@ -13,7 +13,7 @@ from tests.conftest import NOW, logged
 from tests.test_sync import first_synced, load
 from wms_sync.cli.views import status_lines
 from wms_sync.json_values import LARGEST_ID
-from wms_sync.reports.status import status
+from wms_sync.reports.installation import read_installation
 from wms_sync.shipments.audit import SliceReader
 from wms_sync.shipments.load.audits import stored_shipments
 from wms_sync.shipments.load.refresh import refresh
@@ -106,7 +106,7 @@ def test_slices_follow_each_other_round_after_round(bench, sandbox, settings_for
     sandbox.sandbox.delete_shipments([int(ids[40]), int(ids[190])])
     refreshed = night(bench, sandbox)
     assert (warned(refreshed), missing(bench)) == ({COUNTS, ROUND}, {ids[190]})
-    shown = "\n".join(status_lines(status(bench.settings, bench.store), ()))
+    shown = "\n".join(status_lines(read_installation(bench.settings, bench.store), ()))
     assert "to the end: 119 shipments compared" in shown
     assert "covered 240 of 240 shipments; 1 marked missing in total" in shown
 

@@ -9,7 +9,7 @@ import duckdb
 from tests.changed_files import double_a_shipment
 from tests.test_sync import first_synced, load, night_after, synced
 from wms_sync.json_values import LARGEST_ID
-from wms_sync.reports.published import check_whole_tables
+from wms_sync.reports.installation import check_whole_tables
 from wms_sync.shipments.flatten.window import flattened_window
 from wms_sync.shipments.load.checking import OF_LOAD, WHOLE, ask_after_load
 from wms_sync.shipments.load.checks import checks

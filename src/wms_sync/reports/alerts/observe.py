@@ -12,12 +12,13 @@ from typing import Literal
 from uuid import uuid4
 
 import duckdb
+from msgspec.structs import replace
 
 from wms_sync.errors import WmsSyncError
 from wms_sync.reports.alerts.channels import HEARTBEAT, channels_of
 from wms_sync.reports.finding import Finding, is_in_ui
-from wms_sync.reports.findings import findings_of
-from wms_sync.reports.published import Published, published_of
+from wms_sync.reports.findings import findings_in
+from wms_sync.reports.installation import Installation, installation_of
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.plan import data_as_of
 from wms_sync.state.outbox import Body, Outbox, SentAlert
@@ -47,9 +48,13 @@ def observe(settings: Settings, moment: datetime) -> None:
 
 
 def _compare(settings: Settings, moment: datetime, outbox: Outbox, channels: tuple[str, ...]) -> None:
-    findings = findings_of(settings, moment, published=_published(settings))
     with StateStore(settings.database_url) as store:
         reaches = data_as_of(settings, store)
+        version = None
+        with suppress(WmsSyncError, duckdb.Error):  # a finding reports tables that cannot be opened
+            target = target_of(settings)
+            version = target.version if target.is_published else None
+        findings = findings_in(replace(_as_published(settings, version), store=store, moment=moment))
     sent = outbox.sent()
     for finding in findings:
         before = sent.get(finding.name)
@@ -64,17 +69,11 @@ def _compare(settings: Settings, moment: datetime, outbox: Outbox, channels: tup
         outbox.end(sent[name], body_of(settings, "ended", ended, moment, reaches), channels, moment)
 
 
-def _published(settings: Settings) -> Published | None:
-    with suppress(WmsSyncError, duckdb.Error):  # a finding reports tables that cannot be opened
-        target = target_of(settings)
-        return _published_in(settings, target.version) if target.is_published else None
-    return None
-
-
 @lru_cache(maxsize=1)
-def _published_in(settings: Settings, _: int) -> Published:
+def _as_published(settings: Settings, _: int | None) -> Installation:
     """Read the published tables once for each version: Dagster's sensor runs twice a minute, and a read may be slow."""
-    return published_of(settings)
+    with installation_of(settings) as installation:
+        return installation
 
 
 def _beat(settings: Settings, moment: datetime, outbox: Outbox) -> None:
