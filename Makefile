@@ -74,7 +74,7 @@ pictures: browser
 dbt: $(STAMP) .venv-dbt/.installed
 	DBT=$(CURDIR)/.venv-dbt/bin/dbt $(BIN)/python -m pytest tests/shipments/load/test_dbt.py tests/reports/test_dictionary.py -k dbt
 
-# an environment of its own, so that the competitors' dependencies touch nothing else
+# an environment of its own, so that dlt's dependencies touch nothing else
 .venv-bench/.installed: $(STAMP) .requirements/bench.txt
 	$(PYTHON) -m venv .venv-bench
 	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r .requirements/bench.txt

@@ -1,153 +1,81 @@
-"""Measure what a process costs, from outside: wall time, CPU and peak memory, including everything it starts.
-
-- CPU is the user and system time of the process and of every child it waited for (`wait4`).
-- Peak memory is the larger of two values: the largest resident set of a single process (`wait4`), and the largest sum
-  of proportional set sizes over the process tree (`/proc/<pid>/smaps_rollup`, where a page shared by forked processes
-  counts once), sampled five times a second while there is more than one process.
-- The process tree is every process in the same session, so a worker counts whoever its parent is.
-"""
+"""Measure what a process costs, from outside, including every process that it starts."""
 
 from __future__ import annotations
 
 import os
+import select
 import subprocess
-import sys
-import threading
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 
-_TICKS = os.sysconf("SC_CLK_TCK")
 _SAMPLE_SECONDS = 0.2
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds and MiB. `service_cpu` is what the sandbox used meanwhile."""
+    """Seconds of user and system time, seconds of wall time, MiB of memory."""
 
+    cpu: float
     wall: float
-    user: float
-    system: float
     memory: float
-    service_cpu: float
-
-    @property
-    def cpu(self) -> float:
-        """Return user and system time."""
-        return self.user + self.system
-
-    def as_row(self) -> dict[str, float | int]:
-        """Return the columns that every table shows of it."""
-        return {
-            "CPU s": self.cpu,
-            "of it system s": self.system,
-            "wall s": self.wall,
-            "peak MiB": round(self.memory),
-            "service CPU s": self.service_cpu,
-        }
 
 
 class ContenderFailed(Exception):
-    """The measured process failed; the message has the end of its log."""
+    """The measured process failed, or stored something else; the message says who and what."""
 
 
 def measure(
-    command: Sequence[str | Path],
-    *,
-    folder: Path,
-    environment: Mapping[str, str],
-    service: int | None = None,
-    accepted: Sequence[int] = (0,),
-) -> tuple[Cost, str]:
-    """Run a command in `folder` to its end. Return its cost and its standard output.
+    command: Sequence[str | Path], *, folder: Path, environment: Mapping[str, str], done: Sequence[int] = (0,)
+) -> Cost:
+    """Run a command in `folder` to its end. What it prints goes to `log.txt` there.
 
-    `service` is the process id of the sandbox. Standard error goes to `log.txt` in the folder.
+    CPU is that of the process and of every child that it waited for. Memory is the largest resident set of one process
+    or, if it is more, the largest sum of proportional set sizes (where a page shared by forked processes counts once),
+    sampled five times a second. Raise `ContenderFailed` for any exit code but `done`.
     """
-    output, log = folder / "output.txt", folder / "log.txt"
-    service_before = _cpu_of(service)
+    log = folder / "log.txt"
     started = monotonic()
-    with output.open("wb") as out, log.open("wb") as err:
-        process = subprocess.Popen(
-            [*map(str, command)],
-            cwd=folder,
-            env=environment,
-            stdout=out,
-            stderr=err,
-            start_new_session=True,
-        )
-    with _Onlooker(process.pid) as onlooker:
-        _, status, usage = os.wait4(process.pid, 0)
-        wall = monotonic() - started
+    with log.open("wb") as output:
+        process = subprocess.Popen(command, cwd=folder, env=environment, stdout=output, stderr=output)
+    memory, ended = 0.0, os.pidfd_open(process.pid)
+    while not select.select([ended], [], [], _SAMPLE_SECONDS)[0]:
+        memory = max(memory, _memory(process.pid) / 1024)
+    os.close(ended)
+    _, status, usage = os.wait4(process.pid, 0)
+    wall = monotonic() - started
     process.returncode = os.waitstatus_to_exitcode(status)  # already waited for; Popen must not wait again
-    if process.returncode not in accepted:
-        raise ContenderFailed(f"{command} ended with {process.returncode}:\n{_end_of(output)}\n{_end_of(log)}")
-    cost = Cost(
-        wall=wall,
-        user=usage.ru_utime,
-        system=usage.ru_stime,
-        memory=max(usage.ru_maxrss / 1024, onlooker.memory),
-        service_cpu=_cpu_of(service) - service_before,
-    )
-    print(f"{cost.cpu:8.1f} CPU s {cost.wall:8.1f} s  {' '.join(map(str, command[-4:]))}", file=sys.stderr, flush=True)
-    return cost, output.read_text(encoding="utf-8")
+    if process.returncode not in done:
+        end = log.read_text(encoding="utf-8", errors="replace")[-3000:]
+        raise ContenderFailed(f"{' '.join(map(str, command))} ended with {process.returncode}:\n{end}")
+    return Cost(usage.ru_utime + usage.ru_stime, wall, memory)
 
 
-class _Onlooker(threading.Thread):
-    """Watches the memory of a process tree until the process is gone."""
-
-    def __init__(self, process: int) -> None:
-        super().__init__(name="onlooker", daemon=True)
-        self.memory = 0.0
-        self._process = process
-        self._over = threading.Event()
-
-    def __enter__(self) -> _Onlooker:
-        self.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._over.set()
-        self.join()
-
-    def run(self) -> None:
-        """Look at the memory from time to time."""
-        while not self._over.wait(_SAMPLE_SECONDS):
-            self._sample()
-
-    def _sample(self) -> None:
-        tree = list(_session(self._process))
-        if len(tree) > 1:
-            self.memory = max(self.memory, sum(_proportional(process) for process in tree) / 1024)
+def _memory(process: int) -> int:
+    """Return KiB. `wait4` has a maximum too, but it begins with the memory of whoever started the process."""
+    tree = list(_tree(process))
+    largest = max(_kib(f"/proc/{member}/status", "VmHWM:") for member in tree)
+    return max(largest, sum(_kib(f"/proc/{member}/smaps_rollup", "Pss:") for member in tree))
 
 
-def _session(leader: int) -> Iterator[int]:
-    for entry in os.scandir("/proc"):
-        if entry.name.isdigit() and _fields(int(entry.name))[3:4] == [str(leader)]:
-            yield int(entry.name)
+def _tree(process: int) -> Iterator[int]:
+    yield process
+    with suppress(OSError):  # it is gone
+        for task in Path(f"/proc/{process}/task").iterdir():
+            for child in _read(task / "children").split():
+                yield from _tree(int(child))
 
 
-def _fields(process: int) -> list[str]:
-    """Return the fields of `/proc/<pid>/stat` from the state on; empty if the process is gone."""
+def _kib(file: str, word: str) -> int:
+    lines = _read(Path(file)).splitlines()
+    return next((int(line.split()[1]) for line in lines if line.startswith(word)), 0)
+
+
+def _read(file: Path) -> str:
+    """Return the text of a file of `/proc`; empty if its process is gone."""
     try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+        return file.read_text()
     except OSError:
-        return []
-
-
-def _proportional(process: int) -> int:
-    """Return the proportional set size in KiB; 0 if the process is gone."""
-    try:
-        lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
-    except OSError:
-        return 0
-    return next((int(line.split()[1]) for line in lines if line.startswith("Pss:")), 0)
-
-
-def _cpu_of(process: int | None) -> float:
-    fields = _fields(process) if process else []
-    return (int(fields[11]) + int(fields[12])) / _TICKS if fields else 0.0
-
-
-def _end_of(path: Path) -> str:
-    return path.read_text(encoding="utf-8", errors="replace")[-3000:]
+        return ""

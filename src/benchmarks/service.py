@@ -1,17 +1,14 @@
-"""Run the sandbox in a process of its own, warmed up, so that it costs every contender the same.
-
-Where there are more than two processors it has one of them for itself, and the contenders have the others.
-"""
+"""The sandbox on 127.0.0.1, in a process of its own: the one service that all contenders read."""
 
 from __future__ import annotations
 
-import os
+import json
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from urllib.parse import urljoin
 
 import httpx
@@ -19,83 +16,61 @@ import httpx
 from wms_sync.service.selection import Selection
 from wms_sync.service.shipments import PATH
 
-SEED, DAYS, PAGE_SIZE = 11, 30, 1000
-PARALLEL = 4
-SHARED_CORES = 2
-_SECONDS = 300.0
+SEED, DAYS, PAGE_SIZE, PARALLEL = 11, 30, 1000, 4
+CHANGES = {"changed": 800, "new": 100, "orders": 100}
+"""Shipments that change, are new, or change with their order, before each night."""
+_HOUR, _MARGIN = 3600, 10
 
 
 @dataclass(frozen=True)
 class Service:
-    """A running sandbox. `start` is the first day of its data."""
+    """A running sandbox."""
 
     base_url: str
     token: str
-    process: int
-    start: date
 
     @property
-    def settings(self) -> Mapping[str, str]:
-        """Return the product's settings for it."""
+    def environment(self) -> Mapping[str, str]:
+        """Return what every contender is told: the product's settings, and the fields to request as JSON."""
         return {
             "WMS_BASE_URL": self.base_url,
             "WMS_API_TOKEN": self.token,
-            "WMS_START_DATE": self.start.isoformat(),
+            "WMS_START_DATE": (datetime.now(UTC) - timedelta(days=DAYS + 1)).date().isoformat(),
             "WMS_CLOCK_TOLERANCE_SECONDS": "604800",  # its clock is ahead once time has passed there
             "WMS_PAGE_SIZE": str(PAGE_SIZE),
             "WMS_MAX_PARALLEL_REQUESTS": str(PARALLEL),
+            "BENCH_SELECTION": json.dumps(Selection.whole(include_addresses=False).params),
         }
 
-    def warm_up(self, pages: int | None = None) -> int:
-        """Request pages of the full selection, all by default, so that its templates are made.
-
-        Return the number of pages.
-        """
-        target, read = self._first_page(), 0
-        with self._client() as client:
-            while target and (pages is None or read < pages):
-                page = client.get(target).raise_for_status().json()
-                target, read = urljoin(self.base_url, page["next"]) if page["has_more"] else "", read + 1
-        return read
-
-    def page(self) -> bytes:
-        """Return the first page."""
-        with self._client() as client:
-            return client.get(self._first_page()).raise_for_status().content
-
-    def advance(self, *, seconds: int, changed: int, new: int, orders: int) -> None:
-        """Let time pass: this many shipments change, are new, or change with their order."""
-        wish = {"seconds": seconds, "changed": changed, "new": new, "orders": orders}
-        with self._client() as client:
-            client.post(f"{self.base_url}/sandbox/advance", json=wish).raise_for_status()
-
-    def _first_page(self) -> str:
+    def pages(self) -> Iterator[bytes]:
+        """Yield every page. The sandbox keeps what it makes for a page, so the first reader costs it the most."""
         params = (("sort", "id"), ("limit", str(PAGE_SIZE)), *Selection.whole(include_addresses=False).params)
-        return f"{self.base_url}{PATH}?{httpx.QueryParams(params)}"
+        target = f"{PATH}?{httpx.QueryParams(params)}"
+        with self._client() as client:
+            while target:
+                content = client.get(urljoin(self.base_url, target)).raise_for_status().content
+                yield content
+                page = json.loads(content)
+                target = page["next"] if page["has_more"] else ""
+
+    def let_an_hour_pass(self) -> None:
+        """Let an hour pass with `CHANGES`, and a little more, so that nobody's horizon lies before a change."""
+        with self._client() as client:
+            for wish in ({"seconds": _HOUR, **CHANGES}, {"seconds": _MARGIN}):
+                client.post(f"{self.base_url}/sandbox/advance", json=wish).raise_for_status()
 
     def _client(self) -> httpx.Client:
-        return httpx.Client(headers={"Authorization": f"Bearer {self.token}"}, timeout=_SECONDS)
+        return httpx.Client(headers={"Authorization": f"Bearer {self.token}"}, timeout=300)
 
 
 @contextmanager
-def serving(
-    shipments: int, *, days: int = DAYS, unasked_telephones: int = 0, delay: float | None = None
-) -> Iterator[Service]:
-    """Run a sandbox with this many shipments over the last `days` days, perhaps with a `delay` of seconds a page."""
-    command = [sys.executable, "-m"]
-    command += ["wms_sandbox", "--port", "0", "--unasked-telephones", str(unasked_telephones)]
-    if delay is not None:
-        command[2:] = ["benchmarks.slow_service", "--delay", str(delay)]
-    command += ["--shipments", str(shipments), "--seed", str(SEED), "--days", str(days)]
-    start = (datetime.now(UTC) - timedelta(days=days + 1)).date()
+def serving(shipments: int) -> Iterator[Service]:
+    """Run a sandbox with this many shipments over the last 30 days."""
+    command = [sys.executable, "-m", "wms_sandbox", "--port", "0", "--seed", str(SEED), "--days", str(DAYS)]
+    command += ["--shipments", str(shipments)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        cores = os.sched_getaffinity(0)
         try:
-            if len(cores) > SHARED_CORES:
-                os.sched_setaffinity(process.pid, {max(cores)})
-                os.sched_setaffinity(0, cores - {max(cores)})
             ready = process.stdout.readline().split() if process.stdout else []
-            yield Service(base_url=ready[1], token=ready[3], process=process.pid, start=start)
+            yield Service(base_url=ready[1], token=ready[3])
         finally:
-            os.sched_setaffinity(0, cores)
             process.terminate()

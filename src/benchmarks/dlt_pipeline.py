@@ -34,8 +34,6 @@ normalizer. What is tuned, and why ("performance" is https://dlthub.com/docs/ref
 - `delete-insert`, dlt's default strategy: `upsert` wants keys that are unique in what is loaded, and overlapping
   windows do not promise that.
 - No telemetry, no progress, logs at CRITICAL, finished jobs deleted.
-
-`BENCH_DLT=documented` leaves out the two that its documentation does not know: the collector and the repeated objects.
 """
 
 from __future__ import annotations
@@ -43,9 +41,9 @@ from __future__ import annotations
 import gc
 import json as standard_json
 import os
-import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
@@ -62,9 +60,7 @@ TUNING = {
     "RUNTIME__DLTHUB_TELEMETRY": "false",
 }
 os.environ.update(TUNING)  # before dlt is imported: it reads some of them then
-DOCUMENTED_ONLY = os.environ.get("BENCH_DLT") == "documented"
-if not DOCUMENTED_ONLY:
-    gc.disable()
+gc.disable()
 
 import dlt  # noqa: E402
 from dlt.common.json import json  # noqa: E402
@@ -73,7 +69,9 @@ from dlt.sources.helpers import requests  # noqa: E402
 RECORDS_PER_WINDOW = 10_000
 LISTING = "/api/global/v1/shipping/shipments"
 
+SHIPMENT = "Shipment"
 KINDS = {
+    SHIPMENT: "shipments",
     "ShipmentItem": "shipment_items",
     "ShipmentPackingSolution": "packing_solutions",
     "Gallery": "galleries",
@@ -100,7 +98,7 @@ REPEATED = frozenset(list(KINDS)[list(KINDS).index("ThirdPartyBillingGroup") :])
 """Kinds of few objects, which nearly every page repeats."""
 
 JSON_COLUMNS = {
-    "Shipment": ("packing_solution_providers",),
+    SHIPMENT: ("packing_solution_providers",),
     "GalleryItem": ("device_info", "media_info"),
     "Order": (
         "custom_fields",
@@ -123,8 +121,7 @@ NESTING = 4
 """The product's deepest column: shipment, packages, items, weight, value."""
 
 DECIMALS = "re:(__(value|amount|length|width|height)|quantity|percent|divisor|cost|cartons|_qty|^qty_.*)$"
-
-
+TIMES = "re:_(at|until_time)$"
 BELONGINGS = (
     ("Order", "items", "OrderItem", "order_id"),
     ("Order", "address_candidates", "OrderAddressCandidate", "order_id"),
@@ -148,36 +145,20 @@ def without_references(page: dict[str, Any]) -> dict[str, Any]:
     return page
 
 
-TIMES = "re:_(at|until_time)$"
-
-
-class Repetitions:
-    """Filters out objects of one kind that were already seen in the same form."""
-
-    def __init__(self) -> None:
-        self._seen: dict[int, dict[str, Any]] = {}
-
-    def without(self, objects: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Return the objects that are new or differ from what was seen."""
-        fresh = [record for record in objects if self._seen.get(record["id"]) != record]
-        self._seen.update((record["id"], record) for record in fresh)
-        return fresh
-
-
 class Listing:
     """The pages of one window, in order, over a connection that is kept alive."""
 
     def __init__(self) -> None:
         self._base_url = os.environ["WMS_BASE_URL"]
-        self._selection = standard_json.loads(Path(os.environ["BENCH_SELECTION"]).read_text())
+        self._selection = standard_json.loads(os.environ["BENCH_SELECTION"])
         self._session = requests.Client(request_timeout=300).session
         self._session.headers["Authorization"] = f"Bearer {os.environ['WMS_API_TOKEN']}"
         self._session.headers["Accept-Encoding"] = "gzip"
 
-    def count(self, after: datetime, before: datetime) -> int:
-        """Return the number of matching shipments."""
-        params = [("filter", _within(after, before)), ("sort", "id"), ("limit", "1"), ("count", "1")]
-        return int(json.loadb(self._get(LISTING, params))["meta"]["count"])
+    def matching(self, after: datetime) -> tuple[int, datetime]:
+        """Return the number of shipments that changed since then, and the service's present."""
+        answer = self._get(LISTING, [("filter", _within(after)), ("limit", "1"), ("count", "1")])
+        return int(json.loadb(answer.content)["meta"]["count"]), parsedate_to_datetime(answer.headers["Date"])
 
     def pages(self, after: datetime, before: datetime) -> Iterator[dict[str, Any]]:
         """Yield decoded pages."""
@@ -185,16 +166,17 @@ class Listing:
         params = [("filter", _within(after, before)), ("sort", "id"), limit, *self._selection]
         target = LISTING
         while target:
-            page = json.loadb(self._get(target, params))
+            page = json.loadb(self._get(target, params).content)
             target, params = (page["next"] if page["has_more"] else ""), []
             yield without_references(page)
 
-    def _get(self, target: str, params: list[tuple[str, str]]) -> bytes:
-        return self._session.get(urljoin(self._base_url, target), params=params).content
+    def _get(self, target: str, params: list[tuple[str, str]]) -> Any:  # noqa: ANN401 - a response of requests
+        return self._session.get(urljoin(self._base_url, target), params=params)
 
 
-def _within(after: datetime, before: datetime) -> str:
-    return f'updated_at{{gt:"{after - timedelta(seconds=1):%Y-%m-%dT%H:%M:%SZ}",lt:"{before:%Y-%m-%dT%H:%M:%SZ}"}}'
+def _within(after: datetime, before: datetime | None = None) -> str:
+    bounds = f'gt:"{after - timedelta(seconds=1):%Y-%m-%dT%H:%M:%SZ}"'
+    return f'updated_at{{{bounds},lt:"{before:%Y-%m-%dT%H:%M:%SZ}"}}' if before else f"updated_at{{{bounds}}}"
 
 
 @dlt.source(max_table_nesting=NESTING)
@@ -207,8 +189,9 @@ def shipping() -> Iterator[Any]:
 
     @dlt.resource(selected=False)
     def windows(updated_at: Any = since) -> Iterator[dict[str, datetime]]:  # noqa: ANN401 - dlt fills the default in
-        start, end = updated_at.last_value, datetime.now(UTC).replace(microsecond=0)
-        parts = max(1, -(-listing.count(start, end) // RECORDS_PER_WINDOW))
+        start = updated_at.last_value
+        count, end = listing.matching(start)
+        parts = max(1, -(-count // RECORDS_PER_WINDOW))
         cuts = [start + (end - start) * number / parts for number in range(parts)]
         cuts = [cut.replace(microsecond=0) for cut in cuts]
         for after, before in zip(cuts, [*cuts[1:], end], strict=True):
@@ -220,35 +203,32 @@ def shipping() -> Iterator[Any]:
 
     yield windows
     yield pages
-    yield pages | _resource("shipments", "Shipment", lambda page: page["collection"])
     for kind, name in KINDS.items():
-        repetitions = Repetitions() if kind in REPEATED and not DOCUMENTED_ONLY else None
-        yield pages | _resource(name, kind, _included(kind, repetitions))
+        yield pages | _resource(kind, name)
 
 
-def _included(kind: str, repetitions: Repetitions | None) -> Any:  # noqa: ANN401 - a function of a page
-    if repetitions is None:
-        return lambda page: page["included"].get(kind)
-    return lambda page: repetitions.without(page["included"].get(kind, []))
+def _resource(kind: str, name: str) -> Any:  # noqa: ANN401 - dlt's own types are not at hand here
+    seen: dict[int, dict[str, Any]] = {}
 
-
-def _resource(name: str, kind: str, select: Any) -> Any:  # noqa: ANN401 - dlt's own types are not at hand here
     @dlt.transformer(
         name=name,
         primary_key="id",
         write_disposition="merge",
         columns={column: {"data_type": "json"} for column in JSON_COLUMNS.get(kind, ())},
     )
-    def objects(page: dict[str, Any]) -> Any:  # noqa: ANN401
-        return select(page) or None
+    def objects(page: dict[str, Any]) -> list[dict[str, Any]] | None:
+        found = page["collection"] if kind == SHIPMENT else page["included"].get(kind, [])
+        if kind in REPEATED:
+            found = [record for record in found if seen.get(record["id"]) != record]
+            seen.update((record["id"], record) for record in found)
+        return found or None
 
     return objects
 
 
-def main(result: Path) -> None:
-    """Run the pipeline once. Write the seconds of its steps to `result`."""
+def main() -> None:
+    """Run the pipeline once."""
     folder = Path(os.environ["WMS_DATA_DIR"])
-    folder.mkdir(parents=True, exist_ok=True)
     pipeline = dlt.pipeline(
         "shipping",
         pipelines_dir=str(folder / "pipelines"),
@@ -258,14 +238,7 @@ def main(result: Path) -> None:
     source = shipping()
     source.schema.update_preferred_types({DECIMALS: "double", TIMES: "timestamp"})
     pipeline.run(source, loader_file_format="parquet")
-    steps = pipeline.last_trace.steps if pipeline.last_trace else []
-    seconds = {
-        step.step: (step.finished_at - step.started_at).total_seconds()
-        for step in steps
-        if step.finished_at and step.step in {"extract", "normalize", "load"}
-    }
-    result.write_text(standard_json.dumps({"phases": seconds}))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main()
