@@ -47,8 +47,8 @@ from wms_sync.logs import Lines, handling
 from wms_sync.reports.finding import open_findings
 from wms_sync.reports.findings import findings_of
 from wms_sync.runs import RunReport
+from wms_sync.service.answers import RetryPolicy
 from wms_sync.service.client import GlobalApi
-from wms_sync.service.retrying import RetryPolicy
 from wms_sync.settings import Settings
 from wms_sync.shipments.load.refresh import RefreshReport
 from wms_sync.shipments.read.reader import Reading, ReadReport

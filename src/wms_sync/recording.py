@@ -24,8 +24,8 @@ from wms_sync.reports.installation import installation_of
 from wms_sync.reports.metrics import write_metrics
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.plan import data_as_of
-from wms_sync.state.acknowledgements import Acknowledgements
 from wms_sync.state.lock import Held, lock_of
+from wms_sync.state.reported import Acknowledgements
 from wms_sync.state.runs import NOT_PUBLISHED, Outcome, RunRecord, RunRecords, lock_for
 from wms_sync.state.store import StateStore
 from wms_sync.storage.durable import unusable

@@ -63,10 +63,10 @@ FAULTS = (
     Fault(
         "a create that was not answered is sent again at once",
         (ONE,),
-        "src/wms_sync/service/retrying.py",
+        "src/wms_sync/service/answers.py",
         "    if isinstance(error, Unreachable) and not isinstance(error, NotSent):\n        return idempotent\n",
         "    if isinstance(error, Unreachable) and not isinstance(error, NotSent):\n        return True\n",
-        ("tests/service/test_retrying.py",),
+        ("tests/service/test_answers.py",),
     ),
     Fault(
         "a create whose connection broke counts as never sent",

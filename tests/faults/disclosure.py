@@ -25,7 +25,7 @@ FAULTS = (
     Fault(
         "a value in quarantine names a person",
         (PERSONS,),
-        "src/wms_sync/shipments/flatten/findings.py",
+        "src/wms_sync/shipments/flatten/page.py",
         "return WITHHELD if personal else as_text(value)",
         "return as_text(value)",
         ("tests/shipments/flatten/test_personal.py",),

@@ -15,8 +15,7 @@ from wms_sync.master_data.check import check
 from wms_sync.master_data.columns import columns_of
 from wms_sync.master_data.csv_file import read_csv
 from wms_sync.master_data.kind import Kind
-from wms_sync.master_data.kinds import KINDS, LOCATION_TAGS, RETAILERS
-from wms_sync.master_data.products import PRODUCTS
+from wms_sync.master_data.kinds import KINDS, LOCATION_TAGS, PRODUCTS, RETAILERS
 
 BOX, TAPE, SERIAL, WRAP, PAPER = (
     "PackagingContainer",

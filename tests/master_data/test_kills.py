@@ -30,11 +30,10 @@ from wms_sandbox.faults import IN_ITS_PLACE, AnswerLost, ProxyAnswer, in_its_pla
 from wms_sandbox.server import SandboxServer
 from wms_sync.master_data.create import Outcome
 from wms_sync.master_data.kind import Kind
-from wms_sync.master_data.kinds import RETAILERS, kind_named
+from wms_sync.master_data.kinds import PRODUCTS, RETAILERS, kind_named
 from wms_sync.master_data.plan import Action
-from wms_sync.master_data.products import PRODUCTS
 from wms_sync.master_data.push import PushReport, push_file
-from wms_sync.service.retrying import RetryPolicy
+from wms_sync.service.answers import RetryPolicy
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import State
 

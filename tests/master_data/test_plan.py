@@ -20,9 +20,8 @@ from wms_sync.cli.views import plan_lines
 from wms_sync.master_data.create import Outcome
 from wms_sync.master_data.existing import ROWS_PER_PAGE
 from wms_sync.master_data.kind import Kind
-from wms_sync.master_data.kinds import RETAILERS
+from wms_sync.master_data.kinds import PRODUCTS, RETAILERS
 from wms_sync.master_data.plan import Action
-from wms_sync.master_data.products import PRODUCTS
 from wms_sync.master_data.records import changes, digest
 from wms_sync.state.ledger import Entry, State
 

@@ -32,11 +32,10 @@ from wms_sync.master_data.apply import GIVE_UP_AFTER, GIVE_UP_BUSY, GIVE_UP_IN_D
 from wms_sync.master_data.create import Outcome, PushProgress
 from wms_sync.master_data.errors import ServiceIsBusy, ServiceKeepsFailing, TooManyCreates, UnreadableFile
 from wms_sync.master_data.kind import Kind
-from wms_sync.master_data.kinds import LOCATION_TAGS, RETAILERS
-from wms_sync.master_data.products import PRODUCTS
+from wms_sync.master_data.kinds import LOCATION_TAGS, PRODUCTS, RETAILERS
 from wms_sync.master_data.push import needs, unfinished
+from wms_sync.service.answers import RetryPolicy
 from wms_sync.service.errors import ApiError, Unauthorized
-from wms_sync.service.retrying import RetryPolicy
 from wms_sync.shipments.load.refresh import refresh
 from wms_sync.state.ledger import LEDGER_LACKS, State
 

@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from tests.master_data.files import checked
 from wms_sync.master_data.kind import Kind
-from wms_sync.master_data.kinds import LOCATION_TAGS, RETAILERS
-from wms_sync.master_data.products import PRODUCTS
+from wms_sync.master_data.kinds import LOCATION_TAGS, PRODUCTS, RETAILERS
 
 
 def violations(result):

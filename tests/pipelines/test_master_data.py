@@ -19,8 +19,7 @@ from wms_sandbox.config import SandboxConfig
 from wms_sandbox.faults import AnswerLost
 from wms_sandbox.server import SandboxServer
 from wms_sync.master_data.kind import Kind
-from wms_sync.master_data.kinds import RETAILERS
-from wms_sync.master_data.products import PRODUCTS
+from wms_sync.master_data.kinds import PRODUCTS, RETAILERS
 
 RETAILERS_KEY = dg.AssetKey(["master_data", "retailers"])
 PRODUCTS_KEY = dg.AssetKey(["master_data", "products"])

@@ -12,7 +12,7 @@ from wms_sandbox.app import Sandbox
 from wms_sync.reports.findings import acknowledgeable, findings_of
 from wms_sync.reports.inbox import InboxEntry, rows_of_entry
 from wms_sync.reports.installation import read_installation
-from wms_sync.state.acknowledgements import Acknowledgements
+from wms_sync.state.reported import Acknowledgements
 
 FEW = replace(FEWER, shipments=60)
 

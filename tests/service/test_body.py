@@ -11,10 +11,10 @@ import httpx
 import pytest
 import zstandard
 
+from wms_sync.service.answers import body_of_error
 from wms_sync.service.body import MAX_BYTES, Body, receive, unpacked
 from wms_sync.service.errors import ProtocolError, Unreachable
 from wms_sync.service.reasons import problems_in
-from wms_sync.service.statuses import body_of_error
 
 TEXT = b'{"collection": [' + b",".join(b'{"id": %d}' % number for number in range(20_000)) + b"]}"
 PACKED = {"gzip": gzip.compress(TEXT), "zstd": zstandard.compress(TEXT), "identity": TEXT}

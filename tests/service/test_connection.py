@@ -20,9 +20,9 @@ from pydantic import SecretStr
 from starlette.responses import JSONResponse
 
 from tests.conftest import IMPATIENT
+from wms_sync.service.answers import RetryPolicy
 from wms_sync.service.client import GlobalApi
 from wms_sync.service.errors import NotSent, ServiceFailed
-from wms_sync.service.retrying import RetryPolicy
 
 ONCE = RetryPolicy(attempts=1, total_seconds=5, first_wait=0.01, longest_wait=0.05)
 

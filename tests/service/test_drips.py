@@ -14,10 +14,10 @@ from time import sleep
 import pytest
 from pydantic import SecretStr
 
+from wms_sync.service.answers import RetryPolicy
 from wms_sync.service.client import GlobalApi
 from wms_sync.service.connection import TimeLimits
 from wms_sync.service.errors import InDoubt, ServiceFailed, Unreachable
-from wms_sync.service.retrying import RetryPolicy
 
 pytestmark = pytest.mark.proof
 

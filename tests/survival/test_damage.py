@@ -20,8 +20,7 @@ from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
 from wms_sync.intervals import intersect
 from wms_sync.master_data.create import Outcome
-from wms_sync.master_data.kinds import RETAILERS
-from wms_sync.master_data.products import PRODUCTS
+from wms_sync.master_data.kinds import PRODUCTS, RETAILERS
 from wms_sync.master_data.push import PushReport, plan_file, push_file
 from wms_sync.service.errors import ServiceFailed
 from wms_sync.shipments.load.refresh import rebuild

@@ -13,7 +13,7 @@ from wms_sync.reports.findings import acknowledgeable, findings_in
 from wms_sync.reports.inbox import InboxEntry, InboxRow, rows_of_entry
 from wms_sync.reports.installation import installation_of
 from wms_sync.settings import Settings
-from wms_sync.state.acknowledgements import Acknowledgements
+from wms_sync.state.reported import Acknowledgements
 
 SHOWN = 20
 

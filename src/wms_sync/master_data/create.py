@@ -18,10 +18,10 @@ from wms_sync.errors import WmsSyncError
 from wms_sync.master_data.existing import Found, Lookup, made_since
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.plan import WITH_RESEND, Action, what_to_do
+from wms_sync.service.answers import NO_SUCH_PATH
 from wms_sync.service.creates import Creates, Resource, already_in_use, speaks_of_use
 from wms_sync.service.errors import ApiError, Busy, InDoubt, NotSent, Rejected, ServiceFailed
 from wms_sync.service.reasons import in_words
-from wms_sync.service.statuses import NO_SUCH_PATH
 from wms_sync.state.ledger import PRESENT, UNSURE, State
 
 

@@ -5,6 +5,13 @@ required. Commands and reports show the kinds in the order of ``KINDS``. The nam
 begins with its kind and ends with ``.csv``, in any case: ``retailers.csv``, ``Products 2026-03.csv``,
 ``location_tags-new.csv``. The same is true of a file of rejected rows, so it can be put into the folder unchanged.
 Subfolders are not read.
+
+Products and packaging items (2.3 and 4.3) share one endpoint and differ by ``type``.
+Fields that only the service sets (ids, times, units) are left out. The specification does not show which fields are
+required; here the fields that identify an item are required.
+
+The specification does not show the shape of some packaging options. Those that are flags by their names accept
+booleans; other text is sent unchanged, with a warning.
 """
 
 from __future__ import annotations
@@ -12,24 +19,248 @@ from __future__ import annotations
 from pathlib import Path
 
 from wms_sync.errors import SettingsError
+from wms_sync.json_values import INT64
 from wms_sync.master_data.fields import (
     FAMILIES,
     INT32,
     PALETTE,
+    barcode,
     code,
+    extensions,
+    flag,
+    flag_or_text,
+    hs_code,
+    letters,
     listed,
     one_of,
     refers,
+    refers_by_id,
     shipping_method,
     tag_name,
     text,
     whole,
     without_html,
 )
-from wms_sync.master_data.json_columns import retailer_fields
-from wms_sync.master_data.kind import Fields, Kind, MerchantMethod
-from wms_sync.master_data.products import PRODUCTS
+from wms_sync.master_data.json_columns import product_fields, retailer_fields
+from wms_sync.master_data.kind import DIMENSIONS, MONEY, QUANTITY, WEIGHT, Fields, Kind, MerchantMethod
 from wms_sync.settings import Settings
+
+_TYPES = (
+    "Product",
+    "PackagingContainer",
+    "PackagingSupplies",
+    "PackagingDataCollection",
+    "PackagingInstruction",
+    "PackagingInfill",
+)
+
+_ITEM: Fields = {
+    "type": one_of(_TYPES, f"{', '.join(_TYPES)}, or empty for Product"),
+    "sku": code(),
+    "name": text(),
+    "is_enabled": flag(),
+    **refers(
+        "merchant",
+        "Merchant",
+        key="merchant_code",
+        ids="merchant_id",
+        by="code of a merchant",
+        doubt="Undocumented in requests; may be refused or ignored.",
+    ),
+}
+"""The fields that products and packaging items share. A row without a type is a product."""
+
+_PRODUCT: Fields = {
+    **_ITEM,
+    "vendor_sku": code(),
+    "manufacturer_part_number": code(),
+    "external_id": code(),
+    "barcodes": listed(barcode()),
+    "is_available": flag(),
+    "is_visible": flag(),
+    "goods_type": text(),
+    "lot_type_id": refers_by_id("lot_type", "LotType"),
+    "weight": WEIGHT,
+    "dimensions": DIMENSIONS,
+    "volume": WEIGHT,
+    "inventory": {
+        "backorders": flag(),
+        "dynamic_allocation": flag(),
+        "virtual_inventory": text(),
+    },
+    "export": {
+        "description": text(),
+        "customs_value": MONEY,
+        "country_of_manufacture": letters(2, "US", "country code"),
+        "hs_base_code": hs_code(),
+        "hs_country_extension": extensions(),
+    },
+    "regulated_goods": {
+        "regulation_id": refers_by_id("regulation", "Regulation"),
+        "technical_name": text(),
+        "additional_information": text(),
+        "net_weight": WEIGHT,
+        "container_type": text(),
+        "container_meets_hazmat_specs": flag(),
+        "regulation_units": whole(INT64),
+    },
+    "packaging": {
+        "require_packaging": flag(),
+        "require_weight_check": flag(),
+        "require_confirmation_per_item": flag(),
+        "unit_quantity": whole(INT64),
+        "bulk_quantity": whole(INT64),
+        "max_per_package": whole(INT64),
+        "is_ship_separately": flag(),
+        "ship_separately_tag": text(),
+        "can_tip": flag(),
+        "can_contain_other_items": flag(),
+        "is_handling_surcharge": flag(),
+    },
+    "custom_fields": product_fields(),
+}
+
+_OPTIONS: Fields = {
+    **refers(
+        "associated_products",
+        "Product",
+        key="associated_product_skus",
+        ids="associated_product_ids",
+        by="SKU of a product",
+        many=True,
+    ),
+    **refers(
+        "allow_for_brands",
+        "Merchant",
+        key="allow_for_brand_codes",
+        ids="allow_for_brand_ids",
+        by="code of a merchant",
+        many=True,
+    ),
+    **refers(
+        "disallow_for_brands",
+        "Merchant",
+        key="disallow_for_brand_codes",
+        ids="disallow_for_brand_ids",
+        by="code of a merchant",
+        many=True,
+    ),
+    "billing_amount": MONEY,
+}
+"""Options of every packaging kind."""
+
+_CODED: Fields = {"barcodes": barcode()}
+_STOCKED: Fields = {"weight": WEIGHT, "manage_stock": flag_or_text()}
+_ROUTED: Fields = {"allow_for_shipping_methods": listed(text())}
+_PLACED: Fields = {
+    **refers(
+        "allow_for_warehouses",
+        "Warehouse",
+        key="allow_for_warehouses",
+        ids="allow_for_warehouse_ids",
+        by="name or abbreviation of a warehouse",
+        many=True,
+    ),
+    "packaging_handling_surcharge": flag_or_text(),
+}
+_CONFIRMED: Fields = {
+    "disable_confirm_button": flag_or_text(),
+    "apply_unless_container_meets_hazmat": flag_or_text(),
+}
+_APPLIED: Fields = {
+    **_OPTIONS,
+    **_ROUTED,
+    **_CONFIRMED,
+    "apply_to_goods_type": text(),
+    "never_apply_to_goods_type": text(),
+    "apply_only_above_weight": QUANTITY,
+    "one_per": text(),
+    "require_scan_timing": text(),
+    "require_packaging_type": text(),
+    "apply_to_region": text(),
+    "apply_to_multi_sku_package": flag_or_text(),
+}
+"""Options of items that rules add to a package. ``require_scan_timing`` is a single value, even with a ``|``."""
+
+_CONTAINER: Fields = {
+    **_OPTIONS,
+    **_CODED,
+    **_STOCKED,
+    **_ROUTED,
+    **_PLACED,
+    "dimensions": DIMENSIONS,
+    "volume": WEIGHT,
+    "satisfies_overbox": flag_or_text(),
+    "use_for_bin_packing": text(),
+    "weight_capacity": QUANTITY,
+    "container_style": text(),
+}
+_DATA_COLLECTION: Fields = {**_APPLIED, "collect_data_pattern": text(), "is_collected_data_unique": flag_or_text()}
+_INFILL: Fields = {
+    **_OPTIONS,
+    **_CODED,
+    **_STOCKED,
+    **_CONFIRMED,
+    "is_confirmation_required": flag_or_text(),
+    "infill_horizontal": QUANTITY,
+    "infill_vertical": QUANTITY,
+    "infill_priority": whole(INT64),
+}
+
+_NO_UNIT = (
+    "Cannot be sent: a create has no units, and the service uses its own, which its answers show (lb, in, in^3). "
+    "Convert the values if needed, and remove the column."
+)
+
+_VENDOR_COLUMNS = {
+    "barcode": "barcodes",
+    "weight": "weight.value",
+    "length": "dimensions.length",
+    "width": "dimensions.width",
+    "height": "dimensions.height",
+    "country_of_manufacture": "export.country_of_manufacture",
+    "hts_base_code": "export.hs_base_code",
+    "hts_country_code": "export.hs_country_extension",
+    "requires_packaging": "packaging.require_packaging",
+    "can_contain_other_items": "packaging.can_contain_other_items",
+    "unit_qty": "packaging.unit_quantity",
+}
+"""Our names for those of the vendor's columns that differ; ``sku``, ``name`` and ``goods_type`` are the same."""
+
+_NOT_CARRIED = (
+    "allowed_container_styles",
+    "valid_containers",
+    "disallowed_containers",
+    "special_supplies",
+    "special_other",
+)
+"""The vendor's columns that have no field in the create endpoint."""
+
+PRODUCTS = Kind(
+    name="products",
+    type="Product",
+    key="sku",
+    required=frozenset({"sku", "name"}),
+    is_unique=False,
+    endpoint="/v1/inventory/products",
+    wrapped_in="resource",
+    lists_custom_fields=True,
+    bodies={
+        "Product": _PRODUCT,
+        "PackagingContainer": {**_ITEM, "container_options": _CONTAINER},
+        "PackagingSupplies": {**_ITEM, "supplies_options": {**_APPLIED, **_CODED, **_STOCKED, **_PLACED}},
+        "PackagingDataCollection": {**_ITEM, "data_collection_options": _DATA_COLLECTION},
+        "PackagingInstruction": {**_ITEM, "instruction_options": {**_APPLIED, **_CODED}},
+        "PackagingInfill": {**_ITEM, "infill_options": _INFILL},
+    },
+    read_only=frozenset({"id", "created_at", "updated_at"}),
+    not_sendable=dict.fromkeys(("weight.unit", "dimensions.unit", "volume.unit"), _NO_UNIT),
+    aliases=_VENDOR_COLUMNS,
+    not_carried=_NOT_CARRIED,
+    query="shown/products.sql",
+    merchant_method=MerchantMethod("product.search", "sku", ("product_id", "id"), types=("Packaging", "Product")),
+)
+
 
 _RETAILER: Fields = {
     "type": one_of(("Retailer",)),

@@ -41,9 +41,9 @@ from wms_sync.master_data.existing import Lookup, MerchantLookup, read_existing
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.kinds import NAMES
 from wms_sync.master_data.plan import NEEDS_A_HAND, SHOWN, WRONG_USAGE, Action, Plan, make_plan
+from wms_sync.service.answers import RetryPolicy
 from wms_sync.service.client import GlobalApi
 from wms_sync.service.merchant import MerchantApi
-from wms_sync.service.retrying import RetryPolicy
 from wms_sync.settings import Settings
 from wms_sync.shipments.load.mirrors import published_push_ledger, restore_push_ledger
 from wms_sync.state.ledger import CreatesJournal, JournaledLedger, PushedFile, PushFiles, PushLedger

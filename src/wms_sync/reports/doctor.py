@@ -26,16 +26,16 @@ from wms_sync.reports.alerts.channels import all_channels
 from wms_sync.reports.doctor_reading import check_status, read_as_a_sync
 from wms_sync.reports.finding import Finding, examined, open_findings
 from wms_sync.reports.findings import findings_of
+from wms_sync.service.answers import RetryPolicy
 from wms_sync.service.client import GlobalApi
 from wms_sync.service.errors import AccessDenied, CallFailed, SessionExpired
 from wms_sync.service.headers import Readings
 from wms_sync.service.merchant import MerchantApi
-from wms_sync.service.retrying import RetryPolicy
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.clocks import apart
 from wms_sync.state.engine import refuse_newer, try_writing
 from wms_sync.state.errors import StateOlder
-from wms_sync.state.outbox import Outbox
+from wms_sync.state.reported import Outbox
 from wms_sync.state.schema import MIGRATIONS
 from wms_sync.storage.durable import kept_from_group, refuse_unwritable
 from wms_sync.targets.database import records

@@ -14,13 +14,13 @@ from msgspec import Struct, field
 
 from wms_sync.grammar import count_of
 from wms_sync.reports.finding import Finding, examined
+from wms_sync.service.answers import NO_SUCH_PATH
 from wms_sync.service.body import decoded
 from wms_sync.service.client import STATUS, GlobalApi
 from wms_sync.service.errors import ApiError, Rejected
 from wms_sync.service.query import Page
 from wms_sync.service.selection import PREFIX, Selection, data_of
 from wms_sync.service.shipments import PageSize, ShipmentListing
-from wms_sync.service.statuses import NO_SUCH_PATH
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.field_selection import agree, taken_again, wanted
 from wms_sync.shipments.read.listing import found_by_filter, listing_of

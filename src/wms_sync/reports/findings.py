@@ -28,9 +28,9 @@ from wms_sync.shipments.read.clocks import CLOCKS, clock_warning
 from wms_sync.shipments.read.plan import data_as_of, late_after
 from wms_sync.shipments.read.quarantined_windows import quarantined_folders
 from wms_sync.shipments.read.reader import BEFORE_START
-from wms_sync.state.acknowledgements import fingerprint
 from wms_sync.state.audits import Audits
 from wms_sync.state.errors import RestoreUnfinished, StateOlder
+from wms_sync.state.reported import fingerprint
 from wms_sync.state.runs import SYNC
 from wms_sync.targets.errors import AnotherServiceError, ReadersInTheWay
 from wms_sync.targets.opening import log_notice

@@ -20,7 +20,7 @@ from wms_sync import sql_files
 from wms_sync.catalogue import literal, table
 from wms_sync.intervals import subtract
 from wms_sync.settings import Settings
-from wms_sync.state.acknowledgements import fingerprint
+from wms_sync.state.reported import fingerprint
 from wms_sync.state.store import COMPLETE_STATES, StateStore, Window
 from wms_sync.targets.database import records
 from wms_sync.targets.target import target_of

@@ -28,10 +28,10 @@ from wms_sync.shipments.load.checking import NO_ROWS, Sample, ask_whole_tables
 from wms_sync.shipments.load.omitted import not_sent_lately
 from wms_sync.shipments.load.refresh import dropped_windows
 from wms_sync.shipments.read.plan import gaps_so_far, late_after, sync_cursor
-from wms_sync.state.acknowledgements import Acknowledgements
 from wms_sync.state.engine import refuse_older
 from wms_sync.state.ledger import PushedFile, PushLedger, State
 from wms_sync.state.lock import lock_of
+from wms_sync.state.reported import Acknowledgements
 from wms_sync.state.runs import RunRecord, RunRecords
 from wms_sync.state.store import StateStore
 from wms_sync.storage.durable import accessing

@@ -15,8 +15,8 @@ from wms_sync.reports.finding import Finding, warning
 from wms_sync.reports.installation import Installation
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.plan import late_after
-from wms_sync.state.acknowledgements import fingerprint
 from wms_sync.state.ledger import LEDGER_LACKS, PushedFile, PushFiles
+from wms_sync.state.reported import fingerprint
 from wms_sync.state.runs import RunRecord
 
 UNSENT_FOR = timedelta(hours=1)

@@ -18,13 +18,12 @@ import msgspec
 from msgspec import Struct
 from pydantic import SecretStr
 
-from wms_sync.service import statuses
+from wms_sync.service.answers import RetryPolicy, not_the_answer
 from wms_sync.service.body import Body, receive
 from wms_sync.service.connection import Connection, Params, Request, TimeLimits, always
 from wms_sync.service.errors import NotAList, ProtocolError, Unauthorized, Unreachable
 from wms_sync.service.headers import ServiceClock, Warn, dated, log_warning
 from wms_sync.service.lanes import Throttle
-from wms_sync.service.retrying import RetryPolicy
 from wms_sync.settings import TOLERANCE, Settings
 
 ROOT = "/api/global"
@@ -185,9 +184,9 @@ class GlobalApi:
         except NotAList:
             if response.status_code == HTTPStatus.NO_CONTENT:
                 raise
-            raise statuses.not_the_answer(response, body.content, self.base_url, wanted="a list (collection)") from None
+            raise not_the_answer(response, body.content, self.base_url, wanted="a list (collection)") from None
         except (msgspec.DecodeError, UnicodeDecodeError):
-            raise statuses.not_the_answer(response, body.content, self.base_url, wanted="the expected JSON") from None
+            raise not_the_answer(response, body.content, self.base_url, wanted="the expected JSON") from None
 
     def _headers(self) -> Mapping[str, str]:
         token = self._token.get_secret_value()

@@ -21,12 +21,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from wms_sync.errors import SettingsError
-from wms_sync.service import statuses
+from wms_sync.service.answers import RetryPolicy, backoff, raise_for, wait_before_retry
 from wms_sync.service.body import ACCEPT_ENCODING
 from wms_sync.service.errors import ApiError, Busy, InDoubt, NotSent, RedirectRefused, ServiceFailed, Unreachable
 from wms_sync.service.headers import Notices, Warn, log_warning
 from wms_sync.service.lanes import Lane, Throttle
-from wms_sync.service.retrying import RetryPolicy, backoff, wait_before_retry
 
 logger = logging.getLogger(__name__)
 
@@ -205,7 +204,7 @@ class Connection:
             response = lane.send(_built(lane.http, request))
             try:
                 self._notices.hear(response)
-                statuses.raise_for(response, self.base_url, self._credentials)
+                raise_for(response, self.base_url, self._credentials)
                 taken = take(response)
             finally:
                 response.close()

@@ -1,4 +1,4 @@
-"""Read two things from the headers of answers: the service's clock and its announcements.
+"""Read the headers of answers: the service's clock, its announcements, and the wait that it requests (``Retry-After``).
 
 Neither the service's clock (``Date``) nor this machine's is trusted alone: one of the service's servers may be hours
 ahead, and so may this machine. A time is trusted only if both clocks have reached it; this machine's clock has a
@@ -14,13 +14,13 @@ import logging
 import threading
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 
 import httpx
 from msgspec import Struct
 from msgspec.structs import replace
 
 from wms_sync.service.reasons import as_sentence, in_one_line
-from wms_sync.service.retrying import http_date
 
 logger = logging.getLogger(__name__)
 
@@ -140,3 +140,29 @@ class Notices:
 def log_warning(_: str, text: str) -> None:
     """Log an announcement, and keep nothing."""
     logger.warning(text)
+
+
+def retry_after_seconds(value: str | None, *, now: datetime | None = None) -> float | None:
+    """Return a ``Retry-After`` header (a number or an HTTP date) in seconds; None if it is absent or unreadable.
+
+    ``now`` is the sender's clock, which may differ from this machine's by hours; None if it is unknown.
+    """
+    if value is None:
+        return None
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, (http_date(value) - (now or datetime.now(UTC))).total_seconds())
+    except ValueError:
+        return None
+
+
+def http_date(value: str) -> datetime:
+    """Parse an HTTP date as UTC, even without a zone or with ``-0000``. Raise ``ValueError`` if it is invalid."""
+    try:
+        moment = parsedate_to_datetime(value)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError(value) from error

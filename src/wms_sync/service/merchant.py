@@ -23,12 +23,11 @@ import httpx
 import msgspec
 from pydantic import SecretStr
 
+from wms_sync.service.answers import RetryPolicy, not_the_answer
 from wms_sync.service.body import decoded, receive
 from wms_sync.service.connection import Connection, Request
 from wms_sync.service.errors import AccessDenied, CallFailed, ProtocolError, SessionExpired
 from wms_sync.service.reasons import in_one_line
-from wms_sync.service.retrying import RetryPolicy
-from wms_sync.service.statuses import not_the_answer
 from wms_sync.settings import Settings
 
 PATH = "/api/jsonrpc"

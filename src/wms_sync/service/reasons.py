@@ -5,7 +5,7 @@ The service's own form (specification 7.1)::
     {"errors": [{"type": "parameters", "message": "...", "details": [{"key": "name", "message": "is too long"}]}]}
 
 Of any other body (of a proxy, text, HTML), only the readable text is shown. Belongs here: finding the reasons and
-cleaning them. Keep out: the consequence of an answer (``statuses``).
+cleaning them. Keep out: the consequence of an answer (``answers``).
 
 A service may repeat the request in a message, so the credentials of the request are removed. They are searched for
 after decoding, because JSON may escape a secret (PHP writes ``/`` as ``\/``).

@@ -25,8 +25,7 @@ from wms_sync.grammar import count_of
 from wms_sync.layout import LOADS, Layout, name_of, raw_key, spill, suffix_of
 from wms_sync.privacy.scrub import without_orders
 from wms_sync.service.body import packed
-from wms_sync.shipments.flatten.findings import UNKNOWN_KEY
-from wms_sync.shipments.flatten.page import PageDamagedError, RecordDamagedError, unpacked_page
+from wms_sync.shipments.flatten.page import UNKNOWN_KEY, PageDamagedError, RecordDamagedError, unpacked_page
 from wms_sync.shipments.flatten.window import flattened_window, flattened_windows, is_flattened, write_flattened
 from wms_sync.shipments.load.damage import DAMAGED, give_up_window, take_away_damaged, take_away_record
 from wms_sync.shipments.read.raw import ManifestDamaged, damage, read_manifest, rewrite_manifest, size_differs

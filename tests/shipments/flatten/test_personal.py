@@ -7,7 +7,7 @@ from typing import Any
 
 import duckdb
 
-from wms_sync.shipments.flatten.findings import WITHHELD
+from wms_sync.shipments.flatten.page import WITHHELD
 
 NAME = "Zaphodina"
 ADDRESS = {"type": "OrderAddress", "id": 5, "first_name": NAME, "city": "Reno"}

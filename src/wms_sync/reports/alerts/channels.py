@@ -13,7 +13,7 @@ from pydantic import SecretStr
 
 from wms_sync.errors import WmsSyncError
 from wms_sync.settings import PREFIX, Settings
-from wms_sync.state.outbox import Body
+from wms_sync.state.reported import Body
 
 if TYPE_CHECKING:
     import httpx

@@ -13,7 +13,7 @@ from wms_sync.reports.alerts.channels import HEARTBEAT, NotDelivered, all_channe
 from wms_sync.reports.alerts.observe import BEAT_FOR, body_of, observe
 from wms_sync.reports.failures import failed_run
 from wms_sync.settings import Settings
-from wms_sync.state.outbox import Outbox
+from wms_sync.state.reported import Outbox
 from wms_sync.state.runs import RunRecord
 
 logger = logging.getLogger(__name__)

@@ -21,7 +21,7 @@ from wms_sync.reports.findings import findings_in
 from wms_sync.reports.installation import Installation, installation_of
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.plan import data_as_of
-from wms_sync.state.outbox import Body, Outbox, SentAlert
+from wms_sync.state.reported import Body, Outbox, SentAlert
 from wms_sync.state.runs import SYNC, RunRecords
 from wms_sync.state.store import StateStore
 from wms_sync.targets.target import target_of

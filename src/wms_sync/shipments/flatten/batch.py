@@ -20,9 +20,8 @@ from msgspec import Struct, field
 from wms_sync import sql_files
 from wms_sync.catalogue import table
 from wms_sync.layout import parquet_name, spill
-from wms_sync.shipments.flatten.findings import Drift, Misfit
 from wms_sync.shipments.flatten.gate import Gate, Seen
-from wms_sync.shipments.flatten.page import PageUnreadableError, RawPage, RecordsLostError
+from wms_sync.shipments.flatten.page import Drift, Misfit, PageUnreadableError, RawPage, RecordsLostError
 from wms_sync.shipments.flatten.repair import Repaired, repair
 from wms_sync.shipments.flatten.shape import SHARED, create_types, shape_of
 from wms_sync.shipments.flatten.write import (

@@ -24,7 +24,7 @@ from msgspec import Struct, field
 
 from wms_sync.json_values import DEPTH, cut_to_depth, loosely, whole
 from wms_sync.privacy.scrub import as_list
-from wms_sync.shipments.flatten.findings import (
+from wms_sync.shipments.flatten.page import (
     UNKNOWN_KEY,
     Drift,
     Misfit,

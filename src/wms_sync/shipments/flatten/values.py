@@ -27,7 +27,7 @@ from typing import Any
 from msgspec import Struct
 
 from wms_sync.json_values import INT64, whole
-from wms_sync.shipments.flatten.findings import NonFiniteNumber
+from wms_sync.shipments.flatten.page import NonFiniteNumber
 
 DECIMAL_LIMIT = 10**14
 """DECIMAL(18,4) holds fourteen digits before the decimal point."""

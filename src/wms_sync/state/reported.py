@@ -1,16 +1,20 @@
-"""The outbox of alerts: the findings that were reported, and the alerts still to be delivered to each channel.
+"""Findings that were reported or acknowledged, and the outbox of alerts that each channel has still to receive.
 
 A finding is reported once for each fingerprint of its facts: one transaction writes its row and adds an alert per
 channel to the outbox, unless another process did so first. An alert is deleted when its channel has accepted it.
 Before each attempt the next attempt is planned, so if a process dies while sending, the alert becomes due again: it may
 be delivered twice, but is not lost. Writing needs no ``Turn``.
+
+An acknowledged item is not shown again: it is kept by name with the fingerprint of its facts at that time, until the
+facts change or the item is gone. That affects only the display.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from msgspec import Struct
@@ -18,7 +22,7 @@ from msgspec.structs import asdict
 from sqlalchemy import ColumnElement, Connection, and_, or_, select, update
 
 from wms_sync.state.engine import Opened, insert_of
-from wms_sync.state.schema import alerts, sent_alerts
+from wms_sync.state.schema import acknowledgements, alerts, sent_alerts
 
 PAUSES = tuple(timedelta(minutes=minutes) for minutes in (1, 2, 5, 15, 60))
 """The pauses between attempts to deliver an alert; the last pause repeats."""
@@ -155,3 +159,36 @@ def _this(alert: Waiting) -> ColumnElement[bool]:
 
 def _waiting(row: Mapping[Any, Any]) -> Waiting:
     return Waiting(**{**row, "body": json.loads(row["body"])})
+
+
+def fingerprint(*facts: object) -> str:
+    """Return a fingerprint that differs if any of the facts differs."""
+    return hashlib.sha256(json.dumps(facts, default=str).encode()).hexdigest()
+
+
+class Acknowledgements(Opened):
+    """The store of acknowledgements."""
+
+    def all(self) -> dict[tuple[str, str], datetime]:
+        """Return the times of acknowledgement, by item and fingerprint of its facts."""
+        with self._reading() as connection:
+            rows = connection.execute(select(acknowledgements))
+            return {(row.item, row.facts): row.acknowledged_at for row in rows}
+
+    def add(self, items: Mapping[str, str]) -> None:
+        """Acknowledge these items, given with the fingerprints of their facts."""
+        now = datetime.now(UTC)
+        rows: list[dict[str, Any]] = [
+            {"item": item, "facts": facts, "acknowledged_at": now} for item, facts in items.items()
+        ]
+        with self._engine.begin() as connection:
+            connection.execute(acknowledgements.delete().where(acknowledgements.c.item.in_(list(items))))
+            if rows:
+                connection.execute(acknowledgements.insert(), rows)
+
+    def keep(self, present: Collection[tuple[str, str]]) -> None:
+        """Delete the acknowledgements of all items and facts that are not ``present``: they have ended."""
+        ended = [item for item, facts in self.all() if (item, facts) not in present]
+        if ended:
+            with self._engine.begin() as connection:
+                connection.execute(acknowledgements.delete().where(acknowledgements.c.item.in_(ended)))

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from msgspec.structs import replace
 
-from wms_sync.state.outbox import GIVEN_UP_AFTER, PAUSES, Outbox, SentAlert
+from wms_sync.state.reported import GIVEN_UP_AFTER, PAUSES, Acknowledgements, Outbox, SentAlert, fingerprint
 
 MOMENT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SENT = SentAlert("run-sync", "Unauthorized", "sync failed.", MOMENT)
@@ -66,3 +66,13 @@ def test_alerts_that_nobody_takes_are_given_up(outbox):
         for alert in outbox.waiting():
             assert outbox.claim(alert, MOMENT)
     assert give_up() == ["b"]
+
+
+def test_an_acknowledgement_ends_with_its_facts(url):
+    first, second = fingerprint("failed", 1), fingerprint("failed", 2)
+    with Acknowledgements(url) as acknowledgements:
+        acknowledgements.add({"run": first, "gap": first})
+        acknowledgements.add({"run": second})
+        assert acknowledgements.all().keys() == {("run", second), ("gap", first)}
+        acknowledgements.keep([("run", first), ("gap", first)])
+        assert acknowledgements.all().keys() == {("gap", first)}

@@ -1,20 +1,37 @@
-"""Map an HTTP status to an error of the tree (specification 7; facts, "Errors, retries, limits").
+"""Judge answers: the error of a status (specification 7; facts, "Errors, retries, limits"), whether to retry, and when.
 
-A success with an unexpected body is mapped here too: a proxy that answers in the service's place often sends 200.
+429, a 409 for too many requests, and a 5xx or 408 with the service's own error body mean that nothing was done: any
+request may be retried. The same holds if no connection was made. If no answer arrives, or the answer may not be the
+service's (a 304; a 5xx, 408 or 403 with a different body; a 200 with an unexpected body), the request may have been
+done: it is retried only if that is harmless (a read). Retries are limited in number and in time.
+
+A success with an unexpected body is an error too: a proxy that answers in the service's place often sends 200. Only a
+caller may repeat a create in doubt.
 """
 
 from __future__ import annotations
 
+import random
 import re
 from time import monotonic
 
 import httpx
+from msgspec import Struct
 
 from wms_sync.service.body import receive
-from wms_sync.service.errors import ApiError, Busy, Problem, RedirectRefused, Rejected, ServiceFailed, Unauthorized
-from wms_sync.service.headers import dated
+from wms_sync.service.errors import (
+    ApiError,
+    Busy,
+    NotSent,
+    Problem,
+    RedirectRefused,
+    Rejected,
+    ServiceFailed,
+    Unauthorized,
+    Unreachable,
+)
+from wms_sync.service.headers import dated, retry_after_seconds
 from wms_sync.service.reasons import as_sentence, clean, problems_in, words_in, words_in_page
-from wms_sync.service.retrying import retry_after_seconds
 
 NO_SUCH_PATH = frozenset({404, 405})
 """Statuses that refuse the address, not the content of the request."""
@@ -30,6 +47,45 @@ _PASSING = re.compile(
     r"|deadlock|overloaded)\b",
     re.IGNORECASE,
 )
+
+
+class RetryPolicy(Struct, frozen=True):
+    """Limits of retrying. Waits are in seconds; ``jitter`` is the random share of a wait, 0 to 1."""
+
+    attempts: int = 8
+    total_seconds: float = 900.0
+    first_wait: float = 0.5
+    longest_wait: float = 60.0
+    jitter: float = 0.5
+
+
+def wait_before_retry(
+    error: ApiError, *, idempotent: bool, attempt: int, elapsed: float, policy: RetryPolicy
+) -> float | None:
+    """Return the seconds to wait before attempt ``attempt + 1``; None if the error is final or a limit is hit.
+
+    ``attempt`` counts from 1. A ``Retry-After`` is followed, unless it exceeds the time limit. A ``Retry-After`` below
+    the usual wait (0, or a date in the past) does not shorten that wait, because all attempts would be used up at once.
+    """
+    if not _may_repeat(error, idempotent=idempotent) or attempt >= policy.attempts:
+        return None
+    asked = error.retry_after if isinstance(error, Busy | ServiceFailed) else None
+    wait = max(asked or 0.0, backoff(attempt, policy))
+    return wait if elapsed + wait <= policy.total_seconds else None
+
+
+def _may_repeat(error: ApiError, *, idempotent: bool) -> bool:
+    if isinstance(error, Unreachable) and not isinstance(error, NotSent):
+        return idempotent
+    if isinstance(error, ServiceFailed):
+        return idempotent or error.is_from_service
+    return isinstance(error, Busy | NotSent)
+
+
+def backoff(attempt: int, policy: RetryPolicy) -> float:
+    """Return the seconds to wait after attempt ``attempt`` (from 1) if the service requested no wait."""
+    wait = min(policy.longest_wait, policy.first_wait * 2.0 ** (attempt - 1))
+    return wait * (1 - policy.jitter * random.random())  # noqa: S311 - spreading clients out needs no secrecy
 
 
 def raise_for(response: httpx.Response, base_url: str, credentials: str) -> None:

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from wms_sync.service.answers import RetryPolicy, wait_before_retry
 from wms_sync.service.errors import (
     ApiError,
     Busy,
@@ -14,7 +15,7 @@ from wms_sync.service.errors import (
     Unauthorized,
     Unreachable,
 )
-from wms_sync.service.retrying import RetryPolicy, retry_after_seconds, wait_before_retry
+from wms_sync.service.headers import retry_after_seconds
 
 POLICY = RetryPolicy(attempts=9, total_seconds=1000, first_wait=1, longest_wait=10, jitter=0)
 BUSY = Busy("busy", status=429)
