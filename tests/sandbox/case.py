@@ -6,16 +6,28 @@ import base64
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Concatenate, ParamSpec
 from urllib.parse import parse_qsl, urlsplit
 
-import httpx
+from httpx import Response
 
 from tests.sandbox.conftest import AUTHORISED, Service
 from wms_sandbox.app import MERCHANT_API, SHIPMENTS
 
-Answer = Callable[[httpx.Response, Service], object]
+Answer = Callable[[Response, Service], object]
 """Asserts what an answer must be; it also gets the service, to look at what that holds afterwards."""
+
+
+P = ParamSpec("P")
+
+
+def expectation(check: Callable[Concatenate[Response, Service, P], None]) -> Callable[P, Answer]:
+    """Lets an assertion about an answer be given what it expects before there is one."""
+
+    def expect(*args: P.args, **kwargs: P.kwargs) -> Answer:
+        return lambda response, service: check(response, service, *args, **kwargs)
+
+    return expect
 
 
 @dataclass(frozen=True)
@@ -64,15 +76,12 @@ def rpc(section: str, method: str, params: Any, answer: Answer, on: str = "servi
 BASIC = "Basic " + base64.b64encode(b"sandbox-merchant:sandbox-api-key").decode()
 
 
-def has_status(status: int, says: str = "", **headers: str) -> Answer:
+@expectation
+def has_status(response: Response, service: Service, /, status: int, says: str = "", **headers: str) -> None:
     """Only the status, this in the body, and these headers."""
-
-    def look(response: httpx.Response, _: Service) -> None:
-        assert response.status_code == status, response.text
-        assert says in response.text
-        assert {name: response.headers.get(name) for name in headers} == headers
-
-    return look
+    assert response.status_code == status, response.text
+    assert says in response.text
+    assert {name: response.headers.get(name) for name in headers} == headers
 
 
 REFUSALS = {
@@ -81,7 +90,7 @@ REFUSALS = {
 }
 
 
-def violations(response: httpx.Response, status: int = 400) -> dict[str, str]:
+def violations(response: Response, status: int = 400) -> dict[str, str]:
     """Keys and messages of a refusal, after a look at the whole body (7.1)."""
     assert response.status_code == status, response.text
     details = response.json()["errors"][0]["details"]
@@ -89,75 +98,57 @@ def violations(response: httpx.Response, status: int = 400) -> dict[str, str]:
     return {detail["key"]: detail["message"] for detail in details}
 
 
-def refused(*keys: str, says: str = "", status: int = 400) -> Answer:
+@expectation
+def refused(response: Response, service: Service, *keys: str, says: str = "", status: int = 400) -> None:
     """A refusal that names these keys, and says this of each."""
-
-    def look(response: httpx.Response, _: Service) -> None:
-        found = violations(response, status)
-        assert set(found) == set(keys)
-        assert all(says in message for message in found.values())
-
-    return look
+    found = violations(response, status)
+    assert set(found) == set(keys)
+    assert all(says in message for message in found.values())
 
 
-def fails(code: int, message: str | None = None, identity: object = 1) -> Answer:
+@expectation
+def fails(response: Response, service: Service, code: int, message: str | None = None, identity: object = 1) -> None:
     """An error of the Merchant API (7.3)."""
-
-    def look(response: httpx.Response, _: Service) -> None:
-        answer = response.json()
-        assert (response.status_code, list(answer)) == (200, ["jsonrpc", "id", "error"])
-        assert (answer["id"], answer["error"]["code"]) == (identity, code)
-        assert message in (None, answer["error"]["message"])
-
-    return look
+    answer = response.json()
+    assert (response.status_code, list(answer)) == (200, ["jsonrpc", "id", "error"])
+    assert (answer["id"], answer["error"]["code"]) == (identity, code)
+    assert message in (None, answer["error"]["message"])
 
 
-def gives(holds: Callable[[Any], bool], status: int = 200) -> Answer:
+@expectation
+def gives(response: Response, service: Service, holds: Callable[[Any], bool], status: int = 200) -> None:
     """A success whose body this is true of."""
-
-    def look(response: httpx.Response, _: Service) -> None:
-        assert response.status_code == status, response.text
-        assert holds(response.json()), response.text[:500]
-
-    return look
+    assert response.status_code == status, response.text
+    assert holds(response.json()), response.text[:500]
 
 
-def has_ids(select: Callable[[list[int]], list[int]]) -> Answer:
+@expectation
+def has_ids(response: Response, service: Service, select: Callable[[list[int]], list[int]]) -> None:
     """Of all ids in rising order, these."""
-
-    def look(response: httpx.Response, service: Service) -> None:
-        assert response.status_code == 200, response.text
-        assert [shipment["id"] for shipment in response.json()["collection"]] == select(service.ids)
-
-    return look
+    assert response.status_code == 200, response.text
+    assert [shipment["id"] for shipment in response.json()["collection"]] == select(service.ids)
 
 
-def walks(select: Callable[[list[int]], list[int]]) -> Answer:
+@expectation
+def walks(response: Response, service: Service, select: Callable[[list[int]], list[int]]) -> None:
     """By following links to the end, each of these once; a link keeps every parameter (4.6)."""
-
-    def look(response: httpx.Response, service: Service) -> None:
-        asked = parse_qsl(response.request.url.query.decode(), keep_blank_values=True)
-        pages = [response.json()]
-        while pages[-1]["has_more"]:
-            link = urlsplit(pages[-1]["next"])
-            cursor = ("cursor_start", str(pages[-1]["meta"]["cursor_start"]))
-            assert (link.scheme, link.netloc, link.path, parse_qsl(link.query)) == ("", "", SHIPMENTS, [*asked, cursor])
-            pages.append(service.client.get(pages[-1]["next"]).json())
-        assert [shipment["id"] for page in pages for shipment in page["collection"]] == select(service.ids)
-        assert (pages[-1]["next"], pages[-1]["meta"]["cursor_start"]) == (None, None)
-        if len(pages) > 1:
-            first = pages[-1]["collection"][0]["id"]
-            assert parse_qsl(urlsplit(pages[-1]["previous"]).query) == [*asked, ("cursor_end", str(first))]
-
-    return look
+    asked = parse_qsl(response.request.url.query.decode(), keep_blank_values=True)
+    pages = [response.json()]
+    while pages[-1]["has_more"]:
+        link = urlsplit(pages[-1]["next"])
+        cursor = ("cursor_start", str(pages[-1]["meta"]["cursor_start"]))
+        assert (link.scheme, link.netloc, link.path, parse_qsl(link.query)) == ("", "", SHIPMENTS, [*asked, cursor])
+        pages.append(service.client.get(pages[-1]["next"]).json())
+    assert [shipment["id"] for page in pages for shipment in page["collection"]] == select(service.ids)
+    assert (pages[-1]["next"], pages[-1]["meta"]["cursor_start"]) == (None, None)
+    if len(pages) > 1:
+        first = pages[-1]["collection"][0]["id"]
+        assert parse_qsl(urlsplit(pages[-1]["previous"]).query) == [*asked, ("cursor_end", str(first))]
 
 
-def is_sorted(key: Callable[[Any], Any], *, falling: bool) -> Answer:
+@expectation
+def is_sorted(response: Response, service: Service, key: Callable[[Any], Any], *, falling: bool) -> None:
     """All shipments, in this order."""
-
-    def look(response: httpx.Response, service: Service) -> None:
-        keys = [key(shipment) for shipment in response.json()["collection"]]
-        assert keys == sorted(keys, reverse=falling)
-        assert len(keys) == len(service.ids)
-
-    return look
+    keys = [key(shipment) for shipment in response.json()["collection"]]
+    assert keys == sorted(keys, reverse=falling)
+    assert len(keys) == len(service.ids)

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-import httpx
+from httpx import Response
 
-from tests.sandbox.case import Answer, Case, gives, has_status, refused, violations
+from tests.sandbox.case import Answer, Case, expectation, gives, has_status, refused, violations
 from tests.sandbox.conftest import LONGEST_NAME, Service
 from tests.sandbox.create_bodies import (
     ALWAYS,
@@ -284,28 +284,22 @@ def stored(service: Service) -> dict[str, list[Body]]:
     return {LOCATION_TAGS: sandbox.location_tags(), RETAILERS: sandbox.retailers(), PRODUCTS: sandbox.products()}
 
 
-def holds(path: str, fields: Body) -> Answer:
+@expectation
+def holds(response: Response, service: Service, path: str, fields: Body) -> None:
     """A 201 with the identity of what is held now, which has these fields."""
-
-    def look(response: httpx.Response, service: Service) -> None:
-        assert response.status_code == 201, response.text
-        [held] = stored(service)[path]
-        assert held | fields == held
-        resource = response.json()["resource"]
-        assert list(resource) == (ALWAYS if path == LOCATION_TAGS else ["type", "id"])
-        assert resource.items() <= held.items()
-
-    return look
+    assert response.status_code == 201, response.text
+    [held] = stored(service)[path]
+    assert held | fields == held
+    resource = response.json()["resource"]
+    assert list(resource) == (ALWAYS if path == LOCATION_TAGS else ["type", "id"])
+    assert resource.items() <= held.items()
 
 
-def breaks(keys: set[str]) -> Answer:
+@expectation
+def breaks(response: Response, service: Service, keys: set[str]) -> None:
     """A 400 that names these keys; nothing is held."""
-
-    def look(response: httpx.Response, service: Service) -> None:
-        assert set(violations(response)) == keys
-        assert not any(stored(service).values())
-
-    return look
+    assert set(violations(response)) == keys
+    assert not any(stored(service).values())
 
 
 def shows(*fields: str) -> Answer:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import httpx
+from httpx import Response
 
-from tests.sandbox.case import Answer, gives, has_status, listing, refused
+from tests.sandbox.case import Answer, expectation, gives, has_status, listing, refused
 from tests.sandbox.conftest import Service
 from wms_sandbox.kinds import CONDITIONAL, KINDS, PATHS, PRODUCT_KINDS
 
@@ -92,17 +92,14 @@ def things_of(page: Page, kind: str) -> list[Page]:
     return packages if kind == "ShipmentPackage" else [item for package in packages for item in package["items"]]
 
 
-def shows(path: str, group: str) -> Answer:
+@expectation
+def shows(response: Response, service: Service, path: str, group: str) -> None:
     """Of the objects at the path these fields and no others; a few may be nowhere in so little data."""
     of_parents = {"type", "id", *(("parent_retailer",) if path.endswith("parent_retailer") else ())}
     expected = fields_of(path, group) - of_parents
-
-    def look(response: httpx.Response, _: Service) -> None:
-        shown = set().union(*things_of(response.json(), PATHS[path])) - of_parents
-        assert shown <= expected
-        assert len(shown) >= 0.8 * len(expected)
-
-    return look
+    shown = set().union(*things_of(response.json(), PATHS[path])) - of_parents
+    assert shown <= expected
+    assert len(shown) >= 0.8 * len(expected)
 
 
 def lacks(kind: str) -> Answer:
