@@ -90,7 +90,7 @@ class Sandbox:
         self._pages = Pages(self._store, pools, unasked_telephones=self.config.unasked_telephones)
         self._lock = threading.Lock()
         self._intercepting = threading.Lock()
-        self._creates = Creates(self.config, pools, self.clock, self._lock)
+        self._creates = Creates(pools, self.clock, self._lock)
         self._merchant_api = MerchantApi(self.config, Methods(pools), self.clock, self._lock)
         self._routes: dict[str, tuple[str, Handler]] = {
             SHIPMENTS: ("GET", self._list_shipments),

@@ -17,8 +17,6 @@ class SandboxConfig:
     `only_known_statuses`: shipments and orders have no status or state that the vendor does not document.
     `unasked_telephones`: so many addresses, and so many ship-to locations, of every page have a telephone number that
     was not selected.
-
-    `takes_any_body`: a retailer or a product may have any body with a key.
     """
 
     shipments: int = 2000
@@ -29,7 +27,6 @@ class SandboxConfig:
     families: int = 1000
     only_known_statuses: bool = False
     unasked_telephones: int = 0
-    takes_any_body: bool = False
     merchant_username: str = "sandbox-merchant"
     merchant_api_key: str = "sandbox-api-key"
 

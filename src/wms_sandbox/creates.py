@@ -15,7 +15,6 @@ from starlette.responses import JSONResponse, Response
 from wms_sandbox.checking import violations
 from wms_sandbox.clock import Clock
 from wms_sandbox.compiled import pick
-from wms_sandbox.config import SandboxConfig
 from wms_sandbox.created_products import Products
 from wms_sandbox.errors import ParameterError, bad_json, bad_parameters, unable_to_process
 from wms_sandbox.location_tags import KIND as LOCATION_TAG
@@ -30,12 +29,11 @@ from wms_sandbox.selection import resolve
 class Creates:
     """The objects that callers have created, and the endpoints for creating them."""
 
-    def __init__(self, config: SandboxConfig, pools: Pools, clock: Clock, lock: threading.Lock) -> None:
+    def __init__(self, pools: Pools, clock: Clock, lock: threading.Lock) -> None:
         self.newcomers = Newcomers()
         self.tags = LocationTags(clock)
         self.retailers = Retailers(pools, self.newcomers, clock)
         self.products = Products(pools, self.newcomers, clock)
-        self._takes_any = config.takes_any_body
         self._lock = lock
 
     async def answer(self, create: Callable[[Request, Any], Response], request: Request) -> Response:
@@ -65,7 +63,7 @@ class Creates:
 
     def retailer(self, request: Request, body: Any) -> Response:  # noqa: ANN401 - not checked yet
         """POST /v1/shipping/retailers."""
-        wrong = [*_parameter_violations(request), *self._minded(violations("Retailer", body), "code", "body")]
+        wrong = [*_parameter_violations(request), *violations("Retailer", body)]
         if wrong:
             return bad_parameters(*wrong)
         conflicts = self.retailers.conflicts(body)
@@ -73,19 +71,12 @@ class Creates:
 
     def product(self, request: Request, body: Any) -> Response:  # noqa: ANN401 - not checked yet
         """POST /v1/inventory/products."""
-        wrong = [
-            *_parameter_violations(request),
-            *self._minded(violations("Product", body), "resource.sku", "resource.type", "resource"),
-        ]
+        wrong = [*_parameter_violations(request), *violations("Product", body)]
         if wrong:
             return bad_parameters(*wrong)
         resource = body["resource"]
         conflicts = self.products.conflicts(resource)
         return unable_to_process(*conflicts) if conflicts else _created(*self.products.create(resource))
-
-    def _minded(self, found: list[ParameterError], *keys: str) -> list[ParameterError]:
-        """Return the violations that count: all, or only those of the keys that a create needs."""
-        return [found_value for found_value in found if found_value.key in keys] if self._takes_any else found
 
 
 def _created(thing: dict[str, Any], warnings: Sequence[str] = ()) -> Response:
