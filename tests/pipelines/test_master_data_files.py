@@ -16,8 +16,6 @@ from msgspec.structs import replace
 from pipelines import definitions
 from pipelines.master_data_files import PAUSES, SETTLE_SECONDS
 from tests.conftest import opened_store, turn_at
-from tests.pipelines.conftest import failure_of
-from wms_sandbox.errors import failed
 from wms_sync.master_data.csv_file import digest_of
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import PushedFile, PushFiles
@@ -45,11 +43,6 @@ class Watching:
         data = sensor.evaluate_tick(dg.build_sensor_context(instance=self.instance, cursor=self.cursor))
         self.cursor = data.cursor
         return list(data.run_requests or [])
-
-    def run(self, request: dg.RunRequest, **overrides: object) -> dg.ExecuteInProcessResult:
-        """What Dagster does with a request."""
-        job = self.built(**overrides).resolve_job_def(str(request.job_name))
-        return job.execute_in_process(instance=self.instance, run_config=request.run_config, raise_on_error=False)
 
     def later(self, seconds: float) -> None:
         """Time passes: what is remembered is that much older."""
@@ -253,21 +246,3 @@ def test_a_repeated_tick_requests_the_same_run(watching):
     watching.cursor = None
     [second] = watching.tick()
     assert first.run_key == second.run_key
-
-
-def test_unsent_rows_are_requested_until_they_are_sent(watching, service):
-    watching.write("retailers.csv", "code,name,parent_retailer_code\np,P,\nc,C,p\n")
-    service.sandbox.intercept = lambda _: failed(429, Retry_After="3600")
-    [first] = watching.tick(**SENT)
-    ended = watching.run(first, **SENT)
-    assert "did not accept 1 row of retailers.csv" in failure_of(ended)
-    assert "1 waits, 1 unsent" in failure_of(ended)
-
-    assert watching.tick(**SENT) == [], "the pause is not over"
-    watching.later(PAUSES[0])
-    [second] = watching.tick(**SENT)
-    service.sandbox.intercept = None
-    assert watching.run(second, **SENT).success
-    assert [made["code"] for made in service.sandbox.retailers()] == ["p", "c"]
-    watching.later(10 * PAUSES[-1])
-    assert watching.tick(**SENT) == [], "all is there"
