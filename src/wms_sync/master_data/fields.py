@@ -288,7 +288,7 @@ def listed(entry: Cell) -> Cell:
     """Return the rule for a list whose entries are separated by ``|``."""
 
     def parse(cell: str) -> list[object]:
-        return [entry.parse(part) for part in parts(cell)]
+        return [entry.parse(part) for part in _parts(cell)]
 
     def doubt(cell: str) -> str | None:
         return next(filter(None, (entry.doubt(part.strip()) for part in cell.split(SEPARATOR))), None)
@@ -301,7 +301,7 @@ def extensions() -> Cell:
     """Return the rule for the country extensions of a harmonised code: ``CC:extension|CC:extension``."""
 
     def parse(cell: str) -> list[dict[str, str]]:
-        found = [_EXTENSION.fullmatch(part) for part in parts(cell)]
+        found = [_EXTENSION.fullmatch(part) for part in _parts(cell)]
         if not all(found):
             raise Broken("Must be a 2-letter country and its extension, such as US:4050|CA:10.")
         return [{"country_id": entry[1].upper(), "extension": entry[2]} for entry in found if entry]
@@ -318,7 +318,7 @@ def refers(
     """
 
     def parse(cell: str) -> tuple[str, ...]:
-        return _each_once(parts(cell) if many else [_undamaged(cell)])
+        return _each_once(_parts(cell) if many else [_undamaged(cell)])
 
     rule = by + _SEVERAL[many]
     by_key = Refers(_REFERENCE[many], rule, parse, field, to, many, ids=ids, doubt=_always(doubt))
@@ -330,7 +330,7 @@ def refers_by_id(field: str, to: str, *, many: bool = False, doubt: str | None =
     identifier = whole(ID)
 
     def parse(cell: str) -> tuple[str, ...]:
-        return _each_once([str(identifier.parse(part)) for part in (parts(cell) if many else [cell])])
+        return _each_once([str(identifier.parse(part)) for part in (_parts(cell) if many else [cell])])
 
     rule = f"id of a {to} in the service{_SEVERAL[many]}"
     return Refers(_REFERENCE[many], rule, parse, field, to, many, by_id=True, doubt=_always(doubt))
@@ -429,7 +429,7 @@ def _each_once(keys: Sequence[str]) -> tuple[str, ...]:
     return tuple(keys)
 
 
-def parts(cell: str) -> list[str]:
+def _parts(cell: str) -> list[str]:
     """Return the entries of a list. Refuse empty entries."""
     parts = [part.strip() for part in cell.split(SEPARATOR)]
     if not all(parts):
