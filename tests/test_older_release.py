@@ -38,6 +38,7 @@ COMMANDS = [
     "explain tracking 1",
     "report --to report.html",
     "export shipments --to shipments.csv",
+    "export --all all",
     "forget 1 --yes",
     "forget --list",
     "backup backups",

@@ -62,13 +62,14 @@ class Column(Struct, frozen=True):
 
 
 class Relation(Struct, frozen=True):
-    """A table or a mart."""
+    """A table or a mart. ``keys`` are the columns that together identify a row."""
 
     schema: str
     name: str
     columns: tuple[Column, ...]
     comment: str
     create: str
+    keys: tuple[str, ...]
 
     @property
     def qualified(self) -> str:
@@ -104,7 +105,6 @@ class Table(Relation, frozen=True):
     rows with equal ``keys`` are the same object only if they do not contradict each other in ``same``.
     """
 
-    keys: tuple[str, ...]
     root: str
     root_key: str
     parent: str | None
@@ -223,14 +223,16 @@ def _names(listed: str) -> tuple[str, ...]:
 
 def mart_of(text: str, path: str) -> Mart:
     """Parse a mart from the text of its file. Raise ``ValueError``, with the path, if it creates no view or table."""
+    head = sql_files.headers(text)
     schema, name = _created(path, text)
     columns = tuple(Column(line["name"], "", line["comment"]) for line in _SELECTED.finditer(text))
     return Mart(
         schema=schema,
         name=name,
         columns=columns,
-        comment=_comment(sql_files.headers(text)),
+        comment=_comment(head),
         create=text,
+        keys=_names(head["keys"]),
         reads=frozenset(_READ_MART.findall(_COMMENT.sub("", text))) - {name},
     )
 

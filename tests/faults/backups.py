@@ -3,7 +3,7 @@
 from tests.faults.fault import Fault
 
 LOST = "the data folder is lost"
-ODD = "a folder of backups, a record in it or a file that `--to` names is not what it should be"
+ODD = "a folder of backups, a record in it or a file or folder that `--to` or `--all` names is not what it should be"
 KILLED = "a backup or a restore is killed"
 
 FAULTS = (

@@ -17,7 +17,6 @@ from wms_sync.settings import Settings
 COMMANDS: dict[str, tuple[str, ...]] = {
     # a command, and the files that it writes
     "report --to out/out.html": ("out.html",),
-    "export due_per_day --to out/out.xlsx": ("out.xlsx",),
     "export due_per_day --to out/out.csv": ("out.csv",),
     "export due_per_day --to out/out.parquet": ("out.parquet",),
     "dictionary --to out": ("dictionary.html", "sources.yml"),

@@ -4,7 +4,7 @@
 what                                                    suite  soak
 ======================================================  =====  ====
 kills at random moments, of all kinds of runs               1   170
-kills by name of the moment                                 7   all
+kills by name of the moment                                 8   all
 seeds of a service that changes during every read           1   300
 orders of versions that the clocks belie             20   500
 loads with damage, asked by themselves and as a whole        1   300

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from tests.changed_files import bloat
@@ -20,6 +21,7 @@ from tests.unpacked import files_holding
 from tests.upkeep.test_forget import MARK
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
+from wms_sync.catalogue import relations
 from wms_sync.master_data.apply import AHEAD_UNIQUE
 from wms_sync.state.ledger import State
 from wms_sync.targets.database import records
@@ -261,6 +263,34 @@ class Restore(Victim):
         installation.assert_coverage_is_true()
 
 
+@dataclass(frozen=True)
+class Export(Victim):
+    """An export of everything over an earlier one, which is in its place, or beside it if killed between two renames,
+    until the new one is."""
+
+    def begin(self, test: pytest.FixtureRequest, data: Path) -> Installation:
+        installation = super().begin(test, data)
+        installation.runs(*self.command(test, installation), exitcodes=(0,))
+        return installation
+
+    def command(self, test: pytest.FixtureRequest, installation: Installation) -> Command:
+        return ("export", "--all", str(installation.data.with_suffix(".export")))
+
+    def prove(self, test: pytest.FixtureRequest, installation: Installation, number: int) -> None:
+        _, _, folder = command = self.command(test, installation)
+        found = [Path(folder), *Path(folder).parent.glob(".wms-sync-export-*.earlier")]
+        self._assert_whole(next(path for path in found if path.exists()))
+        installation.runs(*command, exitcodes=(0,))
+        self._assert_whole(Path(folder))
+
+    def _assert_whole(self, folder: Path) -> None:
+        files = {relation.slug: folder / f"{relation.slug}.parquet" for relation in relations()}
+        exported = {slug: path for slug, path in files.items() if not slug.startswith("pii")}
+        assert set(folder.iterdir()) == {*exported.values()}
+        for path in exported.values():
+            duckdb.sql(f"select count(*) from read_parquet('{path}')").fetchone()
+
+
 RECORD = "WindowReader._read_on > WindowReader._land > StateStore.record_page > Guarded._transaction: before commit"
 INTEND = "Push._top_up > Push._intend > PushLedger.record > Guarded._transaction: before commit"
 SEND = "Connection.send > Connection._once > Connection._answered > Lane.send: after send"
@@ -289,6 +319,7 @@ VICTIMS = {
     "push of products": Push((Moment(SEND, 40),), lines=PRODUCTS),
     "forget": Forget((Moment(REWRITE),)),
     "backup": Backup((Moment("backup > write_whole > put_in_place: before replace", 2),)),
+    "export": Export((Moment("export_all > put_in_place: before replace"),)),
     "restore": Restore((Moment("restore > _swap > _replace_files: before rename", 2),)),
 }
 """``REWRITE``: what is recorded of a page is not yet what it is."""

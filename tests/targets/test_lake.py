@@ -39,7 +39,7 @@ from wms_sync.catalogue import quote, stored_tables
 from wms_sync.cli.runs import run_maintain
 from wms_sync.errors import SettingsError
 from wms_sync.reports.explain import explain
-from wms_sync.reports.export import export
+from wms_sync.reports.export import export, export_all
 from wms_sync.reports.findings import findings_of
 from wms_sync.reports.installation import last_checks
 from wms_sync.reports.reader import attach_statements, python_lines, reader_lines, role_statements
@@ -400,6 +400,7 @@ def test_reports_read_the_lake(first, tmp_path):
         [(shipment,)] = connection.execute("select min(id) from shipments").fetchall()
     assert explain(settings, first.store, str(shipment)).versions
     assert export(settings, "freshness", tmp_path / "freshness.csv").rows == 1
+    assert export_all(settings, tmp_path / "all").rows > FEW.shipments
     assert verify(settings).damaged == ()
 
 

@@ -337,19 +337,31 @@ def report(to: Path | None, force: bool) -> None:
 
 
 @main.command()
-@click.argument("relation", metavar="MART")
-@click.option("--to", type=FILE, required=True, help="The file to write: .xlsx, .csv or .parquet.")
+@click.argument("relation", metavar="[MART]", required=False)
+@click.option("--to", type=FILE, help="The file to write: .csv or .parquet.")
+@click.option("--timezone", help="Time zone of times in .csv; default: the * zone of WMS_WAREHOUSE_TIMEZONES.")
 @click.option(
-    "--timezone", help="Time zone of times in .xlsx and .csv; default: the * zone of WMS_WAREHOUSE_TIMEZONES."
+    "--all",
+    "folder",
+    metavar="DIR",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Instead of MART: the folder to write all tables and marts to, as .parquet; without schema pii.",
 )
 @FORCE
 @exits_with_code
-def export(relation: str, to: Path, timezone: str | None, force: bool) -> None:
-    """Write a mart or table to a .xlsx, .csv or .parquet file."""
+def export(relation: str | None, to: Path | None, timezone: str | None, folder: Path | None, force: bool) -> None:
+    """Write a mart or table to a .csv or .parquet file, or all of them to a folder."""
     from wms_sync.cli.views import export_lines
     from wms_sync.reports.export import export as written
+    from wms_sync.reports.export import export_all
 
-    say_lines(export_lines(written(Settings.load(), relation, to, timezone=timezone, force=force)))
+    if relation and to and not folder:
+        done = written(Settings.load(), relation, to, timezone=timezone, force=force)
+    elif folder and not (relation or to or timezone or force):
+        done = export_all(Settings.load(), folder)
+    else:
+        raise click.UsageError("Name a mart or table and the file for it with --to, or give --all DIR alone.")
+    say_lines(export_lines(done))
 
 
 @main.command()

@@ -55,7 +55,6 @@ SHOWN_DOUBTS = 20
 SHOWN_RUNS = 3
 OF_DOCTOR = {"note": "ok", "warning": "warn", "error": "fail"}
 """The doctor's word for each severity. Its notes report subjects without a problem."""
-CUT = ("value was longer than a cell can hold and was cut", "values were longer than a cell can hold and were cut")
 
 
 def read_lines(report: ReadReport) -> Iterator[str]:
@@ -294,9 +293,7 @@ def json_of(finding: Finding) -> dict[str, object]:
 def export_lines(done: Exported) -> Iterator[str]:
     """Yield the result of an export."""
     times = f"; times are local times of {done.timezone}" if done.timezone else ""
-    yield f"exported  {count_of(done.rows, 'row')} of {done.relation} to {done.path}{times}"
-    if done.cut:
-        yield f"          {count_of(done.cut, *CUT)}"
+    yield f"exported  {count_of(done.rows, 'row')} of {done.what} to {done.path}{times}"
     if done.is_personal:
         yield "          the file contains personal data: `wms-sync forget` does not clean it"
 

@@ -77,11 +77,6 @@ class Described(Struct, frozen=True, dict=True):
         """Return the header of the relation's SQL file: grain, keys, source, notes."""
         return sql_files.headers(self.relation.create)
 
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """Return the columns that together identify a row."""
-        return tuple(key.strip() for key in self.head["keys"].split(","))
-
     @cached_property
     def references(self) -> tuple[Reference, ...]:
         """Return the references of the relation's columns, parsed from the comments of the columns."""
@@ -191,13 +186,13 @@ class Dictionary:
 
     def _tests(self, described: Described, column: Column) -> Iterator[str | dict[str, Any]]:
         """Yield dbt's tests for a column that is a key or a reference."""
-        if column.name in described.keys:
+        if column.name in described.relation.keys:
             yield "not_null"
-        if described.keys == (column.name,):
+        if described.relation.keys == (column.name,):
             yield "unique"
         named = {other.name: other for other in self.relations}
         reference = described.refers(column)
-        if reference and reference.to in named and named[reference.to].keys == (reference.to_column,):
+        if reference and reference.to in named and named[reference.to].relation.keys == (reference.to_column,):
             to = named[reference.to].relation
             arguments = {"to": f"source('{_source(to.schema)}', '{to.name}')", "field": reference.to_column}
             severity = "error" if reference.is_part else "warn"  # the service may leave out other objects

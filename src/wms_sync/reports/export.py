@@ -1,289 +1,177 @@
-"""Export a mart or table to a file for a spreadsheet or another program.
+"""Export tables and marts as files for a spreadsheet or another program, with DuckDB's ``COPY``, ordered by key.
 
-``.xlsx`` and ``.csv`` contain local times of one time zone, because spreadsheets do not support time zones; lists and
-structures become JSON. ``.parquet`` keeps every type. No spreadsheet runs a value as a formula: text cells in ``.xlsx``
-have the type text, and ``.csv`` has an apostrophe before text that begins like a formula.
+``.parquet`` keeps every type. ``.csv`` contains local times of one time zone, because spreadsheets do not support time
+zones, and an apostrophe before text that a spreadsheet would run as a formula.
 """
 
 from __future__ import annotations
 
-import csv
-import os
-import secrets
-import tempfile
-import zipfile
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from datetime import date, datetime
-from decimal import Decimal
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from tempfile import TemporaryDirectory
 
 import duckdb
 from msgspec import Struct
 
 from wms_sync import sql_files
-from wms_sync.catalogue import literal, quote
+from wms_sync.catalogue import Relation, literal, marts, quote, relations
 from wms_sync.errors import WmsSyncError
-from wms_sync.grammar import count_of
-from wms_sync.reports.output import refuse_output
+from wms_sync.reports.output import OutputRefused, is_marked, refuse_kept, refuse_output
 from wms_sync.settings import Settings
 from wms_sync.state.engine import refuse_older
-from wms_sync.storage.durable import accessing, put_in_place, sync_file
-from wms_sync.targets.database import TableColumns, relations_in
+from wms_sync.storage.durable import accessing, put_in_place, sync, sync_file
+from wms_sync.targets.database import Session
 from wms_sync.targets.target import target_of
 from wms_sync.timezones import checked_zone
 
-if TYPE_CHECKING:
-    from xlsxwriter.format import Format
-    from xlsxwriter.worksheet import Worksheet
-
-KINDS = (".xlsx", ".csv", ".parquet")
+CSV, PARQUET = ".csv", ".parquet"
 PERSONAL = "pii"
 MARK_KEY, MARK = "written_by", "wms-sync export"
-"""The mark in the metadata of a workbook and of a Parquet file."""
-MOST_ROWS = 1_048_575
-"""The maximum number of rows of a sheet below its header."""
-MOST_CHARACTERS = 32_767
-"""The maximum number of characters in a cell."""
-MOST_DIGITS = 15
-"""The maximum number of digits of a number that Excel keeps."""
-FIRST_YEAR = 1900
-"""The first year of Excel's dates."""
-BATCH = 5000
-WIDEST = 40
+"""The mark in the metadata of a Parquet file."""
+BYTE_ORDER_MARK = "\ufeff"
+"""The first character of a ``.csv`` file: without it Excel takes UTF-8 for the encoding of the system."""
 
 
 class ExportError(WmsSyncError):
-    """The relation cannot be exported to this file. An existing file of that name is unchanged."""
+    """Nothing was exported. An existing file or folder of that name is unchanged."""
 
     exit_code = 2
 
 
 class Exported(Struct, frozen=True):
-    """The result of an export. ``timezone`` is the zone of its times; None for ``.parquet``, which keeps UTC.
+    """The result of an export: ``what`` was written to ``path``, and the number of rows.
 
-    ``cut`` is the number of values that were cut because they are longer than a cell can be. ``is_personal``: the file
+    ``timezone`` is the zone of the times in ``.csv``; None for ``.parquet``, which keeps UTC. ``is_personal``: the file
     contains personal data of orders.
     """
 
-    relation: str
+    what: str
     path: Path
     rows: int
-    timezone: str | None
-    cut: int
-    is_personal: bool
-
-
-class _Exportable(Struct, frozen=True):
-    schema: str
-    name: str
-    comment: str | None
-    columns: TableColumns
-
-    @property
-    def full_name(self) -> str:
-        return f"{self.schema}.{self.name}"
-
-    @property
-    def qualified(self) -> str:
-        return f"{quote(self.schema)}.{quote(self.name)}"
-
-    def query(self, expressions: Iterable[str]) -> str:
-        return f"select {', '.join(expressions)} from {self.qualified}"
+    timezone: str | None = None
+    is_personal: bool = False
 
 
 def export(settings: Settings, name: str, to: Path, *, timezone: str | None = None, force: bool = False) -> Exported:
     """Write a mart or table, named with or without its schema, to a file; the suffix of ``to`` selects the format.
 
-    ``timezone`` is the zone of the times in ``.xlsx`` and ``.csv``; the default is the ``*`` zone of
-    ``WMS_WAREHOUSE_TIMEZONES``. Once complete, the file replaces an earlier export of the same name, or with ``force``
-    any file. Only the owner of the file can read it. Raise ``ExportError`` or ``OutputRefused``.
+    ``timezone`` is the zone of the times in ``.csv``; the default is the ``*`` zone of ``WMS_WAREHOUSE_TIMEZONES``.
+    Once complete, the file replaces an earlier export of the same name, or with ``force`` any file. Only the owner of
+    the file can read it. Raise ``ExportError`` or ``OutputRefused``.
     """
     kind = to.suffix.lower()
-    if kind not in KINDS:
-        raise ExportError(f"{to} has no known format: end the name with one of {', '.join(KINDS)}.")
+    if kind not in (CSV, PARQUET):
+        raise ExportError(f"{to} has no known format: end the name with {CSV} or {PARQUET}.")
+    relation = _named(name)
+    try:
+        zone = checked_zone(timezone or settings.timezones.default) if kind == CSV else None
+    except ValueError as error:
+        raise ExportError(f"{timezone} {error}.") from None
+    is_ours = _is_marked if kind == PARQUET else partial(is_marked, mark=f"{_header(relation)}\n")
+    refuse_output(settings, to, is_ours, force=force)
+    with _published(settings, to) as (connection, beside):
+        rows = _copied(connection, relation, beside / to.name, zone)
+        put_in_place(beside / to.name, to)
+    return Exported(relation.title, to, rows, zone, relation.schema == PERSONAL)
+
+
+def export_all(settings: Settings, folder: Path) -> Exported:
+    """Write every table and mart, except those of schema ``pii``, to a Parquet file in a folder.
+
+    Once complete, the folder replaces the folder of an earlier export, which stays if the export fails or is killed.
+    Raise ``ExportError``, or ``OutputRefused`` for a folder with other files.
+    """
+    folder = folder.resolve()
+    refuse_kept(settings, folder)
+    if folder.exists() and not all(map(_is_marked, folder.iterdir())):
+        raise OutputRefused(
+            f"{folder} is not written: it has files that `wms-sync export --all` did not write. Nothing was changed. "
+            "Name another folder."
+        )
+    exported = [relation for relation in relations() if relation.schema != PERSONAL]
+    with _published(settings, folder) as (connection, beside):
+        whole = beside / "whole"
+        whole.mkdir()
+        rows = sum(_copied(connection, relation, whole / f"{relation.slug}{PARQUET}") for relation in exported)
+        sync(whole)
+        folder.mkdir(exist_ok=True)
+        earlier = folder.rename(beside.with_suffix(".earlier"))  # a rename replaces no folder with files
+        put_in_place(whole, folder)
+        shutil.rmtree(earlier)
+    return Exported(f"{len(exported)} tables and marts", folder, rows)
+
+
+def _named(name: str) -> Relation:
+    found = [relation for relation in relations() if name.lower() in (relation.name, ".".join(relation.place))]
+    if not found:
+        listed = ", ".join(sorted(mart.name for mart in marts() if mart.schema == "marts"))
+        raise ExportError(f"There is no mart or table {name}. The marts are {listed}; `show all tables` lists all.")
+    return min(found, key=lambda relation: relation.schema != "main")  # as in SQL without a schema
+
+
+def _header(relation: Relation) -> str:
+    """Return the first line of a ``.csv`` file, which is the mark of an export, too."""
+    return BYTE_ORDER_MARK + ",".join(relation.column_names)
+
+
+def _is_marked(path: Path) -> bool:
+    """Return whether the file is a Parquet file with the mark of an export."""
+    try:
+        with duckdb.connect() as connection:
+            marked = {"file": str(path), "key": MARK_KEY, "value": MARK}
+            return connection.execute(sql_files.read("queries/parquet_is_marked.sql"), marked).fetchall() == [(True,)]
+    except duckdb.Error:  # a folder, or a file of a different format
+        return False
+
+
+@contextmanager
+def _published(settings: Settings, path: Path) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
+    """Open the published tables in one transaction, so that all files are of one load.
+
+    Yield the connection and a private folder next to ``path``, on the same file system, which is deleted at the end.
+    """
     refuse_older(settings.database_url)
     target = target_of(settings)
     if not target.is_published:
         raise ExportError("Nothing can be exported: nothing is published yet. Run `wms-sync sync` first.")
-    try:
-        zone = None if kind == ".parquet" else checked_zone(timezone or settings.timezones.default)
-    except ValueError as error:
-        raise ExportError(f"{timezone} {error}.") from None
-    with target.published() as connection:
-        relation = _named(connection, name)
-        refuse_output(settings, to, lambda there: _is_export(there, kind, relation), force=force)
-        with _replacing(to) as path:
-            rows, cut = _write_file(connection, relation, kind, path, str(zone), to)
-    return Exported(relation.full_name, to, rows, zone, cut, relation.schema == PERSONAL)
-
-
-def _is_export(path: Path, kind: str, relation: _Exportable) -> bool:
-    """Return whether an earlier export wrote the file: it has the mark or, in ``.csv``, the header of the relation."""
-    try:
-        if kind == ".csv":
-            with path.open(encoding="utf-8", newline="") as file:
-                return next(csv.reader(file), None) == list(relation.columns)
-        if kind == ".xlsx":
-            with zipfile.ZipFile(path) as book:
-                return MARK.encode() in book.read("docProps/core.xml")
-        with duckdb.connect() as connection:
-            marked = {"file": str(path), "key": MARK_KEY, "value": MARK}
-            row = connection.execute(sql_files.read("queries/parquet_is_marked.sql"), marked).fetchone()
-            return bool(row and row[0])
-    except (ValueError, csv.Error, zipfile.BadZipFile, KeyError, duckdb.Error):  # a file of a different format
-        return False
-
-
-def _write_file(
-    connection: duckdb.DuckDBPyConnection, relation: _Exportable, kind: str, path: Path, zone: str, to: Path
-) -> tuple[int, int]:
-    """Write the rows; return the number of rows, and the number of values that were cut."""
-    if kind == ".xlsx":
-        return _write_workbook(connection, relation, path, zone, to)
-    if kind == ".parquet":
-        marked = f"kv_metadata {{{MARK_KEY}: {literal(MARK)}}}"
-        return _copied(connection, relation.query(["*"]), path, f"format parquet, compression zstd, {marked}"), 0
-    expressions = [
-        _without_formula(name, type_, _plain(name, type_, zone)) for name, (type_, _) in relation.columns.items()
-    ]
-    return _copied(connection, relation.query(expressions), path, "format csv, header"), 0
-
-
-@contextmanager
-def _replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary path. After the block, rename the file there to ``path``, or delete it if the block failed."""
-    if not path.absolute().parent.is_dir():
+    if not path.parent.is_dir():
         raise ExportError(f"{path} cannot be written: its folder does not exist.")
-    temporary = path.with_name(f".{secrets.token_hex(4)}-{path.name}")
-    with accessing(path):
+    with target.published(memory_limit=settings.memory_limit) as connection, Session(connection).transaction():
         try:
-            yield temporary
-            sync_file(temporary)
-            put_in_place(temporary, path)
-        except duckdb.IOException as error:  # no room, or no right to write; accessing handles an OSError
+            with accessing(path), TemporaryDirectory(prefix=".wms-sync-export-", dir=path.parent) as beside:
+                yield connection, Path(beside)
+        except (duckdb.Error, FileNotFoundError) as error:  # accessing handles any other OSError
             raise ExportError(f"{path} cannot be written: {error}") from None
-        except BaseException:
-            with suppress(OSError):
-                os.truncate(temporary, 0)  # or a workbook's archive reports another error on a full disk when it ends
-            raise
-        finally:
-            temporary.unlink(missing_ok=True)
 
 
-def _named(connection: duckdb.DuckDBPyConnection, name: str) -> _Exportable:
-    found = relations_in(connection)
-    meant = [place for place in found if name.lower() in (place[1], ".".join(place))]
-    meant = [place for place in meant if place[0] == "main"] or meant  # as in SQL without a schema
-    if len(meant) > 1:
-        raise ExportError(f"{name} may be {' or '.join(map('.'.join, meant))}: name the schema, too.")
-    if not meant:
-        marts = ", ".join(relation for schema, relation in found if schema == "marts")
-        raise ExportError(f"There is no mart or table {name}. The marts are {marts}; `show all tables` lists the rest.")
-    [place] = meant
-    return _Exportable(*place, found[place].comment, found[place].columns)
-
-
-def _plain(name: str, kind: str, zone: str) -> str:
-    """Return an expression that turns a column into values that a spreadsheet can store."""
-    value = quote(name)
-    if kind == "TIMESTAMP WITH TIME ZONE":
-        return f"{value} at time zone {literal(zone)} as {value}"
-    if kind.endswith("]") or kind.startswith(("STRUCT", "MAP")):
-        return f"to_json({value})::varchar as {value}"
-    return value
-
-
-def _without_formula(name: str, kind: str, expression: str) -> str:
-    if kind != "VARCHAR":
-        return expression
-    value = quote(name)
-    return f"regexp_replace({value}, '^([=+@\\t\\r-])', '''\\1') as {value}"
-
-
-def _copied(connection: duckdb.DuckDBPyConnection, query: str, path: Path, options: str) -> int:
+def _copied(connection: duckdb.DuckDBPyConnection, relation: Relation, path: Path, zone: str | None = None) -> int:
+    """Write the rows, ordered by key, and return their number; ``zone`` is the zone of the times in ``.csv``."""
+    columns, options = "*", f"format parquet, compression zstd, kv_metadata {{{MARK_KEY}: {literal(MARK)}}}"
+    if zone is not None:
+        columns, options = _columns(connection, relation, zone), "format csv, header"
+    keys = ", ".join(f"relation.{quote(key)}" for key in relation.keys)
+    query = f"select {columns} from {relation.qualified} as relation order by {keys}"
     row = connection.execute(f"copy ({query}) to {literal(str(path))} ({options})").fetchone()
+    sync_file(path)
     return int(row[0]) if row else 0
 
 
-def _write_workbook(
-    connection: duckdb.DuckDBPyConnection, relation: _Exportable, path: Path, zone: str, to: Path
-) -> tuple[int, int]:
-    """Write a sheet with the rows and a sheet that explains the columns.
-
-    Return the number of rows, and the number of values that were cut.
-    """
-    import xlsxwriter  # only needed here
-
-    counted = connection.execute(f"select count(*) from {relation.qualified}").fetchone()
-    if counted is not None and counted[0] > MOST_ROWS:
-        raise ExportError(
-            f"{relation.full_name} has {count_of(counted[0], 'row')}, but a sheet has room for {MOST_ROWS:,}. Export "
-            "to .csv or .parquet."
-        )
-    rows = connection.execute(relation.query(_plain(name, kind, zone) for name, (kind, _) in relation.columns.items()))
-    with _naming_file(to), xlsxwriter.Workbook(path, {"constant_memory": True}) as book:
-        book.set_properties({"comments": MARK})
-        bold = book.add_format({"bold": True})
-        formats = {
-            datetime: book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"}),
-            date: book.add_format({"num_format": "yyyy-mm-dd"}),
-        }
-        sheet = book.add_worksheet(relation.name[:31])
-        sheet.freeze_panes(1, 0)
-        for at, column in enumerate(relation.columns):
-            sheet.set_column(at, at, min(WIDEST, max(12, len(column) + 2)))
-            sheet.write_string(0, at, column, bold)
-        written = cut = 0
-        while batch := rows.fetchmany(BATCH):
-            for row in batch:
-                written += 1
-                cut += sum(_write(sheet, written, at, value, formats) for at, value in enumerate(row))
-        sheet.autofilter(0, 0, written, len(relation.columns) - 1)
-        about = book.add_worksheet("columns")
-        about.set_column(0, 0, WIDEST)
-        about.set_column(1, 1, 3 * WIDEST)
-        about.write_string(0, 0, relation.full_name, bold)
-        about.write_string(0, 1, f"{relation.comment or ''} Times are local times of {zone}.".strip())
-        for number, (column, (_, comment)) in enumerate(relation.columns.items(), start=2):
-            about.write_string(number, 0, column)
-            about.write_string(number, 1, comment or "")
-    return written, cut
+def _columns(connection: duckdb.DuckDBPyConnection, relation: Relation, zone: str) -> str:
+    """Return the columns of a ``.csv`` file, named as its header."""
+    found = connection.sql(f"from {relation.qualified}")
+    kinds = dict(zip(found.columns, map(str, found.types), strict=True))
+    shown = zip(relation.column_names, _header(relation).split(","), strict=True)
+    return ", ".join(f"{_plain(name, kinds.get(name), zone)} as {quote(title)}" for name, title in shown)
 
 
-@contextmanager
-def _naming_file(path: Path) -> Iterator[None]:
-    """Raise ``ExportError`` if there is no room for the workbook, at its path or in the temporary folder."""
-    from xlsxwriter.exceptions import FileCreateError
-
-    try:
-        yield
-    except (FileCreateError, OSError) as error:
-        raise ExportError(
-            f"{path} cannot be written: {error}. Its folder and the temporary folder {tempfile.gettempdir()} (TMPDIR) "
-            "both need room for the file."
-        ) from None
-
-
-def _write(sheet: Worksheet, row: int, at: int, value: object, formats: Mapping[type[date], Format]) -> bool:
-    """Write a value with its type; return whether the value was cut."""
-    if value is None:
-        return False
-    if isinstance(value, bool):
-        sheet.write_boolean(row, at, value)
-    elif isinstance(value, (int, float, Decimal)) and _keeps_digits(value):
-        sheet.write_number(row, at, value)
-    elif isinstance(value, date) and value.year >= FIRST_YEAR:
-        sheet.write_datetime(row, at, value, formats[datetime if isinstance(value, datetime) else date])
-    else:
-        text = str(value)
-        sheet.write_string(row, at, text[:MOST_CHARACTERS])
-        return len(text) > MOST_CHARACTERS
-    return False
-
-
-def _keeps_digits(value: float | Decimal) -> bool:
-    if isinstance(value, float):
-        return abs(value) < float("inf")  # Excel has neither infinity nor NaN
-    return len(Decimal(value).normalize().as_tuple().digits) <= MOST_DIGITS
+def _plain(name: str, kind: str | None, zone: str) -> str:
+    """Return an expression for the values of a column in ``.csv``."""
+    value = f"relation.{quote(name)}"
+    if kind == "TIMESTAMP WITH TIME ZONE":
+        return f"{value} at time zone {literal(zone)}"
+    if kind == "VARCHAR":
+        return f"regexp_replace({value}, '^([=+@\\t\\r-])', '''\\1')"
+    return value

@@ -27,12 +27,7 @@ def refuse_output(settings: Settings, path: Path, is_ours: Callable[[Path], bool
 
     With ``force``, allow any file outside the data folder to be replaced.
     """
-    there = path.resolve()
-    for kept in _kept(settings):
-        if there.is_relative_to(kept):
-            raise OutputRefused(
-                f"{path} is not written: {kept} belongs to wms-sync. Nothing was changed. Name a file elsewhere."
-            )
+    refuse_kept(settings, path)
     if not path.exists() or (force and path.is_file()):
         return
     if not path.is_file():
@@ -42,6 +37,16 @@ def refuse_output(settings: Settings, path: Path, is_ours: Callable[[Path], bool
             f"{path} is not written: it exists, and it does not look like a file of this command. Nothing was "
             "changed. Name another file, or replace this file with --force."
         )
+
+
+def refuse_kept(settings: Settings, path: Path) -> None:
+    """Raise ``OutputRefused`` for a path that leads into the data folder, or to the state store."""
+    there = path.resolve()
+    for kept in _kept(settings):
+        if there.is_relative_to(kept):
+            raise OutputRefused(
+                f"{path} is not written: {kept} belongs to wms-sync. Nothing was changed. Name a place elsewhere."
+            )
 
 
 def is_marked(path: Path, mark: str) -> bool:
