@@ -13,6 +13,5 @@ create table ops.loads (
     records bigint not null, -- Number of shipments on those pages.
     quarantined bigint not null, -- Number of values and records of the window that did not fit their type, and of stubs; see ops.quarantine.
     rows_flattened bigint not null, -- Number of rows that the pages were flattened into, in all tables.
-    loaded_at timestamptz not null, -- When the window was merged (UTC, by this machine's clock).
-    listed_at timestamptz -- Time of the list in parquet/_loads that names the window (UTC), for a data warehouse that loads the Parquet files; null until then.
+    loaded_at timestamptz not null -- When the window was merged (UTC, by this machine's clock).
 )

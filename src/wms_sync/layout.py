@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
 from pathlib import Path
 
 from msgspec import Struct
@@ -13,8 +12,6 @@ from wms_sync.storage.files import Files, FolderFiles, unmarked
 RAW = "raw/shipments"
 PARQUET = "parquet"
 FLATTENED = f"{PARQUET}/_windows"
-LOADS = f"{PARQUET}/_loads"
-"""The folder with a file for each load: a list of the load's Parquet files, for data warehouses that load them."""
 FORGOTTEN = "forgotten-orders.json"
 CLOCKS = "clocks.json"
 KEPT_IN_BACKUPS = (FORGOTTEN, CLOCKS)
@@ -252,11 +249,6 @@ def parquet_key(slug: str, name: str) -> str:
 def flattened_key(window_id: str) -> str:
     """Return the key of the list of a window's Parquet files."""
     return f"{FLATTENED}/{window_id}.json"
-
-
-def load_list_key(listed_at: datetime) -> str:
-    """Return the key of the list of a load's files. The keys sort by time."""
-    return f"{LOADS}/{listed_at.astimezone(UTC):%Y%m%dT%H%M%S%fZ}.json"
 
 
 def name_of(key: str) -> str:

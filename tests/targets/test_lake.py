@@ -73,7 +73,7 @@ from wms_sync.upkeep.recovery import begin, recover
 from wms_sync.upkeep.restore import DataFolderInUse, restore
 from wms_sync.upkeep.verify import verify
 
-OF_THE_LOAD = {"loaded_at", "whole_at", "run_id", "load_run_id", "hours_behind", "listed_at"}
+OF_THE_LOAD = {"loaded_at", "whole_at", "run_id", "load_run_id", "hours_behind"}
 """When and by whom it was loaded."""
 OF_THE_LAST_LOAD = {"ops_latest_load", "ops_checks", "ops_loads"}
 HOUR = 3600
@@ -268,7 +268,7 @@ def test_maintenance_leaves_few_files_and_spares_open_readers(lake, capsys):
         return bool(ticked.run_requests)
 
     with closing(opened_for_writing(settings, lake.store.turn)) as connection:  # as a small load
-        connection.execute("insert into ops.loads select * replace ('another' as window_id) from ops.loads limit 1")
+        connection.execute("insert into ops.windows select * replace ('another' as id) from ops.windows limit 1")
         connection.execute("update orders set status = status where id % 9 = 0")
     gathered = target.loads_gathered
     assert (is_requested(gathered + 1), is_requested(gathered)) == (False, True)

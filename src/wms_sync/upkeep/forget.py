@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from wms_sync import sql_files
 from wms_sync.catalogue import Table, literal, quote
 from wms_sync.grammar import count_of
-from wms_sync.layout import LOADS, Layout, name_of, raw_key, spill, suffix_of
+from wms_sync.layout import Layout, name_of, raw_key, spill, suffix_of
 from wms_sync.privacy.scrub import without_orders
 from wms_sync.service.body import packed
 from wms_sync.shipments.flatten.page import UNKNOWN_KEY, PageDamagedError, RecordDamagedError, unpacked_page
@@ -184,8 +184,6 @@ def _clean_parquet(layout: Layout, store: StateStore, connection: duckdb.DuckDBP
     counted: dict[str, dict[str, int]] = {}
     for table in concerned_tables():
         holding = _holding(layout, connection, table)
-        if holding:  # before a file changes: the next load lists all files again
-            layout.files.delete(turn, LOADS)
         for key in holding:
             _clean_file(turn, layout, connection, table, key)
         rewritten += len(holding)

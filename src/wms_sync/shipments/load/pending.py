@@ -14,7 +14,6 @@ from wms_sync.grammar import count_of
 from wms_sync.layout import PARQUET
 from wms_sync.shipments.flatten.window import FlattenedWindow, WindowGroup, flattened_window
 from wms_sync.shipments.load.audits import compare, is_new_slice, mark_missing, record_shown, write_audits
-from wms_sync.shipments.load.lists import LoadLists
 from wms_sync.shipments.load.merge import Merger
 from wms_sync.shipments.load.mirrors import write_latest_load, write_push_ledger, write_timezones
 from wms_sync.shipments.load.omitted import Omitted, omitted_by_window, record_omitted
@@ -34,8 +33,8 @@ class PendingWindows:
 
     Call ``merge_next`` until ``is_complete``, each time in a new session. Then ``merged`` are the merged windows, and
     ``rows`` counts their rows by table, except those of the slices in ``compared``. Once the tables are published,
-    ``landed`` are the windows that the state store may record as loaded, and ``lists`` can be written. With
-    ``most``, only the first windows up to that number of records are merged; ``later`` are the remaining windows.
+    ``landed`` are the windows that the state store may record as loaded. With ``most``, only the first windows up to
+    that number of records are merged; ``later`` are the remaining windows.
     """
 
     def __init__(self, run: Run, most: int | None = None) -> None:
@@ -46,7 +45,6 @@ class PendingWindows:
         self.quarantined = self.drift = 0
         self.landed: list[str] = []
         self.later: frozenset[str] = frozenset()
-        self.lists = LoadLists(run)
         self._run = run
         self._layout = run.layout
         self._most = most
@@ -120,7 +118,6 @@ class PendingWindows:
         write_timezones(connection, settings.timezones)
         write_forgotten(connection, store.forgotten())
         write_latest_load(connection, settings, store, self._run.id, self.later)
-        self.lists.note(connection, audits)
 
     def audits_of(self, audits: Audits) -> tuple[Audit, ...]:
         """Return the audits of the compared slices, with their results."""

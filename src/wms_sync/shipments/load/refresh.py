@@ -181,7 +181,6 @@ class Refresh:
         if checked.accepted:
             note_published(self._store, self._target, size)
             self._store.mark_loaded(pending.landed)
-            pending.lists.write()
             drop_old_pages(self._run)
         return RefreshReport(
             windows=tuple(pending.merged),

@@ -114,8 +114,11 @@ class LakeCatalogue(Opened):
             return _readers(connection) if _is_there(connection) else ()
 
     def loads_gathered(self) -> int:
-        """Return the number of loads since files were last merged: each load adds one file to ``ops.loads``."""
-        place = table("ops_loads").place
+        """Return the number of loads since files were last merged.
+
+        Each load adds one file to ``ops.windows``, however many windows it merges; to ``ops.loads`` it adds one each.
+        """
+        place = table("ops_windows").place
         found = (table.data_files for table in self.tables() if (table.schema_name, table.table_name) == place)
         return max(0, next(found, 0) - 1)
 

@@ -1,1 +1,0 @@
-{{ landed('ops_quarantine') }}

@@ -1,1 +1,0 @@
-{{ landed('order_address_candidates') }}

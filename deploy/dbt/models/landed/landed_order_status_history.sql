@@ -1,1 +1,0 @@
-{{ landed('order_status_history') }}

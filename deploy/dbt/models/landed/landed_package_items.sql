@@ -1,1 +1,0 @@
-{{ landed('package_items') }}

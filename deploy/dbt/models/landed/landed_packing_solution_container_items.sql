@@ -1,1 +1,0 @@
-{{ landed('packing_solution_container_items') }}

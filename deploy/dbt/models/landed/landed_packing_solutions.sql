@@ -1,1 +1,0 @@
-{{ landed('packing_solutions') }}

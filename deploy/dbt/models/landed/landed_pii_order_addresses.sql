@@ -1,1 +1,0 @@
-{{ landed('pii_order_addresses') }}

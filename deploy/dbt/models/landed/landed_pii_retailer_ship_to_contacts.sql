@@ -1,1 +1,0 @@
-{{ landed('pii_retailer_ship_to_contacts') }}

@@ -1,1 +1,0 @@
-{{ landed('retailer_ship_to_locations') }}

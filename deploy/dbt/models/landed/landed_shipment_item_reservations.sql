@@ -1,1 +1,0 @@
-{{ landed('shipment_item_reservations') }}

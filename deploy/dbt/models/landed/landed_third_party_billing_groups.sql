@@ -1,1 +1,0 @@
-{{ landed('third_party_billing_groups') }}

@@ -1,1 +1,0 @@
-{{ newer_wins('brands', root='brands') }}

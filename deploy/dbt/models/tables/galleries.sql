@@ -1,1 +1,0 @@
-{{ newer_wins('galleries', root='galleries') }}

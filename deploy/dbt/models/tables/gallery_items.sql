@@ -1,1 +1,0 @@
-{{ newer_wins('gallery_items', root='galleries') }}

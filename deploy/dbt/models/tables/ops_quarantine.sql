@@ -1,2 +1,0 @@
-select * exclude (_listed_at)
-from {{ ref('landed_ops_quarantine') }}

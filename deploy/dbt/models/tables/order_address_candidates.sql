@@ -1,1 +1,0 @@
-{{ newer_wins('order_address_candidates', root='orders') }}

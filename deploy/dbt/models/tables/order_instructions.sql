@@ -1,1 +1,0 @@
-{{ newer_wins('order_instructions', root='orders') }}

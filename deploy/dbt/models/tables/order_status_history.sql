@@ -1,1 +1,0 @@
-{{ newer_wins('order_status_history', root='orders') }}

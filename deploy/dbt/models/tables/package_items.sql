@@ -1,2 +1,0 @@
--- depends_on: {{ ref('packages') }}
-{{ newer_wins('package_items', root='shipments') }}

@@ -1,1 +1,0 @@
-{{ newer_wins('packing_solutions', root='shipments') }}

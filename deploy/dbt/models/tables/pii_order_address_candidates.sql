@@ -1,1 +1,0 @@
-{{ newer_wins('pii_order_address_candidates', root='orders') }}

@@ -1,1 +1,0 @@
-{{ newer_wins('shipment_items', root='shipments') }}

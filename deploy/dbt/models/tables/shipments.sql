@@ -1,1 +1,0 @@
-{{ newer_wins('shipments', root='shipments') }}

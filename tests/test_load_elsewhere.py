@@ -1,0 +1,58 @@
+"""Load elsewhere as a test: the examples of the page run as they stand there, and give the published tables."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+import duckdb
+from click.testing import CliRunner
+
+from tests.oracle import differing_rows
+from tests.test_docs import DOCS, blocks
+from tests.test_sync import first_synced, synced
+from wms_sync.catalogue import table, tables
+from wms_sync.cli.main import main
+
+PAGE = DOCS / "how-to" / "load-elsewhere.md"
+DERIVED = {"_missing_since", "timezone"}
+"""Columns that the load fills."""
+
+
+def test_the_examples_give_the_published_tables(bench, sandbox, tmp_path, monkeypatch):
+    first_synced(bench, sandbox)
+    sandbox.sandbox.advance(seconds=7200, changed=40, new=5, packages_removed=12, orders=20)
+    sandbox.sandbox.advance(seconds=60)
+    synced(bench)
+    monkeypatch.chdir(tmp_path)
+    [command] = blocks(PAGE, "sh")
+    assert CliRunner().invoke(main, shlex.split(command)[1:]).exit_code == 0
+    [newest] = blocks(PAGE, "sql")
+    Path("newest.sql").write_text(newest)
+    examples = [*blocks(PAGE, "python")]
+    assert len(examples) == 4
+    with duckdb.connect() as connection:
+        connection.execute("set timezone = 'UTC'; attach 'data/analytics.duckdb' as published (read_only)")
+
+        def assert_published(slug: str, rows: str) -> None:
+            columns = ", ".join(name for name in table(slug).column_names if name not in DERIVED)
+            there = f"select {columns} from published.{slug}"
+            assert differing_rows(connection, f"select {columns} from ({rows})", there) == 0, slug
+
+        for example in examples:
+            names: dict[str, Any] = {}
+            exec(compile(example, str(PAGE), "exec"), names)
+            slug, name = ("order_items", "newest") if "newest" in names else ("orders", "orders")
+            connection.register("loaded", names[name])
+            assert_published(slug, "from loaded")
+
+        for stored in (found for found in tables() if found.schema == "main"):
+            files = f"data/parquet/{stored.slug}/*.parquet"
+            connection.execute(f"create view {stored.slug} as from read_parquet('{files}')")
+        for stored in (found for found in tables() if found.schema == "main"):
+            query = newest.replace("order_items", stored.slug).replace("from orders", f"from {stored.root}")
+            query = query.replace("part.order_id", f"part.{stored.root_key}")
+            if table(stored.root).newer is None:
+                query = query.replace("coalesce(updated_at, _extracted_at)", "_extracted_at")
+            assert_published(stored.slug, query)
