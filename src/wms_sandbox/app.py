@@ -61,7 +61,6 @@ class ServedRequest:
     path: str
     query: str
     status: int
-    user_agent: str
 
 
 class Sandbox:
@@ -157,8 +156,8 @@ class Sandbox:
         date = now if self.redate is None else self.redate(now)
         if date is not None:
             response.headers["Date"] = format_datetime(date, usegmt=True)
-        url, agent = request.url, request.headers.get("user-agent", "")
-        self.requests.append(ServedRequest(request.method, url.path, url.query, response.status_code, agent))
+        url = request.url
+        self.requests.append(ServedRequest(request.method, url.path, url.query, response.status_code))
         await response(scope, receive, send)
 
     async def _answer(self, request: Request) -> Response:
