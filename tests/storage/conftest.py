@@ -38,31 +38,25 @@ def served(answer: Callable[..., Iterable[bytes]]) -> Iterator[str]:
 
 
 class Wire:
-    """What leads to an S3 server, unless it is ``cut``: then each request ends without an answer."""
+    """What leads to an S3 server, unless it ``is_cut``: then each request ends without an answer."""
 
     def __init__(self) -> None:
         from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 
         self.address = ""
-        self._is_cut = False
+        self.is_cut = False
         self._moto = DomainDispatcherApplication(create_backend_app)
 
     def answer(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        if self._is_cut:
+        if self.is_cut:
             environ["werkzeug.socket"].shutdown(socket.SHUT_RDWR)
             raise ConnectionResetError
         answered: Iterable[bytes] = self._moto(environ, start_response)
         return answered
 
-    def cut(self) -> None:
-        self._is_cut = True
 
-    def mend(self) -> None:
-        self._is_cut = False
-
-
-@contextmanager
-def s3_server() -> Iterator[Wire]:
+@pytest.fixture(scope="session")
+def s3() -> Iterator[Wire]:
     """A wire to an S3 server that has the bucket ``wms``, and ``kept``, which keeps versions."""
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     wire = Wire()
@@ -127,18 +121,12 @@ def _check_keys_after(wire: Wire, requests: float) -> None:
     urlopen(Request(address, str(requests).encode(), text)).close()
 
 
-@pytest.fixture(scope="session")
-def s3() -> Iterator[Wire]:
-    with s3_server() as wire:
-        yield wire
-
-
 @pytest.fixture
 def in_bucket(s3: Wire, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
     """Settings of an installation whose pages and Parquet lie in a prefix of its own, its state beside its data."""
     for name, value in KEYS.items():
         monkeypatch.setenv(name, value)
-    s3.mend()
+    s3.is_cut = False
     return {
         "files_url": f"s3://wms/{secrets.token_hex(4)}",
         "files_endpoint": s3.address,

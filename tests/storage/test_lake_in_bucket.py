@@ -13,17 +13,16 @@ from functools import partial
 from pathlib import Path
 
 import duckdb
-import psycopg
 import pytest
 from pydantic import SecretStr
 
-from tests.conftest import CONFIG, Bench
-from tests.lakes import Lakes, in_the_database, tables_of
+from tests.conftest import CONFIG
+from tests.lakes import Lakes, tables_of
 from tests.oracle import differences, expected_tables
-from tests.postgres import plain
+from tests.running import run_sync
 from tests.storage.conftest import KEYS, Wire, answering, client_of, foretold, permitted, prefix_of
 from tests.storage.test_sync_in_bucket import raw_pages, recorded
-from tests.test_sync import synced
+from tests.targets.test_lake import an_order_at_an_end
 from tests.unpacked import files_holding
 from tests.upkeep.test_forget import MARK, marked_in_new_places
 from wms_sandbox.app import Sandbox
@@ -31,7 +30,6 @@ from wms_sync.catalogue import stored_tables
 from wms_sync.errors import SettingsError
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.reader import python_lines, reader_lines
-from wms_sync.runs import Operation
 from wms_sync.settings import Settings
 from wms_sync.storage.files import VersionsKept
 from wms_sync.targets.ducklake.session import opened_for_writing
@@ -50,25 +48,17 @@ IN_LAKE: dict[str, object] = {"analytics": "ducklake", "page_size": 1000, "audit
 NOWHERE: dict[str, object] = {"analytics": "ducklake", "state_url": "postgresql://u@h/d"}
 
 
-def synced_unrecorded(settings: Settings) -> None:
-    """As a sync, without a record of the run and its findings."""
-    with begin(settings, "sync") as run:
-        synced(Bench(settings, run.store))
-
-
 def test_the_next_machine_continues_the_lake(sandbox, settings_for, in_bucket, keys, postgres_url, tmp_path):
     """Of two lakes in one place only the newer changes anything."""
     lakes = Lakes(postgres_url)
     sandbox.sandbox = Sandbox(FEW)
     settings = settings_for(sandbox, **(in_bucket | IN_LAKE | {"state_url": lakes.new()}))
-    synced_unrecorded(settings)
+    run_sync(settings)
     shutil.rmtree(settings.data_dir)
     sandbox.sandbox.advance(seconds=7200, changed=15, new=5, packages_added=4, packages_removed=4, orders=5)
     sandbox.sandbox.advance(seconds=10)
-    operation = Operation(settings, source="test")
-    operation.sync()
-    read = operation.report.read
-    assert read is not None
+    read = run_sync(settings).read
+    assert read
     assert read.progress.records < FEW.shipments, "only what changed"
     with target_of(settings).published() as connection:
         assert differences(connection, expected_tables(sandbox)) == []
@@ -105,7 +95,7 @@ def test_persons_in_a_bucket_are_hidden_and_forgotten(
     sandbox.sandbox.rewrite = marked_in_new_places
     state_url = Lakes(postgres_url).new()
     settings = settings_for(sandbox, **(in_bucket | IN_LAKE | {"state_url": state_url, "include_addresses": True}))
-    synced_unrecorded(settings)
+    run_sync(settings)
     policy = re.search(r"^  \{.*^  \}$", "\n".join(reader_lines(settings)), re.DOTALL | re.MULTILINE)
     assert policy is not None
     file = prefix_of(in_bucket) + min(in_lake(keys))
@@ -135,25 +125,15 @@ def test_persons_in_a_bucket_are_hidden_and_forgotten(
     order = an_order_at_an_end(state_url)
     held = partial(holding, s3, in_bucket, keys)
     assert {key.split("/")[0] for key in held(tmp_path / "before", order)} == {"raw", "parquet", "lake"}
-    assert in_the_database(state_url, MARK % order)
     with begin(settings, "forget") as run:
         assert forget(run, [order]).pages > 0
     assert held(tmp_path / "after", order) == set()
-    assert in_the_database(state_url, MARK % order) == set()
     assert raw_pages(keys) == recorded(settings)
     assert not verify(settings).damaged
     of_versions = {"files_url": str(settings.files_url).replace("//wms/", "//kept/"), "state_url": None}
     kept = settings.model_copy(update={**of_versions, "analytics": "file", "data_dir": tmp_path / "kept"})
     with begin(kept, "forget") as run, pytest.raises(VersionsKept):
         forget(run, [order + 1])
-
-
-def an_order_at_an_end(url: str) -> int:
-    """An order whose persons are the last ones in a column, so that the statistics name them."""
-    with psycopg.connect(plain(url)) as connection:
-        query = "select max(max_value) from lake.ducklake_table_column_stats where starts_with(max_value, %s)"
-        [[greatest]] = connection.execute(query, [MARK.partition("%")[0]]).fetchall()
-    return int(greatest.removeprefix(MARK.partition("%")[0]).partition("-")[0])
 
 
 def holding(s3: Wire, in_bucket: dict[str, object], keys: Callable[[], set[str]], folder: Path, order: int) -> set[str]:
@@ -185,7 +165,7 @@ def test_keys_that_only_obstore_finds_are_refused(
         sandbox.sandbox.requests.clear()
         unreachable = rf"DuckDB cannot .* {settings.files_url}/lake/ \(HTTPException: .*403"
         with pytest.raises(LakeUnreachable, match=unreachable):
-            Operation(settings, source="test").sync()
+            run_sync(settings)
     assert list(sandbox.sandbox.requests) == []
     assert not [key for key in keys() if key.startswith("raw/")]
 

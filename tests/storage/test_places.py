@@ -16,7 +16,7 @@ from wms_sync.layout import Layout
 from wms_sync.settings import Settings
 from wms_sync.state.errors import TakenOver
 from wms_sync.state.turns import Turn
-from wms_sync.storage.bucket import BucketFiles, Listing
+from wms_sync.storage.bucket import Listing
 from wms_sync.storage.files import (
     Files,
     FilesRefused,
@@ -47,10 +47,8 @@ def files(request, tmp_path, in_bucket):
     return opened(in_bucket, tmp_path)
 
 
-def opened(in_bucket: dict[str, object], tmp_path: Path, name: str = "copies") -> BucketFiles:
-    made = bucket_files(str(in_bucket["files_url"]), str(in_bucket["files_endpoint"]), tmp_path / name)
-    assert isinstance(made, BucketFiles)
-    return made
+def opened(in_bucket: dict[str, object], tmp_path: Path, name: str = "copies") -> Files:
+    return bucket_files(str(in_bucket["files_url"]), str(in_bucket["files_endpoint"]), tmp_path / name)
 
 
 def test_files_are_put_read_listed_and_deleted(files: Files, turn):

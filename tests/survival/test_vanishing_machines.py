@@ -90,9 +90,9 @@ def test_the_store_is_away_for_a_while(seed, machines, expected, keys, s3: Wire)
     process = installation.start("rebuild" if synced else "sync")
     after, lasts = chance.uniform(0.2, 6), chance.choice((0.2, 2.0, 60.0))
     process.join(after)
-    s3.cut()
+    s3.is_cut = True
     process.join(lasts)
-    s3.mend()
+    s3.is_cut = False
     ended = process.ended(SECONDS)
     assert ended.returncode in {0, 1, 3}, ended.said
     assert "Traceback" not in ended.said

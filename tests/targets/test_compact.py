@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import pytest
 
 from tests.changed_files import bloat
 from tests.conftest import FEWER
@@ -38,14 +37,9 @@ def header(database: Path) -> bytes:
     return database.read_bytes()[8:20]
 
 
-@pytest.fixture
-def sandbox(in_process):
-    in_process.sandbox = Sandbox(FEWER)
-    return in_process
-
-
 def test_a_load_compacts_a_bloated_file(bench, sandbox, tmp_path, caplog):
     """The copy keeps everything."""
+    sandbox.sandbox = Sandbox(FEWER)
     first_synced(bench, sandbox)
     published = bench.layout.published
     bloat(published)

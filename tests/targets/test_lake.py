@@ -1,6 +1,6 @@
 """The tables in a lake: catalogue in a real PostgreSQL, files in a folder.
 
-A first sync is made once. Tests that only read share a copy of it, ``first``; ``lake`` is a copy of the test's own.
+A first sync is made once; ``lake`` is a copy of the test's own.
 """
 
 from __future__ import annotations
@@ -119,21 +119,7 @@ def synced_once(service: InProcess, lakes: Lakes, tmp_path_factory: pytest.TempP
         recover(bench.run)
         _, refreshed = synced(bench)
         assert refreshed.published
-        store.turn.close()
     return settings
-
-
-@pytest.fixture(scope="module")
-def settings(synced_once: Settings, lakes: Lakes) -> Settings:
-    """Settings of the copy that tests read, in the same folder."""
-    return synced_once.model_copy(update={"state_url": SecretStr(lakes.copy(synced_once.database_url))})
-
-
-@pytest.fixture
-def first(settings: Settings, service: InProcess) -> Iterator[Bench]:
-    with closing(opened_store(settings)) as store:
-        yield Bench(settings, store, service)
-        store.turn.close()
 
 
 @pytest.fixture
@@ -144,7 +130,6 @@ def lake(synced_once: Settings, service: InProcess, lakes: Lakes, tmp_path: Path
     settings = synced_once.model_copy(update={"data_dir": folder, "state_url": SecretStr(url)})
     with closing(opened_store(settings)) as store:
         yield Bench(settings, store, service)
-        store.turn.close()
 
 
 def file_of(lake: Bench, folder: Path) -> Settings:
@@ -291,7 +276,6 @@ def test_maintenance_leaves_few_files_and_spares_open_readers(lake, capsys):
         target.maintain(store.turn, timedelta(0))
         version = target.version
         again = target.maintain(store.turn, timedelta(0))
-        store.turn.close()
     assert (again.files, again.deleted, target.version) == (left, 0, version)
     assert len([*settings.layout.lake.rglob("*.parquet")]) == left
     assert stored(settings) == before
@@ -331,46 +315,50 @@ def test_an_old_catalogue_that_lacks_files_is_rebuilt(lake, lakes, synced_once, 
     assert sent_to == [(None,)]
 
 
+def an_order_at_an_end(url: str) -> int:
+    """An order whose persons are the last ones in a column, so that the statistics name them."""
+    query = "select max(max_value) from lake.ducklake_table_column_stats where starts_with(max_value, %s)"
+    with psycopg.connect(plain(url)) as connection:
+        [[greatest]] = connection.execute(query, [MARK.partition("%")[0]]).fetchall()
+    return int(greatest.removeprefix(MARK.partition("%")[0]).partition("-")[0])
+
+
 def test_a_lake_keeps_nothing_of_a_forgotten_order(lake):
     settings, folder, lake_url = lake.settings, lake.layout.root, lake.settings.database_url
     statistics = {f"lake.{name}" for name in STATISTICS}
     with closing(opened_for_writing(settings, lake.store.turn)) as connection:  # an earlier snapshot has it too
         connection.execute("update pii.order_addresses set last_name = last_name")
+    order = an_order_at_an_end(lake_url)
+    mark = MARK % order
     with psycopg.connect(plain(lake_url), autocommit=True) as owner:
-        marked = "select max(max_value) from lake.ducklake_table_column_stats where max_value like %s"
-        [[greatest]] = owner.execute(marked, [MARK % "%"]).fetchall()
         owner.execute("analyze")
-        assert in_the_database(lake_url, greatest) == statistics
+        assert in_the_database(lake_url, mark) == statistics
         for name in STATISTICS:  # PostgreSQL keeps frequent values of the catalogue itself, as it does by default
             columns = "alter min_value set statistics -1, alter max_value set statistics -1"
             owner.execute(f"alter table lake.{name} {columns}")
         owner.execute("analyze")
-    order = int(greatest.removeprefix(MARK.partition("%")[0]).partition("-")[0])
-    mark = (MARK % order).encode()
     orphan = settings.layout.lake / "pii" / "of-a-killed-load.parquet"
-    duckdb.execute(f"copy (select '{mark.decode()}' as last_name) to '{orphan}'")
-    assert in_the_database(lake_url, mark.decode()) == statistics | {"pg_stats"}
-    sampled = in_the_files(lake_url, mark) - statistics  # none of them where PostgreSQL compresses the values
+    duckdb.execute(f"copy (select '{mark}' as last_name) to '{orphan}'")
+    assert in_the_database(lake_url, mark) == statistics | {"pg_stats"}
+    sampled = in_the_files(lake_url, mark.encode()) - statistics  # none of them where PostgreSQL compresses the values
     assert sampled <= {"pg_catalog.pg_statistic", "pg_toast.pg_toast_2619"}
-    assert {part.split("/")[0] for part in files_holding(folder, mark)} == {"raw", "parquet", "lake"}
+    assert {part.split("/")[0] for part in files_holding(folder, mark.encode())} == {"raw", "parquet", "lake"}
     with duckdb.connect(settings.layout.published) as moved:  # from before the installation moved to the lake
         create_empty(moved)
-        moved.execute(
-            "insert into pii.order_addresses (id, order_id, last_name) values (1, ?, ?)", [order, mark.decode()]
-        )
+        moved.execute("insert into pii.order_addresses (id, order_id, last_name) values (1, ?, ?)", [order, mark])
     before = stored(settings)
 
     done = forget(lake.run, [order])
 
-    assert in_the_database(lake_url, mark.decode()) == set()
-    assert in_the_files(lake_url, mark) == set()
-    assert files_holding(folder, mark) == set()
+    assert in_the_database(lake_url, mark) == set()
+    assert in_the_files(lake_url, mark.encode()) == set()
+    assert files_holding(folder, mark.encode()) == set()
     assert done.databases == 2
     settings.layout.published.unlink()
     after = stored(settings)
     lost = {slug: [row for row in rows if row not in after[slug]] for slug, rows in before.items()}
     assert {slug for slug, rows in lost.items() if rows} >= {"orders", "pii_order_addresses", "order_status_history"}
-    assert [row for rows in lost.values() for row in rows if mark.decode() not in repr(row)] == []
+    assert [row for rows in lost.values() for row in rows if mark not in repr(row)] == []
     as_file = replace(lake.run, settings=settings.model_copy(update={"analytics": "file"}))
     with pytest.raises(FormerLake, match="drop schema lake cascade"):
         forget(as_file, [order])
@@ -391,73 +379,74 @@ def test_a_reader_in_a_transaction_holds_up_nobody(lake, caplog):
     assert lake.store.forgotten(unfinished=True) == frozenset()
 
 
-def test_reports_read_the_lake(first, tmp_path):
-    settings = first.settings
+def test_reports_read_the_lake(lake, tmp_path):
+    settings = lake.settings
     _, report = make_report(settings, tmp_path / "report.html")
     assert report.freshness["shipments"] >= FEW.shipments
     assert {check.name for check in last_checks(settings)} == {check.name for check in checks()}
     with target_of(settings).published() as connection:
         [(shipment,)] = connection.execute("select min(id) from shipments").fetchall()
-    assert explain(settings, first.store, str(shipment)).versions
+    assert explain(settings, lake.store, str(shipment)).versions
     assert export(settings, "freshness", tmp_path / "freshness.csv").rows == 1
     assert export_all(settings, tmp_path / "all").rows > FEW.shipments
     assert verify(settings).damaged == ()
 
 
-def test_a_lake_stays_where_it_is(first, tmp_path):
-    moved = first.settings.model_copy(update={"data_dir": tmp_path})
-    with pytest.raises(LakeElsewhere, match=f"{first.layout.lake}/, but the settings name {tmp_path}/lake/"):
-        opened_for_writing(moved, first.store.turn)
+def test_a_lake_stays_where_it_is(lake, tmp_path):
+    moved = lake.settings.model_copy(update={"data_dir": tmp_path})
+    with pytest.raises(LakeElsewhere, match=f"{lake.layout.lake}/, but the settings name {tmp_path}/lake/"):
+        opened_for_writing(moved, lake.store.turn)
     with pytest.raises(LakeElsewhere):
         Lake(moved).refuse_others()
 
 
 @pytest.fixture(scope="module")
-def analyst(settings: Settings) -> None:
-    """With the role that ``reader`` prints."""
-    with psycopg.connect(plain(settings.database_url), autocommit=True) as owner:
-        for statement in role_statements(settings):
+def analyst(synced_once: Settings) -> None:
+    """Every copy that is made afterwards has the role that ``reader`` prints."""
+    with psycopg.connect(plain(synced_once.database_url), autocommit=True) as owner:
+        for statement in role_statements(synced_once):
             owner.execute(statement)
 
 
-def test_an_analyst_reads_as_shown_and_cannot_write(first, analyst):
-    with psycopg.connect(plain(first.settings.database_url), autocommit=True) as owner:
+def test_an_analyst_reads_as_shown_and_cannot_write(analyst, lake):
+    settings = lake.settings
+    with psycopg.connect(plain(settings.database_url), autocommit=True) as owner:
         texts = "select count(*) from lake.ducklake_file_column_stats natural join lake.ducklake_column"
         texts += " where column_type = 'varchar' and min_value is not null"
         assert owner.execute(texts).fetchall() > [(0,)]
         owner.execute("set role analyst")
         assert owner.execute(texts).fetchall() == [(0,)]
-    shown = "\n".join(reader_lines(first.settings))
-    assert all(f"  {statement};" in shown for statement in attach_statements(first.settings))
+    shown = "\n".join(reader_lines(settings))
+    assert all(f"  {statement};" in shown for statement in attach_statements(settings))
     names: dict[str, duckdb.DuckDBPyConnection] = {}
-    exec("\n".join(python_lines(first.settings)), names)
+    exec("\n".join(python_lines(settings)), names)
     with names["connection"] as connection:
         query = "select status, max(updated_at), count(*) from shipments where status > 'a' group by all order by all"
-        with target_of(first.settings).published() as own:
+        with target_of(settings).published() as own:
             assert connection.execute(query).fetchall() == own.execute(query).fetchall() != []
         with pytest.raises(duckdb.Error, match="read-only"):
             connection.execute("delete from shipments")
-        attach = attach_statements(first.settings)[-3]
+        attach = attach_statements(settings)[-3]
         connection.execute(attach.replace("as lake (read_only, ", "as other ("))
         with pytest.raises(duckdb.Error, match="permission denied"):
             connection.execute("delete from other.shipments")
 
 
-def test_an_analyst_needs_only_what_is_shown(first, analyst, tmp_path):
+def test_an_analyst_needs_only_what_is_shown(analyst, lake, tmp_path):
     """Elsewhere other packages bring what DuckDB's wheel does not require."""
-    of_file = first.settings.model_copy(update={"analytics": "file", "state_url": None, "data_dir": tmp_path / "data"})
+    of_file = lake.settings.model_copy(update={"analytics": "file", "state_url": None, "data_dir": tmp_path / "other"})
     change(
         empty_tables(of_file.layout.published),
         "insert into shipments (id, updated_at) values (1, '2026-03-31 12:00:00+00')",
     )
     [line] = [line for line in reader_lines(of_file) if line.startswith("Python ")]
     opened, _, install = line.removeprefix("Python ").partition(", after ")
-    shown = list(reader_lines(first.settings))
+    shown = list(reader_lines(lake.settings))
     [installs] = [number for number, line in enumerate(shown) if line.startswith("  pip install ")]
     of_lake = shown[installs + 1 : shown.index("", installs)]
     for settings, packages, lines in (
         (of_file, install, ["import duckdb", f"connection = {opened.strip()}"]),
-        (first.settings, shown[installs], of_lake),
+        (lake.settings, shown[installs], of_lake),
     ):
         environment = installed_alone(packages, tmp_path / settings.analytics)
         script = "\n".join([*map(str.strip, lines), f"print({FETCHED})"])
@@ -477,9 +466,9 @@ def installed_alone(install: str, folder: Path) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(folder)}
 
 
-def test_extensions_come_from_the_installed_wheels(first):
+def test_extensions_come_from_the_installed_wheels(lake):
     query = "select extension_name from duckdb_extensions() where loaded and install_mode <> 'STATICALLY_LINKED'"
-    with target_of(first.settings).published() as connection:
+    with target_of(lake.settings).published() as connection:
         assert set(connection.execute(query).fetchall()) == {("ducklake",), ("postgres_scanner",)}
         settings = "select name, value from duckdb_settings() where name like '%\\_extensions' escape '\\'"
         assert dict(connection.execute(settings).fetchall()).items() >= ONLY_FROM_WHEELS.items()
@@ -504,7 +493,6 @@ def test_a_backup_restores_state_and_files(lake, tmp_path):
     before = stored(settings)
     made = backup(settings, tmp_path / "backups").backup
     assert not [place for place in made.files if place.startswith(("lake", "analytics"))]
-    lake.store.turn.close()
     with pytest.raises(DataFolderInUse, match="--over"):
         restore(settings, tmp_path / "backups")
     done = restore(settings, tmp_path / "backups", over=settings.data_dir)
