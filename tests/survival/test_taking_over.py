@@ -1,4 +1,4 @@
-"""A run is suspended and loses its lock, another runs to its end, then the first resumes: it writes nothing.
+"""A suspended run keeps its lock, and others wait. If it loses it, another takes over, and the first writes nothing.
 
 The moments are those behind which one rename or one transaction is all that is left to do: the look at the turn that
 comes before has been passed. Runs read one page at a time, since one that is suspended in a transaction of the state
@@ -21,12 +21,13 @@ from tests.conftest import CONFIG
 from tests.lakes import Lakes, on_lake
 from tests.postgres import end_sessions, plain
 from tests.processes import Command, Ended
-from tests.survival.installation import ENDED, SECONDS, Installation
+from tests.survival.installation import ENDED, SECONDS, Installation, wait_until
 from tests.survival.moments import Moment
 from tests.survival.victims import BACKFILL
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
 from wms_sync.state.ledger import PushLedger, State
+from wms_sync.state.lock import FileLock
 
 ONE_AT_A_TIME = {"WMS_MAX_PARALLEL_REQUESTS": "1"}
 RECORD = "WindowReader._read_on > WindowReader._land > StateStore.record_page > Guarded._transaction"
@@ -187,6 +188,26 @@ def test_a_pod_loses_its_sessions(title, which, machine, expected, request):
     following = machine.next()
     following.runs("sync")
     assert following.differences(expected) == []
+
+
+def test_runs_wait_for_one_that_is_suspended(install, service, expected):
+    """The lock is the process's as long as it lives: nobody takes over, so there is no late writer to keep out."""
+    installation = Installation(install().data, service, ONE_AT_A_TIME)
+    command, moment = IN_A_FOLDER["a page is landed"]
+    night = installation.suspended(moment, command)
+    before = Machine(installation).state()
+    others = [installation.start(*BACKFILL), installation.start("sync")]
+    told = f"waiting for {FileLock(installation.layout).holder()}"
+    assert f", process {night.pid} " in told
+    wait_until("both waiting", 180, lambda: all(told in other.stderr for other in others))
+    assert all(other.is_running for other in others)
+    assert Machine(installation).state() == before
+    night.send_signal(signal.SIGCONT)
+    for process in (night, *others):
+        ended = process.ended(SECONDS)
+        assert ended.returncode in ENDED, ended.said
+    assert installation.differences(expected) == []
+    installation.assert_coverage_is_true()
 
 
 INTENDED = Moment("Push._intend > JournaledLedger.record > PushLedger.record > Guarded._transaction: after commit")
