@@ -185,6 +185,11 @@ def asks_for_page(query: str) -> bool:
     return "fields" in query and "sort=id&limit=1&count=1&" not in query
 
 
+def pages_asked(service: Service) -> list[str]:
+    """The requests for pages of shipments since the log of requests was cleared."""
+    return [request.query for request in service.sandbox.requests if asks_for_page(request.query)]
+
+
 @contextmanager
 def logged() -> Iterator[list[str]]:
     """What the library logs inside the block."""

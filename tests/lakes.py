@@ -28,10 +28,6 @@ class Lakes:
         self._server_url = server_url
         self._made: list[str] = []
 
-    def beside(self) -> Lakes:
-        """Others on the same server, which are removed by themselves."""
-        return Lakes(self._server_url)
-
     def new(self) -> str:
         """The URL of an empty database."""
         return self._create("create database {}")

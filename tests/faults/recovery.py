@@ -57,7 +57,7 @@ FAULTS = (
         "src/wms_sync/upkeep/recovery.py",
         "        found += _from_receipts(target, store)\n",
         "        pass\n",
-        ("tests/survival/test_damage.py::test_windows_without_raw_pages_come_back_from_receipts",),
+        ("tests/survival/test_damage.py::test_a_deleted_state_store_is_restored_without_reading",),
     ),
     Fault(
         "the ledger does not come back from the published file",
@@ -193,7 +193,7 @@ FAULTS = (
         "src/wms_sync/shipments/load/damage.py",
         "    store.abandon(window_id)\n",
         "",
-        ("tests/survival/test_damage.py::test_a_damaged_landed_page_is_read_again",),
+        ("tests/survival/test_damage.py::test_a_damaged_page_is_read_again",),
     ),
     Fault(
         "forget leaves a damaged page, which may be about the order",

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import CONFIG, asks_for_page, queried
+from tests.conftest import CONFIG, pages_asked, queried
 from tests.running import run_sync
 from tests.storage.conftest import KEYS, Wire, foretold
 from tests.survival.installation import rows
@@ -50,10 +50,6 @@ def beside(service, settings_for, tmp_path) -> Settings:
     run_sync(settings)
     service.sandbox.requests.clear()
     return settings
-
-
-def pages_asked(service: SandboxServer) -> list[str]:
-    return [request.query for request in service.sandbox.requests if asks_for_page(request.query)]
 
 
 def recorded(settings: Settings) -> set[str]:

@@ -1,7 +1,7 @@
 """What the tests of survival share: how many seeds, an installation that was synced once, commands as real processes.
 
-``@pytest.mark.seeds(PUBLISHINGS)`` runs a test with the seeds 1 to so many, one of ``counts.py``; of several counts by
-title, with each title and its seeds. The seed is in the test's name, which is what ``make soak`` prints.
+``@pytest.mark.seeds(FULL_DISKS)`` runs a test with the seeds 1 to so many, one of ``counts.py``. The seed is in the
+test's name, which is what ``make soak`` prints.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import CONFIG
+from tests.conftest import CONFIG, FEWER
 from tests.lakes import Lakes, on_lake
 from tests.oracle import Tables, expected_tables
-from tests.survival.counts import Count, Counts
+from tests.survival.counts import Count
 from tests.survival.installation import Installation
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
@@ -25,7 +25,7 @@ SMALL = replace(CONFIG, shipments=240, families=40)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "seeds(count): how many seeds the test is run with, or how many by title")
+    config.addinivalue_line("markers", "seeds(count): how many seeds the test is run with")
     config.addinivalue_line("markers", "targets(name, ...): --target may be any of these; without the mark, only file")
 
 
@@ -42,13 +42,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     marker = metafunc.definition.get_closest_marker("seeds")
     if marker is None:
         return
-    given: Count | Counts = marker.args[0]
-    soak: bool = metafunc.config.getoption("--soak")
-    if isinstance(given, Count):
-        metafunc.parametrize("seed", range(1, given.of(soak=soak) + 1), ids=lambda seed: f"seed{seed}")
-        return
-    each = [(title, seed) for title, count in given.items() for seed in range(1, count.of(soak=soak) + 1)]
-    metafunc.parametrize(("title", "seed"), each, ids=[f"{title}-seed{seed}" for title, seed in each])
+    count: Count = marker.args[0]
+    seeds = range(1, count.of(soak=metafunc.config.getoption("--soak")) + 1)
+    metafunc.parametrize("seed", seeds, ids=lambda seed: f"seed{seed}")
 
 
 @pytest.fixture(scope="package")
@@ -61,25 +57,33 @@ def service() -> Iterator[SandboxServer]:
 @pytest.fixture
 def sandbox(server: SandboxServer) -> SandboxServer:
     """A sandbox of the test's own, on the socket that other processes reach."""
-    server.sandbox = Sandbox(CONFIG)
+    server.sandbox = Sandbox(FEWER)
     return server
 
 
 @pytest.fixture(scope="package")
-def lakes(request: pytest.FixtureRequest) -> Iterator[Lakes | None]:
-    """Where lakes are made; None where the tables are in files."""
-    if request.config.getoption("--target") == "file":
+def lakes_once(request: pytest.FixtureRequest) -> Lakes | None:
+    """Where lakes are made that stay; None where the tables are in files."""
+    return None if request.config.getoption("--target") == "file" else Lakes(request.getfixturevalue("postgres_url"))
+
+
+@pytest.fixture
+def lakes(lakes_once: Lakes | None, request: pytest.FixtureRequest) -> Iterator[Lakes | None]:
+    """The same for lakes of the test's own, which go with it."""
+    if lakes_once is None:
         yield None
         return
-    made = Lakes(request.getfixturevalue("postgres_url"))
-    yield made
-    made.remove()
+    own = Lakes(request.getfixturevalue("postgres_url"))
+    yield own
+    own.remove()
 
 
 @pytest.fixture(scope="package")
-def synced_once(service: SandboxServer, lakes: Lakes | None, tmp_path_factory: pytest.TempPathFactory) -> Installation:
+def synced_once(
+    service: SandboxServer, lakes_once: Lakes | None, tmp_path_factory: pytest.TempPathFactory
+) -> Installation:
     """An installation after a first sync and a push; then a day passes in the service, which shows what was pushed."""
-    settings = {} if lakes is None else on_lake(lakes.new())
+    settings = {} if lakes_once is None else on_lake(lakes_once.new())
     installation = Installation(tmp_path_factory.mktemp("template") / "data", service, settings)
     installation.runs("sync")
     pushed = installation.data.with_name("pushed.csv")
@@ -101,19 +105,16 @@ def expected(synced_once: Installation) -> Tables:
 @pytest.fixture
 def install(
     synced_once: Installation, service: SandboxServer, lakes: Lakes | None, tmp_path: Path
-) -> Iterator[Callable[..., Installation]]:
+) -> Callable[..., Installation]:
     """An installation of the test's own: a copy of the one that was synced once, or a new one."""
-    own = None if lakes is None else lakes.beside()
 
     def make(name: str = "data", *, synced: bool = True) -> Installation:
         folder = tmp_path / name
         settings: Mapping[str, str] = {}
         if synced:
             shutil.copytree(synced_once.data, folder)
-        if own is not None:
-            settings = on_lake(own.copy(synced_once.store_url, folder) if synced else own.new())
+        if lakes is not None:
+            settings = on_lake(lakes.copy(synced_once.store_url, folder) if synced else lakes.new())
         return Installation(folder, service, settings)
 
-    yield make
-    if own is not None:
-        own.remove()
+    return make

@@ -26,7 +26,6 @@ that the run comes through. ``make soak`` prints each seed and each kill.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 
@@ -42,15 +41,7 @@ class Count:
         return self.soak if soak else self.suite
 
 
-Counts = Mapping[str, Count]
-
-RANDOM_KILLS: Counts = {
-    "first sync": Count(0, 35),
-    "night": Count(1, 35),
-    "backfill": Count(0, 35),
-    "rebuild": Count(0, 35),
-    "publish": Count(0, 30),
-}
+RANDOM_KILLS = Count(1, 34)
 MOVING_SERVICES = Count(1, 300)
 ORDERS_OF_VERSIONS = Count(20, 500)
 LOADS_WITH_DAMAGE = Count(1, 300)

@@ -44,13 +44,13 @@ def room_of(seed: int) -> int:
 def on_full_disk(installation: Installation, folder: Path, room: int, script: str) -> str:
     """Copy the data folder to a disk with ``room`` bytes beside it, and run lines of a shell; return what they said.
 
-    ``run COMMAND...`` says how the command ended, ``free_space`` ends the shortage, and the data folder is copied to
-    ``folder / "data"`` at the end.
+    ``run COMMAND...`` says how the command ended, ``free_space`` ends the shortage, and the data folder is copied back
+    at the end. ``$result`` is the folder.
     """
     disk = folder / "disk"
     disk.mkdir()
     used = sum(path.stat().st_blocks * 512 for path in installation.data.rglob("*") if path.is_file())
-    lines = f'{DISK}{script}\ncp -r "$WMS_DATA_DIR" "$result/data"\n'
+    lines = f'{DISK}{script}\nrm -r "$3"\ncp -r "$WMS_DATA_DIR" "$3"\n'
     environment = {**os.environ, **installation.environment, "python": sys.executable, "result": str(folder)}
     done = subprocess.run(
         ["unshare", "-m", "sh", "-c", lines, "sh", disk, str(used + room), installation.data],

@@ -20,7 +20,7 @@ from typing import Any
 import duckdb
 from msgspec.structs import asdict
 
-from tests.conftest import asks_for_page
+from tests.conftest import pages_asked
 from tests.oracle import Tables, differences
 from tests.processes import Command, Ended
 from tests.survival.moments import Moment, watched
@@ -129,8 +129,8 @@ class Installation:
     @property
     def asked_twice(self) -> int:
         """How many requests for pages of shipments repeated an earlier one since the log of requests was cleared."""
-        asked = Counter(request.query for request in self.service.sandbox.requests if asks_for_page(request.query))
-        return sum(asked.values()) - len(asked)
+        asked = pages_asked(self.service)
+        return len(asked) - len(set(asked))
 
     def pushes_known(self) -> list[dict[str, Any]]:
         """The ledger of creates."""
@@ -143,7 +143,7 @@ class Installation:
             return differences(connection, expected)
 
     def rows(self) -> Rows:
-        """Every row of every published table."""
+        """Every row of every published table, without where and when it was read."""
         with self.target.published() as connection:
             return rows_in(connection)
 
@@ -167,7 +167,6 @@ class Installation:
 def rows(layout: Layout) -> Rows:
     """Every row of every table of the published file."""
     with duckdb.connect(layout.published, read_only=True) as connection:
-        connection.execute("set timezone = 'UTC'")
         return rows_in(connection)
 
 

@@ -12,6 +12,7 @@ import signal
 import socket
 import sys
 import threading
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -115,12 +116,8 @@ def _may_be_one(frame: FrameType, function: Any) -> bool:
     return "pybind11" in kind.__name__ and (name != "execute" or frame.f_code.co_qualname in STATEMENTS_OF)
 
 
-def _chain(frame: FrameType | None) -> list[str]:
+def _chain(frame: FrameType) -> list[str]:
     """The library's functions on the stack, without those of the command line, the outermost first."""
-    chain: list[str] = []
-    while frame is not None:
-        code = frame.f_code
-        if LIBRARY in code.co_filename and COMMANDS not in code.co_filename:
-            chain.append(code.co_qualname)
-        frame = frame.f_back
-    return chain[::-1]
+    codes = [above.f_code for above, _ in traceback.walk_stack(frame)]
+    ours = [code for code in codes if LIBRARY in code.co_filename and COMMANDS not in code.co_filename]
+    return [code.co_qualname for code in reversed(ours)]

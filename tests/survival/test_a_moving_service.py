@@ -25,77 +25,63 @@ from wms_sync.service.errors import ApiError
 from wms_sync.shipments.load.refresh import refresh
 from wms_sync.shipments.read.raw import ExtractError
 
-SERVICE = replace(CONFIG, shipments=120, families=40)
 LATEST = 240
-ROUNDS = 3
-PAGE = 10
-
-
-class Unrest:
-    """What a service does between two answers while it is read, by chance from a seed."""
-
-    def __init__(self, sandbox: Sandbox, seed: int) -> None:
-        self.chance = random.Random(seed)
-        self.sandbox = sandbox
-        self.moves = 0
-        self.deleted: set[int] = set()
-
-    def read(self, bench) -> None:
-        """Read while it moves; the last transactions are committed behind the read, which may have failed."""
-        self.sandbox.intercept = self.move
-        with suppress(ApiError, ExtractError):
-            bench.read()
-        self.sandbox.intercept = None
-        self.sandbox.advance(seconds=1, changed=8, new=2, orders=2, late=self.chance.uniform(5, LATEST))
-
-    def move(self, request: Request) -> None:
-        if request.url.path != SHIPMENTS or self.chance.random() < 0.4:
-            return
-        self.moves += 1
-        changed = self.chance.randrange(8)
-        self.sandbox.advance(
-            seconds=self.chance.uniform(0, 20),
-            changed=changed,
-            new=self.chance.randrange(3),
-            packages_added=self.chance.randint(0, changed),
-            packages_removed=self.chance.randint(0, changed),
-            orders=self.chance.randrange(3),
-            late=self.chance.choice((0, 0, self.chance.uniform(0, LATEST))),
-        )
-        if self.chance.random() < 0.3:
-            store = self.sandbox._store
-            gone = int(store.ids[self.chance.choice(store.living())])
-            self.sandbox.delete_shipments([gone])
-            self.deleted.add(gone)
-
-
-@pytest.fixture
-def sandbox(in_process):
-    in_process.sandbox = Sandbox(SERVICE)
-    return in_process
 
 
 @pytest.mark.seeds(MOVING_SERVICES)
-def test_once_a_service_rests_every_table_equals_it(seed, bench, sandbox, settings_for):
-    bench.settings = settings_for(sandbox, page_size=PAGE, overlap_seconds=LATEST + 60, max_parallel_requests=2)
-    unrest = Unrest(sandbox.sandbox, seed)
-    for _ in range(ROUNDS):
-        unrest.read(bench)
-        sandbox.sandbox.advance(seconds=unrest.chance.uniform(60, 7200), changed=20, new=3, orders=3)
+def test_once_a_service_rests_every_table_equals_it(seed, bench, in_process, settings_for):
+    service = in_process.sandbox = Sandbox(replace(CONFIG, shipments=120, families=40))
+    bench.transport = in_process
+    bench.settings = settings_for(in_process, page_size=10, overlap_seconds=LATEST + 60, max_parallel_requests=2)
+    chance = random.Random(seed)
+    moves = 0
+    deleted: set[int] = set()
+
+    def move(request: Request) -> None:
+        nonlocal moves
+        if request.url.path != SHIPMENTS or chance.random() < 0.4:
+            return
+        moves += 1
+        changed = chance.randrange(8)
+        service.advance(
+            seconds=chance.uniform(0, 20),
+            changed=changed,
+            new=chance.randrange(3),
+            packages_added=chance.randint(0, changed),
+            packages_removed=chance.randint(0, changed),
+            orders=chance.randrange(3),
+            late=chance.choice((0, 0, chance.uniform(0, LATEST))),
+        )
+        if chance.random() < 0.3:
+            gone = int(service._store.ids[chance.choice(service._store.living())])
+            service.delete_shipments([gone])
+            deleted.add(gone)
+
+    def read_while_it_moves() -> None:
+        """The last transactions are committed behind the read, which may have failed."""
+        service.intercept = move
+        with suppress(ApiError, ExtractError):
+            bench.read()
+        service.intercept = None
+        service.advance(seconds=1, changed=8, new=2, orders=2, late=chance.uniform(5, LATEST))
+
+    for _ in range(3):
+        read_while_it_moves()
+        service.advance(seconds=chance.uniform(60, 7200), changed=20, new=3, orders=3)
     load(bench)
-    unrest.read(bench)
-    sandbox.sandbox.advance(seconds=10)
+    read_while_it_moves()
+    service.advance(seconds=10)
     bench.read()
     refresh(bench.run)
-    print(f"seed {seed}: {unrest.moves} changes during reads, {len(unrest.deleted)} shipments deleted")
-    assert unrest.moves > 20
-    assert_all_but_the_deleted_equal(bench, sandbox, unrest.deleted)
+    print(f"seed {seed}: {moves} changes during reads, {len(deleted)} shipments deleted")
+    assert moves > 20
+    assert_all_but_the_deleted_equal(bench, in_process, deleted)
 
-    one_page(bench, sandbox, settings_for)
-    night(bench, sandbox)
+    one_page(bench, in_process, settings_for)
+    night(bench, in_process)
     stored = {shipment for (shipment,) in queried(bench.layout.published, "select id from shipments")}
-    assert set(marks(bench)) == stored & unrest.deleted
-    assert_all_but_the_deleted_equal(bench, sandbox, unrest.deleted)
+    assert set(marks(bench)) == stored & deleted
+    assert_all_but_the_deleted_equal(bench, in_process, deleted)
 
 
 def assert_all_but_the_deleted_equal(bench, sandbox, deleted: set[int]) -> None:

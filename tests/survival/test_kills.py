@@ -68,8 +68,11 @@ def test_killed_at_each_moment_by_name(title, request, tmp_path):
 
 
 @pytest.mark.targets("file", "lake")
+@pytest.mark.parametrize("title", ["first sync", "night", "backfill", "rebuild", "publish"])
 @pytest.mark.seeds(RANDOM_KILLS)
 def test_killed_at_a_random_moment(title, seed, request, tmp_path):
+    if title != "night" and not request.config.getoption("--soak"):
+        pytest.skip("only under --soak")
     victim = {**RUNS, "publish": PUBLISHING}[title]
     since = victim.since.get(request.config.getoption("--target"))
     for number, after in enumerate(ever_sooner(f"{title}, {seed}", victim.seconds)):
@@ -92,6 +95,4 @@ def test_a_forget_on_a_full_disk_is_finished(seed, request, tmp_path):
     assert "forget ended with 1" in said, said
     assert "rebuild ended with 1" in said, said
     assert "No space left on device" in said or "Its disk is full" in said, said
-    shutil.rmtree(installation.data)
-    shutil.copytree(tmp_path / "data", installation.data)
     victim.prove(request, installation, seed)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import resource
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from isal import igzip
@@ -30,10 +29,10 @@ BLANKS = b" " * (3 * MIB)
 SETTINGS = {"WMS_PAGE_SIZE": "1", "WMS_MEMORY_LIMIT": "300MB"}
 
 
-def sync_within(bound: int) -> None:
+def sync_within_too_little() -> None:
     lines = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
-    kept = int(lines["VmData"].split()[0]) * 1024
-    resource.setrlimit(resource.RLIMIT_DATA, (kept + bound, kept + bound))
+    bound = int(lines["VmData"].split()[0]) * 1024 + TOO_LITTLE
+    resource.setrlimit(resource.RLIMIT_DATA, (bound, bound))
     main(["sync"])
 
 
@@ -50,8 +49,7 @@ def test_too_little_memory_is_reported_and_mended(server, tmp_path):
     expected = expected_tables(server)
     sandbox.intercept = pad
     installation = Installation(tmp_path / "data", server, SETTINGS)
-    bounded = Command(partial(sync_within, TOO_LITTLE), installation.environment, tmp_path)
-    failed = bounded.ended(SECONDS)
+    failed = Command(sync_within_too_little, installation.environment, tmp_path).ended(SECONDS)
     assert failed.returncode == 1
     assert "Traceback" not in failed.said
     assert "WMS_MEMORY_LIMIT" in failed.said

@@ -9,7 +9,7 @@ personal of a forgotten order is left, and a loss or a rebuild leaves the tables
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 
 import pytest
 
@@ -51,24 +51,20 @@ AT_LAST = (
 
 
 @pytest.fixture(scope="module")
-def first(server, lakes: Lakes | None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+def first(server, lakes_once: Lakes | None, tmp_path_factory: pytest.TempPathFactory) -> Installation:
     """After its first sync, with which every sequence begins."""
-    own = None if lakes is None else lakes.beside()
     server.sandbox = Sandbox(SMALL)
-    place = {} if own is None else on_lake(own.new())
+    place = {} if lakes_once is None else on_lake(lakes_once.new())
     installation = Installation(tmp_path_factory.mktemp("first") / "data", server, {**SETTINGS, **place})
     installation.runs("sync")
-    yield installation
-    if own is not None:
-        own.remove()
+    return installation
 
 
 @pytest.mark.targets("file", "lake")
 @pytest.mark.seeds(SEQUENCES)
 def test_in_the_end_every_table_equals_the_service(seed, first, tmp_path, lakes, request):
     soak = request.config.getoption("--soak")
-    own = None if lakes is None else lakes.beside()
-    world = World(seed, first, tmp_path, own)
+    world = World(seed, first, tmp_path, lakes)
     for step in world.chance.choices(list(STEPS_BY_WEIGHT), list(STEPS_BY_WEIGHT.values()), k=STEPS.of(soak=soak)):
         world.take(step)
     world.settle()
@@ -76,6 +72,4 @@ def test_in_the_end_every_table_equals_the_service(seed, first, tmp_path, lakes,
     world.take(AT_LAST[seed % len(AT_LAST)])
     world.syncs_at_last()
     assert world.rows() == before, world.story([])
-    if own is not None:
-        own.remove()
     print(f"seed {seed}: {', '.join(world.told)}")

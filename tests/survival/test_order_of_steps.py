@@ -10,11 +10,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from tests.conftest import FEWER, Bench
+from tests.conftest import Bench
 from tests.survival.moments import watched
 from tests.survival.test_damage import pushed
 from tests.test_sync import synced
-from wms_sandbox.app import Sandbox
 
 PUT = "Turn.put_in_place > put_in_place: before replace"
 NAME_SYNCED = "Turn.write_whole > Turn.put_in_place > put_in_place > sync: after fsync"
@@ -56,9 +55,8 @@ PUSHED = (
 
 
 @pytest.fixture
-def bench(bench: Bench, server) -> Bench:
+def bench(bench: Bench) -> Bench:
     """One request, and one page, after the other."""
-    server.sandbox = Sandbox(FEWER)
     bench.settings = bench.settings.model_copy(update={"max_parallel_requests": 1})
     return bench
 

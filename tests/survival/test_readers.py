@@ -1,4 +1,4 @@
-"""Analysts and the writer: nobody ever meets a locked, missing or half-written file."""
+"""Analysts and the writer: nobody meets a locked, missing or half-written file, an error or half of a load."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 
 import duckdb
 import pytest
 
-from tests.conftest import FEWER, Bench, queried
+from tests.conftest import FEWER, Bench, opened_store, queried
 from tests.survival.counts import PUBLISHINGS, READERS
 from tests.survival.moments import watched
 from tests.test_sync import first_synced, synced
-from wms_sandbox.app import Sandbox
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.installation import read_installation
-from wms_sync.shipments.load.refresh import refresh
-from wms_sync.targets.errors import DatabaseOpenError
+from wms_sync.reports.reader import python_lines
+from wms_sync.targets.ducklake.target import Lake
 
 OPENING = """
 import sys, time, duckdb
@@ -53,14 +53,10 @@ connection.execute("delete from retailers")
 print("changed", flush=True)
 sys.stdin.readline()
 """
+COUNT = "select count(*) from shipments"
 SHIPMENTS, NEW = FEWER.shipments, 10
 """In the sandbox at first, and before each publishing."""
-
-
-@pytest.fixture
-def sandbox(server):
-    server.sandbox = Sandbox(FEWER)
-    return server
+READERS_OF_A_LAKE, PER_MAINTENANCE = 8, 5
 
 
 def sync_more(bench: Bench, sandbox) -> None:
@@ -70,9 +66,9 @@ def sync_more(bench: Bench, sandbox) -> None:
     synced(bench)
 
 
-def reader(path: Path, program: str) -> subprocess.Popen[str]:
+def reader(program: str, argument: str) -> subprocess.Popen[str]:
     """A program of an analyst that has printed its first line."""
-    command = [sys.executable, "-c", program, str(path)]
+    command = [sys.executable, "-c", program, argument]
     pipe = subprocess.PIPE
     process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
     assert process.stdout is not None
@@ -96,8 +92,8 @@ def test_readers_see_published_states_without_errors(bench, sandbox, request):
     first_synced(bench, sandbox)
     soak = request.config.getoption("--soak")
     publishings, published = PUBLISHINGS.of(soak=soak), bench.layout.published
-    opening = [reader(published, OPENING) for _ in range(READERS.of(soak=soak))]
-    staying = reader(published, STAYING)
+    opening = [reader(OPENING, str(published)) for _ in range(READERS.of(soak=soak))]
+    staying = reader(STAYING, str(published))
     states = {SHIPMENTS}
     missing: list[str] = []
     with (
@@ -121,7 +117,7 @@ def test_readers_see_published_states_without_errors(bench, sandbox, request):
         assert SHIPMENTS in seen
         assert set(seen) <= states
     print(f"{opens} opens, and {asked} queries of one that stays open, through {publishings} publishings")
-    assert rows_published(bench) == max(states)
+    assert queried(published, COUNT) == [(max(states),)]
 
 
 LATE = """
@@ -138,32 +134,29 @@ os._exit(9)
 def analyst(bench: Bench, program: str) -> Iterator[None]:
     """An analyst's program, which prints a line before the block and continues after it, to its end."""
     bench.layout.published.chmod(0o600)  # as root, whom no permission stops
-    process = reader(bench.layout.published, program)
+    process = reader(program, str(bench.layout.published))
     yield
     process.communicate("continue\n")
 
 
-def log_of(bench: Bench) -> Path:
-    return bench.layout.published.with_name("analytics.duckdb.wal")
-
-
 def test_logs_of_analysts_are_reported_and_do_no_harm(bench, sandbox):
     first_synced(bench, sandbox)
+    log = bench.layout.published.with_name("analytics.duckdb.wal")
     with analyst(bench, LATE):
         sync_more(bench, sandbox)
-    assert log_of(bench).exists(), "beside the new file"
+    assert log.exists(), "beside the new file"
     assert read_installation(bench.settings, bench.store).rows["shipments"] == SHIPMENTS + NEW
     [aside] = bench.layout.root.glob("*.of-an-earlier-file")
     assert [line for line in bench.needs if str(aside) in line and "read_only=True" in line]
 
     def leave_a_log_when_the_copy_is_made(moment: str) -> None:
         if moment.endswith("FileLoad.publish > sync: after fsync"):
-            log_of(bench).write_bytes(b"of the file before")
+            log.write_bytes(b"of the file before")
 
     with watched(leave_a_log_when_the_copy_is_made):
         sync_more(bench, sandbox)
-    assert not log_of(bench).exists()
-    assert rows_published(bench) == SHIPMENTS + 2 * NEW
+    assert not log.exists()
+    assert queried(bench.layout.published, COUNT) == [(SHIPMENTS + 2 * NEW,)]
 
 
 UNPRIVILEGED = """
@@ -212,11 +205,6 @@ def test_the_published_file_is_read_only_and_replaced(bench, sandbox):
     assert told.stdout.split() == ["True", "0o400", "True", str(SHIPMENTS), "True"]
 
 
-def rows_published(bench: Bench) -> int:
-    [(count,)] = queried(bench.layout.published, "select count(*) from shipments")
-    return int(count)
-
-
 def test_an_analyst_who_writes_hinders_nobody(bench, sandbox):
     first_synced(bench, sandbox)
     before = read_installation(bench.settings, bench.store).rows
@@ -234,15 +222,47 @@ def test_the_doctor_continues_after_an_unforeseen_error(bench):
     assert found["alerts"].severity == "note"
 
 
-def test_a_damaged_database_is_named_and_rebuilt(bench, sandbox):
-    first_synced(bench, sandbox)
-    published = bench.layout.published
-    published.chmod(0o600)
-    published.write_bytes(b"no database" * 1000)
-    assert [line for line in bench.needs if line.startswith(f"{published} cannot be read")]
-    assert read_installation(bench.settings, bench.store).rows == {}
-    with pytest.raises(DatabaseOpenError, match=f"^{published} cannot be read"):
-        refresh(bench.run)
-    published.rename(published.with_suffix(".damaged"))
+READING = """
+import sys, time
+exec(sys.argv[1])
+asked, rows = 0, set()
+while True:
+    connection.begin()
+    for schema, table in (("main", "shipments"), ("main", "orders"), ("main", "packages"), ("main", "shipment_items")):
+        counted = connection.execute(f"select count(*) from {schema}.{table}").fetchone()[0]
+        told = connection.execute(
+            "select rows_in_table from ops.checks where name = ?", [f"{table}_have_unique_keys"]).fetchone()[0]
+        assert counted == told, (table, counted, told)
+        time.sleep(0.1)
+    orphans = connection.execute(
+        "select count(*) from packages anti join shipments on packages.shipment_id = shipments.id").fetchone()[0]
+    assert orphans == 0
+    seen, at = connection.execute("select count(*), any_value(loaded_at) from shipments, ops.latest_load").fetchone()
+    [shown] = connection.execute("select shipments from marts.freshness").fetchone()
+    assert shown == seen
+    rows.add(seen)
+    connection.commit()
+    asked += 1
+    print(asked, *sorted(rows), flush=True)
+    time.sleep(1)
+"""
+
+
+@pytest.mark.targets("lake")
+def test_readers_of_a_lake_see_whole_loads(sandbox, settings_for, lakes, request):
+    """What a load says of itself is read in the same transaction as the rows; every table is counted against it."""
+    settings = settings_for(sandbox, analytics="ducklake", state_url=lakes.new())
+    bench = Bench(settings, opened_store(settings))
     synced(bench)
-    assert rows_published(bench) == SHIPMENTS
+    lines = "\n".join(python_lines(settings)).replace("user=''analyst''", "user=''wms''")
+    readers = [reader(READING, lines) for _ in range(READERS_OF_A_LAKE)]
+    loads = PUBLISHINGS.of(soak=request.config.getoption("--soak"))
+    for number in range(1, loads + 1):
+        sync_more(bench, sandbox)
+        if number % PER_MAINTENANCE == 0:
+            Lake(settings).maintain(bench.store.turn, timedelta(days=1))
+        assert all(process.poll() is None for process in readers)
+    for process in readers:
+        _, *seen = said(process)
+        assert set(seen) <= {SHIPMENTS + number * NEW for number in range(loads + 1)}
+    bench.store.close()

@@ -11,6 +11,7 @@ from __future__ import annotations
 import random
 import shutil
 from collections.abc import Callable
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
@@ -26,7 +27,6 @@ from wms_sandbox.server import SandboxServer
 from wms_sync.targets.ducklake.target import Lake
 
 pytestmark = pytest.mark.targets("lake")
-GRACE = timedelta(0)
 Make = Callable[[], Installation]
 
 
@@ -48,8 +48,7 @@ def machines(
 def begun(machines: Make, seed: int) -> tuple[Installation, bool]:
     """Every other machine finds what another one has synced already."""
     if synced := seed % 2 == 0:
-        first = machines()
-        first.runs("sync")
+        machines().runs("sync")
     return machines(), synced
 
 
@@ -58,11 +57,10 @@ def assert_the_next_goes_on(machines: Make, expected: Tables, keys: Callable[[],
     again.runs("sync")
     assert again.differences(expected) == []
     again.assert_coverage_is_true()
-    turn = turn_at(again.store_url, again.data)
     lake = Lake(again.read_settings)
-    lake.maintain(turn, GRACE)
-    lake.maintain(turn, GRACE)
-    turn.close()
+    with closing(turn_at(again.store_url, again.data)) as turn:
+        lake.maintain(turn, timedelta(0))
+        lake.maintain(turn, timedelta(0))
     assert again.differences(expected) == []
     in_lake = {key for key in keys() if key.startswith("lake/")}
     assert len(in_lake) == sum(one.files for one in tables_of(again.read_settings)), "orphans are left"
@@ -80,7 +78,6 @@ def test_a_machine_dies_with_its_disk(seed, machines, expected, keys):
         assert machine.differences(expected) == []
     assert_the_next_goes_on(machines, expected, keys)
     assert machine.asked_twice <= IN_FLIGHT
-    print(f"disk {seed}: killed after {after:.3f} s", flush=True)
 
 
 @pytest.mark.seeds(OUTAGES)
@@ -99,4 +96,3 @@ def test_the_store_is_away_for_a_while(seed, machines, expected, keys, s3: Wire)
     if installation.target.is_published:
         assert installation.differences(expected) == []
     assert_the_next_goes_on(machines, expected, keys)
-    print(f"outage {seed}: {lasts} s after {after:.1f} s, exit {ended.returncode}", flush=True)

@@ -108,7 +108,7 @@ class World:
             shipments, of_orders = self._some(3), self._some(2)
             store.step[shipments] += 1
             store.order_step[store.order_first[of_orders]] += 1
-        self._doubt([*shipments, *of_orders])
+        self.unsure |= self._of([*shipments, *of_orders])
 
     def moves_back(self) -> None:
         """Some go back in time with other content, as after a restore; the time of one becomes the year 2999."""
@@ -118,7 +118,7 @@ class World:
                 store.updated[index] -= self.chance.randrange(1000, 10 * 86_400_000, 1000)
                 store.step[index] += 1
             store.updated[ahead] = FAR_FUTURE
-        self._doubt([*back, *ahead])
+        self.unsure |= self._of([*back, *ahead])
 
     def comes_from_the_future(self) -> None:
         """What was of the year 2999 is of now."""
@@ -135,7 +135,7 @@ class World:
         self.sandbox.clock.advance(-self.chance.randrange(1000, 3_600_000, 1000))
         if self.chance.random() < 0.5:
             done = self._advance(self.chance.uniform(1, 600))
-            self._doubt(self._indexes({*done.changed, *done.new, *done.order_shipments}))
+            self.unsure |= self._of(self._indexes({*done.changed, *done.new, *done.order_shipments}))
         self.syncs()
 
     def never_rests_during_a_sync(self) -> None:
@@ -181,7 +181,7 @@ class World:
         self.sandbox.rewrite = rewrite
         self._run("sync")
         self.sandbox.rewrite = None
-        self._doubt([index])
+        self.unsure |= self._of([index])
 
     # --- what an operator does ---
 
@@ -218,10 +218,10 @@ class World:
 
     def loses_the_state_store(self) -> None:
         """And with it the catalogue of a lake, which is in the same database."""
-        if self.lakes is not None:
+        if self.lakes is None:
+            self.installation.lose_state()
+        else:
             self.lakes.replace(self.installation.store_url, None)
-            return
-        self.installation.lose_state()
 
     def gets_an_old_state_store_back(self) -> None:
         """That of the beginning, or the one that was there the last time."""
@@ -243,13 +243,13 @@ class World:
 
     def loses_the_published_file(self) -> None:
         """Or the schema of the lake's catalogue."""
-        if self.lakes is not None:
+        if self.lakes is None:
+            self.installation.layout.published.unlink(missing_ok=True)
+        else:
             self.lakes.execute(self.installation.store_url, "drop schema if exists lake cascade")
-            return
-        (self.installation.data / "analytics.duckdb").unlink(missing_ok=True)
 
     def has_a_damaged_page(self) -> None:
-        pages = sorted((self.installation.data / "raw").rglob("page-*"))
+        pages = sorted(self.installation.layout.raw.rglob("page-*"))
         if pages:
             self.damaged = True
             page = self.chance.choice(pages)
@@ -353,9 +353,6 @@ class World:
             orders=self.chance.randrange(3),
             late=late,
         )
-
-    def _doubt(self, indexes: list[int]) -> None:
-        self.unsure |= self._of(indexes)
 
     def _of(self, indexes: list[int]) -> set[int]:
         """The ids of these shipments, and of their orders."""
