@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Hashable
-from itertools import count
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any, TypeVar
 
 from tests.services import Service
@@ -23,25 +23,20 @@ from wms_sync.targets.opening import open_for_writing
 T = TypeVar("T")
 
 
-class Beginnings:
-    """Data folders that were made once, and what making them told. Nobody writes into them later."""
-
-    root: Path
-    """Where they lie, as long as this process runs."""
-
-    def __init__(self) -> None:
-        self._made: dict[Hashable, tuple[Path, Any]] = {}
-        self._numbers = count()  # one may be made of another
-
-    def made(self, key: Hashable, make: Callable[[Path], T]) -> tuple[Path, T]:
-        """The folder of this key and what ``make`` returned, which is called with it where it is not there yet."""
-        if key not in self._made:
-            folder = self.root / str(next(self._numbers))
-            self._made[key] = folder, make(folder)
-        return self._made[key]
+root = Path()
+"""Where the folders are as long as this process runs; ``conftest.py`` sets it."""
+_MADE: dict[Hashable, tuple[Path, Any]] = {}
 
 
-BEGINNINGS = Beginnings()
+def made(key: Hashable, make: Callable[[Path], T]) -> tuple[Path, T]:
+    """The folder of this key and what ``make`` returned, which is called with it where it is not there yet.
+
+    Nobody writes into it later.
+    """
+    if key not in _MADE:
+        folder = Path(mkdtemp(dir=root))
+        _MADE[key] = folder, make(folder)
+    return _MADE[key]
 
 
 def alike(service: Service, settings: Settings) -> Hashable:
@@ -67,9 +62,9 @@ def empty_state(settings: Settings) -> None:
         assert [path.name for path in folder.iterdir()] == ["state.db"]
         return folder / "state.db"
 
-    _, made = BEGINNINGS.made("empty state", make)
+    _, state = made("empty state", make)
     make_private(settings.data_dir)
-    shutil.copy(made, settings.layout.state)
+    shutil.copy(state, settings.layout.state)
 
 
 def empty_tables(path: Path) -> Path:
@@ -79,7 +74,7 @@ def empty_tables(path: Path) -> Path:
         with open_for_writing(folder / "empty.duckdb", memory_limit="300MB"):
             return folder / "empty.duckdb"
 
-    _, made = BEGINNINGS.made("empty tables", make)
+    _, tables = made("empty tables", make)
     make_private(path.parent)
-    shutil.copyfile(made, path)
+    shutil.copyfile(tables, path)
     return path

@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,7 @@ import duckdb
 import httpx
 import pytest
 
-from tests.beginnings import BEGINNINGS, empty_state
+from tests import beginnings
 from tests.lakes import Lakes
 from tests.postgres import postgres_where_installed
 from tests.services import Service, transport_to
@@ -62,9 +62,10 @@ FEWER = replace(CONFIG, shipments=240)
 """For what does not depend on how many there are."""
 MEMORY, PLENTY = Path("/dev/shm"), 8 * 1024**3
 """A file system in memory, and how much of it must be free. All tests together take up to 3 GiB."""
-QUICK = {"service", "shipments/flatten", "master_data", "sandbox", "sql", "state"}
+HERE = Path(__file__).parent
+QUICK = {"service", "master_data", "sandbox", "sql", "state"}
 """Folders of thousands of small tests. They come last, so that no process ends with a long file while others wait."""
-LONG = {"state/test_lock.py"}
+LONG = "test_lock.py"
 """What is long in them."""
 PROOF_FOLDERS = {"benchmarks", "cli", "pipelines", "sandbox", "survival"}
 PROOF_FIXTURES = {"instance", "postgres_url", "s3", "server"}
@@ -103,16 +104,10 @@ def no_file_larger_than(size: int) -> Iterator[None]:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        folder = item.path.relative_to(Path(__file__).parent).parts[0]
+        folder = item.path.relative_to(HERE).parts[0]
         if folder in PROOF_FOLDERS or not PROOF_FIXTURES.isdisjoint(getattr(item, "fixturenames", ())):
             item.add_marker("proof")
-
-    @cache
-    def is_quick(file: Path) -> bool:
-        path = file.relative_to(Path(__file__).parent)
-        return path.parts[0] in QUICK and path.as_posix() not in LONG
-
-    items.sort(key=lambda item: is_quick(item.path))
+    items.sort(key=lambda item: item.path.relative_to(HERE).parts[0] in QUICK and item.path.name != LONG)
 
 
 def pytest_collection_finish() -> None:
@@ -123,7 +118,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _beginnings(tmp_path_factory: pytest.TempPathFactory) -> None:
-    BEGINNINGS.root = tmp_path_factory.mktemp("beginnings")
+    beginnings.root = tmp_path_factory.mktemp("beginnings")
 
 
 @pytest.fixture(scope="session")
@@ -209,7 +204,7 @@ class StoreWithTurn(StateStore):
 
 def opened_store(settings: Settings) -> StateStore:
     """The state store, to be written in a turn that is taken for it."""
-    empty_state(settings)
+    beginnings.empty_state(settings)
     return StoreWithTurn(settings.database_url, turn_at(settings.database_url, settings.data_dir))
 
 
@@ -281,13 +276,6 @@ class Bench:
             path.unlink()
         if copy is not None:
             shutil.copy(copy, self.layout.state)
-        self.store = opened_store(self.settings)
-
-    def begin_like(self, made: Path) -> None:
-        """Take the place of a data folder, which nobody has open, with all that is in it."""
-        self.store.close()
-        shutil.rmtree(self.settings.data_dir, ignore_errors=True)
-        shutil.copytree(made, self.settings.data_dir)
         self.store = opened_store(self.settings)
 
 

@@ -98,13 +98,10 @@ def service_pages(service: Service, *, include_addresses: bool = False) -> Itera
     )
     within = InProcess(service.sandbox)
     with httpx.Client(base_url=within.base_url, headers=headers, transport=within) as http:
-        answer = http.get("/api/global/v1/shipping/shipments", params=params)
-        while True:
-            page: Record = answer.raise_for_status().json()
+        page: Record = {"has_more": True, "next": f"/api/global/v1/shipping/shipments?{params}"}
+        while page["has_more"]:
+            page = http.get(page["next"]).raise_for_status().json()
             yield page
-            if not page["has_more"]:
-                return
-            answer = http.get(page["next"])
 
 
 def expected_tables(service: Service) -> Tables:
@@ -127,7 +124,9 @@ class _Page:
         for shipment in self._page["collection"]:
             self._add("shipments", (shipment["id"],), shipment)
         for order in (self._page.get("included") or {}).get("Order", ()):
-            self._add("orders", (order["id"],), order, **self._ship_to(order))
+            address = self._full(order.get("shipping_address") or {})
+            shown = {f"ship_to_{name}": address.get(name) for name in ("country", "region", "classification")}
+            self._add("orders", (order["id"],), order, **shown)
         for (kind, key), one in self._included.items():
             if kind in SHARED_KINDS:
                 self._add(SHARED_KINDS[kind], (key,), one)
@@ -137,10 +136,6 @@ class _Page:
 
     def _full(self, one: Record) -> Record:
         return self._included.get((one.get("type"), one.get("id")), one) if one else one
-
-    def _ship_to(self, order: Record) -> Row:
-        address = self._full(order.get("shipping_address") or {})
-        return {f"ship_to_{name}": address.get(name) for name in ("country", "region", "classification")}
 
     def _add(self, table: str, key: tuple[Any, ...], record: Record, **more: Any) -> None:
         """A row, and those of the objects below it."""
@@ -163,42 +158,24 @@ def columns(record: Record) -> Row:
     """The mechanical rule, for one object."""
     row: Row = {}
     for name, value in record.items():
-        if name == "order_item_qty":
-            row["order_item_quantity"] = value
-        elif name == "type":
-            continue
-        else:
-            row.update(_column(name, value))
+        if name != "type":
+            row |= _column("order_item_quantity" if name == "order_item_qty" else name, value)
     return row
 
 
 def _column(name: str, value: Any) -> Row:
-    if name in AS_JSON:
+    if name in AS_JSON or not isinstance(value, dict | list):
         return {name: value}
-    if isinstance(value, dict):
-        return _object(name, value)
     if isinstance(value, list):
-        return _list(name, value)
-    return {name: value}
-
-
-def _object(name: str, value: Record) -> Row:
-    fields = set(value)
-    if fields == {"type", "id"} or "type" in fields:
+        if name in LISTS_OF_OBJECTS or not value:
+            return {}
+        return {f"{name}_ids": [one["id"] for one in value]} if isinstance(value[0], dict) else {name: value}
+    if "type" in value:
         return {f"{name}_id": value["id"]}
-    if fields <= {"value", "unit", "amount", "currency", "length", "width", "height"}:
+    if value.keys() <= {"value", "unit", "amount", "currency", "length", "width", "height"}:
         return {f"{name}_{field}": inner for field, inner in value.items()}
-    if name in FIXED_OBJECTS:
-        return {column: inner for field in value for column, inner in _column(f"{name}_{field}", value[field]).items()}
-    raise AssertionError(f"the rule says nothing of {name}: {value}")
-
-
-def _list(name: str, value: list[Any]) -> Row:
-    if name in LISTS_OF_OBJECTS:
-        return {}
-    if value and isinstance(value[0], dict):
-        return {f"{name}_ids": [one["id"] for one in value]}
-    return {name: value} if value else {}
+    assert name in FIXED_OBJECTS, f"the rule says nothing of {name}: {value}"
+    return {column: inner for field in value for column, inner in _column(f"{name}_{field}", value[field]).items()}
 
 
 def differences(
@@ -208,7 +185,11 @@ def differences(
 
     ``gone`` are the shipments and orders that the service had once; what the database kept of them is no difference.
     """
-    found = _history_that_ends_elsewhere(connection)
+    found: list[str] = []
+    for check in checks():
+        if check.name.startswith("history_of_"):
+            offenders = connection.execute(check.query).fetchall()
+            found += [f"{check.table} ({row[0]}): {check.description}" for row in offenders]
     for table, rows in expected.items():
         stored = _stored(connection, table, gone)
         found += [f"{table} {key}: not in the database" for key in rows.keys() - stored.keys()]
@@ -224,15 +205,6 @@ def differences(
                         found.append(f"{table}: no column for {column} = {value!r}")
                 elif not _is_same(row[column], value):
                     found.append(f"{table} {key} {column}: {row[column]!r} instead of {value!r}")
-    return found
-
-
-def _history_that_ends_elsewhere(connection: duckdb.DuckDBPyConnection) -> list[str]:
-    found = []
-    for check in checks():
-        if check.name.startswith("history_of_"):
-            rows = connection.execute(check.query).fetchall()
-            found += [f"{check.table} ({row[0]}): {check.description}" for row in rows]
     return found
 
 
@@ -257,27 +229,18 @@ def _all_null(stored: Row, name: str) -> bool:
 
 
 def _is_same(stored: Any, wanted: Any) -> bool:
-    rounded = round(Decimal(str(wanted)), 4) if isinstance(wanted, float) else wanted
-    return bool(_plain(stored, wanted) == rounded)
-
-
-def _plain(stored: Any, wanted: Any) -> Any:
-    """A stored value in the terms of JSON, read as the wanted value is written."""
+    """Whether a stored value is the wanted one, in the terms in which JSON writes it."""
     if stored is None:
-        return None
-    if isinstance(wanted, dict | list) and isinstance(stored, str):
-        return json.loads(stored)
-    if isinstance(wanted, int) and isinstance(stored, str):
-        return int(stored)
+        return wanted is None
     if isinstance(wanted, float):
-        return round(Decimal(str(stored)), 4)
+        return round(Decimal(str(stored)), 4) == round(Decimal(str(wanted)), 4)
+    if isinstance(wanted, dict | list) and isinstance(stored, str):
+        return bool(json.loads(stored) == wanted)
+    if isinstance(wanted, int) and isinstance(stored, str):
+        return int(stored) == wanted
     if isinstance(stored, datetime):
-        return wanted if stored == _moment(wanted) else stored.isoformat()
-    if isinstance(stored, date):
-        return stored.isoformat()
-    if isinstance(stored, Decimal):
-        return int(stored) if stored == int(stored) else float(stored)
-    return stored
+        return stored == _moment(wanted)
+    return bool((stored.isoformat() if isinstance(stored, date) else stored) == wanted)
 
 
 @cache

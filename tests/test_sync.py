@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -12,7 +13,7 @@ from typing import TypeVar
 import duckdb
 import pytest
 
-from tests.beginnings import BEGINNINGS, alike, empty_tables
+from tests.beginnings import alike, empty_tables, made
 from tests.conftest import FEWER, NOW, Bench, logged, opened_store, queried
 from tests.oracle import differences, expected_tables
 from tests.services import Service
@@ -60,9 +61,12 @@ def begun(bench: Bench, service: Service, how: Callable[[Bench], T]) -> T:
         with closing(opened_store(settings)) as store:
             return how(replace(bench, settings=settings, store=store))
 
-    made, told = BEGINNINGS.made((how, alike(service, bench.settings)), make)
-    bench.begin_like(made)
-    return told
+    folder, reports = made((how, alike(service, bench.settings)), make)
+    bench.store.close()
+    shutil.rmtree(bench.layout.root)
+    shutil.copytree(folder, bench.layout.root)
+    bench.store = opened_store(bench.settings)
+    return reports
 
 
 def night_after(bench: Bench, service: Service, passes: Callable[[Sandbox], object]) -> RefreshReport:
