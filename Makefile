@@ -85,7 +85,7 @@ bench: $(STAMP) .venv-bench/.installed
 
 # the generated pages of docs/reference, from the code
 reference: $(STAMP)
-	$(BIN)/python -m tests.reference
+	$(BIN)/python -m tests.test_reference
 
 # the pinned lists again, from pyproject.toml
 lock:

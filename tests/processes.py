@@ -106,7 +106,7 @@ def run(arguments: Sequence[str], environment: Mapping[str, str], folder: Path) 
         return command.ended()
 
 
-def enter(environment: Mapping[str, str], folder: Path, stdout: Path, stderr: Path) -> None:
+def _run(does: Callable[[], object], environment: Mapping[str, str], folder: Path, stdout: Path, stderr: Path) -> None:
     """Give this process its own settings in place of inherited ones, a folder, and files for what it says."""
     for name in [name for name in os.environ if name.startswith(("WMS_", "DAGSTER_"))]:
         del os.environ[name]
@@ -115,10 +115,6 @@ def enter(environment: Mapping[str, str], folder: Path, stdout: Path, stderr: Pa
     os.chdir(folder)
     for descriptor, path in ((1, stdout), (2, stderr)):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), descriptor)
-
-
-def _run(does: Callable[[], object], environment: Mapping[str, str], folder: Path, stdout: Path, stderr: Path) -> None:
-    enter(environment, folder, stdout, stderr)
     does()
 
 

@@ -59,16 +59,18 @@ def imported(path: Path) -> set[str]:
     return names
 
 
-def packages_of(path: Path) -> set[str]:
-    """The packages that a module imports anywhere."""
-    return {name.split(".")[0] for name in imported(path)}
-
-
-def test_the_library_imports_no_orchestrator():
+@pytest.mark.parametrize(
+    ("folder", "others"),
+    [
+        ("src/wms_sync", {"wms_sandbox", "dagster", "pipelines", "benchmarks"}),
+        ("src/wms_sandbox", {"wms_sync", "pipelines"}),
+    ],
+)
+def test_client_sandbox_and_orchestrator_are_apart(folder, others):
     """But for the command line, which reports by name what it made if there is a home of Dagster's."""
-    for path in modules("src/wms_sync"):
+    for path in modules(folder):
         allowed = {"pipelines"} if path == ROOT / "src/wms_sync/cli/runs.py" else set()
-        assert packages_of(path) & {"dagster", "pipelines", "benchmarks"} <= allowed, path
+        assert {name.split(".")[0] for name in imported(path)} & others <= allowed, path
 
 
 @pytest.mark.parametrize(
@@ -87,35 +89,41 @@ def test_packages_import_only_what_comes_before_them(package, steps):
             assert not [name for name in imported(path) if f"{name}.".startswith(later)], path
 
 
-def test_no_module_is_faked_and_no_process_is_tuned():
-    """Python, its collector, its allocator and its descriptors work as anyone expects."""
-    tricks = re.compile(r"\bsys\.modules\b|\bgc\.|\bmallopt\b|\bctypes\b|\bos\._exit\b|\bos\.dup2?\(|\b__getattr__\b")
-    found = [path for folder in ("src/wms_sync", "pipelines") for path in modules(folder) if tricks.search(read(path))]
-    assert found == []
+ABSENT = {
+    # Python, its collector, its allocator and its descriptors work as anyone expects
+    "a module is faked, or a process is tuned": (
+        ("src/wms_sync/**/*.py", "pipelines/**/*.py"),
+        r"\bsys\.modules\b|\bgc\.|\bmallopt\b|\bctypes\b|\bos\._exit\b|\bos\.dup2?\(|\b__getattr__\b",
+    ),
+    # msgspec crashes if two threads decode a type for the first time at once
+    "a decoder is made later than at the import of its module": (
+        ("src/wms_sync/**/*.py",),
+        r"msgspec\.(?:json\.decode|convert)\(.*type=",
+    ),
+    # a release of Dagster may rename it
+    "something is imported that Dagster does not document": (
+        ("src/**/*.py", "pipelines/**/*.py", "tests/**/*.py"),
+        r"^ *(?:from|import) dagster[\w.]*\._|^ *from dagster[\w.]* import [^(\n]*\b_\w",
+    ),
+    "a test patches a function": (("tests/**/*.py",), r"monkeypatch\.setattr|mock\.patch|MagicMock|unittest\.mock"),
+    "a path of a machine, or an index, is committed": (
+        ("src/**/*.py", "pipelines/**/*.py", ".requirements/*", "Makefile"),
+        r"/(?:root|home)/\w|index-url|files\.pythonhosted|/simple/",
+    ),
+}
+"""What stands nowhere: the files, and the regular expression."""
 
 
-def test_decoders_are_made_when_a_module_is_imported():
-    """msgspec crashes if two threads decode a type for the first time at once."""
-    untimely = re.compile(r"msgspec\.(?:json\.decode|convert)\(.*type=")
-    assert [path for path in modules("src/wms_sync") if untimely.search(read(path))] == []
-
-
-def test_the_sandbox_and_the_client_share_nothing():
-    for folder, other in (("src/wms_sandbox", {"wms_sync", "pipelines"}), ("src/wms_sync", {"wms_sandbox"})):
-        for path in modules(folder):
-            assert not packages_of(path) & other, path
+@pytest.mark.parametrize(("files", "pattern"), ABSENT.values(), ids=ABSENT)
+def test_it_is_nowhere_that(files, pattern):
+    paths = {path for name in files for path in ROOT.glob(name)} - {Path(__file__)}
+    assert paths
+    assert [path for path in paths if re.search(pattern, read(path), re.MULTILINE)] == []
 
 
 def test_a_packages_own_file_holds_its_charter_alone():
     for path in (*modules("src"), *modules("pipelines")):
         assert path.name != "__init__.py" or len(parsed(path).body) == 1, path
-
-
-def test_no_test_patches_a_function():
-    patching = re.compile(r"monkeypatch\.setattr|mock\.patch|MagicMock|unittest\.mock")
-    for path in modules("tests"):
-        if path != Path(__file__):
-            assert not patching.search(read(path)), path
 
 
 def test_functions_at_which_tests_kill_a_process_exist():
@@ -143,13 +151,6 @@ def written(default: object) -> str:
     return str(default).lower() if isinstance(default, bool) else str(default)
 
 
-def test_nothing_imports_what_dagster_does_not_document():
-    """A release of Dagster may rename it."""
-    private = re.compile(r"^ *(?:from|import) dagster[\w.]*\._|^ *from dagster[\w.]* import [^(\n]*\b_\w", re.MULTILINE)
-    found = [path for folder in ("src", "pipelines", "tests") for path in modules(folder) if private.search(read(path))]
-    assert found == []
-
-
 def test_make_targets_in_the_docs_exist():
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     assert set(re.findall(r"(?:^|`)make ([a-z]+)", DOCS, re.MULTILINE)) <= targets
@@ -170,9 +171,3 @@ def test_an_sql_file_holds_one_documented_statement():
         assert {"source", "description"} & set(sql_files.headers(text)), f"{path} says neither source nor what it finds"
         if "{" not in re.sub(r"--.*|'[^']*'|\$\w+|columns = \{[^}]*\}", "", text):
             assert len(duckdb.extract_statements(text)) == 1, path
-
-
-def test_no_path_and_no_index_is_committed():
-    forbidden = re.compile(r"/(?:root|home)/\w|index-url|files\.pythonhosted|/simple/")
-    folders = [*modules("src"), *modules("pipelines"), *(ROOT / ".requirements").iterdir(), ROOT / "Makefile"]
-    assert not [str(path) for path in folders if forbidden.search(path.read_text(encoding="utf-8"))]
