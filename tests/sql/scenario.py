@@ -8,7 +8,7 @@ as ``03-10``; the year is 2024.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from types import SimpleNamespace
 
 import duckdb
@@ -59,56 +59,106 @@ def at(moment: str | None) -> str | None:
     return moment and f"2024-{moment}:00+00"
 
 
+def day(number: int) -> date:
+    """Return a day of March."""
+    return date(2024, 3, number)
+
+
 def product(number: int, merchant: int | None, sku: str, kind: str, goods: str | None) -> Row:
-    known = {"id": number, "merchant_id": merchant, "sku": sku}
-    return "products", {**known, "type": kind, "goods_type": goods, "name": sku}
+    return "products", {
+        "id": number,
+        "merchant_id": merchant,
+        "sku": sku,
+        "type": kind,
+        "goods_type": goods,
+        "name": sku,
+    }
 
 
 def order(number: int, created: str, shipped: str | None = None, **values: object) -> Row:
-    times = {"created_at": at(created), "shipped_at": at(shipped)}
-    return "orders", {"id": number, "unique_id": f"O-{number}", "order_ref": f"R-{number}", **times, **values}
+    return "orders", {
+        "id": number,
+        "unique_id": f"O-{number}",
+        "order_ref": f"R-{number}",
+        "created_at": at(created),
+        "shipped_at": at(shipped),
+        **values,
+    }
 
 
 def item(order_id: int, sku: str, ordered: object, shipped: object, number: int = 1, **values: object) -> Row:
-    known = {"order_id": order_id, "id": number, "sku": sku, "qty_ordered": ordered, "qty_shipped": shipped}
-    return "order_items", known | values
+    return "order_items", {
+        "order_id": order_id,
+        "id": number,
+        "sku": sku,
+        "qty_ordered": ordered,
+        "qty_shipped": shipped,
+        **values,
+    }
 
 
 def shipment(
     number: int, order_id: int, status: str, created: str, packed: str | None, target: str | None, **values: object
 ) -> Row:
-    days = {"created_at": at(created), "packed_at": at(packed), "target_ship_date": target and f"2024-{target}"}
     return "shipments", {
         "id": number,
         "unique_id": f"S-{number}",
         "order_id": order_id,
         "status": status,
-    } | days | values
+        "created_at": at(created),
+        "packed_at": at(packed),
+        "target_ship_date": target and f"2024-{target}",
+        **values,
+    }
 
 
 def part(
     shipment_id: int, product_id: int, sku: str, quantity: object, shipped: object, number: int = 1, **values: object
 ) -> Row:
-    known = {"shipment_id": shipment_id, "id": number, "product_id": product_id, "sku": sku}
-    return "shipment_items", known | {"quantity": quantity, "qty_shipped": shipped} | values
+    return "shipment_items", {
+        "shipment_id": shipment_id,
+        "id": number,
+        "product_id": product_id,
+        "sku": sku,
+        "quantity": quantity,
+        "qty_shipped": shipped,
+        **values,
+    }
 
 
 def package(shipment_id: int, position: int, billable: float | None, **values: object) -> Row:
-    known = {"shipment_id": shipment_id, "position": position, "tracking_ref": f"T-{shipment_id}-{position}"}
-    weight = {"billable_weight_value": billable, "billable_weight_unit": None if billable is None else "lb"}
-    return "packages", known | weight | values
+    return "packages", {
+        "shipment_id": shipment_id,
+        "position": position,
+        "tracking_ref": f"T-{shipment_id}-{position}",
+        "billable_weight_value": billable,
+        "billable_weight_unit": None if billable is None else "lb",
+        **values,
+    }
 
 
 def packaging(position: int, product_id: int, quantity: int | None) -> Row:
     """Of the first package."""
-    known = {"shipment_id": 1, "package_position": 1, "position": position}
-    return "package_packaging", known | {"product_id": product_id, "quantity": quantity}
+    return "package_packaging", {
+        "shipment_id": 1,
+        "package_position": 1,
+        "position": position,
+        "product_id": product_id,
+        "quantity": quantity,
+    }
 
 
 def version(name: str, number: int, since: str, until: str | None, **values: object) -> Row:
-    seen = {"seen_at": at("03-11 01:00"), "last_seen_at": at("03-11 01:00"), "is_current": until is None}
-    known = {"id": 1, "version": number, "valid_from": at(since), "valid_to": at(until)}
-    return f"history_{name}", known | seen | values
+    return f"history_{name}", {
+        "id": 1,
+        "version": number,
+        "valid_from": at(since),
+        "valid_to": at(until),
+        "seen_at": at("03-11 01:00"),
+        "last_seen_at": at("03-11 01:00"),
+        "is_current": until is None,
+        **values,
+    }
 
 
 OF_WEST: dict[str, object] = {"warehouse_id": WEST, "shipping_carrier_code": "ups"}

@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from tests.sql.scenario import Row, at, fill, order, write
+from tests.sql.scenario import Row, at, fill, order, package, write
 from wms_sync.catalogue import marts
 from wms_sync.targets.database import create_empty
 
@@ -21,21 +21,30 @@ def left(number, order_id, packed, status="shipped") -> Row:
 
 def costing(number, *weights, status="shipped", cost=9) -> list[Row]:
     """A shipment with its packages."""
-    shipment = {"id": number, "status": status, "carrier_shipping_cost": cost}
-    packages = (
-        {"shipment_id": number, "position": position, "billable_weight_value": weight, "billable_weight_unit": unit}
-        for position, (weight, unit) in enumerate(weights, start=1)
-    )
-    return [("shipments", shipment), *(("packages", package) for package in packages)]
+    return [
+        ("shipments", {"id": number, "status": status, "carrier_shipping_cost": cost}),
+        *(
+            package(number, position, weight, billable_weight_unit=unit)
+            for position, (weight, unit) in enumerate(weights, start=1)
+        ),
+    ]
 
 
 def of_retailer(number, status, missing_since=None) -> list[Row]:
     """A different power of ten for each, so that a sum shows whose quantities are in it."""
-    known = {"id": number, "status": status, "retailer_id": 1, "_missing_since": at(missing_since)}
-    times = {"packed_at": at("01-05 12:00"), "target_ship_date": "2024-01-05"}
     return [
-        ("shipments", known | times),
-        ("packages", {"shipment_id": number, "position": 1}),
+        (
+            "shipments",
+            {
+                "id": number,
+                "status": status,
+                "retailer_id": 1,
+                "_missing_since": at(missing_since),
+                "packed_at": at("01-05 12:00"),
+                "target_ship_date": "2024-01-05",
+            },
+        ),
+        package(number, 1, None),
         ("shipment_items", {"shipment_id": number, "id": 1, "quantity": 10**number}),
     ]
 

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import date
-
 import duckdb
 import pytest
 
-from tests.sql.scenario import NOW
+from tests.sql.scenario import NOW, day
 from wms_sync import sql_files
 
 FOLDER = "queries/questions"
 GIVEN = {
     "19_lot_or_serial": {"lot": "SN-7"},
     "23_where_is_order": {"order_ref": "R-3"},
-    "25_billing": {"month": date(2024, 3, 1)},
+    "25_billing": {"month": day(1)},
 }
-
-
-def day(number: int) -> date:
-    return date(2024, 3, number)
 
 
 ANSWERS: dict[str, list[tuple[object, ...]]] = {
