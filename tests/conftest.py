@@ -11,7 +11,7 @@
   settings share one, so a test changes them afterwards.
 - ``tests.landed.assert_landed``: what was read is right, without a load, which takes most of the time of a test that
   has one. ``tests.test_sync.assert_equal`` looks at every table after a load.
-- ``postgres_url``, ``lake_url``: a PostgreSQL, and a database in it for the module.
+- ``postgres_url``, ``lakes``, ``lake_url``: a PostgreSQL, databases in it for the module, and one of them.
 """
 
 from __future__ import annotations
@@ -147,9 +147,17 @@ def postgres_url() -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def lake_url(postgres_url: str) -> str:
-    """A database of the module's own."""
-    return Lakes(postgres_url).new()
+def lakes(postgres_url: str) -> Iterator[Lakes]:
+    """Makes databases of the module's own."""
+    made = Lakes(postgres_url)
+    yield made
+    made.remove()
+
+
+@pytest.fixture(scope="module")
+def lake_url(lakes: Lakes) -> str:
+    """One of them."""
+    return lakes.new()
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ FAULTS = (
         "src/wms_sync/state/schema.py",
         "if applied and migrations[0][0] not in applied:",
         "if False:",
-        ("tests/state/test_schema.py::test_a_store_of_an_older_release_is_refused",),
+        ("tests/test_older_release.py::test_every_command_refuses_an_older_data_folder",),
     ),
     Fault(
         "raw pages of an older release are taken in",

@@ -24,6 +24,5 @@ def url(request, tmp_path) -> str:
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/deep/state.db"
     server: str = request.getfixturevalue("postgres_url")
-    for statement in ("drop schema public cascade", "create schema public"):
-        Lakes(server).execute(server, statement)
+    Lakes(server).execute(server, "drop schema public cascade; create schema public")
     return server

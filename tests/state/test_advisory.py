@@ -7,7 +7,6 @@ import socket
 import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -98,9 +97,8 @@ def pool(postgres_url, request) -> Iterator[str]:
     configuration.chmod(0o644)  # a command that a test has run in this process may have set a umask
 
     def answers() -> bool:
-        with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
-            return True
-        return False
+        with socket.socket() as tried:
+            return tried.connect_ex(("127.0.0.1", port)) == 0
 
     with subprocess.Popen([program, "-q", str(configuration)], user=65534, group=65534) as process:
         wait_until("the pooler answers", 30, answers)

@@ -6,15 +6,13 @@ import re
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
-from uuid import uuid4
 
 import pytest
 
 from tests.conftest import turn_at
-from tests.lakes import Lakes, name_of
+from tests.lakes import name_of
 from wms_sync.intervals import Interval
 from wms_sync.reports.doctor import examine
 from wms_sync.settings import Settings
@@ -183,20 +181,8 @@ def test_status_names_a_data_folder_without_access():
     assert settings.endswith("Give the current user the right to read it, or start wms-sync in another folder.\n2\n")
 
 
-@pytest.fixture
-def lakes(postgres_url) -> Iterator[Lakes]:
-    made = Lakes(postgres_url)
-    yield made
-    made.remove()
-
-
-@pytest.fixture
-def database(lakes) -> str:
-    url: str = lakes.new()
-    return url
-
-
-def test_a_postgresql_that_takes_no_writes_is_named(lakes, tmp_path, database):
+def test_a_postgresql_that_takes_no_writes_is_named(lakes, tmp_path):
+    database = lakes.new()
     settings = Settings.load(_env_file=None, data_dir=tmp_path / "data", state_url=database)
     lakes.execute(database, f"alter database {name_of(database)} set default_transaction_read_only = on")
     said = r"refuses a statement \(cannot execute .* in a read-only transaction\)\. It is a standby.* to the primary"
@@ -206,12 +192,11 @@ def test_a_postgresql_that_takes_no_writes_is_named(lakes, tmp_path, database):
     assert re.search(said, found)
 
 
-def test_a_role_without_rights_is_named(lakes, database):
-    StateStore(database).close()
-    role = f"r{uuid4().hex}"
-    lakes.execute(database, f"create role {role} login")
+def test_a_role_without_rights_is_named(lakes, lake_url):
+    StateStore(lake_url).close()
+    lakes.execute(lake_url, "create role reader login")
     with pytest.raises(StateRefused, match=r"a statement \(permission denied for table .*\)\. In WMS_STATE_URL"):
-        StateStore(database.replace("wms@", f"{role}@"))
+        StateStore(lake_url.replace("wms@", "reader@"))
 
 
 @pytest.mark.parametrize(
@@ -224,6 +209,6 @@ def test_a_role_without_rights_is_named(lakes, database):
         ),
     ],
 )
-def test_a_postgresql_that_is_absent_or_refuses(database, changed, says):
+def test_a_postgresql_that_is_absent_or_refuses(lake_url, changed, says):
     with pytest.raises(StateError, match=says):
-        StateStore(database.replace(*changed))
+        StateStore(lake_url.replace(*changed))

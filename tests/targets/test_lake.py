@@ -93,13 +93,6 @@ def service() -> InProcess:
 
 
 @pytest.fixture(scope="module")
-def lakes(postgres_url: str) -> Iterator[Lakes]:
-    made = Lakes(postgres_url)
-    yield made
-    made.remove()
-
-
-@pytest.fixture(scope="module")
 def synced_once(service: InProcess, lakes: Lakes, tmp_path_factory: pytest.TempPathFactory) -> Settings:
     """Settings of an installation after its first sync, which is only copied from now on."""
     settings = Settings.load(
