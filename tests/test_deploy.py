@@ -37,10 +37,8 @@ def test_systemd_takes_every_unit(tmp_path):
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.name)
-def test_units_name_what_there_is(unit):
-    text = unit.read_text(encoding="utf-8")
-    assert set(re.findall(rf"\b({PREFIX}\w+)=", text)) <= {PREFIX + name.upper() for name in Settings.model_fields}
-    for arguments in re.findall(r"^Exec\w+=\S+/bin/wms-sync (.*)$", text, re.MULTILINE):
+def test_units_name_commands_that_there_are(unit):
+    for arguments in re.findall(r"^Exec\w+=\S+/bin/wms-sync (.*)$", unit.read_text(encoding="utf-8"), re.MULTILINE):
         name, *rest = arguments.split()
         main.commands[name].make_context(name, rest)
 
@@ -78,9 +76,9 @@ def test_a_typed_command_has_what_units_have():
     assert f"exec {INSTALLED}wms-sync" in script
 
 
-@pytest.mark.parametrize("name", ["Dockerfile", "compose.yaml", "helm-values.yaml"])
-def test_containers_are_told_settings_that_there_are(name):
-    named = set(re.findall(rf"\b{PREFIX}([A-Z_]+)\b", (PODS / name).read_text(encoding="utf-8")))
+@pytest.mark.parametrize("path", [*UNITS, *sorted(PODS.iterdir())], ids=lambda path: path.name)
+def test_units_and_containers_have_settings_that_there_are(path):
+    named = set(re.findall(rf"\b{PREFIX}([A-Z_]+)\b", path.read_text(encoding="utf-8")))
     assert named <= {field.upper() for field in Settings.model_fields}
 
 

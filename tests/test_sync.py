@@ -84,9 +84,8 @@ def published(bench: Bench) -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 def assert_equal(bench: Bench, sandbox) -> None:
-    expected = expected_tables(sandbox)
     with published(bench) as connection:
-        found = differences(connection, expected)
+        found = differences(connection, expected_tables(sandbox))
     assert not found, f"{len(found)} differences, such as " + "; ".join(sorted(set(found))[:20])
 
 

@@ -138,10 +138,6 @@ def count(page: Page, more: int) -> None:
         page["meta"]["count"] += more
 
 
-def fail(page: Page) -> None:
-    page.update(FAILED, collection=[], has_more=False, next=None)
-
-
 def stops(name: str, error: type[WmsSyncError], says: str, answer: Answer) -> Case:
     """The sync ends with an error."""
     then = "window" if error in GIVEN_UP else "page"
@@ -151,15 +147,12 @@ def stops(name: str, error: type[WmsSyncError], says: str, answer: Answer) -> Ca
 LOSE = edited(lambda page: page.update(collection=page["collection"][:-1]))
 
 
-def soon() -> str:
-    """By the service's clock, which is months behind."""
-    return format_datetime(NOW + timedelta(seconds=1), usegmt=True)
-
-
+SOON = format_datetime(NOW + timedelta(seconds=1), usegmt=True)
+"""By the service's clock, which is months behind."""
 CASES = [
     Case("429 without `Retry-After`", AGAIN, instead(429)),
     Case("429 with `Retry-After` in seconds", AGAIN, instead(429, Retry_After="0.2")),
-    Case("429 with `Retry-After` as a date", AGAIN, lambda _: Response("", 429, headers={"Retry-After": soon()})),
+    Case("429 with `Retry-After` as a date", AGAIN, instead(429, Retry_After=SOON)),
     Case("409, too many at once", AGAIN, instead(409)),
     Case("500 with HTML", AGAIN, instead(500, "<html>oops</html>", Content_Type="text/html")),
     Case("502 with HTML", AGAIN, instead(502, "<html>bad gateway</html>", Content_Type="text/html"), times=3),
@@ -168,7 +161,11 @@ CASES = [
     Case("403 of a firewall with `Retry-After`", AGAIN, instead(403, BLOCKED, Retry_After="0.1")),
     Case("200 with HTML", AGAIN, instead(200, "<html>maintenance</html>", Content_Type="text/html"), times=3),
     Case("200 with `errors` and no `collection`", AGAIN, instead(200, json.dumps(FAILED))),
-    Case("200 with `errors` next to an empty `collection`", AGAIN, edited(fail)),
+    Case(
+        "200 with `errors` next to an empty `collection`",
+        AGAIN,
+        edited(lambda page: page.update(FAILED, collection=[], has_more=False, next=None)),
+    ),
     Case("200 with a status and no `collection`", AGAIN, instead(200, '{"status": "maintenance"}')),
     Case("200 with an empty body", AGAIN, instead(200)),
     Case("200 with a list", AGAIN, respelt(lambda page: b"[%s]" % page)),
@@ -222,9 +219,7 @@ CASES = [
     Case("`next` leads to another host", GOES_ON, pointing("http://localhost:1"), times=None),
     Case("`next` leads to another scheme", GOES_ON, pointing("https://127.0.0.1"), times=None),
     Case("`next` leads to the page it stands on, once", ANEW, looping),
-    stops(
-        "`next` leads to the page it stands on", PagingBroken, "already been read|after", lambda answer: looping(answer)
-    ),
+    stops("`next` leads to the page it stands on", PagingBroken, "already been read|after", looping),
     stops(
         "`has_more` without `next`",
         PagingBroken,

@@ -69,14 +69,11 @@ KEPT, NULL, OUT, CAST, DRIFT, ENTRIES, REMOVED = "kept", "null", "out", "cast", 
 UNHEARD_OF = {"unheard_of": 1}
 
 
-def written() -> dict[tuple[str, str], str]:
-    """Return what the document says, by value and type."""
-    lines = [line.strip("| ").split(" | ") for line in DOCUMENT.splitlines() if line.count(" | ") > 2]
-    (_, *types), _, *rows = lines
-    return {(value, type_): cell for value, *cells in rows for type_, cell in zip(types, cells, strict=True)}
-
-
-CELLS = written()
+(_, *DOCUMENTED), _under, *ROWS = (
+    line.strip("| ").split(" | ") for line in DOCUMENT.splitlines() if line.count(" | ") > 2
+)
+CELLS = {(value, type_): cell for value, *cells in ROWS for type_, cell in zip(DOCUMENTED, cells, strict=True)}
+"""What the document says, by value and type."""
 
 
 def type_of(node: Node) -> str:

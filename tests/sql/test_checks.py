@@ -39,7 +39,7 @@ def test_each_table_below_another_is_checked():
 
 @pytest.mark.parametrize("keyed", tables(), ids=lambda keyed: keyed.slug)
 def test_a_repeated_or_missing_key_is_found(keyed, database):
-    keys = dict.fromkeys(keyed.keys, "1")
+    keys: dict[str, object] = dict.fromkeys(keyed.keys, "1")
     insert(database, keyed.slug, **keys)
     assert offenders(database, f"{keyed.slug}_have_unique_keys") == []
     write(database, [(keyed.slug, keys), (keyed.slug, keys | {keyed.keys[0]: None})])
