@@ -69,10 +69,8 @@ KEPT, NULL, OUT, CAST, DRIFT, ENTRIES, REMOVED = "kept", "null", "out", "cast", 
 UNHEARD_OF = {"unheard_of": 1}
 
 
-(_, *DOCUMENTED), _under, *ROWS = (
-    line.strip("| ").split(" | ") for line in DOCUMENT.splitlines() if line.count(" | ") > 2
-)
-CELLS = {(value, type_): cell for value, *cells in ROWS for type_, cell in zip(DOCUMENTED, cells, strict=True)}
+(_, *NAMED), _under, *ROWS = (line.strip("| ").split(" | ") for line in DOCUMENT.splitlines() if line.count(" | ") > 2)
+CELLS = {(value, type_): cell for value, *cells in ROWS for type_, cell in zip(NAMED, cells, strict=True)}
 """What the document says, by value and type."""
 
 
