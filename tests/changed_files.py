@@ -8,6 +8,8 @@ import duckdb
 
 MUCH = 4_000_000
 """Random numbers, which do not compress: 27 MB."""
+LOADED = "insert into ops.latest_load values (now(), now(), 'run', '1', 'UTC', null)"
+"""What a load leaves in tables without a row."""
 MOVED = ("main.order_items", "main.shipments", "main.package_items", "main.orders")
 
 

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from pipelines import definitions
 from pipelines.master_data_files import PAUSES, SETTLE_SECONDS
 from tests.conftest import opened_store, turn_at
+from tests.deferred import deferred
 from wms_sync.master_data.csv_file import digest_of
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import PushedFile, PushFiles
@@ -32,15 +33,15 @@ class Watching:
         self.settings: Settings = make_settings()
         self.cursor: str | None = None
 
-    def write(self, name: str, text: str = "code,name\n", modified: float = LONG_AGO) -> Path:
+    def write(self, name: str = "retailers.csv", text: str = "code,name\n", modified: float = LONG_AGO) -> Path:
         path = self.folder / name
         path.write_text(text)
         os.utime(path, (modified, modified))
         return path
 
     def tick(self, **overrides: object) -> list[dg.RunRequest]:
-        sensor = self.built(**overrides).resolve_sensor_def("master_data_files")
-        data = sensor.evaluate_tick(dg.build_sensor_context(instance=self.instance, cursor=self.cursor))
+        context = dg.build_sensor_context(instance=self.instance, cursor=self.cursor)
+        data = self.built(**overrides).resolve_sensor_def("master_data_files").evaluate_tick(context)
         self.cursor = data.cursor
         return list(data.run_requests or [])
 
@@ -105,30 +106,20 @@ RUNNING = dg.DagsterRun(job_name="push_retailers", status=dg.DagsterRunStatus.ST
 NOTHING: dict[str, list[str]] = {}
 RETAILERS = {"push_retailers": ["retailers.csv"]}
 OTHER_TEXT = "code,name\na,A\n"
-Happens = Callable[[Watching], object]
-Step = tuple[Happens, dict[str, Any], dict[str, list[str]]]
+Step = tuple[Callable[..., object], dict[str, Any], dict[str, list[str]]]
 
 
 def nothing(_: Watching) -> None: ...
 
 
-def written(name: str = "retailers.csv", **given: Any) -> Happens:
-    return lambda watching: watching.write(name, **given)
+@deferred
+def being_written(watching: Watching, text: str, seconds_ago: float = 0) -> None:
+    watching.write("retailers.csv", text, time.time() - seconds_ago)
 
 
-def being_written(text: str, seconds_ago: float = 0) -> Happens:
-    return lambda watching: watching.write("retailers.csv", text, time.time() - seconds_ago)
-
-
-def later(seconds: float) -> Happens:
-    return lambda watching: watching.later(seconds)
-
-
-def left(**rows: Any) -> Happens:
-    """A push of the file of retailers left these rows."""
-    return lambda watching: watching.pushed(**rows)
-
-
+written = deferred(Watching.write)
+later = deferred(Watching.later)
+left = deferred(Watching.pushed)
 FIRST = (written(), SENT, RETAILERS)
 STORIES: dict[str, list[Step]] = {
     # what happens, the settings of the next tick, and the files that it requests by job
@@ -217,8 +208,9 @@ STORIES: dict[str, list[Step]] = {
 def test_which_files_are_requested_and_when(watching, story):
     for happens, settings, expected in story:
         happens(watching)
-        requests = watching.tick(**settings)
-        found = {request.job_name: [file["path"] for file in requested(request)] for request in requests}
+        found = {
+            request.job_name: [file["path"] for file in requested(request)] for request in watching.tick(**settings)
+        }
         assert found == expected
 
 

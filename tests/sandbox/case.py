@@ -6,28 +6,17 @@ import base64
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Concatenate, ParamSpec
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from httpx import Response
 
+from tests.deferred import deferred
 from tests.sandbox.conftest import AUTHORISED, Service
 from wms_sandbox.app import MERCHANT_API, SHIPMENTS
 
 Answer = Callable[[Response, Service], object]
 """Asserts what an answer must be; it also gets the service, to look at what that holds afterwards."""
-
-
-P = ParamSpec("P")
-
-
-def expectation(check: Callable[Concatenate[Response, Service, P], None]) -> Callable[P, Answer]:
-    """Lets an assertion about an answer be given what it expects before there is one."""
-
-    def expect(*args: P.args, **kwargs: P.kwargs) -> Answer:
-        return lambda response, service: check(response, service, *args, **kwargs)
-
-    return expect
 
 
 @dataclass(frozen=True)
@@ -57,8 +46,9 @@ class Case:
         headers = {**AUTHORISED, "Content-Type": "application/json", **self.headers}
         given = {name: value for name, value in headers.items() if value is not None}
         with service.stranger() as client:
-            answer = client.request(self.method, self.path, params=self.params, content=content, headers=given)
-        self.answer(answer, service)
+            self.answer(
+                client.request(self.method, self.path, params=self.params, content=content, headers=given), service
+            )
 
 
 def listing(section: str, query: str, answer: Answer, on: str = "service") -> Case:
@@ -76,7 +66,7 @@ def rpc(section: str, method: str, params: Any, answer: Answer, on: str = "servi
 BASIC = "Basic " + base64.b64encode(b"sandbox-merchant:sandbox-api-key").decode()
 
 
-@expectation
+@deferred
 def has_status(response: Response, service: Service, /, status: int, says: str = "", **headers: str) -> None:
     """Only the status, this in the body, and these headers."""
     assert response.status_code == status, response.text
@@ -98,7 +88,7 @@ def violations(response: Response, status: int = 400) -> dict[str, str]:
     return {detail["key"]: detail["message"] for detail in details}
 
 
-@expectation
+@deferred
 def refused(response: Response, service: Service, *keys: str, says: str = "", status: int = 400) -> None:
     """A refusal that names these keys, and says this of each."""
     found = violations(response, status)
@@ -106,7 +96,7 @@ def refused(response: Response, service: Service, *keys: str, says: str = "", st
     assert all(says in message for message in found.values())
 
 
-@expectation
+@deferred
 def fails(response: Response, service: Service, code: int, message: str | None = None, identity: object = 1) -> None:
     """An error of the Merchant API (7.3)."""
     answer = response.json()
@@ -115,21 +105,21 @@ def fails(response: Response, service: Service, code: int, message: str | None =
     assert message in (None, answer["error"]["message"])
 
 
-@expectation
+@deferred
 def gives(response: Response, service: Service, holds: Callable[[Any], bool], status: int = 200) -> None:
     """A success whose body this is true of."""
     assert response.status_code == status, response.text
     assert holds(response.json()), response.text[:500]
 
 
-@expectation
+@deferred
 def has_ids(response: Response, service: Service, select: Callable[[list[int]], list[int]]) -> None:
     """Of all ids in rising order, these."""
     assert response.status_code == 200, response.text
     assert [shipment["id"] for shipment in response.json()["collection"]] == select(service.ids)
 
 
-@expectation
+@deferred
 def walks(response: Response, service: Service, select: Callable[[list[int]], list[int]]) -> None:
     """By following links to the end, each of these once; a link keeps every parameter (4.6)."""
     asked = parse_qsl(response.request.url.query.decode(), keep_blank_values=True)
@@ -146,7 +136,7 @@ def walks(response: Response, service: Service, select: Callable[[list[int]], li
         assert parse_qsl(urlsplit(pages[-1]["previous"]).query) == [*asked, ("cursor_end", str(first))]
 
 
-@expectation
+@deferred
 def is_sorted(response: Response, service: Service, key: Callable[[Any], Any], *, falling: bool) -> None:
     """All shipments, in this order."""
     keys = [key(shipment) for shipment in response.json()["collection"]]

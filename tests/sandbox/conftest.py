@@ -3,7 +3,6 @@
 HTTP itself is tested in both forms (``test_transport.py``).
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -55,25 +54,20 @@ class Service:
         return self.client.post(path, json=body).raise_for_status()
 
 
-@pytest.fixture(scope="session")
-def start() -> Callable[..., Service]:
-    """Makes a sandbox of a configuration."""
-
-    def _start(**settings: Any) -> Service:
-        within = InProcess(Sandbox(replace(CONFIG, **settings)))
-        return Service(within.sandbox, httpx.Client(base_url=within.base_url, headers=AUTHORISED, transport=within))
-
-    return _start
+def start(**settings: Any) -> Service:
+    """A sandbox of a configuration."""
+    within = InProcess(Sandbox(replace(CONFIG, **settings)))
+    return Service(within.sandbox, httpx.Client(base_url=within.base_url, headers=AUTHORISED, transport=within))
 
 
 @pytest.fixture(scope="session")
-def service(start: Callable[..., Service]) -> Service:
+def service() -> Service:
     """600 shipments that nobody changes."""
     return start(shipments=600, families=400)
 
 
 @pytest.fixture
-def fresh(start: Callable[..., Service]) -> Service:
+def fresh() -> Service:
     """Nothing was created in it, and there are no shipments."""
     return start(shipments=0, families=20)
 

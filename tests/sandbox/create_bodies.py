@@ -12,7 +12,6 @@ MISSING = object()
 MOMENT = {"created_at": "2025-06-01T00:00:00Z", "updated_at": "2025-06-01T00:00:00Z"}
 MERCHANT, WAREHOUSE = {"type": "Merchant", "id": 11}, {"type": "Warehouse", "id": 1}
 PARENT = {"type": "Retailer", "id": 101}
-KNOWN_PRODUCT = {"type": "Product", "id": 2_147_483_000}
 MONEY = {"amount": 1.25, "currency": "USD"}
 WITH_UNIT, WITHOUT_UNIT = {"value": 2.5, "unit": "lb"}, {"value": 2.5}
 LOWEST, HIGHEST = -2_147_483_648, 2_147_483_647
@@ -75,7 +74,7 @@ WHOLE_PRODUCT: dict[str, Any] = {
 }
 
 OPTION_VALUES: dict[str, Any] = {
-    "associated_products": [KNOWN_PRODUCT],
+    "associated_products": [{"type": "Product", "id": 2_147_483_000}],
     "allow_for_brands": [MERCHANT],
     "disallow_for_brands": [],
     "allow_for_warehouses": [WAREHOUSE],

@@ -8,7 +8,8 @@ from typing import Any
 
 from httpx import Response
 
-from tests.sandbox.case import Answer, Case, expectation, gives, has_status, refused, violations
+from tests.deferred import deferred
+from tests.sandbox.case import Answer, Case, gives, has_status, refused, violations
 from tests.sandbox.conftest import LONGEST_NAME, Service
 from tests.sandbox.create_bodies import (
     ALWAYS,
@@ -33,7 +34,6 @@ from wms_sandbox.identities import product_id, retailer_id
 from wms_sandbox.kinds import PRODUCT_KINDS
 from wms_sandbox.options import OPTIONS
 
-FAMILIES = "black blue brown gray green orange purple red yellow"
 Refusal = tuple[str, Any, set[str]]
 SECTIONS = {LOCATION_TAGS: "4.1", RETAILERS: "4.2", PRODUCTS: "4.3"}
 
@@ -42,10 +42,6 @@ def body(path: str, change: Body) -> Body:
     """The least that is taken, changed; without what is ``MISSING``."""
     fields = {name: value for name, value in (LEAST[path] | change).items() if value is not MISSING}
     return {"resource": fields} if path == PRODUCTS else fields
-
-
-def method(length: int) -> str:
-    return "ups_".ljust(length, "G")
 
 
 def options_of(kind: str, **otherwise: Body) -> Body:
@@ -80,13 +76,17 @@ TAKEN: list[tuple[str, Body, Body]] = [
     (LOCATION_TAGS, {"name": " " * 300 + "far"}, {"name": "far"}),
     *((LOCATION_TAGS, {"description": text}, {}) for text in ("", None, "日" * 255)),
     *((LOCATION_TAGS, {"sort_order": number}, {}) for number in (LOWEST, HIGHEST, 0, 7.0)),
-    *((LOCATION_TAGS, {"color": f"{family}{shade}"}, {}) for family in FAMILIES.split() for shade in range(1, 6)),
+    *(
+        (LOCATION_TAGS, {"color": f"{family}{shade}"}, {})
+        for family in ("black", "blue", "brown", "gray", "green", "orange", "purple", "red", "yellow")
+        for shade in range(1, 6)
+    ),
     (RETAILERS, {}, {"status": "active", "parent_retailer": None} | MOMENT),
     (RETAILERS, WHOLE_RETAILER, {}),
     *((RETAILERS, {"code": code}, {}) for code in ("x", "ü" * 64)),
     *((RETAILERS, {"name": name}, {}) for name in ("x", "ü" * 255)),
     *((RETAILERS, {name: text}, {}) for name in ("legal_name", "dba") for text in ("", "ü" * 255)),
-    (RETAILERS, {"default_shipping_method": method(255)}, {}),
+    (RETAILERS, {"default_shipping_method": "ups_".ljust(255, "G")}, {}),
     *((RETAILERS, {"routing_guide_notes": text}, {}) for text in ("", "ü" * 65_535)),
     *((PRODUCTS, {"type": kind}, {}) for kind in PRODUCT_KINDS),
     (PRODUCTS, WHOLE_PRODUCT, UNITS),
@@ -130,7 +130,7 @@ REFUSED: list[Refusal] = [
     *wrong_retailer("status", "ACTIVE", "deleted", "", None),
     *wrong_retailer("fulfillment_model", "retail", "dropship", "", None),
     *wrong_retailer("default_duties_payor", "sender", "", None),
-    *wrong_retailer("default_shipping_method", "ups", "_GROUND", "ups_", 5, method(256)),
+    *wrong_retailer("default_shipping_method", "ups", "_GROUND", "ups_", 5, "ups_".ljust(256, "G")),
     *wrong_retailer("allowed_shipping_methods", "ups_GROUND", {}, None),
     *wrong_retailer("allowed_shipping_methods", ["ups_GROUND", 5], key="allowed_shipping_methods.1"),
     *(row for name in ("legal_name", "dba") for row in wrong_retailer(name, 5, "ü" * 256)),
@@ -284,7 +284,7 @@ def stored(service: Service) -> dict[str, list[Body]]:
     return {LOCATION_TAGS: sandbox.location_tags(), RETAILERS: sandbox.retailers(), PRODUCTS: sandbox.products()}
 
 
-@expectation
+@deferred
 def holds(response: Response, service: Service, path: str, fields: Body) -> None:
     """A 201 with the identity of what is held now, which has these fields."""
     assert response.status_code == 201, response.text
@@ -295,7 +295,7 @@ def holds(response: Response, service: Service, path: str, fields: Body) -> None
     assert resource.items() <= held.items()
 
 
-@expectation
+@deferred
 def breaks(response: Response, service: Service, keys: set[str]) -> None:
     """A 400 that names these keys; nothing is held."""
     assert set(violations(response)) == keys

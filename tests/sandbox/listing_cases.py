@@ -11,8 +11,6 @@ from wms_sandbox.app import ADVANCE, SHIPMENTS, STATUS
 
 EMPTY = {"collection": [], "included": {}, "has_more": False, "next": None, "previous": None}
 LIMITS = (7, 64, 100, 599, 600, 601, 1000)
-CURSORS = range(100_500, 100_508)
-"""Of these ids some are of a shipment, and some of none."""
 SORTS: dict[str, Callable[[Any], Any]] = {
     "unique_id": lambda shipment: shipment["unique_id"],
     "created_at": lambda shipment: datetime.fromisoformat(shipment["created_at"]),
@@ -34,7 +32,8 @@ def at_cursor(sort: str, name: str, cursor: int) -> Case:
 
 WRONG_TOKENS = (None, "", "Bearer", "Bearer wrong", "bearer a-token", "Bearer  a-token", "Basic a-token", "a-token")
 
-AUTH = [
+CASES = [
+    # tokens
     *(
         Case("5.1", "GET", path, has_status(401), headers={"Authorization": token})
         for token in WRONG_TOKENS
@@ -43,8 +42,7 @@ AUTH = [
     Case("facts", "GET", STATUS, has_status(200)),
     Case("4", "GET", "/api/global/v1/shipping/shipment", has_status(404)),
     Case("4.4", "POST", SHIPMENTS, has_status(405)),
-]
-PARAMETERS = [
+    # parameters
     *(listing("8", f"limit={value}", refused("limit")) for value in ("0", "1001", "-1", "x", "", "1.5", "1e2")),
     *(listing("8", f"count={value}", refused("count")) for value in ("2", "-1", "true", "")),
     *(
@@ -69,8 +67,7 @@ PARAMETERS = [
         listing("4.5", f"fields:{path}=all", refused(f"fields:{path}"))
         for path in ("", "orders", "order.shipments", "items.order_item", "order.items.product.merchant")
     ),
-]
-PAGES = [
+    # pages
     listing("4.4", "count=0", has_ids(lambda ids: ids[::-1][:100])),
     listing("4.6", "sort=id&limit=5&cursor_start=1", has_ids(lambda ids: ids[:5])),
     listing(
@@ -89,8 +86,7 @@ PAGES = [
         gives(lambda page: list(page["collection"][0]) == ["type", "id", "status", "order"]),
     ),
     listing("4.5", "fields=id&limit=1", gives(lambda page: list(page["collection"][0]) == ["type", "id"])),
-]
-WALKS = [
+    # from page to page
     *(listing("4.6", f"sort=id&limit={limit}&fields=id", walks(lambda ids: ids)) for limit in LIMITS),
     *(listing("4.6", f"sort=-id&limit={limit}&fields=id", walks(lambda ids: ids[::-1])) for limit in LIMITS),
     listing("4.6", "sort=id&limit=1&filter=id{lt:100200}", walks(lambda ids: [key for key in ids if key < 100200])),
@@ -104,7 +100,7 @@ WALKS = [
         at_cursor(sort, name, cursor)
         for sort in ("id", "-id")
         for name in ("cursor_start", "cursor_end")
-        for cursor in CURSORS
+        for cursor in range(100_500, 100_508)  # some are the id of a shipment, and some of none
     ),
     listing(
         "4.6",
@@ -121,4 +117,3 @@ WALKS = [
         for sign in ("", "-")
     ),
 ]
-CASES = [*AUTH, *PARAMETERS, *PAGES, *WALKS]

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.sandbox.conftest import Service
+from tests.sandbox.conftest import start
 from wms_sandbox import texts
 from wms_sandbox.kinds import CONDITIONAL, KINDS, PATHS, PRODUCT_KINDS
 from wms_sandbox.options import OPTIONS
@@ -37,7 +37,7 @@ class Data:
 
 
 @pytest.fixture(scope="module")
-def data(start: Callable[..., Service]) -> Data:
+def data() -> Data:
     return Data(start(shipments=1000).get(**EVERYTHING).json())
 
 

@@ -8,10 +8,18 @@ from tests.sandbox import create_cases, filter_cases, listing_cases, merchant_ca
 from tests.sandbox.case import Case
 from wms_sandbox.kinds import KINDS
 
-TABLES = (listing_cases, filter_cases, selection_cases, create_cases, merchant_cases)
 
-
-@pytest.mark.parametrize("case", [case for table in TABLES for case in table.CASES], ids=str)
+@pytest.mark.parametrize(
+    "case",
+    [
+        *listing_cases.CASES,
+        *filter_cases.CASES,
+        *selection_cases.CASES,
+        *create_cases.CASES,
+        *merchant_cases.CASES,
+    ],
+    ids=str,
+)
 def test_the_answer_is_that_of_the_specification(case: Case, request: pytest.FixtureRequest):
     case.prove(request.getfixturevalue(case.on))
 

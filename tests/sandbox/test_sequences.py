@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from tests.sandbox.conftest import Service
+from tests.sandbox.conftest import Service, start
 from tests.sandbox.merchant_cases import API_KEY, EXPIRED, LIST, USERNAME
 from wms_sandbox.app import MERCHANT_API
 
@@ -28,7 +27,7 @@ def test_a_session_serves_calls_for_a_day(fresh: Service):
     assert "result" in asked(fresh, "call", second, "warehouse.list", [])
 
 
-def test_equal_seeds_give_equal_bytes(start: Callable[..., Service]):
+def test_equal_seeds_give_equal_bytes():
     query = {"fields:order": "all", "fields:order.items": "all", "fields:retailer": "all", "count": "1"}
     first, equal, other = (start(shipments=300, families=60, seed=seed) for seed in (7, 7, 8))
     assert first.get(**query).content == equal.get(**query).content != other.get(**query).content

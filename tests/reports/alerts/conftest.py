@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from sqlalchemy import update
 
+from tests.deferred import deferred
 from tests.receiver import Receiver, receiving
 from wms_sync.reports.alerts.deliver import deliver
 from wms_sync.settings import Settings
@@ -92,8 +92,7 @@ Story = list[tuple[Change, float | None, str]]
 """What happens, after how many hours alerts are sent if they are, and which come then, in any order."""
 
 
-def ran(*outcome: Any, **given: Any) -> Change:
-    return lambda house: house.run(*outcome, **given)
+ran = deferred(Installation.run)
 
 
 def nothing(_: Installation) -> None: ...

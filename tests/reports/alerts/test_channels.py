@@ -131,8 +131,7 @@ def test_no_receiver_is_reached_through_a_wrong_environment(monkeypatch, name, v
 def test_the_doctor_names_channels_and_alerts_that_wait(install, receiver):
     [silent] = check_alerts(install().settings)
     assert "failures are not reported to anyone" in silent.text
-    channels = {"heartbeat_url": receiver.url, "alert_urls": as_apprise(receiver.url)}
-    ill = install(alert_webhook_url=NOWHERE, **channels)
+    ill = install(alert_webhook_url=NOWHERE, heartbeat_url=receiver.url, alert_urls=as_apprise(receiver.url))
     ill.run(*WRONG)
     ill.tell()
     receiver.clear()

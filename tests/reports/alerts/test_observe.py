@@ -8,14 +8,15 @@ from dataclasses import replace as with_other
 from datetime import timedelta
 from typing import Any, TypeVar
 
-import duckdb
 import pytest
 from msgspec.structs import replace
 from pydantic import SecretStr
 
 from tests.beginnings import empty_tables
+from tests.changed_files import change
 from tests.conftest import CONFIG, opened_store, turn_at
-from tests.reports.alerts.conftest import HOUR, Change, Installation, Story, nothing, play, ran
+from tests.deferred import deferred
+from tests.reports.alerts.conftest import HOUR, Installation, Story, nothing, play, ran
 from wms_sandbox.app import Sandbox
 from wms_sandbox.transport import InProcess
 from wms_sync.reports.alerts.deliver import deliver
@@ -34,15 +35,10 @@ FOUND = "'w', 1, timestamptz '2026-03-01 12:00:00+00'"
 NOTHING = AuditResult(100, 0, 0, 0, 0, 9, 9, 0, "{}")
 
 
-def tables(*statements: str) -> Change:
+@deferred
+def tables(house: Installation, *statements: str) -> None:
     """Publish a file of which nothing is wrong but this."""
-
-    def publish(house: Installation) -> None:
-        with duckdb.connect(empty_tables(house.settings.layout.published)) as connection:
-            for statement in statements:
-                connection.execute(statement)
-
-    return publish
+    change(empty_tables(house.settings.layout.published), *statements)
 
 
 def misfit(place: str, number: int) -> str:
@@ -65,21 +61,18 @@ def published(house: Installation) -> None:
         note_published(store, FileTarget(house.settings), 1)
 
 
-def covered(until: float) -> Change:
+@deferred
+def covered(house: Installation, until: float) -> None:
     """The tables have what changed until so many hours from now."""
-
-    def load(house: Installation) -> None:
-        window = Window(
-            id=str(until), from_at=house.settings.start, to_at=house.now + until * HOUR, state="reading",
-            reason="sync", run_id="run", signature="", count_reported=0, pages=0, records=0, bytes=0,
-            started_at=house.now, landed_at=None, loaded_at=None, read_seconds=None, service=SERVICE,
-        )  # fmt: skip
-        with opened_store(house.settings) as store:
-            store.begin_windows([window])
-            store.mark_landed(window.id, read_seconds=0.1)
-            store.mark_loaded([window.id])
-
-    return load
+    window = Window(
+        id=str(until), from_at=house.settings.start, to_at=house.now + until * HOUR, state="reading",
+        reason="sync", run_id="run", signature="", count_reported=0, pages=0, records=0, bytes=0,
+        started_at=house.now, landed_at=None, loaded_at=None, read_seconds=None, service=SERVICE,
+    )  # fmt: skip
+    with opened_store(house.settings) as store:
+        store.begin_windows([window])
+        store.mark_landed(window.id, read_seconds=0.1)
+        store.mark_loaded([window.id])
 
 
 @contextmanager
@@ -90,65 +83,49 @@ def opened(kind: Callable[..., T], house: Installation) -> Iterator[T]:
         yield part
 
 
-def creates(state: State, *keys: str) -> Change:
+@deferred
+def creates(house: Installation, state: State, *keys: str) -> None:
     """Retailers are in this state."""
-
-    def record(house: Installation) -> None:
-        entry = Entry(
-            service=str(house.settings.base_url), kind="retailers", key="", state=state, body="{}",
-            body_sha256="0" * 64, remote_id=None, run_id="run", attempts=1, message=None, intended_at=house.now,
-            settled_at=None, seen_at=None,
-        )  # fmt: skip
-        with opened(PushLedger, house) as ledger:
-            ledger.record([replace(entry, key=key) for key in keys])
-
-    return record
+    entry = Entry(
+        service=str(house.settings.base_url), kind="retailers", key="", state=state, body="{}",
+        body_sha256="0" * 64, remote_id=None, run_id="run", attempts=1, message=None, intended_at=house.now,
+        settled_at=None, seen_at=None,
+    )  # fmt: skip
+    with opened(PushLedger, house) as ledger:
+        ledger.record([replace(entry, key=key) for key in keys])
 
 
-def left(path: str, *, unsent: int = 0, waits: int = 0) -> Change:
+@deferred
+def left(house: Installation, path: str, *, unsent: int = 0, waits: int = 0) -> None:
     """So many rows of a file of products are unsent or wait."""
-
-    def record(house: Installation) -> None:
-        digest = path[1] * 64
-        file = PushedFile(SERVICE, "products", path, digest, "run-1", unsent, waits, "Down.", house.now, house.now)
-        with opened(PushFiles, house) as files:
-            files.record(file)
-
-    return record
+    file = PushedFile(SERVICE, "products", path, path[1] * 64, "run-1", unsent, waits, "Down.", house.now, house.now)
+    with opened(PushFiles, house) as files:
+        files.record(file)
 
 
-def pushed(content: str, *, rejected: int) -> Change:
+@deferred
+def pushed(house: Installation, content: str, *, rejected: int) -> None:
     """A push of a file with this content, of which so many rows were rejected."""
-
-    def record(house: Installation) -> None:
-        counts = {"created": 1, **({"rejected": rejected} if rejected else {})}
-        run_id = house.run("succeeded", purpose="push retailers", counts=counts)
-        with opened(PushFiles, house) as files:
-            files.record(
-                PushedFile(SERVICE, "retailers", "/new.csv", content * 64, run_id, 0, 0, None, house.now, house.now)
-            )
-
-    return record
+    counts = {"created": 1, **({"rejected": rejected} if rejected else {})}
+    run_id = house.run("succeeded", purpose="push retailers", counts=counts)
+    file = PushedFile(SERVICE, "retailers", "/new.csv", content * 64, run_id, 0, 0, None, house.now, house.now)
+    with opened(PushFiles, house) as files:
+        files.record(file)
 
 
-def audited(number: int, result: AuditResult | None) -> Change:
-    def record(house: Installation) -> None:
-        with opened(Audits, house) as audits:
-            audits.begin(Audit(f"window-{number}", "run", house.now + number * HOUR, 0, 2**40, house.now, 9, 2**40, 9))
-            if result is not None:
-                audits.complete(f"window-{number}", result)
-
-    return record
+@deferred
+def audited(house: Installation, number: int, result: AuditResult | None) -> None:
+    with opened(Audits, house) as audits:
+        audits.begin(Audit(f"window-{number}", "run", house.now + number * HOUR, 0, 2**40, house.now, 9, 2**40, 9))
+        if result is not None:
+            audits.complete(f"window-{number}", result)
 
 
-def warned(text: str | None) -> Change:
+@deferred
+def warned(house: Installation, text: str | None) -> None:
     """What the last sync warned of."""
-
-    def record(house: Installation) -> None:
-        with opened_store(house.settings) as store:
-            store.record_warnings({} if text is None else {"clocks": text}, from_scratch=True)
-
-    return record
+    with opened_store(house.settings) as store:
+        store.record_warnings({} if text is None else {"clocks": text}, from_scratch=True)
 
 
 def another_service(house: Installation) -> None:
@@ -255,7 +232,10 @@ TOLD: dict[str, tuple[dict[str, Any], str]] = {
     "doubts": ({"doubts": 1}, ""),
     "file": ({"unsent": 3, "waits": 0}, ""),
     "rejects-retailers": ({"rejected": 2}, ""),
-    "audit-differences": ({"compared": 100, "changed": 2, "missed": 1}, ""),
+    "audit-differences": (
+        {"compared": 100, "changed": 2, "missed": 1},
+        "100 old shipments, and the tables differed: 2 changed",
+    ),
     "clocks": ({}, "3:00:00"),
 }
 
