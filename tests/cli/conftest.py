@@ -4,20 +4,29 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
-from tests.conftest import CONFIG
+from tests.conftest import settings_in
 from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.server import SandboxServer
 from wms_sync.cli.main import main
 from wms_sync.settings import Settings
 
-NEWEST = datetime(2026, 3, 20, 12, tzinfo=UTC)
 DAYS = 20
+AT_A_MOMENT = SandboxConfig(
+    shipments=300,
+    seed=5,
+    days=DAYS,
+    families=40,
+    now=datetime(2026, 3, 20, 12, tzinfo=UTC),
+    only_known_statuses=True,
+)
+"""Three hundred shipments of twenty days, at a moment that stands still; no check finds anything in them."""
 START = date(2026, 2, 20)
 LATE_START = datetime.now(UTC).date() - timedelta(days=DAYS + 8)
 """Of what is synced from the service of today."""
@@ -34,48 +43,24 @@ def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def service_at_a_moment() -> SandboxConfig:
-    """Three hundred shipments of twenty days, at a moment that stands still; no check finds anything in them."""
-    return SandboxConfig(shipments=300, seed=5, days=DAYS, families=40, now=NEWEST, only_known_statuses=True)
-
-
-@pytest.fixture
-def sandbox(server: SandboxServer) -> SandboxServer:
-    """A sandbox of the test's own, on the socket that the commands read from."""
-    server.sandbox = Sandbox(CONFIG)
-    return server
-
-
-@pytest.fixture(scope="module")
-def service(service_at_a_moment: SandboxConfig) -> Iterator[SandboxServer]:
+def service() -> Iterator[SandboxServer]:
     """One for all tests of a module."""
-    with SandboxServer(Sandbox(service_at_a_moment)) as server:
+    with SandboxServer(Sandbox(AT_A_MOMENT)) as server:
         yield server
 
 
 @pytest.fixture
-def service_of_today(service: SandboxServer, service_at_a_moment: SandboxConfig) -> Iterator[SandboxServer]:
+def service_of_today(service: SandboxServer) -> Iterator[SandboxServer]:
     """The same at this moment, for runs with a history: Dagster keeps events for each day from the first until now."""
     before = service.sandbox
-    service.sandbox = Sandbox(replace(service_at_a_moment, now=datetime.now(UTC)))
+    service.sandbox = Sandbox(replace(AT_A_MOMENT, now=datetime.now(UTC)))
     yield service
     service.sandbox = before
 
 
 @pytest.fixture
 def make_settings(tmp_path: Path, service: SandboxServer) -> MakeSettings:
-    def make(**overrides: object) -> Settings:
-        values = {
-            "base_url": service.base_url,
-            "api_token": TOKEN,
-            "data_dir": tmp_path / "data",
-            "start_date": START,
-            "page_size": 100,
-            "_env_file": None,
-        }
-        return Settings.load(**(values | overrides))  # type: ignore[arg-type]
-
-    return make
+    return partial(settings_in, tmp_path / "data", service, start_date=START, page_size=100)
 
 
 @pytest.fixture
@@ -87,14 +72,17 @@ def settings(make_settings: MakeSettings) -> Settings:
 def type_in(
     make_settings: MakeSettings, service_of_today: SandboxServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., Result]:
-    """Types a command at a service of today."""
+    """Types a command at a service of today; nothing that it says shows a token, a key or a traceback."""
     monkeypatch.chdir(tmp_path)
+    given = make_settings(start_date=LATE_START)
+    usual = {f"WMS_{name.upper()}": str(getattr(given, name)) for name in ("base_url", "data_dir", "start_date")}
 
-    def run(*arguments: str, token: str = TOKEN) -> Result:
-        given = make_settings(start_date=LATE_START, api_token=token)
-        for name in ("base_url", "data_dir", "start_date"):
-            monkeypatch.setenv(f"WMS_{name.upper()}", str(getattr(given, name)))
-        monkeypatch.setenv("WMS_API_TOKEN", token)
-        return CliRunner().invoke(main, arguments)
+    def run(*arguments: str, token: str = TOKEN, **changes: str) -> Result:
+        environment = usual | {"WMS_API_TOKEN": token} | changes
+        ended = CliRunner().invoke(main, arguments, env=environment)
+        secrets = {value for name, value in environment.items() if name.endswith(("_TOKEN", "_KEY"))} - {""}
+        assert not [secret for secret in secrets if secret in ended.output]
+        assert ended.exception is None or isinstance(ended.exception, SystemExit), ended.exc_info
+        return ended
 
     return run

@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from shutil import copytree
 
@@ -19,12 +18,9 @@ import pytest
 
 from tests import processes
 from tests.conftest import CONFIG, FEWER, queried
-from tests.processes import Command, Ended
+from tests.processes import Command
 from wms_sandbox.app import Sandbox
 from wms_sync.cli.main import main
-
-Run = Callable[..., Ended]
-
 
 FOUND = 3
 """How what is done ends here: the clock of the service stands still, so its data is old, and that is a finding."""
@@ -66,13 +62,9 @@ def sandbox(server):
 
 
 @pytest.fixture
-def run(environment, sandbox, tmp_path) -> Run:
+def run(environment, sandbox, tmp_path):
     """A command at a service of the test's own."""
-
-    def start(*arguments: str, **changes: str) -> Ended:
-        return processes.run(arguments, environment | changes, tmp_path)
-
-    return start
+    return lambda *arguments, **changes: processes.run(arguments, environment | changes, tmp_path)
 
 
 def shipments(tmp_path: Path) -> int:
@@ -148,8 +140,9 @@ def test_a_refused_file_is_one_clear_message(run, tmp_path):
 
 def test_explain_traces_a_shipment_to_its_page(first, run, tmp_path):
     copytree(first[1], tmp_path / "data", dirs_exist_ok=True)
-    query = "select id, order_id from shipments order by id limit 1"
-    [(shipment, order)] = queried(tmp_path / "data" / "analytics.duckdb", query)
+    [(shipment, order)] = queried(
+        tmp_path / "data" / "analytics.duckdb", "select id, order_id from shipments order by id limit 1"
+    )
     explained = run("explain", "shipment", str(shipment))
     assert explained.returncode == 0, explained.stderr
     assert f"order {order}" in explained.stdout
@@ -167,16 +160,13 @@ def unheard_sync() -> None:
 
 
 def test_an_interrupted_sync_continues_though_its_log_is_full(first, environment, sandbox, tmp_path):
-    def slowly(_):
-        time.sleep(0.3)
-
     def pages() -> set[Path]:
         return set((tmp_path / "data").glob("raw/shipments/*/page-*"))
 
     copytree(first[1], tmp_path / "data")
     sandbox.sandbox.advance(seconds=3600, new=25)
     sandbox.sandbox.advance(seconds=10)
-    sandbox.sandbox.intercept = slowly
+    sandbox.sandbox.intercept = lambda _: time.sleep(0.3)
     in_small_pages = environment | {"WMS_PAGE_SIZE": "5"}
     for stop in (signal.SIGINT, signal.SIGTERM):
         before = pages()

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
-from tests.conftest import FEWER, Bench, needs, opened_store, queried
+from tests.conftest import FEWER, opened_store, queried
 from tests.test_sync import first_synced
 from wms_sandbox.app import Sandbox
 from wms_sync.cli.main import main
-from wms_sync.settings import Settings
 from wms_sync.state.runs import RunRecords
 from wms_sync.state.store import StateStore
 
@@ -24,43 +24,45 @@ def sandbox(in_process):
 
 
 @pytest.fixture
-def settings(bench: Bench) -> Settings:
-    return bench.settings
+def typed(bench, sandbox):
+    given = {
+        "WMS_BASE_URL": sandbox.base_url,
+        "WMS_API_TOKEN": "any",
+        "WMS_DATA_DIR": str(bench.settings.data_dir),
+        "WMS_START_DATE": str(bench.settings.start_date),
+    }
+    return lambda *command, answer=None: CliRunner().invoke(main, command, input=answer, env=given)
 
 
 @pytest.fixture
-def forget(settings: Settings, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("WMS_DATA_DIR", str(settings.data_dir))
-
-    def run(*arguments: str, answer: str | None = None) -> Result:
-        return CliRunner().invoke(main, ["forget", *arguments], input=answer)
-
-    return run
+def forget(typed):
+    return partial(typed, "forget")
 
 
-def test_it_says_what_it_removed(forget, settings):
+def test_it_says_what_it_removed(forget, bench):
+    url = bench.settings.database_url
     told = forget("4711", "4712", "--yes", "--unseen")
     assert told.exit_code == 0, told.output
     assert "forgot    2 orders: 4711, 4712" in told.output
     assert "cleaned   0 rows in 0 databases; rewrote 0 raw pages and 0 Parquet files" in told.output
-    with RunRecords(settings.database_url) as records:
+    with RunRecords(url) as records:
         [record] = records.newest(2)
     assert (record.purpose, record.outcome, record.counts) == ("forget", "succeeded", {"orders": 2, "rows": 0})
     for name in ("no-such-order", "9223372036854775808", "9" * 5000):
         unknown = forget(name)
         assert (unknown.exit_code, name in unknown.output) == (2, True)
 
-    opened_store(settings).remember_forgotten([4713])
+    opened_store(bench.settings).remember_forgotten([4713])
     for left in (True, False):
-        assert any("wms-sync forget" in line for line in needs(settings)) == left
+        assert any("wms-sync forget" in line for line in bench.needs) == left
         assert forget().exit_code == (0 if left else 2), "nothing is left to finish"
-    assert StateStore(settings.database_url).forgotten() == {4711, 4712, 4713}
+    assert StateStore(url).forgotten() == {4711, 4712, 4713}
 
 
-def test_it_shows_what_it_would_remove_and_asks(forget, bench, sandbox, settings):
+def test_it_shows_what_it_would_remove_and_asks(forget, bench, sandbox):
     first_synced(bench, sandbox)
     query = "select id, unique_id from orders where ship_to_country is not null order by id limit 1"
-    [(order, unique_id)] = queried(settings.layout.published, query)
+    [(order, unique_id)] = queried(bench.layout.published, query)
 
     shown = forget(str(order), "--dry-run")
     assert shown.exit_code == 0, shown.output
@@ -82,25 +84,20 @@ def test_it_shows_what_it_would_remove_and_asks(forget, bench, sandbox, settings
     assert forget(str(order), "--take-off", answer="n\n").exit_code == 2
     assert "when a backfill rereads the days" in forget(str(order), "--take-off", answer="y\n").output
     assert bench.store.forgotten() == frozenset()
-    assert settings.layout.forgotten_orders.read_text() == "[]"
+    assert bench.layout.forgotten_orders.read_text() == "[]"
 
 
-def test_no_run_begins_while_the_list_is_lost(bench, sandbox, settings, monkeypatch):
+def test_no_run_begins_while_the_list_is_lost(typed, bench, sandbox):
     """The list of forgotten orders; each run says what to do."""
     first_synced(bench, sandbox)
-    bench.store.close()
-    published = settings.layout.published.read_bytes()
-    file = settings.layout.forgotten_orders
+    published = bench.layout.published.read_bytes()
+    file = bench.layout.forgotten_orders
     file.write_text("[4711")
-    for path in settings.data_dir.glob("state.db*"):
-        path.unlink()
-    for name in ("base_url", "data_dir", "start_date"):
-        monkeypatch.setenv(f"WMS_{name.upper()}", str(getattr(settings, name)))
-    monkeypatch.setenv("WMS_API_TOKEN", "any")
+    bench.lose_the_state_store()
     for command in (["sync"], ["rebuild"], ["verify"], ["forget", "4712", "--yes", "--unseen"]):
-        failed = CliRunner().invoke(main, command)
+        failed = typed(*command)
         assert failed.exit_code == 1, command
         assert f"{file} is damaged" in failed.stderr, command
         assert "write the file yourself" in failed.stderr, command
         assert "Traceback" not in failed.output, command
-    assert settings.layout.published.read_bytes() == published
+    assert bench.layout.published.read_bytes() == published

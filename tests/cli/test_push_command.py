@@ -6,79 +6,27 @@ import json
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
-from click.testing import Result as Ended
 from pydantic import SecretStr
 
+from tests.cli.conftest import TOKEN
+from tests.master_data.files import write
 from tests.processes import Command
 from tests.running import run_push
-from wms_sandbox.app import Sandbox
-from wms_sandbox.config import SandboxConfig
 from wms_sandbox.faults import AnswerLost
-from wms_sandbox.server import SandboxServer
-from wms_sandbox.transport import InProcess
-from wms_sync.cli.main import main
 from wms_sync.cli.views import plan_lines
 from wms_sync.logs import push_line
 from wms_sync.master_data.create import Applied, Outcome, PushProgress, Result
-from wms_sync.master_data.kinds import LOCATION_TAGS, RETAILERS
+from wms_sync.master_data.kinds import LOCATION_TAGS, PRODUCTS, RETAILERS
 from wms_sync.master_data.push import PushReport, plan_file
 from wms_sync.reports.doctor import examine
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import PushLedger, State
 from wms_sync.state.schema import MIGRATIONS
 
-TOKEN, KEY, WRONG = "t0ken-that-nobody-may-see", "k3y-that-nobody-may-see", "wr0ng-s3cret"
-
-
-SERVICE = SandboxConfig(shipments=40, families=20, token=TOKEN, merchant_api_key=KEY)
-
-
-@pytest.fixture
-def service() -> Iterator[SandboxServer]:
-    with SandboxServer(Sandbox(SERVICE)) as server:
-        yield server
-
-
-@pytest.fixture
-def settings(service, tmp_path) -> Settings:
-    return Settings.load(
-        _env_file=None, base_url=service.base_url, api_token=TOKEN, data_dir=tmp_path / "data", start_date="2020-01-01"
-    )
-
-
-@pytest.fixture
-def environment(settings) -> dict[str, str]:
-    return {
-        "WMS_BASE_URL": str(settings.base_url),
-        "WMS_API_TOKEN": TOKEN,
-        "WMS_DATA_DIR": str(settings.data_dir),
-        "WMS_START_DATE": "2020-01-01",
-    }
-
-
-@pytest.fixture
-def typed(environment, tmp_path, monkeypatch) -> Callable[..., Ended]:
-    """Types a command in a folder of files; nothing that it says shows a secret or a traceback."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: str, **changes: str) -> Ended:
-        ended = CliRunner().invoke(main, arguments, env=environment | changes)
-        assert not [secret for secret in (TOKEN, KEY, WRONG) if secret in ended.output]
-        assert ended.exception is None or isinstance(ended.exception, SystemExit), ended.exc_info
-        return ended
-
-    return run
-
-
-def write(name: str, *lines: str) -> Path:
-    path = Path(name)
-    path.write_text("".join(f"{line}\n" for line in lines))
-    return path.absolute()
+KEY, WRONG = "sandbox-api-key", "wr0ng-s3cret"
 
 
 def states(settings: Settings) -> dict[str, State]:
@@ -124,19 +72,19 @@ CASES: dict[str, tuple[str, int, tuple[str, ...], dict[str, str], int | None]] =
 
 
 @pytest.mark.parametrize(("command", "code", "shown", "changes", "entries"), CASES.values(), ids=CASES)
-def test_a_command_of_master_data(typed, settings, command, code, shown, changes, entries):
+def test_a_command_of_master_data(type_in, settings, command, code, shown, changes, entries):
     for name, lines in FILES.items():
-        write(name, *lines)
-    ended = typed(*command.split(), **changes)
+        write(Path(name), *lines)
+    ended = type_in(*command.split(), **changes)
     assert (ended.exit_code, [text for text in shown if text not in ended.output]) == (code, []), ended.output
     assert (len(states(settings)) if settings.layout.state.exists() else None) == entries
     assert not settings.layout.rejects.exists()
 
 
-def test_a_dry_run_prints_the_plan(typed, service, settings):
-    run_push(settings, RETAILERS, write("first.csv", "code,name", "old,Old", "same,Same"))
-    path = write("given.csv", "code,name,status", "new,New,", "same,Same,", "old,Newer,", "bad,,gone")
-    ended = typed("push", "retailers", str(path), "--dry-run", "--all")
+def test_a_dry_run_prints_the_plan(type_in, service, settings):
+    run_push(settings, RETAILERS, write(Path("first.csv"), "code,name", "old,Old", "same,Same"))
+    path = write(Path("given.csv"), "code,name,status", "new,New,", "same,Same,", "old,Newer,", "bad,,gone")
+    ended = type_in("push", "retailers", str(path), "--dry-run", "--all")
     assert ended.exit_code == 3, ended.output
     lines = [" ".join(line.split()) for line in ended.stdout.splitlines() if line.startswith("  ")]
     assert lines.pop(1).startswith("line 3 same")
@@ -154,8 +102,11 @@ def test_a_dry_run_prints_the_plan(typed, service, settings):
 
 def test_the_first_rows_of_a_file_are_printed(settings, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    rows = [f"n{at},{'red1' if at % 2 else 'pink'}" for at in range(240)]
-    plan = plan_file(settings, LOCATION_TAGS, write("long.csv", "name,color", *rows))
+    plan = plan_file(
+        settings,
+        LOCATION_TAGS,
+        write(Path("long.csv"), "name,color", *[f"n{at},{'red1' if at % 2 else 'pink'}" for at in range(240)]),
+    )
     lines = list(plan_lines(plan, limit=1000))
     assert sum(line.startswith("  line") for line in lines) == 200
     assert lines[0] == "create (120): not in the service as far as is known: a push sends it"
@@ -178,27 +129,28 @@ def test_the_first_rows_of_a_file_are_printed(settings, tmp_path, monkeypatch):
     ]
 
 
-def test_the_status_lists_doubts(typed, service):
+def test_the_status_lists_doubts(type_in, service):
     service.sandbox.intercept = lambda _: AnswerLost()
-    write("given.csv", "sku,name", "p1,P")
-    assert typed("push", "products", "given.csv").exit_code == 3
-    shown = json.loads(typed("status", "--json").stdout)
+    write(Path("given.csv"), "sku,name", "p1,P")
+    assert type_in("push", "products", "given.csv").exit_code == 3
+    shown = json.loads(type_in("status", "--json").stdout)
     assert shown["pushes"] == {"products": {"doubt": 1}}
     [doubt] = shown["doubts"]
     assert (doubt["kind"], doubt["key"], "--resend" in doubt["what_to_do"]) == ("products", "p1", True)
-    assert "in doubt      products p1, sent " in typed("status").output
+    assert "in doubt      products p1, sent " in type_in("status").output
 
 
-def test_a_polite_kill_finishes_what_is_under_way(environment, service, settings, tmp_path, monkeypatch):
+def test_a_polite_kill_finishes_what_is_under_way(service_of_today, settings, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    write("given.csv", "sku,name", *(f"p{at},P" for at in range(60)))
-    begun = threading.Event()
+    path = write(Path("given.csv"), "sku,name", *(f"p{at},P" for at in range(60)))
+    environment = {"WMS_BASE_URL": str(settings.base_url), "WMS_API_TOKEN": TOKEN}
+    sandbox, begun = service_of_today.sandbox, threading.Event()
 
     def slowly(_: object) -> None:
         begun.set()
         time.sleep(0.05)
 
-    service.sandbox.intercept = slowly
+    sandbox.intercept = slowly
     with Command(["push", "products", "given.csv"], environment, tmp_path) as command:
         assert begun.wait(60)
         command.send_signal(signal.SIGTERM)
@@ -206,14 +158,20 @@ def test_a_polite_kill_finishes_what_is_under_way(environment, service, settings
     assert ended.returncode == 130, ended.stderr
     assert "requests under way are finished" in ended.stderr
     assert "interrupted: push the file again" in ended.stdout
-    made = {product["sku"] for product in service.sandbox.products()}
+    made = {product["sku"] for product in sandbox.products()}
     assert 0 < len(made) < 60
-    assert made == {key for key, state in states(settings).items() if state is State.CREATED}
+    known = states(settings)
+    assert set(known.values()) <= {State.CREATED, State.UNDONE}
+    assert made == {key for key, state in known.items() if state is State.CREATED}
+    sandbox.intercept = None
+    assert run_push(settings, PRODUCTS, path).counts == {
+        Outcome.CREATED: 60 - len(made),
+        Outcome.ALREADY_THERE: len(made),
+    }
 
 
 def test_progress_has_an_estimate():
-    counts = {Outcome.CREATED: 99, Outcome.REJECTED: 1}
-    now = PushProgress(total=1000, done=100, counts=counts, seconds=10.0)
+    now = PushProgress(total=1000, done=100, counts={Outcome.CREATED: 99, Outcome.REJECTED: 1}, seconds=10.0)
     assert push_line(now) == "100 of 1,000 sent (10%), 99 created, 1 rejected, about 90 s left"
 
 
@@ -232,6 +190,9 @@ DOCTOR: dict[str, tuple[dict[str, object], str, str, str]] = {
 
 @pytest.mark.parametrize(("changes", "subject", "severity", "says"), DOCTOR.values(), ids=DOCTOR)
 def test_the_doctor_looks_at_what_a_push_needs(settings, changes, subject, severity, says):
-    examined = examine(settings.model_copy(update=changes), transport=InProcess(Sandbox(SERVICE)))
-    found = [(finding.severity, finding.text) for finding in examined if finding.name == subject]
+    found = [
+        (finding.severity, finding.text)
+        for finding in examine(settings.model_copy(update=changes))
+        if finding.name == subject
+    ]
     assert any(bad == severity and says in text for bad, text in found), found

@@ -92,8 +92,9 @@ def test_no_command_shows_or_keeps_a_secret(tmp_path, monkeypatch, capfd, caplog
     assert "the token is accepted" in text, "the secrets were used"
     assert "the Merchant API accepts somebody" in text
     assert_secret("\n".join([text, captured.out, captured.err, caplog.text]), tmp_path)
-    names = {Path(name).name for name in kept(tmp_path)}
-    assert {"index.db", "runs.db", "analytics.duckdb", "state.db", "manifest.json"} <= names
+    assert {"index.db", "runs.db", "analytics.duckdb", "state.db", "manifest.json"} <= {
+        Path(name).name for name in kept(tmp_path)
+    }
 
 
 @dataclass
@@ -109,9 +110,11 @@ class Careless:
             return None
         pair = b64decode(request.headers.get("authorization", "").partition(" ")[2] + "==")
         heard = f"{sent} {pair!r} {dict(request.headers)}"
-        details = [{"key": heard, "message": heard}]
         answer = {
-            "errors": [{"type": heard, "message": heard}, {"type": "validation", "message": "", "details": details}],
+            "errors": [
+                {"type": heard, "message": heard},
+                {"type": "validation", "message": "", "details": [{"key": heard, "message": heard}]},
+            ],
             "resource": {"id": 1, "type": "LocationTag", "warnings": [heard, {"message": heard}]},
             "jsonrpc": "2.0",
             "error": {"code": 2, "message": heard},
@@ -125,8 +128,7 @@ class Careless:
 def test_a_merchant_api_that_repeats_requests_shows_no_secret(house, caplog, status, login, lets_in):
     caplog.set_level(logging.INFO)
     house.sandbox.intercept = Careless(status, lets_in)
-    settings = Settings.load(merchant_login=login)
-    with MerchantApi.from_settings(settings, policy=IMPATIENT) as merchant:
+    with MerchantApi.from_settings(Settings.load(merchant_login=login), policy=IMPATIENT) as merchant:
         with pytest.raises(ApiError) as refused:
             merchant.call("retailer.change")
         session = merchant._session

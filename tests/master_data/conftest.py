@@ -18,6 +18,7 @@ from starlette.responses import Response
 
 from tests.beginnings import empty_state
 from tests.conftest import CONFIG, FEWER, IMPATIENT, Bench, opened_store, settings_in, turn_at
+from tests.master_data.files import write
 from tests.services import Service, transport_to
 from tests.test_sync import synced
 from wms_sandbox.app import Sandbox
@@ -46,9 +47,7 @@ class Desk:
         return Path(shutil.copyfile(shown, self.settings.layout.published))
 
     def file(self, *lines: str, name: str = "given.csv") -> Path:
-        path = self.folder / name
-        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-        return path
+        return write(self.folder / name, *lines)
 
     def plan(self, kind: Kind, path: Path, **options: Any) -> Plan:
         return plan_file(self.settings, kind, path, transport=transport_to(self.server), **options)

@@ -11,6 +11,11 @@ from wms_sync.master_data.kind import Kind
 SAMPLES = Path(__file__).parents[2] / "src" / "wms_sync" / "master_data" / "samples"
 
 
+def write(path: Path, *lines: str) -> Path:
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return path
+
+
 def read(folder: Path, content: str | bytes) -> CsvFile:
     path = folder / "given.csv"
     path.write_bytes(content.encode() if isinstance(content, str) else content)

@@ -7,14 +7,23 @@ import dagster as dg
 import pytest
 
 from pipelines.home import HOME_VARIABLE, prepare_home
-from tests.cli.conftest import _no_environment as _no_environment
-from tests.cli.conftest import make_settings as make_settings
-from tests.cli.conftest import sandbox as sandbox
-from tests.cli.conftest import service as service
-from tests.cli.conftest import service_at_a_moment as service_at_a_moment
-from tests.cli.conftest import service_of_today as service_of_today
-from tests.cli.conftest import settings as settings
-from tests.cli.conftest import type_in as type_in
+from tests.cli.conftest import (
+    _no_environment,
+    make_settings,
+    service,
+    service_of_today,
+    settings,
+    type_in,
+)
+
+__all__ = [
+    "_no_environment",
+    "make_settings",
+    "service",
+    "service_of_today",
+    "settings",
+    "type_in",
+]
 
 
 @pytest.fixture

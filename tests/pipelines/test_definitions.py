@@ -65,15 +65,12 @@ def test_what_can_be_started_is_in_the_docs_and_nothing_else(settings, built, gr
     assert starts <= all_jobs | schedules | {key.to_user_string() for key in graph.get_all_asset_keys()}
 
 
-def test_every_key_begins_with_the_instance(make_settings, graph):
-    named = definitions.build(make_settings(instance="north")).resolve_asset_graph()
+def test_assets_have_an_instance_owners_and_tags(make_settings, graph):
+    settings = make_settings(instance="north", asset_owners="team:data, ops@example.com")
+    named = definitions.build(settings).resolve_asset_graph()
     assert {key.with_prefix("north") for key in graph.get_all_asset_keys()} == set(named.get_all_asset_keys())
     assert {check.asset_key for check in named.asset_check_keys} <= set(named.get_all_asset_keys())
-
-
-def test_assets_have_owners_and_tags(make_settings):
-    graph = definitions.build(make_settings(asset_owners="team:data, ops@example.com")).resolve_asset_graph()
-    assert {tuple(graph.get(key).owners) for key in graph.materializable_asset_keys} == {
+    assert {tuple(named.get(key).owners) for key in named.materializable_asset_keys} == {
         ("team:data", "ops@example.com")
     }
     assert {graph.get(key).group_name == key.path[0] for key in graph.materializable_asset_keys} == {True}
@@ -88,8 +85,9 @@ def test_tables_follow_reads_and_marts_follow_tables(settings, graph):
     for mart in marts():
         assert graph.get(tables.key(settings, mart)).parent_keys
         assert not {CHANGES, DAYS} & graph.get(tables.key(settings, mart)).parent_keys
-    overview = graph.get(dg.AssetKey(["marts", "shipment_overview"])).parent_keys
-    assert overview >= {dg.AssetKey(["main", name]) for name in ("shipments", "orders", "retailers")}
+    assert graph.get(dg.AssetKey(["marts", "shipment_overview"])).parent_keys >= {
+        dg.AssetKey(["main", name]) for name in ("shipments", "orders", "retailers")
+    }
 
 
 def test_every_check_is_an_asset_check(graph):
@@ -97,8 +95,7 @@ def test_every_check_is_an_asset_check(graph):
     for check in checks():
         node = graph.get(keys[check.name])
         assert (node.blocking, node.description) == (check.blocking, check.description)
-    at_a_mart = keys["every_shipment_is_in_the_timeline_once"].asset_key
-    assert at_a_mart == dg.AssetKey(["marts", "shipment_timeline"])
+    assert keys["every_shipment_is_in_the_timeline_once"].asset_key == dg.AssetKey(["marts", "shipment_timeline"])
 
 
 def test_every_sensor_is_on_from_the_start(built):

@@ -13,9 +13,10 @@ from starlette.responses import JSONResponse
 
 from pipelines import definitions, jobs, master_data, metadata
 from pipelines.master_data import CHANGED, DOUBTFUL, REJECTED, GivenFile
+from tests.cli.conftest import AT_A_MOMENT
+from tests.master_data.files import write
 from tests.pipelines.conftest import failure_of
 from wms_sandbox.app import Sandbox
-from wms_sandbox.config import SandboxConfig
 from wms_sandbox.errors import failed
 from wms_sandbox.faults import AnswerLost
 from wms_sandbox.server import SandboxServer
@@ -27,9 +28,9 @@ PRODUCTS_KEY = dg.AssetKey(["master_data", "products"])
 
 
 @pytest.fixture
-def service(service_at_a_moment: SandboxConfig):
+def service():
     """A service of its own for each test: what one creates, no other may find."""
-    with SandboxServer(Sandbox(service_at_a_moment)) as server:
+    with SandboxServer(Sandbox(AT_A_MOMENT)) as server:
         yield server
 
 
@@ -38,12 +39,6 @@ def folder(tmp_path: Path) -> Path:
     made = tmp_path / "master-data"
     made.mkdir()
     return made
-
-
-def write(folder: Path, name: str, *lines: str) -> Path:
-    path = folder / name
-    path.write_text("".join(f"{line}\n" for line in lines))
-    return path
 
 
 @pytest.fixture
@@ -88,7 +83,7 @@ def checks(result) -> dict[str, Any]:
 
 
 def test_a_run_is_a_plan_by_default(run, folder, service):
-    write(folder, "retailers.csv", "code,name", "a,A", "b,")
+    write(folder / "retailers.csv", "code,name", "a,A", "b,")
     result = run()
     assert result.success
     counts = {"pushed": False, "rows": 2, "planned_create": 1, "planned_rejected": 1}
@@ -102,9 +97,9 @@ def test_a_run_is_a_plan_by_default(run, folder, service):
 
 
 def test_files_of_a_kind_are_pushed_in_order(run, folder, service):
-    write(folder, "retailers-2-children.csv", "code,name,parent_retailer_code", "c,C,p")
-    write(folder, "retailers-1-parents.csv", "code,name", "p,P")
-    write(folder, "products.csv", "sku,name", "s,S")
+    write(folder / "retailers-2-children.csv", "code,name,parent_retailer_code", "c,C,p")
+    write(folder / "retailers-1-parents.csv", "code,name", "p,P")
+    write(folder / "products.csv", "sku,name", "s,S")
     result = run(push_enabled=True)
     p, c = service.sandbox.retailers()
     assert c["parent_retailer"]["id"] == p["id"]
@@ -114,11 +109,10 @@ def test_files_of_a_kind_are_pushed_in_order(run, folder, service):
     assert all(check.passed for check in checks(result).values())
 
 
-def approval(result) -> Sequence[str]:
+def approval(result):
     """What one would paste from the catalogue to send the plans of a run."""
     text = materialised(result)["approve"].partition("```json")[2].removesuffix("```")
-    approved: list[str] = json.loads(text)["ops"]["master_data__retailers"]["config"]["approve"]
-    return approved
+    return json.loads(text)["ops"]["master_data__retailers"]["config"]["approve"]
 
 
 def codes(service: SandboxServer) -> list[str]:
@@ -126,14 +120,14 @@ def codes(service: SandboxServer) -> list[str]:
 
 
 def test_an_approved_plan_is_what_is_sent(run, folder, service):
-    write(folder, "retailers-1.csv", "code,name", "a,A")
-    write(folder, "retailers-2.csv", "code,name", "b,B")
+    write(folder / "retailers-1.csv", "code,name", "a,A")
+    write(folder / "retailers-2.csv", "code,name", "b,B")
     first, second = approval(run())
     assert materialised(run(approve=[second]))["rows_created"] == 1
     assert codes(service) == ["b"]
     assert second in failure_of(run(approve=[second])), "what was created makes another plan"
 
-    write(folder, "retailers-1.csv", "code,name", "a,Another")
+    write(folder / "retailers-1.csv", "code,name", "a,Another")
     for push_enabled in (True, False):  # also where nobody need approve
         refused = run(approve=[first], push_enabled=push_enabled)
         assert f"No file has the approved plan {first}" in failure_of(refused)
@@ -145,7 +139,7 @@ def test_an_approved_plan_is_what_is_sent(run, folder, service):
 
 def test_what_needs_a_person_fails_its_own_check(run, folder, service):
     service.sandbox.intercept = lambda _: AnswerLost()
-    write(folder, "products.csv", "sku,name", "s,S")
+    write(folder / "products.csv", "sku,name", "s,S")
     found = checks(run(PRODUCTS, push_enabled=True))
     assert {name: (check.passed, check.severity, check.description) for name, check in found.items()} == {
         REJECTED: (True, ERROR, None),
@@ -155,9 +149,9 @@ def test_what_needs_a_person_fails_its_own_check(run, folder, service):
     service.sandbox.intercept = None
     assert materialised(run(PRODUCTS, resend=True, push_enabled=True))["rows_created"] == 1
 
-    write(folder, "retailers.csv", "code,name", "a,A")
+    write(folder / "retailers.csv", "code,name", "a,A")
     run(push_enabled=True)
-    write(folder, "retailers.csv", "code,name", "a,Other", "b,")
+    write(folder / "retailers.csv", "code,name", "a,Other", "b,")
     mixed = run(push_enabled=True)
     assert mixed.success
     found = checks(mixed)
@@ -169,8 +163,8 @@ def test_what_needs_a_person_fails_its_own_check(run, folder, service):
 
 
 def test_assets_that_are_materialised_show_their_plans(make_settings, folder, service, instance):
-    write(folder, "products.csv", "sku,name", "s,S")
-    write(folder, "retailers.csv", "code,name", "a,A")
+    write(folder / "products.csv", "sku,name", "s,S")
+    write(folder / "retailers.csv", "code,name", "a,A")
     built = definitions.build(make_settings(master_data_dir=folder, push_enabled=True))
     result = built.resolve_implicit_global_asset_job_def().execute_in_process(
         instance=instance, asset_selection=[RETAILERS_KEY, PRODUCTS_KEY]
@@ -185,7 +179,7 @@ def test_assets_that_are_materialised_show_their_plans(make_settings, folder, se
 
 def test_a_long_plan_is_cut_and_counted(run, folder):
     many = metadata.SHOWN_ROWS + 7
-    write(folder, "retailers.csv", "code,name,parent_retailer_code", *(f"r{at},R,{'p' * 5000}" for at in range(many)))
+    write(folder / "retailers.csv", "code,name,parent_retailer_code", *(f"r{at},R,{'p' * 5000}" for at in range(many)))
     result = run()
     assert materialised(result)["planned_rejected"] == many
     rows = plan_of(result)
@@ -196,8 +190,8 @@ def test_a_long_plan_is_cut_and_counted(run, folder):
 
 def test_a_wrong_file_fails_after_the_others(run, folder, service):
     (folder / "retailers-1.csv").write_bytes(b"PK\x03\x04 no text")
-    write(folder, "retailers-2.csv", "code,nam", "x,X")
-    write(folder, "retailers-3.csv", "code,name", "a,A")
+    write(folder / "retailers-2.csv", "code,nam", "x,X")
+    write(folder / "retailers-3.csv", "code,name", "a,A")
     result = run(push_enabled=True)
     for words in ("retailers-1.csv cannot be read", "header of retailers-2.csv is wrong", "Did you mean name?"):
         assert words in failure_of(result)
@@ -205,7 +199,7 @@ def test_a_wrong_file_fails_after_the_others(run, folder, service):
 
 
 def test_rows_that_are_not_sent_fail_the_run(run, folder, service):
-    write(folder, "retailers.csv", "code,name,parent_retailer_code", "p,P,", "c,C,p")
+    write(folder / "retailers.csv", "code,name,parent_retailer_code", "p,P,", "c,C,p")
     service.sandbox.intercept = lambda _: failed(429, Retry_After="3600")
     ended = run(push_enabled=True)
     assert "did not accept 1 row of retailers.csv" in failure_of(ended)
@@ -213,9 +207,10 @@ def test_rows_that_are_not_sent_fail_the_run(run, folder, service):
 
 
 def test_a_file_changed_since_the_sensor_is_refused(run, folder, service):
-    path = write(folder, "retailers.csv", "code,name", "a,A")
-    result = run(RETAILERS, GivenFile(path=str(path), sha256="of another content"), push_enabled=True)
-    assert "has changed since the sensor noticed it" in failure_of(result)
+    path = write(folder / "retailers.csv", "code,name", "a,A")
+    assert "has changed since the sensor noticed it" in failure_of(
+        run(RETAILERS, GivenFile(path=str(path), sha256="of another content"), push_enabled=True)
+    )
     assert service.sandbox.retailers() == []
 
 
@@ -240,8 +235,8 @@ def test_hostile_text_is_shown_and_does_nothing(run, folder, service):
     answer = JSONResponse({"errors": [{"type": "application", "message": HOSTILE}]}, 422)
     service.sandbox.intercept = lambda request: answer if request.method == "POST" else None
     name = "retailers " + HOSTILE.replace("/", "\N{FULLWIDTH SOLIDUS}") + ".csv"
-    write(folder, name, "code,name", f'"{HOSTILE}",A', f'b,"{HOSTILE}"', "c,")
-    write(folder, "retailers-2.csv", f"code,name,{HOSTILE}", "d,D,e")
+    write(folder / name, "code,name", f'"{HOSTILE}",A', f'b,"{HOSTILE}"', "c,")
+    write(folder / "retailers-2.csv", f"code,name,{HOSTILE}", "d,D,e")
     result = run(push_enabled=True)
     shown = [event.materialization.metadata for event in result.get_asset_materialization_events()]
     shown += [check.metadata for check in result.get_asset_check_evaluations()]

@@ -16,9 +16,8 @@ SHIPMENTS = 300
 
 
 @pytest.fixture
-def settings(make_settings) -> Settings:
-    made: Settings = make_settings(start_date=LATE_START)
-    return made
+def settings(make_settings):
+    return make_settings(start_date=LATE_START)
 
 
 def days_until_today() -> set[str]:
@@ -38,8 +37,11 @@ def test_a_command_is_shown_without_a_run(type_in, settings, home):
     with dg.DagsterInstance.get() as instance:
         for relation in relations():
             assert instance.get_latest_materialization_event(tables.key(settings, relation)) is not None
-        days = instance.fetch_materializations(asset_keys.days(settings), limit=100).records
-        shown = [day.asset_materialization for day in days if day.asset_materialization]
+        shown = [
+            day.asset_materialization
+            for day in instance.fetch_materializations(asset_keys.days(settings), limit=100).records
+            if day.asset_materialization
+        ]
         assert {str(day.partition) for day in shown} == days_until_today()
         assert sum(int(str(day.metadata["records"].value)) for day in shown) == SHIPMENTS
         assert latest_check(instance, settings, coverage.NO_GAP).passed

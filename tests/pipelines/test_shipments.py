@@ -20,7 +20,6 @@ from wms_sync.shipments.load.checks import checks
 from wms_sync.state.runs import RunRecord, RunRecords
 
 SHIPMENTS = 300
-UNIQUE = "shipments_have_unique_keys"
 NAMES = ["2026-03-03", "2026-03-04", "2026-03-05"]
 
 
@@ -30,8 +29,8 @@ def launch(settings, instance):
 
     def launch(job: str, of: Settings = settings, days: tuple[str, str] | None = None) -> dg.ExecuteInProcessResult:
         tags = {} if days is None else dict(zip((RANGE_START, RANGE_END), days, strict=True))
-        built = definitions.build(of).resolve_job_def(job)
-        return built.execute_in_process(instance=instance, tags=tags, raise_on_error=False)
+        built = definitions.build(of)
+        return built.resolve_job_def(job).execute_in_process(instance=instance, tags=tags, raise_on_error=False)
 
     return launch
 
@@ -42,8 +41,9 @@ def evaluate(settings, instance):
     automatic = definitions.build(settings)
 
     def evaluate(since: Any = None) -> Any:
-        cursor = None if since is None else since.cursor
-        return dg.evaluate_automation_conditions(automatic, instance, dg.AssetSelection.all(), cursor=cursor)
+        return dg.evaluate_automation_conditions(
+            automatic, instance, dg.AssetSelection.all(), cursor=None if since is None else since.cursor
+        )
 
     return evaluate
 
@@ -76,8 +76,8 @@ def test_a_night_reads_and_loads_and_again_harmless(settings, instance, launch, 
     first = launch(jobs.NIGHTLY_SYNC)
     assert first.success, log_of(instance, first)
     assert published(settings) == SHIPMENTS
-    made = {event.asset_key for event in first.get_asset_materialization_events()}
     of_tables = {tables.key(settings, relation) for relation in relations()}
+    made = {event.asset_key for event in first.get_asset_materialization_events()}
     assert made == {asset_keys.changes(settings), asset_keys.days(settings)} | of_tables
     evaluated = {check.check_name for check in first.get_asset_check_evaluations()}
     on_changes = {coverage.NO_GAP, coverage.FRESH, coverage.CLOCKS, coverage.LAST_SYNC, coverage.NO_OTHER}
@@ -139,10 +139,9 @@ def test_partitions_begin_with_the_start_and_include_today(settings):
         (("2026-03-05", "2026-03-02"), "is before its first"),
     ],
 )
-def test_days_that_cannot_be_read_are_refused(launch, sandbox, days, told):
-    refused = launch(jobs.BACKFILL_DAYS, days=days)
-    assert re.search(told, failure_of(refused))
-    assert not any("shipments" in request.path for request in sandbox.sandbox.requests)
+def test_days_that_cannot_be_read_are_refused(launch, service_of_today, days, told):
+    assert re.search(told, failure_of(launch(jobs.BACKFILL_DAYS, days=days)))
+    assert not service_of_today.sandbox.requests
 
 
 def test_a_blocking_check_that_fails_publishes_nothing(make_settings, instance, launch):
@@ -157,14 +156,17 @@ def test_a_blocking_check_that_fails_publishes_nothing(make_settings, instance, 
     record = recorded(settings)[0]
     assert (record.purpose, record.outcome, record.error_kind) == ("sync", "failed", "NotPublished")
 
-    [found] = [check for check in refused.get_asset_check_evaluations() if check.check_name == UNIQUE]
+    [found] = [
+        check for check in refused.get_asset_check_evaluations() if check.check_name == "shipments_have_unique_keys"
+    ]
     shipments = tables.key(settings, table("shipments"))
     assert (found.passed, found.severity, found.asset_key) == (False, dg.AssetCheckSeverity.ERROR, shipments)
     assert re.fullmatch(r"1 key of shipments is repeated or incomplete: \d+\.", str(found.description))
     [row] = found.metadata["sample"].records
     assert row.data["occurrences"] == "2"
-    made = {event.asset_key for event in refused.get_asset_materialization_events()}
-    assert made == {asset_keys.changes(settings)}, "what was read stays read"
+    assert {event.asset_key for event in refused.get_asset_materialization_events()} == {
+        asset_keys.changes(settings)
+    }, "what was read stays read"
 
     # a rebuild makes sound tables from the pages
     rebuilt = launch(jobs.REBUILD_TABLES, of=settings)
