@@ -9,10 +9,9 @@ from functools import partial
 
 import pytest
 
-from tests.conftest import FEWER, NOW, queried
+from tests.conftest import NOW, queried
 from tests.landed import landed_contents
 from tests.test_sync import begun, first_synced, load
-from wms_sandbox.app import Sandbox
 from wms_sync.reports.explain import (
     Explanation,
     explain,
@@ -27,12 +26,6 @@ from wms_sync.state.store import Run
 from wms_sync.targets.errors import UnknownOrderError, UnknownShipmentError
 
 GARBLED = "no_shipment_lost_a_newer_version_to_a_garbled_time"
-
-
-@pytest.fixture
-def sandbox(in_process):
-    in_process.sandbox = Sandbox(FEWER)
-    return in_process
 
 
 @pytest.fixture
@@ -71,8 +64,8 @@ def past(bench) -> dict[str, int]:
     bench.backfill(NOW + timedelta(days=2), NOW + timedelta(days=3))
     load(bench)
     with bench.api() as api, Flattening(bench.settings, bench.store) as ahead:
-        again = Reading(Run(bench.settings, bench.store, "again"), api, landed=ahead.add)
-        again.backfill(bench.settings.start, NOW + timedelta(hours=3))
+        reading = Reading(Run(bench.settings, bench.store, "again"), api, landed=ahead.add)
+        reading.backfill(bench.settings.start, NOW + timedelta(hours=3))
     return {"changed": changed, "new": new, "doubtful": doubtful, "garbled": garbled}
 
 
@@ -97,8 +90,11 @@ def test_each_version_names_the_page_that_shows_it(bench, sandbox, explained, wh
         assert shown["status"] == version.status
         assert shown["updated_at"][:19] == f"{version.updated_at:%Y-%m-%dT%H:%M:%S}"
         assert version.window.start <= version.updated_at < version.window.end
-    origins = [(version.reason, version.origin.run_id) for version in versions]
-    assert origins == [("sync", "test"), ("sync", "test"), ("backfill", "again")]
+    assert [(version.reason, version.origin.run_id) for version in versions] == [
+        ("sync", "test"),
+        ("sync", "test"),
+        ("backfill", "again"),
+    ]
 
 
 def test_what_is_not_in_the_tables_is_said(bench, sandbox, explained):
@@ -136,8 +132,7 @@ def test_shipments_are_found_by_order_and_tracking_number(bench, sandbox, explai
     shipment, number = one_row(
         bench, "select shipment_id, tracking_ref from packages where tracking_ref is not null order by all limit 1"
     )
-    as_typed = f" {number[:4]}-{number[4:]}".lower()
-    [explanation] = explain_tracking(bench.settings, bench.store, as_typed)
+    [explanation] = explain_tracking(bench.settings, bench.store, f" {number[:4]}-{number[4:]}".lower())
     assert explanation.shipment_id == shipment
     with pytest.raises(UnknownShipmentError, match="No package in the tables has the tracking number 0815"):
         explain_tracking(bench.settings, bench.store, "0815")
@@ -159,8 +154,9 @@ def test_parts_of_a_shipment_are_traced_to_pages(bench, sandbox, explained):
     assert (parts["order"].id, parts["retailer"].id) == (order, retailer)
     assert (parts["packages"].rows, parts["items"].rows) == (packages, items)
     assert packages
-    origins = {(parts[what].origin.window_id, parts[what].origin.page) for what in ("shipment", "packages", "items")}
-    assert origins == {(window, page)}
+    assert {(parts[what].origin.window_id, parts[what].origin.page) for what in ("shipment", "packages", "items")} == {
+        (window, page)
+    }
     assert all(part.origin.file is not None for part in found.parts)
 
     (bench.layout.root / found.versions[0].origin.file).unlink()

@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-
-import pytest
+from functools import partial
 
 from tests.conftest import FEWER, queried
 from tests.test_sync import load, synced
-from wms_sandbox.app import Sandbox
 from wms_sync.reports.findings import acknowledgeable, findings_of
 from wms_sync.reports.inbox import InboxEntry, rows_of_entry
 from wms_sync.reports.installation import read_installation
 from wms_sync.state.reported import Acknowledgements
 
-FEW = replace(FEWER, shipments=60)
-
-
-@pytest.fixture
-def sandbox(in_process):
-    in_process.sandbox = Sandbox(FEW)
-    return in_process
+SERVICE = replace(FEWER, shipments=60)
 
 
 def entries(bench) -> tuple[InboxEntry, InboxEntry]:
@@ -35,21 +27,20 @@ def acknowledge(bench, name: str) -> None:
         acknowledgements.add({name: known[name]})
 
 
-def spoil(page):
-    """A value of each page does not fit, and every shipment has a key that no type knows."""
-    for shipment in page["collection"][:1]:
-        shipment["is_international"] = {"perhaps": shipment["id"]}
+def spoil(page, gift, id_=None):
+    """A value of each shipment, or of one, does not fit, and it has a key that no type knows."""
     for shipment in page["collection"]:
-        shipment["gift_wrap"] = "blue"
+        if id_ in {None, shipment["id"]}:
+            shipment |= {"is_international": {"perhaps": shipment["id"]}, "gift_wrap": gift}
     return page
 
 
 def test_what_heals_leaves_and_the_next_comes(bench, sandbox):
     """What is acknowledged is open again with the next value."""
-    sandbox.sandbox.rewrite = spoil
+    sandbox.sandbox.rewrite = partial(spoil, gift="blue")
     synced(bench)
     value, key = entries(bench)
-    assert (value.what, value.rows) == ("Shipment $.collection[].is_international", 2)
+    assert (value.what, value.rows) == ("Shipment $.collection[].is_international", SERVICE.shipments)
     assert (key.what, key.example) == ("Shipment.gift_wrap", '"blue"')
     shown = rows_of_entry(bench.settings, value, most=2)
     assert [row.text for row in shown] == [f'{{"perhaps": {row.object_id}}}' for row in shown]
@@ -58,15 +49,8 @@ def test_what_heals_leaves_and_the_next_comes(bench, sandbox):
     acknowledge(bench, key.name)
     assert "unknown key" not in "".join(bench.needs)
 
-    next_ = sandbox.sandbox.advance(seconds=3600, changed=FEW.shipments).changed[-1]
-
-    def spoil_the_next(page):
-        for shipment in page["collection"]:
-            if shipment["id"] == next_:
-                shipment |= {"is_international": "perhaps", "gift_wrap": "red"}
-        return page
-
-    sandbox.sandbox.rewrite = spoil_the_next
+    next_ = sandbox.sandbox.advance(seconds=3600, changed=SERVICE.shipments).changed[-1]
+    sandbox.sandbox.rewrite = partial(spoil, gift="red", id_=next_)
     sandbox.sandbox.advance(seconds=10)
     synced(bench)
     newer, known = entries(bench)

@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 from pydantic import SecretStr
 
 from tests.beginnings import empty_tables
+from tests.changed_files import LOADED, change
 from wms_sync.cli.main import main
 from wms_sync.reports.output import OutputRefused, refuse_output
 from wms_sync.settings import Settings
@@ -31,8 +32,7 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     monkeypatch.setenv("WMS_DATA_DIR", str(tmp_path / "data"))
     (tmp_path / "out").mkdir()
     settings = Settings.load(_env_file=None)
-    with duckdb.connect(empty_tables(settings.layout.published)) as connection:
-        connection.execute("insert into ops.latest_load values (now(), now(), 'run', '1', 'UTC', null)")
+    change(empty_tables(settings.layout.published), LOADED)
     return settings
 
 
@@ -68,8 +68,7 @@ def test_no_command_writes_into_the_data_folder(settings):
         refused = type_in(f"{command.replace('out/', 'data/new/').replace('--to out', '--to data/new')} --force")
         assert (refused.exit_code, "belongs to wms-sync" in refused.output) == (2, True), refused.output
     assert sorted(settings.data_dir.rglob("*")) == before
-    report = settings.layout.report
-    assert type_in(f"report --to {report}").exit_code == 0, "the report of the data folder can be named"
+    assert type_in(f"report --to {settings.layout.report}").exit_code == 0, "the report of the data folder can be named"
 
 
 def refused(settings: Settings, path: Path) -> str:

@@ -11,12 +11,12 @@ import pytest
 from msgspec.structs import replace
 
 from tests.beginnings import empty_tables
-from tests.conftest import FEWER, queried
-from tests.reports.test_dictionary import Page
+from tests.changed_files import LOADED, change
+from tests.conftest import queried
+from tests.reports.test_dictionary import LOADS
 from tests.sql.scenario import WEST, insert, load
 from tests.test_sync import begun, first_synced
 from tests.test_sync import load as load_tables
-from wms_sandbox.app import Sandbox
 from wms_sync import sql_files
 from wms_sync.reports.finding import lasting_error, warning
 from wms_sync.reports.report import Report, ReportError, make_report, remake_report, report_load
@@ -24,12 +24,6 @@ from wms_sync.targets.database import records
 
 SUNDAY_IN_THE_WEST = datetime(2024, 3, 18, 3, 0, tzinfo=UTC)
 """A Monday in UTC, and at 20:00 of the Sunday before in Los Angeles."""
-
-
-@pytest.fixture
-def sandbox(in_process):
-    in_process.sandbox = Sandbox(FEWER)
-    return in_process
 
 
 def with_report(bench) -> Report:
@@ -46,9 +40,8 @@ def test_the_page_shows_the_numbers_of_the_marts(bench, sandbox):
     report, path = begun(bench, sandbox, with_report), bench.layout.report
     assert oct(path.stat().st_mode & 0o777) == "0o400"
     text = shown(path)
-    page = Page(text)
-    assert page.loads == []
-    assert page.links == set()
+    assert LOADS.findall(text) == []
+    assert re.findall(r"<a\b", text) == []
     assert text.count("<svg") == text.count('role="img"') > 4
     [(open_,)] = queried(bench.layout.published, "select count(*) from marts.shipment_timeline where is_open")
     assert sum(row["shipments"] for row in report.rows["open_age"]) == open_
@@ -62,9 +55,8 @@ def test_the_page_shows_the_numbers_of_the_marts(bench, sandbox):
 def test_names_and_findings_tell_apart_what_is_alike(bench, sandbox):
     """A name that several have is shown with the id. What somebody has seen changes no light and is not shown."""
     before = begun(bench, sandbox, with_report)
-    with duckdb.connect(bench.layout.published) as connection:
-        for table in ("warehouses", "retailers", "products"):
-            connection.execute(f"update main.{table} set \"name\" = 'Same'")
+    tables = ("warehouses", "retailers", "products")
+    change(bench.layout.published, *(f"update main.{table} set \"name\" = 'Same'" for table in tables))
     seen = replace(warning("seen", "Somebody knows of this."), acknowledged_at=datetime.now(UTC))
     path, report = make_report(bench.settings, findings=[seen, warning("gap", "A day is <missing>.")])
     for query, key in (("due_by_week", "warehouse"), ("retailers", "retailer"), ("void_by_box", "box")):
@@ -80,8 +72,7 @@ def test_names_and_findings_tell_apart_what_is_alike(bench, sandbox):
 @pytest.fixture(scope="module")
 def western(tmp_path_factory):
     """A shipment a day is due in the West, for three months before today and a week after, and leaves a day late."""
-    path = empty_tables(tmp_path_factory.mktemp("western") / "analytics.duckdb")
-    with duckdb.connect(path) as connection:
+    with duckdb.connect(empty_tables(tmp_path_factory.mktemp("western") / "analytics.duckdb")) as connection:
         connection.execute("set timezone = 'UTC'")
         insert(connection, "warehouses", id=WEST, name="West")
         insert(connection, "retailers", id=1, code="ACME")
@@ -91,9 +82,8 @@ def western(tmp_path_factory):
             left = {"status": "shipped", "packed_at": f"{day + timedelta(days=1)} 19:00:00+00"} if day < today else {}
             given = {"warehouse_id": WEST, "retailer_id": 1, "status": "new", "carrier_shipping_cost": 1} | left
             insert(connection, "shipments", id=number, target_ship_date=day, **given)
-            weighed = {"billable_weight_value": 1, "billable_weight_unit": "kg"}
-            boxed = {"container_style": "box", "total_void_percent": 5}
-            insert(connection, "packages", shipment_id=number, position=1, **weighed, **boxed)
+            package = {"billable_weight_value": 1, "billable_weight_unit": "kg", "container_style": "box"}
+            insert(connection, "packages", shipment_id=number, position=1, total_void_percent=5, **package)
         load(connection, until=SUNDAY_IN_THE_WEST)
         yield connection, today, set(days.values())
 
@@ -105,8 +95,7 @@ def asked(connection, name):
 def test_the_report_shows_whole_weeks_and_local_days(western):
     connection, today, due = western
     shown_weeks = {row["week"]: row for row in asked(connection, "due_by_week")}
-    monday = date(2024, 3, 11)
-    assert sorted(shown_weeks) == [monday - timedelta(weeks=number) for number in range(8, 0, -1)], (
+    assert sorted(shown_weeks) == [date(2024, 3, 11) - timedelta(weeks=number) for number in range(8, 0, -1)], (
         "this one is not over"
     )
     assert {week + timedelta(days=number) for week in shown_weeks for number in range(7)} <= due
@@ -125,8 +114,7 @@ def test_without_a_row_the_page_says_so(bench, tmp_path):
     empty_tables(bench.layout.published)
     with pytest.raises(ReportError, match="nothing has been loaded yet"):
         make_report(bench.settings)
-    with duckdb.connect(bench.layout.published) as connection:
-        connection.execute("insert into ops.latest_load values (now(), now(), 'run', '1', 'UTC', null)")
+    change(bench.layout.published, LOADED)
     text = shown(make_report(bench.settings, tmp_path / "new" / "empty.html")[0])
     assert "<svg" not in text
     assert "No shipment was due in these weeks" in text
