@@ -111,32 +111,22 @@ class DagsterDev:
                 time.sleep(POLL_SECONDS)
             raise AssertionError(f"processes are left:\n{self.log}")
 
-    def launch_range(self, asset: Sequence[str], days: Sequence[str]) -> str:
-        """What the UI does when days are passed to a single run; returns the id of the run."""
-        tags = {RANGE_START: days[0], RANGE_END: days[-1]}
-        return self._execute(tags, pipelineName="__ASSET_JOB", assetSelection=[{"path": list(asset)}])
-
     def launch_run(self, job: str) -> str:
         """What the UI does when a job without days is launched; returns the id of the run."""
-        return self._execute({}, pipelineName=job)
-
-    def _execute(self, tags: Mapping[str, str], **selection: object) -> str:
-        parameters = {
-            "mode": "default",
-            "runConfigData": {},
-            "executionMetadata": {"tags": [{"key": key, "value": value} for key, value in tags.items()]},
-            "selector": {**self.selector, **selection},
-        }
+        parameters = {"mode": "default", "runConfigData": {}, "selector": {**self.selector, "pipelineName": job}}
         answer = self.query(EXECUTE, executionParams=parameters)["launchPipelineExecution"]
         assert answer["__typename"] == "LaunchRunSuccess", answer
-        run: str = answer["run"]["runId"]
-        return run
+        return str(answer["run"]["runId"])
 
     def launch_job(self, job: str, days: Sequence[str]) -> None:
         """What the UI does when days are chosen for a job."""
         [name] = [one["name"] for one in self._repository["partitionSets"] if one["pipelineName"] == job]
-        selector = {"partitionSetName": name, "repositorySelector": self.selector}
-        parameters = {"selector": selector, "partitionNames": list(days), "tags": [], "fromFailure": False}
+        parameters = {
+            "selector": {"partitionSetName": name, "repositorySelector": self.selector},
+            "partitionNames": list(days),
+            "tags": [],
+            "fromFailure": False,
+        }
         answer = self.query(LAUNCH, backfillParams=parameters)["launchPartitionBackfill"]
         assert answer["__typename"] == "LaunchBackfillSuccess", answer
 
@@ -154,16 +144,11 @@ class DagsterDev:
         runs: list[Run] = self.query(RUNS)["runsOrError"]["results"]
         return [{**run, "tags": {tag["key"]: tag["value"] for tag in run["tags"]}} for run in reversed(runs)]
 
-    def status(self, run_id: str) -> str:
-        """The status of a run."""
-        [status] = [run["status"] for run in self.runs() if run["runId"] == run_id]
-        return str(status)
-
     def ended(self, run_id: str, seconds: float = 300) -> str:
         """Waits until a run has ended; its status."""
 
         def look() -> str | None:
-            status = self.status(run_id)
+            [status] = [str(run["status"]) for run in self.runs() if run["runId"] == run_id]
             return status if status in ENDED else None
 
         return self.wait(look, f"the run {run_id} to end", seconds)
@@ -175,13 +160,11 @@ class DagsterDev:
 
     def messages(self, run_id: str) -> list[str]:
         """The log of a run."""
-        events = self.query(LOG, id=run_id)["logsForRun"]["events"]
-        return [event["message"] for event in events if event]
+        return [event["message"] for event in self.query(LOG, id=run_id)["logsForRun"]["events"] if event]
 
     def query(self, text: str, **variables: object) -> Any:
         """One GraphQL request."""
-        answer = self._http.post("/graphql", json={"query": text, "variables": variables})
-        body = answer.json()
+        body = self._http.post("/graphql", json={"query": text, "variables": variables}).json()
         assert "errors" not in body, body["errors"]
         return body["data"]
 
@@ -221,5 +204,4 @@ class DagsterDev:
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+        return int(probe.getsockname()[1])

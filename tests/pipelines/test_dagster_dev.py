@@ -98,8 +98,10 @@ def test_days_of_a_job_are_one_run(dagster: DagsterDev, settings: Settings, serv
     assert (run["tags"][RANGE_START], run["tags"][RANGE_END]) == (days[0], days[-1])
     assert (run["status"], follows["status"]) == ("SUCCESS", "SUCCESS")
     assert "dagster/from_automation_condition" in follows["tags"]
-    sizes = {size for request in service.sandbox.requests for size in re.findall(r"limit=(\d+)&", request.query)}
-    assert sizes == {"1", "60"}
+    assert {size for request in service.sandbox.requests for size in re.findall(r"limit=(\d+)&", request.query)} == {
+        "1",
+        "60",
+    }
 
 
 def test_an_operator_clicks_a_backfill_and_sees_failures(
@@ -218,10 +220,12 @@ def proxy_where_installed(folder: Path, upstream: int) -> Iterator[httpx.Client]
     user, group = pwd.getpwuid(owner.st_uid).pw_name, grp.getgrgid(owner.st_gid).gr_name
     path.write_text(WHOLE.format(folder=folder, configuration=text, user=user, group=group))
     with subprocess.Popen([program, "-c", path, "-p", folder, "-e", folder / "error.log"]) as nginx:
-        listens = httpx.HTTPTransport(retries=8)
         try:
             with httpx.Client(
-                base_url=f"http://127.0.0.1:{port}", transport=listens, timeout=30, trust_env=False
+                base_url=f"http://127.0.0.1:{port}",
+                transport=httpx.HTTPTransport(retries=8),
+                timeout=30,
+                trust_env=False,
             ) as http:
                 yield http
         finally:
@@ -266,8 +270,10 @@ def test_a_port_that_is_taken_is_named(dagster, capfd, monkeypatch, tmp_path):
 def test_a_killed_run_is_reported_with_its_cause(dagster: DagsterDev, settings: Settings, webhook: Receiver):
     with FileLock(settings.layout).hold("what it waits for"):
         run_id = dagster.launch_run("rebuild_tables")
-        waits = "waiting for what it waits for"
-        dagster.wait(lambda: waits in " ".join(dagster.messages(run_id)) or None, "the run to wait for the lock")
+        dagster.wait(
+            lambda: "waiting for what it waits for" in " ".join(dagster.messages(run_id)) or None,
+            "the run to wait for the lock",
+        )
         os.kill(dagster.wait(lambda: dagster.pid_of(run_id), "its process"), signal.SIGKILL)
         alerts = dagster.wait(lambda: [body for body in webhook.taken if body["run_id"] == run_id] or None, "the alert")
     assert (alerts[0]["status"], alerts[0]["finding"]) == ("new", "run-rebuild")
