@@ -223,8 +223,7 @@ def test_a_wrong_cell(tmp_path, kind, column, cell, says):
 def test_the_samples_become_the_bodies_of_the_specification(kind):
     result = check(read_csv(SAMPLES / f"{kind}.csv"), kind)
     assert (result.violations, result.notes) == ((), ())
-    required = {one.name for one in columns_of(kind) if not one.name.endswith("<code>")}
-    assert required <= set(result.file.frame.columns)
+    assert {one.name for one in columns_of(kind) if not one.name.endswith("<code>")} <= set(result.file.frame.columns)
     assert (result.file.frame != "").any().all()
     records = sorted(result.records, key=lambda record: record.line)
     found = msgspec.json.decode(msgspec.json.encode(records))

@@ -16,8 +16,12 @@ def rows(file: CsvFile) -> dict[int, tuple[str, ...]]:
 
 def test_names_lose_case_and_blanks():
     """But for the code of a custom field."""
-    names = [canonical(name) for name in (" Code ", "Sort Order", "Sort_Order", "Custom_Fields. EdiId ")]
-    assert names == ["code", "sort order", "sort_order", "custom_fields.EdiId"]
+    assert [canonical(name) for name in (" Code ", "Sort Order", "Sort_Order", "Custom_Fields. EdiId ")] == [
+        "code",
+        "sort order",
+        "sort_order",
+        "custom_fields.EdiId",
+    ]
 
 
 KUEHL = "code\nKühl 東京\n"

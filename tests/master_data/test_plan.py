@@ -151,12 +151,10 @@ def test_which_product_a_sku_names(desk, shown):
     """Of two merchants neither; else the one that was created from here or stands in the same file."""
     made(desk, shown, {"OURS": [MOMENT, MOMENT]})
     header = "type,sku,name,container_options.associated_product_skus"
-    box = desk.file(header, "PackagingContainer,BOX,Box,OURS")
-    [step] = desk.plan(PRODUCTS, box).steps
+    [step] = desk.plan(PRODUCTS, desk.file(header, "PackagingContainer,BOX,Box,OURS")).steps
     assert step.action is Action.REJECTED
     assert re.search("has several.* of merchant m.* of merchant m", step.why)
-    body = '{"type":"PackagingInfill"}'
-    desk.record(entry(desk, "OURS", State.CREATED, kind="products", remote_id=77, body=body))
+    desk.record(entry(desk, "OURS", State.CREATED, kind="products", remote_id=77, body='{"type":"PackagingInfill"}'))
     for lines in (), (",OURS,Ours,",):
         *_, step = desk.plan(PRODUCTS, desk.file(header, "PackagingContainer,BOX,Box,OURS", *lines)).steps
         assert step.ids == {("Product", "OURS"): {"type": "PackagingInfill", "id": 77}}
@@ -184,8 +182,9 @@ PROVEN: dict[str, tuple[tuple[int, ...], bool]] = {
 def test_a_doubt_is_proven_by_one_product_since(desk, shown):
     """The only one that was made since it was sent."""
     made(desk, shown, {sku: [MOMENT + timedelta(days=day) for day in days] for sku, (days, _) in PROVEN.items()})
-    bodies = {sku: json.dumps({"name": "Ours", "sku": sku, "type": "Product"}) for sku in PROVEN}
-    desk.record(*(entry(desk, sku, State.DOUBT, kind="products", body=body) for sku, body in bodies.items()))
+    for sku in PROVEN:
+        body = json.dumps({"name": "Ours", "sku": sku, "type": "Product"})
+        desk.record(entry(desk, sku, State.DOUBT, kind="products", body=body))
     path = desk.file("sku,name", *(f"{sku},Ours" for sku in PROVEN))
     plan = desk.plan(PRODUCTS, path)
     proven = {sku for sku, (_, is_proof) in PROVEN.items() if is_proof}
@@ -244,8 +243,7 @@ def test_a_silent_merchant_api_holds_dependent_rows_up(desk, answer, told):
 
 
 def rpc_page(*rows: tuple[object, str]) -> Response:
-    listed = [{"id": id_, "code": code} for id_, code in rows]
-    return JSONResponse({"jsonrpc": "2.0", "id": 1, "result": listed})
+    return JSONResponse({"jsonrpc": "2.0", "id": 1, "result": [{"id": id_, "code": code} for id_, code in rows]})
 
 
 FULL = [(1000 + number, f"other{number}") for number in range(ROWS_PER_PAGE - 2)]

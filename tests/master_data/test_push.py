@@ -93,8 +93,11 @@ def test_rejected_rows_push_once_they_are_corrected(desk):
     assert again == {*rejects.parent.iterdir()} == {rejects}, "equal files do not pile up"
     with_semicolons(rejects, first, ["", "Heavy", "blue2", text], ["", "Cold", "blue1", "00123"])
     assert desk.push(TAGS, rejects).counts == {Outcome.CREATED: 2}
-    described = {tag["name"]: tag["description"] for tag in desk.server.sandbox.location_tags()}
-    assert described == {"Fragile": None, "Heavy": text, "Cold": "00123"}
+    assert {tag["name"]: tag["description"] for tag in desk.server.sandbox.location_tags()} == {
+        "Fragile": None,
+        "Heavy": text,
+        "Cold": "00123",
+    }
 
 
 def with_semicolons(path: Path, *rows: list[str]) -> Path:
@@ -358,8 +361,11 @@ def test_an_unsent_row_is_newer_than_its_intent(desk):
     desk.answer({"P1": SAMPLE})
     desk.push(PRODUCTS, desk.file("sku,name", "P1,P"))
     before = desk.entries()["P1"]
-    stop = stopped_by_a_create(desk, Response("", 429, headers={"Retry-After": "4"}))
-    desk.push(PRODUCTS, desk.file("sku,name", "P0,P", "P1,P"), stop=stop)
+    desk.push(
+        PRODUCTS,
+        desk.file("sku,name", "P0,P", "P1,P"),
+        stop=stopped_by_a_create(desk, Response("", 429, headers={"Retry-After": "4"})),
+    )
     after = desk.entries()["P1"]
     assert (after.state, after.version > before.version) == (State.UNDONE, True)
 
@@ -412,18 +418,7 @@ def test_a_doubt_that_sending_again_settles_is_left(desk):
     assert [(Path(file.path).name, file.unsent) for file in unfinished(desk.settings)] == [("retailers.csv", 1)]
 
 
-def interrupted(desk: Desk, kind: Kind, path: Path, at: int) -> None:
-    """Interrupt a push once it has done so many rows."""
-
-    def interrupt(progress: PushProgress) -> None:
-        if progress.done == at:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        desk.push(kind, path, watcher=interrupt)
-
-
-def test_what_a_limit_or_kill_left_is_remembered(desk):
+def test_what_a_limit_left_is_remembered(desk):
     path = desk.file("name,color", "a,red1", "b,red1")
     desk.set(push_limit=1)
     with pytest.raises(TooManyCreates):
@@ -431,26 +426,11 @@ def test_what_a_limit_or_kill_left_is_remembered(desk):
     [file] = unfinished(desk.settings)
     assert (file.unsent, "raise WMS_PUSH_LIMIT" in needs(desk.settings, file)) == (2, True)
 
-    desk.set(push_limit=2)
-    interrupted(desk, TAGS, path, 1)
-    [file] = unfinished(desk.settings)
-    assert (file.unsent, "was killed" in needs(desk.settings, file)) == (2, True)
-    path.unlink()
-    assert "put it back" in needs(desk.settings, file)
-
 
 def test_nobody_there_leaves_nothing_in_doubt(desk):
     desk.set(base_url="http://127.0.0.1:9")
-    report = desk.push(PRODUCTS, desk.file("sku,name", "P1,P"), transport=None)
-    assert report.counts == {Outcome.UNSENT: 1}
+    assert desk.push(PRODUCTS, desk.file("sku,name", "P1,P"), transport=None).counts == {Outcome.UNSENT: 1}
     assert desk.entries()["P1"].state is State.UNDONE
-
-
-def assert_all_is_known(desk: Desk, made: list[str]) -> None:
-    """The ledger knows as created what the service made, and of everything else that it was not."""
-    states = {key: entry.state for key, entry in desk.entries().items()}
-    assert set(states.values()) <= {State.CREATED, State.UNDONE}
-    assert {key for key, state in states.items() if state is State.CREATED} == set(made)
 
 
 @pytest.mark.parametrize(("status", "outcome"), [(429, Outcome.UNSENT), (503, Outcome.IN_DOUBT)])
@@ -462,8 +442,22 @@ def test_stopping_wakes_what_waits_to_be_sent_again(desk, status, outcome):
 
 def test_an_interrupt_records_what_became_of_everything(desk):
     path = desk.file("type,sku,name", *(f"Product,P{number},P" for number in range(60)))
-    interrupted(desk, PRODUCTS, path, 10)
-    assert_all_is_known(desk, [product["sku"] for product in desk.server.sandbox.products()])
+
+    def interrupt(progress: PushProgress) -> None:
+        if progress.done == 10:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        desk.push(PRODUCTS, path, watcher=interrupt)
+    states = {key: entry.state for key, entry in desk.entries().items()}
+    assert set(states.values()) <= {State.CREATED, State.UNDONE}
+    assert {key for key, state in states.items() if state is State.CREATED} == {
+        product["sku"] for product in desk.server.sandbox.products()
+    }
+    [file] = unfinished(desk.settings)
+    assert (file.unsent, "was killed" in needs(desk.settings, file)) == (60, True)
+    path.unlink()
+    assert "put it back" in needs(desk.settings, file)
 
 
 def test_no_more_requests_run_than_allowed(desk):
@@ -555,10 +549,10 @@ def test_an_id_that_two_creates_got_is_nobodys(desk):
     same = Response('{"resource": {"type": "Retailer", "id": 77}}', 201, media_type="application/json")
     desk.answer({"a": same, "b": same})
     path = desk.file("code,name,parent_retailer_code", "a,A,", "b,B,", "below-b,C,b")
-    report = desk.push(RETAILERS, path)
-    assert "creates of a and b with the same id 77" in str(report.applied.stopped)
-    known = {key: (entry.state, entry.remote_id) for key, entry in desk.entries().items()}
-    assert known == dict.fromkeys("ab", (State.CREATED, None))
+    assert "creates of a and b with the same id 77" in str(desk.push(RETAILERS, path).applied.stopped)
+    assert {key: (entry.state, entry.remote_id) for key, entry in desk.entries().items()} == dict.fromkeys(
+        "ab", (State.CREATED, None)
+    )
     assert desk.push(RETAILERS, path).counts == {Outcome.ALREADY_THERE: 2, Outcome.WAITS: 1}
 
 
@@ -586,8 +580,7 @@ def test_what_was_created_comes_back_with_shipments(desk, shown, bench):
     desk.answer({"r2": AnswerLost(), "P2": AnswerLost(), old: Disconnect()})
     desk.push(RETAILERS, desk.file("code,name", "r1,R1", "r2,R2"))
     desk.push(PRODUCTS, desk.file("sku,name", "P1,P1", "P2,P2", f"{old},Ours"))
-    before = desk.entries()
-    assert {key for key, entry in before.items() if entry.state is State.DOUBT} == {"r2", "P2", old}
+    assert {key for key, entry in desk.entries().items() if entry.state is State.DOUBT} == {"r2", "P2", old}
     service = desk.server.sandbox
     service.intercept = None
     service.advance(seconds=3600, new=10)
@@ -601,5 +594,6 @@ def test_what_was_created_comes_back_with_shipments(desk, shown, bench):
     made = {retailer["code"]: retailer["id"] for retailer in service.retailers()}
     made |= {product["sku"]: product["id"] for product in service.products()}
     known = {key: (State.CREATED, id_, True) for key, id_ in made.items()} | {old: (State.DOUBT, None, False)}
-    entries = desk.entries()
-    assert {key: (entry.state, entry.remote_id, entry.seen_at is not None) for key, entry in entries.items()} == known
+    assert {
+        key: (entry.state, entry.remote_id, entry.seen_at is not None) for key, entry in desk.entries().items()
+    } == known
