@@ -12,7 +12,7 @@ import pytest
 import zstandard
 
 from wms_sync.service.answers import body_of_error
-from wms_sync.service.body import MAX_BYTES, Body, receive, unpacked
+from wms_sync.service.body import MAX_BYTES, receive, unpacked
 from wms_sync.service.errors import ProtocolError, Unreachable
 from wms_sync.service.reasons import problems_in
 
@@ -46,29 +46,28 @@ DAMAGED = {
 
 
 def answer(raw: bytes, encoding: str) -> httpx.Response:
-    request = httpx.Request("GET", "https://acme.example.com")
-    headers = {"Content-Encoding": encoding}
-    return httpx.Response(200, headers=headers, stream=httpx.ByteStream(raw), request=request)
-
-
-def received(raw: bytes, encoding: str, largest: int = MAX_BYTES) -> Body:
-    return receive(answer(raw, encoding), largest=largest)
+    return httpx.Response(
+        200,
+        headers={"Content-Encoding": encoding},
+        stream=httpx.ByteStream(raw),
+        request=httpx.Request("GET", "https://acme.example.com"),
+    )
 
 
 @pytest.mark.parametrize(("raw", "encoding"), WHOLE.values(), ids=WHOLE)
 def test_a_whole_body_up_to_the_limit_comes(raw, encoding):
     """The limit counts what is unpacked."""
-    body = received(raw, encoding, len(TEXT))
+    body = receive(answer(raw, encoding), largest=len(TEXT))
     assert body.content == unpacked(body.landed, body.suffix) == TEXT
     assert encoding == "identity" or body.landed == raw
     with pytest.raises(ProtocolError, match="WMS_PAGE_SIZE"):
-        received(raw, encoding, len(TEXT) - 1)
+        receive(answer(raw, encoding), largest=len(TEXT) - 1)
 
 
 @pytest.mark.parametrize(("raw", "encoding", "says"), DAMAGED.values(), ids=DAMAGED)
 def test_a_compressed_body_must_be_whole(raw, encoding, says):
     with pytest.raises(Unreachable, match=says):
-        received(raw, encoding)
+        receive(answer(raw, encoding))
 
 
 def test_members_of_gzip_may_have_any_size():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable
 from datetime import timedelta
 from email.utils import format_datetime
 from functools import partial
@@ -19,7 +18,6 @@ from starlette.responses import JSONResponse, Response
 
 from tests.conftest import IMPATIENT, NOW, logged
 from wms_sandbox.errors import failed
-from wms_sandbox.transport import InProcess
 from wms_sync.errors import SettingsError
 from wms_sync.service.client import STATUS, GlobalApi
 from wms_sync.service.errors import (
@@ -32,19 +30,19 @@ from wms_sync.service.errors import (
     Unauthorized,
 )
 from wms_sync.service.headers import dated
-from wms_sync.service.query import Page, Pager
+from wms_sync.service.query import Pager
 from wms_sync.service.shipments import ShipmentListing
 
 TOKEN = "sandbox-token"
 START = NOW - timedelta(days=30)
 
 
-def client(sandbox: InProcess, token: str) -> GlobalApi:
+def client(sandbox, token):
     return GlobalApi(sandbox.base_url, SecretStr(token), policy=IMPATIENT, transport=sandbox)
 
 
-def listing(api: GlobalApi, page_size: int = 50) -> ShipmentListing:
-    return ShipmentListing(api, page_size=page_size, include_addresses=False)
+def listing(api):
+    return ShipmentListing(api, page_size=50, include_addresses=False)
 
 
 @pytest.fixture
@@ -53,7 +51,7 @@ def api(sandbox):
         yield api
 
 
-def answer_first(sandbox, times: int, make: Callable[[], Response]) -> None:
+def answer_first(sandbox, times, make):
     """Let the sandbox answer the next ``times`` requests with something else."""
     answers = repeat(make, times)
     sandbox.sandbox.intercept = lambda _: next(answers, lambda: None)()
@@ -102,13 +100,12 @@ def test_a_date_to_retry_at_is_the_services(sandbox, api):
 
 
 TROUBLE = "<html>trouble</html>"
-PASSING = [
-    *(Response(TROUBLE, status) for status in (200, 304, 403, 408, 409, 429, 500, 502, 503)),
-    Response("", 200),
-]
 
 
-@pytest.mark.parametrize("answer", PASSING)
+@pytest.mark.parametrize(
+    "answer",
+    [*(Response(TROUBLE, status) for status in (200, 304, 403, 408, 409, 429, 500, 502, 503)), Response("", 200)],
+)
 def test_passing_trouble_is_asked_again(sandbox, api, answer):
     answer_first(sandbox, 2, lambda: answer)
     assert listing(api).count(START, None)[0] == 600
@@ -210,7 +207,7 @@ def envelope(ids: list[object], following: str | None = None, *, has_more: bool 
     return JSONResponse(content | {"meta": {"count": len(ids)}})
 
 
-def accept(pages: Iterable[Page]) -> None:
+def accept(pages):
     pager = Pager()
     for page in pages:
         pager.accept(page)

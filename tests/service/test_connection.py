@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 import ssl
+import subprocess
 import threading
-from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from ipaddress import IPv4Address
-from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from cryptography.x509.oid import NameOID
 from pydantic import SecretStr
 from starlette.responses import JSONResponse
 
@@ -44,27 +36,19 @@ def test_no_cookie_is_sent_back(sandbox):
     assert sent == [None, None, None]
 
 
-def certified(folder: Path) -> ssl.SSLContext:
+def certified(folder):
     """A server's side of TLS, with a certificate that is its own authority, ``authority.pem``."""
-    key, now = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC)
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
-    certificate = (
-        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(IPv4Address("127.0.0.1"))]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    (folder / "authority.pem").write_bytes(certificate.public_bytes(Encoding.PEM))
-    (folder / "key.pem").write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    names = ("-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1")
+    files = ("-keyout", "key.pem", "-out", "authority.pem")
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", *names, *files]
+    subprocess.run(command, cwd=folder, capture_output=True, check=True)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(folder / "authority.pem", folder / "key.pem")
     return context
 
 
 @pytest.fixture
-def private_service(tmp_path) -> Iterator[str]:
+def private_service(tmp_path):
     """The address of a service that answers whoever trusts it: that it cannot do what is asked."""
     with HTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as server:
         server.socket = certified(tmp_path).wrap_socket(server.socket, server_side=True)

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
 
 import pytest
-from pydantic import SecretStr
 from starlette.responses import JSONResponse, Response
 
 from tests.conftest import IMPATIENT
-from tests.service.test_client import answer_first
+from tests.service.test_client import TOKEN, answer_first, client
 from wms_sandbox.errors import failed
 from wms_sandbox.faults import IN_ITS_PLACE, AnswerLost, Disconnect, ProxyAnswer, Truncated, in_its_place
 from wms_sync.master_data.kinds import LOCATION_TAGS
-from wms_sync.service.client import GlobalApi
-from wms_sync.service.creates import Created, Creates, already_in_use
+from wms_sync.service.creates import Creates, already_in_use
 from wms_sync.service.errors import (
     ApiError,
     Busy,
@@ -27,23 +24,21 @@ from wms_sync.service.errors import (
     Unauthorized,
 )
 
-TAG = {"name": "Fragile", "color": "red1"}
-
-
-Create = Callable[..., Created]
-
 
 @pytest.fixture
-def create(sandbox) -> Iterator[Create]:
+def create(sandbox):
     """Create a location tag."""
-    with GlobalApi(sandbox.base_url, SecretStr("sandbox-token"), policy=IMPATIENT, transport=sandbox) as api:
-        yield lambda: Creates(api).create(LOCATION_TAGS.endpoint, TAG, wrapped_in=LOCATION_TAGS.wrapped_in)
+    with client(sandbox, TOKEN) as api:
+        yield lambda: Creates(api).create(
+            LOCATION_TAGS.endpoint, {"name": "Fragile", "color": "red1"}, wrapped_in=LOCATION_TAGS.wrapped_in
+        )
 
 
 def statuses(sandbox) -> list[int]:
     return [request.status for request in sandbox.sandbox.requests]
 
 
+NAME = "/api/global/v1/inventory/location-tags"
 DEEP = b"[" * 3000 + b"]" * 3000
 FIVE = b'{"resource": {"type": "LocationTag", "id": 5}}'
 
@@ -148,7 +143,6 @@ def test_a_refusal_is_shown(sandbox, create, answer, keys, says):
     assert statuses(sandbox) == [answer.status_code]
 
 
-BELOW = ("/api/global/v1/inventory/location-tags/7", "location-tags/7?fields=all")
 DOUBTFUL: list[tuple[str, Response, str]] = [
     # what answers, its answer, what is said of it
     ("nobody", Disconnect(), "sent but not answered"),
@@ -206,7 +200,7 @@ DOUBTFUL: list[tuple[str, Response, str]] = [
     ),
     *(
         ("the address of something below", Response("", 302, {"Location": to}), "A 302 can also mean that the request")
-        for to in BELOW
+        for to in (f"{NAME}/7", "location-tags/7?fields=all")
     ),
     ("see other", Response("", 303, {"Location": "/elsewhere"}), "answered 303"),
 ]
@@ -248,8 +242,7 @@ def test_what_was_not_done_is_sent_again(sandbox, create, answer):
     ],
 )
 def test_no_form_of_an_answer_shows_the_token(sandbox, create, body, status):
-    text = body if isinstance(body, str) else json.dumps(body)
-    answer_first(sandbox, 1, lambda: Response(text, status))
+    answer_first(sandbox, 1, lambda: Response(body if isinstance(body, str) else json.dumps(body), status))
     with pytest.raises(ApiError, match=r"\(withheld\)") as error:
         create()
     assert "sandbox-token" not in str(error.value)
@@ -292,7 +285,6 @@ def test_in_use_is_said_of_the_key_itself(field, value, key, message, in_use):
     assert already_in_use(refusal, field, value) is in_use
 
 
-NAME = "/api/global/v1/inventory/location-tags"
 CONFLICT = {"errors": [{"type": "conflict", "message": "no", "details": [{"key": "name", "message": "in use"}]}]}
 FINAL: list[tuple[Response, type[ApiError], str]] = [
     # what answers every request, the error, what it says
@@ -327,5 +319,5 @@ def test_what_ends_a_create_without_effect(sandbox, create, answer, error, says)
     answer_first(sandbox, 99, lambda: answer)
     with pytest.raises(error, match=says):
         create()
-    again = issubclass(error, Busy | ServiceFailed)
-    assert statuses(sandbox) == [answer.status_code] * (IMPATIENT.attempts if again else 1)
+    times = IMPATIENT.attempts if issubclass(error, Busy | ServiceFailed) else 1
+    assert statuses(sandbox) == [answer.status_code] * times

@@ -12,55 +12,50 @@ from wms_sync.service.errors import NotAList, ProtocolError
 LONGEST = "x" * 65_536
 
 
-@pytest.mark.parametrize(
-    "stated",
-    [
-        "https://acme.example.com/api/global/v1/shipping/shipments?limit=5&cursor_start=8",
-        "http://user:password@elsewhere:99999/?cursor_start=8&filter=a",
-        "//elsewhere?cursor_start=8",
-        "/api/global/v1/shipping/shipments?cursor_start=8#top",
-        "v1/shipping/shipments?limit=5&amp;cursor_start=8",
-        "?cursor_start=8",
-        "cursor_start=8&limit=5",
-        "http://[no-address?cursor_start=8",
-        "https://host:port/?cursor_start=8",
-        "\x00\r\n?cursor_start=8",
-        "\ud800?cursor_start=8",
-        f"/{LONGEST}?cursor_start=8",
-        "?cursor_start=1&cursor_start=8",
-        "8",
-        8,
-        8.0,
-    ],
-)
-def test_a_page_cursor_is_found_in_any_next(stated):
-    assert page_cursor(stated) == 8
+FOLLOWED: list[object] = [
+    "https://acme.example.com/api/global/v1/shipping/shipments?limit=5&cursor_start=8",
+    "http://user:password@elsewhere:99999/?cursor_start=8&filter=a",
+    "//elsewhere?cursor_start=8",
+    "/api/global/v1/shipping/shipments?cursor_start=8#top",
+    "v1/shipping/shipments?limit=5&amp;cursor_start=8",
+    "?cursor_start=8",
+    "cursor_start=8&limit=5",
+    "http://[no-address?cursor_start=8",
+    "https://host:port/?cursor_start=8",
+    "\x00\r\n?cursor_start=8",
+    "\ud800?cursor_start=8",
+    f"/{LONGEST}?cursor_start=8",
+    "?cursor_start=1&cursor_start=8",
+    "8",
+    8,
+    8.0,
+]
+NOT_FOLLOWED: list[object] = [
+    None,
+    "",
+    "/n",
+    "?cursor_start=",
+    "?cursor_start=8x",
+    "?cursor_start=8.5",
+    "?cursor_start=-8",
+    "?cursor_start=\N{ARABIC-INDIC DIGIT EIGHT}",
+    "?cursor_start=99999999999999999999",
+    "?cursor_start=9223372036854775808",
+    "?other_cursor_start=8",
+    "?cursor_end=8",
+    LONGEST,
+    -8,
+    True,
+    [8],
+    {"cursor_start": 8},
+]
 
 
 @pytest.mark.parametrize(
-    "stated",
-    [
-        None,
-        "",
-        "/n",
-        "?cursor_start=",
-        "?cursor_start=8x",
-        "?cursor_start=8.5",
-        "?cursor_start=-8",
-        "?cursor_start=\N{ARABIC-INDIC DIGIT EIGHT}",
-        "?cursor_start=99999999999999999999",
-        "?cursor_start=9223372036854775808",
-        "?other_cursor_start=8",
-        "?cursor_end=8",
-        LONGEST,
-        -8,
-        True,
-        [8],
-        {"cursor_start": 8},
-    ],
+    ("stated", "cursor"), [*((stated, 8) for stated in FOLLOWED), *((stated, None) for stated in NOT_FOLLOWED)]
 )
-def test_only_a_whole_number_is_a_page_cursor(stated):
-    assert page_cursor(stated) is None
+def test_a_whole_number_in_any_next_is_a_page_cursor(stated, cursor):
+    assert page_cursor(stated) == cursor
 
 
 @pytest.mark.parametrize("watched", [False, True])

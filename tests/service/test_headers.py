@@ -6,8 +6,6 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from starlette.requests import Request
-from starlette.responses import Response
 
 from tests.conftest import FEWER, IMPATIENT, NOW, needs
 from wms_sandbox.app import STATUS, Sandbox
@@ -17,26 +15,21 @@ from wms_sync.runs import Operation
 from wms_sync.service.client import GlobalApi
 
 
-@pytest.fixture
-def announcing(sandbox):
-    """Adds headers to every answer of the service; `{}` in a header is the number of the request."""
-    sandbox.sandbox = Sandbox(replace(FEWER, shipments=60))
+def announce(sandbox, *headers):
+    """Add headers to every answer of the service; `{}` in a header is the number of the request."""
 
-    def announce(*headers: tuple[str, str]) -> None:
-        async def answer(request: Request) -> Response:
-            right: Response = await sandbox.sandbox._serve(request)
-            for name, value in headers:
-                right.headers.append(name, value.format(len(sandbox.sandbox.requests)))
-            return right
+    async def answer(request):
+        right = await sandbox.sandbox._serve(request)
+        for name, value in headers:
+            right.headers.append(name, value.format(len(sandbox.sandbox.requests)))
+        return right
 
-        sandbox.sandbox.intercept = answer
-
-    return announce
+    sandbox.sandbox.intercept = answer
 
 
 def heard(bench, requests: int = 3) -> list[str]:
     """What is reported of the answers, without the address."""
-    said: list[str] = []
+    said = []
     with GlobalApi.from_settings(
         bench.settings, policy=IMPATIENT, warn=lambda _, text: said.append(text), transport=bench.transport
     ) as api:
@@ -67,22 +60,21 @@ ANNOUNCED: list[tuple[list[tuple[str, str]], list[str]]] = [
 
 
 @pytest.mark.parametrize(("headers", "says"), ANNOUNCED)
-def test_a_header_is_reported_once_with_its_meaning(bench, announcing, headers, says):
-    announcing(*headers)
-    found = heard(bench)
-    assert [sentence[: len(begins)] for sentence, begins in zip(found, says, strict=True)] == says
+def test_a_header_is_reported_once_with_its_meaning(bench, sandbox, headers, says):
+    announce(sandbox, *headers)
+    assert [sentence[: len(begins)] for sentence, begins in zip(heard(bench), says, strict=True)] == says
 
 
-def test_a_changing_text_is_not_reported_for_ever(bench, announcing):
-    announcing(("Warning", '299 - "Request {}"'))
+def test_a_changing_text_is_not_reported_for_ever(bench, sandbox):
+    announce(sandbox, ("Warning", '299 - "Request {}"'))
     assert len(heard(bench, 50)) == 20
 
 
-def test_what_is_announced_is_kept_and_shown(sandbox, settings_for, announcing):
+def test_what_is_announced_is_kept_and_shown(sandbox, settings_for):
     settings = settings_for(sandbox)
-    announcing(("Sunset", "Sat, 31 Dec 2026 23:59:59 GMT"))
-    operation = Operation(settings, source="test", transport=sandbox)
-    operation.backfill(Interval(NOW - timedelta(days=30), NOW))
+    sandbox.sandbox = Sandbox(replace(FEWER, shipments=60))
+    announce(sandbox, ("Sunset", "Sat, 31 Dec 2026 23:59:59 GMT"))
+    Operation(settings, source="test", transport=sandbox).backfill(Interval(NOW - timedelta(days=30), NOW))
     assert "Sunset: Sat" in "\n".join(needs(settings))
     [found] = [finding for finding in examine(settings, transport=sandbox) if finding.name == "headers"]
     assert (found.severity, "Sunset: Sat" in found.text) == ("warning", True)

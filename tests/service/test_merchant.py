@@ -7,13 +7,11 @@ import json
 
 import pytest
 from pydantic import SecretStr
-from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from tests.conftest import IMPATIENT
 from tests.service.test_client import answer_first
 from wms_sandbox.faults import Disconnect, ProxyAnswer
-from wms_sandbox.transport import InProcess
 from wms_sync.service.errors import AccessDenied, InDoubt, ProtocolError, SessionExpired, Unauthorized
 from wms_sync.service.merchant import MerchantApi, documented
 
@@ -21,38 +19,25 @@ USERNAME, KEY = "sandbox-merchant", "sandbox-api-key"
 LIST: tuple[str, list[object]] = ("retailer.list", [{}, {"limit": 3}])
 
 
-def client(service: InProcess, *, key=KEY, login=False) -> MerchantApi:
+def client(service, *, key=KEY, login=False) -> MerchantApi:
     return MerchantApi(service.base_url, USERNAME, SecretStr(key), login=login, policy=IMPATIENT, transport=service)
 
 
-@pytest.fixture
-def sent(sandbox):
-    """The requests as JSON, with the headers."""
-    found: list[tuple[dict[str, object], str | None]] = []
+@pytest.mark.parametrize("login", [True, False])
+def test_credentials_go_with_each_call_or_with_one_login(sandbox, login):
+    sent = []
 
-    async def look(request: Request) -> None:
-        found.append((json.loads(await request.body()), request.headers.get("authorization")))
+    async def look(request):
+        body = json.loads(await request.body())
+        sent.append((body["id"], body["method"], request.headers.get("authorization")))
 
     sandbox.sandbox.intercept = look
-    return found
-
-
-def test_credentials_go_with_each_call(sandbox, sent):
-    with client(sandbox) as api:
-        assert len(api.call(*LIST)["results"]) == 3
-        api.call(*LIST)
-    call = {"jsonrpc": "2.0", "method": "call", "params": [None, *LIST]}
+    with client(sandbox, login=login) as api:
+        for _ in range(2):
+            assert len(api.call(*LIST)["results"]) == 3
     basic = "Basic " + base64.b64encode(f"{USERNAME}:{KEY}".encode()).decode()
-    assert sent == [(call | {"id": number}, basic) for number in (1, 2)]
-
-
-def test_one_login_serves_many_calls(sandbox, sent):
-    with client(sandbox, login=True) as api:
-        for _ in range(3):
-            api.call(*LIST)
-    assert [(body["method"], basic) for body, basic in sent] == [("login", None), *[("call", None)] * 3]
-    [session] = {body["params"][0] for body, _ in sent[1:]}
-    assert len(session) == 32
+    of_login = [(1, "login", None), (2, "call", None), (3, "call", None)]
+    assert sent == (of_login if login else [(1, "call", basic), (2, "call", basic)])
 
 
 def test_an_expired_session_is_renewed_once(sandbox):
@@ -66,7 +51,7 @@ def test_an_expired_session_is_renewed_once(sandbox):
 def test_a_session_that_never_lasts_is_an_error(sandbox):
     expired = {"jsonrpc": "2.0", "id": 1, "error": {"code": -32005, "message": "Session expired. Try to relogin."}}
 
-    async def always_expired(request: Request) -> Response | None:
+    async def always_expired(request):
         return JSONResponse(expired) if json.loads(await request.body())["method"] == "call" else None
 
     sandbox.sandbox.intercept = always_expired
@@ -123,16 +108,15 @@ NO_JSON_RPC = [
 
 @pytest.mark.parametrize("answer", NO_JSON_RPC)
 def test_reads_alone_are_repeated_when_something_else_answers(sandbox, answer):
-    reads: list[tuple[str, list[object]]] = [LIST, ("product.search", []), ("product.info", ["SKU-00000-S"])]
     with client(sandbox) as api:
-        for read in reads:
+        for method, arguments in (LIST, ("product.search", []), ("product.info", ["SKU-00000-S"])):
             answer_first(sandbox, 1, lambda: answer)
-            assert api.call(*read)
-        assert len(sandbox.sandbox.requests) == 2 * len(reads)
+            assert api.call(method, arguments)
+        assert len(sandbox.sandbox.requests) == 6
         answer_first(sandbox, 99, lambda: answer)
         with pytest.raises(InDoubt):
             api.call("product.create", ["sku", {}])
-        assert len(sandbox.sandbox.requests) == 2 * len(reads) + 1, "what may change something is called once"
+        assert len(sandbox.sandbox.requests) == 7, "what may change something is called once"
 
 
 @pytest.mark.parametrize("body", [b'{"jsonrpc": "1.0", "result": 1}', b'{"jsonrpc": "2.0"}'])
