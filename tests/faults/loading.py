@@ -128,7 +128,7 @@ FAULTS = (
         "src/wms_sync/shipments/flatten/batch.py",
         "for page in reversed(pages)",
         "for page in pages",
-        ("tests/shipments/flatten/test_batch.py",),
+        ("tests/shipments/flatten/test_golden.py",),
     ),
     Fault(
         "explain shows no version but the one in the table",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.conftest import FEWER
@@ -10,6 +12,7 @@ from wms_sandbox.app import Sandbox
 
 @pytest.fixture
 def sandbox(request, in_process):
-    """Of the module's ``SERVICE``, or of 240 shipments."""
-    in_process.sandbox = Sandbox(getattr(request.module, "SERVICE", FEWER))
+    """Of as many shipments as the module says in ``SHIPMENTS_HELD``, or of 240."""
+    held = getattr(request.module, "SHIPMENTS_HELD", FEWER.shipments)
+    in_process.sandbox = Sandbox(replace(FEWER, shipments=held))
     return in_process

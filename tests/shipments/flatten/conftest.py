@@ -2,7 +2,6 @@
 
 import json
 from datetime import UTC, datetime
-from pathlib import Path
 
 import duckdb
 import pytest
@@ -42,7 +41,7 @@ def land(tmp_path):
     return write
 
 
-def page_of(path: Path) -> RawPage:
+def page_of(path):
     """A page as extraction would describe it, asked for twice. What is not JSON counts as one shipment."""
     content = path.read_bytes()
     try:

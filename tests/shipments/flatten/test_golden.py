@@ -18,8 +18,9 @@ NOT_COMPARED = {"_window_id", "_extracted_at", "page_key"}
 def rows_of(connection, path, *, with_page):
     dropped = NOT_COMPARED if with_page else NOT_COMPARED | {"_page"}
     found = connection.execute("select to_json(t) from read_parquet(?) as t", [str(path)]).fetchall()
-    rows = [{k: v for k, v in json.loads(row).items() if v is not None and k not in dropped} for (row,) in found]
-    return in_order(rows)
+    return in_order(
+        {k: v for k, v in json.loads(row).items() if v is not None and k not in dropped} for (row,) in found
+    )
 
 
 def in_order(rows):

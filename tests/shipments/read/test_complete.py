@@ -43,8 +43,11 @@ def lose(sandbox, *, times: int = 1, each: int = 1, **changes: float) -> tuple[s
 
 def narrow(sandbox) -> list[str]:
     """Requests for ids alone: neither for related objects, nor for a count, nor to try the filter."""
-    queries = [one.query for one in sandbox.sandbox.requests if "fields" not in one.query]
-    return [query for query in queries if parse_qs(query).get("limit", ["1"]) != ["1"]]
+    return [
+        request.query
+        for request in sandbox.sandbox.requests
+        if "fields" not in request.query and parse_qs(request.query).get("limit", ["1"]) != ["1"]
+    ]
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ class Compares(FieldTreatment):
         return f'{bound[1]}:"{timestamp(moment - (moment - EPOCH) % self.unit)}"'
 
 
-SERVICE = replace(FEWER, shipments=120)
+SHIPMENTS_HELD = 120
 INEXACT = {
     "compares minutes": Compares(unit=MINUTE),
     "compares dates": Compares(unit=DAY),

@@ -21,5 +21,7 @@ def test_the_status_shows_the_warnings_of_the_last_sync_and_of_reads_after_it(be
     bench.store.record_warnings({"healed": "It was.", "still": "It is, at 12:00."}, from_scratch=True)
     bench.store.record_warnings({"still": "It is, at 13:00."}, from_scratch=True)
     bench.store.record_warnings({"still": "It is, at 14:00.", "another": "It came."}, from_scratch=False)
-    found = {name: text for name, (text, _) in bench.store.warnings().items()}
-    assert found == {"still": "It is, at 14:00.", "another": "It came."}
+    assert {name: text for name, (text, _) in bench.store.warnings().items()} == {
+        "still": "It is, at 14:00.",
+        "another": "It came.",
+    }

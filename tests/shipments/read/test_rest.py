@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from urllib.parse import unquote
 
 import pytest
 from starlette.responses import Response
 
-from tests.conftest import CONFIG
 from tests.landed import assert_landed, landed_ids
 from tests.shipments.audit.test_audit import missing, slice_read
 from tests.shipments.read.test_undated import Ignores, ids, undate
@@ -17,7 +15,7 @@ from wms_sandbox.errors import ParameterError, bad_parameters
 from wms_sync.json_values import LARGEST_ID
 from wms_sync.service.errors import ServiceFailed
 
-SERVICE = replace(CONFIG, shipments=60, families=20)
+SHIPMENTS_HELD = 60
 
 
 def asks_for_rest(request) -> bool:
@@ -43,8 +41,8 @@ def test_nights_and_audits_pass_the_end_of_lists(bench, sandbox, settings_for):
     synced(bench)
     first, second = (slice_read(bench, sandbox)[0] for _ in range(2))
     assert first.to_id < second.to_id == LARGEST_ID
-    pages = [shipment for found in (first, second) for shipment in landed_ids(bench, only=found.window_id)]
-    assert (sorted(pages), missing(bench)) == (sorted(ids(sandbox)), set())
+    shown = [*landed_ids(bench, only=first.window_id), *landed_ids(bench, only=second.window_id)]
+    assert (sorted(shown), missing(bench)) == (sorted(ids(sandbox)), set())
     sandbox.sandbox.most_matches = None
     assert_equal(bench, sandbox)
 
@@ -66,6 +64,5 @@ def test_where_filters_on_id_cannot_be_used_that_is_said_and_nothing_stops(bench
     refusal = bad_parameters(ParameterError("filter.id", "Only one filter is allowed."))
     sandbox.sandbox.intercept = lambda request: refusal if asks_for_rest(request) and not ignores else None
     sandbox.sandbox.field_treatment = Ignores(filters="id{" if ignores else "none")
-    read = bench.read()
-    assert any("filters on id cannot be used" in warning for warning in read.warnings)
+    assert any("filters on id cannot be used" in warning for warning in bench.read().warnings)
     assert_landed(bench, sandbox)
