@@ -6,7 +6,6 @@ import pytest
 
 from wms_sync.service.answers import RetryPolicy, wait_before_retry
 from wms_sync.service.errors import (
-    ApiError,
     Busy,
     NotSent,
     ProtocolError,
@@ -22,33 +21,34 @@ BUSY = Busy("busy", status=429)
 
 
 FAILURES = [ServiceFailed("failed", status=status) for status in (200, 403, 408, 500, 502, 503, 504)]
-SAID = [ServiceFailed("failed", status=error.status, is_from_service=True) for error in FAILURES]
-WAITS: list[tuple[ApiError, bool, int, float, float | None]] = [
-    # the error, whether asking again is harmless, the attempt, seconds so far, the wait (None: it is final)
-    *((error, True, 1, 0, None) for error in (Unauthorized("no", status=401), ProtocolError("odd"))),
-    *((Rejected("no", status=status), True, 1, 0, None) for status in (400, 404, 422)),
-    *((Busy("busy", status=status), harmless, 1, 0, 1) for status in (409, 429) for harmless in (True, False)),
-    *((error, True, 1, 0, 1) for error in FAILURES),
-    *((error, False, 1, 0, None) for error in FAILURES),
-    *((error, False, 1, 0, 1) for error in SAID),  # the service says that it did nothing
-    (Unreachable("reset"), True, 1, 0, 1),
-    (Unreachable("reset"), False, 1, 0, None),
-    *((NotSent("refused"), harmless, 1, 0, 1) for harmless in (True, False)),
-    *((BUSY, True, attempt, 0, seconds) for attempt, seconds in enumerate((1, 2, 4, 8, 10, 10), 1)),
-    (BUSY, True, POLICY.attempts, 0, None),
-    (BUSY, True, 1, 999.5, None),
-    (Busy("busy", status=429, retry_after=42), True, 1, 0, 42),
-    (ServiceFailed("down", status=503, retry_after=7), True, 1, 0, 7),
-    (Busy("busy", status=429, retry_after=1001), True, 1, 0, None),
-    # one that is over shortens no wait: all attempts would be made within a moment
-    *((Busy("busy", status=429, retry_after=asked), True, 2, 0, 2) for asked in (0.0, 0.1)),
-]
 
 
-@pytest.mark.parametrize(("error", "harmless", "attempt", "elapsed", "wait"), WAITS)
+@pytest.mark.parametrize(
+    ("error", "harmless", "attempt", "elapsed", "wait"),
+    [
+        # the error, whether asking again is harmless, the attempt, seconds so far, the wait (None: it is final)
+        *((error, True, 1, 0, None) for error in (Unauthorized("no", status=401), ProtocolError("odd"))),
+        *((Rejected("no", status=status), True, 1, 0, None) for status in (400, 404, 422)),
+        *((Busy("busy", status=status), harmless, 1, 0, 1) for status in (409, 429) for harmless in (True, False)),
+        *((error, True, 1, 0, 1) for error in FAILURES),
+        *((error, False, 1, 0, None) for error in FAILURES),
+        # the service says that it did nothing
+        *((ServiceFailed("failed", status=error.status, is_from_service=True), False, 1, 0, 1) for error in FAILURES),
+        (Unreachable("reset"), True, 1, 0, 1),
+        (Unreachable("reset"), False, 1, 0, None),
+        *((NotSent("refused"), harmless, 1, 0, 1) for harmless in (True, False)),
+        *((BUSY, True, attempt, 0, seconds) for attempt, seconds in enumerate((1, 2, 4, 8, 10, 10), 1)),
+        (BUSY, True, POLICY.attempts, 0, None),
+        (BUSY, True, 1, 999.5, None),
+        (Busy("busy", status=429, retry_after=42), True, 1, 0, 42),
+        (ServiceFailed("down", status=503, retry_after=7), True, 1, 0, 7),
+        (Busy("busy", status=429, retry_after=1001), True, 1, 0, None),
+        # one that is over shortens no wait: all attempts would be made within a moment
+        *((Busy("busy", status=429, retry_after=asked), True, 2, 0, 2) for asked in (0.0, 0.1)),
+    ],
+)
 def test_how_long_to_wait_before_asking_again(error, harmless, attempt, elapsed, wait):
-    found = wait_before_retry(error, idempotent=harmless, attempt=attempt, elapsed=elapsed, policy=POLICY)
-    assert found == wait
+    assert wait == wait_before_retry(error, idempotent=harmless, attempt=attempt, elapsed=elapsed, policy=POLICY)
 
 
 def test_jitter_spreads_waits_below_the_full_one():

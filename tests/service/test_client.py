@@ -6,8 +6,6 @@ import sys
 import time
 from datetime import timedelta
 from email.utils import format_datetime
-from functools import partial
-from itertools import repeat
 
 import httpx
 import msgspec
@@ -21,7 +19,6 @@ from wms_sandbox.errors import failed
 from wms_sync.errors import SettingsError
 from wms_sync.service.client import STATUS, GlobalApi
 from wms_sync.service.errors import (
-    ApiError,
     Busy,
     ProtocolError,
     RedirectRefused,
@@ -53,8 +50,8 @@ def api(sandbox):
 
 def answer_first(sandbox, times, make):
     """Let the sandbox answer the next ``times`` requests with something else."""
-    answers = repeat(make, times)
-    sandbox.sandbox.intercept = lambda _: next(answers, lambda: None)()
+    answers = [make] * times
+    sandbox.sandbox.intercept = lambda _: answers.pop()() if answers else None
 
 
 def test_what_cannot_be_decoded_is_requested_again(sandbox, api):
@@ -91,8 +88,8 @@ def test_retry_after_pauses_every_request_of_the_client(sandbox, api):
 
 def test_a_date_to_retry_at_is_the_services(sandbox, api):
     """By this machine's, months later, it had passed: four attempts were made within a moment."""
-    until = format_datetime(NOW + timedelta(seconds=60), usegmt=True)
-    answer_first(sandbox, 99, lambda: Response("", 429, headers={"Retry-After": until}))
+    headers = {"Retry-After": format_datetime(NOW + timedelta(seconds=60), usegmt=True)}
+    answer_first(sandbox, 99, lambda: Response("", 429, headers=headers))
     with pytest.raises(Busy) as raised:
         listing(api).count(START, None)
     assert raised.value.retry_after == pytest.approx(60, abs=30)
@@ -115,67 +112,74 @@ def test_passing_trouble_is_asked_again(sandbox, api, answer):
 WORDS = {"title": "Not today", "detail": "The index is rebuilt"}
 NOT_TODAY = "title: Not today; detail: The index is rebuilt."
 UNREADABLE = "envelope cannot be read"
-NO_DATABASE = b'{"errors": ["No database."], "collection": [], "has_more": false}'
-WITHOUT_WORDS = "(?s)^(?!.*It says).*If this persists"
-SHIELD = {"Server": "shield/2\t(edge)"}
-LASTING: list[tuple[Response, type[ApiError], int, str]] = [
-    # what answers every request, the error, after how many requests, what it says
-    (JSONResponse(WORDS, 400), Rejected, 1, NOT_TODAY),
-    (JSONResponse(WORDS, 401), Unauthorized, 1, NOT_TODAY),
-    (JSONResponse(WORDS, 404), Rejected, 3, NOT_TODAY),
-    (JSONResponse(WORDS, 422), Rejected, 1, NOT_TODAY),
-    (JSONResponse(WORDS, 429), Busy, IMPATIENT.attempts, NOT_TODAY),
-    (JSONResponse(WORDS, 500), ServiceFailed, IMPATIENT.attempts, NOT_TODAY),
-    (JSONResponse(WORDS, 502), ServiceFailed, IMPATIENT.attempts, NOT_TODAY),
-    (failed(403, "Not for this token."), Unauthorized, 1, "WMS_API_TOKEN.*It says: Not for this token."),
-    (JSONResponse({"collection": {}}), ProtocolError, 1, UNREADABLE),
-    (JSONResponse({"collection": [], "has_more": "yes"}), ProtocolError, 1, UNREADABLE),
-    (Response("", 302, headers={"Location": "http://127.0.0.2/elsewhere"}), RedirectRefused, 1, "WMS_BASE_URL"),
-    # a page of HTML showed its first 40 bytes, a 403 blamed the token
-    *(
-        (Response(body, 200), ServiceFailed, IMPATIENT.attempts, f"with {len(body)} bytes that are not a list.*{says}")
-        for body, says in (
-            (
-                b"<html><title>Maintenance</title><h1>Back at 6:00</h1></html>",
-                r"It says: Maintenance: Back at 6:00\. If",
-            ),
-            (b"Back at 6:00\x1b[31m\r\nsoon", r"It says: Back at 6:00 \[31m soon\. If"),
-            (b'{"errors": [{"type": "application", "message": "No database."}]}', r"It says: No database\. If"),
-            (NO_DATABASE, r"It says: JSON with the keys errors, collection, has_more\. If"),
-            (b'{"status": "maintenance"}', r"It says: status: maintenance\. If"),
-            (b'{"data": [{"first_name": "Erika"}], "links": {}}', r"It says: JSON with the keys data, links\. If"),
-            (
-                b'<br /><b>Warning</b>: odd<br />{"collection": [{"first_name": "Erika"}]}',
-                r"It says: Warning : odd\. If",
-            ),
-        )
-    ),
-    *(
-        (Response(body, 200), ServiceFailed, IMPATIENT.attempts, WITHOUT_WORDS)
-        for body in (b'[{"first_name": "Erika"}]', b'{"first_name": "Erika', b'"text"', b"")
-    ),
-    *(
-        (
-            Response(body, 403, SHIELD),
-            ServiceFailed,
-            IMPATIENT.attempts,
-            rf"refused the request \(server: shield.*{says}",
-        )
-        for body, says in (
-            (b"<html><title>Attention Required!</title></html>", "It says: Attention Required! If"),
-            (
-                b'{"title": "Error 1020: Access denied", "status": 403}',
-                "title: Error 1020: Access denied",
-            ),
-            (b'{"message": "Forbidden"}', r"It says: message: Forbidden\. If"),
-            (b"", "If this persists.*WMS_API_TOKEN"),
-        )
-    ),
-    (Response(TROUBLE, 403, {"Retry-After": "3600"}), ServiceFailed, 1, "a wait of 3,600 s"),
-]
 
 
-@pytest.mark.parametrize(("answer", "error", "requests", "says"), LASTING)
+@pytest.mark.parametrize(
+    ("answer", "error", "requests", "says"),
+    [
+        # what answers every request, the error, after how many requests, what it says
+        (JSONResponse(WORDS, 400), Rejected, 1, NOT_TODAY),
+        (JSONResponse(WORDS, 401), Unauthorized, 1, NOT_TODAY),
+        (JSONResponse(WORDS, 404), Rejected, 3, NOT_TODAY),
+        (JSONResponse(WORDS, 422), Rejected, 1, NOT_TODAY),
+        (JSONResponse(WORDS, 429), Busy, IMPATIENT.attempts, NOT_TODAY),
+        (JSONResponse(WORDS, 500), ServiceFailed, IMPATIENT.attempts, NOT_TODAY),
+        (JSONResponse(WORDS, 502), ServiceFailed, IMPATIENT.attempts, NOT_TODAY),
+        (failed(403, "Not for this token."), Unauthorized, 1, "WMS_API_TOKEN.*It says: Not for this token."),
+        (JSONResponse({"collection": {}}), ProtocolError, 1, UNREADABLE),
+        (JSONResponse({"collection": [], "has_more": "yes"}), ProtocolError, 1, UNREADABLE),
+        (Response("", 302, headers={"Location": "http://127.0.0.2/elsewhere"}), RedirectRefused, 1, "WMS_BASE_URL"),
+        # a page of HTML showed its first 40 bytes, a 403 blamed the token
+        *(
+            (
+                Response(body, 200),
+                ServiceFailed,
+                IMPATIENT.attempts,
+                f"with {len(body)} bytes that are not a list.*{says}",
+            )
+            for body, says in (
+                (
+                    b"<html><title>Maintenance</title><h1>Back at 6:00</h1></html>",
+                    r"It says: Maintenance: Back at 6:00\. If",
+                ),
+                (b"Back at 6:00\x1b[31m\r\nsoon", r"It says: Back at 6:00 \[31m soon\. If"),
+                (b'{"errors": [{"type": "application", "message": "No database."}]}', r"It says: No database\. If"),
+                (
+                    b'{"errors": ["No database."], "collection": [], "has_more": false}',
+                    r"It says: JSON with the keys errors, collection, has_more\. If",
+                ),
+                (b'{"status": "maintenance"}', r"It says: status: maintenance\. If"),
+                (b'{"data": [{"first_name": "Erika"}], "links": {}}', r"It says: JSON with the keys data, links\. If"),
+                (
+                    b'<br /><b>Warning</b>: odd<br />{"collection": [{"first_name": "Erika"}]}',
+                    r"It says: Warning : odd\. If",
+                ),
+            )
+        ),
+        *(
+            (Response(body, 200), ServiceFailed, IMPATIENT.attempts, "(?s)^(?!.*It says).*If this persists")
+            for body in (b'[{"first_name": "Erika"}]', b'{"first_name": "Erika', b'"text"', b"")
+        ),
+        *(
+            (
+                Response(body, 403, {"Server": "shield/2\t(edge)"}),
+                ServiceFailed,
+                IMPATIENT.attempts,
+                rf"refused the request \(server: shield.*{says}",
+            )
+            for body, says in (
+                (b"<html><title>Attention Required!</title></html>", "It says: Attention Required! If"),
+                (
+                    b'{"title": "Error 1020: Access denied", "status": 403}',
+                    "title: Error 1020: Access denied",
+                ),
+                (b'{"message": "Forbidden"}', r"It says: message: Forbidden\. If"),
+                (b"", "If this persists.*WMS_API_TOKEN"),
+            )
+        ),
+        (Response(TROUBLE, 403, {"Retry-After": "3600"}), ServiceFailed, 1, "a wait of 3,600 s"),
+    ],
+)
 def test_lasting_trouble_ends_with_its_name(sandbox, api, answer, error, requests, says):
     answer_first(sandbox, 99, lambda: answer)
     with pytest.raises(error, match=says) as raised:
@@ -231,7 +235,7 @@ def test_guards_stop_a_listing_that_loses_records(sandbox, api, answers, reason)
     sandbox.sandbox.intercept = lambda _: answers.pop(0)
     window = listing(api).changed_within(START, NOW)
     with pytest.raises(ProtocolError, match=reason):
-        accept(read() for read in (window.first, partial(window.at, 2, counted=True)))
+        accept(read() for read in (window.first, lambda: window.at(2, counted=True)))
 
 
 def test_empty_pages_are_not_followed_for_ever(sandbox, api):

@@ -39,27 +39,29 @@ def heard(bench, requests: int = 3) -> list[str]:
 
 
 USED = "This interface, which wms-sync uses,"
-ANNOUNCED: list[tuple[list[tuple[str, str]], list[str]]] = [
-    # the headers of each answer, and how what is reported begins
-    ([("Deprecation", "@1688169599")], [f"Deprecation: @1688169599. {USED} will be withdrawn"]),
-    (
-        [("Sunset", "Sat, 31 Dec 2026 23:59:59 GMT")],
-        [f"Sunset: Sat, 31 Dec 2026 23:59:59 GMT. {USED} stops working then"],
-    ),
-    (
-        [("Warning", '110 proxy "Response is stale"')],
-        ['Warning: 110 proxy "Response is stale". If the code is 110'],
-    ),
-    ([("Warning", '299 - "Use v2\x85 of <b>this</b>"')], ['Warning: 299 - "Use v2 of this ".']),
-    ([("Warning", "odd")], ["Warning: odd."]),
-    (
-        [("Warning", '299 a "One"'), ("Warning", '299 a "Two of sandbox-token"')],
-        ['Warning: 299 a "One".', 'Warning: 299 a "Two of (withheld)".'],
-    ),
-]
 
 
-@pytest.mark.parametrize(("headers", "says"), ANNOUNCED)
+@pytest.mark.parametrize(
+    ("headers", "says"),
+    [
+        # the headers of each answer, and how what is reported begins
+        ([("Deprecation", "@1688169599")], [f"Deprecation: @1688169599. {USED} will be withdrawn"]),
+        (
+            [("Sunset", "Sat, 31 Dec 2026 23:59:59 GMT")],
+            [f"Sunset: Sat, 31 Dec 2026 23:59:59 GMT. {USED} stops working then"],
+        ),
+        (
+            [("Warning", '110 proxy "Response is stale"')],
+            ['Warning: 110 proxy "Response is stale". If the code is 110'],
+        ),
+        ([("Warning", '299 - "Use v2\x85 of <b>this</b>"')], ['Warning: 299 - "Use v2 of this ".']),
+        ([("Warning", "odd")], ["Warning: odd."]),
+        (
+            [("Warning", '299 a "One"'), ("Warning", '299 a "Two of sandbox-token"')],
+            ['Warning: 299 a "One".', 'Warning: 299 a "Two of (withheld)".'],
+        ),
+    ],
+)
 def test_a_header_is_reported_once_with_its_meaning(bench, sandbox, headers, says):
     announce(sandbox, *headers)
     assert [sentence[: len(begins)] for sentence, begins in zip(heard(bench), says, strict=True)] == says

@@ -78,11 +78,13 @@ def test_codes_of_json_rpc_itself_stay(code, known_as):
 
 
 RESULT = {"jsonrpc": "2.0", "id": 1, "result": {"results": [{}, {}, {}]}}
-WRONG_RESULT = RESULT | {"result": {"results": "wrong"}}
 UNDERSTOOD = {
     "a number for a version": JSONResponse(RESULT | {"jsonrpc": 2.0}),
     "null for no error": JSONResponse(RESULT | {"error": None}),
-    **{f"{status}, whatever the body says": JSONResponse(WRONG_RESULT, status) for status in (429, 409, 503)},
+    **{
+        f"{status}, whatever the body says": JSONResponse(RESULT | {"result": {"results": "wrong"}}, status)
+        for status in (429, 409, 503)
+    },
 }
 
 
@@ -93,20 +95,20 @@ def test_which_answers_are_understood(sandbox, first):
         assert len(api.call(*LIST)["results"]) == 3
 
 
-NO_JSON_RPC = [
-    Response(b""),
-    Response(b'{"jsonrpc": "2.0", "error": 5}'),
-    Response(b"<html>In maintenance</html>"),
-    Response(b"[]"),
-    Response(b"{}"),
-    Response(b'{"status": "maintenance"}'),
-    Response(b'{"errors": ["odd"]}'),
-    Disconnect(),
-    ProxyAnswer(503),
-]
-
-
-@pytest.mark.parametrize("answer", NO_JSON_RPC)
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Response(b""),
+        Response(b'{"jsonrpc": "2.0", "error": 5}'),
+        Response(b"<html>In maintenance</html>"),
+        Response(b"[]"),
+        Response(b"{}"),
+        Response(b'{"status": "maintenance"}'),
+        Response(b'{"errors": ["odd"]}'),
+        Disconnect(),
+        ProxyAnswer(503),
+    ],
+)
 def test_reads_alone_are_repeated_when_something_else_answers(sandbox, answer):
     with client(sandbox) as api:
         for method, arguments in (LIST, ("product.search", []), ("product.info", ["SKU-00000-S"])):
