@@ -24,6 +24,7 @@ DIFFERS = "audits_find_no_change_that_the_sync_missed"
 ROUND = "after_a_whole_round_the_tables_equal_the_service"
 COUNTS = "the_service_has_the_shipments_that_the_tables_have"
 BEFORE_START = 1_600_000_000_000
+NOTHING = {"collection": [], "included": {}, "has_more": False, "next": None, "meta": {"count": 0}}
 
 
 @contextmanager
@@ -169,7 +170,6 @@ def test_without_proof_nothing_is_missing(bench, sandbox, settings_for):
     one_page(bench, sandbox, settings_for)
     gone, other = (int(sandbox.sandbox._store.ids[index]) for index in (3, 40))
     sandbox.sandbox.delete_shipments([gone])
-    nothing = {"collection": [], "included": {}, "has_more": False, "next": None, "meta": {"count": 0}}
 
     def lose(page):
         kept = [record for record in page["collection"] if record["id"] != other]
@@ -180,7 +180,7 @@ def test_without_proof_nothing_is_missing(bench, sandbox, settings_for):
 
     for answer, rewrite, says in (
         (None, lose, "counts 239 records"),
-        (JSONResponse(nothing), None, "proves nothing"),
+        (JSONResponse(NOTHING), None, "proves nothing"),
         (Response("{}", 400), None, "without proof"),
         (None, spoil, "does not prove that any shipment is gone"),
     ):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -49,23 +48,19 @@ def of_shipments(field: str, value: object):
     return lambda page, ids: [one.update({field: value}) for one in page["collection"] if one["id"] in ids]
 
 
-def of_orders(field: str, value: object):
-    """The orders of these shipments have this value from now on."""
-
-    def edit(page, ids):
-        orders = {one["order"]["id"] for one in page["collection"] if one["id"] in ids}
-        for order in page["included"].get("Order", ()):
-            if order["id"] in orders:
-                order[field] = value
-
-    return edit
+def items_of_orders_in_words(page, ids):
+    """The orders of these shipments count their items in words from now on."""
+    orders = {one["order"]["id"] for one in page["collection"] if one["id"] in ids}
+    for order in page["included"].get("Order", ()):
+        if order["id"] in orders:
+            order["total_item_count"] = "many"
 
 
 POISONS = {
     of_shipments("status", {"a": 1}): (140, 150),
     of_shipments("updated_at", "yesterday"): (141, 151),
     of_shipments("items", "none"): (142, 152),
-    of_orders("total_item_count", "many"): (144, 154),
+    items_of_orders_in_words: (144, 154),
     of_shipments("unique_id", {"a": 1}): (145, 155),
     of_shipments("is_deleted", True): (STUB,),
 }
@@ -142,13 +137,9 @@ class Found:
     def explained(self, index: int):
         return explain(self.bench.settings, self.bench.store, str(self.ids[index]))
 
-    def check(self, name: str):
-        return next(one for one in self.refreshed.checks if one.check.name == name)
 
-
-UNFIT = ["", "items", "status", "total_item_count", "unique_id", "updated_at"]
 SHOWN = "458 shipments compared, 3 changed, 2 orders changed, 1 missed, 5 absent, 3 updated_at moved back"
-A_NIGHT: dict[str, Callable[[Found], bool]] = {
+A_NIGHT = {
     "what changed without a sign": lambda night: night.examples["changed"] == night.of(CHANGED),
     "orders that changed without a sign": lambda night: night.audit.orders_changed == len(ORDERS_CHANGED),
     "a commit that was late": lambda night: night.examples["missed"] == night.of([LATE]),
@@ -187,12 +178,16 @@ A_NIGHT: dict[str, Callable[[Found], bool]] = {
     ),
     "values that do not fit, in quarantine": lambda night: (
         night.asked("select distinct regexp_extract(path, '[a-z_]*$') from ops.quarantine order by all")
-        == [(field,) for field in UNFIT]
+        == [(field,) for field in ["", "items", "status", "total_item_count", "unique_id", "updated_at"]]
     ),
     "values read twice, counted once": lambda night: (
-        night.check("nothing_was_quarantined_in_the_latest_load").offending
-        == night.refreshed.quarantined
-        == night.refreshed.rows["ops_quarantine"] - len(READ_TWICE)
+        {
+            one.offending
+            for one in night.refreshed.checks
+            if one.check.name == "nothing_was_quarantined_in_the_latest_load"
+        }
+        == {night.refreshed.quarantined}
+        == {night.refreshed.rows["ops_quarantine"] - len(READ_TWICE)}
     ),
     "apart from what the sync merged": lambda night: list(refresh_lines(night.refreshed))[1] == f"audit     {SHOWN}",
     "in the metadata of the run": lambda night: (
@@ -202,7 +197,7 @@ A_NIGHT: dict[str, Callable[[Found], bool]] = {
         of_table("shipments", night.refreshed, None)["rows_merged"] == len(READ_TWICE)
     ),
 }
-THE_NIGHT_AFTER: dict[str, Callable[[Found], bool]] = {
+THE_NIGHT_AFTER = {
     "what came again, unmarked": lambda night: list(night.marks) == night.of(GONE[1:2]),
     "when it came again": lambda night: (
         sorted(shipment for shipment, _, since, back in proven(night.bench) if back and back > since)
@@ -216,7 +211,7 @@ THE_NIGHT_AFTER: dict[str, Callable[[Found], bool]] = {
 }
 
 
-def assert_finds(expected: dict[str, Callable[[Found], bool]], bench, sandbox) -> Found:
+def assert_finds(expected, bench, sandbox):
     refreshed = night(bench, sandbox)
     assert sandbox.sandbox.intercept is None
     found = Found(bench, sandbox.sandbox._store.ids.tolist(), refreshed, audits(bench)[-1], marks(bench))
@@ -252,7 +247,6 @@ def test_what_one_night_finds_and_the_next_heals(bench, sandbox, settings_for, t
         held.updated[GONE[0]] -= 1000
     touch(sandbox, GONE[2], MOVED_AWAY)
     found = assert_finds(THE_NIGHT_AFTER, bench, sandbox)
-    gone = set(found.of(GONE[1:2]))
     with published(bench) as connection:
         orders = {order for (order,) in found.asked("select order_id from shipments where _missing_since is not null")}
-        assert differences(connection, expected_tables(sandbox), gone | orders) == []
+        assert differences(connection, expected_tables(sandbox), {*found.of(GONE[1:2]), *orders}) == []

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from tests.beginnings import empty_tables
-from tests.conftest import CONFIG, NOW, ending, queried
+from tests.conftest import NOW, ending, queried
 from tests.oracle import differences, expected_tables
 from tests.shipments.read.test_field_selection import refuse
 from tests.test_sync import first_synced, load, published, synced
@@ -23,7 +22,7 @@ from wms_sync.shipments.load.refresh import rebuild
 from wms_sync.targets.database import Session
 from wms_sync.targets.opening import open_for_writing
 
-SERVICE = replace(CONFIG, shipments=90, families=30)
+SHIPMENTS_HELD = 90
 REFUSALS = [
     (
         "fields:packages.items",
@@ -78,19 +77,19 @@ def test_what_a_window_was_not_asked_for_stays_as_it_is(bench, sandbox, refused)
         one.check.name for one in refreshed.checks if not one.passed and re.search("belong|history", one.check.name)
     ] == []
     omitted = bench.store.window(read.window_ids[0]).omitted
-    recorded = "select name, said from ops.omitted where reason = 'refused'"
-    assert dict(queried(bench.layout.published, recorded)) == omitted
+    assert omitted == dict(
+        queried(bench.layout.published, "select name, said from ops.omitted where reason = 'refused'")
+    )
     after, data = shown(bench), omitted_data(tuple(omitted))
     for slug in data.sets:
         assert len(after[slug]) >= 0.8 * len(before[slug]) > 0 or slug.startswith("pii")
-    emptied = [
+    assert [
         (slug, key, name)
         for slug, columns in data.columns.items()
         for key in before[slug].keys() & after[slug].keys()
         for name in columns
         if after[slug][key][name] is None and before[slug][key][name] is not None
-    ]
-    assert emptied == []
+    ] == [], "nothing is emptied"
     refuse(sandbox)
     assert_equal_but_for(bench, sandbox, data)
 
@@ -104,8 +103,11 @@ def assert_equal_but_for(bench, sandbox, data: OmittedData) -> None:
     }
     with published(bench) as connection:
         found = differences(connection, expected)
-    allowed = {"galleries", "gallery_items", "warehouses", "products", "brands", "merchants"}
-    allowed |= {"third_party_billing_groups", "retailers", "retailer_ship_to_locations"}
+    allowed = {"galleries", "gallery_items", "warehouses", "products", "brands", "merchants"} | {
+        "third_party_billing_groups",
+        "retailers",
+        "retailer_ship_to_locations",
+    }
     if "status" in data.columns_of("orders"):  # an order that changed while none was requested shows in no other table
         allowed |= {"orders", "order_items", "order_status_history", "order_instructions", "order_address_candidates"}
     assert [one for one in found if one.split()[0].strip(":") not in allowed] == []
@@ -131,9 +133,14 @@ def test_the_order_of_windows_that_omit_data_does_not_matter(bench, sandbox, tmp
 
 
 def merged(bench, windows, path):
-    omitted = {window.id: tuple(sorted(window.omitted)) for window in windows if window.omitted}
     with open_for_writing(empty_tables(path), memory_limit="500MB") as connection:
-        merger = Merger(Session(connection), bench.layout, run_id="t", include_addresses=False, omitted=omitted)
+        merger = Merger(
+            Session(connection),
+            bench.layout,
+            run_id="t",
+            include_addresses=False,
+            omitted={window.id: tuple(sorted(window.omitted)) for window in windows if window.omitted},
+        )
         for window in windows:
             merger.merge([(window, flattened_window(bench.layout, window.id))])
         return dump(connection)
@@ -157,14 +164,13 @@ def test_what_the_service_does_not_send_stays_as_it_is(bench, sandbox):
     assert {window for window, *_ in omitted} == set(refreshed.windows)
     assert all(reason == "not sent" and referring >= 40 for _, reason, referring in omitted)
     after = shown(bench)
-    emptied = [
+    assert [
         (slug, key, name)
         for slug, rows in before.items()
         for key, row in rows.items()
         for name, value in row.items()
         if value is not None and after[slug].get(key, {}).get(name) is None
-    ]
-    assert emptied == []
+    ] == [], "nothing is emptied"
     assert rebuild(bench.run).published
     assert shown(bench) == after
 

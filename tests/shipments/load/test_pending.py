@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from tests.beginnings import empty_tables
-from tests.conftest import CONFIG
 from tests.test_sync import assert_equal
 from wms_sync.shipments.flatten.workers import flatten_landed
 from wms_sync.shipments.load.pending import PendingWindows
 from wms_sync.state.audits import Audits
 from wms_sync.targets.target import target_of
 
-SERVICE = replace(CONFIG, shipments=60)
+SHIPMENTS_HELD = 60
 
 
 def load_up_to(bench, most: int) -> PendingWindows:

@@ -21,22 +21,18 @@ TOLERANCE = timedelta(minutes=5)
 
 
 @pytest.fixture
-def service(sandbox):
-    """A small service whose clock agrees with this machine's, and then stands still."""
-    sandbox.sandbox = Sandbox(replace(CONFIG, shipments=60, families=20, now=datetime.now(UTC)))
-    return sandbox.sandbox
-
-
-@pytest.fixture
-def bench(bench, service):
+def service(bench, sandbox):
+    """A small service whose clock agrees with this machine's, and then stands still, for ``bench`` to read."""
+    now = datetime.now(UTC)
+    sandbox.sandbox = Sandbox(replace(CONFIG, shipments=60, families=20, now=now))
     bench.settings = bench.settings.model_copy(
         update={
-            "start_date": (datetime.now(UTC) - timedelta(days=40)).date(),
+            "start_date": (now - timedelta(days=40)).date(),
             "audit_pages": 0,
             "clock_tolerance_seconds": TOLERANCE.seconds,
         }
     )
-    return bench
+    return sandbox.sandbox
 
 
 def wrong_once(by: timedelta):
@@ -100,14 +96,13 @@ def test_what_changes_after_the_clock_went_back_is_read(bench, sandbox, service)
     report = bench.read()
     assert "gone back by 1:5" in report.warnings[0]
     seen = clock_warning(bench.store, TOLERANCE)
-    losses = (
+    for lose in (
         lambda: None,
         bench.lose_the_state_store,
         lambda: bench.lose_the_state_store(older),
         bench.layout.clocks.unlink,
         lambda: bench.layout.clocks.write_bytes(b"[damaged\xff"),
-    )
-    for lose in losses:
+    ):
         lose()
         recover(bench.run)
         assert bench.store.covered()[-1].end == report.horizon
@@ -126,8 +121,7 @@ def test_a_clock_that_went_back_is_noticed_also_when_it_has_passed_where_it_was(
     service.clock.advance(-2 * 3_600_000)
     service.advance(seconds=600, changed=20)
     service.clock.advance(3 * 3_600_000 - 600_000)
-    report = bench.read()
-    assert "gone back by 2:0" in report.warnings[0]
+    assert "gone back by 2:0" in bench.read().warnings[0]
     service.clock.advance(2 * 3_600_000 + 10_000)
     assert bench.read().warnings == ()
     assert_landed(bench, sandbox)
@@ -150,7 +144,6 @@ def test_what_was_extracted_later_counts_as_later_whatever_the_clocks_say(bench,
     """Kinds without ``updated_at`` go by it."""
     bench.read()
     service.redate = lambda right: right - 5 * HOUR
-    report = bench.backfill(bench.settings.start, datetime.now(UTC))
-    [again] = report.window_ids
+    [again] = bench.backfill(bench.settings.start, datetime.now(UTC)).window_ids
     [first] = [window.id for window in bench.store.windows() if window.id != again]
     assert bench.store.pages(first)[-1].served_at < bench.store.pages(again)[0].served_at

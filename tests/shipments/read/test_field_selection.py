@@ -26,9 +26,14 @@ def refuse(sandbox, *refused: str) -> None:
 def a_day_passes(bench, days: int = 1) -> None:
     """What was tried was tried a day ago; or so long ago as a clock says that was ahead, in days below zero."""
     with Refusals(bench.settings.database_url, bench.store.turn) as memory:
-        known = memory.of(bench.settings.base_url, "")
-        yesterday = (replace(one, tried_at=one.tried_at - timedelta(days=days)) for one in known)
-        memory.replace(bench.settings.base_url, "", yesterday)
+        memory.replace(
+            bench.settings.base_url,
+            "",
+            [
+                replace(refusal, tried_at=refusal.tried_at - timedelta(days=days))
+                for refusal in memory.of(bench.settings.base_url, "")
+            ],
+        )
 
 
 def test_what_was_omitted_is_read_again_once_the_name_is_back(bench, sandbox):

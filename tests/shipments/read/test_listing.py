@@ -95,8 +95,11 @@ def test_times_at_the_ends_of_the_calendar_are_not_tried(bench, sandbox):
     odd = ["0001-01-01T00:00:00+05:00", "9999-12-31T23:59:59Z", "soon", None]
 
     def age(page):
-        aged = [record | {"updated_at": moment} for record, moment in zip(page["collection"], odd, strict=False)]
-        return page | {"collection": aged}
+        return page | {
+            "collection": [
+                record | {"updated_at": moment} for record, moment in zip(page["collection"], odd, strict=False)
+            ]
+        }
 
     sandbox.sandbox.rewrite = age
     assert tried(bench) is None
@@ -133,7 +136,6 @@ def test_an_answer_without_a_list_is_an_empty_list_where_the_service_answers_so(
 
 @pytest.mark.parametrize("status", [404, 204])
 def test_an_answer_without_a_list_is_no_empty_list_where_the_service_answers_with_one(bench, sandbox, status):
-    absent = Response(status_code=status)
-    sandbox.sandbox.intercept = lambda request: absent if "2026-03" in request.url.query else None
+    sandbox.sandbox.intercept = lambda request: Response(status_code=status) if "2026-03" in request.url.query else None
     with bench.api() as api, pytest.raises((NotAList, Rejected)):
         listing_of(api).count(NOW - DAY, NOW)

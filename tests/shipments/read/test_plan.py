@@ -40,5 +40,4 @@ def test_the_sync_cursor_is_the_end_of_gapless_coverage(covered):
 
 
 def test_the_horizon_stays_behind_the_clock_in_whole_seconds():
-    served = EPOCH + timedelta(seconds=30, milliseconds=700)
-    assert horizon(served) == EPOCH + timedelta(seconds=28)
+    assert horizon(EPOCH + timedelta(seconds=30, milliseconds=700)) == EPOCH + timedelta(seconds=28)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import shutil
-import sqlite3
 from collections import Counter
-from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from itertools import count
 
@@ -45,11 +43,10 @@ def test_what_the_first_nights_read(bench, sandbox):
     assert len(bench.store.covered()) == 1
 
 
-def test_a_backfill_reads_exactly_the_days_named(bench):
+def test_a_backfill_reads_exactly_the_days_named_up_to_the_horizon(bench):
     day = datetime(2026, 3, 20, tzinfo=UTC)
     report = bench.backfill(day, day + timedelta(days=2))
     assert bench.store.covered() == report.intervals == (Interval(day, day + timedelta(days=2)),)
-    assert report.progress.records > 0
     assert bench.backfill(NOW - timedelta(days=1), NOW + timedelta(days=5)).intervals[0].end == NOW - MARGIN
 
 
@@ -217,8 +214,8 @@ def test_more_than_the_disk_holds_is_refused_before_anything_is_read(bench, sand
         refuse_without_room(bench.layout, bench.store, 1)
     bench.layout.published.unlink()
     sandbox.sandbox.advance(seconds=3600, changed=30)
-    with closing(sqlite3.connect(bench.layout.state)) as connection, connection:
-        connection.execute("update windows set bytes = 1000000000000000")
+    [window, *_] = bench.store.windows()
+    bench.store.rewrite_page(replace(bench.store.pages(window.id)[0], bytes=10**15))
     windows = bench.store.windows()
     with pytest.raises(NotEnoughRoom):
         bench.read()
