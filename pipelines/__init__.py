@@ -6,14 +6,14 @@ metadata. `pipelines` imports `wms_sync`, never the other way round, and uses on
 
     definitions      builds the Definitions from settings; `workspace.yaml` loads it
     asset_keys       the keys of all assets: group and name
-    operation        the resource of every step: settings, the run of the library, its failures
+    operation        the resource of every step: settings, the run of the library, its failures and retries
     shipments        the source assets: changes since the sync cursor, and days to read again
     tables           one asset for each table and mart, all loaded by one step
     coverage         checks of coverage, on the asset changed_shipments
     master_data      the assets of master data: CSV files are planned, and pushed if enabled or approved
     metadata         converts the library's reports to metadata
     jobs             nightly_sync, backfill_days, rebuild_tables, pushes, maintain, and the schedules
-    sensors          retries of nights, alerts, hourly upkeep, automation conditions
+    sensors          alerts, hourly upkeep, automation conditions
     master_data_files    the sensor that starts a run for new and changed files
     dead_runs        marks killed runs as failed, and finds the cause
     reporting        reports the results of commands to the catalogue

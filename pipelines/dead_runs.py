@@ -1,8 +1,8 @@
 """Find runs that ended without a record: mark them as failed in Dagster, and record the cause for alerts.
 
-A run normally records its own end. The exceptions are runs that were killed, or that failed before their first step. A
-run that Dagster launches is a child process of its code server, which logs how the process ends. If the code server was
-killed too, nothing logs the end, and Dagster's default launcher has no health check.
+A run normally records its own end. The exceptions are runs that were killed, canceled between two attempts, or failed
+before their first step. A run that Dagster launches is a child process of its code server, which logs how the process
+ends. If the code server was killed too, nothing logs the end, and Dagster's default launcher has no health check.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ NEWEST = 20
 LATELY = timedelta(days=1)
 SIGNAL = re.compile(r"was terminated by signal (\d+)")
 EXIT_CODE = re.compile(r"unexpectedly exited with code (\d+)")
+CANCELED = "The run was canceled between two attempts; the next run continues where it stopped."
 GOES_ON = "Landed pages are kept; the next run continues where it stopped."
 OUT_OF_MEMORY = (
     "The kernel sends it when the machine or its container has no memory left: `journalctl -k` names the process. If "
@@ -52,6 +53,8 @@ def settle(instance: dg.DagsterInstance, settings: Settings) -> None:
         records.mark_killed(settings.layout)
         for record in records.newest(NEWEST):
             run = instance.get_run_by_id(record.run_id)
+            if run is not None and record.outcome == "waiting" and run.status == dg.DagsterRunStatus.CANCELED:
+                records.ended(record.run_id, "interrupted", error=CANCELED)
             if run is None or record.error_kind != KILLED_KIND:
                 continue
             if run.status in UNFINISHED and record.started_at < LOADED_AT:

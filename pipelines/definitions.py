@@ -41,7 +41,6 @@ def build(settings: Settings, operation: Operation | None = None) -> dg.Definiti
         sensors=[
             sensors.automation(),
             sensors.alerts(settings),
-            sensors.night_retries(settings),
             sensors.upkeep(settings),
             master_data_files(settings, pushes),
         ],

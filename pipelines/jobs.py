@@ -6,13 +6,11 @@ no requests to the service, and runs only after loads.
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 import dagster as dg
 
-from pipelines.operation import ATTEMPT, NIGHT, Operation
-from wms_sync.cron import next_tick
+from pipelines.operation import NIGHTLY, Operation
 from wms_sync.master_data.kind import Kind
 from wms_sync.settings import Settings
 from wms_sync.targets.target import maintenance_is_due
@@ -83,37 +81,18 @@ def maintain() -> None:
 
 
 def schedules(settings: Settings, nightly_sync: AssetJob) -> Sequence[dg.ScheduleDefinition]:
-    """Return the schedules: the nightly sync and, if the tables are in a lake, its maintenance."""
-    night = _nightly(settings, nightly_sync)
-    return (night, _maintenance(settings)) if settings.analytics == "ducklake" else (night,)
+    """Return the schedules: the nightly sync and, if the tables are in a lake, its maintenance.
 
-
-def attempt(tick: datetime, number: int, *, run_key: str | None) -> dg.RunRequest:
-    """Return the request for attempt ``number`` of the nightly sync that this tick of the schedule began."""
-    return dg.RunRequest(run_key=run_key, tags={NIGHT: tick.astimezone(UTC).isoformat(), ATTEMPT: str(number)})
-
-
-def _nightly(settings: Settings, nightly_sync: AssetJob) -> dg.ScheduleDefinition:
-    """Return the nightly schedule, at `WMS_SCHEDULE_CRON` in `WMS_SCHEDULE_TIMEZONE`.
-
-    `sensors` retries a night that failed because the service, a database, storage or the network did not answer.
+    Of missed ticks Dagster makes up for the last one, which reads everything.
     """
-
-    @dg.schedule(
-        name="nightly",
+    night = dg.ScheduleDefinition(
+        name=NIGHTLY,
         job=nightly_sync,
         cron_schedule=settings.schedule_cron,
         execution_timezone=settings.schedule_timezone,
-        default_status=dg.DefaultScheduleStatus.STOPPED,
         description="Reads everything that changed since the sync cursor and loads the tables.",
     )
-    def nightly(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
-        tick = context.scheduled_execution_time
-        if next_tick(settings.schedule_cron, settings.schedule_timezone, tick) < datetime.now(UTC):
-            return dg.SkipReason("this nightly sync was missed; a later sync reads the same changes")
-        return attempt(tick, 1, run_key=None)
-
-    return nightly
+    return (night, _maintenance(settings)) if settings.analytics == "ducklake" else (night,)
 
 
 def _maintenance(settings: Settings) -> dg.ScheduleDefinition:

@@ -51,7 +51,6 @@ def load(**overrides: object) -> Settings:
         ("memory_limit", "much", "pattern"),
         ("memory_limit", "10MB", "300MB"),
         ("memory_limit", "286.1MiB", "300MB"),
-        ("night_retry_hours", "25", "less"),
         ("alert_webhook_url", "http://hooks.example.com/planted", "plain http"),
         ("alert_webhook_url", "hooks.example.com/planted", "https://"),
         ("heartbeat_url", "http://10.0.0.5/planted", "plain http"),

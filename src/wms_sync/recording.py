@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from wms_sync.errors import WmsSyncError
 from wms_sync.grammar import count_of
 from wms_sync.interrupts import interruptible
+from wms_sync.reports.failures import mends_by_waiting
 from wms_sync.reports.finding import Finding
 from wms_sync.reports.findings import acknowledgeable, findings_in
 from wms_sync.reports.installation import installation_of
@@ -58,22 +59,29 @@ DETAILS = frozenset({"pages", "windows", "bytes", "requests", "merged_windows", 
 
 
 class Ended(Struct, frozen=True):
-    """The end of a run. `kind` is the name of the error's class."""
+    """The end of a run. `kind` is the name of the error's class; `due_at` is the next attempt of a run that waits."""
 
     outcome: Outcome = "succeeded"
     error: str | None = None
     kind: str | None = None
+    due_at: datetime | None = None
 
     @classmethod
-    def by(cls, error: BaseException) -> Ended:
-        """Return the end of a run that raised this error. Only the log shows a defect's message: it may quote data."""
+    def by(cls, error: BaseException, retry_after: timedelta | None = None) -> Ended:
+        """Return the end of a run that raised this error, and that is tried again if the error may pass by itself.
+
+        Only the log shows a defect's message: it may quote data.
+        """
         kind = type(error).__name__
         if not isinstance(error, Exception):
             return cls("interrupted", "The run was interrupted; the next run continues where it stopped.", kind)
         known = error if isinstance(error, WmsSyncError) else unusable(error)
         if known is None:
             return cls("failed", f"{kind}; the run's log has the details", kind)
-        return cls("failed", str(known), type(known).__name__)
+        kind = type(known).__name__
+        if retry_after is not None and mends_by_waiting(kind):
+            return cls("waiting", str(known), kind, datetime.now(UTC) + retry_after)
+        return cls("failed", str(known), kind)
 
     @classmethod
     def of(cls, refreshed: RefreshReport) -> Ended:
@@ -103,11 +111,19 @@ class Recording:
         self._counts: Callable[[], Counts] = dict
 
     @contextmanager
-    def phase(self, name: str, *, counts: Callable[[], Counts], end: Callable[[], Ended]) -> Iterator[Held]:
+    def phase(
+        self,
+        name: str,
+        *,
+        counts: Callable[[], Counts],
+        end: Callable[[], Ended],
+        retry_after: timedelta | None = None,
+    ) -> Iterator[Held]:
         """Hold the lock inside the block, whose first phase is `name`; afterwards record the end of the run.
 
         Call `counts` at the end of each phase, and `end` after the last phase. Record an error as the end of the run,
-        even an error raised while waiting for the lock. A run of several steps calls this method once for each step.
+        even an error raised while waiting for the lock. After an error that may pass by itself, the run waits for
+        `retry_after`, unless that is None. A run of several steps calls this method once for each step and attempt.
         """
         lock = lock_of(self._settings.database_url, self._settings.layout)
         self._phase = ""
@@ -122,7 +138,7 @@ class Recording:
                     yield held
                 ended = end()
             except BaseException as error:
-                ended = Ended.by(error)
+                ended = Ended.by(error, retry_after)
                 raise
             finally:
                 self._ended(ended)
@@ -158,7 +174,14 @@ class Recording:
             self._phase_ended(records)
             with StateStore(self._settings.database_url) as store:
                 reaches = data_as_of(self._settings, store)
-            records.ended(self.run_id, ended.outcome, error=ended.error, error_kind=ended.kind, data_as_of=reaches)
+            records.ended(
+                self.run_id,
+                ended.outcome,
+                error=ended.error,
+                error_kind=ended.kind,
+                data_as_of=reaches,
+                due_at=ended.due_at,
+            )
             if (record := records.of(self.run_id)) is not None:
                 self.summary = summary(record)
         self._is_open = False

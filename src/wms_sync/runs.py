@@ -77,7 +77,8 @@ class Operation:
     """One run. ``read``, ``refreshed`` and ``maintained`` report the finished steps, even if the run fails later.
 
     ``page`` is the path of the HTML report. Requests go through ``transport``, if there is one, instead of a socket.
-    A load whose blocking checks fail raises no error: ``refreshed`` reports that nothing was published.
+    A load whose blocking checks fail raises no error: ``refreshed`` reports that nothing was published. ``retry_after``
+    is the pause after which the caller calls a method again if its error may pass by itself; None if it does not.
     """
 
     def __init__(
@@ -95,6 +96,7 @@ class Operation:
         self.refreshed: RefreshReport | None = None
         self.maintained: Maintained | None = None
         self.page: Path | None = None
+        self.retry_after: timedelta | None = None
         self._source = source
         self._watcher = watcher
         self._transport = transport
@@ -172,7 +174,7 @@ class Operation:
         if self._recording is None:
             self._recording = Recording(self.settings, self.run_id, purpose, self._source)
         with (
-            self._recording.phase(phase, counts=self._counts, end=self._end) as held,
+            self._recording.phase(phase, counts=self._counts, end=self._end, retry_after=self.retry_after) as held,
             begin(self.settings, purpose, self.run_id, from_scratch=from_scratch, held=held) as run,
         ):
             yield run

@@ -46,7 +46,6 @@ _OWNER = re.compile(r"team:\w[\w.-]*|[\w.+-]+@[\w-]+(\.[\w-]+)+", re.ASCII)
 _HOST = re.compile(r"[\w.-]+|[0-9a-f:.]+(%\w+)?", re.IGNORECASE | re.ASCII)
 """A host name, or an IPv6 address with its zone."""
 LEAST_MEMORY = 300 * 1000**2
-LONGEST_NIGHT_HOURS = 24
 ALERT_CHANNELS = ("alert_webhook_url", "alert_urls", "heartbeat_url")
 """The settings with the address of a channel for alerts or heartbeats."""
 LAKE_TAKES_AS_PATTERN = ("*", "?", "[", "\\")
@@ -87,7 +86,6 @@ class Settings(BaseModel):
     schedule_cron: str = "0 2 * * *"
     schedule_timezone: str = "UTC"
     asset_owners: str = ""
-    night_retry_hours: float = Field(default=3.0, ge=0, le=LONGEST_NIGHT_HOURS)
     alert_webhook_url: SecretStr | None = None
     alert_webhook_url_file: Path | None = None
     alert_urls: SecretStr | None = None

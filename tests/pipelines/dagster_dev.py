@@ -111,9 +111,14 @@ class DagsterDev:
                 time.sleep(POLL_SECONDS)
             raise AssertionError(f"processes are left:\n{self.log}")
 
-    def launch_run(self, job: str) -> str:
+    def launch_run(self, job: str, tags: Mapping[str, str] = {}) -> str:
         """What the UI does when a job without days is launched; returns the id of the run."""
-        parameters = {"mode": "default", "runConfigData": {}, "selector": {**self.selector, "pipelineName": job}}
+        parameters = {
+            "mode": "default",
+            "runConfigData": {},
+            "executionMetadata": {"tags": [{"key": key, "value": value} for key, value in tags.items()]},
+            "selector": {**self.selector, "pipelineName": job},
+        }
         answer = self.query(EXECUTE, executionParams=parameters)["launchPipelineExecution"]
         assert answer["__typename"] == "LaunchRunSuccess", answer
         return str(answer["run"]["runId"])

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from functools import partial
 from signal import SIGKILL, SIGSEGV
 
@@ -10,15 +11,8 @@ import pytest
 
 from pipelines import definitions, jobs
 from pipelines.dead_runs import NO_STEP, NOT_STARTED, settle
-from tests.receiver import Receiver, receiving
 from wms_sync.settings import Settings
 from wms_sync.state.runs import KILLED, KILLED_KIND, RunRecords
-
-
-@pytest.fixture
-def webhook() -> Iterator[Receiver]:
-    with receiving() as started:
-        yield started
 
 
 @pytest.fixture
@@ -118,6 +112,15 @@ def test_a_killed_run_is_recorded_with_its_cause(settings, instance, records, be
     [killed] = records.newest(1)
     assert (killed.outcome, killed.error_kind) == ("failed", KILLED_KIND)
     assert cause in (killed.error or "")
+
+
+def test_a_night_that_is_canceled_while_it_waits_was_not_killed(settings, instance, records, begun):
+    night = begun()
+    records.started(night.run_id, "sync", "schedule")
+    records.ended(night.run_id, "waiting", error="Down.", error_kind="ServiceFailed", due_at=datetime.now(UTC))
+    instance.report_run_canceled(night)
+    settle(instance, settings)
+    assert [record.outcome for record in records.newest(9)] == ["interrupted"]
 
 
 def test_a_run_of_a_dead_code_server_is_marked(settings, instance, records, begun):

@@ -81,7 +81,7 @@ STATES: dict[str, State] = {
     "the tables are gone": ((gone,), {"tables-gone": "error"}),
     "the tables are damaged": ((gone, damaged), {"tables-unreadable": "error"}),
     "a night that is tried again": (
-        (ran("failed", "Down.", "ServiceFailed", source="schedule"),),
+        (ran("waiting", "Down.", "ServiceFailed", source="schedule", due=timedelta(hours=1)),),
         {"run-sync": "warning"},
     ),
     "a doubt": ((creates(ledger.State.DOUBT, "JANE"),), {"doubts": "warning"}),

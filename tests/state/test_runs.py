@@ -13,7 +13,7 @@ from wms_sync.master_data.push import push_lock
 from wms_sync.runs import purpose_of
 from wms_sync.state import schema
 from wms_sync.state.lock import WRITER, lock_of
-from wms_sync.state.runs import KEPT, KILLED, KILLED_KIND, RunRecords, lock_for
+from wms_sync.state.runs import KEPT, KILLED, KILLED_KIND, OVERDUE_AFTER, RunRecords, lock_for
 
 MOMENT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -28,7 +28,7 @@ def test_a_run_of_two_phases_is_one_record(records):
     records.started("a", "sync", "schedule")
     records.phase_ended("a", "read", 1.234, {"records": 7})
     between = records.of("a")
-    assert (between.outcome, between.ended_at, between.seconds) == ("running", None, None)
+    assert (between.outcome, between.ended_at) == ("running", None)
     records.phase_ended("a", "load", 2.0, {"merged": 70})
     records.ended("a", "succeeded", data_as_of=MOMENT)
     [record] = records.newest(5)
@@ -70,6 +70,20 @@ def test_an_open_run_without_its_lock_was_killed(records, url, tmp_path):
         assert (killed.outcome, killed.error, killed.error_kind) == ("failed", KILLED, KILLED_KIND)
         assert records.mark_killed(layout) == ()
     assert [record.run_id for record in records.mark_killed(layout)] == ["alive", "pushing"]
+
+
+def test_a_run_that_waits_was_killed_if_it_is_overdue_and_the_lock_is_free(records, url, tmp_path):
+    layout, now = Layout(tmp_path), datetime.now(UTC)
+    for run_id, late in (("overdue", 2 * OVERDUE_AFTER), ("late", OVERDUE_AFTER / 2), ("early", -OVERDUE_AFTER)):
+        records.started(run_id, "sync", "schedule")
+        records.ended(run_id, "waiting", error="Down.", error_kind="ServiceFailed", due_at=now - late)
+    with lock_of(url, layout).hold("backfill", run_id="another"):
+        assert records.mark_killed(layout) == ()
+    assert [killed.run_id for killed in records.mark_killed(layout)] == ["overdue"]
+    killed = records.of("overdue")
+    assert (killed.outcome, killed.error_kind, killed.due_at) == ("failed", KILLED_KIND, None)
+    records.started("late", "sync", "schedule")
+    assert (records.of("late").outcome, records.of("late").error, records.of("late").due_at) == ("running", None, None)
 
 
 def test_a_run_that_ends_meanwhile_was_not_killed(records, tmp_path):

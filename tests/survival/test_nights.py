@@ -1,7 +1,7 @@
 """Nights with trouble, under a real `dagster dev`: what alert comes, and whether the next sync heals it.
 
-Only under ``--soak``, since they wait for ticks of a schedule. What the UI shows and which other findings are told is
-in ``tests/pipelines`` and ``tests/reports/alerts``.
+Only under ``--soak``, since one waits for the real pause before a second attempt. What the UI shows and which other
+findings are told is in ``tests/pipelines`` and ``tests/reports/alerts``.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -21,6 +20,7 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
+from pipelines.operation import NIGHTLY, SCHEDULE
 from tests.conftest import CONFIG
 from tests.oracle import differences, expected_tables
 from tests.pipelines.dagster_dev import DagsterDev
@@ -37,19 +37,6 @@ pytestmark = pytest.mark.filterwarnings("default")
 T = TypeVar("T")
 SECONDS = 400.0
 """How long a wait lasts at most. The machine may have other work."""
-TWO_TICKS = 125
-
-SCHEDULE = """
-query Schedule($selector: ScheduleSelector!) { scheduleOrError(scheduleSelector: $selector) {
-  ... on Schedule { scheduleState { id status } }
-} }
-"""
-START = """
-mutation Start($selector: ScheduleSelector!) { startSchedule(scheduleSelector: $selector) { __typename } }
-"""
-STOP = """
-mutation Stop($id: String!) { stopRunningSchedule(id: $id) { __typename } }
-"""
 
 
 class House:
@@ -68,7 +55,6 @@ class House:
             "WMS_START_DATE": (datetime.now(UTC).date() - timedelta(days=CONFIG.days + 5)).isoformat(),
             "WMS_PAGE_SIZE": "100",
             "WMS_AUDIT_PAGES": "0",
-            "WMS_SCHEDULE_CRON": "* * * * *",
             "WMS_ALERT_WEBHOOK_URL": hook.url,
             "WMS_HEARTBEAT_URL": f"{hook.origin}/beat",
             "WMS_MASTER_DATA_DIR": str(self.files),
@@ -87,46 +73,9 @@ class House:
         self.server.sandbox.advance(seconds=2, changed=20, new=5, orders=5)
         self.server.sandbox.advance(seconds=2)
 
-    def known(self) -> set[str]:
-        """The ids of all runs so far."""
-        return {run["runId"] for run in self.dagster.runs()}
-
-    def new_run(self, before: set[str], tag: str) -> str:
-        """Wait for a run with this tag that was not there before; its id."""
-
-        def look() -> str | None:
-            new = (run for run in self.dagster.runs() if run["runId"] not in before)
-            return next((run["runId"] for run in new if tag in run["tags"]), None)
-
-        return self.waits(look, f"a run with {tag}")
-
-    def ticks(self) -> str:
-        """Switch the schedule on until it has started a run; its id."""
-        before = self.known()
-        with self.schedule():
-            return self.new_run(before, "dagster/schedule_name")
-
-    @contextmanager
-    def schedule(self) -> Iterator[None]:
-        """Switch the schedule on inside the block, as the UI does.
-
-        A tick that is under way writes the state that it found, so a schedule may be on again after it was stopped.
-        """
-        selector = {**self.dagster.selector, "scheduleName": "nightly"}
-
-        def is_off() -> bool | None:
-            state = self.dagster.query(SCHEDULE, selector=selector)["scheduleOrError"]["scheduleState"]
-            if state["status"] == "RUNNING":
-                self.dagster.query(STOP, id=state["id"])
-            time.sleep(3)
-            state = self.dagster.query(SCHEDULE, selector=selector)["scheduleOrError"]["scheduleState"]
-            return state["status"] == "STOPPED" or None
-
-        self.dagster.query(START, selector=selector)
-        try:
-            yield
-        finally:
-            self.waits(is_off, "the schedule to be off")
+    def night(self) -> str:
+        """Launch a run as the schedule does; its id."""
+        return self.dagster.launch_run("nightly_sync", {SCHEDULE: NIGHTLY})
 
     def ends(self, run_id: str) -> str:
         """Wait until a run has ended; its status."""
@@ -167,14 +116,14 @@ class House:
 @pytest.fixture(scope="module")
 def first_night(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     if not request.config.getoption("--soak"):
-        pytest.skip("only under --soak: it waits for ticks of a schedule")
+        pytest.skip("only under --soak: it waits for a second attempt")
     sandbox = Sandbox(replace(CONFIG, now=None, shipments=300, only_known_statuses=True))
     with SandboxServer(sandbox) as server, receiving() as hook:
         house = House(tmp_path_factory.mktemp("house"), server, hook)
         if may_mount():
             subprocess.run(["mount", "-t", "tmpfs", "tmpfs", house.disk], check=True)
         with house.dagster:
-            assert house.ends(house.ticks()) == "SUCCESS"
+            assert house.ends(house.night()) == "SUCCESS"
             yield house
         if may_mount():
             subprocess.run(["umount", "--lazy", house.disk], check=True)
@@ -188,9 +137,11 @@ def house(first_night: House) -> House:
 
 def test_the_service_is_down(house):
     house.server.sandbox.intercept = lambda _: Response("the service is being maintained", status_code=503)
-    assert house.ends(house.ticks()) == "FAILURE"
+    run = house.night()
+    house.waits(lambda: "requested a retry" in " ".join(house.dagster.messages(run)) or None, "the first pause")
+    assert house.newest_record().outcome == "waiting"
     house.server.sandbox.intercept = None
-    assert house.ends(house.new_run(house.known(), "wms/attempt")) == "SUCCESS"
+    assert house.ends(run) == "SUCCESS"
     house.waits(lambda: house.beats or None, "the heartbeat")
     assert house.hook.heard == [], "it is told only when the night is given up"
     house.assert_equal()
@@ -208,25 +159,6 @@ def test_a_command_is_killed(house):
     assert house.newest_record().error == KILLED
     house.heals()
     house.hears("new:run-sync", "ended:run-sync")
-
-
-def test_the_ui_is_stopped_over_two_ticks(house):
-    known = house.known()
-    with house.schedule():
-        house.dagster.terminate()
-        stopped = datetime.now(UTC)
-        house.changes()
-        time.sleep(TWO_TICKS)
-        started = datetime.now(UTC)
-        house.dagster.__enter__()
-        run = house.new_run(known, "dagster/schedule_name")
-    assert house.ends(run) == "SUCCESS"
-    tags = [run["tags"] for run in house.dagster.runs() if run["runId"] not in known and "wms/night" in run["tags"]]
-    nights = [datetime.fromisoformat(tag["wms/night"]) for tag in tags]
-    assert sum(stopped < night < started for night in nights) <= 1, "of two missed ticks, the last"
-    house.waits(lambda: house.beats or None, "the heartbeat")
-    assert house.hook.heard == []
-    house.assert_equal()
 
 
 @needs_a_disk
@@ -248,11 +180,16 @@ def test_not_a_byte_is_left_on_the_disk(house):
 
 def test_a_push_meets_an_outage(house):
     house.server.sandbox.intercept = lambda request: failed(503) if request.method == "POST" else None
-    before = house.known()
+    before = {run["runId"] for run in house.dagster.runs()}
+
+    def pushes() -> str | None:
+        new = (run for run in house.dagster.runs() if run["runId"] not in before)
+        return next((run["runId"] for run in new if "dagster/sensor_name" in run["tags"]), None)
+
     (house.files / "location-tags-nights.csv").write_text("name,color\nnight-1,red4\nnight-2,blue1\n")
-    assert house.ends(house.new_run(before, "dagster/sensor_name")) == "FAILURE"
-    house.hears("new:run-push_location-tags")
+    assert house.ends(house.waits(pushes, "a run of the sensor")) == "FAILURE"
+    house.hears("new:run-push_location_tags")
     house.server.sandbox.intercept = None
-    house.hears("new:run-push_location-tags", "ended:run-push_location-tags")
+    house.hears("new:run-push_location_tags", "ended:run-push_location_tags")
     names = [tag["name"] for tag in house.server.sandbox.location_tags()]
     assert sorted(names) == ["night-1", "night-2"], "each is created once"

@@ -20,8 +20,6 @@ from wms_sync.state.runs import RunRecord
 Severity = Literal["error", "warning", "note"]
 WELL, FAILED, ATTENTION = 0, 1, 3
 """Exit codes of a command that reports findings: no finding is open, an error is open, only warnings are open."""
-RUN = "run-"
-"""The prefix of the names of findings about runs; the purpose follows."""
 
 
 class Finding(Struct, frozen=True, kw_only=True):
@@ -75,7 +73,7 @@ def lasting_error(name: str, text: str, **values: object) -> Finding:
 
 def name_of(purpose: str) -> str:
     """Return the name of the finding about runs with a purpose: ``run-push_location-tags``."""
-    return RUN + purpose.replace(" ", "_")
+    return f"run-{purpose.replace(' ', '_')}"
 
 
 def is_in_ui(run: RunRecord) -> bool:

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from wms_sync.cron import longest_pause
 from wms_sync.errors import WmsSyncError
 from wms_sync.grammar import DID_NOT_FIT, UNKNOWN, agreed, count_of
-from wms_sync.reports.failures import is_being_retried, of_runs
+from wms_sync.reports.failures import of_runs
 from wms_sync.reports.finding import Finding, acknowledged_in, lasting_error, warning
 from wms_sync.reports.inbox import InboxEntry
 from wms_sync.reports.installation import Installation, installation_of
@@ -81,8 +81,7 @@ def _all(installation: Installation) -> Findings:
 
 
 def _runs(installation: Installation) -> Findings:
-    hours = installation.settings.night_retry_hours
-    return of_runs(installation.runs, installation.moment, hours)
+    return of_runs(installation.runs, installation.moment)
 
 
 def _places(installation: Installation) -> Findings:
@@ -127,24 +126,23 @@ def _coverage(installation: Installation) -> Findings:
 def _freshness(installation: Installation) -> Findings:
     """Yield a finding if the data is older than the schedule allows.
 
-    The alert waits while a night is retried. After a failed sync, it also waits until the next tick has had its chance.
+    After a sync that failed or waits for its next attempt, the alert waits until the next tick has had its chance.
     """
     settings, moment = installation.settings, installation.moment
     reaches, limit = data_as_of(settings, installation.store), late_after(settings, moment)
     if reaches is None or moment - reaches <= limit:
         return
     hours = round((moment - reaches) / timedelta(hours=1))
-    syncs = (run for run in installation.runs if run.group == SYNC and run.outcome in {"succeeded", "failed"})
-    newest = next(syncs, None)
-    is_failing = newest is not None and newest.outcome == "failed"
+    undecided = {"running", "interrupted"}
+    syncs = (run.outcome for run in installation.runs if run.group == SYNC and run.outcome not in undecided)
+    is_failing = next(syncs, "succeeded") != "succeeded"
     pause = longest_pause(settings.schedule_cron, settings.schedule_timezone, moment) if is_failing else timedelta()
     yield lasting_error(
         "stale",
         f"The data is {count_of(hours, 'hour')} old.",
         what_to_do="Check that the schedule and its daemon run, and look at the last runs: `wms-sync status`.",
         since=reaches + limit,
-        is_settled=moment - reaches > limit + pause
-        and not is_being_retried(installation.runs, moment, settings.night_retry_hours),
+        is_settled=moment - reaches > limit + pause,
         counts={"hours": hours},
     )
 

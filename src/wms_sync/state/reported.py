@@ -66,36 +66,30 @@ class Outbox(Opened):
         with self._reading() as connection:
             return {row.finding: SentAlert(**row._mapping) for row in connection.execute(select(sent_alerts))}
 
-    def add(self, alert: SentAlert, body: Body, channels: Collection[str], *, newest_only: bool = False) -> bool:
-        """Add an alert to the outbox unless the finding was reported with these facts. Return whether it was added.
+    def add(self, alert: SentAlert, body: Body, channels: Collection[str], *, newest_only: bool = False) -> None:
+        """Add an alert to the outbox unless the finding was reported with these facts.
 
         With ``newest_only``, the alert replaces alerts that still wait for these channels.
         """
         with self._engine.begin() as connection:
-            if not self._is_new(connection, alert):
-                return False
-            if newest_only:
-                connection.execute(alerts.delete().where(alerts.c.channel.in_(channels)))
-            _put(connection, body, channels, alert.sent_at)
-        return True
+            if self._is_new(connection, alert):
+                if newest_only:
+                    connection.execute(alerts.delete().where(alerts.c.channel.in_(channels)))
+                _put(connection, body, channels, alert.sent_at)
 
-    def end(self, alert: SentAlert, body: Body, channels: Collection[str], now: datetime) -> bool:
-        """Record that a finding has ended, and add the alert about this to the outbox.
-
-        Return False if another process did so first.
-        """
+    def end(self, alert: SentAlert, body: Body, channels: Collection[str], now: datetime) -> None:
+        """Record that a finding has ended, and add the alert about this to the outbox, unless another process did."""
         same = sent_alerts.c.finding == alert.finding, sent_alerts.c.facts == alert.facts
         with self._engine.begin() as connection:
-            ended = connection.execute(sent_alerts.delete().where(*same)).rowcount == 1
-            if ended:
+            if connection.execute(sent_alerts.delete().where(*same)).rowcount == 1:
                 _put(connection, body, channels, now)
-        return ended
 
     def waiting(self) -> tuple[Waiting, ...]:
         """Return the undelivered alerts, oldest first."""
         query = select(alerts).order_by(alerts.c.created_at, alerts.c.id, alerts.c.channel)
         with self._reading() as connection:
-            return tuple(_waiting(row._mapping) for row in connection.execute(query))
+            rows = [row._mapping for row in connection.execute(query)]
+        return tuple(Waiting(**{**row, "body": json.loads(row["body"])}) for row in rows)
 
     def claim(self, alert: Waiting, now: datetime) -> bool:
         """Claim the attempt that begins now, and plan the next. Return False if another process has claimed it."""
@@ -115,18 +109,18 @@ class Outbox(Opened):
         with self._engine.begin() as connection:
             connection.execute(update(alerts).where(_this(alert)).values(refusal=why))
 
-    def prune(self, channels: Collection[str], kept_until: Mapping[str, datetime], before: datetime) -> int:
+    def prune(self, channels: Collection[str], kept_until: Mapping[str, datetime], before: datetime) -> None:
         """Delete alerts for channels that are no longer configured, and alerts that are too old.
 
         An alert created before ``before`` is deleted only after ``GIVEN_UP_AFTER`` attempts, so that a clock that is
         weeks ahead for a night does not cause deletions. Alerts for a channel in ``kept_until`` that were
-        created before its time are deleted anyway. Return the number of deleted alerts.
+        created before its time are deleted anyway.
         """
         too_long = and_(alerts.c.created_at < before, alerts.c.attempts >= GIVEN_UP_AFTER)
         old = [too_long, alerts.c.channel.not_in(channels)]
         old += [(alerts.c.channel == channel) & (alerts.c.created_at < limit) for channel, limit in kept_until.items()]
         with self._engine.begin() as connection:
-            return connection.execute(alerts.delete().where(or_(*old))).rowcount
+            connection.execute(alerts.delete().where(or_(*old)))
 
     def _is_new(self, connection: Connection, alert: SentAlert) -> bool:
         values = asdict(alert)
@@ -155,10 +149,6 @@ def _put(connection: Connection, body: Body, channels: Iterable[str], now: datet
 
 def _this(alert: Waiting) -> ColumnElement[bool]:
     return and_(alerts.c.id == alert.id, alerts.c.channel == alert.channel)
-
-
-def _waiting(row: Mapping[Any, Any]) -> Waiting:
-    return Waiting(**{**row, "body": json.loads(row["body"])})
 
 
 def fingerprint(*facts: object) -> str:

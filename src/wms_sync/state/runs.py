@@ -1,15 +1,16 @@
 """The runs that wrote or pushed: the starter of each, the duration of its phases, its outcome and its error.
 
 One row per run, written by the run itself while it holds its lock. So if a row is ``running`` while that lock is free,
-or another run holds it, the process was killed. A run that ends before it has the lock is recorded at its end. Other
-processes change a row only to mark the run as killed. Only the newest rows are kept.
+or another run holds it, the process was killed. Between two attempts a run is ``waiting``, without its lock; its
+process was killed if the lock is free long after the next attempt should have begun. A run that ends before it has the
+lock is recorded at its end. Other processes change a row only to mark the run as killed. Only the newest rows are kept.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
 from msgspec import Struct, field
@@ -21,8 +22,10 @@ from wms_sync.state.engine import Opened
 from wms_sync.state.lock import WRITER, lock_of
 from wms_sync.state.schema import migrations_table, runs
 
-Outcome = Literal["running", "succeeded", "failed", "interrupted"]
+Outcome = Literal["running", "waiting", "succeeded", "failed", "interrupted"]
 KEPT = 400
+OVERDUE_AFTER = timedelta(minutes=10)
+"""How long after the time of its next attempt a run that waits counts as killed, if it could have the lock."""
 SYNC, LOADING, MAINTENANCE = "sync", "loading the tables", "maintenance"
 """The purposes in records of runs; a backfill appends its days, a push its kind."""
 LOADS_TABLES = frozenset({SYNC, "backfill", "rebuild", "loading"})
@@ -47,7 +50,7 @@ class RunRecord(Struct, frozen=True):
     ``purpose`` is, for example, ``backfill 2026-03-01 to 2026-03-08``; ``source`` is what started the run
     (``schedule``, ``sensor``, ``ui`` or ``command line``). ``phases`` are seconds by phase, including a phase that
     failed; ``counts`` are by name. ``error_kind`` is the name of the error's class. ``data_as_of`` is the sync cursor
-    of the tables at the end of the run.
+    of the tables at the end of the run. ``due_at`` is the time of the next attempt of a run that waits; None otherwise.
     """
 
     run_id: str
@@ -61,16 +64,12 @@ class RunRecord(Struct, frozen=True):
     phases: Mapping[str, float] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
     data_as_of: datetime | None = None
+    due_at: datetime | None = None
 
     @property
     def group(self) -> str:
         """Return the purpose without its days: ``sync``, ``backfill``, ``loading``, ``push retailers``."""
         return self.purpose if self.purpose.startswith("push ") else self.purpose.split(" ", 1)[0]
-
-    @property
-    def seconds(self) -> float | None:
-        """Return the duration of the run; None while it runs."""
-        return None if self.ended_at is None else (self.ended_at - self.started_at).total_seconds()
 
 
 class RunRecords(Opened):
@@ -96,14 +95,17 @@ class RunRecords(Opened):
     def started(self, run_id: str, purpose: str, source: str) -> None:
         """Record that a run has started, and delete the oldest records beyond ``KEPT``.
 
-        A run that has a record already, because it released its lock between two steps, continues with that record.
+        A run that has a record already, because it released its lock between two steps or attempts, continues with that
+        record.
         """
         with self._engine.begin() as connection:
             if (before := _of(connection, run_id)) is not None:
-                reopened = replace(before, outcome="running", ended_at=None, error=None, error_kind=None)
-                _update(connection, replace(reopened, data_as_of=None))
+                reopened = RunRecord(run_id, before.purpose, before.source, before.started_at)
+                _update(connection, replace(reopened, phases=before.phases, counts=before.counts))
                 return
-            _insert(connection, RunRecord(run_id, purpose, source, datetime.now(UTC)))
+            record = RunRecord(run_id, purpose, source, datetime.now(UTC))
+            number = select(func.coalesce(func.max(runs.c.number), 0) + 1).scalar_subquery()
+            connection.execute(runs.insert().values({**_values(record), "number": number}))
             oldest = select(runs.c.number).order_by(runs.c.number.desc()).offset(KEPT).limit(1)
             connection.execute(runs.delete().where(runs.c.number <= oldest.scalar_subquery()))
 
@@ -122,12 +124,14 @@ class RunRecords(Opened):
         error: str | None = None,
         error_kind: str | None = None,
         data_as_of: datetime | None = None,
+        due_at: datetime | None = None,
     ) -> None:
-        """Record the outcome of a run."""
+        """Record the outcome of a run. A run that is ``waiting`` has not ended: ``due_at`` is its next attempt."""
+        ended_at = datetime.now(UTC) if due_at is None else None
         with self._engine.begin() as connection:
             if (before := _of(connection, run_id)) is not None:
-                end = replace(before, ended_at=datetime.now(UTC), outcome=outcome, error=error, error_kind=error_kind)
-                _update(connection, replace(end, data_as_of=data_as_of))
+                end = replace(before, ended_at=ended_at, outcome=outcome, error=error, error_kind=error_kind)
+                _update(connection, replace(end, data_as_of=data_as_of, due_at=due_at))
 
     def explain(self, run_id: str, error: str, error_kind: str) -> None:
         """Record the error of a run that was recorded as killed, once it is known."""
@@ -141,34 +145,43 @@ class RunRecords(Opened):
 
     def mark_killed(self, layout: Layout) -> tuple[RunRecord, ...]:
         """Record as failed the runs whose process is gone; return them, oldest first."""
-        query = select(runs).where(runs.c.outcome == "running").order_by(runs.c.number)
+        query = select(runs).where(runs.c.outcome.in_(("running", "waiting"))).order_by(runs.c.number)
         with self._reading() as connection:
             unfinished = tuple(_record(row) for row in connection.execute(query))
-        found = (self.as_it_is(layout, record) for record in unfinished)
-        killed = tuple(record for record in found if record.error == KILLED)
-        for record in killed:
-            with self._engine.begin() as connection:
-                connection.execute(_changing(record).where(runs.c.outcome == "running"))
-        return killed
+        killed: list[RunRecord] = []
+        for before in unfinished:
+            record = self.as_it_is(layout, before)
+            if record.error == KILLED:
+                with self._engine.begin() as connection:
+                    connection.execute(_changing(record).where(runs.c.outcome == before.outcome))
+                killed.append(record)
+        return tuple(killed)
 
     def as_it_is(self, layout: Layout, record: RunRecord) -> RunRecord:
-        """Return the record, as failed if it is ``running`` although the run does not hold its lock.
+        """Return the record, as failed if the process of the run is gone.
 
         A run closes its record before it releases the lock. So the record is read again after the check of the lock:
         the run may have ended in between, or released the lock and taken it again.
         """
-        while record.outcome == "running" and not self._is_held(layout, record):
+        while self._is_gone(layout, record):
             again = self.of(record.run_id)
             if again is None or again == record:
-                return replace(
-                    record, outcome="failed", ended_at=datetime.now(UTC), error=KILLED, error_kind=KILLED_KIND
-                )
+                killed = replace(record, outcome="failed", error=KILLED, error_kind=KILLED_KIND)
+                return replace(killed, ended_at=datetime.now(UTC), due_at=None)
             record = again
         return record
 
-    def _is_held(self, layout: Layout, record: RunRecord) -> bool:
+    def _is_gone(self, layout: Layout, record: RunRecord) -> bool:
+        """Return whether a run that is running does not hold its lock, or whether one that waits is overdue.
+
+        The next attempt of a run that waits may have to wait for the lock, too.
+        """
+        is_running = record.outcome == "running"
+        is_overdue = record.due_at is not None and datetime.now(UTC) > record.due_at + OVERDUE_AFTER
+        if not (is_running or is_overdue):
+            return False
         holder = lock_of(self._url, layout).holder(what=lock_for(record.purpose))
-        return holder is not None and holder.run_id == record.run_id
+        return holder is None or (is_running and holder.run_id != record.run_id)
 
 
 def lock_for(purpose: str) -> str:
@@ -189,11 +202,6 @@ def _record(row: Row[Any]) -> RunRecord:
 
 def _values(record: RunRecord) -> dict[str, Any]:
     return {**asdict(record), "phases": json.dumps(record.phases), "counts": json.dumps(record.counts)}
-
-
-def _insert(connection: Connection, record: RunRecord) -> None:
-    number = select(func.coalesce(func.max(runs.c.number), 0) + 1).scalar_subquery()
-    connection.execute(runs.insert().values({**_values(record), "number": number}))
 
 
 def _changing(record: RunRecord) -> Any:  # noqa: ANN401 - an update statement

@@ -212,6 +212,7 @@ runs = Table(
     Column("source", String(32), nullable=False),
     Column("started_at", UtcDateTime, nullable=False),
     Column("ended_at", UtcDateTime),
+    Column("due_at", UtcDateTime),
     Column("outcome", String(16), nullable=False),
     Column("error", Text),
     Column("error_kind", String(64)),

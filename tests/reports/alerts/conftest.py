@@ -47,8 +47,9 @@ class Installation:
         source: str = "command line",
         began: timedelta | None = None,
         counts: dict[str, int] | None = None,
+        due: timedelta | None = None,
     ) -> str:
-        """A run from its start, so long after now, to its end; its id."""
+        """A run from its start, so long after now, to its end or, if it waits, to its next attempt; its id."""
         self._runs += 1
         run_id = f"run-{self._runs}"
         at = self.now + (timedelta(seconds=self._runs) if began is None else began)
@@ -57,8 +58,9 @@ class Installation:
             if counts:
                 records.phase_ended(run_id, "push", 1.0, counts)
             if outcome != "running":
-                records.ended(run_id, outcome, error=error, error_kind=kind)
-            moved = {"started_at": at, **({"ended_at": at} if outcome != "running" else {})}
+                due_at = None if due is None else self.now + due
+                records.ended(run_id, outcome, error=error, error_kind=kind, due_at=due_at)
+            moved = {"started_at": at, **({} if outcome in {"running", "waiting"} else {"ended_at": at})}
             with records._engine.begin() as connection:
                 connection.execute(update(runs).where(runs.c.run_id == run_id).values(moved))
         return run_id

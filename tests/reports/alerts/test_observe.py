@@ -121,13 +121,6 @@ def audited(house: Installation, number: int, result: AuditResult | None) -> Non
             audits.complete(f"window-{number}", result)
 
 
-@deferred
-def warned(house: Installation, text: str | None) -> None:
-    """What the last sync warned of."""
-    with opened_store(house.settings) as store:
-        store.record_warnings({} if text is None else {"clocks": text}, from_scratch=True)
-
-
 def another_service(house: Installation) -> None:
     """The settings name a service that the tables are not of."""
     house.settings = house.settings.model_copy(update={"base_url": "https://other.example.com"})
@@ -182,7 +175,7 @@ STORIES: dict[str, Story] = {
     ],
     "old data while a night is tried again": [
         (covered(-1), 0, ""),
-        (ran("failed", "Down.", "ServiceFailed", source="schedule", began=59 * HOUR), 60, ""),
+        (ran("waiting", "Down.", "ServiceFailed", source="schedule", due=29 * HOUR), 28, ""),
     ],
     "creates in doubt": [
         (creates(State.INTENDED, "JANE"), 0, "new:doubts"),
@@ -214,11 +207,6 @@ STORIES: dict[str, Story] = {
         (audited(3, NOTHING), 0, "ended:audit-differences"),
         (audited(4, None), 0, ""),
     ],
-    "a warning of each read, whose numbers move": [
-        (warned("The clock is 3:00:00 ahead."), 0, "new:clocks"),
-        (warned("The clock is 3:00:07 ahead."), 24, ""),
-        (warned(None), 48, "ended:clocks"),
-    ],
 }
 TOLD: dict[str, tuple[dict[str, Any], str]] = {
     # the first alert about a finding: its counts, and what it says
@@ -232,11 +220,7 @@ TOLD: dict[str, tuple[dict[str, Any], str]] = {
     "doubts": ({"doubts": 1}, ""),
     "file": ({"unsent": 3, "waits": 0}, ""),
     "rejects-retailers": ({"rejected": 2}, ""),
-    "audit-differences": (
-        {"compared": 100, "changed": 2, "missed": 1},
-        "100 old shipments, and the tables differed: 2 changed",
-    ),
-    "clocks": ({}, "3:00:00"),
+    "audit-differences": ({"compared": 100, "changed": 2, "missed": 1}, ""),
 }
 
 

@@ -7,14 +7,13 @@ from datetime import timedelta
 import pytest
 
 from tests.lakes import Lakes, name_of
-from tests.reports.alerts.conftest import HOUR, REFUSED, WRONG, Story, nothing, play, ran
+from tests.reports.alerts.conftest import HOUR, REFUSED, WRONG, Installation, Story, nothing, play, ran
 from wms_sync.recording import SUCCEEDED, Recording
-from wms_sync.reports.failures import PAUSES, mends_by_waiting, next_attempt
+from wms_sync.reports.failures import mends_by_waiting
 from wms_sync.state.errors import StateRefused
-from wms_sync.state.lock import FileLock
 from wms_sync.state.runs import RunRecords
 
-NOW, MINUTE, DAY = timedelta(), timedelta(minutes=1), timedelta(days=1)
+DAY = timedelta(days=1)
 UI = "https://dagster.example.com/wms"
 DOWN, SILENT = ("The service answered 503.", "ServiceFailed"), ("No answer came.", "Unreachable")
 
@@ -41,6 +40,14 @@ def test_an_alert_names_the_run_and_its_failure(install, receiver, source, ui_ur
 
 
 BACKFILL = "new:run-backfill_2026-03-01_to_2026-03-08"
+
+
+def given_up(house: Installation) -> None:
+    """The first night has made its last attempt."""
+    with RunRecords(house.settings.database_url) as records:
+        records.ended("run-1", "failed", error=DOWN[0], error_kind=DOWN[1])
+
+
 INTERRUPT = ("interrupted", "The run was interrupted.", "KeyboardInterrupt")
 STORIES: dict[str, Story] = {
     "alike failures once, and their end": [
@@ -73,23 +80,30 @@ STORIES: dict[str, Story] = {
         (nothing, 2 / 60, "new:run-sync"),
     ],
     "a night that succeeds in the end": [
-        (ran("failed", *DOWN, source="schedule"), 0, ""),
+        (ran("waiting", *DOWN, source="schedule", due=HOUR), 0, ""),
         (ran("succeeded", source="schedule"), 1, ""),
     ],
     "a night that is given up, once until it succeeds": [
-        (ran("failed", *DOWN, source="schedule", began=NOW), None, ""),
-        (ran("failed", *SILENT, source="schedule", began=HOUR), 1, ""),
-        (nothing, 3 - 1 / 60, ""),
-        (ran("failed", *DOWN, source="schedule", began=2.9 * HOUR), 3.2, "new:run-sync"),
-        (ran("failed", *SILENT, source="schedule", began=24 * HOUR), 24, ""),  # the next night is the same
-        (ran("succeeded", source="schedule", began=25 * HOUR), 25, "ended:run-sync"),
+        (ran("failed", *DOWN, source="schedule"), 3, "new:run-sync"),
+        (ran("waiting", *DOWN, source="schedule", due=25 * HOUR), 24, ""),
+        (ran("failed", *SILENT, source="schedule"), 27, ""),  # the next night is the same
+        (ran("succeeded", source="schedule"), 48, "ended:run-sync"),
+    ],
+    "a night that is given up while a later one waits": [
+        (ran("waiting", *DOWN, source="schedule", due=HOUR), 0, ""),
+        (ran("waiting", *DOWN, source="schedule", due=HOUR), 0, ""),
+        (given_up, 3, "new:run-sync"),
+    ],
+    "a night that dies while it waits, a minute later": [
+        (ran("waiting", *DOWN, source="schedule", due=-HOUR), 0, ""),
+        (nothing, 2 / 60, "new:run-sync"),
+        (ran("succeeded", source="schedule"), 24, "ended:run-sync"),
     ],
     "what nobody tries again, at once": [(ran("failed", *DOWN), 0, "new:run-sync")],
-    "what nobody tries again from the UI": [(ran("failed", *DOWN, source="ui"), 0, "new:run-sync")],
     "what no waiting mends": [(ran(*WRONG, source="schedule"), 0, "new:run-sync")],
     "a failure after a run that is dated weeks ahead": [
-        (ran("failed", *DOWN, source="schedule", began=40 * DAY), None, ""),
-        (ran("failed", *DOWN, source="schedule", began=-DAY / 2), 0, "new:run-sync"),
+        (ran("failed", *DOWN, began=40 * DAY), None, ""),
+        (ran("failed", *DOWN, began=-DAY / 2), 0, "new:run-sync"),
         (ran("succeeded", began=40 * DAY), None, ""),
         (ran(*WRONG), 0, "changed:run-sync"),
     ],
@@ -99,24 +113,6 @@ STORIES: dict[str, Story] = {
 @pytest.mark.parametrize("story", STORIES.values(), ids=STORIES)
 def test_which_runs_are_told(hooked, receiver, story):
     play(story, hooked, receiver)
-
-
-def test_the_last_attempt_of_a_night_is_awaited(hooked, receiver):
-    hooked.run("failed", *DOWN, source="schedule")
-    run_id = hooked.run("running", source="schedule", began=2.9 * HOUR)
-    with FileLock(hooked.settings.layout).hold("sync", run_id=run_id):
-        hooked.tell(3.1 * HOUR)
-    assert receiver.taken == []
-
-
-def test_pauses_grow_until_it_is_too_late(hooked):
-    tick = ended = hooked.now
-    pauses: list[timedelta] = []
-    while (due := next_attempt(tick, ended, len(pauses) + 1, 3)) is not None:
-        pauses.append(due - ended)
-        ended = due + MINUTE
-    assert pauses == [*PAUSES, *[PAUSES[-1]] * (8 - len(PAUSES))]
-    assert next_attempt(tick, tick, 1, 0) is None
 
 
 def test_which_failures_mend_by_waiting():

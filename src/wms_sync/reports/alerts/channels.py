@@ -17,7 +17,6 @@ from wms_sync.state.reported import Body
 
 if TYPE_CHECKING:
     import httpx
-    from apprise import NotifyBase
 
 SECONDS = 5.0
 """The time limit for connecting to a receiver, and for the time between two parts of its answer."""
@@ -93,19 +92,16 @@ class AppriseUrl(Struct, frozen=True):
 
     def send(self, body: Body) -> None:
         """Send the title and the text of an alert."""
-        title = f"wms-sync: {body['finding']} ({body['status']})"
-        kind: Literal["success", "warning"] = "success" if body["status"] == "ended" else "warning"
-        if not self._receiver().notify(title=title, body=body["text"], notify_type=kind):
-            raise NotDelivered(f"The receiver of {self.setting} did not accept the alert.")
-
-    def _receiver(self) -> NotifyBase:
         from apprise import Apprise, AppriseAsset
 
         asset = AppriseAsset(app_id="wms-sync", http_redirects=False, async_mode=False)
-        if (made := Apprise.instantiate(self.url.get_secret_value(), asset=asset)) is None:
+        if (receiver := Apprise.instantiate(self.url.get_secret_value(), asset=asset)) is None:
             raise NotDelivered(f"apprise does not recognise {self.setting}: see its list of services.")
-        made.socket_connect_timeout = made.socket_read_timeout = SECONDS
-        return made
+        receiver.socket_connect_timeout = receiver.socket_read_timeout = SECONDS
+        title = f"wms-sync: {body['finding']} ({body['status']})"
+        kind: Literal["success", "warning"] = "success" if body["status"] == "ended" else "warning"
+        if not receiver.notify(title=title, body=body["text"], notify_type=kind):
+            raise NotDelivered(f"The receiver of {self.setting} did not accept the alert.")
 
 
 def channels_of(settings: Settings) -> tuple[Channel, ...]:

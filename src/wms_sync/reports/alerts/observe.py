@@ -93,9 +93,11 @@ def body_of(settings: Settings, status: Status, finding: Finding, now: datetime,
     ``id`` is new for each alert, so that a receiver can drop duplicates. Leave out the finding's ``detail``, which may
     quote rows.
     """
-    link = _link(settings, finding)
+    name = "" if settings.instance is None else f" {settings.instance}"
+    run = finding.run
+    link = f"{settings.ui_url}/runs/{run.run_id}" if settings.ui_url and run is not None and is_in_ui(run) else None
     parts = (
-        f"{_sender(settings)}: {finding.text}",
+        f"wms-sync{name} at {settings.base_url or 'no address'}: {finding.text}",
         finding.what_to_do,
         f"Data as of {data_as_of:%Y-%m-%d %H:%M} UTC." if data_as_of else "",
         f"Run: {link}" if link else "",
@@ -109,23 +111,11 @@ def body_of(settings: Settings, status: Status, finding: Finding, now: datetime,
         "what_to_do": finding.what_to_do,
         "instance": settings.base_url,
         "at": _moment(now),
-        "run_id": None if finding.run is None else finding.run.run_id,
+        "run_id": None if run is None else run.run_id,
         "run_url": link,
         "counts": dict(finding.counts),
         "data_as_of": _moment(data_as_of),
     }
-
-
-def _sender(settings: Settings) -> str:
-    """Return the sender of the alert: ``wms-sync acme at https://acme.example.com``."""
-    name = "" if settings.instance is None else f" {settings.instance}"
-    return f"wms-sync{name} at {settings.base_url or 'no address'}"
-
-
-def _link(settings: Settings, finding: Finding) -> str | None:
-    if settings.ui_url is None or finding.run is None or not is_in_ui(finding.run):
-        return None
-    return f"{settings.ui_url}/runs/{finding.run.run_id}"
 
 
 def _moment(moment: datetime | None) -> str | None:
