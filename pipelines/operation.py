@@ -21,7 +21,7 @@ from wms_sync import runs as library
 from wms_sync.errors import WmsSyncError
 from wms_sync.logs import PlainLines, line, logging_to
 from wms_sync.recording import Recording
-from wms_sync.reports.failures import mends_by_waiting
+from wms_sync.reports.outcomes import mends_by_waiting
 from wms_sync.settings import Settings
 from wms_sync.storage.durable import unusable
 

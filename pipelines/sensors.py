@@ -8,7 +8,7 @@ import dagster as dg
 from pipelines import coverage, dead_runs
 from pipelines.shipments import days_missing
 from wms_sync.errors import WmsSyncError
-from wms_sync.reports.alerts.deliver import send_alerts
+from wms_sync.reports.alerts import send_alerts
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
 

@@ -18,11 +18,11 @@ from sqlalchemy.exc import SQLAlchemyError
 from wms_sync.errors import WmsSyncError
 from wms_sync.grammar import count_of
 from wms_sync.interrupts import interruptible
-from wms_sync.reports.failures import mends_by_waiting
 from wms_sync.reports.finding import Finding
 from wms_sync.reports.findings import acknowledgeable, findings_in
 from wms_sync.reports.installation import installation_of
 from wms_sync.reports.metrics import write_metrics
+from wms_sync.reports.outcomes import mends_by_waiting
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.plan import data_as_of
 from wms_sync.state.lock import Held, lock_of
@@ -186,7 +186,7 @@ class Recording:
                 self.summary = summary(record)
         self._is_open = False
         if ended.outcome == "failed" and record is None:
-            from wms_sync.reports.alerts.deliver import report_unrecorded  # only a run without a record needs them
+            from wms_sync.reports.alerts import report_unrecorded  # only a run without a record needs them
 
             now, kind = datetime.now(UTC), ended.kind
             failed = RunRecord(self.run_id, self._purpose, self._source, now, now, "failed", ended.error, kind)

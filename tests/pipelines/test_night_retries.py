@@ -15,7 +15,7 @@ from tests.pipelines.conftest import failure_of
 from wms_sandbox.errors import failed
 from wms_sync import runs as library
 from wms_sync.errors import WmsSyncError
-from wms_sync.reports.alerts.deliver import deliver
+from wms_sync.reports.alerts import deliver
 from wms_sync.reports.findings import findings_of
 from wms_sync.settings import Settings
 from wms_sync.state.lock import FileLock

@@ -25,7 +25,7 @@ from wms_sandbox.config import SandboxConfig
 from wms_sandbox.transport import InProcess
 from wms_sync.cli.main import main
 from wms_sync.cli.runs import report
-from wms_sync.reports.alerts.deliver import deliver
+from wms_sync.reports.alerts import deliver
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.finding import exit_code, open_findings
 from wms_sync.reports.findings import findings_of

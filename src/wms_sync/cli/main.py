@@ -81,7 +81,7 @@ def _send_due_alerts() -> None:
     if not settings.has_alert_channel or (settings.state_url is None and not _is_there(settings.layout.state)):
         return
     sys.stdout.flush()
-    from wms_sync.reports.alerts.deliver import send_alerts
+    from wms_sync.reports.alerts import send_alerts
 
     send_alerts(settings, seconds=ALERT_SECONDS)
 

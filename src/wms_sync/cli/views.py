@@ -254,8 +254,8 @@ def show_explained(
 
 def send_test_alert(settings: Settings) -> int:
     """Send a test alert to each channel, without the outbox, and print which accepted it; return the exit code."""
-    from wms_sync.reports.alerts.channels import NotDelivered, all_channels
-    from wms_sync.reports.alerts.observe import body_of
+    from wms_sync.reports.alerts import body_of
+    from wms_sync.reports.channels import NotDelivered, all_channels
     from wms_sync.settings import ALERT_CHANNELS, PREFIX
 
     channels = all_channels(settings)

@@ -22,7 +22,7 @@ from wms_sync.errors import WmsSyncError
 from wms_sync.grammar import count_of
 from wms_sync.master_data.existing import METHODS, MerchantLookup
 from wms_sync.master_data.kinds import KINDS, files_of, folder_of
-from wms_sync.reports.alerts.channels import all_channels
+from wms_sync.reports.channels import all_channels
 from wms_sync.reports.doctor_reading import check_status, read_as_a_sync
 from wms_sync.reports.finding import Finding, examined, open_findings
 from wms_sync.reports.findings import findings_of

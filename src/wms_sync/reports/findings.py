@@ -16,11 +16,10 @@ from msgspec.structs import replace
 from wms_sync.cron import longest_pause
 from wms_sync.errors import WmsSyncError
 from wms_sync.grammar import DID_NOT_FIT, UNKNOWN, agreed, count_of
-from wms_sync.reports.failures import of_runs
 from wms_sync.reports.finding import Finding, acknowledged_in, lasting_error, warning
 from wms_sync.reports.inbox import InboxEntry
 from wms_sync.reports.installation import Installation, installation_of
-from wms_sync.reports.pushes import pushes
+from wms_sync.reports.outcomes import of_runs, pushes
 from wms_sync.settings import Settings
 from wms_sync.shipments.load.omitted import CHECK as WHAT_WAS_ASKED_CAME
 from wms_sync.shipments.load.refresh import UNKNOWN_KEYS

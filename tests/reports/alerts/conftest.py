@@ -11,7 +11,7 @@ from sqlalchemy import update
 
 from tests.deferred import deferred
 from tests.receiver import Receiver, receiving
-from wms_sync.reports.alerts.deliver import deliver
+from wms_sync.reports.alerts import deliver
 from wms_sync.settings import Settings
 from wms_sync.state.reported import Outbox, Waiting
 from wms_sync.state.runs import Outcome, RunRecords

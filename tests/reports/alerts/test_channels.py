@@ -11,8 +11,8 @@ from pydantic import SecretStr
 
 from tests.conftest import logged
 from tests.reports.alerts.conftest import REFUSED, WRONG
-from wms_sync.reports.alerts.channels import AppriseUrl, Heartbeat, NotDelivered, Webhook
-from wms_sync.reports.alerts.deliver import send_alerts
+from wms_sync.reports.alerts import send_alerts
+from wms_sync.reports.channels import AppriseUrl, Heartbeat, NotDelivered, Webhook
 from wms_sync.reports.doctor import check_alerts
 
 NOWHERE = "http://127.0.0.1:1/a-secret"

@@ -19,7 +19,7 @@ from tests.deferred import deferred
 from tests.reports.alerts.conftest import HOUR, Installation, Story, nothing, play, ran
 from wms_sandbox.app import Sandbox
 from wms_sandbox.transport import InProcess
-from wms_sync.reports.alerts.deliver import deliver
+from wms_sync.reports.alerts import deliver
 from wms_sync.runs import Operation
 from wms_sync.state.audits import Audit, AuditResult, Audits
 from wms_sync.state.engine import Opened

@@ -9,7 +9,7 @@ import pytest
 from tests.lakes import Lakes, name_of
 from tests.reports.alerts.conftest import HOUR, REFUSED, WRONG, Installation, Story, nothing, play, ran
 from wms_sync.recording import SUCCEEDED, Recording
-from wms_sync.reports.failures import mends_by_waiting
+from wms_sync.reports.outcomes import mends_by_waiting
 from wms_sync.state.errors import StateRefused
 from wms_sync.state.runs import RunRecords
 
