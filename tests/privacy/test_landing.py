@@ -1,7 +1,5 @@
 """A service that sends what it was not asked for: what lands, and everything made of it, is without persons."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

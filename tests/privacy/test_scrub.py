@@ -1,7 +1,5 @@
 """Pages with and without persons in them: what is found, what is taken out, what stays as it was."""
 
-from __future__ import annotations
-
 import json
 from decimal import Decimal
 

@@ -1,7 +1,5 @@
 """Bodies as they come: whole or not at all, and never more of them in memory than the limit."""
 
-from __future__ import annotations
-
 import gzip
 import random
 import subprocess

@@ -1,7 +1,5 @@
 """The client against the sandbox on a socket: every kind of answer becomes the right error, or is asked again."""
 
-from __future__ import annotations
-
 import sys
 import time
 from datetime import timedelta

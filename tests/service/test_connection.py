@@ -1,7 +1,5 @@
 """What a connection keeps between requests, and whom it trusts."""
 
-from __future__ import annotations
-
 import ssl
 import subprocess
 import threading

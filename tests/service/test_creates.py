@@ -1,7 +1,5 @@
 """Creates against the sandbox on a socket: what counts as done, as refused, as not done and as in doubt."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

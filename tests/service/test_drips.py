@@ -1,7 +1,5 @@
 """An answer of which a byte comes now and then reaches no time limit of a read. It ends with the request's deadline."""
 
-from __future__ import annotations
-
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress

@@ -1,7 +1,5 @@
 """What is taken of a ``next``: a whole number and, to be told, a host. Anything else of it stays where it is."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

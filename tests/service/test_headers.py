@@ -1,7 +1,5 @@
 """What headers of answers announce reaches whoever runs a read or the doctor, once, and clean."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """The Merchant API against the sandbox on a socket: credentials, sessions, codes, and what is called again."""
 
-from __future__ import annotations
-
 import base64
 import json
 

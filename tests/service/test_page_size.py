@@ -1,7 +1,5 @@
 """A ``limit`` that the service refuses is halved until it is taken."""
 
-from __future__ import annotations
-
 import pytest
 
 from wms_sync.service.errors import Rejected

@@ -1,7 +1,5 @@
 """The service of a module."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The nightly audit: slices of old shipments read again, what they find, and that they cover nothing."""
 
-from __future__ import annotations
-
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial

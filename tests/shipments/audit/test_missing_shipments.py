@@ -1,7 +1,5 @@
 """What one night finds on one installation: its slice's findings, what it heals, and what the service has no longer."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A deleted shipment that the service keeps in its list as a stub: nothing is replaced, and it is marked as missing."""
 
-from __future__ import annotations
-
 from tests.conftest import queried
 from tests.oracle import differences, expected_tables
 from tests.shipments.audit.test_audit import audits, night, one_page, warned

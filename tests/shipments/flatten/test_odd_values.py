@@ -6,8 +6,6 @@ Each goes both ways: together with
 values that pass the gate, and together with values that do not.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Findings about pages with persons in them: what does not fit is told, and nobody is named outside of schema pii."""
 
-from __future__ import annotations
-
 import json
 
 import duckdb

@@ -1,7 +1,5 @@
 """Flattening ahead: while other windows are read, and never the only one who knows of a trouble."""
 
-from __future__ import annotations
-
 import hashlib
 from contextlib import suppress
 

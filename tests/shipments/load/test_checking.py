@@ -1,7 +1,5 @@
 """Of what the checks are asked: of a load's rows, or of whole tables, and that no row is passed over."""
 
-from __future__ import annotations
-
 import duckdb
 
 from tests.changed_files import double_a_shipment

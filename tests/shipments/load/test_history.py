@@ -1,7 +1,5 @@
 """History: what the tables held at a moment stands there, and it is the same however it was made."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from tests.changed_files import change

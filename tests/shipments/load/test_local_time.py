@@ -1,7 +1,5 @@
 """A load writes the time zones of the warehouses and how far the data reaches; the doctor looks at the zones."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from tests.conftest import queried

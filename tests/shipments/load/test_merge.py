@@ -1,7 +1,5 @@
 """Rows landed, flattened and merged are compared at each commit: what does not add up is not merged."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import duckdb

@@ -1,7 +1,5 @@
 """What a window omits stays as it is in the tables, in whatever order windows come."""
 
-from __future__ import annotations
-
 import re
 from datetime import timedelta
 

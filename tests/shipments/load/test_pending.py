@@ -1,7 +1,5 @@
 """A load with a limit merges the first windows up to it; another load merges the rest."""
 
-from __future__ import annotations
-
 from tests.beginnings import empty_tables
 from tests.test_sync import assert_equal
 from wms_sync.shipments.flatten.workers import flatten_landed

@@ -1,7 +1,5 @@
 """Reading in twelve pages: as many as of more and larger ones, which would prove no more."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.conftest import FEWER

@@ -1,7 +1,5 @@
 """A service that takes less than is asked for: what is agreed on, and in how many requests."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.conftest import NOW

@@ -1,7 +1,5 @@
 """Clocks that are wrong: the service's, one of its servers', this machine's. As answers tell of them."""
 
-from __future__ import annotations
-
 import shutil
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

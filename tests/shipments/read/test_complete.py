@@ -1,7 +1,5 @@
 """A window is complete when each id that the service still lists was landed, whatever its counts say."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import count
 from urllib.parse import parse_qs

@@ -1,7 +1,5 @@
 """Reading from a service that takes less of field selection than is asked for, and takes it again."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """Filters that compare minutes or dates, read times in another zone, or find nothing; empty lists without a list."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Which intervals are read: property tests over coverage, horizon and overlap."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 from hypothesis import given

@@ -1,7 +1,5 @@
 """What a read warns of is kept for its report and for the status; a remark is told alone."""
 
-from __future__ import annotations
-
 from tests.conftest import logged
 from wms_sync.shipments.read.progress import Warnings
 

@@ -1,7 +1,5 @@
 """Reading windows against the sandbox: what lands on disk and what the state store says of it."""
 
-from __future__ import annotations
-
 import shutil
 from collections import Counter
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Where a list ends proves nothing: search backends end lists and counts at 5,000 or 10,000 matches without a word."""
 
-from __future__ import annotations
-
 from urllib.parse import unquote
 
 import pytest

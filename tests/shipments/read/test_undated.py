@@ -1,7 +1,5 @@
 """Shipments whose ``updated_at`` is null until their first change: no range of times has them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import count
 
