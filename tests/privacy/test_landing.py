@@ -75,8 +75,9 @@ def test_with_addresses_persons_are_in_schema_pii_alone(sandbox, bench, settings
         rebuild(bench.run)
     assert [line for line in said if line.startswith("schema pii is left empty, because WMS_INCLUDE_ADDRESSES is off")]
     assert schemas_holding_persons(bench) == set()
-    sent = "select distinct ship_to_country, ship_to_region from orders"
-    assert queried(bench.layout.published, sent) == [(COUNTRY, None)]
+    assert queried(bench.layout.published, "select distinct ship_to_country, ship_to_region from orders") == [
+        (COUNTRY, None)
+    ]
 
 
 def schemas_holding_persons(bench):

@@ -36,10 +36,11 @@ def test_no_cookie_is_sent_back(sandbox):
 
 def certified(folder):
     """A server's side of TLS, with a certificate that is its own authority, ``authority.pem``."""
-    names = ("-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1")
-    files = ("-keyout", "key.pem", "-out", "authority.pem")
-    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", *names, *files]
-    subprocess.run(command, cwd=folder, capture_output=True, check=True)
+    command = (
+        "openssl req -x509 -newkey rsa:2048 -nodes -days 1 -keyout key.pem -out authority.pem "
+        "-subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1"
+    )
+    subprocess.run(command.split(), cwd=folder, capture_output=True, check=True)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(folder / "authority.pem", folder / "key.pem")
     return context

@@ -34,8 +34,11 @@ def test_credentials_go_with_each_call_or_with_one_login(sandbox, login):
         for _ in range(2):
             assert len(api.call(*LIST)["results"]) == 3
     basic = "Basic " + base64.b64encode(f"{USERNAME}:{KEY}".encode()).decode()
-    of_login = [(1, "login", None), (2, "call", None), (3, "call", None)]
-    assert sent == (of_login if login else [(1, "call", basic), (2, "call", basic)])
+    assert sent == (
+        [(1, "login", None), (2, "call", None), (3, "call", None)]
+        if login
+        else [(1, "call", basic), (2, "call", basic)]
+    )
 
 
 def test_an_expired_session_is_renewed_once(sandbox):

@@ -24,13 +24,11 @@ def rows(path, columns):
 
 
 def test_a_file_a_table_named_by_window_and_part_of_rows_that_name_theirs(flattener, land, tmp_path):
-    pages = land(page_with(1), page_with(2))
+    done = flattener.flatten(land(page_with(1), page_with(2)), window_id="2024-w", part=7, parquet_dir=tmp_path / "all")
 
-    done = flattener.flatten(pages, window_id="2024-w", part=7, parquet_dir=tmp_path / "parquet")
-
-    assert done.files == {"shipments": tmp_path / "parquet" / "shipments" / "2024-w-00007.parquet"}
+    assert done.files == {"shipments": tmp_path / "all" / "shipments" / "2024-w-00007.parquet"}
     assert {slug: count for slug, count in done.rows.items() if count} == {"shipments": 2}
-    assert [path.name for path in (tmp_path / "parquet").rglob("*.*")] == ["2024-w-00007.parquet"]
+    assert [path.name for path in (tmp_path / "all").rglob("*.*")] == ["2024-w-00007.parquet"]
     columns = f"id, _window_id, _page, _extracted_at = '{EXTRACTED_AT}'"
     assert rows(done.files["shipments"], columns) == [(1, "2024-w", 1, True), (2, "2024-w", 2, True)]
 
@@ -73,10 +71,9 @@ def test_a_file_that_is_cut_short_is_an_error(flattener, land, tmp_path, ending,
 
 def test_a_text_that_duckdb_cuts_inside_a_letter_is_quarantined(flattener, land, tmp_path):
     """In its error, on one of these pages."""
-    texts = ("x" * shift + "é" * 300 for shift in range(4))
-    pages = land(*(f'{{"collection": ["{text}"]}}'.encode() for text in texts))
+    contents = (f'{{"collection": ["{"x" * shift}{"é" * 300}"]}}'.encode() for shift in range(4))
 
-    done = flattener.flatten(pages, window_id="w", part=1, parquet_dir=tmp_path)
+    done = flattener.flatten(land(*contents), window_id="w", part=1, parquet_dir=tmp_path)
 
     assert (done.quarantined, done.records_removed) == (4, 4)
 

@@ -39,9 +39,8 @@ def test_trouble_ahead_is_reported_and_nothing_is_lost(bench):
     with pytest.raises(AnalyticsError, match="could not be refreshed"):
         refresh(bench.run)
     bench.layout.parquet.unlink()
-    tight = bench.settings.model_copy(update={"memory_limit": "20MB"})  # less than can be set
-    with pytest.raises(AnalyticsError, match="WMS_MEMORY_LIMIT"):
-        refresh(Run(tight, bench.store, "test"))
+    with pytest.raises(AnalyticsError, match="WMS_MEMORY_LIMIT"):  # 20 MB are less than can be set
+        refresh(Run(bench.settings.model_copy(update={"memory_limit": "20MB"}), bench.store, "test"))
     assert load(bench).rows["shipments"] == 240
 
 

@@ -47,10 +47,6 @@ def cut(listing, length):
     return whole, cutter.cut(whole, listing.within(whole))
 
 
-def pages(listing, windows):
-    return [max(1, -(-listing.within(part) // PAGE)) for part, _ in windows]
-
-
 @settings(max_examples=60, deadline=None)
 @given(clumps=st.lists(st.tuples(st.integers(0, 99_999), st.integers(1, 20_000), st.integers(0, 3000)), max_size=6))
 def test_windows_cover_the_interval_once_and_none_is_far_too_large(clumps):
@@ -74,6 +70,7 @@ def test_pages_are_full(full):
     ]
     listing = Listing([one for one in seconds if one < 28 * 86400])
     whole, windows = cut(listing, 28 * 86400)
-    read, needed = sum(pages(listing, windows)), -(-listing.within(whole) // PAGE)
+    read = sum(max(1, -(-listing.within(part) // PAGE)) for part, _ in windows)
+    needed = -(-listing.within(whole) // PAGE)
     assert read <= 1.1 * needed + 2
     assert listing.requests <= needed / 4
