@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
-from tests.conftest import FEWER, queried
+from tests.conftest import queried
 from tests.test_sync import load, synced
 from wms_sync.reports.findings import acknowledgeable, findings_of
 from wms_sync.reports.inbox import InboxEntry, rows_of_entry
 from wms_sync.reports.installation import read_installation
 from wms_sync.state.reported import Acknowledgements
 
-SERVICE = replace(FEWER, shipments=60)
+SHIPMENTS_HELD = 60
 
 
 def entries(bench) -> tuple[InboxEntry, InboxEntry]:
@@ -40,7 +39,7 @@ def test_what_heals_leaves_and_the_next_comes(bench, sandbox):
     sandbox.sandbox.rewrite = partial(spoil, gift="blue")
     synced(bench)
     value, key = entries(bench)
-    assert (value.what, value.rows) == ("Shipment $.collection[].is_international", SERVICE.shipments)
+    assert (value.what, value.rows) == ("Shipment $.collection[].is_international", SHIPMENTS_HELD)
     assert (key.what, key.example) == ("Shipment.gift_wrap", '"blue"')
     shown = rows_of_entry(bench.settings, value, most=2)
     assert [row.text for row in shown] == [f'{{"perhaps": {row.object_id}}}' for row in shown]
@@ -49,7 +48,7 @@ def test_what_heals_leaves_and_the_next_comes(bench, sandbox):
     acknowledge(bench, key.name)
     assert "unknown key" not in "".join(bench.needs)
 
-    next_ = sandbox.sandbox.advance(seconds=3600, changed=SERVICE.shipments).changed[-1]
+    next_ = sandbox.sandbox.advance(seconds=3600, changed=SHIPMENTS_HELD).changed[-1]
     sandbox.sandbox.rewrite = partial(spoil, gift="red", id_=next_)
     sandbox.sandbox.advance(seconds=10)
     synced(bench)
