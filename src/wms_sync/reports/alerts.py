@@ -73,8 +73,8 @@ def _compare(settings: Settings, moment: datetime, outbox: Outbox, channels: tup
         if finding.is_open and finding.is_settled and (before is None or before.facts != finding.facts):
             body = body_of(settings, "new" if before is None else "changed", finding, moment, reaches)
             outbox.add(SentAlert(finding.name, finding.facts, finding.text, moment), body, channels)
-    if any(finding.hides_others for finding in findings):
-        return  # what is not in the list may not have ended
+    if settings.base_url is None or any(finding.hides_others for finding in findings):
+        return  # what is not in the list may not have ended, such as rejected rows of a service without an address
     for name in sent.keys() - {HEARTBEAT, *(finding.name for finding in findings)}:
         text = f"Ended: {sent[name].text} It was reported on {sent[name].sent_at:%Y-%m-%d %H:%M} UTC."
         ended = Finding(name=name, severity="note", text=text)
