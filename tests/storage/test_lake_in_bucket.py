@@ -17,7 +17,7 @@ import pytest
 from pydantic import SecretStr
 
 from tests.conftest import CONFIG
-from tests.lakes import Lakes, tables_of
+from tests.lakes import tables_of
 from tests.oracle import differences, expected_tables
 from tests.running import run_sync
 from tests.storage.conftest import KEYS, Wire, answering, client_of, foretold, permitted, prefix_of
@@ -48,9 +48,8 @@ IN_LAKE: dict[str, object] = {"analytics": "ducklake", "page_size": 1000, "audit
 NOWHERE: dict[str, object] = {"analytics": "ducklake", "state_url": "postgresql://u@h/d"}
 
 
-def test_the_next_machine_continues_the_lake(sandbox, settings_for, in_bucket, keys, postgres_url, tmp_path):
+def test_the_next_machine_continues_the_lake(sandbox, settings_for, in_bucket, keys, lakes, tmp_path):
     """Of two lakes in one place only the newer changes anything."""
-    lakes = Lakes(postgres_url)
     sandbox.sandbox = Sandbox(FEW)
     settings = settings_for(sandbox, **(in_bucket | IN_LAKE | {"state_url": lakes.new()}))
     run_sync(settings)
@@ -88,12 +87,12 @@ def test_the_next_machine_continues_the_lake(sandbox, settings_for, in_bucket, k
 
 
 def test_persons_in_a_bucket_are_hidden_and_forgotten(
-    sandbox, settings_for, in_bucket, keys, postgres_url, s3, monkeypatch, tmp_path
+    sandbox, settings_for, in_bucket, keys, lakes, s3, monkeypatch, tmp_path
 ):
     """An analyst with the policy that is shown reads none and deletes nothing; a forgotten order is in no object."""
     sandbox.sandbox = Sandbox(FEW)
     sandbox.sandbox.rewrite = marked_in_new_places
-    state_url = Lakes(postgres_url).new()
+    state_url = lakes.new()
     settings = settings_for(sandbox, **(in_bucket | IN_LAKE | {"state_url": state_url, "include_addresses": True}))
     run_sync(settings)
     policy = re.search(r"^  \{.*^  \}$", "\n".join(reader_lines(settings)), re.DOTALL | re.MULTILINE)
@@ -146,11 +145,9 @@ def holding(s3: Wire, in_bucket: dict[str, object], keys: Callable[[], set[str]]
     return files_holding(folder, (MARK % order).encode())
 
 
-def test_keys_that_only_obstore_finds_are_refused(
-    sandbox, settings_for, in_bucket, keys, postgres_url, monkeypatch, tmp_path
-):
+def test_keys_that_only_obstore_finds_are_refused(sandbox, settings_for, in_bucket, keys, lakes, monkeypatch, tmp_path):
     """As in EKS, where the environment has only the address at which to request the keys."""
-    settings = settings_for(sandbox, **(in_bucket | IN_LAKE | {"state_url": Lakes(postgres_url).new()}))
+    settings = settings_for(sandbox, **(in_bucket | IN_LAKE | {"state_url": lakes.new()}))
     given = {"AccessKeyId": KEYS["AWS_ACCESS_KEY_ID"], "SecretAccessKey": KEYS["AWS_SECRET_ACCESS_KEY"]}
     content = json.dumps(given | {"Token": "lent", "Expiration": "2099-01-01T00:00:00Z"}).encode()
     (tmp_path / "token").write_text("token")

@@ -13,7 +13,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
-from datetime import date, timedelta
+from datetime import timedelta
 from importlib.metadata import distribution
 from pathlib import Path
 
@@ -27,10 +27,10 @@ from pydantic import SecretStr
 from pipelines import definitions
 from tests.beginnings import empty_tables
 from tests.changed_files import change
-from tests.conftest import CONFIG, NOW, Bench, opened_store
+from tests.conftest import CONFIG, NOW, Bench, opened_store, settings_in
 from tests.lakes import MOVED, Lakes, in_the_database, in_the_files, name_of, tables_of
 from tests.postgres import end_sessions, plain
-from tests.test_sync import synced
+from tests.running import run_sync
 from tests.unpacked import files_holding
 from tests.upkeep.test_forget import MARK, marked_in_new_places
 from wms_sandbox.app import Sandbox
@@ -95,23 +95,11 @@ def service() -> InProcess:
 @pytest.fixture(scope="module")
 def synced_once(service: InProcess, lakes: Lakes, tmp_path_factory: pytest.TempPathFactory) -> Settings:
     """Settings of an installation after its first sync, which is only copied from now on."""
-    settings = Settings.load(
-        _env_file=None,
-        base_url=service.base_url,
-        api_token=FEW.token,
-        data_dir=tmp_path_factory.mktemp("lake"),
-        start_date=date(2026, 3, 1),
-        page_size=50,
-        include_addresses=True,
-        analytics="ducklake",
-        state_url=lakes.new(),
-    )
-    with closing(opened_store(settings)) as store:
-        assert not target_of(settings).is_published
-        bench = Bench(settings, store, service)
-        recover(bench.run)
-        _, refreshed = synced(bench)
-        assert refreshed.published
+    given = {"include_addresses": True, "analytics": "ducklake", "state_url": lakes.new()}
+    settings = settings_in(tmp_path_factory.mktemp("lake"), service, **given)
+    assert not target_of(settings).is_published
+    run_sync(settings, service)
+    assert target_of(settings).is_published
     return settings
 
 
