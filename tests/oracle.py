@@ -246,10 +246,3 @@ def _is_same(stored: Any, wanted: Any) -> bool:
 @cache
 def _moment(text: str) -> datetime:
     return datetime.fromisoformat(text).astimezone(UTC)
-
-
-def differing_rows(connection: duckdb.DuckDBPyConnection, one: str, other: str) -> int:
-    """How many rows only one of two queries has, each as often as it has it more."""
-    query = f"select count(*) from (({one} except all {other}) union all ({other} except all {one}))"
-    ((differing,),) = connection.execute(query).fetchall()
-    return int(differing)

@@ -53,9 +53,6 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("content-length", "0")
         self.end_headers()
 
-    def do_HEAD(self) -> None:
-        self.do_GET()
-
     def log_message(self, *_: object) -> None:
         pass
 

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from msgspec.structs import replace
 
 from tests.beginnings import empty_tables
-from tests.conftest import Bench, opened_store
+from tests.conftest import Bench
 from wms_sync.cli.main import main
 from wms_sync.reports.findings import findings_of
 from wms_sync.state.errors import CopyOlder, StateOlder
@@ -84,13 +84,12 @@ def test_every_command_refuses_an_older_data_folder(read, tmp_path, monkeypatch)
 
 def test_raw_pages_of_an_older_release_are_refused(read):
     """They are met where the state store is lost."""
-    for path in read.layout.root.glob("state.db*"):
-        path.unlink()
+    read.lose_the_state_store()
+    read.store.close()
     for path in read.layout.raw.glob("*/manifest.json"):
         manifest = json.loads(path.read_bytes())
         del manifest["format"]
         path.write_text(json.dumps(manifest))
-    opened_store(read.settings).close()
     before = files(read.layout.root)
     said = r"older release .* Nothing was changed. Move the data folder elsewhere or set WMS_DATA_DIR"
     with pytest.raises(StateOlder, match=said), begin(read.settings, "sync"):

@@ -61,16 +61,20 @@ def rendered(lines: Iterable[str]) -> str:
 
 
 def commands() -> Iterator[str]:
-    yield "# Commands\n"
-    yield f"{GENERATED} `--help` says the same. A read or push shows a bar on a terminal, elsewhere a line every ten"
-    yield "seconds. Where a command has them, `--json` prints JSON, and `--force` replaces a file of other origin.\n"
+    yield f"""# Commands
+
+{GENERATED} `--help` says the same. A read or push shows a bar on a terminal, elsewhere a line every ten
+seconds. Where a command has them, `--json` prints JSON, and `--force` replaces a file of other origin.
+"""
     for group, names in GROUPS.items():
         yield f"## {group}\n\n| command | does |\n| --- | --- |"
         for name in names:
             yield from _command_rows(name, main.commands[name])
         yield ""
-    yield f"## Exit codes\n\n{EXIT_CODES}"
-    yield "After a failure, interrupt or kill, run the same command again: it continues where it stopped."
+    yield f"""## Exit codes
+
+{EXIT_CODES}
+After a failure, interrupt or kill, run the same command again: it continues where it stopped."""
 
 
 def _command_rows(path: str, command: click.Command) -> Iterator[str]:
@@ -95,25 +99,28 @@ def _option(option: click.Option) -> str:
 
 
 def relations() -> Iterator[str]:
-    yield "# Tables\n"
-    yield f"{GENERATED} Each column has a comment: query `duckdb_columns()`, open a table in Dagster's catalogue, or"
-    yield "write the [data dictionary](../how-to/analyse.md#the-data-dictionary). Keys are in bold.\n"
-    yield RULES
+    yield f"""# Tables
+
+{GENERATED} Each column has a comment: query `duckdb_columns()`, open a table in Dagster's catalogue, or
+write the [data dictionary](../how-to/analyse.md#the-data-dictionary). Keys are in bold.
+
+{RULES}"""
     found: tuple[Relation, ...] = (*tables(), *marts(), *history_tables(), *ops_tables())
     for schema, about in SCHEMAS:
-        yield f"## {schema}\n\n{about}\n"
-        yield f"| {'view' if schema == 'marts' else 'table'} | one row | columns |\n| --- | --- | --- |"
+        kind = "view" if schema == "marts" else "table"
+        yield f"## {schema}\n\n{about}\n\n| {kind} | one row | columns |\n| --- | --- | --- |"
         for relation in found:
             if relation.schema == schema:
                 yield f"| `{relation.name}` | {_grain(relation)} | {', '.join(_columns(relation))} |"
         yield ""
-    yield "## Questions\n"
-    yield "Queries that are tested, in `sql/queries/questions`. `$lot`, `$order_ref` and `$month` are parameters.\n"
-    yield "| question | file |\n| --- | --- |"
+    yield """## Questions
+
+Queries that are tested, in `sql/queries/questions`. `$lot`, `$order_ref` and `$month` are parameters.
+
+| question | file |
+| --- | --- |"""
     for name in sql_files.listed(QUESTIONS):
-        question = sql_files.headers(sql_files.read(name))["question"]
-        stem = Path(name).stem
-        yield f"| {question} | `{stem}` |"
+        yield f"| {sql_files.headers(sql_files.read(name))['question']} | `{sql_files.stem(name)}` |"
 
 
 def _grain(relation: Relation) -> str:
@@ -135,10 +142,13 @@ def _columns(relation: Relation) -> Iterator[str]:
 
 
 def metrics() -> Iterator[str]:
-    yield "# Metrics\n"
-    yield f"{GENERATED} Each run writes `metrics.prom` into the data folder at its end, also when it failed. The label"
-    yield "`service` is the host of `WMS_BASE_URL`. [Monitor](../how-to/monitor.md#metrics) says how to collect them.\n"
-    yield "| metric | is |\n| --- | --- |"
+    yield f"""# Metrics
+
+{GENERATED} Each run writes `metrics.prom` into the data folder at its end, also when it failed. The label
+`service` is the host of `WMS_BASE_URL`. [Monitor](../how-to/monitor.md#metrics) says how to collect them.
+
+| metric | is |
+| --- | --- |"""
     source = (ROOT / "src/wms_sync/reports/metrics.py").read_text(encoding="utf-8")
     for name, text in sorted(re.findall(r'"(wms_sync_\w+)",\s*"([^"]+)"', source)):
         yield f"| `{name}` | {text} |"

@@ -163,19 +163,17 @@ def test_an_unknown_setting_names_the_nearest(env_file, name, meant):
     env_file(f"{name}=planted", "OTHER=1")
     with pytest.raises(SettingsError) as refused:
         Settings.load()
-    assert f"{name} (in .env) is not a setting." in str(refused.value)
-    assert str(refused.value).endswith(f"Did you mean {meant}?" if meant else "not a setting.")
-    assert "planted" not in str(refused.value)
-    assert "OTHER" not in str(refused.value)
+    hint = f" Did you mean {meant}?" if meant else ""
+    said = f"Wrong settings (environment or .env):\n  {name} (in .env) is not a setting.{hint}"
+    assert str(refused.value) == said
 
 
 @pytest.mark.parametrize("line", ["WMS_DATA_DIR: /planted", 'WMS_DATA_DIR="/planted', "set WMS_DATA_DIR=/planted"])
 def test_a_garbled_env_line_is_refused(env_file, line):
     """It was left out, and the run went on in another data folder."""
     env_file("OTHER: of another program", line, "WMS_PAGE_SIZE=5")
-    with pytest.raises(SettingsError) as refused:
+    with pytest.raises(SettingsError, match=r"^The file \.env cannot be parsed at line 2\. Write WMS_NAME=") as refused:
         Settings.load()
-    assert str(refused.value).startswith("The file .env cannot be parsed at line 2.")
     assert "planted" not in str(refused.value)
 
 

@@ -91,11 +91,16 @@ def shipments(settings: Settings) -> list[tuple[Any, ...]]:
 
 def contents(settings: Settings) -> dict[str, object]:
     """Everything in the data folder but the writer's private files."""
-    files = [path for path in settings.data_dir.rglob("*") if path.is_file() and not path.name.startswith("state.db")]
     private = settings.layout.work
-    held = {str(path): path.read_bytes() for path in files if not path.is_relative_to(private)}
-    state = read_snapshot(settings.database_url).tables
-    return held | {"state": state, "private": sorted(path.name for path in private.rglob("*.duckdb"))}
+    return {
+        "state": read_snapshot(settings.database_url).tables,
+        "private": sorted(path.name for path in private.rglob("*.duckdb")),
+        **{
+            str(path): path.read_bytes()
+            for path in settings.data_dir.rglob("*")
+            if path.is_file() and not path.name.startswith("state.db") and not path.is_relative_to(private)
+        },
+    }
 
 
 def holding(settings: Settings, order: int) -> set[str]:

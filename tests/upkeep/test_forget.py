@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -76,22 +77,20 @@ def service() -> InProcess:
 def read_once(service: InProcess, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Everything read with addresses, twice, so that orders stand in several windows."""
     settings = settings_in(tmp_path_factory.mktemp("read") / "data", service, include_addresses=True)
-    store = opened_store(settings)
-    bench = Bench(settings, store, service)
-    bench.read()
-    service.sandbox.advance(seconds=3600, changed=50, orders=20)
-    service.sandbox.advance(seconds=10)
-    sync(bench)
-    store.close()
+    with closing(opened_store(settings)) as store:
+        bench = Bench(settings, store, service)
+        bench.read()
+        service.sandbox.advance(seconds=3600, changed=50, orders=20)
+        service.sandbox.advance(seconds=10)
+        sync(bench)
     return settings.data_dir
 
 
 @pytest.fixture
 def stored(service: InProcess, read_once: Path, tmp_path: Path) -> Iterator[Bench]:
     settings = settings_in(Path(shutil.copytree(read_once, tmp_path / "data")), service, include_addresses=True)
-    store = opened_store(settings)
-    yield Bench(settings, store, service)
-    store.close()
+    with closing(opened_store(settings)) as store:
+        yield Bench(settings, store, service)
 
 
 def backfill(bench: Bench) -> None:
@@ -171,8 +170,8 @@ def test_nothing_of_a_forgotten_order_is_left(stored):
     assert rows_after - rows_before == {"ops.forgotten_orders": 1}
     assert (rows_before - rows_after).keys() <= {"pii.order_addresses", "pii.order_address_candidates"}
     assert queried(stored.layout.published, DESCRIBED) == described_before
-    kept = queried(stored.layout.published, "select automation_data->>'steps' from orders where id = ?", order)
-    assert kept == [("2",)], "what is not personal of a value stays"
+    steps = "select automation_data->>'steps' from orders where id = ?"
+    assert queried(stored.layout.published, steps, order) == [("2",)], "what is not personal of a value stays"
     assert_recorded(stored)
     assert stored.store.forgotten(unfinished=True) == frozenset()
 
@@ -249,13 +248,12 @@ def test_orders_are_forgotten_although_files_are_damaged(stored):
 
 def with_another_form(bench: Bench, window: str) -> None:
     path = make_private(bench.layout.parquet / "ops_schema_drift") / parquet_name(window, 9)
-    row = f"select '{window}' as _window_id, 'a number came as text' as why"
-    duckdb.execute(f"copy ({row}) to '{path}' (format parquet)")
+    duckdb.execute(f"copy (select '{window}' as _window_id, 'a number came as text' as why) to '{path}'")
 
 
 def with_something_in_quarantine(bench: Bench, window: str) -> None:
-    changed = structs.replace(flattened_window(bench.layout, window), quarantined=1)
-    write_flattened(bench.store.turn, bench.layout, window, changed)
+    flattened = flattened_window(bench.layout, window)
+    write_flattened(bench.store.turn, bench.layout, window, structs.replace(flattened, quarantined=1))
 
 
 def first_page(bench: Bench, window: str) -> Path:
