@@ -33,8 +33,7 @@ def landed_pages(bench: Bench, *states: str, only: str | None = None) -> Iterato
 
 def landed_ids(bench: Bench, *states: str, only: str | None = None) -> list[int]:
     """The ids of the shipments on these pages."""
-    pages = landed_pages(bench, *states, only=only)
-    return [shipment["id"] for page in pages for shipment in page["collection"]]
+    return [shipment["id"] for page in landed_pages(bench, *states, only=only) for shipment in page["collection"]]
 
 
 def assert_landed(bench: Bench, service: Service) -> None:

@@ -209,14 +209,13 @@ def differences(
 
 
 def _stored(connection: duckdb.DuckDBPyConnection, table: str, gone: AbstractSet[int]) -> dict[tuple[Any, ...], Row]:
-    keys = described(table).keys
     query = f"select * from {table}"
     if table in GALLERIES:
         query = f"{query} where {GALLERIES[table]} in ({IN_USE})"
     result = connection.execute(query, {"gone": list(gone)} if table in GALLERIES else None)
     names = [column[0] for column in result.description or []]
     rows = [dict(zip(names, row, strict=True)) for row in result.fetchall()]
-    stored = {tuple(row[key] for key in keys): row for row in rows}
+    stored = {tuple(row[key] for key in described(table).keys): row for row in rows}
     assert len(stored) == len(rows), f"{table} holds a key twice"
     return stored
 

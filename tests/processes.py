@@ -58,8 +58,9 @@ class Command:
         kept = Path(mkdtemp(prefix="command-", dir=folder.parent))
         self._stdout, self._stderr = kept / "stdout", kept / "stderr"
         does = command if callable(command) else partial(_type, list(command))
-        given = (does, dict(environment), folder, self._stdout, self._stderr)
-        self._process: ForkServerProcess = PROCESSES.Process(target=_run, args=given, daemon=True)
+        self._process: ForkServerProcess = PROCESSES.Process(
+            target=_run, args=(does, dict(environment), folder, self._stdout, self._stderr), daemon=True
+        )
         self._process.start()
 
     def __enter__(self) -> Command:

@@ -452,10 +452,9 @@ def test_a_rebuild_brings_it_in(loaded, tmp_path):
         shutil.copytree(ROOT / copied, tmp_path / copied)
     for name, changes in TAUGHT.items():
         file = tmp_path / "sql" / name
-        text = file.read_text(encoding="utf-8") if file.exists() else ""
         for before, after in changes.items():
-            text = text.replace(before, after) if before else after
-        file.write_text(text, encoding="utf-8")
+            text = file.read_text(encoding="utf-8").replace(before, after) if before else after
+            file.write_text(text, encoding="utf-8")
     shutil.copytree(loaded.data, tmp_path / "data")
     typed = [sys.executable, "-c", "from wms_sync.cli.main import main; main()", "rebuild"]
     subprocess.run(typed, cwd=tmp_path, env={"PYTHONPATH": str(tmp_path / "src")}, check=False)

@@ -90,8 +90,7 @@ def test_links_tables_and_blocks_are_whole(page):
 
 
 def test_docs_are_short_and_every_page_is_linked():
-    pages = {page: read(page) for page in (ROOT / "README.md", *DOCS.rglob("*.md"))}
-    assert sum(len(text.split()) for text in pages.values()) <= WORDS
+    assert sum(len(read(page).split()) for page in (ROOT / "README.md", *DOCS.rglob("*.md"))) <= WORDS
     assert {*DOCS.resolve().rglob("*.md")} <= {path for page in PAGES for path, _ in linked(page)}
 
 
@@ -106,8 +105,8 @@ def words() -> set[str]:
 @pytest.mark.parametrize("page", PAGES, ids=shown)
 def test_what_a_page_names_exists(page):
     """Settings, files, names in snake case, and modules: ``state/lock.py``."""
-    settings = {PREFIX + name.upper() for name in Settings.model_fields}
-    assert set(re.findall(rf"\b{PREFIX}[A-Z_]+[A-Z]\b", read(page))) <= settings
+    settings = set(re.findall(rf"\b{PREFIX}([A-Z_]+[A-Z])\b", read(page)))
+    assert settings <= {name.upper() for name in Settings.model_fields}
     codes = [code.content for code in inline(page, "code_inline")]
     named = {found for code in codes for found in PATH.findall(code) if "<" not in code and "*" not in code}
     assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
@@ -120,8 +119,7 @@ def test_what_a_page_names_exists(page):
 @cache
 def said() -> set[str]:
     """Return every text in the code that may be part of a message; what is filled in ends a text."""
-    trees = (parsed(path) for folder in ("src/wms_sync", "pipelines") for path in modules(folder))
-    nodes = (node for tree in trees for node in ast.walk(tree))
+    nodes = (node for path in (*modules("src/wms_sync"), *modules("pipelines")) for node in ast.walk(parsed(path)))
     return {" ".join(str(node.value).split()) for node in nodes if isinstance(node, ast.Constant)}
 
 
@@ -132,9 +130,8 @@ def unsaid(parts: Collection[str]) -> list[str]:
 
 
 def test_explained_messages_are_in_the_code():
-    messages = [row[0] for head, row in rows(DOCS / "reference" / "messages.md") if head[0] == "message"]
-    codes = [code for cell in messages for code in re.findall(r"`([^`]+)`", cell)]
-    assert unsaid({part.strip() for code in codes for part in code.split("…")}) == []
+    cells = "\n".join(row[0] for head, row in rows(DOCS / "reference" / "messages.md") if head[0] == "message")
+    assert unsaid({part.strip() for code in re.findall(r"`([^`]+)`", cells) for part in code.split("…")}) == []
 
 
 def test_commands_print_what_the_readme_shows():

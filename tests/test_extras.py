@@ -45,8 +45,14 @@ CASES = [
 def run(folder: Path, *command: str, code: str = "main(sys.argv[1:])", **settings: str) -> CompletedProcess[str]:
     """Run a command in a process that lacks every extra, with no service and no data."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("WMS_", "DAGSTER_"))}
-    started = [sys.executable, "-c", LACKING + code, *command]
-    return subprocess.run(started, env=kept | settings, cwd=folder, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [sys.executable, "-c", LACKING + code, *command],
+        env=kept | settings,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 @pytest.mark.proof

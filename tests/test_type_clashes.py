@@ -90,8 +90,7 @@ class Page:
         self._value, self._altered = value, altered
         made = {kind: self._record(kind, node, 100 * number + at) for at, (kind, node) in enumerate(kinds.items())}
         self.content = {"collection": [made.pop(COLLECTION)], "included": {kind: [one] for kind, one in made.items()}}
-        self.quarantined: set[str] = set()
-        self.unknown: set[str] = set()
+        self.found: dict[str, set[str]] = {"ops_quarantine": set(), "ops_schema_drift": set()}
         self.shown: dict[str, object] = {}
 
     def _record(self, kind: str, node: Node, id_: int) -> dict[str, Any]:
@@ -151,10 +150,9 @@ def pages(tmp_path_factory) -> dict[Cell, Page]:
         def rows(table: str, column: str) -> list[tuple[int, Any]]:
             return connection.execute(f"select _page, {column} from read_parquet(?)", [str(files[table])]).fetchall()
 
-        for number, path in rows("ops_quarantine", "path"):
-            made[number].quarantined.add(path)
-        for number, path in rows("ops_schema_drift", "path"):
-            made[number].unknown.add(path)
+        for table in ("ops_quarantine", "ops_schema_drift"):
+            for number, path in rows(table, "path"):
+                made[number].found[table].add(path)
         for type_, place in SHOWN.items():
             for number, value in rows(*place):
                 made[number].shown[type_] = value
@@ -170,17 +168,16 @@ def test_the_document_has_every_cell():
 def test_a_value_becomes_what_its_cells_say(value, pages):
     """In every field of the type. Nothing else is quarantined, and each page has its shipment."""
     wrong = [cell for cell, page in pages.items() if cell[0] == value and not is_right(page, *cell[:2])]
-    assert wrong == [], [sorted(pages[cell].quarantined ^ pages[cell].paths)[:9] for cell in wrong[:3]]
+    assert wrong == [], [sorted(pages[cell].found["ops_quarantine"] ^ pages[cell].paths)[:9] for cell in wrong[:3]]
 
 
 def is_right(page: Page, value: str, type_: str) -> bool:
     says = CELLS[value, type_]
     out = {OUT: page.paths, REMOVED: page.paths, ENTRIES: {f"{path}[0]" for path in page.paths}}.get(says, set())
-    unknown = page.unknown - {"Page.unheard_of"}
     is_there = says in {KEPT, CAST} and VALUES[value] is not None
     return (
-        page.quarantined == out
-        and bool(unknown) == (says in {DRIFT, CAST})
+        page.found["ops_quarantine"] == out
+        and bool(page.found["ops_schema_drift"] - {"Page.unheard_of"}) == (says in {DRIFT, CAST})
         and "text" in page.shown
         and (type_ not in SHOWN or (page.shown.get(type_) is not None) == is_there)
     )

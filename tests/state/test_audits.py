@@ -42,9 +42,8 @@ def test_restored_audits_replace_the_known_ones(audits):
     audits.begin(audit("a"), [MissingShipment(7, "a", MOMENT)])
     audits.begin(audit("c", MOMENT + 2 * DAY), [MissingShipment(9, "c", MOMENT)])
     audits.complete("a", AuditResult(1, 0, 0, 1, 0, 9, 9, 0, "{}"))
-    complete = audits.all()[0]
     audits.take_in(
-        [complete, audit("b", MOMENT + DAY)],
+        [audits.all()[0], audit("b", MOMENT + DAY)],
         [MissingShipment(7, "a", MOMENT, MOMENT + DAY), MissingShipment(8, "b", MOMENT)],
     )
     assert [(found.window_id, found.compared) for found in audits.all()] == [("a", 1), ("b", None), ("c", None)]

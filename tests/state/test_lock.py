@@ -34,9 +34,12 @@ with lock_of(url, Layout(Path(folder))).hold(purpose, run_id="one"):
 
 def start(url: str, folder: Path, purpose: str, *, stays: bool = True) -> subprocess.Popen[str]:
     """A process that takes the lock, and holds it until its input is closed if it ``stays``."""
-    command = [sys.executable, "-c", HOLD, url, str(folder), purpose]
-    stdin = subprocess.PIPE if stays else subprocess.DEVNULL
-    return subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        [sys.executable, "-c", HOLD, url, str(folder), purpose],
+        stdin=subprocess.PIPE if stays else subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
 
 
 @pytest.fixture

@@ -24,14 +24,12 @@ WHOLE = Interval(DAY.replace(day=1), DAY.replace(day=2))
 @pytest.fixture
 def snapshot(tmp_path: Path) -> Snapshot:
     url = f"sqlite:///{tmp_path}/filled.db"
-    window = Window.begun("w1", WHOLE, reason="sync", run_id="r", signature="s", service="https://a.example")
-    entry = Entry("s", "products", "k", State.DOUBT, "{}", "00", None, "r", 1, None, DAY, None, None)
     with closing(turn_at(url, tmp_path)) as turn, StateStore(url, turn) as store, PushLedger(url, turn) as ledger:
-        store.begin_windows([window])
+        store.begin_windows([Window.begun("w1", WHOLE, reason="sync", run_id="r", signature="s", service="https://a")])
         store.record_page(LandedPage("w1", 1, "page-00001.json.gz", None, 3, 2**40, 10, 20, "ab" * 32, DAY))
         store.remember_forgotten([2**62])
         store.observe("seen", -5, "ümlaut 'quoted'")
-        ledger.record([entry])
+        ledger.record([Entry("s", "products", "k", State.DOUBT, "{}", "00", None, "r", 1, None, DAY, None, None)])
     return read_snapshot(url)
 
 

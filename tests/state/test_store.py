@@ -59,9 +59,10 @@ def test_a_window_is_read_landed_and_loaded(store):
     store.mark_landed(name, read_seconds=1.5)
     store.mark_loaded([name])
     loaded = store.window(name)
-    expected = replace(read, state="loaded", read_seconds=1.5, landed_at=loaded.landed_at, loaded_at=loaded.loaded_at)
-    assert loaded == expected
     assert loaded.loaded_at >= loaded.landed_at
+    assert loaded == replace(
+        read, state="loaded", read_seconds=1.5, landed_at=loaded.landed_at, loaded_at=loaded.loaded_at
+    )
     assert store.pages(name) == (page(name, 1), page(name, 2))
 
 
