@@ -79,12 +79,17 @@ def in_the_database(url: str, text: str) -> set[str]:
     """The tables of a PostgreSQL database that hold a text, its own statistics among them."""
     import psycopg  # takes long, and few tests need it
 
-    tables = "select quote_ident(schemaname) || '.' || quote_ident(tablename) from pg_tables"
+    tables = """
+        select quote_ident(schemaname) || '.' || quote_ident(tablename)
+        from pg_tables
+        where schemaname in ('lake', 'public')
+        union all
+        select 'pg_stats'
+    """
     with psycopg.connect(plain(url)) as connection:
-        names = connection.execute(f"{tables} where schemaname in ('lake', 'public')").fetchall()
+        names = connection.execute(tables).fetchall()
         query = "select 1 from {} as held where strpos(held::text, %s) > 0 limit 1"
-        every = (*(name for (name,) in names), "pg_stats")
-        return {name for name in every if connection.execute(query.format(name), [text]).fetchone()}
+        return {name for (name,) in names if connection.execute(query.format(name), [text]).fetchone()}
 
 
 def in_the_files(url: str, text: bytes) -> set[str]:

@@ -93,10 +93,7 @@ def stub(_: Page, shipment: Page) -> None:
 
 
 def nested(depth: int) -> Any:
-    value: Any = "bottom"
-    for _ in range(depth):
-        value = [value]
-    return value
+    return json.loads("[" * depth + '"bottom"' + "]" * depth)
 
 
 def null(name: str, column: str, value: object, *, path: str | None = None, stored_as: str | None = None) -> Case:

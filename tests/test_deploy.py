@@ -134,8 +134,13 @@ def test_dagster_keeps_its_history_in_postgresql(lake_url, tmp_path, monkeypatch
 @pytest.mark.proof
 def test_a_wheel_has_everything_that_runs(tmp_path):
     """That it runs in an empty environment is tried by `tests/try_wheel.sh`."""
-    built = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
-    subprocess.run(built, cwd=ROOT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)],
+        cwd=ROOT,
+        check=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     [wheel] = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as opened:
         there = set(opened.namelist())

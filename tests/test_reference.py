@@ -74,11 +74,10 @@ def _command_rows(path: str, command: click.Command) -> Iterator[str]:
         return
     given = (parameter for parameter in command.params if isinstance(parameter, click.Argument))
     usage = " ".join(["wms-sync", path, *(parameter.make_metavar(click.Context(command)) for parameter in given)])
-    text = " ".join((command.help or "").split())
     given_options = (option for option in command.params if isinstance(option, click.Option))
     options = [_option(option) for option in given_options if option.opts[0] not in COMMON]
     example = [f"Example: `{EXAMPLES[path]}`"] if EXAMPLES[path] != f"wms-sync {path}" else []
-    cell = "<br>".join([text, *options, *example])
+    cell = "<br>".join([" ".join((command.help or "").split()), *options, *example])
     yield f"| `{usage.replace('|', chr(92) + '|')}` | {cell.replace('|', chr(92) + '|')} |"
 
 
@@ -119,8 +118,8 @@ Queries that are tested, in `sql/queries/questions`. `$lot`, `$order_ref` and `$
 
 
 def _grain(relation: Relation) -> str:
-    grain = relation.comment.partition(". ")[0].rstrip(".")
-    return re.sub(r"^[Oo]ne row (per|for each) ", "", grain).replace("|", "\\|")
+    first = relation.comment.partition(". ")[0]
+    return re.sub(r"^[Oo]ne row (per|for each) ", "", first.rstrip(".")).replace("|", "\\|")
 
 
 def _columns(relation: Relation) -> Iterator[str]:

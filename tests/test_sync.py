@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TypeVar
 
 import duckdb
-import pytest
 
 from tests.beginnings import alike, empty_tables, made
 from tests.conftest import FEWER, NOW, Bench, logged, opened_store, queried
@@ -25,12 +24,6 @@ from wms_sync.upkeep.forget import forget
 
 T = TypeVar("T")
 PERSONAL = ("pii_order_addresses", "pii_order_address_candidates", "pii_retailer_ship_to_contacts")
-
-
-@pytest.fixture
-def sandbox(in_process):
-    in_process.sandbox = Sandbox(FEWER)
-    return in_process
 
 
 def synced(bench: Bench) -> tuple[ReadReport, RefreshReport]:
@@ -91,6 +84,7 @@ def assert_equal(bench: Bench, sandbox) -> None:
 
 def test_after_each_sync_every_table_equals_the_service(bench, sandbox):
     """A late merge or a clock put back restores no old state; a rebuild asks nothing."""
+    sandbox.sandbox = Sandbox(FEWER)
     read, refreshed = synced(bench)
     assert read.progress.records == refreshed.rows["shipments"] == 240
     assert (refreshed.quarantined, refreshed.drift) == (0, 0)

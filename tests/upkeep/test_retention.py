@@ -52,14 +52,9 @@ def forget_a_column(bench: Bench) -> None:
 
 
 @pytest.fixture
-def sandbox(in_process):
-    in_process.sandbox = Sandbox(FEWER)
-    return in_process
-
-
-@pytest.fixture
 def aged(bench: Bench, sandbox, settings_for) -> Bench:
     """Some windows of eleven days ago, some of today, in the tables."""
+    sandbox.sandbox = Sandbox(FEWER)
     bench.settings = settings_for(sandbox, page_size=80, raw_retention_days=10)
     first_synced(bench, sandbox)
     grow_old(bench, "loaded", 11)
