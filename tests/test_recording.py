@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Iterator
 
 import duckdb
 import pytest
@@ -18,11 +17,9 @@ from wms_sync.storage.durable import Inaccessible
 
 
 @pytest.fixture(autouse=True)
-def _interrupts() -> Iterator[None]:
+def _interrupts() -> None:
     """Let SIGINT raise KeyboardInterrupt; it is ignored where the tests run in the background."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def test_a_record_is_written_under_the_lock(bench):
