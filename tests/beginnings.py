@@ -5,8 +5,6 @@ yet, read with the same settings. The service is a function of its configuration
 is what the test would have made.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Hashable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Published files that were changed by somebody else, or as hundreds of nights leave them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import duckdb

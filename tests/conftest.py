@@ -14,8 +14,6 @@
 - ``postgres_url``, ``lakes``, ``lake_url``: a PostgreSQL, databases in it for the module, and one of them.
 """
 
-from __future__ import annotations
-
 import gc
 import logging
 import os

@@ -1,7 +1,5 @@
 """Functions that a table names with their last arguments; the first ones come when the table is played."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 

@@ -3,8 +3,6 @@
 ``assert_landed`` takes the place of ``tests.test_sync.assert_equal`` where no merge is in question.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator
 from typing import Any

@@ -2,8 +2,6 @@
 column rule applied to JSON in Python. It shares nothing with the product but the list of field-selection parameters.
 """
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Iterator

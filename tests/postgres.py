@@ -1,7 +1,5 @@
 """A PostgreSQL server of the tests' own, on a socket in a temporary folder; nothing listens on a port."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

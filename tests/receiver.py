@@ -1,7 +1,5 @@
 """What alerts are sent to: a real socket that takes them, refuses them, or keeps the sender waiting."""
 
-from __future__ import annotations
-
 import json
 import re
 import threading

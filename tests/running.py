@@ -1,7 +1,5 @@
 """Runs as the commands run them, with their reports."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from threading import Event

@@ -1,7 +1,5 @@
 """The two forms in which tests reach a sandbox: in this process, or on a socket. Both have `sandbox` and `base_url`."""
 
-from __future__ import annotations
-
 import gzip
 
 import httpx

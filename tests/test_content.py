@@ -3,8 +3,6 @@
 Each page holds one shipment, altered on its way out of the sandbox; then each case is looked up in the published file.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

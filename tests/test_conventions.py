@@ -1,7 +1,5 @@
 """Conventions as tests: imports go one way, what users see is in the docs and nothing else is, SQL is files."""
 
-from __future__ import annotations
-
 import ast
 import re
 from functools import cache

@@ -1,7 +1,5 @@
 """What is taken for a schedule is what Dagster takes for one, which would fail to load with another; its ticks."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator
 from contextlib import suppress

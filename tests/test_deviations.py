@@ -5,8 +5,6 @@ What an operator reads is in what the command prints and in ``status``. What bre
 ``shipments/read`` has lists and counts that end early, empty lists, clocks, filters and shipments without a date.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date

@@ -1,7 +1,5 @@
 """The docs as tests: links lead somewhere, tables are whole, names exist, and the examples run."""
 
-from __future__ import annotations
-
 import ast
 import re
 import shlex

@@ -1,7 +1,5 @@
 """Who may read what is written."""
 
-from __future__ import annotations
-
 import os
 import stat
 

@@ -1,7 +1,5 @@
 """What needs an extra that is not installed says so first, whatever else is wrong."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

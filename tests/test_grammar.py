@@ -1,7 +1,5 @@
 """Numbers agree with their nouns. That none is printed otherwise is shown in ``test_conventions.py``."""
 
-from __future__ import annotations
-
 import pytest
 
 from wms_sync.grammar import agreed, count_of

@@ -1,7 +1,5 @@
 """The algebra of intervals against sets of minutes."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 

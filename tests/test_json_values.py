@@ -1,7 +1,5 @@
 """What is an id is the same wherever one is read."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 
 import pytest

@@ -1,7 +1,5 @@
 """Load elsewhere as a test: the examples of the page run as they stand there, and give the published tables."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What a release before 1.0.0 wrote is refused in one sentence by every command, and stays as it was."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from contextlib import closing

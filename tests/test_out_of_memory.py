@@ -1,7 +1,5 @@
 """What the system refuses is said in our own words."""
 
-from __future__ import annotations
-
 import errno
 import os
 import threading

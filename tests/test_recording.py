@@ -1,7 +1,5 @@
 """What is recorded of a run, whatever ends it."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

@@ -3,8 +3,6 @@
 Commands come from click, tables and marts from ``sql/``, metrics from the names in the code that writes them.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """The whole way: after each sync every table equals the service, row by row and value by value."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager

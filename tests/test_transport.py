@@ -4,8 +4,6 @@ Either the sync ends right, or it ends with one clear error, keeps what it has, 
 way every shipment is landed, and nothing counts as covered that is not.
 """
 
-from __future__ import annotations
-
 import gzip
 import itertools
 import json

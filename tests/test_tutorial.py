@@ -4,8 +4,6 @@ The sandbox runs beside the others until the end, on a free port. The UI is left
 What follows a block as ``text`` must be in its output, line by line; numbers, moments and paths may differ.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -4,8 +4,6 @@ Each cell has a page with an object of every kind, in which each field of the ce
 passes the gate, a second page has an unknown key, so it is repaired. All pages are flattened in one batch.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """What is in the files of a data folder, whatever packs it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A database without rows, and one with the scenario."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import duckdb

@@ -5,8 +5,6 @@ began on 10 March: at 10:00 UTC in the West, at 07:00 UTC in the East. Times are
 as ``03-10``; the year is 2024.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """The questions that analysts ask: each has a query, and the scenario has its answer, counted by hand."""
 
-from __future__ import annotations
-
 import duckdb
 import pytest
 

@@ -1,7 +1,5 @@
 """What each mart says of the scenario, counted by hand. Nothing depends on the client's time zone."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.sql.scenario import day

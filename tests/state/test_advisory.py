@@ -1,7 +1,5 @@
 """Locks of a real PostgreSQL: what becomes of a run whose session is lost, and poolers."""
 
-from __future__ import annotations
-
 import shutil
 import socket
 import subprocess

@@ -1,7 +1,5 @@
 """What audits proved missing, over SQLite and over a real PostgreSQL."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 

@@ -1,7 +1,5 @@
 """Opening the state store where this process has it open already, and others open and close it too."""
 
-from __future__ import annotations
-
 import re
 import sqlite3
 import subprocess

@@ -1,7 +1,5 @@
 """One writer at a time, with real processes: each waits and says who holds the lock, and a kill releases it."""
 
-from __future__ import annotations
-
 import socket
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The state store as text: what one database had the other has."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The outbox of alerts, over SQLite and over a real PostgreSQL."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """Records of runs, over SQLite and over a real PostgreSQL."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

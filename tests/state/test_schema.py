@@ -1,7 +1,5 @@
 """Migrations of the state store: each is applied once, in order, and recorded with what it did."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

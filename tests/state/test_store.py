@@ -1,7 +1,5 @@
 """The state store over SQLite and over a real PostgreSQL."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any

@@ -1,7 +1,5 @@
 """Turns over SQLite and over a real PostgreSQL: whose epoch is past writes nothing, in the state store and on disk."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

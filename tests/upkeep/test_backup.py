@@ -1,7 +1,5 @@
 """Backups: what comes back is what was kept, nothing that was forgotten comes back, and nothing is created twice."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

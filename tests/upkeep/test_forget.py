@@ -1,7 +1,5 @@
 """Forgetting orders: nothing personal of them is left in any byte of the data folder, and nothing comes back."""
 
-from __future__ import annotations
-
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator

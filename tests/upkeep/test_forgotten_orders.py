@@ -1,7 +1,5 @@
 """The list of forgotten orders: lost or damaged in one place it comes back from the other, in both the run says so."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

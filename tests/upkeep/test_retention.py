@@ -1,7 +1,5 @@
 """Raw pages that are no longer kept: only what a rebuild can do without, and nothing is lost by it."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 
