@@ -14,13 +14,12 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from tests.beginnings import empty_tables
-from tests.test_conventions import STEPS, modules, parsed, read
+from tests.test_conventions import ROOT, STEPS, modules, parsed, read
 from wms_sync.cli.main import main
 from wms_sync.master_data.kinds import KINDS
 from wms_sync.settings import PREFIX, Settings
 from wms_sync.shipments.load.checks import checks
 
-ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *(ROOT / ".github").rglob("*.md")])
 MARKDOWN = MarkdownIt("commonmark").enable("table")

@@ -6,11 +6,10 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TypeVar
 
 import duckdb
 
-from tests.beginnings import alike, empty_tables, made
+from tests.beginnings import T, alike, empty_tables, made
 from tests.conftest import FEWER, NOW, Bench, logged, opened_store, queried
 from tests.oracle import differences, expected_tables
 from tests.services import Service
@@ -20,7 +19,6 @@ from wms_sync.shipments.load.refresh import RefreshReport, rebuild, refresh
 from wms_sync.shipments.read.reader import ReadReport
 from wms_sync.upkeep.forget import forget
 
-T = TypeVar("T")
 PERSONAL = ("pii_order_addresses", "pii_order_address_candidates", "pii_retailer_ship_to_contacts")
 
 

@@ -99,7 +99,8 @@ class Page:
             record["status"] = "new"  # else it would be a stub
         if kind != COLLECTION and self._altered == ID:
             self.paths.add(path)
-            record["id"] = type(self._value)(id_) if is_whole(self._value) else self._value
+            is_id = type(self._value) in {int, str} and re.fullmatch(r"-?[0-9]{1,18}", str(self._value))
+            record["id"] = type(self._value)(id_) if is_id else self._value
         return {key: value for key, value in record.items() if value is not NOTHING}
 
     def _fields(self, node: ObjectNode, path: str) -> dict[str, Any]:
@@ -116,11 +117,6 @@ class Page:
         if isinstance(node, ListNode) and isinstance(node.element, ObjectNode):
             return [self._fields(node.element, f"{path}[0]")]
         return NOTHING
-
-
-def is_whole(value: Any) -> bool:
-    """Return whether it is an id, or written as one."""
-    return type(value) in {int, str} and re.fullmatch(r"-?[0-9]{1,18}", str(value)) is not None
 
 
 Cell = tuple[str, str, bool]

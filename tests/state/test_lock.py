@@ -9,7 +9,7 @@ import pytest
 
 from tests.survival.installation import wait_until
 from wms_sync.layout import Layout
-from wms_sync.state.lock import FileLock, Lock, lock_of
+from wms_sync.state.lock import FileLock, lock_of
 
 pytestmark = pytest.mark.proof
 
@@ -40,19 +40,14 @@ def start(url: str, folder: Path, purpose: str, *, stays: bool = True) -> subpro
     )
 
 
-@pytest.fixture
-def lock(url, tmp_path) -> Lock:
-    """The locks of one installation: files, and PostgreSQL's."""
-    return lock_of(url, Layout(tmp_path))
-
-
 def line(process: subprocess.Popen[str]) -> str:
     assert process.stdout is not None
     return process.stdout.readline().strip()
 
 
-def test_second_writers_wait_one_by_one(lock, url, tmp_path):
-    """Each says who holds the lock."""
+def test_second_writers_wait_one_by_one(url, tmp_path):
+    """Each says who holds the lock, which is a file or one of PostgreSQL's."""
+    lock = lock_of(url, Layout(tmp_path))
     purpose = 'the night\'s "sync" \\ü'
     processes = [start(url, tmp_path, purpose)]
     assert line(processes[0]) == "mine"
