@@ -22,7 +22,9 @@ from tests.test_sync import first_synced, synced
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.installation import read_installation
 from wms_sync.reports.reader import python_lines
+from wms_sync.shipments.load.refresh import refresh
 from wms_sync.targets.ducklake.target import Lake
+from wms_sync.targets.errors import DatabaseOpenError
 
 OPENING = """
 import sys, time, duckdb
@@ -211,6 +213,20 @@ def test_an_analyst_who_writes_hinders_nobody(bench, sandbox):
     with analyst(bench, CHANGING):
         assert read_installation(bench.settings, bench.store).rows == before
     assert not list(bench.layout.work.glob("reading-*"))
+
+
+def test_a_damaged_database_is_named_and_rebuilt(bench, sandbox):
+    first_synced(bench, sandbox)
+    published = bench.layout.published
+    published.chmod(0o600)
+    published.write_bytes(b"no database" * 1000)
+    assert [line for line in bench.needs if line.startswith(f"{published} cannot be read")]
+    assert read_installation(bench.settings, bench.store).rows == {}
+    with pytest.raises(DatabaseOpenError, match=f"^{published} cannot be read"):
+        refresh(bench.run)
+    published.rename(published.with_suffix(".damaged"))
+    synced(bench)
+    assert queried(published, "select count(*) from shipments") == [(SHIPMENTS,)]
 
 
 def test_the_doctor_continues_after_an_unforeseen_error(bench):
