@@ -153,9 +153,11 @@ def lakes(postgres_url: str) -> Iterator[Lakes]:
 
 
 @pytest.fixture(scope="module")
-def lake_url(lakes: Lakes) -> str:
-    """One of them."""
-    return lakes.new()
+def lake_url(postgres_url: str) -> Iterator[str]:
+    """One such database. It needs no ``lakes``, which tests of survival have for each test alone."""
+    made = Lakes(postgres_url)
+    yield made.new()
+    made.remove()
 
 
 @pytest.fixture
