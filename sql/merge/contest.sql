@@ -1,60 +1,62 @@
--- grain: one row per object of the batch: its best version in the batch, and the outcome against the stored version
+-- grain: one row per object of the batch: its best version in the batch, and what becomes of the stored rows
 -- keys: root, key
--- source: the Parquet files of every root in the batch, the stored tables, and ops.loads for the reason of each window
+-- source: the Parquet files of every root in the batch, the stored tables, ops.loads and ops.omitted
 -- notes: the names in braces are queries for the occurrences in the files (occurrences.sql) and for the stored versions
---     of these objects (stored.sql); window and page identify a version.
---     A version without updated_at is ranked at ten minutes before it was read.
---     Versions read before the latest audit or backfill of the object are void (sql/explain/versions.sql explains
---     this in words). outcome is doubtful if it depends on earlier versions: the order of reading differs from the
---     order of updated_at, and either an earlier audit or backfill may have voided the incoming version, or the
---     incoming version voids the stored one, so that a version that lost to the stored version may now win
+--     of these objects (stored.sql); window and page identify a version. Versions read before the latest audit or
+--     backfill of the object are void; among the rest the greatest (version, _extracted_at) wins. verdict is
+--     'follows' if every occurrence was read after all that is stored and ranks after it, 'changes nothing' if none of
+--     them can take effect. Otherwise it says why the object starts over from all merged windows
 create or replace temp table contest as
 with occurrences as (
     {occurrences}
 ),
 
-bounded as (
+incoming as (
     select
         occurrences.*,
-        loads.reason in ('audit', 'backfill') as looked,
-        max(_extracted_at) filter (where looked) over (partition by root, key) as last_looked,
-        min(_extracted_at) over (partition by root, key) as first_read
+        loads.reason in ('audit', 'backfill') as looked
     from occurrences
-    inner join ops.loads on occurrences._window_id = loads.window_id
+    inner join ops.loads
+        on occurrences._window_id = loads.window_id
 ),
 
-incoming as (
-    select *
-    from bounded
-    where last_looked is null or _extracted_at >= last_looked
-    qualify row_number() over (
-        partition by root, key
-        order by version desc, _extracted_at desc, looked desc, _window_id desc, _page desc
-    ) = 1
+omitting as (
+    select
+        window_id,
+        string_agg(name, ' ' order by name) as omitted
+    from ops.omitted
+    group by window_id
 ),
 
 stored as (
     select
         existing.*,
-        coalesce(loads.reason in ('audit', 'backfill'), false) as looked
+        coalesce(loads.reason in ('audit', 'backfill'), false) as looked,
+        omitting.omitted
     from (
         {stored}
     ) as existing
     left join ops.loads
         on existing._window_id = loads.window_id
+    left join omitting
+        on existing._window_id = omitting.window_id
 ),
 
 compared as (
     select
         incoming.*,
-        stored.key is not null as is_stored,
-        coalesce(stored._extracted_at < incoming.last_looked, false) as voids,
-        incoming._extracted_at < stored._extracted_at as is_late,
+        max(incoming._extracted_at) filter (where incoming.looked) over (partition by incoming.root, incoming.key) as last_looked,
+        stored.key is null as is_new,
+        stored.has_history or stored.omitted is distinct from omitting.omitted as counts_anyway,
+        incoming._extracted_at < stored.last_seen_at or (incoming.looked and incoming._extracted_at = stored.last_seen_at) as is_late,
         (incoming.version, incoming._extracted_at, incoming.looked, incoming._window_id, incoming._page)
-        >= (stored.version, stored._extracted_at, stored.looked, stored._window_id, stored._page) as is_newer
+        > (stored.version, stored._extracted_at, stored.looked, stored._window_id, stored._page) as is_newer,
+        incoming.looked and stored._extracted_at < incoming._extracted_at as voids
     from incoming
     left join stored
         on incoming.root = stored.root and incoming.key = stored.key
+    left join omitting
+        on incoming._window_id = omitting.window_id
 )
 
 select
@@ -62,13 +64,18 @@ select
     key,
     _window_id,
     _page,
-    first_read,
-    voids and not is_newer as went_back,
     case
-        when not is_stored then 'wins'
-        when is_newer and is_late then 'doubtful'
-        when is_newer then 'wins'
-        when voids then 'doubtful'
-        else 'loses'
-    end as outcome
+        when is_new or bool_and(is_newer and not is_late) over of_object then 'follows'
+        when not bool_or(is_newer or voids or counts_anyway) over of_object then 'changes nothing'
+        when bool_or(voids and not is_newer) over of_object then 'moved back'
+        when bool_or(is_late) over of_object then 'read late'
+        else 'older'
+    end as verdict
 from compared
+window of_object as (partition by root, key)
+qualify row_number() over (
+    partition by root, key
+    order by
+        last_looked is null or _extracted_at >= last_looked desc,
+        version desc, _extracted_at desc, looked desc, _window_id desc, _page desc
+) = 1

@@ -28,7 +28,7 @@ compared as (
 )
 
 select
-    latest.* exclude (said_at, known_seen_at) replace (
+    latest.* exclude (said_at) replace (
         if(compared.differs, compared.begins_at, null) as valid_to,
         not compared.differs as is_current,
         if(compared.differs, latest.last_seen_at, greatest(latest.last_seen_at, compared.seen_at)) as last_seen_at

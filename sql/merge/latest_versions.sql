@@ -1,4 +1,4 @@
--- grain: one row per observed object with history: its latest version, the latest updated_at of any version, and the time when it was last seen
+-- grain: one row per observed object that follows what is stored: its latest version in the history, and the latest updated_at of any version
 -- keys: id
 -- source: the table with the history of objects, and observed
 -- notes: names in braces are identifiers from the catalogue
@@ -6,22 +6,20 @@ create or replace temp table latest as
 with versions as (
     select *
     from {history}
-    where id in (select observed.id from observed)
+    where id in (select contest.key from contest where contest.root = {name} and contest.verdict = 'follows')
 ),
 
 known as (
     select
         id,
-        max(least(coalesce(updated_at, seen_at), seen_at)) as said_at,
-        max(last_seen_at) as known_seen_at
+        max(least(coalesce(updated_at, seen_at), seen_at)) as said_at
     from versions
     group by id
 )
 
 select
     versions.*,
-    known.said_at,
-    known.known_seen_at
+    known.said_at
 from versions
 inner join known
     on versions.id = known.id

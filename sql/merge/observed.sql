@@ -1,8 +1,8 @@
 -- grain: one row per occurrence of an object on a page: the tracked columns, and the columns that order versions
 -- keys: id, _window_id, _page
--- source: the root's Parquet files, or the stored table; ops.loads for the reason of each window
+-- source: the root's Parquet files, and ops.loads for the reason of each window
 -- notes: names in braces are identifiers from the catalogue; incoming is the query for the rows, and only
---     is the condition for the wanted objects
+--     is the condition for the verdicts of the wanted objects
 select
     incoming.{key} as id,
     {columns},
@@ -18,4 +18,4 @@ from (
 ) as incoming
 left join ops.loads
     on incoming._window_id = loads.window_id
-where {only}
+where incoming.{key} in (select contest.key from contest where contest.root = {name} and contest.{only})

@@ -1,4 +1,4 @@
--- grain: one row per object of a root table in the batch whose version wins
+-- grain: one row per object of a root table in the batch that follows what is stored: its best version in the batch
 -- keys: key
 -- source: contest
 -- notes: the name in braces is that of the root table
@@ -8,4 +8,4 @@ select
     _window_id,
     _page
 from contest
-where root = {name} and outcome = 'wins'
+where root = {name} and verdict = 'follows'

@@ -15,7 +15,7 @@ from wms_sync.catalogue import history_tables, tables
 from wms_sync.shipments.flatten.window import flattened_window
 from wms_sync.shipments.flatten.workers import flatten_landed
 from wms_sync.shipments.load.merge import Merger
-from wms_sync.shipments.load.omitted import OmittedData, omitted_data
+from wms_sync.shipments.load.omitted import OmittedData, omitted_by_window, omitted_data, record_omitted
 from wms_sync.shipments.load.refresh import rebuild
 from wms_sync.targets.database import Session
 from wms_sync.targets.opening import open_for_writing
@@ -131,13 +131,10 @@ def test_the_order_of_windows_that_omit_data_does_not_matter(bench, sandbox, tmp
 
 def merged(bench, windows, path):
     with open_for_writing(empty_tables(path), memory_limit="500MB") as connection:
-        merger = Merger(
-            Session(connection),
-            bench.layout,
-            run_id="t",
-            include_addresses=False,
-            omitted={window.id: tuple(sorted(window.omitted)) for window in windows if window.omitted},
-        )
+        group = [(window, flattened_window(bench.layout, window.id)) for window in windows]
+        record_omitted(connection, bench.layout, group)
+        omitted = omitted_by_window(connection)
+        merger = Merger(Session(connection), bench.layout, run_id="t", include_addresses=False, omitted=omitted)
         for window in windows:
             merger.merge([(window, flattened_window(bench.layout, window.id))])
         return dump(connection)

@@ -239,11 +239,10 @@ WindowGroup = Sequence[tuple[Window, FlattenedWindow]]
 """Windows that are merged in one transaction."""
 
 
-def merged_windows(connection: duckdb.DuckDBPyConnection, layout: Layout) -> Iterator[FlattenedWindow]:
-    """Yield every window that has a receipt and still has its Parquet files."""
-    for window_id in sorted(receipts(connection)):
-        if is_flattened(layout, window_id):
-            yield flattened_window(layout, window_id)
+def merged_windows(connection: duckdb.DuckDBPyConnection, layout: Layout) -> dict[str, FlattenedWindow]:
+    """Return every window that has a receipt and still has its Parquet files, by id."""
+    windows = sorted(receipts(connection))
+    return {window: flattened_window(layout, window) for window in windows if is_flattened(layout, window)}
 
 
 def files_of(group: WindowGroup, layout: Layout, slug: str) -> list[str]:

@@ -1,8 +1,8 @@
 """Keep stored values that a window omits: omitted columns keep their values, and omitted child rows stay.
 
-Merging replaces whole rows and sets of children. If a window omits data, the stored rows are first copied. After the
-merge, the omitted values are filled in from these copies, by key. The reverse case is handled too: an older version
-that arrives late may fill in values that the window of the stored, newer version omits.
+Merging replaces whole rows and sets of children. What the window of the winning version omits is filled in afterwards,
+by key: from the stored rows, which are copied before they are replaced, or, if the object starts over, from the rows of
+the last earlier version whose window has the data.
 
 Some keys are only a position in a list, which does not prove that two rows are the same object. For tables with such
 keys, ``Table.same`` names columns whose values must not contradict each other.
@@ -16,11 +16,9 @@ import duckdb
 
 from wms_sync import sql_files
 from wms_sync.catalogue import Table, quote, table
-from wms_sync.shipments.flatten.window import chosen_rows
+from wms_sync.layout import Layout
+from wms_sync.shipments.flatten.window import FlattenedWindow, chosen_rows
 from wms_sync.shipments.load.omitted import Omitted, OmittedData, omitted_data
-
-Files = Mapping[str, Sequence[str]]
-"""Parquet files by ``Table.slug``."""
 
 SETS = {"pii_order_addresses": ("order_id", "role")}
 """The columns that identify a set of children, if they are not the root's key."""
@@ -42,63 +40,53 @@ class Filling:
         self._connection = connection
         self._root = root
         self._family = family
-        self._windows: dict[tuple[str, ...], list[str]] = {}
-        for window, names in omitted.items():
-            if omitted_data(names).touches(family):
-                self._windows.setdefault(names, []).append(window)
-        self._won: list[tuple[str, ...]] = []
+        self._names = {window: names for window, names in omitted.items() if omitted_data(names).touches(family)}
+        self._omitted_now: tuple[str, ...] = ()
 
-    def keep_stored(self) -> None:
-        """Copy the rows that the winners are about to replace, if the window of any winner omits data."""
-        if not self._windows:
-            return
-        rows = self._connection.execute("select distinct _window_id from winners").fetchall()
-        winning = {window for (window,) in rows}
-        self._won = [names for names, windows in self._windows.items() if not winning.isdisjoint(windows)]
-        if self._won:
+    def keep_stored(self, window_id: str) -> None:
+        """Copy the stored rows of objects that follow, if the batch, to which this window belongs, omits data."""
+        self._omitted_now = self._names.get(window_id, ())
+        if self._omitted_now:
+            followers = "select key from contest where root = ? and verdict = 'follows'"
+            self._connection.execute(f"create or replace temp table filled_roots as {followers}", [self._root.name])
             for member in self._family:
                 self._execute("kept_rows", member)
 
-    def fill_winners(self) -> None:
-        """Fill the omitted values of the winners, which are now stored, from the copied rows."""
-        for names in self._won:
-            self._choose("winners", self._windows[names])
-            self._fill(omitted_data(names))
-        if self._won:
-            self._drop_kept()
+    def fill_followers(self) -> None:
+        """Fill what the batch omits from the copies of the stored rows."""
+        if self._omitted_now:
+            self._fill(omitted_data(self._omitted_now))
 
-    def fill_from_late(self, files: Files, late: OmittedData) -> None:
-        """Fill stored versions from older versions that arrived later, in windows that omit less (``late``)."""
-        for names, windows in self._windows.items():
-            fuller = omitted_data(names).beyond(late)
-            if fuller.touches(self._family) and self._keep_late(files, windows):
-                self._choose("late", None)
-                self._fill(fuller)
-                self._drop_kept()
+    def fill_restarted(self, layout: Layout, merged: Mapping[str, FlattenedWindow]) -> None:
+        """Fill what the window of an object's winning version omits, for objects that start over.
 
-    def _keep_late(self, files: Files, windows: Sequence[str]) -> bool:
-        """Copy the late rows of objects whose stored version is from these windows; return whether any exist."""
-        given = {"files": files[self._root.slug], "omitting": windows}
-        found = self._execute("late", self._root, given, version=self._root.version).fetchone()
-        if not found or not found[0]:
-            return False
+        Each part of the data comes from the last version whose window has it. Objects are filled together if their
+        windows omit the same data in the same order.
+        """
+        kinds = list(dict.fromkeys([(), *self._names.values()]))
+        labels = {window: kinds.index(names) for window, names in self._names.items()}
+        self._execute("chains", self._root, {"windows": list(labels), "labels": list(labels.values())})
+        for (chain,) in self._connection.execute("select distinct labels from chains").fetchall():
+            missing = omitted_data(kinds[chain[0]])
+            for step, label in enumerate(chain[1:], start=2):
+                if (part := missing.beyond(omitted_data(kinds[label]))).touches(self._family):
+                    self._copy_version(chain, step, layout, merged)
+                    self._fill(part)
+                missing = missing.beyond(part)
+
+    def _copy_version(
+        self, chain: Sequence[int], step: int, layout: Layout, merged: Mapping[str, FlattenedWindow]
+    ) -> None:
+        """Copy the rows of one version of each object of a chain: the last with the label at this step."""
+        self._execute("chosen_versions", self._root, {"chain": chain, "step": step})
+        self._connection.execute("create or replace temp table filled_roots as select key from chosen_versions")
+        rows = self._connection.execute("select distinct _window_id from chosen_versions").fetchall()
+        windows = [merged[window] for (window,) in rows]
         for member in self._family:
-            if files[member.slug]:
-                rows = chosen_rows(member, "late")
-                copied = f"create or replace temp table {_kept(member)} as {rows}"
-                self._connection.execute(copied, {"files": files[member.slug]})
-            else:
-                empty = f"create or replace temp table {_kept(member)} as from {member.qualified} limit 0"
-                self._connection.execute(empty)
-        return True
-
-    def _choose(self, source: str, windows: Sequence[str] | None) -> None:
-        """Write the keys of the objects to fill next into the temporary table ``filled_roots``."""
-        where = "" if windows is None else " where _window_id in (select unnest(?))"
-        self._connection.execute(
-            f"create or replace temp table filled_roots as select key from {source}{where}",
-            None if windows is None else [windows],
-        )
+            files = [file for window in windows for file in window.files(layout, member.slug)]
+            source = chosen_rows(member, "chosen_versions") if files else f"from {member.qualified} limit 0"
+            copied = f"create or replace temp table {_kept(member)} as {source}"
+            self._connection.execute(copied, {"files": files} if files else {})
 
     def _fill(self, omitted: OmittedData) -> None:
         """Fill columns and restore sets of children, parents before children."""
@@ -127,10 +115,6 @@ class Filling:
                 set_keys=", ".join(map(quote, SETS.get(member.slug, (member.root_key,)))),
                 below=_below(member),
             )
-
-    def _drop_kept(self) -> None:
-        for member in self._family:
-            self._connection.execute(f"drop table {_kept(member)}")
 
     def _execute(
         self, name: str, member: Table, values: Mapping[str, object] | None = None, /, **identifiers: str

@@ -1,8 +1,8 @@
 """Keep schema ``history``: every received version of shipments and orders, in the transaction that merges them.
 
-Versions have the order of ``merge``, which does not depend on the order in which windows arrive. Usually new
-occurrences follow the known ones and are appended. If they do not, the history of the object is rebuilt from the
-Parquet files of all merged windows.
+Versions have the order of ``merge``, which does not depend on the order in which windows arrive. The versions of an
+object that follows are appended; if it starts over, its history is computed from the Parquet files of all merged
+windows.
 """
 
 from __future__ import annotations
@@ -12,17 +12,12 @@ from collections.abc import Mapping, Sequence
 import duckdb
 
 from wms_sync import sql_files
-from wms_sync.catalogue import Table, quote, table, tracked
-from wms_sync.layout import Layout
-from wms_sync.shipments.flatten.window import merged_windows, rows_in_files
+from wms_sync.catalogue import SETTLING, Table, literal, quote, table, tracked
+from wms_sync.shipments.flatten.window import rows_in_files
 from wms_sync.shipments.load.omitted import Omitted, omitted_data
 
-OF_ALL, OF_UNORDERED = "true", "incoming.{key} in (select unordered.id from unordered)"
-UNOBSERVED = OF_UNORDERED + (
-    " and not exists (select 1 from observed where observed.id = incoming.{key}"
-    " and observed._window_id = incoming._window_id and observed._page = incoming._page)"
-)
-"""The condition for the stored version of an unordered object, if no file contains that version any more."""
+FOLLOWING = "verdict = 'follows'"
+STARTING = "verdict not in ('follows', 'changes nothing')"
 
 
 class Keeper:
@@ -34,12 +29,10 @@ class Keeper:
     def __init__(
         self,
         connection: duckdb.DuckDBPyConnection,
-        layout: Layout,
         history: Table,
         omitted: Omitted,
     ) -> None:
         self._connection = connection
-        self._layout = layout
         self.history = history
         self._root = table(history.name)
         self._tracked = tracked(history)
@@ -55,36 +48,30 @@ class Keeper:
             )
         }
 
-    def take_in(self, files: Sequence[str]) -> None:
-        """Add the versions in these Parquet files. Call this after writing receipts, before replacing stored rows."""
-        self._observe("create or replace temp table observed as", OF_ALL, files)
+    def take_in(self, files: Sequence[str], merged: Sequence[str]) -> None:
+        """Add the versions in these Parquet files, and rewrite the history of objects that start over.
+
+        ``merged`` are the files of all merged windows; empty if no object starts over. Call this after writing receipts
+        and filling ``contest``, before replacing stored rows.
+        """
+        self._observe("create or replace temp table observed as", FOLLOWING, files)
         self._execute("", "latest_versions")
-        self._execute("", "unordered")
-        if self._count("unordered"):
-            for temporary in ("observed", "latest"):
-                self._connection.execute(f"delete from {temporary} where id in (select unordered.id from unordered)")
-            self._observe_all()
-        self._write()
+        if merged:
+            self._observe("insert into observed by name", STARTING, merged)
+            self._execute("", "unreadable_versions")
+        self._write(merged)
 
-    def _observe(self, before: str, only: str, files: Sequence[str] | None = None) -> None:
-        """Collect the occurrences in these files, or in the stored table."""
-        stored = f"from {self._root.qualified}"
-        in_files = rows_in_files(self._root) if files else f"{stored} limit 0"
-        incoming = stored if files is None else in_files
-        only = only.format(key=quote(self._root.root_key))
-        self._execute(before, "observed", {"files": files} if files else {}, only=only, incoming=incoming)
+    def _observe(self, before: str, only: str, files: Sequence[str]) -> None:
+        """Collect the occurrences of objects in these files."""
+        self._execute(before, "observed", {"files": files}, only=only, incoming=rows_in_files(self._root))
 
-    def _observe_all(self) -> None:
-        """Replace the history of unordered objects with the occurrences in all merged windows' files and the table."""
-        self._observe("insert into observed by name", OF_UNORDERED, self._files())
-        self._observe("insert into observed by name", UNOBSERVED)
-        statement = f"delete from {self.history.qualified} where id in (select unordered.id from unordered)"
-        self._connection.execute(statement)
-
-    def _write(self) -> None:
+    def _write(self, merged: Sequence[str]) -> None:
         """Write the observed versions. If no data is omitted, single occurrences take one step."""
         known = "select latest.id from latest"
         self._connection.execute(f"delete from {self.history.qualified} where is_current and id in ({known})")
+        if merged:
+            started = f"select key from contest where root = {literal(self._root.name)} and {STARTING}"
+            self._connection.execute(f"delete from {self.history.qualified} where id in ({started})")
         if not self._omitting:
             parts = {
                 f"{side}_columns": ", ".join(f"{side}.{quote(column)}" for column in self._tracked)
@@ -96,13 +83,7 @@ class Keeper:
         if self._omitting or self._count("observed"):
             omitting = {f"omitting_{column}": windows for column, windows in self._omitting.items()}
             self._execute("", "versions", omitting, filled=",\n            ".join(map(self._filled, self._tracked)))
-        self._connection.execute("drop table observed; drop table unordered; drop table latest")
-
-    def _files(self) -> list[str]:
-        """Return the paths of the Parquet files of all merged windows, except files that no longer exist."""
-        windows = merged_windows(self._connection, self._layout)
-        files, keys = self._layout.files, [key for window in windows for key in window.keys(self._root.slug)]
-        return files.local([key for key in keys if files.size(key) is not None])
+        self._connection.execute("drop table observed; drop table latest")
 
     def _filled(self, column: str) -> str:
         """Return the expression for a tracked column, filled in for windows that omit it."""
@@ -117,11 +98,12 @@ class Keeper:
 
     def _execute(self, before: str, name: str, values: Mapping[str, object] | None = None, /, **parts: str) -> None:
         statement = sql_files.read(f"merge/{name}.sql").format(
-            table=self._root.qualified,
+            name=literal(self._root.name),
             history=self.history.qualified,
             key=quote(self._root.root_key),
             updated_at=quote(self._root.newer or ""),
             version=self._root.version,
+            settling=SETTLING,
             columns=", ".join(map(quote, self._tracked)),
             **parts,
         )

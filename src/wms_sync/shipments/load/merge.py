@@ -1,4 +1,4 @@
-"""Merge flattened windows into the tables: the newest version wins, and a receipt commits in the same transaction.
+"""Merge flattened windows into the tables: each object follows what is stored, or starts over.
 
 The versions of an object have one total order, which does not depend on the order in which windows arrive. Versions
 from before the last audit or backfill of the object are void, which repairs an ``updated_at`` that moved back. Among
@@ -6,18 +6,18 @@ the other versions the newest (by ``updated_at``, then ``_extracted_at``) takes 
 is null ranks ``SETTLING`` before its read. An object's children are replaced with it. The rows are counted at each
 step; if the counts differ, the transaction is rolled back.
 
-Usually a version that is read later is not older, and a comparison with the stored version is enough. If it is older, a
-version that lost earlier may win: these few objects are looked up in the Parquet files of all merged windows.
+An object *follows* if all that a batch shows of it was read after what is stored and ranks after it: the batch alone
+says what becomes of it. Any other object *starts over*: its rows and its history are computed from the Parquet files of
+all merged windows. Both use the same statements; only the files and the objects differ.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
 import duckdb
-from msgspec import Struct
 
 from wms_sync import sql_files
 from wms_sync.catalogue import Table, history_tables, literal, quote, tables
@@ -28,12 +28,11 @@ from wms_sync.shipments.flatten.window import (
     WindowGroup,
     chosen_rows,
     files_of,
-    flattened_window,
     merged_windows,
 )
 from wms_sync.shipments.load.filling import Filling
 from wms_sync.shipments.load.history import Keeper
-from wms_sync.shipments.load.omitted import Omitted, omitted_data
+from wms_sync.shipments.load.omitted import Omitted
 from wms_sync.state.store import Window
 from wms_sync.targets.database import Session
 from wms_sync.targets.errors import CountsDisagreeError
@@ -42,23 +41,15 @@ PERSONAL = "pii"
 OPERATIONS = "ops"
 
 
-class _Outcome(Struct, frozen=True):
-    """The result for one root table: the number of winners, and of objects that moved back to an earlier version.
-
-    ``first_read`` is the time of the earliest read of any object whose winning version could not be determined; None if
-    there is none.
-    """
-
-    winners: int
-    first_read: datetime | None
-    went_back: int
+FOLLOWS, CHANGES_NOTHING = "follows", "changes nothing"
+"""Verdicts of ``contest.sql``; any other is the reason why an object starts over."""
 
 
 class Merger:
     """Merges windows in one session of a load.
 
-    ``omitted`` is the data that each window omits. ``voided`` counts, by table, the objects that moved back to an
-    earlier ``updated_at`` in an audit or a backfill.
+    ``omitted`` is the data that each window omits. ``started_over`` counts the objects that started over, by table and
+    reason.
     """
 
     def __init__(
@@ -70,7 +61,7 @@ class Merger:
         include_addresses: bool,
         omitted: Omitted,
     ) -> None:
-        self.voided: Counter[str] = Counter()
+        self.started_over: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._session = session
         self._connection = session.connection
         self._layout = layout
@@ -82,9 +73,7 @@ class Merger:
             for root in stored
             if root.is_root and root.schema != OPERATIONS
         ]
-        self._keepers = {
-            history.name: Keeper(self._connection, layout, history, omitted) for history in history_tables()
-        }
+        self._keepers = {history.name: Keeper(self._connection, history, omitted) for history in history_tables()}
         self._by_window = [table for table in stored if table.schema == OPERATIONS]
 
     def merge(self, group: WindowGroup) -> dict[str, int]:
@@ -104,48 +93,71 @@ class Merger:
                     )
                 self._write_receipt(window, flattened)
             self._count_parquet(group)
-            outcomes = self._contest(group)
+            verdicts = self._contest(group)
             for root, family in self._families:
-                rows |= self._merge_family(root, family, group, outcomes.get(root.name))
+                rows |= self._merge_family(root, family, group, verdicts.get(root.name))
             for table in self._by_window:
                 rows[table.slug] = self._append(table, group)
         return rows
 
-    def _contest(self, group: WindowGroup) -> dict[str, _Outcome]:
-        """Fill the temporary table ``contest`` with the best versions of this group; return the outcome by root."""
+    def _contest(self, group: WindowGroup) -> dict[str, Counter[str]]:
+        """Fill the temporary table ``contest`` with the best versions of this group; count the verdicts by root."""
         files = {root.name: files for root, _ in self._families if (files := files_of(group, self._layout, root.slug))}
-        if not files:
-            return {}
-        roots = [root for root, _ in self._families if root.name in files]
-        parts = {
-            name: "\n    union all\n".join(_about(root, name, files=root.name) for root in roots)
-            for name in ("occurrences", "stored")
-        }
-        self._connection.execute(sql_files.read("merge/contest.sql").format(**parts), files)
-        found = self._connection.execute(sql_files.read("merge/outcomes.sql")).fetchall()
-        return {root: _Outcome(*outcome) for root, *outcome in found}
+        verdicts: dict[str, Counter[str]] = {root: Counter() for root in files}
+        if files:
+            roots = [root for root, _ in self._families if root.name in files]
+            occurrences = (_about(root, "occurrences", files=root.name) for root in roots)
+            stored = (_about(root, "stored", **self._seen(root)) for root in roots)
+            union = "\n    union all\n"
+            contest = sql_files.read("merge/contest.sql")
+            self._connection.execute(
+                contest.format(occurrences=union.join(occurrences), stored=union.join(stored)), files
+            )
+            query = "select root, verdict, count(*) from contest group by all"
+            for root_name, verdict, count in self._connection.execute(query).fetchall():
+                verdicts[root_name][verdict] = count
+        return verdicts
+
+    def _seen(self, root: Table) -> dict[str, str]:
+        """Return the expressions of ``stored.sql`` for when an object was last seen and whether it has a history."""
+        if root.name not in self._keepers:
+            return {"last_seen": "_extracted_at", "has_history": "false"}
+        past = self._keepers[root.name].history.qualified
+        last_seen = f"select max(last_seen_at) from {past} as past where past.id = stored.{quote(root.root_key)}"
+        return {"last_seen": f"coalesce(({last_seen}), _extracted_at)", "has_history": "true"}
 
     def _merge_family(
-        self, root: Table, family: Sequence[Table], group: WindowGroup, outcome: _Outcome | None
+        self, root: Table, family: Sequence[Table], group: WindowGroup, verdicts: Counter[str] | None
     ) -> dict[str, int]:
         """Merge a root table and its children. If an object occurs several times, the newest occurrence counts."""
-        files = {table.slug: files_of(group, self._layout, table.slug) for table in family}
-        if outcome is None:
-            orphans = [slug for slug in files if files[slug]]
+        new = {table.slug: files_of(group, self._layout, table.slug) for table in family}
+        if verdicts is None:
+            orphans = [slug for slug in new if new[slug]]
             if orphans:
                 raise CountsDisagreeError(f"There are rows of {', '.join(orphans)}, but no row of {root.name}.")
             return {}
-        winners, earlier = self._find_winners(root, outcome, group)
+        self._connection.execute(_about(root, "winners"))
+        winners = verdicts[FOLLOWS]
+        merged: Mapping[str, FlattenedWindow] = {}
+        if starting := {verdict: verdicts[verdict] for verdict in verdicts.keys() - {FOLLOWS, CHANGES_NOTHING}}:
+            self.started_over[root.slug] += Counter(starting)
+            merged = self._merged(family)
+            self._connection.execute(_about(root, "placed"), {"files": self._files(root, merged.values())})
+            winners += _changed(self._connection.execute(sql_files.read("merge/start_over.sql")))
         filling = Filling(self._connection, root, family, self._omitted)
-        filling.keep_stored()
+        filling.keep_stored(group[0][0].id)
         if root.name in self._keepers:
-            self._keepers[root.name].take_in(files[root.slug])
+            self._keepers[root.name].take_in(new[root.slug], self._files(root, merged.values()))
+        batch = {window.id for window, _ in group}
+        query = "select distinct _window_id from winners order by all"
+        won = [window for (window,) in self._connection.execute(query).fetchall() if window not in batch]
         rows = {}
         for table in family:
-            back = [file for window in earlier for file in window.files(self._layout, table.slug)]
-            rows[table.slug] = self._replace(table, [*files[table.slug], *back])
-        filling.fill_winners()
-        filling.fill_from_late(files, omitted_data(self._omitted.get(group[0][0].id, ())))
+            back = self._files(table, [merged[window] for window in won])
+            rows[table.slug] = self._replace(table, [*new[table.slug], *back])
+        filling.fill_followers()
+        if starting:
+            filling.fill_restarted(self._layout, merged)
         if rows[root.slug] != winners:
             raise CountsDisagreeError(
                 f"{count_of(winners, 'row')} of {root.name} should take effect, but {rows[root.slug]} would: rows are "
@@ -153,28 +165,17 @@ class Merger:
             )
         return rows
 
-    def _find_winners(
-        self, root: Table, outcome: _Outcome, group: WindowGroup
-    ) -> tuple[int, Sequence[FlattenedWindow]]:
-        """Fill the temporary table ``winners`` with the versions that take effect.
+    def _merged(self, family: Sequence[Table]) -> dict[str, FlattenedWindow]:
+        """Return the merged windows that still have all their files of these tables, by id."""
+        size = self._layout.files.size
+        return {
+            window_id: window
+            for window_id, window in merged_windows(self._connection, self._layout).items()
+            if all(size(key) is not None for table in family for key in window.keys(table.slug))
+        }
 
-        A row has the page and window of the version. Return the number of rows, and the earlier windows with a version
-        that wins again.
-        """
-        self._connection.execute(_about(root, "winners"))
-        if outcome.first_read is None:
-            return outcome.winners, ()
-        self.voided[root.slug] += outcome.went_back
-        merged = merged_windows(self._connection, self._layout)
-        seen = [file for window in merged for file in window.files(self._layout, root.slug)]
-        settled = self._connection.execute(_about(root, "settled"), {"files": seen, "first_read": outcome.first_read})
-        return outcome.winners + _changed(settled), self._earlier_windows(group)
-
-    def _earlier_windows(self, group: WindowGroup) -> list[FlattenedWindow]:
-        """Return the earlier windows with a version that wins again."""
-        query = "select distinct _window_id from winners where _window_id not in (select unnest(?)) order by all"
-        rows = self._connection.execute(query, [[window.id for window, _ in group]]).fetchall()
-        return [flattened_window(self._layout, window_id) for (window_id,) in rows]
+    def _files(self, table: Table, windows: Iterable[FlattenedWindow]) -> list[str]:
+        return [file for window in windows for file in window.files(self._layout, table.slug)]
 
     def _replace(self, table: Table, files: Sequence[str]) -> int:
         root_key = quote(table.root_key)

@@ -101,10 +101,11 @@ class PendingWindows:
             omitted=omitted,
         )
         self._note(group, merger.merge(group), compared)
-        for table, count in merger.voided.items():
+        for table, reasons in merger.started_over.items():
+            why = ", ".join(f"{count:,} {reason}" for reason, count in sorted(reasons.items()))
             logger.info(
-                "%(rows)s of %(table)s moved back to an earlier updated_at, which an audit or a backfill has read",
-                {"rows": count_of(count, "row"), "table": table},
+                "%(rows)s of %(table)s started over from all merged windows: %(why)s",
+                {"rows": count_of(reasons.total(), "row"), "table": table, "why": why},
             )
 
     def mirror(self, connection: duckdb.DuckDBPyConnection, audits: Audits) -> None:
