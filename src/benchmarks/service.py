@@ -31,7 +31,7 @@ class Service:
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """Return what every contender is told: the product's settings, and the fields to request as JSON."""
+        """Return the environment of a contender: the product's settings, and the fields to request as JSON."""
         return {
             "WMS_BASE_URL": self.base_url,
             "WMS_API_TOKEN": self.token,

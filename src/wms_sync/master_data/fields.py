@@ -312,7 +312,7 @@ def extensions() -> Cell:
 def refers(
     field: str, to: str, *, key: str, ids: str, by: str, many: bool = False, doubt: str | None = None
 ) -> dict[str, Refers]:
-    """Return the two columns of a reference, of which a row fills one: ``key`` for natural keys, ``ids`` for ids.
+    """Return the two columns of a reference (``key`` for natural keys, ``ids`` for ids); a row fills one of them.
 
     ``by`` is the rule of natural keys in words. Several are separated by ``|``.
     """

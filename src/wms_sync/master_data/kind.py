@@ -20,7 +20,7 @@ QUANTITY: Fields = {"value": measure(), "unit": text()}
 DIMENSIONS: Fields = {"length": measure(), "width": measure(), "height": measure()}
 """Three lengths in a request, which have no unit."""
 GROUPS = (MONEY, QUANTITY, DIMENSIONS)
-"""The objects of which a row fills all cells, or none."""
+"""The objects whose cells a row fills all, or leaves empty all."""
 
 
 class MerchantMethod(Struct, frozen=True):

@@ -5,8 +5,8 @@ that it accepts is remembered and used, and a warning reports the omitted data. 
 that a name returns soon after the service accepts it.
 
 How a refusal (specification 7.1) names the offending parameter is not specified, so its words are shown, but not read.
-The refused parameters are found by bisection, with requests for one record. A parameter of which the service refuses
-only a value is left out as a whole.
+The refused parameters are found by bisection, with requests for one record. If the service refuses only a value of a
+parameter, the whole parameter is left out.
 """
 
 from __future__ import annotations
