@@ -182,3 +182,13 @@ def test_an_interrupted_sync_continues_though_its_log_is_full(first, environment
     with Command(unheard_sync, in_small_pages, tmp_path) as command:
         assert command.ended().returncode == 1
     assert shipments(tmp_path) == FEWER.shipments + 25
+
+
+def test_a_reader_that_has_closed_the_pipe_gets_no_message(first, environment):
+    """The pipe broke while the data folder was read, and the folder was blamed."""
+    status = f"{Path(sys.executable).with_name('wms-sync')} status --json | true"
+    folder = first[1].parent
+    ended = subprocess.run(
+        ["sh", "-c", status], env=os.environ | environment, cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")

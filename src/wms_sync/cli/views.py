@@ -185,14 +185,14 @@ def show_status(settings: Settings, *, as_json: bool, is_check: bool) -> int:
     from wms_sync.reports.findings import findings_in
     from wms_sync.reports.installation import installation_of
 
-    with installation_of(settings) as found:
+    with installation_of(settings) as found:  # printing comes afterwards: its errors are not those of the data folder
         findings = findings_in(found)
-        if is_check:
-            say(check_line(found, findings))
-        elif as_json:
-            say_json({name: getattr(found, name) for name in OF_STATUS} | {"findings": list(map(json_of, findings))})
-        else:
-            say_lines(status_lines(found, findings))
+        facts = {name: getattr(found, name) for name in OF_STATUS} if as_json else {}
+        lines = [check_line(found, findings)] if is_check else list(status_lines(found, findings))
+    if as_json and not is_check:
+        say_json({**facts, "findings": [json_of(finding) for finding in findings]})
+    else:
+        say_lines(lines)
     return exit_code(findings)
 
 
