@@ -160,7 +160,7 @@ class Installation(Struct, frozen=True, dict=True):
         """Return the next tick of the schedule, whether or not the schedule is switched on."""
         return next_tick(self.settings.schedule_cron, self.settings.schedule_timezone, self.moment)
 
-    @property
+    @cached_property
     def windows(self) -> dict[str, int]:
         """Return the number of windows by state."""
         return dict(Counter(window.state for window in self.store.windows()))
