@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from itertools import chain, groupby
 from typing import TYPE_CHECKING, Literal
 
@@ -187,12 +188,15 @@ def show_status(settings: Settings, *, as_json: bool, is_check: bool) -> int:
 
     with installation_of(settings) as found:  # printing comes afterwards: its errors are not those of the data folder
         findings = findings_in(found)
-        facts = {name: getattr(found, name) for name in OF_STATUS} if as_json else {}
-        lines = [check_line(found, findings)] if is_check else list(status_lines(found, findings))
-    if as_json and not is_check:
-        say_json({**facts, "findings": [json_of(finding) for finding in findings]})
-    else:
-        say_lines(lines)
+        show: Callable[[], None]
+        if is_check:
+            show = partial(say, check_line(found, findings))
+        elif as_json:
+            facts = {name: getattr(found, name) for name in OF_STATUS}
+            show = partial(say_json, {**facts, "findings": [json_of(finding) for finding in findings]})
+        else:
+            show = partial(say_lines, list(status_lines(found, findings)))
+    show()
     return exit_code(findings)
 
 
