@@ -17,9 +17,10 @@ select
     omitted.name,
     omitted.reason,
     omitted.data,
-    coalesce(sum(omitted.referring), 0)::bigint as referring
+    coalesce(sum(omitted.referring), 0)::bigint as referring,
+    coalesce(sum(omitted.stayed), 0)::bigint as stayed
 from ops.omitted
 semi join latest
     on omitted.window_id = latest.window_id
 group by all
-having omitted.reason = 'refused' or sum(omitted.referring) >= 5
+having omitted.reason = 'refused' or sum(omitted.referring) >= 5 or sum(omitted.stayed) > 0

@@ -9,4 +9,4 @@ select
 from placed
 inner join chains
     on placed.key = chains.key and placed.place = chains.places[$step]
-where chains.labels = $chain::integer[]
+where chains.labels = $chain::varchar[]

@@ -1,11 +1,11 @@
 -- grain: one row per object of the batch: its best version in the batch, and what becomes of the stored rows
 -- keys: root, key
--- source: the Parquet files of every root in the batch, the stored tables, ops.loads and ops.omitted
+-- source: the Parquet files of every root in the batch, the stored tables, ops.loads, and the windows that omit data
 -- notes: the names in braces are queries for the occurrences in the files (occurrences.sql) and for the stored versions
 --     of these objects (stored.sql); window and page identify a version. Versions read before the latest audit or
 --     backfill of the object are void; among the rest the greatest (version, _extracted_at) wins. verdict is
---     'follows' if every occurrence was read after all that is stored and ranks after it, 'changes nothing' if none of
---     them can take effect. Otherwise it says why the object starts over from all merged windows
+--     'follows' if every occurrence was read after all that is stored and ranks after it, and all omit the same data;
+--     'changes nothing' if none of them can take effect. Otherwise it says why the object starts over from all merged windows
 create or replace temp table contest as
 with occurrences as (
     {occurrences}
@@ -22,10 +22,9 @@ incoming as (
 
 omitting as (
     select
-        window_id,
-        string_agg(name, ' ' order by name) as omitted
-    from ops.omitted
-    group by window_id
+        unnest($omitting_roots::varchar[]) as root,
+        unnest($omitting_windows::varchar[]) as window_id,
+        unnest($omitted::varchar[]) as omitted
 ),
 
 stored as (
@@ -39,7 +38,7 @@ stored as (
     left join ops.loads
         on existing._window_id = loads.window_id
     left join omitting
-        on existing._window_id = omitting.window_id
+        on existing.root = omitting.root and existing._window_id = omitting.window_id
 ),
 
 compared as (
@@ -51,12 +50,13 @@ compared as (
         incoming._extracted_at < stored.last_seen_at or (incoming.looked and incoming._extracted_at = stored.last_seen_at) as is_late,
         (incoming.version, incoming._extracted_at, incoming.looked, incoming._window_id, incoming._page)
         > (stored.version, stored._extracted_at, stored.looked, stored._window_id, stored._page) as is_newer,
-        incoming.looked and stored._extracted_at < incoming._extracted_at as voids
+        incoming.looked and stored._extracted_at < incoming._extracted_at as voids,
+        coalesce(omitting.omitted, '') as omitted
     from incoming
     left join stored
         on incoming.root = stored.root and incoming.key = stored.key
     left join omitting
-        on incoming._window_id = omitting.window_id
+        on incoming.root = omitting.root and incoming._window_id = omitting.window_id
 )
 
 select
@@ -65,6 +65,7 @@ select
     _window_id,
     _page,
     case
+        when min(omitted) over of_object <> max(omitted) over of_object then 'omit different data'
         when is_new or bool_and(is_newer and not is_late) over of_object then 'follows'
         when not bool_or(is_newer or voids or counts_anyway) over of_object then 'changes nothing'
         when bool_or(voids and not is_newer) over of_object then 'moved back'

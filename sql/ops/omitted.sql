@@ -8,5 +8,6 @@ create table ops.omitted (
     reason varchar not null, -- refused (by the service), or not sent (although requested).
     data varchar not null, -- What the window does not update, such as the rows of brands.
     said varchar, -- Error message with which the service refused it; null for other reasons.
-    referring bigint -- Number of rows of the window that refer to objects that were not sent; null if there are none.
+    referring bigint, -- Number of rows of the window that refer to objects that were not sent; null if there are none.
+    stayed bigint -- Number of rows that stayed from earlier windows because no object of the window has this list; null if there are none.
 )

@@ -82,7 +82,10 @@ _PACKING_SOLUTION = Kind(
     "shipment_packing_solution",
     "packing_solutions",
     has_all=False,
-    parts={"containers": ("packing_solution_containers", "packing_solution_container_items")},
+    parts={
+        "containers": ("packing_solution_containers", "packing_solution_container_items"),
+        "containers.items": ("packing_solution_container_items",),
+    },
 )
 _GALLERY = Kind("gallery", "galleries", parts={"items": ("gallery_items",)}, shared=True)
 _GALLERY_ITEM = Kind("gallery_item", "gallery_items")
@@ -237,7 +240,30 @@ class Selection(Struct, frozen=True):
         return replace(self, omitted={**self.omitted, **dict.fromkeys(names, said)})
 
 
+class ObjectList(Struct, frozen=True):
+    """A list of objects inside an object: the name of field selection that brings it, and its ``tables``.
+
+    The elements of some lists have no parameter of their own; the name is then made in the same way.
+    """
+
+    name: str
+    tables: tuple[str, ...]
+
+
+@cache
+def object_lists() -> Mapping[str, ObjectList]:
+    """Return the lists by the kind of their owner and their key: ``Order.items``."""
+    found: dict[str, ObjectList] = {}
+    for path, kind in sorted(_KINDS.items()):
+        owner = "".join(map(str.capitalize, kind.type.split("_")))
+        for key, tables in kind.parts.items():
+            found.setdefault(f"{owner}.{key}", ObjectList(PREFIX + f"{path}.{key}".lstrip("."), tables))
+    return found
+
+
 def data_of(name: str) -> str:
-    """Describe the data that the parameter with this name brings."""
-    kind = _KINDS[name.partition(":")[2]]
-    return f"the {'rows' if kind.shared else 'data'} of {kind.table}"
+    """Describe the data that the parameter or list with this name brings."""
+    kind = _KINDS.get(name.partition(":")[2])
+    if kind is not None:
+        return f"the {'rows' if kind.shared else 'data'} of {kind.table}"
+    return next(f"the data of {listed.tables[0]}" for listed in object_lists().values() if listed.name == name)

@@ -169,6 +169,57 @@ def test_what_the_service_does_not_send_stays_as_it_is(bench, sandbox):
     assert shown(bench) == after
 
 
+def without_lists(page):
+    """The page that a service sends for a token that may read neither packages nor the items of an order."""
+    for shipment in page["collection"]:
+        shipment.pop("packages", None)
+    for order in page.get("included", {}).get("Order", ()):
+        order.pop("items", None)
+    page.get("included", {}).pop("ShipmentPackage", None)
+    return page
+
+
+def test_a_list_whose_key_no_object_has_stays_as_it_is(bench, sandbox):
+    first_synced(bench, sandbox)
+    before = shown(bench)
+    sandbox.sandbox.rewrite = without_lists
+    changes(sandbox, orders=20, packages=0)
+    read, refreshed = synced(bench)
+    assert ending(bench.settings, read, refreshed) == 3
+    after = shown(bench)
+    for slug in ("packages", "package_items", "package_packaging", "package_collected_data", "order_items"):
+        assert before[slug]
+        assert [key for key in before[slug] if key not in after[slug]] == [], slug
+    needs = "\n".join(bench.needs)
+    for name in ("fields:packages", "fields:order.items"):
+        assert f"{name} was requested, but no object of the latest load has this list" in needs
+    assert "fields:order.status_history" not in needs, "an empty list was sent"
+    assert rebuild(bench.run).published
+    assert shown(bench) == after
+    sandbox.sandbox.rewrite = None
+    bench.backfill(NOW - timedelta(days=400), NOW + timedelta(hours=2))
+    [again] = load(bench).windows
+    lists = "select name from ops.omitted where window_id = $1 and stayed is not null"
+    assert queried(bench.layout.published, lists, again) == []
+    assert_equal_but_for(bench, sandbox, OmittedData({}, frozenset()))
+
+
+def test_an_empty_list_was_sent(bench, sandbox):
+    def emptied(page):
+        for shipment in page["collection"]:
+            shipment["packages"] = []
+        return page
+
+    first_synced(bench, sandbox)
+    sandbox.sandbox.rewrite = emptied
+    changes(sandbox, orders=0, packages=0)
+    synced(bench)
+    left = "select count(*) from packages join shipments on shipment_id = shipments.id where shipments._window_id = $1"
+    window = bench.store.windows("loaded")[-1].id
+    assert queried(bench.layout.published, left, window) == [(0,)]
+    assert queried(bench.layout.published, "select count(*) from shipments where _window_id = $1", window) > [(30,)]
+
+
 def test_the_time_that_ranks_a_version_is_never_that_of_another():
     columns = omitted_data(("fields:order",)).columns_of("orders")
     assert ("status" in columns, "updated_at" in columns) == (True, False)

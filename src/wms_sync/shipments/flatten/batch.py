@@ -23,7 +23,7 @@ from wms_sync.layout import parquet_name, spill
 from wms_sync.shipments.flatten.gate import Gate, Seen
 from wms_sync.shipments.flatten.page import Drift, Misfit, PageUnreadableError, RawPage, RecordsLostError
 from wms_sync.shipments.flatten.repair import Repaired, repair
-from wms_sync.shipments.flatten.shape import SHARED, create_types, shape_of
+from wms_sync.shipments.flatten.shape import SHARED, Sent, create_types, either, shape_of
 from wms_sync.shipments.flatten.write import (
     CONTENT_ERRORS,
     Batch,
@@ -37,11 +37,15 @@ from wms_sync.storage.durable import make_private
 
 
 class Findings(Struct, frozen=True):
-    """The numbers of quarantine rows, of drift rows, and, by page, of shipments that were quarantined whole."""
+    """The numbers of quarantine rows, of drift rows, and, by page, of shipments that were quarantined whole.
+
+    ``sent`` tells which lists the objects have.
+    """
 
     quarantined: int = 0
     drift: int = 0
     removed: Mapping[int, int] = field(default_factory=dict)
+    sent: Sent = field(default_factory=dict)
 
     @property
     def filled(self) -> set[str]:
@@ -53,6 +57,7 @@ class Findings(Struct, frozen=True):
             self.quarantined + other.quarantined,
             self.drift + other.drift,
             {**self.removed, **other.removed},
+            either(self.sent, other.sent),
         )
 
 
@@ -92,7 +97,7 @@ class PageReader:
             self._batch.add(page.number, examined.objects)
             for kind, shared in examined.shared.items():
                 self._seen[kind] |= shared
-            return Findings()
+            return Findings(sent=examined.sent)
         repaired = repair(content, self._shape)
         if repaired.objects is None:
             misfits, removed = self._all_records(page, repaired)
@@ -101,7 +106,7 @@ class PageReader:
             self._batch.add(page.number, repaired.objects)
         self._quarantine(page, window_id, misfits)
         self._list_drift(page, window_id, repaired.drift)
-        return Findings(len(misfits), len(repaired.drift), {page.number: removed})
+        return Findings(len(misfits), len(repaired.drift), {page.number: removed}, repaired.sent)
 
     def _all_records(self, page: RawPage, repaired: Repaired) -> tuple[list[Misfit], int]:
         """Return the misfits of an unreadable page that was requested twice, and the number of its records.
@@ -155,11 +160,12 @@ def _provenance(page: RawPage, window_id: str) -> dict[str, str | int]:
 class Flattened(Struct, frozen=True):
     """The result of one batch, by ``Table.slug``. A table without rows has no file.
 
-    ``records_removed`` counts the shipments that were quarantined whole.
+    ``records_removed`` counts the shipments that were quarantined whole, ``sent`` tells which lists the objects have.
     """
 
     rows: dict[str, int]
     files: dict[str, Path]
+    sent: Sent
     quarantined: int
     records_removed: int
     drift: int
@@ -217,7 +223,7 @@ class Flattener:
             drop_kept_stages(self._connection)
         self._reconcile(batch, files.get("shipments"), found.removed)
         removed = sum(found.removed.values())
-        return Flattened(rows, files, found.quarantined, removed, found.drift, time.monotonic() - started)
+        return Flattened(rows, files, found.sent, found.quarantined, removed, found.drift, time.monotonic() - started)
 
     def _flatten(self, batch: Batch) -> tuple[Findings, dict[str, int], dict[str, Path]]:
         """Read the pages. If DuckDB cannot read a page that passed the gate, repair every page of the batch."""

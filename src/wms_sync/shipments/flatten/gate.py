@@ -22,7 +22,7 @@ from operator import attrgetter
 from typing import Annotated, Any
 
 import msgspec
-from msgspec import Meta, Raw, Struct, field
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
 from wms_sync.json_values import INT64
 from wms_sync.shipments.flatten.shape import (
@@ -34,9 +34,12 @@ from wms_sync.shipments.flatten.shape import (
     Node,
     ObjectNode,
     Route,
+    Sent,
     Shape,
     ValueNode,
     at_end,
+    lists_in,
+    note_lists,
     routes,
 )
 from wms_sync.shipments.flatten.values import DECIMAL_LIMIT, EXACT_FLOAT, is_exact_decimal, may_be_stub
@@ -75,7 +78,7 @@ def struct_of(thing: ObjectNode, other: Mapping[str, Any] | None = None) -> Any:
     fields: list[Any] = [
         (name, _VALUES["BIGINT"])
         if thing.keyed and name == "id"
-        else (name, *_optional(given[name] if name in given else _type_of(node)))
+        else (name, *_optional(given[name] if name in given else _type_of(node), node))
         for name, node in thing.fields.items()
     ]
     # in the order of sql/types: msgspec finds keys fastest in the order in which they arrive
@@ -92,8 +95,10 @@ def loses_nothing(value: object, duckdb_type: str) -> bool:
     return not isinstance(value, float) or is_exact_decimal(value)
 
 
-def _optional(found: Any) -> tuple[Any, Any]:  # noqa: ANN401 - a type expression
-    """Return the type of an optional field that may be null, and its default."""
+def _optional(found: Any, node: Node) -> tuple[Any, Any]:  # noqa: ANN401 - a type expression
+    """Return the type of an optional field that may be null, and its default, which for a list differs from null."""
+    if isinstance(node, ListNode):
+        return found | None | UnsetType, UNSET
     return (Raw, Raw()) if found is Raw else (found | None, None)
 
 
@@ -164,12 +169,13 @@ class Examined(Struct, frozen=True):
     """The result of the gate; ``fits`` is true if DuckDB can read the page unchanged.
 
     ``objects`` are the page's objects that were not ``seen`` before; ``shared`` are those of them that later pages may
-    repeat. The bytes of an object never contain a line break.
+    repeat. The bytes of an object never contain a line break. ``sent`` tells which lists these objects have.
     """
 
     fits: bool
     objects: ObjectBytes = field(default_factory=dict)
     shared: Seen = field(default_factory=dict)
+    sent: Sent = field(default_factory=dict)
 
 
 class Gate:
@@ -191,6 +197,7 @@ class Gate:
             ]
             for kind, node in self._kinds.items()
         }
+        self._lists = {kind: [*lists_in(node)] for kind, node in self._kinds.items()}
         self._split = _splitter(shape)
 
     def examine(self, content: bytes, seen: Seen | None = None) -> Examined:
@@ -208,28 +215,32 @@ class Gate:
         ids: dict[str, Sequence[Any]] = {}
         unseen: dict[str, Sequence[Any]] = {}
         shared: Seen = {}
+        sent: Sent = {}
         for kind, objects in _lists_of(page, self._kinds):
             if kind not in seen:
-                ids[kind], unseen[kind] = self._ids(kind, objects), objects
+                ids[kind], unseen[kind] = self._ids(kind, objects, sent), objects
             else:
-                ids[kind], shared[kind] = self._ids_of_shared(kind, [*map(bytes, objects)], seen[kind])
+                ids[kind], shared[kind] = self._ids_of_shared(kind, [*map(bytes, objects)], seen[kind], sent)
                 unseen[kind] = tuple(shared[kind])
         if page.collection is None or kinds_repeat(ids):
             return Examined(fits=False)
         if b"\n" in content:  # only between values: inside a string it is escaped
             unseen = {kind: [bytes(raw).replace(b"\n", b" ") for raw in some] for kind, some in unseen.items()}
-        return Examined(True, unseen, shared)
+        return Examined(True, unseen, shared, sent)
 
     def _ids_of_shared(
-        self, kind: str, objects: Sequence[bytes], seen: Mapping[bytes, Any]
+        self, kind: str, objects: Sequence[bytes], seen: Mapping[bytes, Any], sent: Sent
     ) -> tuple[list[Any], dict[bytes, Any]]:
         """Return the ids of all objects, and the ids of the unseen objects by their bytes."""
         unseen = [content for content in objects if content not in seen]
-        new = dict(zip(unseen, self._ids(kind, unseen), strict=True))
+        new = dict(zip(unseen, self._ids(kind, unseen, sent), strict=True))
         return [new[content] if content in new else seen[content] for content in objects], new
 
-    def _ids(self, kind: str, objects: Sequence[Any]) -> list[Any]:
-        """Return the ids of objects. Raise ``ValueError`` or an error of msgspec if an object does not fit."""
+    def _ids(self, kind: str, objects: Sequence[Any], sent: Sent) -> list[Any]:
+        """Return the ids of objects, and note their lists in ``sent``.
+
+        Raise ``ValueError`` or an error of msgspec if an object does not fit.
+        """
         ids: list[Any] = []
         for start in range(0, len(objects), AT_ONCE):
             decoded = self._decoders[kind].decode(b"[" + b",".join(objects[start : start + AT_ONCE]) + b"]")
@@ -240,6 +251,7 @@ class Gate:
                 raise ValueError("a list contains an object twice")
             if kind == COLLECTION and any(map(may_be_stub, decoded)):
                 raise ValueError("a record may be a stub")
+            note_lists(sent, decoded, self._lists[kind])
             ids += map(id_of, decoded)
         return ids
 

@@ -18,9 +18,10 @@ from __future__ import annotations
 import json
 import math
 import re
+from operator import methodcaller
 from typing import Any, NamedTuple
 
-from msgspec import Struct, field
+from msgspec import UNSET, Struct, field
 
 from wms_sync.json_values import DEPTH, cut_to_depth, loosely, whole
 from wms_sync.privacy.scrub import as_list
@@ -44,15 +45,18 @@ from wms_sync.shipments.flatten.shape import (
     ListNode,
     Node,
     ObjectNode,
+    Sent,
     Shape,
     ValueNode,
+    lists_in,
+    note_lists,
 )
 from wms_sync.shipments.flatten.values import Cast, Unfit, converted, means_null, why_stub
 from wms_sync.shipments.flatten.write import ObjectBytes
 
 
 class Repaired(Struct, frozen=True):
-    """A repaired page; ``objects`` is None if the page is unreadable.
+    """A repaired page; ``objects`` is None if the page is unreadable, ``sent`` tells which lists they have.
 
     ``removed`` is the number of removed records; each is also listed in ``misfits``.
     """
@@ -61,6 +65,7 @@ class Repaired(Struct, frozen=True):
     drift: list[Drift]
     removed: int
     objects: ObjectBytes | None
+    sent: Sent
 
 
 def repair(content: bytes, shape: Shape) -> Repaired:
@@ -68,15 +73,18 @@ def repair(content: bytes, shape: Shape) -> Repaired:
     parsed = Parsed().read(content)
     walk = _Walk(parsed.odd, parsed.misfits)
     repaired = walk.page(parsed.document, shape) if parsed.document is not None or not parsed.misfits else None
-    objects = None if repaired is None else _objects(repaired, shape)
-    return Repaired(walk.misfits, list(walk.drift.values()), walk.removed, objects)
+    things = {} if repaired is None else {COLLECTION: repaired[COLLECTION], **(repaired.get(INCLUDED) or {})}
+    sent: Sent = {}
+    for kind, node in shape.kinds.items():
+        note_lists(sent, things.get(kind) or (), lists_in(node), lambda name: methodcaller("get", name, UNSET))
+    objects = None if repaired is None else _as_json(things, shape)
+    return Repaired(walk.misfits, list(walk.drift.values()), walk.removed, objects, sent)
 
 
-def _objects(page: dict[str, Any], shape: Shape) -> ObjectBytes:
+def _as_json(things: dict[str, Any], shape: Shape) -> ObjectBytes:
     """Return the objects of a repaired page as JSON, by kind."""
-    lists = {COLLECTION: page[COLLECTION], **(page.get(INCLUDED) or {})}
     encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
-    return {kind: [encoder.encode(thing).encode() for thing in lists.get(kind) or ()] for kind in shape.kinds}
+    return {kind: [encoder.encode(thing).encode() for thing in things.get(kind) or ()] for kind in shape.kinds}
 
 
 class _Owner(NamedTuple):

@@ -7,7 +7,7 @@ object node has the name of its kind (``Order``) if it has a kind, and states wh
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain
 from operator import attrgetter
@@ -15,7 +15,7 @@ from typing import Any, cast
 
 import duckdb
 from duckdb.sqltypes import DuckDBPyType
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from wms_sync import sql_files
 from wms_sync.catalogue import quote
@@ -84,6 +84,8 @@ class ObjectNode(Struct, frozen=True):
 
 
 Node = ValueNode | ListNode | ObjectNode
+Sent = dict[str, bool]
+"""Whether any object has the key of a list, by the name of the list; without lists that no object could have."""
 Route = tuple[tuple[str, bool], ...]
 """The fields to follow from an object; each is given with a flag: whether it is a list."""
 
@@ -113,14 +115,44 @@ def routes(node: Node, before: Route = ()) -> Iterator[tuple[Route, Node]]:
         yield from routes(inner, route)
 
 
-def at_end(objects: Sequence[Any], route: Route) -> Iterable[Any]:
-    """Return the value of the field at the end of the route in each object that has the field; it may be None."""
+def at_end(objects: Sequence[Any], route: Route, getter: Callable[[str], Any] = attrgetter) -> Iterable[Any]:
+    """Return the value of the field at the end of the route in each object that has the field; it may be None.
+
+    ``getter`` makes the function that returns a field of an object.
+    """
     holders: Iterable[Any] = objects
     for name, is_list in route[:-1]:
-        holders = filter(None, map(attrgetter(name), holders))
+        holders = filter(None, map(getter(name), holders))
         if is_list:
             holders = chain.from_iterable(holders)
-    return map(attrgetter(route[-1][0]), holders)
+    return map(getter(route[-1][0]), holders)
+
+
+def lists_in(node: Node, before: Route = ()) -> Iterator[tuple[Route, str]]:
+    """Yield the route to each list of objects inside an object, and the list's name, such as ``Order.items``."""
+    if not isinstance(node, ObjectNode):
+        return
+    for name, child in node.fields.items():
+        is_list = isinstance(child, ListNode)
+        inner = child.element if isinstance(child, ListNode) else child
+        route = (*before, (name, is_list))
+        if is_list and isinstance(inner, ObjectNode):
+            yield route, f"{node.name}.{name}"
+        yield from lists_in(inner, route)
+
+
+def note_lists(
+    sent: Sent, objects: Sequence[Any], lists: Iterable[tuple[Route, str]], getter: Callable[[str], Any] = attrgetter
+) -> None:
+    """Note in ``sent``, for each list that the objects may have, whether any has its key (its value is not UNSET)."""
+    for route, name in lists:
+        if not sent.get(name) and (values := list(at_end(objects, route, getter))):
+            sent[name] = any(value is not UNSET for value in values)
+
+
+def either(one: Sent, other: Sent) -> Sent:
+    """Return which lists the objects of both have."""
+    return {name: one.get(name, False) or other.get(name, False) for name in (*one, *other)}
 
 
 def create_types(connection: duckdb.DuckDBPyConnection) -> None:

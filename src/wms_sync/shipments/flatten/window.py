@@ -35,6 +35,7 @@ from wms_sync.layout import (
 )
 from wms_sync.shipments.flatten.batch import Flattened, Flattener
 from wms_sync.shipments.flatten.page import PageDamagedError, PageUnreadableError, RawPage, RecordDamagedError
+from wms_sync.shipments.flatten.shape import Sent, either
 from wms_sync.shipments.read.raw import content_differs, damage, key_of, size_differs
 from wms_sync.state.store import LandedPage, StateStore, Window
 from wms_sync.state.turns import Turn
@@ -47,11 +48,13 @@ _UNREADABLE = "unreadable"
 class FlattenedWindow(Struct, frozen=True):
     """The number of rows and the files of a window, by table; ``parts`` are the file names below ``parquet/<table>/``.
 
-    ``records_removed`` counts the shipments that were quarantined whole.
+    ``records_removed`` counts the shipments that were quarantined whole. ``not_sent`` names the lists whose key no
+    object of the window has, such as ``Order.items``; a list that no object could have is not named.
     """
 
     rows: dict[str, int]
     parts: dict[str, list[str]]
+    not_sent: list[str]
     quarantined: int
     drift: int
     records_removed: int
@@ -127,6 +130,7 @@ def _flatten_all(
     """Flatten the remaining batches, one after the other."""
     rows: dict[str, int] = {}
     parts: dict[str, list[str]] = {}
+    sent: Sent = {}
     quarantined = drift = removed = 0
     part = 1
     while left:
@@ -145,10 +149,12 @@ def _flatten_all(
         made = [parquet_key(table, path.name) for table, path in done.files.items()]
         for table, key in zip(done.files, layout.files.keep(store.turn, made), strict=True):
             parts.setdefault(table, []).append(name_of(key))
+        sent = either(sent, done.sent)
         quarantined += done.quarantined
         drift += done.drift
         removed += done.records_removed
-    return FlattenedWindow(rows, parts, quarantined, drift, removed)
+    not_sent = sorted(name for name, is_sent in sent.items() if not is_sent)
+    return FlattenedWindow(rows, parts, not_sent, quarantined, drift, removed)
 
 
 def _flatten(

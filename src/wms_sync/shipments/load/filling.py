@@ -10,7 +10,8 @@ keys, ``Table.same`` names columns whose values must not contradict each other.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 
 import duckdb
 
@@ -27,7 +28,8 @@ SETS = {"pii_order_addresses": ("order_id", "role")}
 class Filling:
     """Fills omitted values of one root table and its children from copies of rows.
 
-    Used inside the merge's transaction.
+    Used inside the merge's transaction. ``labels`` is what each window omits of these tables, as text, without the
+    windows that omit nothing of them.
     """
 
     def __init__(
@@ -40,22 +42,31 @@ class Filling:
         self._connection = connection
         self._root = root
         self._family = family
-        self._names = {window: names for window, names in omitted.items() if omitted_data(names).touches(family)}
-        self._omitted_now: tuple[str, ...] = ()
+        of_names = {names: omitted_data(names).within(family) for names in {*omitted.values()}}
+        self.labels = {window: label for window, names in omitted.items() if (label := of_names[names].label)}
+        self._data = {"": OmittedData({}, frozenset()), **{data.label: data for data in of_names.values()}}
+        self._omitting: defaultdict[str, list[str]] = defaultdict(list)
 
-    def keep_stored(self, window_id: str) -> None:
-        """Copy the stored rows of objects that follow, if the batch, to which this window belongs, omits data."""
-        self._omitted_now = self._names.get(window_id, ())
-        if self._omitted_now:
-            followers = "select key from contest where root = ? and verdict = 'follows'"
-            self._connection.execute(f"create or replace temp table filled_roots as {followers}", [self._root.name])
+    def keep_stored(self, windows: Collection[str]) -> None:
+        """Copy the stored rows of objects that follow, if their windows of this batch omit data."""
+        self._omitting.clear()
+        for window in self.labels.keys() & set(windows):
+            self._omitting[self.labels[window]].append(window)
+        if self._omitting:
+            self._choose(windows)
             for member in self._family:
                 self._execute("kept_rows", member)
 
     def fill_followers(self) -> None:
-        """Fill what the batch omits from the copies of the stored rows."""
-        if self._omitted_now:
-            self._fill(omitted_data(self._omitted_now))
+        """Fill what the windows of the batch omit from the copies of the stored rows."""
+        for label, windows in self._omitting.items():
+            self._choose(windows)
+            self._fill(self._data[label])
+
+    def _choose(self, windows: Collection[str]) -> None:
+        """Fill the temporary table ``filled_roots`` with the objects that follow from these windows."""
+        statement = sql_files.read("merge/filled_roots.sql")
+        self._connection.execute(statement, {"root": self._root.name, "windows": list(windows)})
 
     def fill_restarted(self, layout: Layout, merged: Mapping[str, FlattenedWindow]) -> None:
         """Fill what the window of an object's winning version omits, for objects that start over.
@@ -63,19 +74,18 @@ class Filling:
         Each part of the data comes from the last version whose window has it. Objects are filled together if their
         windows omit the same data in the same order.
         """
-        kinds = list(dict.fromkeys([(), *self._names.values()]))
-        labels = {window: kinds.index(names) for window, names in self._names.items()}
-        self._execute("chains", self._root, {"windows": list(labels), "labels": list(labels.values())})
+        given = {"windows": list(self.labels), "labels": list(self.labels.values())}
+        self._execute("chains", self._root, given)
         for (chain,) in self._connection.execute("select distinct labels from chains").fetchall():
-            missing = omitted_data(kinds[chain[0]])
+            missing = self._data[chain[0]]
             for step, label in enumerate(chain[1:], start=2):
-                if (part := missing.beyond(omitted_data(kinds[label]))).touches(self._family):
+                if (part := missing.beyond(self._data[label])).label:
                     self._copy_version(chain, step, layout, merged)
                     self._fill(part)
                 missing = missing.beyond(part)
 
     def _copy_version(
-        self, chain: Sequence[int], step: int, layout: Layout, merged: Mapping[str, FlattenedWindow]
+        self, chain: Sequence[str], step: int, layout: Layout, merged: Mapping[str, FlattenedWindow]
     ) -> None:
         """Copy the rows of one version of each object of a chain: the last with the label at this step."""
         self._execute("chosen_versions", self._root, {"chain": chain, "step": step})

@@ -32,15 +32,13 @@ from wms_sync.shipments.flatten.window import (
 )
 from wms_sync.shipments.load.filling import Filling
 from wms_sync.shipments.load.history import Keeper
-from wms_sync.shipments.load.omitted import Omitted
+from wms_sync.shipments.load.omitted import Omitted, record_stayed
 from wms_sync.state.store import Window
 from wms_sync.targets.database import Session
 from wms_sync.targets.errors import CountsDisagreeError
 
 PERSONAL = "pii"
 OPERATIONS = "ops"
-
-
 FOLLOWS, CHANGES_NOTHING = "follows", "changes nothing"
 """Verdicts of ``contest.sql``; any other is the reason why an object starts over."""
 
@@ -66,21 +64,22 @@ class Merger:
         self._connection = session.connection
         self._layout = layout
         self._run_id = run_id
-        self._omitted = omitted
         self._stored = stored = [table for table in tables() if include_addresses or table.schema != PERSONAL]
         self._families = [
             (root, [table for table in stored if table.root == root.name])
             for root in stored
             if root.is_root and root.schema != OPERATIONS
         ]
+        self._fillings = {
+            root.name: Filling(self._connection, root, family, omitted) for root, family in self._families
+        }
         self._keepers = {history.name: Keeper(self._connection, history, omitted) for history in history_tables()}
         self._by_window = [table for table in stored if table.schema == OPERATIONS]
 
     def merge(self, group: WindowGroup) -> dict[str, int]:
         """Merge windows in one transaction, with a receipt each; return the number of rows written by table.
 
-        All windows of a group must omit the same data. Raise ``CountsDisagreeError`` if the counts of rows differ; then
-        no window of the group is merged.
+        Raise ``CountsDisagreeError`` if the counts of rows differ; then no window of the group is merged.
         """
         rows: dict[str, int] = {}
         with self._session.transaction():
@@ -98,6 +97,7 @@ class Merger:
                 rows |= self._merge_family(root, family, group, verdicts.get(root.name))
             for table in self._by_window:
                 rows[table.slug] = self._append(table, group)
+            record_stayed(self._connection, group)
         return rows
 
     def _contest(self, group: WindowGroup) -> dict[str, Counter[str]]:
@@ -110,8 +110,11 @@ class Merger:
             stored = (_about(root, "stored", **self._seen(root)) for root in roots)
             union = "\n    union all\n"
             contest = sql_files.read("merge/contest.sql")
+            omitting = [(root.name, *pair) for root in roots for pair in self._fillings[root.name].labels.items()]
+            columns = [*zip(*omitting, strict=True)] or [(), (), ()]
+            given = dict(zip(("omitting_roots", "omitting_windows", "omitted"), map(list, columns), strict=True))
             self._connection.execute(
-                contest.format(occurrences=union.join(occurrences), stored=union.join(stored)), files
+                contest.format(occurrences=union.join(occurrences), stored=union.join(stored)), files | given
             )
             query = "select root, verdict, count(*) from contest group by all"
             for root_name, verdict, count in self._connection.execute(query).fetchall():
@@ -144,11 +147,11 @@ class Merger:
             merged = self._merged(family)
             self._connection.execute(_about(root, "placed"), {"files": self._files(root, merged.values())})
             winners += _changed(self._connection.execute(sql_files.read("merge/start_over.sql")))
-        filling = Filling(self._connection, root, family, self._omitted)
-        filling.keep_stored(group[0][0].id)
+        filling = self._fillings[root.name]
+        batch = {window.id for window, _ in group}
+        filling.keep_stored(batch)
         if root.name in self._keepers:
             self._keepers[root.name].take_in(new[root.slug], self._files(root, merged.values()))
-        batch = {window.id for window, _ in group}
         query = "select distinct _window_id from winners order by all"
         won = [window for (window,) in self._connection.execute(query).fetchall() if window not in batch]
         rows = {}

@@ -3,7 +3,8 @@
 A window omits data that was not requested because the service refuses it; the read records this with the window. It
 also omits objects that were requested but not sent: a service that ignores field selection, or leaves ``included`` out,
 reports no error. So the references in the rows of a window are compared with the received objects, in the window's own
-Parquet files. A window does not update data that it omits (``filling``, ``history``).
+Parquet files. And it omits a list whose key no object of the window has: a service leaves it out if the token may not
+read it. A window does not update data that it omits (``filling``, ``history``).
 
 Data is named as in ``Selection.omitted``.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from typing import Any
 
 import duckdb
 from msgspec import Struct
@@ -21,7 +23,7 @@ from wms_sync.catalogue import Table, literal, quote, table
 from wms_sync.grammar import count_of
 from wms_sync.layout import Layout
 from wms_sync.privacy.fields import SHIP_TO
-from wms_sync.service.selection import PREFIX, Kind, data_of, parameters
+from wms_sync.service.selection import PREFIX, Kind, ObjectList, data_of, object_lists, parameters
 from wms_sync.shipments.flatten.window import WindowGroup, files_of, rows_in_files
 from wms_sync.targets.database import records, replace_rows, stored_rows
 
@@ -44,9 +46,18 @@ class OmittedData(Struct, frozen=True):
     columns: Mapping[str, frozenset[str]]
     sets: frozenset[str]
 
-    def touches(self, family: Iterable[Table]) -> bool:
-        """Return whether data of any of these tables is omitted."""
-        return any(member.slug in self.columns or member.slug in self.sets for member in family)
+    @property
+    def label(self) -> str:
+        """Return the omitted data as text; empty if nothing is omitted."""
+        return " ".join(
+            [*sorted(self.sets), *sorted(f"{slug}.{name}" for slug in self.columns for name in self.columns[slug])]
+        )
+
+    def within(self, family: Iterable[Table]) -> OmittedData:
+        """Return the part of the omitted data that belongs to these tables."""
+        slugs = {member.slug for member in family}
+        columns = {slug: names for slug, names in self.columns.items() if slug in slugs and names}
+        return OmittedData(columns, self.sets & slugs)
 
     def beyond(self, other: OmittedData) -> OmittedData:
         """Return the part of the omitted data that ``other`` does not omit."""
@@ -79,6 +90,7 @@ def omitted_data(names: tuple[str, ...]) -> OmittedData:
                     sets.add(slug)
         for name in OF_ADDRESSES.keys() & set(names):
             columns["orders"] = columns.get("orders", frozenset()) | OF_ADDRESSES[name]
+        sets.update(slug for listed in object_lists().values() if listed.name in names for slug in listed.tables)
     return OmittedData(columns, frozenset(sets))
 
 
@@ -102,6 +114,7 @@ class OmittedName(Struct, frozen=True):
     data: str
     said: str | None = None
     referring: int | None = None
+    stayed: int | None = None
 
 
 class _Objects(Struct, frozen=True):
@@ -143,7 +156,7 @@ def record_omitted(connection: duckdb.DuckDBPyConnection, layout: Layout, group:
         for window, _ in group
         for name, said in window.omitted.items()
     }
-    for row in _not_sent(connection, layout, group):
+    for row in (*_not_sent(connection, layout, group), *_lists_not_sent(group)):
         found.setdefault((row.window_id, row.name), row)
     windows = {window.id for window, _ in group}
     stored = [row for row in stored_rows(connection, "omitted") if row[0] in windows]
@@ -185,6 +198,28 @@ def _not_sent(connection: duckdb.DuckDBPyConnection, layout: Layout, group: Wind
             yield OmittedName(window, parameter.name, NOT_SENT, data_of(parameter.name))
 
 
+def _lists_not_sent(group: WindowGroup) -> Iterator[OmittedName]:
+    """Yield the lists whose key no object of a window has. A service that leaves out empty lists looks the same."""
+    for window, flattened in group:
+        for listed in (object_lists()[name] for name in flattened.not_sent if name in object_lists()):
+            yield OmittedName(window.id, listed.name, NOT_SENT, data_of(listed.name))
+
+
+def record_stayed(connection: duckdb.DuckDBPyConnection, group: WindowGroup) -> None:
+    """Record how many rows of each list that a window has not are older than the window's own rows: they stayed."""
+    lacking: dict[ObjectList, list[str]] = {}
+    for window, flattened in group:
+        for listed in (object_lists()[name] for name in flattened.not_sent if name in object_lists()):
+            lacking.setdefault(listed, []).append(window.id)
+    for listed, windows in lacking.items():
+        of = table(listed.tables[0])
+        root = table(of.root)
+        statement = sql_files.read("merge/stayed.sql").format(
+            table=of.qualified, root=root.qualified, root_key=quote(of.root_key), key=quote(root.root_key)
+        )
+        connection.execute(statement, {"name": listed.name, "windows": windows})
+
+
 def _referring(number: int, objects: _Objects) -> str:
     """Return the query for the objects that rows refer to; for parts, the row itself proves whether they came."""
     came = f"{quote(objects.proof)} is not null" if objects.are_parts else "false"
@@ -205,10 +240,19 @@ def _came(number: int, objects: _Objects) -> str:
 
 def not_sent_lately(connection: duckdb.DuckDBPyConnection) -> Mapping[str, str]:
     """Return a sentence for each name that the latest load's windows requested and whose objects were not sent."""
-    return {
-        row["name"]: f"{row['name']} was requested, but the service sent none of its objects, to which "
+    rows = records(connection.execute(sql_files.read(f"checks/{CHECK}.sql")))
+    return {row["name"]: _sentence(row) for row in rows if row["reason"] == NOT_SENT}
+
+
+def _sentence(row: Mapping[str, Any]) -> str:
+    name = row["name"]
+    if row["stayed"]:
+        return (
+            f"{name} was requested, but no object of the latest load has this list: "
+            f"{count_of(row['stayed'], 'row')} of earlier loads stayed. Check the rights of the token."
+        )
+    return (
+        f"{name} was requested, but the service sent none of its objects, to which "
         f"{count_of(row['referring'], 'row of the latest load refers', 'rows of the latest load refer')}. Check "
         "whether the service ignores field selection or leaves out `included`."
-        for row in records(connection.execute(sql_files.read(f"checks/{CHECK}.sql")))
-        if row["reason"] == NOT_SENT
-    }
+    )

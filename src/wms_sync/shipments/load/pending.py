@@ -74,15 +74,13 @@ class PendingWindows:
         return _batches(pending)
 
     def _merge_batch(self, session: Session, batch: Sequence[Window], audits: Audits) -> None:
-        """Record the omitted data of a batch. Merge adjacent windows together if they omit the same data."""
+        """Record the omitted data of a batch, and merge it."""
         files = self._layout.files
         windows = [(window, flattened_window(self._layout, window.id)) for window in batch]
         files.local([key for _, flattened in windows for table in flattened.parts for key in flattened.keys(table)])
         with session.transaction():
             record_omitted(session.connection, self._layout, windows)
-        omitted = omitted_by_window(session.connection)
-        for _, group in itertools.groupby(windows, lambda pair: omitted.get(pair[0].id)):
-            self._merge(session, list(group), omitted, audits)
+        self._merge(session, windows, omitted_by_window(session.connection), audits)
         files.release(PARQUET)
         logger.info(
             "merged %(merged)d of %(all)s", {"merged": len(self.merged), "all": count_of(self._total, "window")}
