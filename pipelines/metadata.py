@@ -83,7 +83,8 @@ def of_table(slug: str, report: RefreshReport, page: Path | None) -> Metadata:
     rows = {**report.rows, **report.ops_rows}
     counts = {"dagster/row_count": rows[slug]} if slug in rows else {}
     shown = {"report": dg.MetadataValue.path(page.absolute())} if page is not None else {}
-    return {**counts, "rows_merged": report.merged.get(slug, 0), **shown, **of_refresh(report)}
+    merged = {"rows_merged": report.merged.get(slug, 0), **(report.merging(slug) if slug in report.verdicts else {})}
+    return {**counts, **merged, **shown, **of_refresh(report)}
 
 
 def of_refresh(report: RefreshReport) -> Metadata:

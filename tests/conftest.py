@@ -29,6 +29,7 @@ from typing import Any
 
 import duckdb
 import httpx
+import hypothesis
 import pytest
 
 from tests import beginnings
@@ -72,6 +73,8 @@ process and no Dagster instance. A test that starts a process by itself has the 
 IMPATIENT = RetryPolicy(attempts=4, total_seconds=5, first_wait=0.01, longest_wait=0.05)
 
 
+hypothesis.settings.register_profile("no test asserts a time", deadline=None)
+hypothesis.settings.load_profile("no test asserts a time")
 logging.getLogger("wms_sync").setLevel(logging.INFO)
 
 

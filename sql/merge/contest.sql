@@ -71,7 +71,8 @@ select
         when bool_or(voids and not is_newer) over of_object then 'moved back'
         when bool_or(is_late) over of_object then 'read late'
         else 'older'
-    end as verdict
+    end as verdict,
+    verdict not in ('follows', 'changes nothing') as starts_over
 from compared
 window of_object as (partition by root, key)
 qualify row_number() over (

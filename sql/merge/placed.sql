@@ -13,7 +13,7 @@ with seen as (
         _extracted_at,
         true as has_file
     from read_parquet($files, union_by_name = true)
-    where {key} in (select contest.key from contest where contest.root = {name} and contest.verdict not in ('follows', 'changes nothing'))
+    where {key} in (select contest.key from contest where contest.root = {name} and contest.starts_over)
     union all
     select
         {key},
@@ -23,7 +23,7 @@ with seen as (
         _extracted_at,
         false
     from {table}
-    where {key} in (select contest.key from contest where contest.root = {name} and contest.verdict not in ('follows', 'changes nothing'))
+    where {key} in (select contest.key from contest where contest.root = {name} and contest.starts_over)
 ),
 
 versions as (

@@ -17,7 +17,7 @@ from {history}
 left join ops.loads
     on _window_id = loads.window_id
 where
-    id in (select contest.key from contest where contest.root = {name} and contest.verdict not in ('follows', 'changes nothing'))
+    id in (select contest.key from contest where contest.root = {name} and contest.starts_over)
     and not exists (
         select 1
         from observed

@@ -54,7 +54,7 @@ SINGULAR = {
     "files_deleted": "file deleted",
 }
 """The singular of counts of things. Other names, such as ``rejected``, have only one form."""
-DETAILS = frozenset({"pages", "windows", "bytes", "requests", "merged_windows", "published_bytes"})
+DETAILS = frozenset({"pages", "windows", "bytes", "requests", "followed", "merged_windows", "published_bytes"})
 """Counts that the summary leaves out; the run's metadata has them."""
 
 

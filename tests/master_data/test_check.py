@@ -360,7 +360,7 @@ UGLY = st.one_of(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.data())
 def test_each_row_is_a_record_or_an_violation(tmp_path_factory, data):
     kind = data.draw(st.sampled_from(KINDS))

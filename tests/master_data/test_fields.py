@@ -292,7 +292,7 @@ def test_what_is_sent_with_a_doubt(kind, says, doubted, sure):
     assert [cell for cell in (*doubted, *sure) if kind.parse(cell) not in (cell, True, cell.split(" | "))] == []
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**9), max_value=10**9, places=5))
 def test_a_number_keeps_the_value_that_was_written(number):
     assert Decimal(json.dumps(fields.exact_number(f"{number:f}"))) == number

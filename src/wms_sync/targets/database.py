@@ -101,6 +101,12 @@ def records(result: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
     return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
 
+def number_in(result: duckdb.DuckDBPyConnection) -> int:
+    """Return the only number of a result: a count, or the number of rows that a statement changed."""
+    row = result.fetchone()
+    return int(row[0]) if row else 0
+
+
 def stored_rows(connection: duckdb.DuckDBPyConnection, name: str) -> list[tuple[object, ...]]:
     """Return the rows of the ``ops`` table ``name``, with the columns in the order of its definition."""
     of = table(f"ops_{name}")

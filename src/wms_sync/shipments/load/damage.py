@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import duckdb
@@ -39,7 +39,7 @@ def mend_manifests(layout: Layout, store: StateStore) -> None:
             logger.warning("the damaged manifest of window %(window)s has been rewritten", {"window": window.id})
 
 
-_AGAIN = "%(file)s was damaged (%(reason)s) and has been deleted: its window will be flattened again, or read again"
+_AGAIN = "%(file)s was damaged (%(reason)s) and is deleted: its window is flattened again or, without pages, read again"
 
 
 @contextmanager
@@ -57,18 +57,26 @@ def reading_parquet() -> Iterator[None]:
 
 
 def take_away_damaged(layout: Layout, store: StateStore) -> int:
-    """Delete the Parquet files whose content cannot be read; return their number. Raise ``OSError`` if the disk fails.
+    """Delete the Parquet files whose content cannot be read; return their number, and that of the missing files.
 
-    The next load flattens their windows again; if the raw pages were dropped, the next sync reads them again.
+    The next load flattens their windows again; if the raw pages were dropped, the next sync reads them again. Raise
+    ``OSError`` if the disk fails.
     """
-    damaged = 0
+    damaged = dict.fromkeys(_missing(layout), "it is missing")
     with duckdb.connect() as connection:
         for key in (key for table in tables() for key in layout.parquet_files(table.slug)):
-            reason = _damage(connection, layout, key)
-            if reason is not None:
-                _take_away(layout, store, key, reason)
-                damaged += 1
-    return damaged
+            if (reason := _damage(connection, layout, key)) is not None:
+                damaged[key] = reason
+    for key, reason in damaged.items():
+        _take_away(layout, store, key, reason)
+    return len(damaged)
+
+
+def _missing(layout: Layout) -> Iterator[str]:
+    """Yield the Parquet files that the record of a window names, but that are gone."""
+    with suppress(RecordDamagedError):
+        for window in (flattened_window(layout, window_id) for window_id in flattened_windows(layout)):
+            yield from (key for slug in window.parts for key in window.keys(slug) if layout.files.size(key) is None)
 
 
 def take_away_damaged_records(layout: Layout, store: StateStore) -> None:

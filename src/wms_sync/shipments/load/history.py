@@ -15,9 +15,10 @@ from wms_sync import sql_files
 from wms_sync.catalogue import SETTLING, Table, literal, quote, table, tracked
 from wms_sync.shipments.flatten.window import rows_in_files
 from wms_sync.shipments.load.omitted import Omitted, omitted_data
+from wms_sync.targets.database import number_in
 
 FOLLOWING = "verdict = 'follows'"
-STARTING = "verdict not in ('follows', 'changes nothing')"
+STARTING = "starts_over"
 
 
 class Keeper:
@@ -48,18 +49,21 @@ class Keeper:
             )
         }
 
-    def take_in(self, files: Sequence[str], merged: Sequence[str]) -> None:
+    def take_in(self, files: Sequence[str], merged: Sequence[str]) -> int:
         """Add the versions in these Parquet files, and rewrite the history of objects that start over.
 
+        Return the number of versions that stay although no file has them any more.
         ``merged`` are the files of all merged windows; empty if no object starts over. Call this after writing receipts
         and filling ``contest``, before replacing stored rows.
         """
         self._observe("create or replace temp table observed as", FOLLOWING, files)
         self._execute("", "latest_versions")
+        kept = 0
         if merged:
             self._observe("insert into observed by name", STARTING, merged)
-            self._execute("", "unreadable_versions")
+            kept = number_in(self._execute("", "unreadable_versions"))
         self._write(merged)
+        return kept
 
     def _observe(self, before: str, only: str, files: Sequence[str]) -> None:
         """Collect the occurrences of objects in these files."""
@@ -93,10 +97,11 @@ class Keeper:
         return sql_files.read("merge/filled.sql").format(column=name, omitting=f"$omitting_{column}")
 
     def _count(self, temporary: str) -> int:
-        row = self._connection.execute(f"select count(*) from {temporary}").fetchone()
-        return int(row[0]) if row else 0
+        return number_in(self._connection.execute(f"select count(*) from {temporary}"))
 
-    def _execute(self, before: str, name: str, values: Mapping[str, object] | None = None, /, **parts: str) -> None:
+    def _execute(
+        self, before: str, name: str, values: Mapping[str, object] | None = None, /, **parts: str
+    ) -> duckdb.DuckDBPyConnection:
         statement = sql_files.read(f"merge/{name}.sql").format(
             name=literal(self._root.name),
             history=self.history.qualified,
@@ -107,4 +112,4 @@ class Keeper:
             columns=", ".join(map(quote, self._tracked)),
             **parts,
         )
-        self._connection.execute(f"{before} {statement}", values or {})
+        return self._connection.execute(f"{before} {statement}", values or {})

@@ -13,11 +13,9 @@ all merged windows. Both use the same statements; only the files and the objects
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-
-import duckdb
 
 from wms_sync import sql_files
 from wms_sync.catalogue import Table, history_tables, literal, quote, tables
@@ -34,7 +32,7 @@ from wms_sync.shipments.load.filling import Filling
 from wms_sync.shipments.load.history import Keeper
 from wms_sync.shipments.load.omitted import Omitted, record_stayed
 from wms_sync.state.store import Window
-from wms_sync.targets.database import Session
+from wms_sync.targets.database import Session, number_in
 from wms_sync.targets.errors import CountsDisagreeError
 
 PERSONAL = "pii"
@@ -46,8 +44,8 @@ FOLLOWS, CHANGES_NOTHING = "follows", "changes nothing"
 class Merger:
     """Merges windows in one session of a load.
 
-    ``omitted`` is the data that each window omits. ``started_over`` counts the objects that started over, by table and
-    reason.
+    ``omitted`` is the data that each window omits. ``verdicts`` counts the objects by root table and verdict; ``kept``
+    counts the rows and the versions in history that stay although no file has them any more, by table.
     """
 
     def __init__(
@@ -59,7 +57,8 @@ class Merger:
         include_addresses: bool,
         omitted: Omitted,
     ) -> None:
-        self.started_over: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self.verdicts: dict[str, Counter[str]] = {}
+        self.kept: Counter[str] = Counter()
         self._session = session
         self._connection = session.connection
         self._layout = layout
@@ -92,9 +91,9 @@ class Merger:
                     )
                 self._write_receipt(window, flattened)
             self._count_parquet(group)
-            verdicts = self._contest(group)
+            self.verdicts = self._contest(group)
             for root, family in self._families:
-                rows |= self._merge_family(root, family, group, verdicts.get(root.name))
+                rows |= self._merge_family(root, family, group)
             for table in self._by_window:
                 rows[table.slug] = self._append(table, group)
             record_stayed(self._connection, group)
@@ -129,11 +128,10 @@ class Merger:
         last_seen = f"select max(last_seen_at) from {past} as past where past.id = stored.{quote(root.root_key)}"
         return {"last_seen": f"coalesce(({last_seen}), _extracted_at)", "has_history": "true"}
 
-    def _merge_family(
-        self, root: Table, family: Sequence[Table], group: WindowGroup, verdicts: Counter[str] | None
-    ) -> dict[str, int]:
+    def _merge_family(self, root: Table, family: Sequence[Table], group: WindowGroup) -> dict[str, int]:
         """Merge a root table and its children. If an object occurs several times, the newest occurrence counts."""
         new = {table.slug: files_of(group, self._layout, table.slug) for table in family}
+        verdicts = self.verdicts.get(root.name)
         if verdicts is None:
             orphans = [slug for slug in new if new[slug]]
             if orphans:
@@ -142,16 +140,18 @@ class Merger:
         self._connection.execute(_about(root, "winners"))
         winners = verdicts[FOLLOWS]
         merged: Mapping[str, FlattenedWindow] = {}
-        if starting := {verdict: verdicts[verdict] for verdict in verdicts.keys() - {FOLLOWS, CHANGES_NOTHING}}:
-            self.started_over[root.slug] += Counter(starting)
+        if starting := sum(started_over(verdicts).values()):
             merged = self._merged(family)
             self._connection.execute(_about(root, "placed"), {"files": self._files(root, merged.values())})
-            winners += _changed(self._connection.execute(sql_files.read("merge/start_over.sql")))
+            restarted = number_in(self._connection.execute(sql_files.read("merge/start_over.sql")))
+            self.kept[root.title] += starting - restarted
+            winners += restarted
         filling = self._fillings[root.name]
         batch = {window.id for window, _ in group}
         filling.keep_stored(batch)
         if root.name in self._keepers:
-            self._keepers[root.name].take_in(new[root.slug], self._files(root, merged.values()))
+            keeper = self._keepers[root.name]
+            self.kept[keeper.history.title] += keeper.take_in(new[root.slug], self._files(root, merged.values()))
         query = "select distinct _window_id from winners order by all"
         won = [window for (window,) in self._connection.execute(query).fetchall() if window not in batch]
         rows = {}
@@ -187,7 +187,7 @@ class Merger:
         if not files:
             return 0
         statement = f"insert into {table.qualified} by name {chosen_rows(table, 'winners')}"
-        return _changed(self._connection.execute(statement, {"files": files}))
+        return number_in(self._connection.execute(statement, {"files": files}))
 
     def _append(self, table: Table, group: WindowGroup) -> int:
         """Replace the rows of a table about the windows themselves, such as ``ops.quarantine``."""
@@ -196,7 +196,7 @@ class Merger:
         files = files_of(group, self._layout, table.slug)
         if not files:
             return 0
-        return _changed(
+        return number_in(
             self._connection.execute(
                 f"insert into {table.qualified} by name select * from read_parquet(?, union_by_name = true)", [files]
             )
@@ -240,12 +240,12 @@ class Merger:
         self._connection.execute(sql_files.read("merge/receipt.sql"), receipt)
 
 
+def started_over(verdicts: Mapping[str, int]) -> dict[str, int]:
+    """Return how many objects started over, by reason."""
+    return {verdict: count for verdict, count in verdicts.items() if verdict not in {FOLLOWS, CHANGES_NOTHING}}
+
+
 def _about(root: Table, statement: str, **parts: str) -> str:
     return sql_files.read(f"merge/{statement}.sql").format(
         table=root.qualified, name=literal(root.name), key=quote(root.root_key), version=root.version, **parts
     )
-
-
-def _changed(result: duckdb.DuckDBPyConnection) -> int:
-    row = result.fetchone()
-    return int(row[0]) if row else 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import logging
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
@@ -14,7 +15,7 @@ from wms_sync.grammar import count_of
 from wms_sync.layout import PARQUET
 from wms_sync.shipments.flatten.window import FlattenedWindow, WindowGroup, flattened_window
 from wms_sync.shipments.load.audits import compare, is_new_slice, mark_missing, record_shown, write_audits
-from wms_sync.shipments.load.merge import Merger
+from wms_sync.shipments.load.merge import Merger, started_over
 from wms_sync.shipments.load.mirrors import write_latest_load, write_push_ledger, write_timezones
 from wms_sync.shipments.load.omitted import Omitted, omitted_by_window, record_omitted
 from wms_sync.state.audits import Audit, Audits
@@ -32,9 +33,9 @@ class PendingWindows:
     """Merges the windows without a receipt, in batches.
 
     Call ``merge_next`` until ``is_complete``, each time in a new session. Then ``merged`` are the merged windows, and
-    ``rows`` counts their rows by table, except those of the slices in ``compared``. Once the tables are published,
-    ``landed`` are the windows that the state store may record as loaded. With ``most``, only the first windows up to
-    that number of records are merged; ``later`` are the remaining windows.
+    ``rows`` counts their rows by table, except those of the slices in ``compared``; ``verdicts`` and ``kept`` are those
+    of ``Merger``. Once the tables are published, ``landed`` are the windows that the state store may record as loaded.
+    With ``most``, only the first windows up to that number of records are merged; ``later`` are the remaining windows.
     """
 
     def __init__(self, run: Run, most: int | None = None) -> None:
@@ -42,6 +43,8 @@ class PendingWindows:
         self.merged: dict[str, FlattenedWindow] = {}
         self.compared: list[str] = []
         self.rows: dict[str, int] = {}
+        self.verdicts: dict[str, Counter[str]] = {}
+        self.kept: Counter[str] = Counter()
         self.quarantined = self.drift = 0
         self.landed: list[str] = []
         self.later: frozenset[str] = frozenset()
@@ -99,12 +102,18 @@ class PendingWindows:
             omitted=omitted,
         )
         self._note(group, merger.merge(group), compared)
-        for table, reasons in merger.started_over.items():
-            why = ", ".join(f"{count:,} {reason}" for reason, count in sorted(reasons.items()))
-            logger.info(
-                "%(rows)s of %(table)s started over from all merged windows: %(why)s",
-                {"rows": count_of(reasons.total(), "row"), "table": table, "why": why},
-            )
+        self.kept += merger.kept
+        for table, verdicts in merger.verdicts.items():
+            self.verdicts[table] = self.verdicts.get(table, Counter()) + verdicts
+            if reasons := started_over(verdicts):
+                logger.info(
+                    "%(rows)s of %(table)s started over from all merged windows: %(why)s",
+                    {
+                        "rows": count_of(sum(reasons.values()), "row"),
+                        "table": table,
+                        "why": ", ".join(f"{count:,} {reason}" for reason, count in sorted(reasons.items())),
+                    },
+                )
 
     def mirror(self, connection: duckdb.DuckDBPyConnection, audits: Audits) -> None:
         """Write the tables of ``ops`` that describe the data: windows, audits, creates, time zones, the sync cursor."""

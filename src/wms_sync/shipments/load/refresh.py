@@ -33,14 +33,21 @@ from wms_sync.shipments.flatten.page import PageDamagedError
 from wms_sync.shipments.flatten.window import is_flattened
 from wms_sync.shipments.flatten.workers import flatten_landed
 from wms_sync.shipments.load.checking import CheckResult, ask_after_load
-from wms_sync.shipments.load.damage import give_up_window, mend_manifests, take_away_damaged_records
-from wms_sync.shipments.load.merge import PERSONAL
+from wms_sync.shipments.load.damage import (
+    DAMAGED,
+    give_up_window,
+    mend_manifests,
+    take_away_damaged,
+    take_away_damaged_records,
+)
+from wms_sync.shipments.load.merge import FOLLOWS, PERSONAL, started_over
 from wms_sync.shipments.load.pending import PendingWindows
 from wms_sync.shipments.read.plan import data_as_of
 from wms_sync.shipments.read.quarantined_windows import is_quarantined
 from wms_sync.shipments.read.raw import drop_pages, is_dropped
 from wms_sync.state.audits import Audit, Audits
 from wms_sync.state.store import Run, StateStore, Window
+from wms_sync.targets.database import number_in
 from wms_sync.targets.errors import RawPagesDamagedError, refusals_explained
 from wms_sync.targets.target import note_published, target_of
 
@@ -66,15 +73,17 @@ class RefreshReport(Struct, frozen=True):
     each value or record once, even if a sync and its audit both read it; ``drift`` counts each key once, however many
     pages have it.
 
-    ``ops_rows`` counts the rows of schema ``ops``. ``data_as_of`` is the sync cursor of the tables. ``is_news`` means
-    that windows were merged. ``phases`` are seconds: flatten, merge, check, publish. ``target`` is the
-    name of the file or lake that analysts open. ``has_more`` means that windows are left for another load, because one
-    load does not merge all.
+    ``verdicts`` counts how objects were merged, by root table: how many followed what is stored, and how many started
+    over, by reason. ``ops_rows`` counts the rows of schema ``ops``. ``data_as_of`` is the sync cursor of the tables.
+    ``is_news`` means that windows were merged. ``phases`` are seconds: flatten, merge, check, publish. ``target`` is
+    the name of the file or lake that analysts open. ``has_more`` means that windows are left for another load, because
+    one load does not merge all.
     """
 
     windows: tuple[str, ...]
     rows: Mapping[str, int]
     merged: Mapping[str, int]
+    verdicts: Mapping[str, Mapping[str, int]]
     checks: tuple[CheckResult, ...]
     published: bool
     quarantined: int
@@ -118,6 +127,10 @@ class RefreshReport(Struct, frozen=True):
             last,
             windows=(*self.windows, *last.windows),
             merged=Counter(self.merged) + Counter(last.merged),
+            verdicts={
+                table: Counter(self.verdicts.get(table)) + Counter(last.verdicts.get(table))
+                for table in {*self.verdicts, *last.verdicts}
+            },
             quarantined=self.quarantined + last.quarantined,
             drift=max(self.drift, last.drift),  # the last load has counted the keys of both
             seconds=self.seconds + last.seconds,
@@ -126,11 +139,19 @@ class RefreshReport(Struct, frozen=True):
             phases={name: seconds + last.phases.get(name, 0.0) for name, seconds in self.phases.items()},
         )
 
+    def merging(self, *slugs: str) -> dict[str, int]:
+        """Return how many objects of these root tables followed, how many started over, and why."""
+        verdicts = sum((Counter(self.verdicts.get(slug)) for slug in slugs), Counter[str]())
+        reasons = started_over(verdicts)
+        why = {f"over_{reason.replace(' ', '_')}": count for reason, count in sorted(reasons.items())}
+        return {"followed": verdicts[FOLLOWS], "started_over": sum(reasons.values()), **why}
+
     @property
     def counts(self) -> Mapping[str, int]:
         """Return the counts for the record of the run; ``merged`` counts rows."""
         return {
             "merged": sum(self.merged.values()),
+            **self.merging(*self.verdicts),
             "merged_windows": len(self.windows) - len(self.audits),
             "shipments_compared": sum(audit.compared or 0 for audit in self.audits),
             "changes_missed": sum(audit.differing for audit in self.audits),
@@ -139,6 +160,10 @@ class RefreshReport(Struct, frozen=True):
             "failed_checks": sum(not result.passed for result in self.checks),
             "published_bytes": self.bytes,
         }
+
+
+class _FilesTakenAway(Exception):
+    """Damaged Parquet files were deleted: what is left of their windows can be flattened again."""
 
 
 class Refresh:
@@ -159,6 +184,13 @@ class Refresh:
         if self._from_scratch:
             self._prepare_rebuild()
         self._flatten()
+        try:
+            return self._load()
+        except _FilesTakenAway:
+            self._flatten()
+            return self._load()
+
+    def _load(self) -> RefreshReport:
         with (
             self._target.load(self._run.turn, from_scratch=self._from_scratch) as loading,
             Audits(self._settings.database_url, self._store.turn) as audits,
@@ -167,7 +199,7 @@ class Refresh:
             pending = PendingWindows(self._run, None if self._from_scratch else loading.most)
             with self._phase("merge"):
                 while not pending.is_complete:
-                    with loading.session() as session:
+                    with loading.session() as session, self._taking_away_damaged():
                         pending.merge_next(session, audits)
             with self._phase("check"), loading.session() as session, session.transaction():
                 pending.mirror(session.connection, audits)
@@ -182,6 +214,8 @@ class Refresh:
             note_published(self._store, self._target, size)
             self._store.mark_loaded(pending.landed)
             drop_old_pages(self._run)
+        if pending.kept:
+            self._store.record_warnings({"kept": kept_rows(pending.kept)}, from_scratch=False)
         return RefreshReport(
             windows=tuple(pending.merged),
             rows={table.slug: checked.rows[table.slug] for table in tables()},
@@ -189,6 +223,7 @@ class Refresh:
             data_as_of=data_as_of(self._settings, self._store),
             is_news=bool(pending.merged),
             merged=pending.rows,
+            verdicts=pending.verdicts,
             audits=found,
             checks=checked.results,
             published=checked.accepted,
@@ -216,16 +251,37 @@ class Refresh:
         """Flatten windows before the tables are opened, because either step may use all the memory."""
         with self._phase("flatten"):
             damaged = flatten_landed(self._settings, self._store, from_scratch=self._from_scratch)
-        if damaged:
-            raise self._unread(damaged)
+        self._give_up(damaged)
 
-    def _unread(self, damaged: Mapping[str, PageDamagedError]) -> RawPagesDamagedError:
-        """Give up the windows with damaged pages, so that they are read again; return the error to raise."""
-        for window_id in damaged:
+    @contextmanager
+    def _taking_away_damaged(self) -> Iterator[None]:
+        """Raise ``_FilesTakenAway`` if the block failed because of damaged files: a night does not fail for them.
+
+        A rebuild does: without these files, it would lack what they hold.
+        """
+        try:
+            yield
+        except duckdb.Error as error:
+            is_certain = self._from_scratch or isinstance(error, duckdb.OutOfMemoryException)
+            if is_certain or not take_away_damaged(self._layout, self._store):
+                raise
+            raise _FilesTakenAway from error
+
+    def _give_up(self, damaged: Mapping[str, PageDamagedError]) -> None:
+        """Give up the windows with damaged pages, so that they are read again.
+
+        Raise ``RawPagesDamagedError``, unless the tables have these windows already and are not rebuilt.
+        """
+        needed = [
+            f"{window_id}/{error.path.name}: {error.reason}"
+            for window_id, error in damaged.items()
+            if self._from_scratch or self._store.window(window_id).state != "loaded"
+        ]
+        for window_id, error in damaged.items():
             give_up_window(self._layout, self._store, window_id)
-        return RawPagesDamagedError(
-            [f"{window_id}/{error.path.name}: {error.reason}" for window_id, error in damaged.items()]
-        )
+            logger.warning(DAMAGED, {"file": error.path.name, "window": window_id, "reason": error.reason})
+        if needed:
+            raise RawPagesDamagedError(needed)
 
     @contextmanager
     def _phase(self, name: str) -> Iterator[None]:
@@ -256,11 +312,19 @@ def rebuild(run: Run) -> RefreshReport:
         return Refresh(run, from_scratch=True).run()
 
 
+def kept_rows(kept: Mapping[str, int]) -> str:
+    """Return the warning that rows or versions in history stay because no Parquet file has them any more."""
+    listed = ", ".join(f"{count:,} of {table}" for table, count in sorted(kept.items()))
+    return (
+        f"The tables keep rows that no Parquet file has any more: {listed}. They stay as they are until the service "
+        "shows them again. `wms-sync verify` lists damaged files."
+    )
+
+
 def _quarantined(connection: duckdb.DuckDBPyConnection, windows: Collection[str]) -> int:
     """Return the number of quarantined values and records of these windows, each once even if an audit read it too."""
     query = sql_files.read("inbox/counted_once.sql")
-    row = connection.execute(query, {"windows": list(windows)}).fetchone()
-    return int(row[0]) if row else 0
+    return number_in(connection.execute(query, {"windows": list(windows)}))
 
 
 def _unknown_keys(results: Iterable[CheckResult]) -> int:

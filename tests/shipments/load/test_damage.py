@@ -1,0 +1,97 @@
+"""A damaged Parquet file of an old window fails no night, and loses nothing that the tables have."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tests.conftest import NOW, Bench, logged, queried
+from tests.test_sync import first_synced, load
+from wms_sync.shipments.load.refresh import rebuild
+from wms_sync.shipments.read.raw import drop_pages
+from wms_sync.targets.errors import AnalyticsError
+
+SECOND = timedelta(seconds=1)
+
+
+def moved_back(page):
+    """The page of a service that sets ``updated_at`` back by a second."""
+    for shipment in page["collection"]:
+        moment = datetime.fromisoformat(shipment["updated_at"])
+        shipment["updated_at"] = (moment - SECOND).isoformat()
+    return page
+
+
+def cut(bench: Bench, window: str) -> None:
+    """Damage the file of shipments of a window."""
+    for path in (bench.layout.parquet / "shipments").glob(f"{window}-*.parquet"):
+        path.write_bytes(path.read_bytes()[:-100])
+
+
+def without_pages(bench: Bench, window: str) -> None:
+    drop_pages(bench.run.turn, bench.layout, window, datetime.now(UTC))
+
+
+def with_damaged_pages(bench: Bench, window: str) -> None:
+    for path in bench.layout.window(window).glob("page-*"):
+        path.write_bytes(path.read_bytes()[:-1])
+
+
+def some_start_over(bench: Bench, sandbox) -> None:
+    """Read a day again whose shipments went back, so that their history is computed from all windows."""
+    sandbox.sandbox.rewrite = moved_back
+    bench.backfill(NOW - timedelta(days=2), NOW - timedelta(days=1))
+    sandbox.sandbox.rewrite = None
+
+
+def test_a_damaged_file_is_flattened_again(bench, sandbox):
+    first_synced(bench, sandbox)
+    window = bench.store.windows("loaded")[0].id
+    cut(bench, window)
+    some_start_over(bench, sandbox)
+    with logged() as said:
+        refreshed = load(bench)
+    assert refreshed.published
+    assert refreshed.verdicts["shipments"]["moved back"] > 0
+    assert any(window in line and "was damaged" in line for line in said)
+    assert refreshed.counts["started_over"] >= refreshed.counts["over_moved_back"] > 0
+    assert_history_as_rebuilt(bench)
+
+
+def assert_history_as_rebuilt(bench: Bench) -> None:
+    query = "select * from history.shipments order by all"
+    before = queried(bench.layout.published, query)
+    assert rebuild(bench.run).published
+    assert queried(bench.layout.published, query) == before
+
+
+@pytest.mark.parametrize("pages", [without_pages, with_damaged_pages])
+def test_rows_that_no_file_has_stay_with_a_finding(bench, sandbox, pages):
+    first_synced(bench, sandbox)
+    window = bench.store.windows("loaded")[0].id
+    versions = "select id, seen_at from history.shipments where _window_id = $1 order by all"
+    before = queried(bench.layout.published, versions, window)
+    covered = bench.store.covered()
+    pages(bench, window)
+    cut(bench, window)
+    some_start_over(bench, sandbox)
+    refreshed = load(bench)
+    assert refreshed.published
+    assert queried(bench.layout.published, versions, window) == before
+    [needed] = [line for line in bench.needs if "no Parquet file has any more" in line]
+    assert "of history.shipments" in needed
+    assert bench.store.window(window).state == "abandoned"
+    assert bench.store.covered() != covered
+    bench.read()
+    assert bench.store.covered() == covered, "what was given up is read again"
+
+
+def test_a_rebuild_fails_for_a_damaged_file(bench, sandbox):
+    first_synced(bench, sandbox)
+    window = bench.store.windows("loaded")[0].id
+    published = bench.layout.published.read_bytes()
+    without_pages(bench, window)
+    cut(bench, window)
+    with pytest.raises(AnalyticsError, match=f"shipments/{window}"):
+        rebuild(bench.run)
+    assert bench.layout.published.read_bytes() == published
+    assert bench.store.window(window).state == "loaded"
