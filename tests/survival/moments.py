@@ -34,6 +34,7 @@ STATEMENTS_OF = frozenset(
         "_write",
         "_clean_file",
         "copy_tables",
+        "erase",
     }
 )
 """Functions whose statements change DuckDB files or write Parquet; others read, or fill what is only in memory."""

@@ -33,7 +33,7 @@ from wms_sync.storage.durable import share_with_group, sync
 from wms_sync.targets import database
 from wms_sync.targets.database import Opened, Relations, Session, relations_in, row_counts
 from wms_sync.targets.opening import open_for_reading, open_for_writing, report_foreign_log, settings_of
-from wms_sync.targets.persons import concerned_tables, held_rows, kept_rows, prepare, write_forgotten
+from wms_sync.targets.persons import erase, held_rows, prepare
 
 logger = logging.getLogger(__name__)
 
@@ -106,25 +106,27 @@ class FileTarget:
     def erase(self, turn: Turn, order_ids: Collection[int], *, anyway: bool) -> int:
         """Replace the published file with a copy without the personal data of these orders.
 
-        The file is copied table by table, because DuckDB leaves deleted rows in it.
+        What is left is copied table by table, because DuckDB leaves deleted rows in a file.
         """
         if not self.is_published:
             return 0
         with self.published() as connection:
             held = sum(held_rows(connection, order_ids).values())
         if held or anyway:
-            with self._private_file(turn) as private:
-                copy_tables(self._layout.published, private, memory_limit=self._memory_limit, without=order_ids)
-                load = FileLoad(turn, private, self._memory_limit)
-                with load.session() as session:
-                    write_forgotten(session.connection, order_ids)
-                load.publish()
+            with self._private_file(turn, "erased.duckdb") as erased, self._private_file(turn) as private:
+                shutil.copyfile(self._layout.published, erased)
+                with FileLoad(turn, erased, self._memory_limit).session() as session:
+                    prepare(session.connection, order_ids)
+                    with session.transaction():
+                        erase(session.connection, order_ids)
+                copy_tables(erased, private, memory_limit=self._memory_limit)
+                FileLoad(turn, private, self._memory_limit).publish()
         return held
 
     @contextmanager
-    def _private_file(self, turn: Turn) -> Iterator[Path]:
+    def _private_file(self, turn: Turn, name: str | None = None) -> Iterator[Path]:
         """Yield a path in the turn's folder. Delete the file at the end, so that a full disk has room again."""
-        private = turn.temporary(self._layout.published.name)
+        private = turn.temporary(name or self._layout.published.name)
         try:
             yield private
         finally:
@@ -187,11 +189,9 @@ def is_bloated(connection: duckdb.DuckDBPyConnection) -> bool:
     return bool(total - in_use > FREE_SHARE * total and (total - in_use) * block >= WORTH_IT)
 
 
-def copy_tables(source: Path, fresh: Path, *, memory_limit: str, without: Collection[int] = ()) -> None:
-    """Copy the database ``source`` into the new file ``fresh``, ``without`` the personal data of these orders."""
+def copy_tables(source: Path, fresh: Path, *, memory_limit: str) -> None:
+    """Copy the database ``source`` into the new file ``fresh``."""
     with duckdb.connect(config=settings_of(fresh, memory_limit)) as connection:  # type: ignore[arg-type]
-        if without:
-            prepare(connection, without)
         attach_old = f"attach {literal(str(source))} as old (read_only)"
         connection.execute(f"{attach_old}; attach {literal(str(fresh))} as fresh")
         connection.execute("copy from database old to fresh (schema)")
@@ -200,18 +200,13 @@ def copy_tables(source: Path, fresh: Path, *, memory_limit: str, without: Collec
             raise duckdb.IntegrityError(
                 "the tables and views of the copy differ from the original; this is a bug in wms-sync or DuckDB"
             )
-        cleaned = {table.place: table for table in concerned_tables()} if without else {}
         for (schema, name), relation in present.items():
             if relation.definition:  # a view
                 continue
             connection.execute(f"use fresh; detach old; {attach_old}")  # frees DuckDB's memory of deleted rows
             stored = f"{quote(schema)}.{quote(name)}"
-            if (table := cleaned.get((schema, name))) is None:
-                connection.execute(f"insert into fresh.{stored} from old.{stored}")
-                _refuse_other_count(connection, stored)
-            else:
-                rows = kept_rows(table, relation.columns, f"old.{stored}")
-                connection.execute(f"insert into fresh.{stored} by name {rows}")
+            connection.execute(f"insert into fresh.{stored} from old.{stored}")
+            _refuse_other_count(connection, stored)
         connection.execute("checkpoint fresh")
     sizes = {"before": source.stat().st_size / 1e6, "after": fresh.stat().st_size / 1e6}
     logger.info("copied the tables without free space: %(after).1f MB instead of %(before).1f MB", sizes)

@@ -100,7 +100,17 @@ def present_tables(connection: duckdb.DuckDBPyConnection) -> list[tuple[Table, s
     return [(table, there) for table in concerned_tables() if (there := present.get((table.schema, table.name)))]
 
 
-def erased(table: Table, there: Collection[str]) -> str:
+def erase(connection: duckdb.DuckDBPyConnection, order_ids: Collection[int]) -> None:
+    """Remove the personal data of these orders from the stored tables, in the caller's transaction, and record that.
+
+    Call ``prepare`` or ``held_rows`` with these orders first.
+    """
+    for table, there in present_tables(connection):
+        connection.execute(_erased(table, there))
+    write_forgotten(connection, order_ids)
+
+
+def _erased(table: Table, there: Collection[str]) -> str:
     """Return the statement that removes the personal data of the orders from a stored table."""
     names = {"table": table.qualified, "key": quote(table.root_key)}
     if is_personal(table):

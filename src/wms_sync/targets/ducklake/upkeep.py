@@ -28,11 +28,11 @@ from wms_sync.grammar import count_of
 from wms_sync.layout import LAKE
 from wms_sync.settings import Settings
 from wms_sync.state.turns import Turn
+from wms_sync.targets import persons
 from wms_sync.targets.database import Maintained
 from wms_sync.targets.ducklake.catalogue import LakeCatalogue, StoredTable
 from wms_sync.targets.ducklake.session import opened_for_writing, sign, threads
 from wms_sync.targets.errors import MaintenanceError, may_lack_files
-from wms_sync.targets.persons import erased, held_rows, present_tables, write_forgotten
 
 logger = logging.getLogger(__name__)
 
@@ -171,13 +171,11 @@ def erase(settings: Settings, turn: Turn, order_ids: Collection[int], *, anyway:
     With ``anyway``, clear earlier snapshots even if no row has any. Raise ``MaintenanceError`` or ``ReadersInTheWay``.
     """
     with explained(), closing(opened_for_writing(settings, turn)) as connection:
-        held = sum(held_rows(connection, order_ids).values())
+        held = sum(persons.held_rows(connection, order_ids).values())
         if not (held or anyway):
             return 0
         with committed(connection, turn):
-            for table, there in present_tables(connection):
-                connection.execute(erased(table, there))
-            write_forgotten(connection, order_ids)
+            persons.erase(connection, order_ids)
         put_together(settings, connection, turn, everything)
         delete_replaced(connection, turn, AT_ONCE)
     with LakeCatalogue(settings.database_url) as catalogue:
