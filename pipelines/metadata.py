@@ -104,7 +104,7 @@ def of_refresh(report: RefreshReport) -> Metadata:
 def of_check(result: CheckResult) -> Metadata:
     """Return the metadata of a check's result."""
     sample = {"sample": _sample(result.sample)} if result.sample else {}
-    return {"offending_rows": result.offending, "rows_looked_at": result.rows, "asked_of": result.asked, **sample}
+    return {"offending_rows": result.offending, **sample}
 
 
 def of_relation(relation: Relation) -> Metadata:

@@ -1,7 +1,6 @@
 -- severity: warn
 -- blocking: no
 -- table: ops_audits
--- asked: everything, because it reads small tables and the ids of shipments
 -- description: At the end of the last complete audit round, the service counted exactly the shipments in the tables that are not marked missing.
 -- wrong: After the last whole audit round the tables differ from the service: {unproven} absent [shipment is|shipments are] not marked missing, {gone_from_the_service} [is|are] gone from the service and {never_read} [was|were] never read
 -- notes: the next round finds shipments that were deleted, or returned, after their slice was read; unproven counts absent shipments of the round that are not marked missing; the merge has already repaired the differences of the last slice

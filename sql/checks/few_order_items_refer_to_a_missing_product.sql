@@ -1,7 +1,6 @@
 -- severity: warn
 -- blocking: no
 -- table: order_items
--- asked: whole tables, because it is a share of all rows; the_service_sent_what_was_asked_for checks each load
 -- description: At most 1 % of the order items refer to a product that the service did not send (kind Product, requested by fields:order.items.product).
 -- wrong: The service did not send the product of {dangling} of {rows_with_a_reference} [order item|order items] (kind Product, requested by fields:order.items.product)
 -- notes: a few dangling references are normal; many mean that field selection no longer returns the kind

@@ -1,7 +1,6 @@
 -- severity: warn
 -- blocking: no
 -- table: shipments
--- asked: whole tables, because it is a share of all rows; the_service_sent_what_was_asked_for checks each load
 -- description: At most 1 % of the shipments refer to an order that the service did not send (kind Order, requested by fields:order).
 -- wrong: The service did not send the order of {dangling} of {rows_with_a_reference} [shipment|shipments] (kind Order, requested by fields:order)
 -- notes: a few dangling references are normal; many mean that field selection no longer returns the kind

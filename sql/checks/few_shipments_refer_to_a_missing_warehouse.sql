@@ -1,7 +1,6 @@
 -- severity: warn
 -- blocking: no
 -- table: shipments
--- asked: whole tables, because it is a share of all rows; the_service_sent_what_was_asked_for checks each load
 -- description: At most 1 % of the shipments refer to a warehouse that the service did not send (kind Warehouse, requested by fields:warehouse).
 -- wrong: The service did not send the warehouse of {dangling} of {rows_with_a_reference} [shipment|shipments] (kind Warehouse, requested by fields:warehouse)
 -- notes: a few dangling references are normal; many mean that field selection no longer returns the kind

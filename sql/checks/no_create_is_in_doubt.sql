@@ -1,7 +1,6 @@
 -- severity: warn
 -- blocking: no
 -- table: ops_push_ledger
--- asked: everything, because the tables that it reads are small
 -- description: The outcome of every create that was sent is known.
 -- wrong: It is unknown whether {count} [create|creates] took effect
 -- named: {kind} {key}

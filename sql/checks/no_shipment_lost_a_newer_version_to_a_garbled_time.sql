@@ -1,8 +1,6 @@
 -- severity: warn
 -- blocking: no
 -- table: shipments
--- asked: the rows of shipments, orders, retailers
--- from: ops_quarantine
 -- description: No shipment, order or retailer is outdated because a newer version of it had an unreadable updated_at.
 -- wrong: {count} newer [version|versions] with an unreadable updated_at did not replace the stored [version|versions]
 -- named: {object} {object_id}

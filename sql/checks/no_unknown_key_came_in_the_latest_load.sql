@@ -1,7 +1,6 @@
 -- severity: warn
 -- blocking: no
 -- table: ops_schema_drift
--- asked: everything, because it reads only the latest load
 -- description: The pages of the latest load contain no unknown key, and no value that had to be cast.
 -- wrong: {count} [key|keys] of the latest load [is|are] unknown, or had values that were cast
 -- named: {path}

@@ -1,7 +1,6 @@
 -- severity: warn
 -- blocking: no
 -- table: ops_quarantine
--- asked: everything, because it reads only the latest load
 -- description: Every value on the pages of the latest load fits its type.
 -- wrong: {count} [value or record|values or records] of the latest load did not fit [its type|their types]
 -- named: {object} {path}

@@ -1,7 +1,6 @@
 -- severity: warn
 -- blocking: no
 -- table: orders
--- asked: the rows of orders
 -- description: No order was created or changed more than a day after it was read.
 -- wrong: {count} [order was|orders were] created or changed more than a day after [it was|they were] read
 -- named: {id}

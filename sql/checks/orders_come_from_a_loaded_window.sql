@@ -1,7 +1,6 @@
 -- severity: error
 -- blocking: yes
 -- table: orders
--- asked: the rows of orders
 -- description: Every row of orders comes from a window that has a receipt.
 -- wrong: Rows of orders come from {count} [window|windows] without a receipt
 -- named: {_window_id}

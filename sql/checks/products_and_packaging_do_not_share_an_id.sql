@@ -1,7 +1,6 @@
 -- severity: warn
 -- blocking: no
 -- table: products
--- asked: whole tables, because a product that arrives as a different kind contradicts references of any age
 -- description: Every reference to a product has the same kind as the row of products with that id.
 -- wrong: {count} [product is|products are] referred to as a kind that differs from the kind in products
 -- named: {id} ({type}, referred to as {named_as})

@@ -1,7 +1,6 @@
 -- severity: warn
 -- blocking: no
 -- table: shipment_items
--- asked: the rows of shipment_items
 -- description: No shipment item has a negative quantity.
 -- wrong: {count} shipment [item has|items have] a negative quantity
 -- named: {id} of shipment {shipment_id}

@@ -1,7 +1,6 @@
 -- severity: warn
 -- blocking: no
 -- table: shipments
--- asked: the rows of shipments
 -- description: No shipment was created or changed more than a day after it was read.
 -- wrong: {count} [shipment was|shipments were] created or changed more than a day after [it was|they were] read
 -- named: {id}

@@ -1,7 +1,6 @@
 -- severity: warn
 -- blocking: no
 -- table: shipments
--- asked: the rows of shipments
 -- description: No shipment was packed before it was created.
 -- wrong: {count} [shipment was|shipments were] packed before [it was|they were] created
 -- named: {id}

@@ -1,7 +1,6 @@
 -- severity: error
 -- blocking: yes
 -- table: shipments
--- asked: the rows of shipments
 -- description: Every row of shipments comes from a window that has a receipt.
 -- wrong: Rows of shipments come from {count} [window|windows] without a receipt
 -- named: {_window_id}

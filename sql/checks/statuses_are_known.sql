@@ -1,7 +1,6 @@
 -- severity: warn
 -- blocking: no
 -- table: shipments
--- asked: the rows of shipments, orders
 -- description: Every status of shipments and orders, and every state of orders, has a known meaning; marts count an unknown status neither as open nor as late.
 -- wrong: {count} [status is|statuses are] unknown
 -- named: {value} ({column_name})

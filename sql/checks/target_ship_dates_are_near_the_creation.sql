@@ -1,7 +1,6 @@
 -- severity: warn
 -- blocking: no
 -- table: shipments
--- asked: the rows of shipments
 -- description: Every target ship date is within two years of the shipment's creation.
 -- wrong: {count} target ship [date is|dates are] more than two years from the shipment's creation
 -- named: {target_ship_date} (shipment {id})

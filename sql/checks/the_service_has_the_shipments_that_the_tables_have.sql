@@ -1,7 +1,6 @@
 -- severity: warn
 -- blocking: no
 -- table: ops_audits
--- asked: everything, because it reads small tables and the ids of shipments
 -- description: The service counts as many shipments as the tables have, and the latest audit found every shipment of its slice.
 -- wrong: The tables differ from the service: the latest audit did not find {absent} [shipment|shipments] and proved {missing} missing; by the service's counts {gone_from_the_service} [is|are] gone and {never_read} [was|were] never read
 -- notes: fewer in the service: shipments were deleted there; those proven missing are marked now, the others when the audit round reaches them. Absent but not missing: there is no proof. More in the service: shipments were never read, returned although marked, or are only in ops.quarantine

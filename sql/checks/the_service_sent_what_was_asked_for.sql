@@ -1,8 +1,6 @@
 -- severity: warn
 -- blocking: no
 -- table: shipments
--- asked: everything, because it reads only the latest load
--- from: ops_omitted
 -- description: The service accepts each name of field selection and sends the objects that rows refer to. Data that it omits is not updated.
 -- wrong: The service omits the data of {count} [name|names] of field selection, which is not updated
 -- named: {name} ({data}, {reason})

@@ -1,7 +1,6 @@
 -- severity: warn
 -- blocking: no
 -- table: ops_push_ledger
--- asked: everything, because the tables that it reads are small
 -- description: Every retailer and product that a push created more than 30 days ago has appeared on a page of the service.
 -- wrong: {count} [retailer or product|retailers or products] that a push created more than 30 days ago [has|have] not appeared on a page of the service
 -- named: {kind} {key}

@@ -161,7 +161,7 @@ FAULTS = (
         "a load that a blocking check refuses is published",
         (READERS,),
         "src/wms_sync/shipments/load/refresh.py",
-        "size = loading.publish() if checked.accepted else 0",
+        "size = loading.publish() if is_accepted else 0",
         "size = loading.publish()",
         ("tests/pipelines/test_shipments.py::test_a_blocking_check_that_fails_publishes_nothing",),
     ),

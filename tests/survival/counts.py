@@ -7,7 +7,6 @@ kills at random moments, of all kinds of runs               1   170
 kills by name of the moment                                 8   all
 seeds of a service that changes during every read           1   300
 orders of versions that the clocks belie             20   500
-loads with damage, asked by themselves and as a whole        1   300
 sizes of a disk that gets full, for a night                 1    20
 sizes of a disk that gets full, for a forget                0    20
 sequences of everything, against a model                   10   300
@@ -44,7 +43,6 @@ class Count:
 RANDOM_KILLS = Count(1, 34)
 MOVING_SERVICES = Count(1, 300)
 ORDERS_OF_VERSIONS = Count(20, 500)
-LOADS_WITH_DAMAGE = Count(1, 300)
 FULL_DISKS = Count(1, 20)
 FULL_DISKS_OF_FORGETS = Count(0, 20)
 SEQUENCES = Count(10, 300)

@@ -73,7 +73,7 @@ from wms_sync.upkeep.recovery import begin, recover
 from wms_sync.upkeep.restore import DataFolderInUse, restore
 from wms_sync.upkeep.verify import verify
 
-OF_THE_LOAD = {"loaded_at", "whole_at", "run_id", "load_run_id", "hours_behind"}
+OF_THE_LOAD = {"loaded_at", "run_id", "load_run_id", "hours_behind"}
 """When and by whom it was loaded."""
 OF_THE_LAST_LOAD = {"ops_latest_load", "ops_checks", "ops_loads"}
 HOUR = 3600

@@ -262,7 +262,7 @@ def show_inbox(entry: str) -> None:
 
 
 @main.command()
-@click.option("--full", is_flag=True, help="Run every check on the whole published tables now.")
+@click.option("--full", is_flag=True, help="Run every check on the published tables now, and show offending rows.")
 @exits_with_code
 def check(full: bool) -> int:
     """Show the results of the checks at the last load, and every other finding.

@@ -219,12 +219,12 @@ def show_examined(settings: Settings, *, as_json: bool) -> int:
 def show_checks(settings: Settings, *, full: bool) -> int:
     """Print the results of the checks and every open finding; return the exit code."""
     from wms_sync.reports.findings import findings_in
-    from wms_sync.reports.installation import check_whole_tables, installation_of, last_checks
+    from wms_sync.reports.installation import check_published, installation_of, last_checks
 
-    found = check_whole_tables(settings) if full else last_checks(settings)
+    found = check_published(settings) if full else last_checks(settings)
     with installation_of(settings) as installation:
         findings = findings_in(replace(installation, checks=found))
-    say_lines(_check_lines(found, "whole tables, now" if full else "at the last load"))
+    say_lines(_check_lines(found, "now" if full else "at the last load"))
     say_lines(open_lines(findings))
     return exit_code(findings)
 

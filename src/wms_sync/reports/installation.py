@@ -24,7 +24,7 @@ from wms_sync.master_data.plan import what_to_do
 from wms_sync.master_data.push import pusher, unfinished
 from wms_sync.reports.inbox import InboxEntry, marked, open_entries
 from wms_sync.settings import Settings
-from wms_sync.shipments.load.checking import NO_ROWS, Sample, ask_whole_tables
+from wms_sync.shipments.load.checking import NO_ROWS, Sample, check_tables
 from wms_sync.shipments.load.omitted import not_sent_lately
 from wms_sync.shipments.load.refresh import dropped_windows
 from wms_sync.shipments.read.plan import gaps_so_far, late_after, sync_cursor
@@ -281,11 +281,11 @@ def last_checks(settings: Settings) -> Sequence[CheckFound]:
         return _last_checks(connection)
 
 
-def check_whole_tables(settings: Settings) -> Sequence[CheckFound]:
-    """Run every check on the whole published tables. Raise ``NothingCheckedError`` if no tables are published."""
+def check_published(settings: Settings) -> Sequence[CheckFound]:
+    """Run every check on the published tables. Raise ``NothingCheckedError`` if no tables are published."""
     _refuse_unpublished(settings)
     with target_of(settings).published(memory_limit=settings.memory_limit) as connection:
-        results = ask_whole_tables(connection)
+        results = check_tables(connection)
     return [
         CheckFound(result.check.name, result.check.severity, result.finding, result.offending, result.sample)
         for result in results

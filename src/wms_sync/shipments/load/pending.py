@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from wms_sync.grammar import count_of
 from wms_sync.layout import PARQUET
-from wms_sync.shipments.flatten.window import FlattenedWindow, WindowGroup, flattened_window
+from wms_sync.shipments.flatten.window import WindowGroup, flattened_window
 from wms_sync.shipments.load.audits import compare, is_new_slice, mark_missing, record_shown, write_audits
 from wms_sync.shipments.load.merge import Merger, started_over
 from wms_sync.shipments.load.mirrors import write_latest_load, write_push_ledger, write_timezones
@@ -40,7 +40,7 @@ class PendingWindows:
 
     def __init__(self, run: Run, most: int | None = None) -> None:
         self.is_complete = False
-        self.merged: dict[str, FlattenedWindow] = {}
+        self.merged: list[str] = []
         self.compared: list[str] = []
         self.rows: dict[str, int] = {}
         self.verdicts: dict[str, Counter[str]] = {}
@@ -140,7 +140,7 @@ class PendingWindows:
         """Note merged windows. A slice in ``compared`` is its own batch; its rows do not count."""
         self.compared += compared
         for window, flattened in group:
-            self.merged[window.id] = flattened
+            self.merged.append(window.id)
             self.quarantined += flattened.quarantined
             self.drift += flattened.drift
         for table, count in rows.items() if not compared else ():

@@ -32,7 +32,7 @@ from wms_sync.settings import Settings
 from wms_sync.shipments.flatten.page import PageDamagedError
 from wms_sync.shipments.flatten.window import is_flattened
 from wms_sync.shipments.flatten.workers import flatten_landed
-from wms_sync.shipments.load.checking import CheckResult, ask_after_load
+from wms_sync.shipments.load.checking import CheckResult, check_tables, write_checks
 from wms_sync.shipments.load.damage import (
     DAMAGED,
     give_up_window,
@@ -47,7 +47,7 @@ from wms_sync.shipments.read.quarantined_windows import is_quarantined
 from wms_sync.shipments.read.raw import drop_pages, is_dropped
 from wms_sync.state.audits import Audit, Audits
 from wms_sync.state.store import Run, StateStore, Window
-from wms_sync.targets.database import number_in
+from wms_sync.targets.database import number_in, row_counts
 from wms_sync.targets.errors import RawPagesDamagedError, refusals_explained
 from wms_sync.targets.target import note_published, target_of
 
@@ -203,14 +203,16 @@ class Refresh:
                         pending.merge_next(session, audits)
             with self._phase("check"), loading.session() as session, session.transaction():
                 pending.mirror(session.connection, audits)
-                checked = ask_after_load(
-                    session.connection, self._layout, pending.merged, everything=self._from_scratch
-                )
+                results = check_tables(session.connection)
+                rows = row_counts(session.connection, (*tables(), *ops_tables()))
+                write_checks(session.connection, results, rows)
+                rows["ops_checks"] = len(results)
                 quarantined = _quarantined(session.connection, pending.merged) if pending.quarantined else 0
+            is_accepted = not any(result.blocks_publishing for result in results)
             with self._phase("publish"):
-                size = loading.publish() if checked.accepted else 0
+                size = loading.publish() if is_accepted else 0
             found = pending.audits_of(audits)
-        if checked.accepted:
+        if is_accepted:
             note_published(self._store, self._target, size)
             self._store.mark_loaded(pending.landed)
             drop_old_pages(self._run)
@@ -218,17 +220,17 @@ class Refresh:
             self._store.record_warnings({"kept": kept_rows(pending.kept)}, from_scratch=False)
         return RefreshReport(
             windows=tuple(pending.merged),
-            rows={table.slug: checked.rows[table.slug] for table in tables()},
-            ops_rows={table.slug: checked.rows[table.slug] for table in ops_tables()},
+            rows={table.slug: rows[table.slug] for table in tables()},
+            ops_rows={table.slug: rows[table.slug] for table in ops_tables()},
             data_as_of=data_as_of(self._settings, self._store),
             is_news=bool(pending.merged),
             merged=pending.rows,
             verdicts=pending.verdicts,
             audits=found,
-            checks=checked.results,
-            published=checked.accepted,
+            checks=results,
+            published=is_accepted,
             quarantined=quarantined,
-            drift=_unknown_keys(checked.results) if pending.drift else 0,
+            drift=_unknown_keys(results) if pending.drift else 0,
             bytes=size,
             seconds=monotonic() - self._started,
             phases=self._took,
