@@ -10,6 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib.util import find_spec
 
+MODULES: Mapping[str, tuple[str, ...]] = {
+    "alerts": ("apprise",),
+    "files": ("obstore",),
+    "lake": ("duckdb_extension_ducklake", "duckdb_extension_httpfs", "duckdb_extension_postgres_scanner", "psycopg"),
+    "postgres": ("psycopg",),
+    "report": ("vl_convert",),
+}
+"""The modules that each extra installs, by the name of the extra."""
+
 
 class WmsSyncError(Exception):
     """An expected error, explained in its message; any other exception that reaches a user is a defect."""
@@ -53,16 +62,6 @@ class TooManyFiles(WmsSyncError):
             "This process cannot open more files at once. Nothing was published, and landed pages are not read again. "
             "Raise the limit (ulimit -n, LimitNOFILE of systemd) to 1024 or more. Then run again."
         )
-
-
-MODULES: Mapping[str, tuple[str, ...]] = {
-    "alerts": ("apprise",),
-    "files": ("obstore",),
-    "lake": ("duckdb_extension_ducklake", "duckdb_extension_httpfs", "duckdb_extension_postgres_scanner", "psycopg"),
-    "postgres": ("psycopg",),
-    "report": ("vl_convert",),
-}
-"""The modules that each extra installs, by the name of the extra."""
 
 
 def lacks(extra: str) -> str | None:

@@ -17,6 +17,11 @@ _WHOLE = re.compile(r"-?[0-9]{1,19}")
 INT64 = range(-(2**63), 2**63)
 """The range of a BIGINT and of the state store."""
 LARGEST_ID = INT64[-1]
+_MOST_DIGITS = 4000
+"""Integers of this length or more are not parsed as integers: above 4,300 digits Python would refuse the whole text."""
+DEPTH = 256
+"""The maximum number of levels: half of what PHP writes. The records of the specification have at most 12 levels."""
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[{]|[\]}]', re.DOTALL)
 
 
 def whole(value: Any) -> int | None:  # noqa: ANN401 - any JSON
@@ -37,10 +42,6 @@ def identity(value: Any) -> int | None:  # noqa: ANN401 - any JSON
     return number if number is not None and number >= 0 else None
 
 
-_MOST_DIGITS = 4000
-"""Integers of this length or more are not parsed as integers: above 4,300 digits Python would refuse the whole text."""
-
-
 def loosely(text: str, endless: Callable[[str], Any] = float, **hooks: Any) -> Any:  # noqa: ANN401 - any JSON
     """Parse JSON text. ``endless`` converts an integer that is too long; ``hooks`` are those of ``json.loads``."""
 
@@ -48,11 +49,6 @@ def loosely(text: str, endless: Callable[[str], Any] = float, **hooks: Any) -> A
         return int(digits) if len(digits) < _MOST_DIGITS else endless(digits)
 
     return json.loads(text, strict=False, parse_int=whole, **hooks)
-
-
-DEPTH = 256
-"""The maximum number of levels: half of what PHP writes. The records of the specification have at most 12 levels."""
-_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[{]|[\]}]', re.DOTALL)
 
 
 def cut_to_depth(content: bytes) -> bytes:

@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 COMMAND_LINE = "command line"
 """The source of a run, in its record."""
 DAGSTER_HOME = "DAGSTER_HOME"
+T = TypeVar("T")
+SAID_TO_BE_A_TERMINAL = {"FORCE_COLOR", "TTY_COMPATIBLE"}
+"""Variables that make rich treat standard error as a terminal."""
 
 
 def run_sync(settings: Settings, *, is_shown: bool = True) -> int:
@@ -152,11 +155,6 @@ def _lines(outcome: RunReport) -> Iterator[str]:
     yield from took_lines(outcome.read, outcome.refreshed)
     yield from open_lines(outcome.findings)
     yield from next_lines(outcome.refreshed)
-
-
-T = TypeVar("T")
-SAID_TO_BE_A_TERMINAL = {"FORCE_COLOR", "TTY_COMPATIBLE"}
-"""Variables that make rich treat standard error as a terminal."""
 
 
 class _Shown(Struct, frozen=True):

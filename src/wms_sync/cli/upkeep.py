@@ -32,6 +32,8 @@ from wms_sync.upkeep.recovery import begin
 from wms_sync.upkeep.restore import Restored, restore, trust_ledger
 from wms_sync.upkeep.verify import Verified, verify, verify_backups
 
+FORGET = "forget"
+
 
 def make_backup(settings: Settings, folder: Path, *, keep: int) -> int:
     """Make a backup and print its size. Return 3 if the backup leaves out a damaged file."""
@@ -91,9 +93,6 @@ def _verified_lines(found: Verified) -> Iterator[str]:
         yield f"damaged   {damage}"
     if not found.damaged:
         yield "damaged   nothing"
-
-
-FORGET = "forget"
 
 
 class NotAnswered(SettingsError):

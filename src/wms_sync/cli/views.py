@@ -56,6 +56,15 @@ SHOWN_DOUBTS = 20
 SHOWN_RUNS = 3
 OF_DOCTOR = {"note": "ok", "warning": "warn", "error": "fail"}
 """The doctor's word for each severity. Its notes report subjects without a problem."""
+MEANINGS = {
+    Action.CREATE: "not in the service as far as is known: a push sends it",
+    Action.ALREADY_THERE: "nothing to do",
+    Action.CHANGED: "created earlier with other values; the interface cannot update: change it in the service",
+    Action.WAITS: "refers to an object whose id is not known yet: push again later",
+    Action.IN_DOUBT: "may have been created earlier",
+    Action.REJECTED: "breaks a rule: correct it",
+}
+"""The meaning of each action, in the order of printing: rows that need attention come last, next to the summary."""
 
 
 def read_lines(report: ReadReport) -> Iterator[str]:
@@ -342,17 +351,6 @@ def moment(at: datetime) -> str:
 def _duration(seconds: float) -> str:
     minutes = int(seconds // 60)
     return f"{minutes // 1440} d {minutes // 60 % 24} h {minutes % 60} min"
-
-
-MEANINGS = {
-    Action.CREATE: "not in the service as far as is known: a push sends it",
-    Action.ALREADY_THERE: "nothing to do",
-    Action.CHANGED: "created earlier with other values; the interface cannot update: change it in the service",
-    Action.WAITS: "refers to an object whose id is not known yet: push again later",
-    Action.IN_DOUBT: "may have been created earlier",
-    Action.REJECTED: "breaks a rule: correct it",
-}
-"""The meaning of each action, in the order of printing: rows that need attention come last, next to the summary."""
 
 
 def plan_lines(plan: Plan, *, limit: int, most: int | None = SHOWN) -> Iterator[str]:

@@ -32,7 +32,6 @@ from wms_sync.master_data.records import Record, Reference, duplicate_keys, pare
 if TYPE_CHECKING:
     import pandas as pd
 
-
 _ERROR = r"#(N/A|NV|NAME\?|NOM\?|(DIV/0|NULL|NUM|REF|VALUE|BEZUG|WERT|ZAHL|NUL|VALEUR|NOMBRE)!)|(Err|Fehler):5\d\d"
 """The error values of Excel in English, German and French, and those of LibreOffice in English and German."""
 _NO_VALUE = "null"

@@ -25,8 +25,9 @@ from wms_sync.master_data.kind import GROUPS, Fields, Kind
 if TYPE_CHECKING:
     import pandas as pd
 
-
 _GROUP_ENDS = (".value", ".amount", "_code", "_codes", "_skus", "_id", "_ids")
+REASONS = "_rejected_because"
+"""The extra column of a file of rejected rows. It is ignored when the file is read."""
 
 
 class Column(Struct, frozen=True):
@@ -121,10 +122,6 @@ def _columns(kind: Kind, type_: str, fields: Fields, above: tuple[str, ...]) -> 
         yield Column(name, path, cell, (type_,), required=name in kind.required, with_group=fields in GROUPS)
         if isinstance(cell, CustomFields):
             yield Column(f"{name}.<code>", (*path, "<code>"), cell.single, (type_,))
-
-
-REASONS = "_rejected_because"
-"""The extra column of a file of rejected rows. It is ignored when the file is read."""
 
 
 class Violation(Struct, frozen=True):

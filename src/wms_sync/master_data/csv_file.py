@@ -27,7 +27,6 @@ from wms_sync.master_data.errors import UnreadableFile
 if TYPE_CHECKING:
     import pandas as pd
 
-
 import codecs
 
 CUSTOM_FIELD = "custom_fields."
@@ -44,6 +43,10 @@ _OTHERS = {
 MOST_COLUMNS = 2_000
 """The maximum number of columns. A kind has a hundred, and custom fields; a wider file is probably the wrong file."""
 _NAME = re.compile(r"[\w. -]*\w[\w. -]*")
+GUESSED = "cp1252"
+_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16-le"))
+_WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+"""The first bytes of .xlsx (a zip archive) and of the older .xls."""
 
 
 class Malformed(Struct, frozen=True):
@@ -225,12 +228,6 @@ def _frame(rows: Mapping[int, tuple[str, ...]], header: Sequence[str]) -> pd.Dat
         dtype="str",
     )
     return frame
-
-
-GUESSED = "cp1252"
-_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16-le"))
-_WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
-"""The first bytes of .xlsx (a zip archive) and of the older .xls."""
 
 
 def decode(path: Path, raw: bytes) -> tuple[str, str]:

@@ -39,9 +39,14 @@ QUERY_BY_TYPE = {
 }
 """The SQL file that finds objects by natural key in the published file, by the service's word for the kind."""
 KIND_BY_TYPE = {kind.type: kind for kind in KINDS}
-
+METHODS = {kind.type: kind.merchant_method for kind in KINDS if kind.merchant_method is not None}
 Keys = dict[str, set[str]]
 """Natural keys by the service's word for the kind."""
+KEYS_PER_CALL = 100
+ROWS_PER_PAGE = 100
+MOST_PAGES = 100
+"""More pages than a hundred keys need. A service that ignores filter and page would otherwise be read without end."""
+Row = Mapping[str, Any]
 
 
 class Found(Struct, frozen=True):
@@ -185,16 +190,6 @@ def _look_up(lookup: Lookup, asked: Keys, things: Things) -> None:
         for key, found in lookup.find(type_, sorted(keys)).items():
             by_id = {thing.id: thing for thing in (*found, *things.get((type_, key), ())) if thing.id is not None}
             things[type_, key] = tuple(by_id.values()) or found
-
-
-KEYS_PER_CALL = 100
-ROWS_PER_PAGE = 100
-MOST_PAGES = 100
-"""More pages than a hundred keys need. A service that ignores filter and page would otherwise be read without end."""
-
-Row = Mapping[str, Any]
-
-METHODS = {kind.type: kind.merchant_method for kind in KINDS if kind.merchant_method is not None}
 
 
 class MerchantLookup:

@@ -69,14 +69,12 @@ _FILLERS = re.compile(
 _BLANK = "Zs"
 _REFERENCE = {False: "reference", True: "list of references"}
 _SEVERAL = {False: "", True: f", several separated by {SEPARATOR}"}
+NUMBER = "number"
+"""The word for the type of a decimal number."""
 
 
 class Broken(ValueError):
     """A cell breaks its rule."""
-
-
-NUMBER = "number"
-"""The word for the type of a decimal number."""
 
 
 def no_doubt(_cell: str) -> str | None:

@@ -260,8 +260,6 @@ PRODUCTS = Kind(
     query="shown/products.sql",
     merchant_method=MerchantMethod("product.search", "sku", ("product_id", "id"), types=("Packaging", "Product")),
 )
-
-
 _RETAILER: Fields = {
     "type": one_of(("Retailer",)),
     "code": code(64),

@@ -29,6 +29,17 @@ from wms_sync.master_data.kind import Kind
 if TYPE_CHECKING:
     import pandas as pd
 
+MOST_NAMED = 10
+"""The maximum number of other rows that a message names. Without it, a key that filled a column of 40,000 rows gave 10
+GB of messages."""
+Remote = Mapping[str, Any]
+"""A reference as the service accepts it: ``{type, id}``."""
+Ids = Mapping[tuple[str, str], Remote]
+"""References by kind, in the service's word for it, and natural key."""
+ONLY_BY_ID = frozenset({"LotType", "Regulation"})
+"""Kinds without a natural key. A content has only the id for them."""
+ABSENT = object()
+
 
 class Reference(Struct, frozen=True):
     """A reference of a record to other objects, to be resolved before sending.
@@ -54,11 +65,6 @@ class Record(Struct, frozen=True):
     key: str
     body: dict[str, Any]
     references: tuple[Reference, ...]
-
-
-MOST_NAMED = 10
-"""The maximum number of other rows that a message names. Without it, a key that filled a column of 40,000 rows gave 10
-GB of messages."""
 
 
 def duplicate_keys(kind: Kind, column: str, keys: pd.Series[str]) -> Iterator[Violation]:
@@ -148,17 +154,6 @@ def _troubled_parents(
         else:
             continue
         yield Violation(record.line, reference.column, key, rule)
-
-
-Remote = Mapping[str, Any]
-"""A reference as the service accepts it: ``{type, id}``."""
-Ids = Mapping[tuple[str, str], Remote]
-"""References by kind, in the service's word for it, and natural key."""
-ONLY_BY_ID = frozenset({"LotType", "Regulation"})
-"""Kinds without a natural key. A content has only the id for them."""
-
-
-ABSENT = object()
 
 
 class Change(Struct, frozen=True):

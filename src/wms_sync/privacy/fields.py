@@ -17,13 +17,48 @@ from wms_sync import sql_files
 
 _TYPE = re.compile(r'^create type "?(?P<name>\w+)"? as struct\(\n(?P<body>.*?)^\);', re.MULTILINE | re.DOTALL)
 _FIELD = re.compile(r'^    "?(?P<name>\w+)"? (?P<type>.+?),?$', re.MULTILINE)
-
-
 _FIELDS = {
     found["name"]: {field["name"]: field["type"] for field in _FIELD.finditer(found["body"])}
     for path in sql_files.listed("types")
     for found in _TYPE.finditer(f"{sql_files.read(path)};")
 }
+ADDRESS = "OrderAddress"
+CANDIDATE = "OrderAddressCandidate"
+LOCATION = "RetailerShipToLocation"
+REFERENCE = ("type", "id")
+CONTACT = ("telephone", "email")
+PERSON = frozenset({"first_name", "last_name", *CONTACT})
+ADDRESS_KEPT = ("country", "region", "classification")
+SHIP_TO = tuple(f"ship_to_{name}" for name in ADDRESS_KEPT)
+"""The columns of ``orders`` that hold ``ADDRESS_KEPT`` of the shipping address. ``wms-sync forget`` empties them."""
+CANDIDATE_KEPT = ("address_id", "region_code", "country_code", "classification")
+LOCATION_KEPT = tuple(name for name in _FIELDS["retailer_ship_to_location"] if name not in {*REFERENCE, *CONTACT})
+KEPT: dict[str, frozenset[str]] = {
+    ADDRESS: frozenset({*REFERENCE, *ADDRESS_KEPT}),
+    CANDIDATE: frozenset({*REFERENCE, *CANDIDATE_KEPT}),
+    LOCATION: frozenset({*REFERENCE, *LOCATION_KEPT}),
+}
+"""The fields that are not personal, for each kind with personal fields."""
+KEPT_AS_TEXT: dict[str, tuple[str, ...]] = {ADDRESS: ADDRESS_KEPT}
+"""Fields of which only text values are kept, because an object or a list could hold anything."""
+STRICTLY_KEPT = KEPT | {ADDRESS: frozenset(REFERENCE)}
+"""The fields of a forgotten order that stay, and that findings may show; of an address, only the reference stays."""
+OF_ADDRESSES = frozenset({*_FIELDS["order_address"], *_FIELDS["order_address_candidate"]}) - KEPT[CANDIDATE]
+"""Fields by which an address or candidate is recognised if it does not state its kind."""
+PLACES = {
+    "shipping_address": ADDRESS,
+    "original_address": ADDRESS,
+    "address_candidates": CANDIDATE,
+    "retailer_ship_to_location": LOCATION,
+    "mark_for_location": LOCATION,
+}
+"""The kind of the object under each of these keys, if the object does not state it."""
+COMPANYS_OWN = frozenset({"custom_fields"})
+"""Objects whose keys are chosen by the company that runs the instance."""
+SHARED = frozenset(kind for kind in _FIELDS["included"] if not kind.startswith(("Order", "Shipment")))
+"""Kinds of objects that do not belong to one order: they are the company's data, whichever order refers to them."""
+Kept = Mapping[str, frozenset[str]]
+"""The fields that are not personal, by kind."""
 
 
 def fields_of(name: str) -> dict[str, str]:
@@ -38,54 +73,6 @@ def fields_of_kind(kind: str) -> frozenset[str]:
         return frozenset(fields_of("shipment"))
     name = fields_of("included").get(kind, "")
     return frozenset(fields_of(name.removesuffix("[]").strip('"'))) if name else frozenset()
-
-
-ADDRESS = "OrderAddress"
-CANDIDATE = "OrderAddressCandidate"
-LOCATION = "RetailerShipToLocation"
-
-REFERENCE = ("type", "id")
-CONTACT = ("telephone", "email")
-PERSON = frozenset({"first_name", "last_name", *CONTACT})
-ADDRESS_KEPT = ("country", "region", "classification")
-SHIP_TO = tuple(f"ship_to_{name}" for name in ADDRESS_KEPT)
-"""The columns of ``orders`` that hold ``ADDRESS_KEPT`` of the shipping address. ``wms-sync forget`` empties them."""
-CANDIDATE_KEPT = ("address_id", "region_code", "country_code", "classification")
-LOCATION_KEPT = tuple(name for name in fields_of("retailer_ship_to_location") if name not in {*REFERENCE, *CONTACT})
-
-KEPT: dict[str, frozenset[str]] = {
-    ADDRESS: frozenset({*REFERENCE, *ADDRESS_KEPT}),
-    CANDIDATE: frozenset({*REFERENCE, *CANDIDATE_KEPT}),
-    LOCATION: frozenset({*REFERENCE, *LOCATION_KEPT}),
-}
-"""The fields that are not personal, for each kind with personal fields."""
-
-KEPT_AS_TEXT: dict[str, tuple[str, ...]] = {ADDRESS: ADDRESS_KEPT}
-"""Fields of which only text values are kept, because an object or a list could hold anything."""
-
-STRICTLY_KEPT = KEPT | {ADDRESS: frozenset(REFERENCE)}
-"""The fields of a forgotten order that stay, and that findings may show; of an address, only the reference stays."""
-
-OF_ADDRESSES = frozenset({*fields_of("order_address"), *fields_of("order_address_candidate")}) - KEPT[CANDIDATE]
-"""Fields by which an address or candidate is recognised if it does not state its kind."""
-
-PLACES = {
-    "shipping_address": ADDRESS,
-    "original_address": ADDRESS,
-    "address_candidates": CANDIDATE,
-    "retailer_ship_to_location": LOCATION,
-    "mark_for_location": LOCATION,
-}
-"""The kind of the object under each of these keys, if the object does not state it."""
-
-COMPANYS_OWN = frozenset({"custom_fields"})
-"""Objects whose keys are chosen by the company that runs the instance."""
-
-SHARED = frozenset(kind for kind in fields_of("included") if not kind.startswith(("Order", "Shipment")))
-"""Kinds of objects that do not belong to one order: they are the company's data, whichever order refers to them."""
-
-Kept = Mapping[str, frozenset[str]]
-"""The fields that are not personal, by kind."""
 
 
 def place_of(key: str) -> str | None:

@@ -34,6 +34,8 @@ from wms_sync.privacy.fields import (
 
 _DECODER = msgspec.json.Decoder(float_hook=Decimal)
 _ENCODER = msgspec.json.Encoder(decimal_format="number")
+_Name = tuple[Any, int | None]
+"""The kind and the id of an object."""
 
 
 class _Order(msgspec.Struct, gc=False):
@@ -167,10 +169,6 @@ def _objects(value: Any, leaving: Collection[int] = ()) -> Iterator[tuple[str, d
         elif isinstance(value, dict) and id(value) not in leaving:
             yield key, value
             left += [(name, member) for name, member in value.items() if name not in COMPANYS_OWN]
-
-
-_Name = tuple[Any, int | None]
-"""The kind and the id of an object."""
 
 
 def _references(value: Any, leaving: Collection[int] = ()) -> Iterator[_Name]:  # noqa: ANN401 - any JSON

@@ -36,6 +36,10 @@ SUBJECTS = (
     ("ops", "About the sync", "Windows, loads, checks, and values that did not fit."),
 )
 """The subjects of the page, in order: key, heading, and a sentence."""
+BOX_WIDTH, BOX_HEIGHT = 280, 26
+ROW, COLUMN, MARGIN = 36, 420, 12
+BEND = 70
+"""How far, in pixels, a line between two boxes of the same column curves to the right."""
 
 
 class Reference(Struct, frozen=True):
@@ -224,12 +228,6 @@ def column_types(relation: PresentRelation) -> dict[str, str]:
 
 def _source(schema: str) -> str:
     return "wms" if schema == "main" else f"wms_{schema}"
-
-
-BOX_WIDTH, BOX_HEIGHT = 280, 26
-ROW, COLUMN, MARGIN = 36, 420, 12
-BEND = 70
-"""How far, in pixels, a line between two boxes of the same column curves to the right."""
 
 
 class Box(Struct, frozen=True):

@@ -39,8 +39,6 @@ LOOKED_FOR = (
 )
 """The kinds of objects that a shipment refers to, each with the field that refers to it. Packages are nested in the
 shipment."""
-
-
 _OBJECT = msgspec.json.Decoder(dict[str, Any])
 
 

@@ -49,6 +49,14 @@ STEPS_OF_SHIPMENT = {
 }
 MARK = '<meta name="generator" content="wms-sync report">'
 ASK = "ask the warehouse for the reason"
+Rows = Sequence[Mapping[str, Any]]
+COLORS = {"on time": "#3b82b8", "late": "#d9822b", "still open": "#8e4585"}
+BLUE = "#3b82b8"
+WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+AGES = ("up to a day", "1 to 3 days", "3 to 7 days", "1 to 2 weeks", "over 2 weeks")
+AGE_COLORS = ("#cfe1f2", "#93c4de", "#4a98c9", "#1c6aae", "#083370")
+FONT = "system-ui, sans-serif"
+SMALL, WIDE = 330, 560
 
 
 class ReportError(WmsSyncError):
@@ -133,16 +141,6 @@ def remake_report(run: Run) -> None:
     """Rewrite the report, if it exists, after an order was forgotten."""
     if run.layout.report.exists():
         make_report(run.settings)
-
-
-Rows = Sequence[Mapping[str, Any]]
-COLORS = {"on time": "#3b82b8", "late": "#d9822b", "still open": "#8e4585"}
-BLUE = "#3b82b8"
-WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-AGES = ("up to a day", "1 to 3 days", "3 to 7 days", "1 to 2 weeks", "over 2 weeks")
-AGE_COLORS = ("#cfe1f2", "#93c4de", "#4a98c9", "#1c6aae", "#083370")
-FONT = "system-ui, sans-serif"
-SMALL, WIDE = 330, 560
 
 
 def due_by_week(rows: Rows) -> str:

@@ -27,6 +27,8 @@ ACCEPT_ENCODING = "gzip, zstd"
 MAX_BYTES = 64 * 1024 * 1024
 """The maximum size of a body, compressed or not. 1,000 shipments with all selected fields have about 7 MB."""
 _SUFFIXES = {"gzip": "json.gz", "x-gzip": "json.gz", "zstd": "json.zst"}
+T = TypeVar("T")
+ANYTHING = msgspec.json.Decoder(object)
 
 
 class Body(Struct, frozen=True):
@@ -92,10 +94,6 @@ def _too_large(largest: int) -> ProtocolError:
     return ProtocolError(
         f"The service sent an answer of more than {largest // 2**20} MB. If it is a page, lower WMS_PAGE_SIZE."
     )
-
-
-T = TypeVar("T")
-ANYTHING = msgspec.json.Decoder(object)
 
 
 def decoded(content: bytes, decoder: msgspec.json.Decoder[T]) -> T:

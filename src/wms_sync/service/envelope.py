@@ -26,6 +26,9 @@ from wms_sync.privacy.detection import mentions_no_person, page_decoder
 from wms_sync.service.body import decoded
 from wms_sync.service.errors import NotAList, ProtocolError
 
+_CURSOR_START = re.compile(r"(?:^|[?&;])cursor_start=([0-9]{1,19})(?![^&#\s])")
+YEARS = range(1900, 9999)
+
 
 class _Meta(Struct):
     count: int | None = None
@@ -155,18 +158,12 @@ def _loaded(text: str) -> Any:  # noqa: ANN401 - any JSON
         return loosely(cut_to_depth(text.encode(errors="replace")).decode())
 
 
-_CURSOR_START = re.compile(r"(?:^|[?&;])cursor_start=([0-9]{1,19})(?![^&#\s])")
-
-
 def page_cursor(stated: object) -> int | None:
     """Return the cursor in a ``next`` of any form, or in a ``meta.cursor_start``; None if there is none."""
     if not isinstance(stated, str):
         return identity(stated)
     found = _CURSOR_START.findall(stated)
     return identity(found[-1] if found else stated)
-
-
-YEARS = range(1900, 9999)
 
 
 class _Record(Struct):

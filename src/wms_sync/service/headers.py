@@ -26,6 +26,18 @@ logger = logging.getLogger(__name__)
 
 EARLIEST = datetime.min.replace(tzinfo=UTC)
 LATEST = datetime.max.replace(tzinfo=UTC)
+Warn = Callable[[str, str], object]
+"""A function that is called with the name of a problem and a sentence, possibly from several threads."""
+MOST = 20
+"""The maximum number of announcements reported per connection, because their text may differ in each answer."""
+MEANINGS = {
+    "Deprecation": "This interface, which wms-sync uses, will be withdrawn: check for a newer release of wms-sync, and "
+    "ask the operator of the service.",
+    "Sunset": "This interface, which wms-sync uses, stops working then: check for a newer release of wms-sync, and ask "
+    "the operator of the service.",
+    "Warning": "If the code is 110 to 112, a cache answers in place of the service, so changes can be missed: turn "
+    "caching off for the service, then read the days again (`wms-sync backfill`).",
+}
 
 
 class Readings(Struct, frozen=True):
@@ -97,20 +109,6 @@ def dated(response: httpx.Response) -> datetime | None:
         return http_date(response.headers["date"])
     except (KeyError, ValueError):
         return None
-
-
-Warn = Callable[[str, str], object]
-"""A function that is called with the name of a problem and a sentence, possibly from several threads."""
-MOST = 20
-"""The maximum number of announcements reported per connection, because their text may differ in each answer."""
-MEANINGS = {
-    "Deprecation": "This interface, which wms-sync uses, will be withdrawn: check for a newer release of wms-sync, and "
-    "ask the operator of the service.",
-    "Sunset": "This interface, which wms-sync uses, stops working then: check for a newer release of wms-sync, and ask "
-    "the operator of the service.",
-    "Warning": "If the code is 110 to 112, a cache answers in place of the service, so changes can be missed: turn "
-    "caching off for the service, then read the days again (`wms-sync backfill`).",
-}
 
 
 class Notices:

@@ -26,6 +26,8 @@ from wms_sync.service.errors import FilterIgnored, PagingBroken
 TICK = timedelta(seconds=1)
 UNDATED = "updated_at{null:true}"
 """The filter for records whose ``updated_at`` is null: no range of times matches them."""
+MOST_EMPTY = 1000
+"""The maximum number of consecutive empty pages to follow; a list with more is taken to be endless."""
 
 
 def updated_within(start: datetime | None, end: datetime | None) -> str:
@@ -64,10 +66,6 @@ def ids_among(ids: Iterable[int]) -> str:
     'id{in:[15,50]}'
     """
     return f"id{{in:[{','.join(map(str, ids))}]}}"
-
-
-MOST_EMPTY = 1000
-"""The maximum number of consecutive empty pages to follow; a list with more is taken to be endless."""
 
 
 class Page(Struct, frozen=True):

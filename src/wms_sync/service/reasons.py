@@ -30,7 +30,6 @@ from wms_sync.service.errors import Problem
 if TYPE_CHECKING:
     import httpx
 
-
 LONGEST = 300
 """The maximum number of characters shown of a body that is not in the service's own form."""
 _MOST_READ = 64 * 1024

@@ -19,6 +19,7 @@ from wms_sync.privacy.fields import ADDRESS_KEPT, CANDIDATE_KEPT, CONTACT, field
 ALL = "all"
 SHIPMENT = "fields"
 PREFIX = "fields:"
+_PERSONAL_PATHS = frozenset({"order.original_address"})
 
 
 class Kind(Struct, frozen=True):
@@ -171,8 +172,6 @@ _KINDS: dict[str, Kind] = {
     "order.mark_for_location.retailer": _RETAILER,
 }
 """Kinds by the path of the object, starting at the shipment."""
-
-_PERSONAL_PATHS = frozenset({"order.original_address"})
 
 
 class Parameter(Struct, frozen=True):

@@ -35,8 +35,6 @@ IDS_PER_REQUEST = 200
 """With ids of ten digits, the encoded URL is about 3 KB long; no limit is published, and 4 KB is a common limit."""
 EMPTY = b'{"collection":[],"included":{},"has_more":false,"next":null,"meta":{"count":0}}'
 """An empty list. It replaces an answer with 404 or 204 that means an empty list."""
-
-
 _OF_PARAMETERS = frozenset({400, 413, 422})
 
 

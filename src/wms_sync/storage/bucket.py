@@ -45,6 +45,13 @@ AT_ONCE = 8
 REPLACED_AT_MOST = 5
 NO_VERSION = "null"
 """S3's version of an object that was put while versioning was off."""
+MOST_BYTES = 1_000_000_000
+"""Unused copies stay while all copies together fit, because a step often reads the files of the previous step."""
+FRESH_SECONDS = 10.0
+"""A process that only reads lists again after this time; the process that may write knows every change."""
+_LEVELS = 2
+"""Folders of this level are listed with everything below them: ``raw/shipments``, ``parquet/orders``."""
+Listed = Iterable[tuple[str, int]]
 
 
 class Probe(Struct, frozen=True):
@@ -52,10 +59,6 @@ class Probe(Struct, frozen=True):
 
     refuses_a_second: bool
     keeps_versions: bool
-
-
-MOST_BYTES = 1_000_000_000
-"""Unused copies stay while all copies together fit, because a step often reads the files of the previous step."""
 
 
 class Scratch:
@@ -343,14 +346,6 @@ def _at_once(do: Callable[[str], T], keys: Sequence[str]) -> list[T]:
         return [do(key) for key in keys]
     with ThreadPoolExecutor(min(AT_ONCE, len(keys)), "files") as pool:
         return list(pool.map(do, keys))
-
-
-FRESH_SECONDS = 10.0
-"""A process that only reads lists again after this time; the process that may write knows every change."""
-_LEVELS = 2
-"""Folders of this level are listed with everything below them: ``raw/shipments``, ``parquet/orders``."""
-
-Listed = Iterable[tuple[str, int]]
 
 
 class Listing:

@@ -27,6 +27,8 @@ from wms_sync.storage.durable import accessing, make_private
 
 _QUERY = re.compile(r"\?[^\s\"]*")
 """The query of a URL, which may contain a signature."""
+_DIGITS = 8
+_MARK = re.compile(rf"-[0-9a-f]{{{_DIGITS}}}(?=\.)")
 
 
 class FilesError(WmsSyncError):
@@ -159,10 +161,6 @@ class Files(Protocol):
 
     def where(self, key: str) -> str:
         """Return the location of a file, for messages."""
-
-
-_DIGITS = 8
-_MARK = re.compile(rf"-[0-9a-f]{{{_DIGITS}}}(?=\.)")
 
 
 def marked(key: str, content: bytes) -> str:

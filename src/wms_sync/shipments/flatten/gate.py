@@ -65,6 +65,13 @@ _VALUES: dict[str, Any] = {
     "VARCHAR": str | Annotated[int, _INT64] | float | bool,
     "JSON": Raw,
 }
+Ids = Sequence[Any]
+"""Ids as on the page: numbers, or numbers as text."""
+id_of = attrgetter("id")
+AT_ONCE = 32
+"""The number of objects decoded at a time: few, so that their values stay in the processor's cache."""
+Seen = dict[str, dict[bytes, Any]]
+"""The ids of objects of shared kinds on earlier pages of a batch, by kind and then by the bytes of the object."""
 
 
 def decoder(node: Node) -> msgspec.json.Decoder[Any]:
@@ -111,11 +118,6 @@ def _type_of(node: Node) -> Any:  # noqa: ANN401 - a type expression
     return struct_of(node)
 
 
-Ids = Sequence[Any]
-"""Ids as on the page: numbers, or numbers as text."""
-id_of = attrgetter("id")
-
-
 class Duplicates:
     """Finds duplicates in the lists inside objects of one kind, decoded with the shape ``node``."""
 
@@ -157,12 +159,6 @@ def _repeat(ids: Iterable[Any], count: int) -> bool:
     except TypeError:
         different = set(map(int, different))
     return len(different) < count
-
-
-AT_ONCE = 32
-"""The number of objects decoded at a time: few, so that their values stay in the processor's cache."""
-Seen = dict[str, dict[bytes, Any]]
-"""The ids of objects of shared kinds on earlier pages of a batch, by kind and then by the bytes of the object."""
 
 
 class Examined(Struct, frozen=True):

@@ -29,6 +29,10 @@ from wms_sync.privacy.fields import OF_ADDRESSES, PERSON, PLACES, STRICTLY_KEPT
 from wms_sync.privacy.scrub import scrub
 from wms_sync.storage.compression import NO_LIMIT, DamagedStream, StreamTooLarge, decompress
 
+TEXT_LIMIT = 2000
+WITHHELD = "(personal data withheld: see the raw page)"
+UNKNOWN_KEY = "no type has the key"
+
 
 class FlattenError(WmsSyncError):
     """A batch of pages could not be flattened; none of its rows is used."""
@@ -106,10 +110,6 @@ def unpacked_page(stored: bytes, path: Path, largest: int = NO_LIMIT) -> bytes:
         raise PageDamagedError(path, str(error)) from None
 
 
-TEXT_LIMIT = 2000
-WITHHELD = "(personal data withheld: see the raw page)"
-
-
 class NonFiniteNumber(Struct, frozen=True):
     """A number that Python's parser accepts but JSON or a DOUBLE cannot hold: NaN, Infinity, 1e400."""
 
@@ -127,9 +127,6 @@ class Misfit(Struct, frozen=True):
     path: str
     text: str
     why: str
-
-
-UNKNOWN_KEY = "no type has the key"
 
 
 class Drift(Struct):

@@ -54,6 +54,17 @@ from wms_sync.shipments.flatten.shape import (
 from wms_sync.shipments.flatten.values import Cast, Unfit, converted, means_null, why_stub
 from wms_sync.shipments.flatten.write import ObjectBytes
 
+_Path = tuple[Any, ...]  # (parent path, key); rendered only for a misfit
+_ROOT: _Path = ("$",)
+_INCLUDED: _Path = (_ROOT, "included")
+_MISFIT = object()
+_NO_VALUE = "STRUCT"
+_NO_OBJECT = "an object was expected"
+_NO_UNIT = "a number without its unit: the unit is null"
+_GAPS = "an object where a list was expected: its values were taken"
+_TWICE = "its id is repeated: the first was kept"
+_HALF_OF_A_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
+
 
 class Repaired(Struct, frozen=True):
     """A repaired page; ``objects`` is None if the page is unreadable, ``sent`` tells which lists they have.
@@ -94,12 +105,7 @@ class _Owner(NamedTuple):
     id: int | None
 
 
-_Path = tuple[Any, ...]  # (parent path, key); rendered only for a misfit
-_ROOT: _Path = ("$",)
-_INCLUDED: _Path = (_ROOT, "included")
 _PAGE = _Owner("Page", None)
-_MISFIT = object()
-_NO_VALUE = "STRUCT"
 
 
 class _Walk(Struct):
@@ -242,12 +248,6 @@ def _same_again(value: Any, first: Any, values: list[Any]) -> bool:  # noqa: ANN
     return value == first and any(flag is first for flag in values)
 
 
-_NO_OBJECT = "an object was expected"
-_NO_UNIT = "a number without its unit: the unit is null"
-_GAPS = "an object where a list was expected: its values were taken"
-_TWICE = "its id is repeated: the first was kept"
-
-
 def _key(path: _Path) -> str:
     """Return the key of a value, or of the list that contains it."""
     while not isinstance(path[-1], str):
@@ -261,9 +261,6 @@ def _rendered(path: _Path) -> str:
         return str(path[0])
     parent, key = path
     return _rendered(parent) + (f"[{key}]" if isinstance(key, int) else f".{with_surrogates_escaped(key)}")
-
-
-_HALF_OF_A_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 class Parsed(Struct):

@@ -41,6 +41,10 @@ SHARED = frozenset(
 # Kinds whose id is the key of a row, wherever the object is on the page.
 _KEYED_BY_ID = {"Gallery", "GalleryItem", "OrderItem", "ShipmentItem"}
 _TYPE = re.compile(r'^create type "?(\w+)"?', re.MULTILINE)
+Sent = dict[str, bool]
+"""Whether any object has the key of a list, by the name of the list; without lists that no object could have."""
+Route = tuple[tuple[str, bool], ...]
+"""The fields to follow from an object; each is given with a flag: whether it is a list."""
 
 
 class ValueNode(Struct, frozen=True):
@@ -84,10 +88,6 @@ class ObjectNode(Struct, frozen=True):
 
 
 Node = ValueNode | ListNode | ObjectNode
-Sent = dict[str, bool]
-"""Whether any object has the key of a list, by the name of the list; without lists that no object could have."""
-Route = tuple[tuple[str, bool], ...]
-"""The fields to follow from an object; each is given with a flag: whether it is a list."""
 
 
 class Shape(Struct, frozen=True):

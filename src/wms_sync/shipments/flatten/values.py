@@ -60,6 +60,12 @@ _ZERO_DAY = "0000-00-00"
 _ZEROS = "0-:. TZ"
 _OF_DAYS = {"TIMESTAMP WITH TIME ZONE", "DATE"}
 _AS_IT_IS: dict[str, type] = {"BOOLEAN": bool, "DOUBLE": float, "VARCHAR": str}
+SAYS_DELETED = "a stub: it states that the shipment is deleted"
+SAYS_NOTHING = "a stub: it has neither a status nor an order nor items"
+_DELETED = "deleted"
+_DELETED_FLAGS = ("is_deleted", "deleted")
+_DELETED_AT = "deleted_at"
+_EMPTY: tuple[object, ...] = (None, "", [])
 
 
 class Unfit(Struct, frozen=True):
@@ -216,14 +222,6 @@ _CONVERSIONS: dict[str, Callable[[Any], Any]] = {
     "DATE": _date,
     "VARCHAR": _text,
 }
-
-
-SAYS_DELETED = "a stub: it states that the shipment is deleted"
-SAYS_NOTHING = "a stub: it has neither a status nor an order nor items"
-_DELETED = "deleted"
-_DELETED_FLAGS = ("is_deleted", "deleted")
-_DELETED_AT = "deleted_at"
-_EMPTY: tuple[object, ...] = (None, "", [])
 
 
 def why_stub(record: Mapping[str, Any]) -> str | None:

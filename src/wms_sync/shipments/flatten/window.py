@@ -74,6 +74,8 @@ class FlattenedWindow(Struct, frozen=True):
 
 
 _FLATTENED = msgspec.json.Decoder(FlattenedWindow)
+WindowGroup = Sequence[tuple[Window, FlattenedWindow]]
+"""Windows that are merged in one transaction."""
 
 
 def is_flattened(layout: Layout, window_id: str) -> bool:
@@ -239,10 +241,6 @@ def _page(page: LandedPage, path: str) -> RawPage:
         extracted_at=page.served_at,
         uncompressed_bytes=page.content_bytes,
     )
-
-
-WindowGroup = Sequence[tuple[Window, FlattenedWindow]]
-"""Windows that are merged in one transaction."""
 
 
 def merged_windows(connection: duckdb.DuckDBPyConnection, layout: Layout) -> dict[str, FlattenedWindow]:

@@ -35,6 +35,10 @@ COARSE = 1.5
 LEAST_PARTS, MOST_PARTS = 3, 64
 FAR_MORE = 2
 """If the parts add up to this multiple of the whole, the counts are wrong: concurrent changes cannot explain it."""
+Slice = tuple[Interval, int]
+"""An interval and the number of records in it."""
+SLACK = 0.15
+"""The share of a page that stays free in each window, because positions between two counts are estimated."""
 
 
 class Counts:
@@ -143,12 +147,6 @@ def _leaves(whole: Slice, parts: Sequence[Interval], within: Mapping[Interval, i
         return [whole]
     leaves = [(part, within[part]) for part in parts[:-1]]
     return [*leaves, (parts[-1], max(0, whole[1] - sum(count for _, count in leaves)))]
-
-
-Slice = tuple[Interval, int]
-"""An interval and the number of records in it."""
-SLACK = 0.15
-"""The share of a page that stays free in each window, because positions between two counts are estimated."""
 
 
 def even_windows(counted: Sequence[Slice], *, page_size: int, pages: int, lanes: int) -> list[Slice]:

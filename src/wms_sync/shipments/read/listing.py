@@ -22,6 +22,11 @@ from wms_sync.settings import Settings
 from wms_sync.shipments.read.progress import Warnings
 from wms_sync.state.store import StateStore
 
+FOUND = "shipment_found_by_filter"
+TRIED_AGAIN = timedelta(days=7)
+MOST_TRIED = 3
+"""The maximum number of shipments to try: a shipment may change or be deleted during the trial."""
+
 
 def is_recent(span: timedelta, moment: datetime) -> bool:
     """Return whether ``moment`` is less than ``span`` ago.
@@ -43,10 +48,6 @@ def page_size(settings: Settings, warnings: Warnings) -> PageSize:
             f"are read. Set WMS_PAGE_SIZE={size}.",
         ),
     )
-
-
-FOUND = "shipment_found_by_filter"
-TRIED_AGAIN = timedelta(days=7)
 
 
 def try_filter(listing: ShipmentListing, store: StateStore, service: str) -> None:
@@ -85,10 +86,6 @@ class Cleaner:
             impersonal = without_persons(content)
         forgotten = without_orders(impersonal or content, self._forgotten)
         return impersonal if forgotten is None else forgotten
-
-
-MOST_TRIED = 3
-"""The maximum number of shipments to try: a shipment may change or be deleted during the trial."""
 
 
 def found_by_filter(listing: ShipmentListing) -> int | None:

@@ -22,9 +22,9 @@ from wms_sync.state.store import StateStore, Window
 MARGIN = timedelta(seconds=2)
 """The lag of the horizon behind the service's clock: ``Date`` has whole seconds, and other servers of the service may
 be slightly behind the server that answered."""
-
-
 NO_TIME = timedelta(0)
+RESUME_WITHIN = timedelta(hours=24)
+"""An older read is started over instead of resumed: its first pages may be stale."""
 
 
 def horizon(trusted: datetime) -> datetime:
@@ -100,10 +100,6 @@ def omitting(windows: Iterable[Window], omitted: Collection[str]) -> tuple[Inter
 
 def _before(gap: Interval, start: datetime, overlap: timedelta) -> tuple[Interval, ...]:
     return interval(max(start, gap.start - overlap), gap.start)
-
-
-RESUME_WITHIN = timedelta(hours=24)
-"""An older read is started over instead of resumed: its first pages may be stale."""
 
 
 class UnfinishedBackfill(Struct, frozen=True):

@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
+logger = logging.getLogger(__name__)
+
 
 class Progress(Struct, frozen=True):
     """The counters of a read. ``expected`` is the number of records expected in all its windows."""
@@ -42,9 +44,6 @@ class Tally:
             self.now = replace(self.now, **{name: getattr(self.now, name) + more for name, more in amounts.items()})
             if self._watcher is not None:
                 self._watcher(self.now)
-
-
-logger = logging.getLogger(__name__)
 
 
 class Warnings:

@@ -26,6 +26,11 @@ from wms_sync.shipments.read.counts import Counts
 from wms_sync.shipments.read.raw import WindowIncomplete, damage, key_of
 from wms_sync.state.store import LandedPage, Window
 
+ADVICE = (
+    "The window is not complete. If this repeats, the service loses records in paging: report it to the operator of "
+    "the service."
+)
+
 
 class Source(Protocol):
     """A ``Query`` of list shipments, or a part of one."""
@@ -51,12 +56,6 @@ class Source(Protocol):
 
     def which(self, ids: Sequence[int]) -> frozenset[int]:
         """Return which of these ids the service has."""
-
-
-ADVICE = (
-    "The window is not complete. If this repeats, the service loses records in paging: report it to the operator of "
-    "the service."
-)
 
 
 def agrees(window: Window, counted_last: int | None) -> bool:

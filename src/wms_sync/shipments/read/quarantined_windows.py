@@ -28,6 +28,8 @@ logger = logging.getLogger(__name__)
 
 _SIGNATURE = "quarantined"
 """The signature of a quarantined window, whose requests are unknown."""
+_STAMP = "%Y%m%dT%H%M%SZ"
+_NAME = re.compile(r"(\d{8}T\d{6}Z)-(\d{8}T\d{6}Z)-[0-9a-f]{6}")
 
 
 class QuarantinedWindow(Struct, frozen=True):
@@ -107,10 +109,6 @@ def _reason(layout: Layout, window_id: str) -> str | None:
     except FileNotFoundError:
         return f"{raw_key(window_id, MANIFEST)} is missing"
     return None
-
-
-_STAMP = "%Y%m%dT%H%M%SZ"
-_NAME = re.compile(r"(\d{8}T\d{6}Z)-(\d{8}T\d{6}Z)-[0-9a-f]{6}")
 
 
 def new_name(part: Interval) -> str:

@@ -32,6 +32,10 @@ from wms_sync.state.turns import Turn
 
 FORMAT = 1
 """The format of manifests; manifests of older releases state none."""
+RAW_BYTES = 1100
+"""The assumed size of a shipment in raw pages, in bytes, until a shipment has been read."""
+ALL_OF_IT = 6
+"""The bytes that a shipment needs on disk in total, for each byte in raw pages."""
 
 
 class ExtractError(WmsSyncError):
@@ -221,12 +225,6 @@ def drop_pages(turn: Turn, layout: Layout, window_id: str, when: datetime) -> in
 def is_dropped(layout: Layout, window_id: str) -> bool:
     """Return whether the pages of a window were deleted deliberately; otherwise a missing page is damage."""
     return layout.files.size(raw_key(window_id, PAGES_DROPPED)) is not None
-
-
-RAW_BYTES = 1100
-"""The assumed size of a shipment in raw pages, in bytes, until a shipment has been read."""
-ALL_OF_IT = 6
-"""The bytes that a shipment needs on disk in total, for each byte in raw pages."""
 
 
 def refuse_without_room(layout: Layout, store: StateStore, records: int) -> None:
