@@ -11,7 +11,7 @@ import dagster as dg
 
 from pipelines import asset_keys, metadata
 from pipelines.metadata import markdown
-from pipelines.operation import Operation
+from pipelines.operation import RunResource
 from wms_sync.reports.finding import Finding, name_of, open_findings
 from wms_sync.reports.findings import findings_of
 from wms_sync.settings import Settings
@@ -84,7 +84,7 @@ def coverage_checks(settings: Settings, after: dg.AssetKey) -> dg.AssetChecksDef
         ],
     )
     def coverage_checks(
-        context: dg.AssetCheckExecutionContext, operation: dg.ResourceParam[Operation]
+        context: dg.AssetCheckExecutionContext, operation: dg.ResourceParam[RunResource]
     ) -> Iterator[dg.AssetCheckResult]:
         """Yield the results of the checks, after a read or when the checks run alone."""
         yield from results(operation.settings)

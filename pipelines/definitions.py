@@ -14,14 +14,14 @@ import dagster as dg
 from pipelines import coverage, jobs, sensors, shipments, tables
 from pipelines.master_data import master_data
 from pipelines.master_data_files import master_data_files
-from pipelines.operation import Operation
+from pipelines.operation import RunResource
 from wms_sync.catalogue import table
 from wms_sync.master_data.kinds import KINDS
 from wms_sync.settings import Settings
 from wms_sync.storage.durable import keep_private
 
 
-def build(settings: Settings, operation: Operation | None = None) -> dg.Definitions:
+def build(settings: Settings, operation: RunResource | None = None) -> dg.Definitions:
     """Build the Definitions for these settings. A test passes its own `operation`, with a transport."""
     keep_private()
     with warnings.catch_warnings():
@@ -44,7 +44,7 @@ def build(settings: Settings, operation: Operation | None = None) -> dg.Definiti
             sensors.upkeep(settings),
             master_data_files(settings, pushes),
         ],
-        resources={"operation": operation or Operation(settings)},
+        resources={"operation": operation or RunResource(settings)},
         executor=dg.in_process_executor,
     )
 

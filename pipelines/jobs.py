@@ -10,7 +10,7 @@ from typing import Any
 
 import dagster as dg
 
-from pipelines.operation import NIGHTLY, Operation
+from pipelines.operation import NIGHTLY, RunResource
 from wms_sync.master_data.kind import Kind
 from wms_sync.settings import Settings
 from wms_sync.targets.target import maintenance_is_due
@@ -66,7 +66,7 @@ def push_jobs(pushed: Mapping[Kind, dg.AssetsDefinition]) -> Mapping[Kind, Asset
 
 
 @dg.op(out=dg.Out(dg.Nothing))
-def put_together(context: dg.OpExecutionContext, operation: dg.ResourceParam[Operation]) -> None:
+def put_together(context: dg.OpExecutionContext, operation: dg.ResourceParam[RunResource]) -> None:
     """Merge the files of a lake, without a request to the service. Rows stay the same, so no asset is materialised."""
     with operation.step(context) as run:
         done = run.maintain()

@@ -18,7 +18,7 @@ from pydantic import Field
 
 from pipelines import asset_keys, metadata
 from pipelines.jobs import push_name
-from pipelines.operation import Operation
+from pipelines.operation import RunResource
 from wms_sync.errors import WmsSyncError
 from wms_sync.interrupts import Stopping
 from wms_sync.logs import PlainLines, logging_to, push_line
@@ -128,7 +128,7 @@ def master_data(settings: Settings, kind: Kind) -> dg.AssetsDefinition:
         description=_description(settings, kind),
     )
     def master_data(
-        context: dg.AssetExecutionContext, config: PushConfig, operation: dg.ResourceParam[Operation]
+        context: dg.AssetExecutionContext, config: PushConfig, operation: dg.ResourceParam[RunResource]
     ) -> Iterator[Event]:
         handled: list[Handled] = []
         failures = _recorded(context, config, operation, kind, handled)
@@ -141,7 +141,7 @@ def master_data(settings: Settings, kind: Kind) -> dg.AssetsDefinition:
 
 
 def _recorded(
-    context: dg.AssetExecutionContext, config: PushConfig, operation: Operation, kind: Kind, handled: list[Handled]
+    context: dg.AssetExecutionContext, config: PushConfig, operation: RunResource, kind: Kind, handled: list[Handled]
 ) -> list[WmsSyncError]:
     """Handle the files, and record the run if it sends rows. Return the errors."""
     if not _sends(context, operation.settings, kind, config):
@@ -166,7 +166,7 @@ def _sends(context: dg.AssetExecutionContext, settings: Settings, kind: Kind, co
 def _handle(
     context: dg.AssetExecutionContext,
     config: PushConfig,
-    operation: Operation,
+    operation: RunResource,
     kind: Kind,
     handled: list[Handled],
     held: Held | None = None,
@@ -215,7 +215,7 @@ def _all_files(context: dg.AssetExecutionContext, settings: Settings, kind: Kind
 
 def _handle_file(
     context: dg.AssetExecutionContext,
-    operation: Operation,
+    operation: RunResource,
     kind: Kind,
     file: GivenFile,
     config: PushConfig,

@@ -36,7 +36,7 @@ UNRECORDED = "wms/unrecorded"
 """The tag of a run that the state store could not record, as on a full disk. If it failed, it sent its own alert."""
 
 
-class Operation:
+class RunResource:
     """The resource of one run. Requests go through `transport`, if there is one, instead of a socket.
 
     A step of a night is retried once for each of the `pauses`.

@@ -15,7 +15,7 @@ from datetime import date
 import dagster as dg
 
 from pipelines import asset_keys, metadata
-from pipelines.operation import Operation
+from pipelines.operation import RunResource
 from wms_sync.intervals import Interval
 from wms_sync.reports.days import covered_days, days_of, read_of_days, windows_of
 from wms_sync.settings import Settings
@@ -38,7 +38,7 @@ def changed_shipments(settings: Settings) -> dg.AssetsDefinition:
         ),
     )
     def changed_shipments(
-        context: dg.AssetExecutionContext, operation: dg.ResourceParam[Operation]
+        context: dg.AssetExecutionContext, operation: dg.ResourceParam[RunResource]
     ) -> dg.MaterializeResult[None]:
         with operation.step(context) as run:
             report = run.read_changes()
@@ -68,7 +68,7 @@ def shipment_days(settings: Settings) -> dg.AssetsDefinition:
         ),
     )
     def shipment_days(
-        context: dg.AssetExecutionContext, operation: dg.ResourceParam[Operation]
+        context: dg.AssetExecutionContext, operation: dg.ResourceParam[RunResource]
     ) -> dg.MaterializeResult[None]:
         days = _chosen(context, settings)
         with operation.step(context) as run:

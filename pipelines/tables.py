@@ -18,7 +18,7 @@ from typing import Any
 import dagster as dg
 
 from pipelines import asset_keys, metadata
-from pipelines.operation import Operation
+from pipelines.operation import RunResource
 from wms_sync.catalogue import Mart, Relation, Table, relations
 from wms_sync.cron import late_after_at_most
 from wms_sync.settings import Settings
@@ -93,7 +93,7 @@ def analytics_tables(settings: Settings) -> dg.AssetsDefinition:
         description="Loads landed windows that are not in the tables yet, checks the tables and publishes them.",
     )
     def analytics_tables(
-        context: dg.AssetExecutionContext, config: LoadConfig, operation: dg.ResourceParam[Operation]
+        context: dg.AssetExecutionContext, config: LoadConfig, operation: dg.ResourceParam[RunResource]
     ) -> Iterator[dg.MaterializeResult[None] | dg.AssetObservation | dg.AssetCheckResult]:
         with operation.step(context) as run:
             report = run.rebuild() if config.rebuild else run.load()

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -122,6 +123,14 @@ def test_it_is_nowhere_that(files, pattern):
 def test_a_packages_own_file_holds_its_charter_alone():
     for path in (*modules("src"), *modules("pipelines")):
         assert path.name != "__init__.py" or len(parsed(path).body) == 1, path
+
+
+def test_a_class_name_stands_for_one_class():
+    """A reader who searches for it finds one class; an underscore does not tell two apart."""
+    paths = [*modules("src/wms_sync"), *modules("pipelines")]
+    classes = [node for path in paths for node in ast.walk(parsed(path)) if isinstance(node, ast.ClassDef)]
+    names = Counter(node.name.lstrip("_") for node in classes)
+    assert [name for name, count in names.items() if count > 1] == []
 
 
 def test_functions_at_which_tests_kill_a_process_exist():

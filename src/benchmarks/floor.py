@@ -30,7 +30,7 @@ from wms_sync.intervals import Interval, slices
 from wms_sync.service.query import updated_within
 from wms_sync.service.shipments import PATH
 from wms_sync.shipments.flatten.shape import COLLECTION, SHARED, create_types, shape_of
-from wms_sync.shipments.flatten.write import Objects, create_stages, needs, select_of
+from wms_sync.shipments.flatten.write import ObjectFiles, create_stages, needs, select_of
 
 RECORDS_PER_WINDOW = 10_000
 TABLES = [table for table in tables() if table.schema == "main"]
@@ -107,7 +107,7 @@ class Flattener:
         self._connection.execute("set timezone = 'UTC'")
         create_types(self._connection)
         self._columns = shape_of(self._connection).columns
-        self._objects = Objects(work, self._columns)
+        self._objects = ObjectFiles(work, self._columns)
 
     def flatten(self, window_id: str, pages: Sequence[Page], parquet: Path) -> None:
         """Write `<parquet>/<table>/<window>.parquet`."""

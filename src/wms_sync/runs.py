@@ -20,7 +20,7 @@ from msgspec import Struct
 from wms_sync.errors import WmsSyncError
 from wms_sync.grammar import count_of
 from wms_sync.intervals import Interval
-from wms_sync.master_data.check import Checked
+from wms_sync.master_data.check import CheckedFile
 from wms_sync.master_data.create import Watcher as PushWatcher
 from wms_sync.master_data.errors import MasterDataError
 from wms_sync.master_data.kind import Kind
@@ -275,7 +275,7 @@ def failures_of(done: Handled) -> Iterator[WmsSyncError]:
         yield WrongHeader(f"The header of {_checked(done).file.path.name} is wrong, so no row was sent. {why}")
 
 
-def _checked(done: Handled) -> Checked:
+def _checked(done: Handled) -> CheckedFile:
     return done.checked if isinstance(done, Plan) else done.plan.checked
 
 

@@ -35,7 +35,7 @@ FAULTS = (
             "a list of text",
         ),
         "src/wms_sync/shipments/flatten/repair.py",
-        "self._misfit(_Owner(node.name, None) if in_list and node.keyed else owner, path, value, _NO_OBJECT)",
+        "self._misfit(_OwningObject(node.name, None) if in_list and node.keyed else owner, path, value, _NO_OBJECT)",
         "pass",
         PAGES,
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from wms_sync.master_data.check import Checked, check
+from wms_sync.master_data.check import CheckedFile, check
 from wms_sync.master_data.csv_file import CsvFile, read_csv
 from wms_sync.master_data.kind import Kind
 
@@ -22,5 +22,5 @@ def read(folder: Path, content: str | bytes) -> CsvFile:
     return read_csv(path)
 
 
-def checked(folder: Path, kind: Kind, *lines: str) -> Checked:
+def checked(folder: Path, kind: Kind, *lines: str) -> CheckedFile:
     return check(read(folder, "".join(f"{line}\n" for line in lines)), kind)

@@ -9,7 +9,7 @@ import pytest
 from starlette.responses import JSONResponse, Response
 
 from pipelines import definitions, jobs
-from pipelines.operation import NIGHTLY, PAUSES, SCHEDULE, Operation
+from pipelines.operation import NIGHTLY, PAUSES, SCHEDULE, RunResource
 from tests.cli.conftest import LATE_START
 from tests.pipelines.conftest import failure_of
 from wms_sandbox.errors import failed
@@ -48,7 +48,7 @@ def run(instance) -> Callable[..., dg.ExecuteInProcessResult]:
     """Runs the nightly sync as the daemon launches it, with pauses that a test can wait for."""
 
     def run(settings: Settings, tags: dict[str, str] = BY_SCHEDULE) -> dg.ExecuteInProcessResult:
-        job = definitions.build(settings, Operation(settings, pauses=SHORT)).resolve_job_def(jobs.NIGHTLY_SYNC)
+        job = definitions.build(settings, RunResource(settings, pauses=SHORT)).resolve_job_def(jobs.NIGHTLY_SYNC)
         return job.execute_in_process(instance=instance, tags=tags, raise_on_error=False)
 
     return run

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from wms_sync.master_data.columns import Column, FileColumn, Header, Texts, Violation, columns_of, read_header
+from wms_sync.master_data.columns import FileColumn, Header, KnownColumn, Texts, Violation, columns_of, read_header
 from wms_sync.master_data.csv_file import GUESSED, CsvFile
 from wms_sync.master_data.fields import (
     NUMBER,
@@ -38,7 +38,7 @@ _NO_VALUE = "null"
 """The word, in any case, that databases export for a missing value."""
 
 
-class Checked(Struct, frozen=True, eq=False):
+class CheckedFile(Struct, frozen=True, eq=False):
     """A checked file: ``records`` with parents before children, ``violations`` in reading order.
 
     ``warnings`` are about cells that are sent although the service may refuse them. If ``header_is_wrong``, there are
@@ -58,7 +58,7 @@ class Checked(Struct, frozen=True, eq=False):
         return any(violation.line == self.file.header_line for violation in self.violations)
 
 
-def check(file: CsvFile, kind: Kind) -> Checked:
+def check(file: CsvFile, kind: Kind) -> CheckedFile:
     """Turn the rows of ``file`` into records of ``kind``, and list every rule that they break."""
     header = read_header(file, kind)
     texts = header.texts(file)
@@ -76,7 +76,7 @@ def check(file: CsvFile, kind: Kind) -> Checked:
     rejected = {key: line for key, line in lines.items() if line in bad}
     ordered = parents_first(kind, [record for record in records if record.line not in bad], rejected)
     violations += _as_written(file, header, ordered.violations)
-    return Checked(
+    return CheckedFile(
         file=file,
         kind=kind,
         records=() if header.violations else ordered.records,
@@ -113,7 +113,7 @@ def _violation(file: CsvFile, line: int, placed: FileColumn, rule: str) -> Viola
 
 
 @cache
-def _needed(kind: Kind) -> tuple[Column, ...]:
+def _needed(kind: Kind) -> tuple[KnownColumn, ...]:
     return tuple(column for column in columns_of(kind) if column.required or column.with_group)
 
 
@@ -162,11 +162,11 @@ class _Row(Struct, frozen=True):
         # without a key the header is wrong, and no record is used
         return Record(self.line, body.get(self.kind.key, ""), body, tuple(references))
 
-    def _has(self, column: Column) -> bool:
+    def _has(self, column: KnownColumn) -> bool:
         """Return whether the row's type has a column. If the type is unknown, check every cell."""
         return self.type in column.types or self.type not in self.kind.bodies
 
-    def _foreign(self, column: Column) -> str:
+    def _foreign(self, column: KnownColumn) -> str:
         owners = column.types
         whose = owners[0] if len(owners) == 1 else f"{', '.join(owners[:-1])} or {owners[-1]}"
         own = [known for known in columns_of(self.kind) if self.type in known.types and known.like(column)]

@@ -30,7 +30,7 @@ REASONS = "_rejected_because"
 """The extra column of a file of rejected rows. It is ignored when the file is read."""
 
 
-class Column(Struct, frozen=True):
+class KnownColumn(Struct, frozen=True):
     """A column that a file may have: the path of its field in the body, and the rule of its cells.
 
     The columns for a natural key and for its id have the same path. ``types`` are the types of item that have the
@@ -62,15 +62,15 @@ class Column(Struct, frozen=True):
             return {(*self.path, code): entry for code, entry in value.items()}
         return {self.path: value}
 
-    def like(self, other: Column) -> bool:
+    def like(self, other: KnownColumn) -> bool:
         """Return whether both columns have the same name, perhaps one of them inside the options of a type."""
         return self.name.split("_options.")[-1] == other.name.split("_options.")[-1]
 
 
 @cache
-def columns_of(kind: Kind) -> tuple[Column, ...]:
+def columns_of(kind: Kind) -> tuple[KnownColumn, ...]:
     """Return every column that a file of this kind may have; ``custom_fields.<code>`` stands for one per code."""
-    found: dict[str, Column] = {}
+    found: dict[str, KnownColumn] = {}
     for type_, body in kind.bodies.items():
         for column in _columns(kind, type_, body, ()):
             known = found.setdefault(column.name, column)
@@ -79,7 +79,7 @@ def columns_of(kind: Kind) -> tuple[Column, ...]:
     return tuple(found.values())
 
 
-def column_named(kind: Kind, name: str) -> Column | None:
+def column_named(kind: Kind, name: str) -> KnownColumn | None:
     """Return the column with this canonical name or alias."""
     name = kind.aliases.get(name, name)
     columns = _by_name(kind)
@@ -99,7 +99,7 @@ def nearest(kind: Kind, name: str) -> str | None:
 
 
 @cache
-def _by_name(kind: Kind) -> dict[str, Column]:
+def _by_name(kind: Kind) -> dict[str, KnownColumn]:
     return {column.name: column for column in columns_of(kind)}
 
 
@@ -110,7 +110,7 @@ def _bare(name: str) -> str:
     return name.rsplit(".", 1)[-1]
 
 
-def _columns(kind: Kind, type_: str, fields: Fields, above: tuple[str, ...]) -> Iterator[Column]:
+def _columns(kind: Kind, type_: str, fields: Fields, above: tuple[str, ...]) -> Iterator[KnownColumn]:
     for field, cell in fields.items():
         path = (*above, field)
         if not isinstance(cell, Cell):
@@ -119,9 +119,9 @@ def _columns(kind: Kind, type_: str, fields: Fields, above: tuple[str, ...]) -> 
         name = ".".join(path)
         if isinstance(cell, Refers):
             path = (*above, cell.field)
-        yield Column(name, path, cell, (type_,), required=name in kind.required, with_group=fields in GROUPS)
+        yield KnownColumn(name, path, cell, (type_,), required=name in kind.required, with_group=fields in GROUPS)
         if isinstance(cell, CustomFields):
-            yield Column(f"{name}.<code>", (*path, "<code>"), cell.single, (type_,))
+            yield KnownColumn(f"{name}.<code>", (*path, "<code>"), cell.single, (type_,))
 
 
 class Violation(Struct, frozen=True):
@@ -141,7 +141,7 @@ class FileColumn(Struct, frozen=True, eq=False):
 
     position: int
     written: str
-    column: Column
+    column: KnownColumn
 
 
 Texts = Mapping[FileColumn, "pd.Series[str]"]

@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from wms_sync.errors import WmsSyncError
-from wms_sync.master_data.existing import Found, Lookup, made_since
+from wms_sync.master_data.existing import ExistingObject, Lookup, made_since
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.plan import WITH_RESEND, Action, what_to_do
 from wms_sync.service.answers import NO_SUCH_PATH
@@ -184,7 +184,7 @@ class Sender:
             return replace(sent, remote_id=found[0].id if found else None)
         return sent
 
-    def _look_for(self, key: str) -> Sequence[Found]:
+    def _look_for(self, key: str) -> Sequence[ExistingObject]:
         return self._lookup.find(self._kind.type, [key]).get(key, ()) if self._lookup else ()
 
     def _send(self, key: str, body: Resource, prior: Prior) -> Sent:

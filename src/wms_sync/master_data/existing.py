@@ -23,7 +23,7 @@ from msgspec import Struct, field
 from wms_sync import sql_files
 from wms_sync.grammar import count_of
 from wms_sync.json_values import identity
-from wms_sync.master_data.check import Checked
+from wms_sync.master_data.check import CheckedFile
 from wms_sync.master_data.kind import MerchantMethod
 from wms_sync.master_data.kinds import KINDS
 from wms_sync.service.errors import ApiError, ProtocolError
@@ -49,7 +49,7 @@ MOST_PAGES = 100
 Row = Mapping[str, Any]
 
 
-class Found(Struct, frozen=True):
+class ExistingObject(Struct, frozen=True):
     """An object that the service has. ``id`` is None if its existence is proven but its id is unknown."""
 
     id: int | None
@@ -73,11 +73,11 @@ class Lookup(Protocol):
     def failures(self) -> Mapping[str, str]:
         """Return, by type, the reason why its objects could not be looked up."""
 
-    def find(self, type_: str, keys: Iterable[str]) -> Mapping[str, tuple[Found, ...]]:
+    def find(self, type_: str, keys: Iterable[str]) -> Mapping[str, tuple[ExistingObject, ...]]:
         """Return all matches, by key. An object without a match may still exist."""
 
 
-Things = dict[tuple[str, str], tuple[Found, ...]]
+Things = dict[tuple[str, str], tuple[ExistingObject, ...]]
 
 
 class Existing(Struct, frozen=True):
@@ -89,17 +89,17 @@ class Existing(Struct, frozen=True):
 
     service: str
     entries: Mapping[str, Entry]
-    things: Mapping[tuple[str, str], tuple[Found, ...]]
+    things: Mapping[tuple[str, str], tuple[ExistingObject, ...]]
     unasked: Mapping[str, str] = field(default_factory=dict)
     lacking: Observation | None = None
 
-    def found(self, type_: str, key: str) -> tuple[Found, ...]:
+    def found(self, type_: str, key: str) -> tuple[ExistingObject, ...]:
         """Return all objects with this natural key. If there are several, the key is ambiguous."""
         return self.things.get((type_, key), ())
 
 
 def read_existing(
-    checked: Checked,
+    checked: CheckedFile,
     *,
     service: str,
     ledger: PushLedger,
@@ -130,12 +130,12 @@ def read_existing(
     return Existing(service, entries, things, dict(lookup.failures) if lookup is not None else {}, lacking)
 
 
-def of_entry(entry: Entry, type_: str) -> Found:
+def of_entry(entry: Entry, type_: str) -> ExistingObject:
     """Return the object that an entry of the ledger describes. The type of a product is in its body."""
-    return Found(entry.remote_id, json.loads(entry.body).get("type", type_))
+    return ExistingObject(entry.remote_id, json.loads(entry.body).get("type", type_))
 
 
-def made_since(moment: datetime, shown: Iterable[Found]) -> tuple[Found, ...]:
+def made_since(moment: datetime, shown: Iterable[ExistingObject]) -> tuple[ExistingObject, ...]:
     """Return the only object created after ``moment`` less ``CLOCKS_DIFFER``; nothing if there are none or several.
 
     A ``created_at`` in the future is no proof: it is wrong, or local time without a zone, and may be hours too late.
@@ -146,14 +146,14 @@ def made_since(moment: datetime, shown: Iterable[Found]) -> tuple[Found, ...]:
     return made if len(made) == 1 and not is_to_come else ()
 
 
-def _created_here(remembered: Found, shown: tuple[Found, ...]) -> tuple[Found, ...]:
+def _created_here(remembered: ExistingObject, shown: tuple[ExistingObject, ...]) -> tuple[ExistingObject, ...]:
     """Return the object that an earlier push created, even if another merchant has an object with the same key."""
     if remembered.id is None:
         return shown or (remembered,)
     return tuple(thing for thing in shown if thing.id == remembered.id) or (remembered,)
 
 
-def _named(checked: Checked) -> Keys:
+def _named(checked: CheckedFile) -> Keys:
     named: Keys = {}
     for record in checked.records:
         for reference in record.references:
@@ -166,7 +166,7 @@ def _is_open(entry: Entry) -> bool:
     return entry.state in UNSURE or (entry.state in PRESENT and entry.remote_id is None)
 
 
-def _is_unknown(found: tuple[Found, ...] | None) -> bool:
+def _is_unknown(found: tuple[ExistingObject, ...] | None) -> bool:
     return not found or found[0].id is None
 
 
@@ -180,7 +180,7 @@ def _in_shipments(target: Target, wanted: Keys) -> Things:
             query = sql_files.read("known/asked_for.sql").format(shown=sql_files.read(QUERY_BY_TYPE[type_]))
             rows: list[Any] = connection.execute(query, {"keys": sorted(wanted[type_])}).fetchall()
             for key, id_, type_shown, *rest in rows:
-                things[type_, key] = (*things.get((type_, key), ()), Found(id_, type_shown or type_, *rest))
+                things[type_, key] = (*things.get((type_, key), ()), ExistingObject(id_, type_shown or type_, *rest))
     return things
 
 
@@ -203,19 +203,19 @@ class MerchantLookup:
         self.failures: dict[str, str] = {}
         self._api = api
 
-    def find(self, type_: str, keys: Iterable[str]) -> Mapping[str, tuple[Found, ...]]:
+    def find(self, type_: str, keys: Iterable[str]) -> Mapping[str, tuple[ExistingObject, ...]]:
         """Return all matches, by key. A sku may have several matches."""
         method = METHODS.get(type_)
         if method is None or type_ in self.failures:
             return {}
-        found: dict[str, tuple[Found, ...]] = {}
+        found: dict[str, tuple[ExistingObject, ...]] = {}
         try:
             wanted = iter(keys)
             while part := list(islice(wanted, KEYS_PER_CALL)):
                 for row in self._rows(method, part):
                     key = row.get(method.key)
                     if key in part:
-                        thing = Found(
+                        thing = ExistingObject(
                             _id(row, method),
                             _type(row, method) or type_,
                             row.get("status"),

@@ -25,9 +25,9 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from wms_sync.grammar import count_of
-from wms_sync.master_data.check import Checked
+from wms_sync.master_data.check import CheckedFile
 from wms_sync.master_data.columns import Violation
-from wms_sync.master_data.existing import Existing, Found, made_since, of_entry
+from wms_sync.master_data.existing import Existing, ExistingObject, made_since, of_entry
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.records import Change, Record, Reference, Remote, changes, content
 from wms_sync.state.ledger import PRESENT, UNSURE, Entry, State
@@ -74,7 +74,7 @@ class Step(Struct, frozen=True):
     waits_for: tuple[str, ...] = ()
     entry: Entry | None = None
     proven: Entry | None = None
-    found: tuple[Found, ...] = ()
+    found: tuple[ExistingObject, ...] = ()
     is_by_key_alone: bool = False
     is_last_word: bool = False
     warnings: tuple[str, ...] = ()
@@ -96,7 +96,7 @@ class Plan(Struct, frozen=True):
     ``unasked`` are the reasons why the Merchant API could not be called. Rows that need it wait.
     """
 
-    checked: Checked
+    checked: CheckedFile
     service: str
     steps: tuple[Step, ...]
     unasked: tuple[str, ...] = ()
@@ -160,7 +160,7 @@ class Plan(Struct, frozen=True):
         return [step.row for step in sorted(self.steps, key=lambda step: step.line)]
 
 
-def make_plan(checked: Checked, existing: Existing, *, resend: bool = False, again: bool = False) -> Plan:
+def make_plan(checked: CheckedFile, existing: Existing, *, resend: bool = False, again: bool = False) -> Plan:
     """Decide what to do with each row.
 
     With ``resend``, a person accepts the risk of sending again rows that the service may have.
@@ -279,7 +279,7 @@ class _Planner:
         why = f"{where}. Changed in the file: {text}. The interface cannot update: change it in the service itself."
         return replace(step, action=Action.CHANGED, why=why, changes=changed)
 
-    def _in_doubt(self, step: Step, entry: Entry, shown: Sequence[Found]) -> Step:
+    def _in_doubt(self, step: Step, entry: Entry, shown: Sequence[ExistingObject]) -> Step:
         sent = f"Sent on {entry.intended_at:%Y-%m-%d %H:%M} UTC without an answer"
         if shown:
             sent += f" ({_among(shown)}, but this may be another one)"
@@ -347,7 +347,7 @@ class _Unresolved(Struct, frozen=True):
     why: str
 
 
-def _single(found: Sequence[Found], what: str, ids: str, parent: Step | None) -> Remote | _Unresolved:
+def _single(found: Sequence[ExistingObject], what: str, ids: str, parent: Step | None) -> Remote | _Unresolved:
     """Return the only match for ``what``. ``ids`` is the column that takes an id, which needs no look-up."""
     if not found and parent is not None:
         does = "waits too" if parent.action is Action.WAITS else f"is {parent.action}"
@@ -374,7 +374,7 @@ def _single(found: Sequence[Found], what: str, ids: str, parent: Step | None) ->
     return {"type": found[0].type, "id": found[0].id}
 
 
-def _ours(entry: Entry | None, shown: Sequence[Found]) -> tuple[Found, ...]:
+def _ours(entry: Entry | None, shown: Sequence[ExistingObject]) -> tuple[ExistingObject, ...]:
     """Return the service's object for a product, if an earlier push certainly created the object.
 
     The sku alone is no proof: another merchant may use the same sku, or the object may be older.
@@ -386,7 +386,7 @@ def _ours(entry: Entry | None, shown: Sequence[Found]) -> tuple[Found, ...]:
     return tuple(thing for thing in shown if thing.id == entry.remote_id)
 
 
-def _proven(entry: Entry | None, shown: Found) -> Entry | None:
+def _proven(entry: Entry | None, shown: ExistingObject) -> Entry | None:
     """Return the ledger's entry updated by the object that the service shows; None if there is no entry to update."""
     if entry is None or (entry.state in PRESENT and (entry.remote_id or shown.id is None)):
         return None
@@ -399,7 +399,7 @@ def _proven(entry: Entry | None, shown: Found) -> Entry | None:
     )
 
 
-def _among(shown: Sequence[Found]) -> str:
+def _among(shown: Sequence[ExistingObject]) -> str:
     return f"The service has it: {', '.join(map(str, shown))}"
 
 

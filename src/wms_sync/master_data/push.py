@@ -32,7 +32,7 @@ from wms_sync.errors import WmsSyncError
 from wms_sync.grammar import agreed, count_of
 from wms_sync.layout import Layout
 from wms_sync.master_data.apply import Push
-from wms_sync.master_data.check import Checked, check
+from wms_sync.master_data.check import CheckedFile, check
 from wms_sync.master_data.columns import REASONS
 from wms_sync.master_data.create import GOOD, Applied, Outcome, Result, Watcher
 from wms_sync.master_data.csv_file import canonical, digest_of, read_csv
@@ -387,7 +387,7 @@ def _next(settings: Settings, file: PushedFile, path: Path) -> Iterator[str]:
 LONGEST_STEM = 80
 
 
-def write_rejects(layout: Layout, checked: Checked, run_id: str, reasons: Mapping[int, str]) -> Path | None:
+def write_rejects(layout: Layout, checked: CheckedFile, run_id: str, reasons: Mapping[int, str]) -> Path | None:
     """Write the rows with ``reasons`` (by line) to a file and return its path; None if no row could be corrected there.
 
     If the file of an earlier push, or the pushed file itself, has the same rows with the same reasons, return its path

@@ -50,14 +50,14 @@ class _Included(msgspec.Struct):
     Order: list[_Order] | None = None
 
 
-class _Page(msgspec.Struct):
+class _OrderPlaces(msgspec.Struct):
     """The places where a page of the right shape refers to orders."""
 
     collection: list[_Shipment] | None = None
     included: _Included | None = None
 
 
-_PAGE = msgspec.json.Decoder(_Page)
+_ORDER_PLACES = msgspec.json.Decoder(_OrderPlaces)
 
 
 def without_persons(content: bytes) -> bytes | None:
@@ -195,7 +195,7 @@ def _included(page: Any) -> dict[_Name, list[dict[str, Any]]]:  # noqa: ANN401 -
 
 def _may_hold(content: bytes, forgotten: Collection[int]) -> bool:
     try:
-        page = _PAGE.decode(content)
+        page = _ORDER_PLACES.decode(content)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return True
     orders: list[Any] = [shipment.order for shipment in page.collection or ()]

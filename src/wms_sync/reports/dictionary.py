@@ -42,7 +42,7 @@ BEND = 70
 """How far, in pixels, a line between two boxes of the same column curves to the right."""
 
 
-class Reference(Struct, frozen=True):
+class ForeignKey(Struct, frozen=True):
     """A column that has the key of another table. ``is_part``: each row is a part of the row that it refers to."""
 
     column: str
@@ -82,18 +82,18 @@ class Described(Struct, frozen=True, dict=True):
         return sql_files.headers(self.relation.create)
 
     @cached_property
-    def references(self) -> tuple[Reference, ...]:
+    def references(self) -> tuple[ForeignKey, ...]:
         """Return the references of the relation's columns, parsed from the comments of the columns."""
         return tuple(self._references())
 
-    def _references(self) -> Iterator[Reference]:
+    def _references(self) -> Iterator[ForeignKey]:
         part_of = self.relation.root if isinstance(self.relation, Table) and not self.relation.is_root else None
         for column in self.columns:
             for found in _JOINS.finditer(column.comment):
                 to = found["table"].removeprefix("main.")
-                yield Reference(column.name, to, found["column"], is_part=to == part_of)
+                yield ForeignKey(column.name, to, found["column"], is_part=to == part_of)
 
-    def refers(self, column: Column) -> Reference | None:
+    def refers(self, column: Column) -> ForeignKey | None:
         """Return the reference of a column; None if the column refers to no table."""
         return next((reference for reference in self.references if reference.column == column.name), None)
 

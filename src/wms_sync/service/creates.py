@@ -58,11 +58,11 @@ class _Made(Struct):
     warnings: Any = None
 
 
-class _Envelope(Struct):
+class _CreateAnswer(Struct):
     resource: _Made
 
 
-_ENVELOPE = msgspec.json.Decoder(_Envelope)
+_CREATE_ANSWER = msgspec.json.Decoder(_CreateAnswer)
 
 
 class Creates:
@@ -146,7 +146,7 @@ def _created(reply: Reply) -> Created:
 
 def _made(reply: Reply) -> _Made:
     try:
-        return decoded(reply.content or b"", _ENVELOPE).resource
+        return decoded(reply.content or b"", _CREATE_ANSWER).resource
     except (msgspec.DecodeError, UnicodeDecodeError):
         _refuse_denial(reply)
         return _Made()

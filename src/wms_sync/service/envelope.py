@@ -166,16 +166,16 @@ def page_cursor(stated: object) -> int | None:
     return identity(found[-1] if found else stated)
 
 
-class _Record(Struct):
+class _DatedRecord(Struct):
     id: Any = None
     updated_at: Any = None
 
 
-class _Page(Struct):
-    collection: list[_Record]
+class _DatedPage(Struct):
+    collection: list[_DatedRecord]
 
 
-_PAGE = msgspec.json.Decoder(_Page)
+_DATED_PAGE = msgspec.json.Decoder(_DatedPage)
 
 
 def change_times(content: bytes) -> Mapping[int, object]:
@@ -184,7 +184,7 @@ def change_times(content: bytes) -> Mapping[int, object]:
     Records without a usable id are left out. The result is empty if the page cannot be decoded.
     """
     try:
-        records = decoded(content, _PAGE).collection
+        records = decoded(content, _DATED_PAGE).collection
     except (msgspec.DecodeError, UnicodeDecodeError):
         return {}
     ids = ((whole(record.id), record.updated_at) for record in records)

@@ -41,18 +41,18 @@ ACCESS_DENIED, SESSION_EXPIRED = 2, 5
 _VERSIONS = (2, 2.0, "2.0", "2")
 
 
-class _Error(msgspec.Struct):
+class _RpcError(msgspec.Struct):
     code: int
     message: str = ""
 
 
-class _Envelope(msgspec.Struct):
+class _RpcResponse(msgspec.Struct):
     jsonrpc: float | str
     result: Any = msgspec.UNSET
-    error: _Error | None = None
+    error: _RpcError | None = None
 
 
-_ENVELOPE = msgspec.json.Decoder(_Envelope)
+_RPC_RESPONSE = msgspec.json.Decoder(_RpcResponse)
 
 
 class MerchantApi:
@@ -159,7 +159,7 @@ def _called(params: Sequence[object]) -> str:
 def _result(response: httpx.Response, base_url: str, called: str) -> Any:  # noqa: ANN401
     content = receive(response).content
     try:
-        envelope = decoded(content, _ENVELOPE)
+        envelope = decoded(content, _RPC_RESPONSE)
     except (msgspec.DecodeError, UnicodeDecodeError):
         raise not_the_answer(response, content, base_url, wanted=f"the JSON-RPC answer to {called}") from None
     if envelope.jsonrpc not in _VERSIONS:
@@ -171,7 +171,7 @@ def _result(response: httpx.Response, base_url: str, called: str) -> Any:  # noq
     return envelope.result
 
 
-def _failed(error: _Error, called: str, request: httpx.Request) -> CallFailed:
+def _failed(error: _RpcError, called: str, request: httpx.Request) -> CallFailed:
     code = documented(error.code)
     said = in_one_line(error.message, request)
     message = f"The Merchant API refused {called}: {said} (code {error.code})"

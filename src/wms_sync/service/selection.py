@@ -22,7 +22,7 @@ PREFIX = "fields:"
 _PERSONAL_PATHS = frozenset({"order.original_address"})
 
 
-class Kind(Struct, frozen=True):
+class RequestedKind(Struct, frozen=True):
     """A kind of object and the values that can be requested for it.
 
     ``type`` is its type in ``sql/types``, which has all its fields. ``has_all``: 4.5 lists ``all`` for the kind.
@@ -52,7 +52,7 @@ class Kind(Struct, frozen=True):
         return tuple(name for name in self.fields if include_addresses or name not in self.personal)
 
 
-_SHIPMENT = Kind(
+_SHIPMENT = RequestedKind(
     "shipment",
     "shipments",
     has_all=False,
@@ -66,10 +66,10 @@ _SHIPMENT = Kind(
         ),
     },
 )
-_SHIPMENT_ITEM = Kind(
+_SHIPMENT_ITEM = RequestedKind(
     "shipment_item", "shipment_items", has_all=False, parts={"reservations": ("shipment_item_reservations",)}
 )
-_PACKAGE = Kind(
+_PACKAGE = RequestedKind(
     "shipment_package",
     "packages",
     parts={
@@ -78,8 +78,8 @@ _PACKAGE = Kind(
         "collected_data": ("package_collected_data",),
     },
 )
-_PACKAGE_ITEM = Kind("shipment_package_item", "package_items")
-_PACKING_SOLUTION = Kind(
+_PACKAGE_ITEM = RequestedKind("shipment_package_item", "package_items")
+_PACKING_SOLUTION = RequestedKind(
     "shipment_packing_solution",
     "packing_solutions",
     has_all=False,
@@ -88,9 +88,9 @@ _PACKING_SOLUTION = Kind(
         "containers.items": ("packing_solution_container_items",),
     },
 )
-_GALLERY = Kind("gallery", "galleries", parts={"items": ("gallery_items",)}, shared=True)
-_GALLERY_ITEM = Kind("gallery_item", "gallery_items")
-_ORDER = Kind(
+_GALLERY = RequestedKind("gallery", "galleries", parts={"items": ("gallery_items",)}, shared=True)
+_GALLERY_ITEM = RequestedKind("gallery_item", "gallery_items")
+_ORDER = RequestedKind(
     "order",
     "orders",
     has_all=False,
@@ -105,32 +105,32 @@ _ORDER = Kind(
     },
     shared=True,
 )
-_ORDER_ITEM = Kind("order_item", "order_items", has_all=False)
-_ADDRESS = Kind(
+_ORDER_ITEM = RequestedKind("order_item", "order_items", has_all=False)
+_ADDRESS = RequestedKind(
     "order_address", "pii_order_addresses", personal=frozenset(fields_of("order_address")) - frozenset(ADDRESS_KEPT)
 )
-_CANDIDATE = Kind(
+_CANDIDATE = RequestedKind(
     "order_address_candidate",
     "order_address_candidates",
     personal=frozenset(fields_of("order_address_candidate")) - frozenset(CANDIDATE_KEPT),
 )
-_HISTORY = Kind("order_status_history", "order_status_history")
-_INSTRUCTION = Kind("order_instruction", "order_instructions")
-_BRAND = Kind("brand", "brands", shared=True)
-_MERCHANT = Kind("merchant", "merchants", shared=True)
-_BILLING_GROUP = Kind("third_party_billing_group", "third_party_billing_groups", shared=True)
-_WAREHOUSE = Kind("warehouse", "warehouses", shared=True)
-_RETAILER = Kind("retailer", "retailers", shared=True)
-_LOCATION = Kind(
+_HISTORY = RequestedKind("order_status_history", "order_status_history")
+_INSTRUCTION = RequestedKind("order_instruction", "order_instructions")
+_BRAND = RequestedKind("brand", "brands", shared=True)
+_MERCHANT = RequestedKind("merchant", "merchants", shared=True)
+_BILLING_GROUP = RequestedKind("third_party_billing_group", "third_party_billing_groups", shared=True)
+_WAREHOUSE = RequestedKind("warehouse", "warehouses", shared=True)
+_RETAILER = RequestedKind("retailer", "retailers", shared=True)
+_LOCATION = RequestedKind(
     "retailer_ship_to_location",
     "retailer_ship_to_locations",
     personal=frozenset(CONTACT),
     parts=dict.fromkeys(CONTACT, ("pii_retailer_ship_to_contacts",)),
     shared=True,
 )
-_PRODUCT = Kind("product", "products", shared=True)
+_PRODUCT = RequestedKind("product", "products", shared=True)
 
-_KINDS: dict[str, Kind] = {
+_KINDS: dict[str, RequestedKind] = {
     "": _SHIPMENT,
     "warehouse": _WAREHOUSE,
     "items": _SHIPMENT_ITEM,
@@ -178,7 +178,7 @@ class Parameter(Struct, frozen=True):
     """One query parameter, with the values that it requests."""
 
     path: str
-    kind: Kind
+    kind: RequestedKind
     values: tuple[str, ...]
 
     @property

@@ -28,7 +28,7 @@ from wms_sync.shipments.flatten.write import (
     CONTENT_ERRORS,
     Batch,
     Kinds,
-    Objects,
+    ObjectFiles,
     create_stages,
     drop_kept_stages,
     write_tables,
@@ -68,7 +68,7 @@ class PageReader:
         self._connection = connection
         self._shape = shape_of(connection)
         self._gate = Gate(self._shape)
-        self._batch = Objects(work_dir / "batch", self._shape.columns)
+        self._batch = ObjectFiles(work_dir / "batch", self._shape.columns)
         self._seen: Seen = {}
 
     def read(self, pages: Sequence[RawPage], window_id: str, *, repairing_all: bool = False) -> Findings:
@@ -153,7 +153,7 @@ def _provenance(page: RawPage, window_id: str) -> dict[str, str | int]:
         "page_key": f"{window_id}/{page.number:05d}",
         "window_id": window_id,
         "page": page.number,
-        "extracted_at": page.extracted_at.isoformat(),
+        "extracted_at": page.served_at.isoformat(),
     }
 
 

@@ -89,14 +89,14 @@ class RawPage(Struct, frozen=True):
     path: Path
     number: int
     records: int
-    extracted_at: datetime
-    uncompressed_bytes: int
+    served_at: datetime
+    content_bytes: int
     is_retry: bool = False
     """The page's window was read a second time because a page was unreadable the first time."""
 
     def content(self) -> bytes:
         """Return the response, decompressed. Raise ``PageDamagedError``."""
-        return unpacked_page(self.path.read_bytes(), self.path, self.uncompressed_bytes)
+        return unpacked_page(self.path.read_bytes(), self.path, self.content_bytes)
 
 
 def unpacked_page(stored: bytes, path: Path, largest: int = NO_LIMIT) -> bytes:

@@ -98,14 +98,14 @@ def _as_json(things: dict[str, Any], shape: Shape) -> ObjectBytes:
     return {kind: [encoder.encode(thing).encode() for thing in things.get(kind) or ()] for kind in shape.kinds}
 
 
-class _Owner(NamedTuple):
+class _OwningObject(NamedTuple):
     """The object that a value belongs to, as shown in a quarantine row."""
 
     kind: str
     id: int | None
 
 
-_PAGE = _Owner("Page", None)
+_PAGE = _OwningObject("Page", None)
 
 
 class _Walk(Struct):
@@ -149,7 +149,7 @@ class _Walk(Struct):
                 self._put(repaired, kind, objects, node, _PAGE, path)
         return repaired
 
-    def _put(self, holder: Any, key: Any, value: Any, node: Node, owner: _Owner, path: _Path) -> None:  # noqa: ANN401
+    def _put(self, holder: Any, key: Any, value: Any, node: Node, owner: _OwningObject, path: _Path) -> None:  # noqa: ANN401
         if value is None or means_null(value, node.type if isinstance(node, ValueNode) else _NO_VALUE):
             holder[key] = None
         elif isinstance(node, ValueNode):
@@ -163,7 +163,7 @@ class _Walk(Struct):
             holder[key] = None
             self._misfit(owner, (path, key), value, "a list was expected")
 
-    def _many(self, values: list[Any], node: ListNode, owner: _Owner, path: _Path) -> list[Any]:
+    def _many(self, values: list[Any], node: ListNode, owner: _OwningObject, path: _Path) -> list[Any]:
         repaired: list[Any] = []
         if isinstance(node.element, ValueNode):
             repaired = [None] * len(values)
@@ -173,7 +173,7 @@ class _Walk(Struct):
             repaired = self._things(values, node.element, owner, path)
         return repaired
 
-    def _things(self, values: list[Any], node: ObjectNode, owner: _Owner, path: _Path) -> list[Any]:
+    def _things(self, values: list[Any], node: ObjectNode, owner: _OwningObject, path: _Path) -> list[Any]:
         repaired: list[Any] = []
         firsts = self.products if path[0] is _INCLUDED and path[1] in PRODUCTS else {}
         for index, value in enumerate(values):
@@ -183,19 +183,19 @@ class _Walk(Struct):
             if not node.keyed or firsts.setdefault(found["id"], value) is value:
                 repaired.append(found)
             elif path[0] is not _INCLUDED or not _same_again(value, firsts[found["id"]], values):
-                self._misfit(_Owner(node.name, found["id"]), (path, index), value, _TWICE)
+                self._misfit(_OwningObject(node.name, found["id"]), (path, index), value, _TWICE)
         return repaired
 
-    def _thing(self, value: Any, node: ObjectNode, owner: _Owner, path: _Path, *, in_list: bool = False) -> Any:  # noqa: ANN401
+    def _thing(self, value: Any, node: ObjectNode, owner: _OwningObject, path: _Path, *, in_list: bool = False) -> Any:  # noqa: ANN401
         if node.is_measure and (measured := self._measured(value, node)) is not None:
             return measured
         if not isinstance(value, dict) and value != []:  # PHP's empty object
-            self._misfit(_Owner(node.name, None) if in_list and node.keyed else owner, path, value, _NO_OBJECT)
+            self._misfit(_OwningObject(node.name, None) if in_list and node.keyed else owner, path, value, _NO_OBJECT)
             return _MISFIT
         if not value and not in_list and node.keyed:
             return None
         if node.is_kind:
-            owner = _Owner(node.name, whole(value.get("id")) if value else None)
+            owner = _OwningObject(node.name, whole(value.get("id")) if value else None)
         if node.keyed and owner.id is None:
             self._misfit(owner, path, value, "its id is not a whole number: the object was removed")
             return _MISFIT
@@ -219,7 +219,7 @@ class _Walk(Struct):
         self._cast(node.name, value, _NO_UNIT)
         return {"value": number}
 
-    def _value(self, value: Any, node: ValueNode, key: Any, owner: _Owner, path: _Path) -> Any:  # noqa: ANN401 - any JSON
+    def _value(self, value: Any, node: ValueNode, key: Any, owner: _OwningObject, path: _Path) -> Any:  # noqa: ANN401 - any JSON
         found = converted(value, node.type, odd=self.odd)
         if isinstance(found, Unfit):
             self._misfit(owner, (path, key), value, found.why)
@@ -229,7 +229,7 @@ class _Walk(Struct):
             return found.value
         return found
 
-    def _misfit(self, owner: _Owner, path: _Path, value: Any, why: str) -> None:  # noqa: ANN401 - any JSON
+    def _misfit(self, owner: _OwningObject, path: _Path, value: Any, why: str) -> None:  # noqa: ANN401 - any JSON
         self.misfits.append(Misfit(owner.kind, owner.id, _rendered(path), shown(value, owner.kind, _key(path)), why))
 
     def _cast(self, name: str, value: Any, why: str) -> None:  # noqa: ANN401 - any JSON

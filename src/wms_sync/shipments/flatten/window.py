@@ -218,17 +218,17 @@ def _at_hand(layout: Layout, landed: Sequence[LandedPage]) -> list[str]:
 
 def _batches(pages: Sequence[RawPage], most_bytes: int) -> Iterator[list[RawPage]]:
     """Yield batches of about the same size, because a batch has a cost for each table, however few its pages are."""
-    all_bytes = sum(page.uncompressed_bytes for page in pages)
+    all_bytes = sum(page.content_bytes for page in pages)
     number = max(-(-len(pages) // PAGES_PER_BATCH), -(-all_bytes // most_bytes))
     share = all_bytes / max(1, number)
     batch: list[RawPage] = []
     held = 0
     for page in pages:
-        if batch and (held + page.uncompressed_bytes / 2 > share or len(batch) == PAGES_PER_BATCH):
+        if batch and (held + page.content_bytes / 2 > share or len(batch) == PAGES_PER_BATCH):
             yield batch
             batch, held = [], 0
         batch.append(page)
-        held += page.uncompressed_bytes
+        held += page.content_bytes
     if batch:
         yield batch
 
@@ -238,8 +238,8 @@ def _page(page: LandedPage, path: str) -> RawPage:
         path=Path(path),
         number=page.number,
         records=page.records,
-        extracted_at=page.served_at,
-        uncompressed_bytes=page.content_bytes,
+        served_at=page.served_at,
+        content_bytes=page.content_bytes,
     )
 
 

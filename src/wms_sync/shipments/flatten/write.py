@@ -109,7 +109,7 @@ def _without_empty_parts(text: str, kinds: Kinds) -> str:
     return text if len(parts) == 1 else _UNION.join(filled or parts[:1])
 
 
-class Objects:
+class ObjectFiles:
     """Files of objects in ``folder``, which DuckDB reads as rows with ``_page`` and the object's fields."""
 
     def __init__(self, folder: Path, columns: Columns) -> None:
@@ -181,7 +181,7 @@ class Batch(Struct, frozen=True):
         return {
             "window_id": self.window_id,
             "numbers": [page.number for page in self.pages],
-            "extracted_at": [page.extracted_at.isoformat() for page in self.pages],
+            "extracted_at": [page.served_at.isoformat() for page in self.pages],
         }
 
 

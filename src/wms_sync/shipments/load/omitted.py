@@ -23,7 +23,7 @@ from wms_sync.catalogue import Table, literal, quote, table
 from wms_sync.grammar import count_of
 from wms_sync.layout import Layout
 from wms_sync.privacy.fields import SHIP_TO
-from wms_sync.service.selection import PREFIX, Kind, ObjectList, data_of, object_lists, parameters
+from wms_sync.service.selection import PREFIX, ObjectList, RequestedKind, data_of, object_lists, parameters
 from wms_sync.shipments.flatten.window import WindowGroup, files_of, rows_in_files
 from wms_sync.targets.database import records, replace_rows, stored_rows
 
@@ -94,7 +94,7 @@ def omitted_data(names: tuple[str, ...]) -> OmittedData:
     return OmittedData(columns, frozenset(sets))
 
 
-def _columns(of: Table, kind: Kind) -> Iterator[str]:
+def _columns(of: Table, kind: RequestedKind) -> Iterator[str]:
     """Yield the columns that hold the fields of a kind or parts of them.
 
     The column that ranks versions is left out: with a value from another version, this version would rank wrongly.

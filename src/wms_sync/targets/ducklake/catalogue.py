@@ -22,7 +22,7 @@ NOT_LOCKED = "55P03"
 """PostgreSQL's code for a lock that was not granted within the time limit."""
 
 
-class Snapshot(Struct, frozen=True):
+class LakeSnapshot(Struct, frozen=True):
     """The newest snapshot of the lake, and the size in bytes of its data files."""
 
     id: int
@@ -48,13 +48,13 @@ class StoredTable(Struct, frozen=True):
 class LakeCatalogue(Opened):
     """The lake's catalogue in PostgreSQL."""
 
-    def newest_snapshot(self) -> Snapshot | None:
+    def newest_snapshot(self) -> LakeSnapshot | None:
         """Return the newest snapshot; None before the first load, although an empty lake has a snapshot of its own."""
         with self._reading() as connection:
             if not _is_there(connection):
                 return None
             row = connection.execute(text(sql_files.read("lake/newest_snapshot.sql"))).one_or_none()
-        return None if row is None else Snapshot(row.id, row.at, int(row.size))
+        return None if row is None else LakeSnapshot(row.id, row.at, int(row.size))
 
     def tables(self) -> tuple[StoredTable, ...]:
         """Return the tables of the lake; none if there is no lake."""

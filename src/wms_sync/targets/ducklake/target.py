@@ -20,7 +20,7 @@ from wms_sync.state.turns import Turn
 from wms_sync.targets import database
 from wms_sync.targets.database import Maintained, Opened, Session
 from wms_sync.targets.ducklake import place as place
-from wms_sync.targets.ducklake.catalogue import LakeCatalogue, Snapshot
+from wms_sync.targets.ducklake.catalogue import LakeCatalogue, LakeSnapshot
 from wms_sync.targets.ducklake.session import (
     opened_for_reading,
     opened_for_writing,
@@ -112,12 +112,12 @@ class Lake:
         """Remove the personal data of these orders from everything that the lake keeps."""
         return erase(self._settings, turn, order_ids, anyway=anyway) if self.is_published else 0
 
-    def _published_snapshot(self) -> Snapshot:
+    def _published_snapshot(self) -> LakeSnapshot:
         found = self._newest_snapshot()
         assert found is not None, "nothing is published"  # noqa: S101 - callers check first
         return found
 
-    def _newest_snapshot(self) -> Snapshot | None:
+    def _newest_snapshot(self) -> LakeSnapshot | None:
         with LakeCatalogue(self._settings.database_url) as catalogue:
             return catalogue.newest_snapshot()
 
