@@ -104,6 +104,7 @@ def raise_for(response: httpx.Response, base_url: str, credentials: str) -> None
     if status == UNAUTHORIZED or (status == FORBIDDEN and is_own):
         refused = f"{base_url} refused {credentials.format(status=status)}{_it_says(said)}"
         raise Unauthorized(refused, status=status, problems=problems)
+    # not in the service's own form, so it is from a firewall in front of it, and may pass
     if status == FORBIDDEN:
         message = f"{answered} {_by_a_firewall(response, said, credentials.format(status=status))}{_asked(wait)}"
         raise ServiceFailed(message, status=status, retry_after=wait)

@@ -133,6 +133,7 @@ class SliceReader:
     def _read(
         self, after: int, settled: datetime, known_missing: AbstractSet[int]
     ) -> tuple[Audit, tuple[MissingShipment, ...]]:
+        # an interrupted audit starts over, because the ids that it had found were only in memory
         for half_read in self._store.windows("reading"):
             if half_read.reason == "audit":
                 self._store.abandon(half_read.id)

@@ -249,8 +249,10 @@ class Reading:
         resumed = self._resumable(reason, needed, since)
         landed = self._landed_before(needed, since) if reason == "backfill" else ()
         unread = subtract(needed, (window.interval for window in (*resumed, *landed)))
+        # resuming reads on after the landed pages, so what was committed late behind them needs windows of its own
         rest = union((*unread, *(late for window in resumed for late in self._late(window))))
         cut = [part for gap in rest for part in self._cutter.cut(gap, count if rest == tuple(needed) else None)]
+        # refuse before any new window is recorded
         unread_yet = sum((window.count_reported or 0) - window.records for window in resumed)
         refuse_without_room(self._settings.layout, self._store, sum(expected for _, expected in cut) + unread_yet)
         begun = tuple(self._begin(reason, part, expected) for part, expected in cut)
