@@ -82,14 +82,6 @@ FAULTS = (
         (SECOND,),
     ),
     Fault(
-        "a run that waits does not say who holds the lock",
-        (AT_ONCE,),
-        "src/wms_sync/state/lock.py",
-        "                file.write(me.signature)\n",
-        "",
-        (SECOND,),
-    ),
-    Fault(
         "a run that was overtaken puts its files in place",
         (OVERTAKEN, SOAK),
         "src/wms_sync/state/turns.py",
@@ -111,14 +103,6 @@ FAULTS = (
         "src/wms_sync/state/turns.py",
         "            self.turn.epoch.verify(connection)\n",
         "",
-        TURNS,
-    ),
-    Fault(
-        "an epoch of another state store counts as one's own",
-        (OVERTAKEN,),
-        "src/wms_sync/state/turns.py",
-        "        if found != self.row:\n",
-        "        if found is None or found.epoch != self.row.epoch:\n",
         TURNS,
     ),
 )
