@@ -117,7 +117,7 @@ def results(settings: Settings, now: datetime | None = None) -> Sequence[dg.Asse
 
 def _reach(settings: Settings, now: datetime) -> Mapping[str, Metadata]:
     """Return the metadata on coverage, by the name of the check that shows it; empty before the first sync."""
-    with StateStore(settings.database_url) as store:
+    with StateStore.opened(settings.database_url) as store:
         cursor, covered = data_as_of(settings, store), store.covered(("loaded",))
     if cursor is None:
         return {}

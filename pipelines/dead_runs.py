@@ -49,7 +49,7 @@ def settle(instance: dg.DagsterInstance, settings: Settings) -> None:
 
     If the state store was lost, ignore runs that are older than the new state store.
     """
-    with RunRecords(settings.database_url) as records:
+    with RunRecords.opened(settings.database_url) as records:
         records.mark_killed(settings.layout)
         for record in records.newest(NEWEST):
             run = instance.get_run_by_id(record.run_id)

@@ -9,7 +9,7 @@ handled, and an approved plan that has changed. The other files are still handle
 pushes of one kind do not run at the same time: the library makes the second one wait.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +26,9 @@ from wms_sync.master_data.errors import MasterDataError
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.kinds import files_of, folder_of
 from wms_sync.master_data.plan import Plan
-from wms_sync.master_data.push import PushReport, plan_file, push_file
-from wms_sync.runs import Handled, counts_of, end_by, failures_of, purpose_of
+from wms_sync.master_data.push import PushReport
+from wms_sync.runs import Handled, counts_of, end_by, failures_of, plan_push, purpose_of, pushing
 from wms_sync.settings import Settings
-from wms_sync.state.lock import Held
 
 GROUP = "master_data"
 REJECTED, DOUBTFUL, CHANGED = "no_row_is_rejected", "no_row_is_in_doubt", "no_row_has_changed"
@@ -151,9 +150,15 @@ def _recorded(
         with (
             logging_to(context.log),
             operation.recording(purpose_of(kind), context) as recording,
-            recording.phase("push", counts=lambda: counts_of(handled), end=lambda: end_by(failures)) as held,
+            pushing(
+                operation.settings,
+                recording,
+                kind,
+                counts=lambda: counts_of(handled),
+                end=lambda: end_by(failures),
+            ) as push,
         ):
-            failures += _handle(context, config, operation, kind, handled, held)
+            failures += _handle(context, config, operation, kind, handled, push)
     except WmsSyncError as error:  # before the run had its lock
         failures.append(error)
     return failures
@@ -169,7 +174,7 @@ def _handle(
     operation: RunResource,
     kind: Kind,
     handled: list[Handled],
-    held: Held | None = None,
+    push: Callable[..., PushReport] | None = None,
 ) -> list[WmsSyncError]:
     """Handle the files in order, append the results to `handled`, and return the errors.
 
@@ -179,7 +184,7 @@ def _handle(
     try:
         for file in config.files or _all_files(context, operation.settings, kind):
             try:
-                done = _handle_file(context, operation, kind, file, config, held)
+                done = _handle_file(context, operation, kind, file, config, push)
             except _OnlyPlanned as shown:
                 done = shown.plan
             except MasterDataError as error:
@@ -219,11 +224,11 @@ def _handle_file(
     kind: Kind,
     file: GivenFile,
     config: PushConfig,
-    held: Held | None,
+    push: Callable[..., PushReport] | None,
 ) -> Handled:
     path = Path(file.path)
-    if held is None:
-        plan = plan_file(operation.settings, kind, path, resend=config.resend)
+    if push is None:
+        plan = plan_push(operation.settings, kind, path, resend=config.resend)
         _refuse_another(plan, file)
         return plan
 
@@ -234,18 +239,14 @@ def _handle_file(
         stopping.listen()
 
     with Stopping() as stopping:
-        return push_file(
-            operation.settings,
-            kind,
+        return push(
             path,
-            run_id=context.run.run_id,
             resend=config.resend,
             again=file.again,
             planned=planned,
             watcher=PlainLines(context.log.info, push_line),
             transport=operation.transport,
             stop=stopping.asked,
-            held=held,
         )
 
 

@@ -79,7 +79,7 @@ def master_data_files(settings: Settings, pushes: Mapping[Kind, AssetJob]) -> dg
     def master_data_files(context: dg.SensorEvaluationContext) -> dg.SensorResult:
         if settings.master_data_dir is None:
             return dg.SensorResult(skip_reason="WMS_MASTER_DATA_DIR is not set")
-        with StateStore(settings.database_url) as store:
+        with StateStore.opened(settings.database_url) as store:
             has_synced = bool(store.windows("loaded"))
         if not has_synced:
             return dg.SensorResult(skip_reason="waits for the first sync: files refer to objects in its tables")
@@ -162,11 +162,11 @@ class _Look:
 
     @cached_property
     def _pushed(self) -> Mapping[str, PushedFile]:
-        with PushFiles(self._settings.database_url) as files:
+        with PushFiles.opened(self._settings.database_url) as files:
             return files.of_kind(self._settings.base_url or "", self._kind.name)
 
     def _newest_load(self) -> datetime:
-        with StateStore(self._settings.database_url) as store:
+        with StateStore.opened(self._settings.database_url) as store:
             loaded = [window.loaded_at for window in store.windows("loaded") if window.loaded_at is not None]
         return max(loaded, default=datetime.min.replace(tzinfo=UTC))
 

@@ -40,7 +40,7 @@ def _events(
     settings: Settings, read: ReadReport | None, refreshed: RefreshReport | None, page: Path | None
 ) -> Iterator[Event]:
     if read is not None:
-        with StateStore(settings.database_url) as store:
+        with StateStore.opened(settings.database_url) as store:
             yield from shipments.days_shown(settings, store, days_of(read.intervals))
     if refreshed is not None and refreshed.published:
         if read is not None:

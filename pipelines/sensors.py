@@ -63,7 +63,7 @@ def upkeep(settings: Settings) -> dg.SensorDefinition:
         description="Every hour: evaluates the checks of coverage, and reports days that commands have read.",
     )
     def upkeep(context: dg.SensorEvaluationContext) -> dg.SensorResult:
-        with StateStore(settings.database_url) as store:
+        with StateStore.opened(settings.database_url) as store:
             if not store.windows():
                 return dg.SensorResult(skip_reason="nothing has been read yet")
             missing = days_missing(settings, store, context.instance)

@@ -42,7 +42,7 @@ def changed_shipments(settings: Settings) -> dg.AssetsDefinition:
     ) -> dg.MaterializeResult[None]:
         with operation.step(context) as run:
             report = run.read_changes()
-        with StateStore(settings.database_url) as store:
+        with StateStore.opened(settings.database_url) as store:
             for day in days_shown(settings, store, days_of(report.intervals)):
                 context.log_event(day)
         return dg.MaterializeResult(metadata=metadata.of_read(report))
@@ -73,7 +73,7 @@ def shipment_days(settings: Settings) -> dg.AssetsDefinition:
         days = _chosen(context, settings)
         with operation.step(context) as run:
             report = run.read_days(days)
-        with StateStore(settings.database_url) as store:
+        with StateStore.opened(settings.database_url) as store:
             for day in days_shown(settings, store, days_of([days])):
                 context.add_asset_metadata(day.metadata, context.asset_key, partition_key=day.partition)
         return dg.MaterializeResult(metadata={"records_of_run": report.progress.records, "requests": report.requests})

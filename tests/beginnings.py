@@ -56,7 +56,7 @@ def empty_state(settings: Settings) -> None:
 
     def make(folder: Path) -> Path:
         make_private(folder)
-        StateStore(f"sqlite:///{folder / 'state.db'}").close()
+        StateStore.opened(f"sqlite:///{folder / 'state.db'}").close()
         assert [path.name for path in folder.iterdir()] == ["state.db"]
         return folder / "state.db"
 

@@ -51,6 +51,7 @@ from wms_sync.service.client import GlobalApi
 from wms_sync.settings import Settings
 from wms_sync.shipments.load.refresh import RefreshReport
 from wms_sync.shipments.read.reader import Reading, ReadReport
+from wms_sync.state.engine import open_engine
 from wms_sync.state.lock import WRITER, Held, Holder
 from wms_sync.state.store import Run, StateStore
 from wms_sync.state.turns import Turn
@@ -181,9 +182,10 @@ def settings_in(folder: Path, service: Service, **overrides: object) -> Settings
     return Settings.load(_env_file=None, **(values | overrides))
 
 
-def turn_at(url: str, folder: Path, what: str = WRITER) -> Turn:
-    """A turn without its lock, for tests that are alone with their data folder."""
-    return Turn.taken(url, Layout(folder), Held(what, Holder("test", None, os.getpid(), "this host", NOW)))
+def store_at(url: str, folder: Path, what: str = WRITER) -> StateStore:
+    """A state store in a turn without its lock, for tests that are alone with their data folder."""
+    engine, held = open_engine(url), Held(what, Holder("test", None, os.getpid(), "this host", NOW))
+    return StateStore(engine, Turn.taken(engine, Layout(folder), held))
 
 
 def asks_for_page(query: str) -> bool:
@@ -204,19 +206,10 @@ def logged() -> Iterator[list[str]]:
         yield messages
 
 
-class StoreWithTurn(StateStore):
-    """A state store that closes the database connections of its turn, too."""
-
-    def close(self) -> None:
-        super().close()
-        if self.turn is not None:
-            self.turn.epoch.close()
-
-
 def opened_store(settings: Settings) -> StateStore:
     """The state store, to be written in a turn that is taken for it."""
     beginnings.empty_state(settings)
-    return StoreWithTurn(settings.database_url, turn_at(settings.database_url, settings.data_dir))
+    return store_at(settings.database_url, settings.data_dir)
 
 
 def queried(file: Path, query: str, *parameters: object) -> list[tuple[Any, ...]]:

@@ -17,7 +17,7 @@ MOVED = "update lake.ducklake_metadata set value = %s where key = 'data_path'"
 
 def tables_of(settings: Settings) -> tuple[StoredTable, ...]:
     """The tables of a lake as its newest snapshot has them."""
-    with LakeCatalogue(settings.database_url) as catalogue:
+    with LakeCatalogue.opened(settings.database_url) as catalogue:
         return catalogue.tables()
 
 

@@ -19,8 +19,8 @@ DOCS = "\n".join(
 )
 STEPS = [
     "errors", "grammar", "intervals", "json_values", "interrupts", "cron", "timezones", "sql_files", "catalogue",
-    "storage", "layout", "setting_names", "settings", "privacy", "service", "state", "targets", "shipments", "upkeep",
-    "master_data", "logs", "reports", "recording", "runs", "cli",
+    "storage", "layout", "setting_names", "settings", "privacy", "service", "state", "targets", "master_data",
+    "shipments", "upkeep", "logs", "reports", "recording", "runs", "cli",
 ]  # fmt: skip
 """The packages and modules of ``wms_sync``: each may import those before it and not those after it."""
 SHIPMENT_STEPS = ["read", "flatten", "load", "audit", "sync"]

@@ -15,7 +15,7 @@ from wms_sync.cli.main import main
 from wms_sync.reports.findings import findings_of
 from wms_sync.state.errors import CopyOlder, StateOlder
 from wms_sync.state.portable import decoded, encoded, read_snapshot
-from wms_sync.upkeep.recovery import begin
+from wms_sync.upkeep.recovery import unrecorded_run
 
 COMMANDS = [
     "sync",
@@ -90,7 +90,7 @@ def test_raw_pages_of_an_older_release_are_refused(read):
         path.write_text(json.dumps(manifest))
     before = files(read.layout.root)
     said = r"older release .* Nothing was changed. Move the data folder elsewhere or set WMS_DATA_DIR"
-    with pytest.raises(StateOlder, match=said), begin(read.settings, "sync"):
+    with pytest.raises(StateOlder, match=said), unrecorded_run(read.settings, "sync"):
         pass
     with pytest.raises(StateOlder):
         findings_of(read.settings)
@@ -98,7 +98,7 @@ def test_raw_pages_of_an_older_release_are_refused(read):
 
 
 def test_an_older_copy_of_state_is_refused(bench):
-    copy = read_snapshot(bench.settings.database_url)
+    copy = read_snapshot(bench.store.engine)
     older = replace(copy, migrations=("0001_windows_and_pages", "0002_push_ledger"))
     with pytest.raises(CopyOlder, match=r"an older release .* made\. Nothing was changed"):
         decoded(encoded(older))

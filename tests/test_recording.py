@@ -28,12 +28,14 @@ def test_a_record_is_written_under_the_lock(bench):
         held.append(lock.holder())
         return {}
 
-    with RunRecords(bench.settings.database_url) as records:
+    with RunRecords.opened(bench.settings.database_url) as records:
         for step in ("read", "load"):
             with recording.phase(step, counts=counts, end=lambda: SUCCEEDED) as mine:
-                assert mine.me == lock.holder()
+                me = lock.holder()
+                assert str(mine.turn.row).startswith("backfill (run run, ")
+                assert str(me).startswith("backfill (run run, ")
                 assert [record.outcome for record in records.as_they_are(bench.layout)] == ["running"]
-            assert held.pop() == mine.me
+            assert held.pop() == me
             assert lock.holder() is None
         [record] = records.newest(5)
     assert record.outcome == "succeeded"
@@ -52,7 +54,7 @@ def test_a_run_without_its_lock_is_recorded(bench):
     bench.layout.lock("writer").mkdir()
     with pytest.raises(Inaccessible):
         never("failed")
-    with RunRecords(bench.settings.database_url) as records:
+    with RunRecords.opened(bench.settings.database_url) as records:
         assert [(one.run_id, one.outcome, one.phases) for one in records.newest(5)] == [
             ("failed", "failed", {}),
             ("stopped", "interrupted", {}),
@@ -69,7 +71,7 @@ def test_an_interrupt_during_a_query_ends_the_run(bench):
 
     with duckdb.connect(config={"threads": "1"}) as connection, pytest.raises(KeyboardInterrupt):
         run(connection)
-    with RunRecords(bench.settings.database_url) as records:
+    with RunRecords.opened(bench.settings.database_url) as records:
         assert [(one.outcome, one.error_kind) for one in records.newest(1)] == [("interrupted", "KeyboardInterrupt")]
 
 

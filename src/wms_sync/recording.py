@@ -20,13 +20,12 @@ from wms_sync.grammar import count_of
 from wms_sync.interrupts import interruptible
 from wms_sync.reports.finding import Finding
 from wms_sync.reports.findings import acknowledgeable, findings_in
-from wms_sync.reports.installation import installation_of
+from wms_sync.reports.installation import read_installation
 from wms_sync.reports.metrics import write_metrics
 from wms_sync.reports.outcomes import mends_by_waiting
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.plan import data_as_of
-from wms_sync.state.lock import Held, lock_of
-from wms_sync.state.reported import Acknowledgements
+from wms_sync.state.lock import lock_of
 from wms_sync.state.runs import NOT_PUBLISHED, Outcome, RunRecord, RunRecords, lock_for
 from wms_sync.state.store import StateStore
 from wms_sync.storage.durable import unusable
@@ -105,6 +104,7 @@ class Recording:
         self._settings = settings
         self._purpose = purpose
         self._source = source
+        self._store: StateStore | None = None
         self._is_open = False
         self._phase = ""
         self._since = 0.0
@@ -118,9 +118,10 @@ class Recording:
         counts: Callable[[], Counts],
         end: Callable[[], Ended],
         retry_after: timedelta | None = None,
-    ) -> Iterator[Held]:
+    ) -> Iterator[StateStore]:
         """Hold the lock inside the block, whose first phase is `name`; afterwards record the end of the run.
 
+        Yield the state store for writing, which is opened once the lock is held: a restore may replace it until then.
         Call `counts` at the end of each phase, and `end` after the last phase. Record an error as the end of the run,
         even an error raised while waiting for the lock. After an error that may pass by itself, the run waits for
         `retry_after`, unless that is None. A run of several steps calls this method once for each step and attempt.
@@ -128,14 +129,17 @@ class Recording:
         lock = lock_of(self._settings.database_url, self._settings.layout)
         self._phase = ""
         with ExitStack() as stack:
+            stack.callback(self._close)
             stack.callback(self._examine_installation)
             try:
                 with interruptible():
                     hold = lock.hold(self._purpose, what=lock_for(self._purpose), run_id=self.run_id)
                     held = stack.enter_context(hold)
-                    self._started()
+                    store = self._opened()
+                    self._started(store.runs)
                     self._phase, self._since, self._counts = name, monotonic(), counts
-                    yield held
+                    with store.in_turn(self._settings.layout, held) as writing:
+                        yield writing
                 ended = end()
             except BaseException as error:
                 ended = Ended.by(error, retry_after)
@@ -145,35 +149,39 @@ class Recording:
 
     def next_phase(self, name: str) -> None:
         """Record the end of the current phase, and begin the next one. Call this inside the block of ``phase``."""
-        with (
-            _never_failing("a phase of this run could not be recorded"),
-            RunRecords(self._settings.database_url) as records,
-        ):
-            self._phase_ended(records)
+        with _never_failing("a phase of this run could not be recorded"):
+            self._phase_ended(self._opened().runs)
         self._phase, self._since = name, monotonic()
 
-    def _started(self) -> None:
+    def _opened(self) -> StateStore:
+        if self._store is None:
+            self._store = StateStore.opened(self._settings.database_url)
+        return self._store
+
+    def _close(self) -> None:
+        if self._store is not None:
+            self._store.close()
+            self._store = None
+
+    def _started(self, records: RunRecords) -> None:
         with _never_failing("the start of this run could not be recorded"):
-            with RunRecords(self._settings.database_url) as records:
-                for killed in records.mark_killed(self._settings.layout):
-                    logger.warning(
-                        "an earlier run, %(purpose)s (%(run)s), was killed",
-                        {"purpose": killed.purpose, "run": killed.run_id},
-                    )
-                records.started(self.run_id, self._purpose, self._source)
+            for killed in records.mark_killed(self._settings.layout):
+                logger.warning(
+                    "an earlier run, %(purpose)s (%(run)s), was killed",
+                    {"purpose": killed.purpose, "run": killed.run_id},
+                )
+            records.started(self.run_id, self._purpose, self._source)
             self._is_open = True
 
     def _ended(self, ended: Ended) -> None:
         record: RunRecord | None = None
-        with (
-            _never_failing("the end of this run could not be recorded"),
-            RunRecords(self._settings.database_url) as records,
-        ):
+        with _never_failing("the end of this run could not be recorded"):
+            store = self._opened()
+            records = store.runs
             if not self._is_open:
                 records.started(self.run_id, self._purpose, self._source)
             self._phase_ended(records)
-            with StateStore(self._settings.database_url) as store:
-                reaches = data_as_of(self._settings, store)
+            reaches = data_as_of(self._settings, store)
             records.ended(
                 self.run_id,
                 ended.outcome,
@@ -198,18 +206,17 @@ class Recording:
 
     def _examine_installation(self) -> None:
         with _never_failing("the findings after this run could not be determined"):
-            self.findings = examine_installation(self._settings)
+            self.findings = examine_installation(self._settings, self._opened())
 
 
-def examine_installation(settings: Settings) -> tuple[Finding, ...]:
+def examine_installation(settings: Settings, store: StateStore) -> tuple[Finding, ...]:
     """Return the findings; write the metrics, and delete acknowledgements whose facts have changed."""
-    with installation_of(settings) as installation:
-        findings = findings_in(installation)
-        with _never_failing("the metrics could not be written"):
-            write_metrics(installation, findings)
-        if not any(finding.hides_others for finding in findings):
-            with Acknowledgements(settings.database_url) as acknowledgements:
-                acknowledgements.keep(set(acknowledgeable(findings, installation.inbox).items()))
+    installation = read_installation(settings, store)
+    findings = findings_in(installation)
+    with _never_failing("the metrics could not be written"):
+        write_metrics(installation, findings)
+    if not any(finding.hides_others for finding in findings):
+        store.acknowledgements.keep(set(acknowledgeable(findings, installation.inbox).items()))
     return findings
 
 

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from threading import Event
 from uuid import uuid4
@@ -25,20 +26,22 @@ from wms_sync.master_data.create import Watcher as PushWatcher
 from wms_sync.master_data.errors import MasterDataError
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.plan import WRONG_USAGE, Plan
-from wms_sync.master_data.push import PushReport, push_file
+from wms_sync.master_data.push import PushReport, plan_file, push_file
 from wms_sync.recording import SUCCEEDED, Counts, Ended, Recording
 from wms_sync.reports.finding import Finding
-from wms_sync.reports.report import report_load
+from wms_sync.reports.report import remake_report, report_load
 from wms_sync.settings import Settings
 from wms_sync.shipments.load.refresh import RefreshReport, rebuild, refresh
 from wms_sync.shipments.read.progress import Watcher
 from wms_sync.shipments.read.reader import ReadReport
 from wms_sync.shipments.sync import read_changes, read_days
-from wms_sync.state.runs import LOADING, MAINTENANCE, SYNC, Outcome
-from wms_sync.state.store import Run
+from wms_sync.state.runs import FORGET, LOADING, MAINTENANCE, SYNC, Outcome
+from wms_sync.state.store import Run, StateStore
 from wms_sync.targets.database import Maintained
 from wms_sync.targets.target import target_of
-from wms_sync.upkeep.recovery import begin
+from wms_sync.upkeep.forget import Forgotten, forget
+from wms_sync.upkeep.forgotten_orders import take_off_list
+from wms_sync.upkeep.recovery import recover_ledger, recovered
 
 SHOWN_FAULTS = 10
 Handled = Plan | PushReport
@@ -74,7 +77,7 @@ class RunReport(Struct, frozen=True):
 
 
 class Operation:
-    """One run. ``read``, ``refreshed`` and ``maintained`` report the finished steps, even if the run fails later.
+    """One run. ``read``, ``refreshed``, ``maintained`` and ``forgotten`` report the finished steps, even if it fails.
 
     ``page`` is the path of the HTML report. Requests go through ``transport``, if there is one, instead of a socket.
     A load whose blocking checks fail raises no error: ``refreshed`` reports that nothing was published. ``retry_after``
@@ -95,6 +98,7 @@ class Operation:
         self.read: ReadReport | None = None
         self.refreshed: RefreshReport | None = None
         self.maintained: Maintained | None = None
+        self.forgotten: Forgotten | None = None
         self.page: Path | None = None
         self.retry_after: timedelta | None = None
         self._source = source
@@ -154,6 +158,18 @@ class Operation:
             self.maintained = done = target_of(run.settings).maintain(run.turn, keep)
             return done
 
+    def forget(self, order_ids: Sequence[int]) -> None:
+        """Forget these orders, after a ``forget`` that was interrupted; then rewrite the report."""
+        with self._turn(FORGET, phase=FORGET) as run:
+            if order_ids:
+                self.forgotten = forget(run, order_ids)
+            remake_report(run)
+
+    def take_off(self, order_ids: Sequence[int]) -> None:
+        """Take these orders off the list of forgotten orders."""
+        with self._turn(FORGET, phase=FORGET) as run:
+            take_off_list(run.layout, run.store, order_ids)
+
     def _read_changes(self, run: Run) -> ReadReport:
         return read_changes(run, self._take_read, self._watcher, self._transport)
 
@@ -174,8 +190,8 @@ class Operation:
         if self._recording is None:
             self._recording = Recording(self.settings, self.run_id, purpose, self._source)
         with (
-            self._recording.phase(phase, counts=self._counts, end=self._end, retry_after=self.retry_after) as held,
-            begin(self.settings, purpose, self.run_id, from_scratch=from_scratch, held=held) as run,
+            self._recording.phase(phase, counts=self._counts, end=self._end, retry_after=self.retry_after) as store,
+            recovered(self.settings, store, self.run_id, from_scratch=from_scratch) as run,
         ):
             yield run
         if self.refreshed is not None and self.refreshed is not before:
@@ -193,7 +209,10 @@ class Operation:
     def _counts(self) -> Counts:
         read = {} if self.read is None else self.read.counts
         loaded = {} if self.refreshed is None else self.refreshed.counts
-        return {**read, **loaded, **({} if self.maintained is None else self.maintained.counts)}
+        maintained = {} if self.maintained is None else self.maintained.counts
+        gone = self.forgotten
+        forgotten = {} if gone is None else {"orders": len(gone.orders), "rows": gone.rows}
+        return {**read, **loaded, **maintained, **forgotten}
 
     def _end(self) -> Ended:
         return SUCCEEDED if self.refreshed is None else Ended.of(self.refreshed)
@@ -215,22 +234,38 @@ def push(
     recording = Recording(settings, str(uuid4()), purpose_of(kind), source)
     done: list[Handled] = []
     failures: list[WmsSyncError] = []
-    with recording.phase("push", counts=lambda: counts_of(done), end=lambda: end_by(failures)) as held:
-        report = push_file(
-            settings,
-            kind,
-            path,
-            run_id=recording.run_id,
-            resend=resend,
-            planned=planned,
-            watcher=watcher,
-            stop=stop,
-            transport=transport,
-            held=held,
-        )
+    with pushing(settings, recording, kind, counts=lambda: counts_of(done), end=lambda: end_by(failures)) as send:
+        report = send(path, resend=resend, planned=planned, watcher=watcher, stop=stop, transport=transport)
         done.append(report)
         failures += failures_of(report)
     return report
+
+
+@contextmanager
+def pushing(
+    settings: Settings, recording: Recording, kind: Kind, *, counts: Callable[[], Counts], end: Callable[[], Ended]
+) -> Iterator[Callable[..., PushReport]]:
+    """Hold the lock on pushing the kind inside the block, as ``Recording.phase`` does, and restore lost creates.
+
+    Yield ``push_file`` without the arguments that are the same for each file.
+    """
+    with recording.phase("push", counts=counts, end=end) as store:
+        published, lacking = recover_ledger(settings, store)
+        yield partial(push_file, settings, store, kind, run_id=recording.run_id, published=published, lacking=lacking)
+
+
+def plan_push(
+    settings: Settings,
+    kind: Kind,
+    path: Path,
+    *,
+    resend: bool = False,
+    transport: httpx.BaseTransport | None = None,
+) -> Plan:
+    """Return the plan that a push would apply now, after restoring lost creates. Send nothing, and wait for no lock."""
+    with StateStore.opened(settings.database_url) as store:
+        _, lacking = recover_ledger(settings, store)
+        return plan_file(settings, store, kind, path, lacking=lacking, resend=resend, transport=transport)
 
 
 def purpose_of(kind: Kind) -> str:

@@ -21,7 +21,7 @@ def test_the_demo_creates_every_sample(tmp_path):
     assert "Pushed retailers" in ended.stdout
     assert len(ended.stdout.splitlines()) <= 64, "two screens, with 16 lines of progress"
     assert "report    it needs the extra `report`" in ended.stdout
-    with PushLedger(f"sqlite:///{folder / 'state.db'}") as ledger:
+    with PushLedger.opened(f"sqlite:///{folder / 'state.db'}") as ledger:
         assert {entry.state for entry in ledger.all()} == {State.CREATED}
         assert len(ledger.all()) == 17
         assert ledger.unseen(IN_SHIPMENTS) == 0

@@ -45,7 +45,7 @@ def test_it_says_what_it_removed(forget, bench):
     assert told.exit_code == 0, told.output
     assert "forgot    2 orders: 4711, 4712" in told.output
     assert "cleaned   0 rows in 0 databases; rewrote 0 raw pages and 0 Parquet files" in told.output
-    with RunRecords(url) as records:
+    with RunRecords.opened(url) as records:
         [record] = records.newest(2)
     assert (record.purpose, record.outcome, record.counts) == ("forget", "succeeded", {"orders": 2, "rows": 0})
     for name in ("no-such-order", "9223372036854775808", "9" * 5000):
@@ -56,7 +56,7 @@ def test_it_says_what_it_removed(forget, bench):
     for left in (True, False):
         assert any("wms-sync forget" in line for line in bench.needs) == left
         assert forget().exit_code == (0 if left else 2), "nothing is left to finish"
-    assert StateStore(url).forgotten() == {4711, 4712, 4713}
+    assert StateStore.opened(url).forgotten() == {4711, 4712, 4713}
 
 
 def test_it_shows_what_it_would_remove_and_asks(forget, bench, sandbox):

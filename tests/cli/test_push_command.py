@@ -20,8 +20,9 @@ from wms_sync.cli.views import plan_lines
 from wms_sync.logs import push_line
 from wms_sync.master_data.create import Applied, Outcome, PushProgress, Result
 from wms_sync.master_data.kinds import LOCATION_TAGS, PRODUCTS, RETAILERS
-from wms_sync.master_data.push import PushReport, plan_file
+from wms_sync.master_data.push import PushReport
 from wms_sync.reports.doctor import examine
+from wms_sync.runs import plan_push
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import PushLedger, State
 from wms_sync.state.schema import MIGRATIONS
@@ -30,7 +31,7 @@ KEY, WRONG = "sandbox-api-key", "wr0ng-s3cret"
 
 
 def states(settings: Settings) -> dict[str, State]:
-    with PushLedger(settings.database_url) as ledger:
+    with PushLedger.opened(settings.database_url) as ledger:
         return {entry.key: entry.state for entry in ledger.all()}
 
 
@@ -102,7 +103,7 @@ def test_a_dry_run_prints_the_plan(type_in, service, settings):
 
 def test_the_first_rows_of_a_file_are_printed(settings, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    plan = plan_file(
+    plan = plan_push(
         settings,
         LOCATION_TAGS,
         write(Path("long.csv"), "name,color", *[f"n{at},{'red1' if at % 2 else 'pink'}" for at in range(240)]),

@@ -31,9 +31,9 @@ FAULTS = (
     Fault(
         "an intent is not synced to disk before its create is sent",
         (ONE,),
-        "src/wms_sync/state/ledger.py",
-        'super().__init__(url, turn, durable="full")',
-        'super().__init__(url, turn, durable="normal")',
+        "src/wms_sync/state/engine.py",
+        "pragma synchronous = full",
+        "pragma synchronous = normal",
         ("tests/state/test_ledger.py::test_a_transaction_is_on_disk_before_it_counts",),
     ),
     Fault(
@@ -48,7 +48,7 @@ FAULTS = (
         "a push that was overtaken goes on sending",
         (ONE, '`make soak SOAK="-k overtaken"`'),
         "src/wms_sync/master_data/push.py",
-        "policy=policy, allowed=turn.epoch.check, transport=transport) as api",
+        "policy=policy, allowed=store.turn.check, transport=transport) as api",
         "policy=policy, transport=transport) as api",
         ("tests/survival/test_taking_over.py::test_a_push_that_was_overtaken_sends_no_create",),
     ),

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from tests.beginnings import empty_state
-from tests.conftest import CONFIG, FEWER, IMPATIENT, Bench, opened_store, settings_in, turn_at
+from tests.conftest import CONFIG, FEWER, IMPATIENT, Bench, opened_store, settings_in, store_at
 from tests.master_data.files import write
 from tests.services import Service, transport_to
 from tests.test_sync import synced
@@ -26,11 +26,28 @@ from wms_sandbox.transport import InProcess
 from wms_sync.layout import Layout
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.plan import Plan
-from wms_sync.master_data.push import PushReport, plan_file, push_file
+from wms_sync.master_data.push import PushReport, push_file, push_lock, unfinished
+from wms_sync.runs import plan_push
 from wms_sync.settings import Settings
-from wms_sync.state.ledger import Entry, PushLedger
+from wms_sync.state.ledger import Entry, PushedFile, PushLedger
+from wms_sync.state.lock import lock_of
+from wms_sync.state.store import StateStore
+from wms_sync.upkeep.recovery import recover_ledger
 
 MERCHANT = {"merchant_username": "sandbox-merchant", "merchant_api_key": SecretStr("sandbox-api-key")}
+
+
+def pushed(settings: Settings, kind: Kind, path: Path, *, run_id: str, **options: Any) -> PushReport:
+    """What a run pushes, without its record and findings."""
+    lock = lock_of(settings.database_url, settings.layout)
+    with (
+        lock.hold(f"push {kind.slug}", what=push_lock(kind.name), run_id=run_id) as held,
+        StateStore.opened(settings.database_url) as opened,
+        opened.in_turn(settings.layout, held) as store,
+    ):
+        published, lacking = recover_ledger(settings, store)
+        known: dict[str, Any] = {"published": published, "lacking": lacking, "run_id": run_id}
+        return push_file(settings, store, kind, path, **known | options)
 
 
 @dataclass
@@ -50,22 +67,25 @@ class Desk:
         return write(self.folder / name, *lines)
 
     def plan(self, kind: Kind, path: Path, **options: Any) -> Plan:
-        return plan_file(self.settings, kind, path, transport=transport_to(self.server), **options)
+        return plan_push(self.settings, kind, path, transport=transport_to(self.server), **options)
 
     def push(self, kind: Kind, path: Path, **options: Any) -> PushReport:
         given: dict[str, Any] = {"run_id": f"run{next(self._runs)}", "policy": IMPATIENT}
         given["transport"] = transport_to(self.server)
-        return push_file(self.settings, kind, path, **given | options)
+        return pushed(self.settings, kind, path, **given | options)
 
     def entries(self) -> dict[str, Entry]:
         """The ledger, by key."""
-        with PushLedger(self.settings.database_url) as ledger:
+        with PushLedger.opened(self.settings.database_url) as ledger:
             return {entry.key: entry for entry in ledger.all()}
 
+    def unfinished(self) -> tuple[PushedFile, ...]:
+        with StateStore.opened(self.settings.database_url) as store:
+            return unfinished(self.settings, store.pushed_files)
+
     def record(self, *entries: Entry) -> None:
-        url = self.settings.database_url
-        with PushLedger(url, turn_at(url, self.settings.data_dir)) as ledger:
-            ledger.record(entries)
+        with store_at(self.settings.database_url, self.settings.data_dir) as store:
+            store.ledger.record(entries)
 
     def answer(self, answers: Mapping[str, Response]) -> None:
         """Let the sandbox answer creates that mention one of these keys with something else."""

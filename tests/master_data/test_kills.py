@@ -22,7 +22,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from tests.conftest import CONFIG
-from tests.master_data.conftest import MERCHANT, Desk
+from tests.master_data.conftest import MERCHANT, Desk, pushed
 from tests.processes import Command
 from wms_sandbox.app import Sandbox
 from wms_sandbox.errors import failed
@@ -32,7 +32,7 @@ from wms_sync.master_data.create import Outcome
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.kinds import PRODUCTS, RETAILERS, kind_named
 from wms_sync.master_data.plan import Action
-from wms_sync.master_data.push import PushReport, push_file
+from wms_sync.master_data.push import PushReport
 from wms_sync.service.answers import RetryPolicy
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import State
@@ -60,7 +60,7 @@ def sandbox(server: SandboxServer) -> SandboxServer:
 def push(kind: str, path: Path, run_id: str) -> None:
     """What runs in a process of its own, with settings from its environment."""
     settings = Settings.load(_env_file=None)
-    push_file(settings, kind_named(kind), path, run_id=run_id, policy=POLICY)
+    pushed(settings, kind_named(kind), path, run_id=run_id, policy=POLICY)
 
 
 class Trouble:

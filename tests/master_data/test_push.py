@@ -23,17 +23,19 @@ from tests.beginnings import empty_tables
 from tests.conftest import Bench, logged, opened_store, queried
 from tests.master_data.conftest import MERCHANT, Desk
 from tests.master_data.files import SAMPLES
+from tests.services import transport_to
 from tests.survival.moments import watched
 from tests.survival.victims import INTEND
 from tests.test_sync import load
 from wms_sandbox.errors import failed
 from wms_sandbox.faults import AnswerLost, Disconnect, ProxyAnswer
+from wms_sync import runs
 from wms_sync.master_data.apply import GIVE_UP_AFTER, GIVE_UP_BUSY, GIVE_UP_IN_DOUBT, NOT_SENT
-from wms_sync.master_data.create import Outcome, PushProgress
+from wms_sync.master_data.create import Outcome, PushProgress, Watcher
 from wms_sync.master_data.errors import ServiceIsBusy, ServiceKeepsFailing, TooManyCreates, UnreadableFile
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.kinds import LOCATION_TAGS, PRODUCTS, RETAILERS
-from wms_sync.master_data.push import needs, unfinished
+from wms_sync.master_data.push import PushReport, needs
 from wms_sync.service.answers import RetryPolicy
 from wms_sync.service.errors import ApiError, Unauthorized
 from wms_sync.shipments.load.refresh import refresh
@@ -395,7 +397,7 @@ def test_what_a_push_left_is_remembered_until_done(desk):
     desk.answer(answers)
     report = desk.push(RETAILERS, path)
     assert report.counts == {Outcome.REJECTED: 1, Outcome.WAITS: 1, Outcome.UNSENT: 1}
-    [file] = unfinished(desk.settings)
+    [file] = desk.unfinished()
     assert (file.path, file.unsent, file.waits) == (str(path), 1, 1)
     said = needs(desk.settings, file)
     assert "1 row was not sent or not settled, 1 waits for objects that it refers to" in said
@@ -407,7 +409,7 @@ def test_what_a_push_left_is_remembered_until_done(desk):
     assert outcomes(again) == {"p": Outcome.CREATED, "c": Outcome.CREATED, "d": Outcome.REJECTED}
     assert "Refused by the service on" in again.rows(Outcome.REJECTED)[0]["why"]
     assert again.rejects is None, "they were written before"
-    assert unfinished(desk.settings) == ()
+    assert desk.unfinished() == ()
     assert desk.push(RETAILERS, path).counts == {Outcome.CREATED: 1, Outcome.ALREADY_THERE: 2}
 
 
@@ -415,7 +417,7 @@ def test_a_doubt_that_sending_again_settles_is_left(desk):
     desk.answer({"A": AnswerLost()})
     for kind in (RETAILERS, PRODUCTS):
         desk.push(kind, desk.file(f"{kind.key},name", "A,A", name=f"{kind}.csv"))
-    assert [(Path(file.path).name, file.unsent) for file in unfinished(desk.settings)] == [("retailers.csv", 1)]
+    assert [(Path(file.path).name, file.unsent) for file in desk.unfinished()] == [("retailers.csv", 1)]
 
 
 def test_what_a_limit_left_is_remembered(desk):
@@ -423,7 +425,7 @@ def test_what_a_limit_left_is_remembered(desk):
     desk.set(push_limit=1)
     with pytest.raises(TooManyCreates):
         desk.push(TAGS, path)
-    [file] = unfinished(desk.settings)
+    [file] = desk.unfinished()
     assert (file.unsent, "raise WMS_PUSH_LIMIT" in needs(desk.settings, file)) == (2, True)
 
 
@@ -454,7 +456,7 @@ def test_an_interrupt_records_what_became_of_everything(desk):
     assert {key for key, state in states.items() if state is State.CREATED} == {
         product["sku"] for product in desk.server.sandbox.products()
     }
-    [file] = unfinished(desk.settings)
+    [file] = desk.unfinished()
     assert (file.unsent, "was killed" in needs(desk.settings, file)) == (60, True)
     path.unlink()
     assert "put it back" in needs(desk.settings, file)
@@ -480,11 +482,25 @@ def test_pushes_of_one_kind_wait_for_each_other(desk):
     path = desk.file("name,color", *(f"tag {number},red1" for number in range(60)))
     started = threading.Event()
     desk.server.sandbox.intercept = lambda _: time.sleep(0.01)
+
+    def pushed(watcher: Watcher | None = None) -> PushReport:
+        return runs.push(
+            desk.settings,
+            TAGS,
+            path,
+            source="test",
+            resend=False,
+            planned=lambda _: None,
+            stop=threading.Event(),
+            watcher=watcher,
+            transport=transport_to(desk.server),
+        )
+
     with ThreadPoolExecutor(1) as pool:
-        first = pool.submit(desk.push, TAGS, path, watcher=lambda _: started.set())
+        first = pool.submit(pushed, lambda _: started.set())
         started.wait()
         with logged() as said:
-            second = desk.push(TAGS, path)
+            second = pushed()
     assert said[0].startswith("waiting for push location_tags (run ")
     assert first.result().counts == {Outcome.CREATED: 60}
     assert second.counts == {Outcome.ALREADY_THERE: 60}

@@ -17,7 +17,7 @@ from wms_sync.state.runs import KILLED, KILLED_KIND, RunRecords
 
 @pytest.fixture
 def records(settings: Settings) -> Iterator[RunRecords]:
-    with RunRecords(settings.database_url) as opened:
+    with RunRecords.opened(settings.database_url) as opened:
         yield opened
 
 
@@ -60,14 +60,14 @@ def test_runs_that_failed_before_a_step_are_recorded(settings, instance, records
 def test_a_run_before_the_state_store_is_ignored(settings, instance, begun):
     """Its record went with the store: whether it had one, and whether it was told, nobody knows."""
     instance.report_run_failed(begun(), "The job could not be loaded.")
-    with RunRecords(settings.database_url) as records:
+    with RunRecords.opened(settings.database_url) as records:
         settle(instance, settings)
         assert records.newest(9) == ()
 
 
 def test_a_run_without_a_record_alerts_once(webhook, make_settings, instance):
     settings = make_settings(alert_webhook_url=webhook.url)
-    with RunRecords(settings.database_url):
+    with RunRecords.opened(settings.database_url):
         state = settings.layout.state
     kept = state.rename(state.with_suffix(".away"))
     state.mkdir()
@@ -77,14 +77,14 @@ def test_a_run_without_a_record_alerts_once(webhook, make_settings, instance):
     kept.rename(state)
     settle(instance, settings)
     assert webhook.heard == ["new:run-sync"]
-    with RunRecords(settings.database_url) as records:
+    with RunRecords.opened(settings.database_url) as records:
         assert records.newest(9) == ()
 
 
 def test_a_run_of_another_instance_is_not_recorded(make_settings, instance, begun):
     """Several code locations share one history."""
     ours = make_settings(instance="north")
-    with RunRecords(ours.database_url) as records:
+    with RunRecords.opened(ours.database_url) as records:
         instance.report_run_failed(begun(tags={"dagster/code_location": "south"}), "The job could not be loaded.")
         settle(instance, ours)
         assert records.newest(9) == ()
@@ -127,7 +127,7 @@ def test_a_run_of_a_dead_code_server_is_marked(settings, instance, records, begu
     old, new = begun(), begun()
     for run in (old, new):
         records.started(run.run_id, "rebuild", "ui")
-    with records._engine.begin() as connection:
+    with records.engine.begin() as connection:
         connection.exec_driver_sql("update runs set started_at = ? where run_id = ?", ("2026-01-01", old.run_id))
     settle(instance, settings)
     statuses = {run.run_id: run.status for run in instance.get_runs()}

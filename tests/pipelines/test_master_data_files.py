@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from pipelines import definitions
 from pipelines.master_data_files import PAUSES, SETTLE_SECONDS
-from tests.conftest import opened_store, turn_at
+from tests.conftest import opened_store, store_at
 from tests.deferred import deferred
 from wms_sync.master_data.csv_file import digest_of
 from wms_sync.settings import Settings
@@ -51,7 +51,7 @@ class Watching:
         for mark in marks.values():
             mark["asked_at"] -= seconds
         self.cursor = json.dumps(marks)
-        with PushFiles(self.settings.database_url) as files:
+        with PushFiles.opened(self.settings.database_url) as files:
             for one in files.of_kind(str(self.settings.base_url), "retailers").values():
                 self._record(replace(one, ended_at=one.ended_at and one.ended_at - timedelta(seconds=seconds)))
 
@@ -75,9 +75,8 @@ class Watching:
             store.begin_windows([window])
 
     def _record(self, file: PushedFile) -> None:
-        url = self.settings.database_url
-        with PushFiles(url, turn_at(url, self.settings.data_dir)) as files:
-            files.record(file)
+        with store_at(self.settings.database_url, self.settings.data_dir) as store:
+            store.pushed_files.record(file)
 
     @cache  # noqa: B019
     def built(self, **overrides: object) -> dg.Definitions:

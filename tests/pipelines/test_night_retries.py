@@ -69,7 +69,7 @@ def test_a_night_succeeds_in_the_same_run_once_the_service_is_back(late, run, se
     retries = instance.all_logs(night.run_id, of_type=dg.DagsterEventType.STEP_UP_FOR_RETRY)
     waited = [entry.dagster_event.step_retry_data.seconds_to_wait for entry in retries]
     assert waited == [pause.total_seconds() for pause in SHORT[:4]]
-    with RunRecords(settings.database_url) as records:
+    with RunRecords.opened(settings.database_url) as records:
         [record] = records.newest(9)
     assert (record.run_id, record.source, record.outcome, record.due_at) == (
         night.run_id,
@@ -99,7 +99,7 @@ def test_between_attempts_a_night_waits_without_the_lock(late, service, webhook)
     service.sandbox.intercept = lambda _: DOWN
     night = library.Operation(settings, source="schedule")
     night.retry_after = 20 * MINUTE
-    with RunRecords(settings.database_url) as records:
+    with RunRecords.opened(settings.database_url) as records:
         for _ in range(2):
             with pytest.raises(WmsSyncError, match="503"):
                 night.read_changes()
@@ -127,7 +127,7 @@ def test_what_is_not_tried_again(late, run, service, instance, changes, tags):
     settings = late(**changes)
     night = run(settings, tags)
     assert instance.all_logs(night.run_id, of_type=dg.DagsterEventType.STEP_UP_FOR_RETRY) == []
-    with RunRecords(settings.database_url) as records:
+    with RunRecords.opened(settings.database_url) as records:
         assert [record.outcome for record in records.newest(9)] == ["failed"]
 
 

@@ -55,7 +55,7 @@ def published(settings: Settings, where: str = "true") -> int:
 
 def recorded(settings: Settings) -> list[RunRecord]:
     """The newest first."""
-    with RunRecords(settings.database_url) as records:
+    with RunRecords.opened(settings.database_url) as records:
         return list(records.newest(10))
 
 

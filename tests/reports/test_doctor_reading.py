@@ -17,7 +17,7 @@ from wms_sandbox.field_treatment import FieldTreatment
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.doctor_reading import check_status, read_as_a_sync
 from wms_sync.reports.finding import Finding
-from wms_sync.shipments.read.field_selection import Refusal, Refusals
+from wms_sync.state.refusals import Refusal
 
 
 def found_by(bench) -> dict[str, Finding]:
@@ -26,8 +26,8 @@ def found_by(bench) -> dict[str, Finding]:
 
 
 def refusals(bench) -> tuple[Refusal, ...]:
-    with Refusals(bench.settings.database_url) as memory:
-        return memory.of(bench.settings.base_url, "")
+    found: tuple[Refusal, ...] = bench.store.refusals.of(bench.settings.base_url, "")
+    return found
 
 
 @pytest.mark.parametrize(("expires", "severity"), [("0", "error"), ("1e20", "note")])

@@ -22,7 +22,7 @@ def entries(bench) -> tuple[InboxEntry, InboxEntry]:
 
 def acknowledge(bench, name: str) -> None:
     known = acknowledgeable(findings_of(bench.settings), entries(bench))
-    with Acknowledgements(bench.settings.database_url) as acknowledgements:
+    with Acknowledgements.opened(bench.settings.database_url) as acknowledgements:
         acknowledgements.add({name: known[name]})
 
 

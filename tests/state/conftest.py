@@ -4,16 +4,22 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.conftest import turn_at
+from tests.conftest import store_at
 from tests.lakes import Lakes
+from wms_sync.state.store import StateStore
 from wms_sync.state.turns import Turn
 
 
 @pytest.fixture
-def turn(url, tmp_path) -> Iterator[Turn]:
-    taken = turn_at(url, tmp_path)
-    yield taken
-    taken.close()
+def store(url, tmp_path) -> Iterator[StateStore]:
+    """One in a turn."""
+    with store_at(url, tmp_path) as opened:
+        yield opened
+
+
+@pytest.fixture
+def turn(store: StateStore) -> Turn:
+    return store.turn
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.proof)])

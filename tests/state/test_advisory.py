@@ -18,7 +18,6 @@ from wms_sync.state.errors import StateError, StateSilent
 from wms_sync.state.lock import lock_of
 from wms_sync.state.schema import observations
 from wms_sync.state.store import StateStore
-from wms_sync.state.turns import taking_turn
 
 POOL = """[databases]
 postgres = host={folder} user=wms
@@ -41,9 +40,11 @@ def test_a_lost_session_fails_and_rolls_back(postgres_url, tmp_path):
     name = tmp_path.name
 
     def night() -> None:
+        layout = Layout(tmp_path)
         with (
-            taking_turn(postgres_url, Layout(tmp_path), "the night", run_id="one") as turn,
-            StateStore(postgres_url, turn) as store,
+            lock_of(postgres_url, layout).hold("the night", run_id="one") as held,
+            StateStore.opened(postgres_url) as opened,
+            opened.in_turn(layout, held) as store,
         ):
             store.observe(name, 1, "before")
             with store._transaction() as connection:
@@ -52,7 +53,7 @@ def test_a_lost_session_fails_and_rolls_back(postgres_url, tmp_path):
 
     with pytest.raises(StateSilent, match=r"does not answer \("):
         night()
-    with StateStore(postgres_url) as store:
+    with StateStore.opened(postgres_url) as store:
         assert store.observation(name) is not None, "the deletion was rolled back"
     with lock_of(postgres_url, Layout(tmp_path)).hold("the next"):
         pass
@@ -75,7 +76,7 @@ def test_a_wait_that_is_ended_is_reported(postgres_url, tmp_path):
 
 
 def test_a_session_lost_between_statements_is_replaced(postgres_url):
-    with StateStore(postgres_url) as store:
+    with StateStore.opened(postgres_url) as store:
         store.windows()
         end_sessions(postgres_url, WRITES)
         store.windows()

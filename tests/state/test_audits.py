@@ -1,20 +1,19 @@
 """What audits proved missing, over SQLite and over a real PostgreSQL."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from wms_sync.state.audits import Audit, AuditResult, Audits, MissingShipment
+from wms_sync.state.store import StateStore
 
 MOMENT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
 
 
 @pytest.fixture
-def audits(url, turn) -> Iterator[Audits]:
-    with Audits(url, turn) as store:
-        yield store
+def audits(store: StateStore) -> Audits:
+    return store.audits
 
 
 def audit(window_id: str, read_at: datetime = MOMENT) -> Audit:

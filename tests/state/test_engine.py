@@ -9,14 +9,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tests.conftest import turn_at
+from tests.conftest import store_at
 from tests.lakes import name_of
 from wms_sync.intervals import Interval
 from wms_sync.reports.doctor import examine
 from wms_sync.settings import Settings
 from wms_sync.state.errors import StateBusy, StateDamaged, StateError, StateNewer, StateRefused, StateUrlError
 from wms_sync.state.store import StateStore, Window
-from wms_sync.upkeep.recovery import begin
+from wms_sync.upkeep.recovery import unrecorded_run
 
 ELSEWHERE = """
 import sqlite3, sys
@@ -33,8 +33,8 @@ def test_others_see_writes_after_a_second_opening(tmp_path):
     url = f"sqlite:///{tmp_path}/state.db"
     day = Interval(datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 3, 2, tzinfo=UTC))
     command = [sys.executable, "-c", ELSEWHERE, str(tmp_path / "state.db")]
-    with closing(turn_at(url, tmp_path)) as turn, StateStore(url, turn) as store:
-        StateStore(url).close()
+    with store_at(url, tmp_path) as store:
+        StateStore.opened(url).close()
         assert subprocess.check_output(command) == b"0\n"
         store.begin_windows([Window.begun("w1", day, reason="sync", run_id="run", signature="s", service=None)])
         assert subprocess.check_output(command) == b"1\n"
@@ -45,18 +45,18 @@ def test_a_damaged_state_store_is_named(tmp_path, kept):
     """With so many of its pages as they were: the first is read at once, others only when a table is asked."""
     path = tmp_path / "state.db"
     url = f"sqlite:///{path}"
-    StateStore(url).close()
+    StateStore.opened(url).close()
     content = path.read_bytes()
     path.write_bytes(content[: kept * PAGE_BYTES] + b"\xa5" * (len(content) - kept * PAGE_BYTES))
     with pytest.raises(StateDamaged, match=f"{path} is damaged .*Move it to another folder, with state.db-wal"):
-        turn_at(url, tmp_path)
+        store_at(url, tmp_path)
 
 
 def test_a_busy_state_store_is_named(tmp_path):
     path = tmp_path / "state.db"
-    with StateStore(f"sqlite:///{path}") as store, closing(sqlite3.connect(path)) as other:
+    with StateStore.opened(f"sqlite:///{path}") as store, closing(sqlite3.connect(path)) as other:
         other.execute("begin immediate")
-        with store._engine.connect() as connection:
+        with store.engine.connect() as connection:
             connection.exec_driver_sql("pragma busy_timeout = 0")  # in place of half a minute
             with pytest.raises(StateBusy, match=f"{path} cannot be used .*database is locked"):
                 connection.exec_driver_sql("begin immediate")
@@ -73,17 +73,17 @@ def test_a_busy_state_store_is_named(tmp_path):
 )
 def test_a_url_that_names_no_database_is_refused(url, says):
     with pytest.raises(StateUrlError, match=says):
-        StateStore(url)
+        StateStore.opened(url)
 
 
 def test_a_newer_state_store_is_read_not_written(tmp_path):
     settings = Settings.load(_env_file=None, data_dir=tmp_path, base_url=None)
-    with StateStore(settings.database_url) as store, closing(sqlite3.connect(tmp_path / "state.db")) as newer:
+    with StateStore.opened(settings.database_url) as store, closing(sqlite3.connect(tmp_path / "state.db")) as newer:
         newer.execute("insert into schema_migrations values ('9999_later', '2030-01-01 00:00:00')")
         newer.commit()
         assert store.windows() == ()
     said = r"written by a newer release of wms-sync \(its state store has 9999_later\).* Update wms-sync"
-    with pytest.raises(StateNewer, match=said), begin(settings, "sync"):
+    with pytest.raises(StateNewer, match=said), unrecorded_run(settings, "sync"):
         pass
     [found] = [finding for finding in examine(settings) if "newer release" in finding.text]
     assert found.severity == "error"
@@ -101,16 +101,16 @@ from wms_sync.state.turns import Turn
 with tempfile.TemporaryDirectory() as name:
     folder, me = Path(name), Held("writer", Holder.now("test"))
     url = f"sqlite:///{folder}/state.db"
-    StateStore(url).close()
+    StateStore.opened(url).close()
     (folder / "state.db").chmod(0o444)
     folder.chmod(0o777 if sys.argv[1] == "the file" else 0o555)
     if os.geteuid() == 0:
         os.chown(folder / "state.db", 65534, -1)
         os.seteuid(65534)
     try:
-        with StateStore(url) as store:
+        with StateStore.opened(url) as store:
             print("windows", store.windows())
-        Turn.taken(url, Layout(folder), me)
+            Turn.taken(store.engine, Layout(folder), me)
     except WmsSyncError as error:
         print(type(error).__name__, error)
     if os.getuid() == 0:
@@ -139,7 +139,7 @@ from wms_sync.reports.installation import installation_of
 with tempfile.TemporaryDirectory() as name, tempfile.TemporaryDirectory() as elsewhere:
     Path(elsewhere).chmod(0o777)
     url = f"sqlite:///{elsewhere}/state.db"
-    store = StateStore(url)
+    store = StateStore.opened(url)
     for path in Path(elsewhere).iterdir():
         path.chmod(0o666)
     settings = Settings.load(_env_file=None, data_dir=Path(name) / "data", state_url=url)
@@ -185,16 +185,16 @@ def test_a_postgresql_that_takes_no_writes_is_named(lakes, tmp_path):
     lakes.execute(database, f"alter database {name_of(database)} set default_transaction_read_only = on")
     said = r"refuses a statement \(cannot execute .* in a read-only transaction\)\. It is a standby.* to the primary"
     with pytest.raises(StateRefused, match=said):
-        turn_at(database, tmp_path)
+        store_at(database, tmp_path)
     [found] = [finding.text for finding in examine(settings) if (finding.name, finding.severity) == ("state", "error")]
     assert re.search(said, found)
 
 
 def test_a_role_without_rights_is_named(lakes, lake_url):
-    StateStore(lake_url).close()
+    StateStore.opened(lake_url).close()
     lakes.execute(lake_url, "create role reader login")
     with pytest.raises(StateRefused, match=r"a statement \(permission denied for table .*\)\. In WMS_STATE_URL"):
-        StateStore(lake_url.replace("wms@", "reader@"))
+        StateStore.opened(lake_url.replace("wms@", "reader@"))
 
 
 @pytest.mark.parametrize(
@@ -209,4 +209,4 @@ def test_a_role_without_rights_is_named(lakes, lake_url):
 )
 def test_a_postgresql_that_is_absent_or_refuses(lake_url, changed, says):
     with pytest.raises(StateError, match=says):
-        StateStore(lake_url.replace(*changed))
+        StateStore.opened(lake_url.replace(*changed))

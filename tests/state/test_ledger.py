@@ -1,20 +1,19 @@
 """The ledger of creates, and what pushes left of files, over SQLite and over a real PostgreSQL."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from msgspec.structs import asdict, replace
 
-from wms_sync.state.ledger import ROWS_PER_STATEMENT, UNSURE, Entry, PushedFile, PushFiles, PushLedger, Sighting, State
+from wms_sync.state.ledger import ROWS_PER_STATEMENT, UNSURE, Entry, PushedFile, PushLedger, Sighting, State
+from wms_sync.state.store import StateStore
 
 MOMENT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 @pytest.fixture
-def ledger(url, turn) -> Iterator[PushLedger]:
-    with PushLedger(url, turn) as opened:
-        yield opened
+def ledger(store: StateStore) -> PushLedger:
+    return store.ledger
 
 
 def intent(key: str, **values) -> Entry:
@@ -74,7 +73,7 @@ def test_the_newer_copy_of_a_row_is_kept(ledger, older, newer):
     old, new = [intent("a", **older)], [intent("a", **newer)]
     ledger.record(old)
     assert (ledger.take_in(old), ledger.take_in(new), ledger.take_in(old)) == (0, 1, 0)
-    with ledger._engine.begin() as late:  # one that compared before another wrote
+    with ledger.engine.begin() as late:  # one that compared before another wrote
         late.execute(ledger._upsert(only_newer=True), asdict(old[0]))
     assert ledger.entries("service", "retailers", ["a"]) == {"a": new[0]}
 
@@ -96,17 +95,17 @@ def test_a_sighting_settles_a_doubt_once(ledger, state, answered, becomes, remot
 
 
 def test_a_transaction_is_on_disk_before_it_counts(tmp_path):
-    with PushLedger(f"sqlite:///{tmp_path}/state.db") as ledger, ledger._engine.connect() as connection:
+    with PushLedger.opened(f"sqlite:///{tmp_path}/state.db") as ledger, ledger.engine.connect() as connection:
         assert connection.exec_driver_sql("pragma synchronous").scalar() == 2
 
 
-def test_the_newest_push_of_a_file_counts(url, turn):
+def test_the_newest_push_of_a_file_counts(store):
     first = PushedFile("service", "retailers", "/a.csv", "0" * 64, "run", 2, 1, "The service is down.", MOMENT, None)
     other = replace(first, path="/b.csv", began_at=MOMENT + timedelta(hours=1), unsent=0)
-    with PushFiles(url, turn) as files:
-        for file in (other, first, replace(first, kind="products", unsent=0, waits=0)):
-            files.record(file)
-        assert files.of_kind("service", "retailers") == {"/a.csv": first, "/b.csv": other}
-        assert list(files.unfinished()) == [first, other]
-        files.record(replace(first, unsent=0, waits=0, ended_at=MOMENT))
-        assert list(files.unfinished()) == [other]
+    files = store.pushed_files
+    for file in (other, first, replace(first, kind="products", unsent=0, waits=0)):
+        files.record(file)
+    assert files.of_kind("service", "retailers") == {"/a.csv": first, "/b.csv": other}
+    assert list(files.unfinished()) == [first, other]
+    files.record(replace(first, unsent=0, waits=0, ended_at=MOMENT))
+    assert list(files.unfinished()) == [other]

@@ -14,12 +14,12 @@ MINUTE = timedelta(minutes=1)
 
 @pytest.fixture
 def outbox(url):
-    with Outbox(url) as opened:
+    with Outbox.opened(url) as opened:
         yield opened
 
 
 def test_a_finding_is_told_once_until_it_changes(outbox, url):
-    with Outbox(url) as another:
+    with Outbox.opened(url) as another:
         outbox.add(SENT, {"id": "1"}, ["webhook", "url 1"])
         another.add(SENT, {"id": "2"}, ["webhook", "url 1"])
         changed = replace(SENT, facts="NotEnoughRoom", sent_at=MOMENT + MINUTE)
@@ -38,7 +38,7 @@ def test_one_process_sends_after_planning_the_next_attempt(outbox, url):
     outbox.add(SENT, {"id": "1", "text": "Zürich"}, ["webhook"])
     [first] = outbox.waiting()
     assert (first.body, first.attempts, first.due_at) == ({"id": "1", "text": "Zürich"}, 0, MOMENT)
-    with Outbox(url) as another:
+    with Outbox.opened(url) as another:
         assert outbox.claim(first, MOMENT)
         assert not another.claim(first, MOMENT)
     for pause in (*PAUSES, PAUSES[-1]):
@@ -68,7 +68,7 @@ def test_alerts_that_nobody_takes_are_given_up(outbox):
 
 def test_an_acknowledgement_ends_with_its_facts(url):
     first, second = fingerprint("failed", 1), fingerprint("failed", 2)
-    with Acknowledgements(url) as acknowledgements:
+    with Acknowledgements.opened(url) as acknowledgements:
         acknowledgements.add({"run": first, "gap": first})
         acknowledgements.add({"run": second})
         assert acknowledgements.all().keys() == {("run", second), ("gap", first)}

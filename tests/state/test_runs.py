@@ -18,7 +18,7 @@ MOMENT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 @pytest.fixture
 def records(url):
-    with RunRecords(url) as opened:
+    with RunRecords.opened(url) as opened:
         yield opened
 
 
@@ -44,7 +44,7 @@ def test_a_run_of_two_phases_is_one_record(records):
 
 def test_only_the_newest_are_kept(records):
     records.started("run-0", "sync", "ui")
-    with records._engine.begin() as connection:
+    with records.engine.begin() as connection:
         first = connection.execute(schema.runs.select()).one()._mapping
         more = [{**first, "run_id": f"run-{n}", "number": first["number"] + n} for n in range(1, KEPT + 2)]
         connection.execute(schema.runs.insert(), more)

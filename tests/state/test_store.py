@@ -1,22 +1,14 @@
 """The state store over SQLite and over a real PostgreSQL."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
-import pytest
 from msgspec.structs import replace
 
 from wms_sync.intervals import Interval
-from wms_sync.state.store import LandedPage, StateStore, Window
+from wms_sync.state.store import LandedPage, Window
 
 DAY = datetime(2026, 3, 1, tzinfo=UTC)
-
-
-@pytest.fixture
-def store(url, turn) -> Iterator[StateStore]:
-    with StateStore(url, turn) as opened:
-        yield opened
 
 
 def window(name: str, start: int = 0, end: int = 1, state: str = "reading") -> Window:

@@ -3,57 +3,54 @@
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from typing import Any
 
 import pytest
 
-from tests.conftest import NOW, turn_at
+from tests.conftest import NOW, store_at
 from wms_sync.layout import Layout
 from wms_sync.state.errors import TakenOver
-from wms_sync.state.ledger import Entry, PushLedger, State
+from wms_sync.state.ledger import Entry, State
+from wms_sync.state.lock import WRITER, Held, Holder
 from wms_sync.state.schema import turns
-from wms_sync.state.store import StateStore
-from wms_sync.state.turns import taking_turn
 
 
 @pytest.fixture
 def overtake(url, tmp_path) -> Callable[[], None]:
     """Let another run take the turn."""
-    return lambda: turn_at(url, tmp_path).close()
+    return lambda: store_at(url, tmp_path).close()
 
 
 def test_many_at_once_get_an_epoch_each(url, turn, tmp_path):
     """Turns of another lock, which end no turn of this one."""
 
     def take(number: int) -> int:
-        with closing(turn_at(url, tmp_path / str(number), what="push-many")) as taken:
-            return taken.epoch.row.epoch
+        with store_at(url, tmp_path / str(number), what="push-many") as taken:
+            return taken.turn.row.epoch
 
     first = take(0)
     with ThreadPoolExecutor(4) as pool:
         epochs = sorted(pool.map(take, range(1, 13)))
     assert epochs == list(range(first + 1, first + 13))
-    turn.epoch.check()
+    turn.check()
 
 
-def test_the_state_store_refuses_an_overtaken_turn(url, turn, overtake):
+def test_the_state_store_refuses_an_overtaken_turn(store, overtake):
     intent = Entry("service", "products", "a", State.INTENDED, "{}", "0" * 64, None, "run", 1, None, NOW, None, None)
-    with StateStore(url, turn) as store, PushLedger(url, turn) as ledger:
-        store.observe("seen", 1, "mine")
-        overtake()
-        with pytest.raises(TakenOver, match="has taken over"):
-            store.observe("seen", 2, "late")
-        with pytest.raises(TakenOver, match="no create"):
-            ledger.record([intent])
-        seen: Any = store.observation("seen")
-        assert (seen.value, seen.about) == (1, "mine")
-        assert ledger.entries("service", "products", ["a"]) == {}
+    store.observe("seen", 1, "mine")
+    overtake()
+    with pytest.raises(TakenOver, match="has taken over"):
+        store.observe("seen", 2, "late")
+    with pytest.raises(TakenOver, match="no create"):
+        store.ledger.record([intent])
+    seen: Any = store.observation("seen")
+    assert (seen.value, seen.about) == (1, "mine")
+    assert store.ledger.entries("service", "products", ["a"]) == {}
 
 
-def test_the_next_turn_waits_for_a_write(url, turn, overtake):
+def test_the_next_turn_waits_for_a_write(store, overtake):
     """There is no moment between the look at the epoch and the commit."""
-    with StateStore(url, turn) as store, ThreadPoolExecutor(1) as pool:
+    with ThreadPoolExecutor(1) as pool:
         with store._transaction():
             taking = pool.submit(overtake)
             time.sleep(0.3)
@@ -80,27 +77,27 @@ def test_an_overtaken_turn_moves_no_file(turn, overtake, tmp_path):
 
 
 def test_two_data_folders_take_turns_from_each_other(url, turn, tmp_path):
-    with closing(turn_at(url, tmp_path / "there")) as there:
+    with store_at(url, tmp_path / "there") as there:
         with pytest.raises(TakenOver, match="two data folders"):
-            turn.epoch.check()
-        there.epoch.check()
+            turn.check()
+        there.turn.check()
         assert turn.folder.is_dir(), "another's folder is not touched"
 
 
 def test_an_older_copy_counts_the_same_epochs_again(url, turn, tmp_path):
-    with turn.epoch._engine.begin() as connection:
+    with turn.engine.begin() as connection:
         connection.execute(turns.delete().where(turns.c.what == "writer"))
-    with closing(turn_at(url, tmp_path)) as again:
+    with store_at(url, tmp_path) as again:
         with pytest.raises(TakenOver):
-            turn.epoch.check()
-        assert again.folder != turn.folder
+            turn.check()
+        assert again.turn.folder != turn.folder
 
 
-def test_errors_of_an_overtaken_run_are_explained(url, overtake, tmp_path):
+def test_errors_of_an_overtaken_run_are_explained(store, overtake, tmp_path):
     def night() -> None:
-        with taking_turn(url, Layout(tmp_path), "the night", run_id="one") as turn:
+        with store.in_turn(Layout(tmp_path), Held(WRITER, Holder.now("the night", "one"))) as taken:
             overtake()
-            turn.temporary("made").write_bytes(b"its folder is gone")
+            taken.turn.temporary("made").write_bytes(b"its folder is gone")
 
     with pytest.raises(TakenOver, match="this run, the night \\(run one, process") as error:
         night()

@@ -39,7 +39,7 @@ from wms_sync.targets.errors import LakeReplaced, LakeUnreachable
 from wms_sync.targets.persons import is_personal
 from wms_sync.targets.target import target_of
 from wms_sync.upkeep.forget import forget
-from wms_sync.upkeep.recovery import begin
+from wms_sync.upkeep.recovery import unrecorded_run
 from wms_sync.upkeep.verify import verify
 
 FEW = replace(CONFIG, shipments=60, families=20)
@@ -65,7 +65,7 @@ def test_the_next_machine_continues_the_lake(sandbox, settings_for, in_bucket, k
     assert not settings.layout.lake.exists()
 
     orphan = "lake/main/orders/of-a-killed-load.parquet"
-    with begin(settings, "maintenance") as run, closing(opened_for_writing(settings, run.turn)) as connection:
+    with unrecorded_run(settings, "maintenance") as run, closing(opened_for_writing(settings, run.turn)) as connection:
         settings.layout.files.replace(run.turn, orphan, b"PAR1")
         of_earlier_snapshots = len(in_lake(keys)) - sum(table.files for table in tables_of(settings))
         assert delete_replaced(connection, run.turn, timedelta(days=1)) == 0
@@ -74,11 +74,11 @@ def test_the_next_machine_continues_the_lake(sandbox, settings_for, in_bucket, k
     assert len(in_lake(keys)) == sum(table.files for table in tables_of(settings))
 
     other = settings.model_copy(update={"state_url": SecretStr(lakes.new()), "data_dir": tmp_path / "other"})
-    with begin(other, "sync") as run:  # another installation, by mistake in the same place
+    with unrecorded_run(other, "sync") as run:  # another installation, by mistake in the same place
         opened_for_writing(other, run.turn).close()
     before = in_lake(keys)
     with (
-        begin(settings, "sync") as run,
+        unrecorded_run(settings, "sync") as run,
         pytest.raises(LakeReplaced, match=r"that of the database t.*/lake\.json\)") as error,
     ):
         Lake(settings).maintain(run.turn, AT_ONCE)
@@ -119,19 +119,19 @@ def test_persons_in_a_bucket_are_hidden_and_forgotten(
             with pytest.raises(client.exceptions.ClientError, match="AccessDenied"):
                 refused()
 
-    with begin(settings, "sync") as run, closing(opened_for_writing(settings, run.turn)) as connection:
+    with unrecorded_run(settings, "sync") as run, closing(opened_for_writing(settings, run.turn)) as connection:
         connection.execute("update pii.order_addresses set last_name = last_name")  # an earlier snapshot has it too
     order = an_order_at_an_end(state_url)
     held = partial(holding, s3, in_bucket, keys)
     assert {key.split("/")[0] for key in held(tmp_path / "before", order)} == {"raw", "parquet", "lake"}
-    with begin(settings, "forget") as run:
+    with unrecorded_run(settings, "forget") as run:
         assert forget(run, [order]).pages > 0
     assert held(tmp_path / "after", order) == set()
     assert raw_pages(keys) == recorded(settings)
     assert not verify(settings).damaged
     of_versions = {"files_url": str(settings.files_url).replace("//wms/", "//kept/"), "state_url": None}
     kept = settings.model_copy(update={**of_versions, "analytics": "file", "data_dir": tmp_path / "kept"})
-    with begin(kept, "forget") as run, pytest.raises(VersionsKept):
+    with unrecorded_run(kept, "forget") as run, pytest.raises(VersionsKept):
         forget(run, [order + 1])
 
 

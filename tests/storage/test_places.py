@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import closing
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import turn_at
+from tests.conftest import store_at
 from tests.storage.conftest import answering, client_of, prefix_of
 from wms_sync.errors import SettingsError
 from wms_sync.layout import Layout
@@ -34,8 +33,8 @@ RECORD = "raw/shipments/w/manifest.json"
 
 @pytest.fixture
 def turn(tmp_path):
-    with closing(turn_at(f"sqlite:///{tmp_path}/state.db", tmp_path / "data")) as turn:
-        yield turn
+    with store_at(f"sqlite:///{tmp_path}/state.db", tmp_path / "data") as store:
+        yield store.turn
 
 
 @pytest.fixture(params=["folder", "s3", "file"])
@@ -105,8 +104,9 @@ def test_a_stale_writer_changes_nothing_of_its_successor(in_bucket, tmp_path, tu
     files.replace(turn, RECORD, b"before")
     other = PAGE.replace("00001", "00002")
     old = files.put(turn, other, b"old")
-    stale = Suspended(turn.epoch, turn.layout)
-    with closing(turn_at(f"sqlite:///{tmp_path}/state.db", tmp_path / "data")) as successor:
+    stale = Suspended(turn.engine, turn.layout, turn.row)
+    with store_at(f"sqlite:///{tmp_path}/state.db", tmp_path / "data") as store:
+        successor = store.turn
         stale.meanwhile = lambda: after.put(successor, PAGE, b"new")
         left = files.put(stale, PAGE, b"old")
         assert after.get(after.named(PAGE, b"new")) == b"new"

@@ -24,7 +24,7 @@ from wms_sync.storage.files import FilesUnavailable
 from wms_sync.upkeep.backup import backup
 from wms_sync.upkeep.backups import BackupError
 from wms_sync.upkeep.forget import forget
-from wms_sync.upkeep.recovery import FilesElsewhere, begin
+from wms_sync.upkeep.recovery import FilesElsewhere, unrecorded_run
 from wms_sync.upkeep.restore import DataFolderInUse, restore
 from wms_sync.upkeep.verify import verify
 
@@ -54,7 +54,7 @@ def beside(service, settings_for, tmp_path) -> Settings:
 
 def recorded(settings: Settings) -> set[str]:
     """The names of all pages that the state store has, each with its window."""
-    with StateStore(settings.database_url) as store:
+    with StateStore.opened(settings.database_url) as store:
         return {
             f"raw/shipments/{window.id}/{page.file}" for window in store.windows() for page in store.pages(window.id)
         }
@@ -78,7 +78,7 @@ def test_the_next_machine_continues_after_an_outage(service, settings, beside, s
     service.sandbox.intercept = None
     s3.is_cut = False
     landed = recorded(settings)
-    with begin(settings, "sync") as run:
+    with unrecorded_run(settings, "sync") as run:
         run.layout.files.put(
             run.turn, f"{next(iter(landed)).rpartition('/')[0]}/page-99999.json.gz", b"of a killed run"
         )
@@ -132,7 +132,7 @@ def test_what_a_bucket_and_a_backup_restore(beside, moved, service, tmp_path, ke
     made = backup(moved, tmp_path / "from the bucket").backup
     assert (made.files_in, [place for place in made.files if "/" in place]) == (moved.files_url, [])
     [(order,)] = queried(moved.layout.published, "select id from orders order by id limit 1 offset 3")
-    with begin(moved, "forget") as run:
+    with unrecorded_run(moved, "forget") as run:
         assert forget(run, [order]).pages > 0
         forgotten = run.store.forgotten()
     service.sandbox.requests.clear()
@@ -142,7 +142,7 @@ def test_what_a_bucket_and_a_backup_restore(beside, moved, service, tmp_path, ke
         if is_restored:
             done = restore(moved, tmp_path / "from the bucket", creates_are_known=True)
             assert done.forgotten == len(forgotten)
-        with begin(moved, "sync") as run:
+        with unrecorded_run(moved, "sync") as run:
             assert (run.store.forgotten(), run.store.windows("abandoned")) == (forgotten, ())
             assert (run.store.observation(LEDGER_LACKS) is None) == is_restored
         assert raw_pages(keys) == recorded(moved)

@@ -124,7 +124,7 @@ class Installation:
         return target_of(self.read_settings)
 
     def store(self) -> StateStore:
-        return StateStore(self.store_url)
+        return StateStore.opened(self.store_url)
 
     @property
     def asked_twice(self) -> int:
@@ -134,7 +134,7 @@ class Installation:
 
     def pushes_known(self) -> list[dict[str, Any]]:
         """The ledger of creates."""
-        with PushLedger(self.store_url) as ledger:
+        with PushLedger.opened(self.store_url) as ledger:
             return [asdict(entry) for entry in ledger.all()]
 
     def differences(self, expected: Tables) -> list[str]:

@@ -15,13 +15,15 @@ from starlette.responses import JSONResponse, Response
 
 from tests.conftest import CONFIG, IMPATIENT, NOW, Bench, logged, pages_asked
 from tests.landed import assert_landed
+from tests.master_data.conftest import pushed as push_of
 from tests.test_sync import assert_equal, begun, load
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
 from wms_sync.intervals import intersect
 from wms_sync.master_data.create import Outcome
 from wms_sync.master_data.kinds import PRODUCTS, RETAILERS
-from wms_sync.master_data.push import PushReport, plan_file, push_file
+from wms_sync.master_data.push import PushReport
+from wms_sync.runs import plan_push
 from wms_sync.service.errors import ServiceFailed
 from wms_sync.shipments.load.refresh import rebuild
 from wms_sync.state.ledger import Entry, PushLedger, State
@@ -54,7 +56,7 @@ def night(bench: Bench) -> list[str]:
 
 
 def pushed(bench: Bench, path: Path) -> PushReport:
-    return push_file(bench.settings, PRODUCTS, path, run_id="test", policy=IMPATIENT)
+    return push_of(bench.settings, PRODUCTS, path, run_id="test", policy=IMPATIENT)
 
 
 def a_page(bench: Bench, state: str) -> tuple[str, Path]:
@@ -106,8 +108,7 @@ def test_an_old_state_store_creates_nothing_twice(bench, sandbox, tmp_path):
     sandbox.sandbox.intercept = None
     path.write_text("sku,name\nP1,One\nP2,Two\nP3,Three\n")
     pushed(bench, path)
-    with PushLedger(bench.settings.database_url, bench.store.turn) as ledger:
-        ledger.record([doubtful])
+    bench.store.ledger.record([doubtful])
     night(bench)
     for is_rebuilt in (False, True):
         bench.lose_the_state_store(backup)
@@ -115,7 +116,7 @@ def test_an_old_state_store_creates_nothing_twice(bench, sandbox, tmp_path):
             recover(bench.run)
             rebuild(bench.run)
         assert pushed(bench, path).counts == {Outcome.ALREADY_THERE: 3}
-        with PushLedger(bench.settings.database_url) as ledger:
+        with PushLedger.opened(bench.settings.database_url) as ledger:
             assert doubtful in ledger.all()
     assert sorted(product["sku"] for product in sandbox.sandbox.products()) == ["P1", "P2", "P3"]
 
@@ -133,7 +134,7 @@ def test_a_data_folder_belongs_to_one_service(bench, settings_for, sandbox):
         recover(bench.run)
     assert half_read.exists()
     with pytest.raises(AnotherServiceError):
-        plan_file(bench.settings, RETAILERS, bench.settings.data_dir / "by-the-tables-of-another.csv")
+        plan_push(bench.settings, RETAILERS, bench.settings.data_dir / "by-the-tables-of-another.csv")
     assert "WMS_DATA_DIR" in "".join(bench.needs)
     for same in (None, "http://127.0.0.1:9", sandbox.base_url.replace("http", "HTTP")):
         recover(Run(settings_for(sandbox, base_url=same), bench.store, "test"))

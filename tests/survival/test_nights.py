@@ -104,7 +104,7 @@ class House:
 
     def newest_record(self) -> RunRecord:
         """What the state store has of the newest run."""
-        with RunRecords(f"sqlite:///{self.data / 'state.db'}") as records:
+        with RunRecords.opened(f"sqlite:///{self.data / 'state.db'}") as records:
             [newest] = records.newest(1)
         return newest
 

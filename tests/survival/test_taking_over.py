@@ -228,7 +228,7 @@ def test_a_push_that_was_overtaken_sends_no_create(tmp_path):
         assert "push products (run " in late.said
         assert "has taken over" in late.said
         assert server.sandbox.products() == made
-    with PushLedger(installation.store_url) as ledger:
+    with PushLedger.opened(installation.store_url) as ledger:
         states = {entry.key: entry.state for entry in ledger.all()}
     assert len(states) == 100
     there = [key for key, state in states.items() if state is State.CREATED]

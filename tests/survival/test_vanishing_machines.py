@@ -11,13 +11,12 @@ from __future__ import annotations
 import random
 import shutil
 from collections.abc import Callable
-from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import turn_at
+from tests.conftest import store_at
 from tests.lakes import Lakes, on_lake, tables_of
 from tests.oracle import Tables
 from tests.storage.conftest import KEYS, Wire, in_bucket, keys, s3  # noqa: F401 - fixtures
@@ -58,9 +57,9 @@ def assert_the_next_goes_on(machines: Make, expected: Tables, keys: Callable[[],
     assert again.differences(expected) == []
     again.assert_coverage_is_true()
     lake = Lake(again.read_settings)
-    with closing(turn_at(again.store_url, again.data)) as turn:
-        lake.maintain(turn, timedelta(0))
-        lake.maintain(turn, timedelta(0))
+    with store_at(again.store_url, again.data) as store:
+        lake.maintain(store.turn, timedelta(0))
+        lake.maintain(store.turn, timedelta(0))
     assert again.differences(expected) == []
     in_lake = {key for key in keys() if key.startswith("lake/")}
     assert len(in_lake) == sum(one.files for one in tables_of(again.read_settings)), "orphans are left"

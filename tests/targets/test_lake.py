@@ -27,7 +27,7 @@ from pydantic import SecretStr
 from pipelines import definitions
 from tests.beginnings import empty_tables
 from tests.changed_files import change
-from tests.conftest import CONFIG, NOW, Bench, opened_store, settings_in
+from tests.conftest import CONFIG, Bench, opened_store, settings_in, store_at
 from tests.lakes import MOVED, Lakes, in_the_database, in_the_files, name_of, tables_of
 from tests.postgres import end_sessions, plain
 from tests.running import run_sync
@@ -48,8 +48,6 @@ from wms_sync.settings import Settings
 from wms_sync.shipments.load.checks import checks
 from wms_sync.shipments.load.refresh import rebuild, refresh
 from wms_sync.state.errors import TakenOver
-from wms_sync.state.lock import WRITER, Held, Holder
-from wms_sync.state.turns import Epoch
 from wms_sync.targets.database import create_empty, is_as_defined
 from wms_sync.targets.ducklake.catalogue import STATISTICS
 from wms_sync.targets.ducklake.place import ONLY_FROM_WHEELS
@@ -69,7 +67,7 @@ from wms_sync.targets.errors import (
 from wms_sync.targets.target import target_of
 from wms_sync.upkeep.backup import backup
 from wms_sync.upkeep.forget import forget
-from wms_sync.upkeep.recovery import begin, recover
+from wms_sync.upkeep.recovery import recover, unrecorded_run
 from wms_sync.upkeep.restore import DataFolderInUse, restore
 from wms_sync.upkeep.verify import verify
 
@@ -82,7 +80,6 @@ FEW = dataclasses.replace(CONFIG, shipments=80, families=20)
 FETCHED = "connection.execute('select max(updated_at) from main.shipments').fetchone()[0].timestamp()"
 FILES_AFTER = 40
 """The most files that the tables together have after maintenance."""
-ANOTHER = Held(WRITER, Holder("sync", None, 1, "another host", NOW))
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +115,7 @@ def file_of(lake: Bench, folder: Path) -> Settings:
     settings = lake.settings.model_copy(update={"analytics": "file", "state_url": None, "data_dir": folder})
     shutil.copytree(lake.layout.raw, settings.layout.raw)
     settings.layout.forgotten_orders.write_text("[]")
-    with begin(settings, "sync") as run:
+    with unrecorded_run(settings, "sync") as run:
         refresh(run)
     return settings
 
@@ -190,7 +187,7 @@ def test_a_writer_that_was_overtaken_commits_nothing(lake):
         late.execute("create table kept (number integer)")
         late.execute("drop table kept")
         before, catalogue = target.version, catalogued(lake)
-        Epoch.begin(lake.settings.database_url, ANOTHER).close()
+        store_at(lake.settings.database_url, lake.settings.data_dir / "another").close()
         for what, statement in LATE.items():
             with pytest.raises(duckdb.Error, match="does not have the newest epoch"):
                 late.execute(statement)
@@ -276,19 +273,19 @@ def test_an_old_catalogue_that_lacks_files_is_rebuilt(lake, lakes, synced_once, 
     lakes.replace(settings.database_url, synced_once.database_url)
     lakes.execute(settings.database_url, MOVED, f"{settings.layout.lake}/")
 
-    with begin(settings, "sync") as run:
+    with unrecorded_run(settings, "sync") as run:
         with pytest.raises(AnalyticsError, match=lost):
             refresh(run)
         run.store.remember_forgotten([order])
-    with pytest.raises(MaintenanceError, match=lost), begin(settings, "sync"):
+    with pytest.raises(MaintenanceError, match=lost), unrecorded_run(settings, "sync"):
         pass
     version = Lake(settings).version
-    with begin(settings, "rebuild", from_scratch=True) as run:
+    with unrecorded_run(settings, "rebuild", from_scratch=True) as run:
         rebuilt = rebuild(run)
     assert rebuilt.published
     assert rebuilt.rows["shipments"] >= FEW.shipments
     assert Lake(settings).version == version + 1
-    with begin(settings, "sync") as run:
+    with unrecorded_run(settings, "sync") as run:
         assert run.store.forgotten() == {order}
         assert run.store.forgotten(unfinished=True) == frozenset()
     with target_of(settings).published() as connection:
@@ -479,7 +476,7 @@ def test_a_backup_restores_state_and_files(lake, tmp_path):
     done = restore(settings, tmp_path / "backups", over=settings.data_dir)
     assert (done.left_out, done.creates_unknown_since) == ({}, None)
     assert not target_of(settings).is_published
-    with begin(settings, "sync") as run:
+    with unrecorded_run(settings, "sync") as run:
         assert refresh(run).published
     after = stored(settings)
     assert {slug for slug in before if after[slug] != before[slug]} <= OF_THE_LAST_LOAD

@@ -25,7 +25,7 @@ from wms_sandbox.transport import InProcess
 from wms_sync.settings import Settings
 from wms_sync.state.errors import RestoreUnfinished
 from wms_sync.state.ledger import LEDGER_LACKS, Entry, PushLedger, State
-from wms_sync.state.portable import put_back, read_snapshot
+from wms_sync.state.portable import Snapshot, put_back, read_snapshot
 from wms_sync.state.store import StateStore
 from wms_sync.storage.durable import Inaccessible
 from wms_sync.targets.errors import AnotherServiceError
@@ -33,7 +33,7 @@ from wms_sync.targets.target import target_of
 from wms_sync.upkeep.backup import BackupReport, backup
 from wms_sync.upkeep.backups import BackupError, Backups, FoldersOverlap, read_backup
 from wms_sync.upkeep.forgotten_orders import add_to_list
-from wms_sync.upkeep.recovery import begin
+from wms_sync.upkeep.recovery import unrecorded_run
 from wms_sync.upkeep.restore import DataFolderInUse, restore, trust_ledger
 from wms_sync.upkeep.verify import verify, verify_backups
 
@@ -43,6 +43,11 @@ def service() -> InProcess:
     within = InProcess(Sandbox(replace(CONFIG, shipments=60, families=20)))
     within.sandbox.rewrite = marked
     return within
+
+
+def snapshot_of(settings: Settings) -> Snapshot:
+    with StateStore.opened(settings.database_url) as store:
+        return read_snapshot(store.engine)
 
 
 def night(settings: Settings, service: InProcess) -> None:
@@ -91,7 +96,7 @@ def contents(settings: Settings) -> dict[str, object]:
     """Everything in the data folder but the writer's private files."""
     private = settings.layout.work
     return {
-        "state": read_snapshot(settings.database_url).tables,
+        "state": snapshot_of(settings).tables,
         "private": sorted(path.name for path in private.rglob("*.duckdb")),
         **{
             str(path): path.read_bytes()
@@ -116,7 +121,7 @@ def test_what_is_restored_is_what_was_kept(settings, backups):
 
     def held() -> tuple[object, ...]:
         files = {place: (settings.data_dir / place).read_bytes() for place in third.backup.files}
-        return files, {**read_snapshot(settings.database_url).tables, "observations": ()}
+        return files, {**snapshot_of(settings).tables, "observations": ()}
 
     before, page = held(), first(settings, "raw/shipments/2*/page-*")
     rejected.write_text("corrected")
@@ -129,7 +134,7 @@ def test_what_is_restored_is_what_was_kept(settings, backups):
     assert verify(settings).damaged == ()
 
     assert restored.creates_unknown_since == restored.backup.began_at.replace(microsecond=0)
-    with StateStore(settings.database_url) as store:
+    with StateStore.opened(settings.database_url) as store:
         assert store.observation(LEDGER_LACKS) is not None, "until somebody vouches for it"
         trust_ledger(settings)
         assert store.observation(LEDGER_LACKS) is None
@@ -156,7 +161,7 @@ def test_it_is_consistent_while_a_sync_runs(settings, backups, service, tmp_path
     settings = settings.model_copy(update={"page_size": 5, "max_parallel_requests": 1})
 
     def backed_up_on_the_way(envelope: dict[str, Any]) -> dict[str, Any]:
-        windows = read_snapshot(settings.database_url).tables["windows"]
+        windows = snapshot_of(settings).tables["windows"]
         if not made and any(window["state"] == "reading" and window["pages"] for window in windows):
             made.append(backup(settings, backups))
         return marked(envelope)
@@ -167,7 +172,7 @@ def test_it_is_consistent_while_a_sync_runs(settings, backups, service, tmp_path
     service.sandbox.rewrite = marked
     elsewhere = settings.model_copy(update={"data_dir": tmp_path / "elsewhere"})
     assert restore(elsewhere, made[0].path).left_out == {}
-    with StateStore(elsewhere.database_url) as store:
+    with StateStore.opened(elsewhere.database_url) as store:
         assert store.windows("reading")
     night(elsewhere, service)
     assert verify(elsewhere).damaged == ()
@@ -179,16 +184,17 @@ def test_what_was_forgotten_later_is_not_restored(settings, backups, tmp_path):
     with closing(opened_store(settings)) as store:
         of_backup, of_list, of_state, other = orders_with_addresses(Bench(settings, store))
     url = f"sqlite:///{tmp_path}/elsewhere.db"
-    put_back(url, read_snapshot(settings.database_url))
+    with StateStore.opened(url) as elsewhere:
+        put_back(elsewhere.engine, snapshot_of(settings))
     settings = settings.model_copy(update={"state_url": SecretStr(url)})
     created = Entry("s", "products", "k", State.CREATED, "{}", "00", 7, "r", 1, None, NOW, NOW, None)
     earlier = backup(settings, backups)
-    with closing(opened_store(settings)) as store, PushLedger(url, store.turn) as ledger:
+    with closing(opened_store(settings)) as store:
         # as two runs of `wms-sync forget` that were killed as soon as they had recorded the order
         add_to_list(settings.layout, store, [of_backup])
         backup(settings, backups)
         add_to_list(settings.layout, store, [of_state])
-        ledger.record([created])
+        store.ledger.record([created])
     shutil.rmtree(settings.data_dir)
     settings.data_dir.mkdir()
     settings.layout.forgotten_orders.write_text(json.dumps([of_list]))
@@ -196,7 +202,7 @@ def test_what_was_forgotten_later_is_not_restored(settings, backups, tmp_path):
     assert (restored.forgotten, restored.creates_unknown_since) == (3, None)
     assert [holding(settings, order) for order in (of_backup, of_list, of_state)] == [set()] * 3
     assert holding(settings, other)
-    with PushLedger(url) as ledger:
+    with PushLedger.opened(url) as ledger:
         assert created in ledger.all()
 
 
@@ -209,7 +215,7 @@ def test_a_folder_with_data_is_replaced_by_name(settings, backups, tmp_path):
     assert shipments(settings) == before
     published: dict[str, bool] = {}
     settings.layout.restoring.write_text(str(backups))  # as one that was killed
-    with pytest.raises(RestoreUnfinished, match="wms-sync restore"), begin(settings, "sync"):
+    with pytest.raises(RestoreUnfinished, match="wms-sync restore"), unrecorded_run(settings, "sync"):
         pass
     with pytest.raises(RestoreUnfinished):
         backup(settings, backups)
@@ -218,7 +224,7 @@ def test_a_folder_with_data_is_replaced_by_name(settings, backups, tmp_path):
     assert [moment for moment, exists in published.items() if not exists] == []
     assert restored.creates_unknown_since is None
     assert shipments(settings) != before
-    with begin(settings, "sync"):
+    with unrecorded_run(settings, "sync"):
         pass
 
 
@@ -323,7 +329,7 @@ def test_a_damaged_record_stops_no_later_backup(settings, backups):
 
 def test_a_lost_state_store_is_not_backed_up(settings, backups):
     before = Backups.at(backups).layout.backups()
-    with begin(settings, "sync"):
+    with unrecorded_run(settings, "sync"):
         pass  # writes the list of forgotten orders, as every run does
     for path in settings.data_dir.glob("state.db*"):
         path.unlink()
@@ -386,7 +392,7 @@ def test_a_restore_that_fails_leaves_the_folder(settings, backups, wrong):
     ):
         restore(settings, path, over=settings.data_dir)
     assert contents(settings) == before
-    with begin(settings, "sync"):
+    with unrecorded_run(settings, "sync"):
         pass
 
 

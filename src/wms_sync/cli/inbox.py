@@ -13,7 +13,6 @@ from wms_sync.reports.findings import acknowledgeable, findings_in
 from wms_sync.reports.inbox import InboxEntry, InboxRow, rows_of_entry
 from wms_sync.reports.installation import installation_of
 from wms_sync.settings import Settings
-from wms_sync.state.reported import Acknowledgements
 
 SHOWN = 20
 
@@ -33,16 +32,17 @@ def acknowledge(settings: Settings, names: Sequence[str]) -> None:
     """
     with installation_of(settings) as installation:
         findings = findings_in(installation)
-    facts = acknowledgeable(findings, installation.inbox)
-    for name in names:
-        if name in facts:
-            continue
-        if any(finding.name == name for finding in findings):
-            raise NothingToAcknowledge(f"{name} cannot be acknowledged: it stays until the problem is fixed.")
-        known = ", ".join(sorted(facts)) or "none"
-        raise NothingToAcknowledge(f"No finding or entry is called {name}. Names that can be acknowledged: {known}.")
-    with Acknowledgements(settings.database_url) as acknowledgements:
-        acknowledgements.add({name: facts[name] for name in names})
+        facts = acknowledgeable(findings, installation.inbox)
+        for name in names:
+            if name in facts:
+                continue
+            if any(finding.name == name for finding in findings):
+                raise NothingToAcknowledge(f"{name} cannot be acknowledged: it stays until the problem is fixed.")
+            known = ", ".join(sorted(facts)) or "none"
+            raise NothingToAcknowledge(
+                f"No finding or entry is called {name}. Names that can be acknowledged: {known}."
+            )
+        installation.store.acknowledgements.add({name: facts[name] for name in names})
     for name in names:
         say(f"acknowledged  {name}: hidden until its facts change")
 

@@ -161,9 +161,9 @@ def push(kind: str, file: Path | None, dry_run: bool, resend: bool, every: bool,
     settings = _for_service()
     most = None if every else SHOWN
     if dry_run:
-        from wms_sync.master_data.push import plan_file
+        from wms_sync.runs import plan_push
 
-        plan = plan_file(settings, kind_named(kind), file, resend=resend)
+        plan = plan_push(settings, kind_named(kind), file, resend=resend)
         say_lines(views.plan_lines(plan, limit=settings.push_limit, most=most))
         return plan.exit_code
     from wms_sync.cli.runs import run_push

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from uuid import uuid4
 
 import click
 
@@ -19,16 +18,13 @@ from wms_sync.errors import SettingsError
 from wms_sync.grammar import count_of
 from wms_sync.master_data.kinds import NAMES
 from wms_sync.master_data.push import push_lock
-from wms_sync.recording import SUCCEEDED, Counts, Recording
 from wms_sync.reports.finding import ATTENTION
-from wms_sync.reports.report import remake_report
+from wms_sync.runs import Operation
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
 from wms_sync.upkeep.backup import BackupReport, backup
-from wms_sync.upkeep.forget import Forgotten, forget
+from wms_sync.upkeep.forget import Forgotten
 from wms_sync.upkeep.forget_plan import ForgetPlan, NamedOrder, orders_named, plan_forget, refuse_unseen
-from wms_sync.upkeep.forgotten_orders import take_off_list
-from wms_sync.upkeep.recovery import begin
 from wms_sync.upkeep.restore import Restored, restore, trust_ledger
 from wms_sync.upkeep.verify import Verified, verify, verify_backups
 
@@ -105,11 +101,11 @@ def forget_orders(settings: Settings, names: Sequence[str], *, yes: bool, dry_ru
     Unless ``yes``, show the data to be removed and ask for confirmation. With ``dry_run`` only show it.
     """
     if not names:
-        with StateStore(settings.database_url) as store:
+        with StateStore.opened(settings.database_url) as store:
             if not store.forgotten(unfinished=True):
                 raise SettingsError("Name the orders to forget, by id, unique_id or order_ref.")
     orders = _named(settings, names)
-    with StateStore(settings.database_url) as store:
+    with StateStore.opened(settings.database_url) as store:
         if not unseen:
             refuse_unseen(settings.layout, store, orders)
         if orders and (dry_run or not yes):
@@ -120,12 +116,15 @@ def forget_orders(settings: Settings, names: Sequence[str], *, yes: bool, dry_ru
         return
     if orders and not yes:
         _ask(f"Remove the personal data of {count_of(len(orders), 'order')} for good?")
-    _forget(settings, [order.id for order in orders])
+    operation = Operation(settings, source=COMMAND_LINE)
+    operation.forget([order.id for order in orders])
+    if operation.forgotten is not None:
+        say_lines(_lines(operation.forgotten))
 
 
 def list_forgotten(settings: Settings) -> None:
     """Print the list of forgotten orders."""
-    with StateStore(settings.database_url) as store:
+    with StateStore.opened(settings.database_url) as store:
         listed = store.forgotten_list()
     for entry in listed:
         done = f"done {moment(entry.done_at)}" if entry.done_at else "not done yet: run wms-sync forget"
@@ -147,26 +146,12 @@ def take_off(settings: Settings, names: Sequence[str], *, yes: bool) -> None:
     )
     if not yes:
         _ask(f"Take {count_of(len(orders), 'order')} off the list?")
-    with begin(settings, FORGET) as run:
-        take_off_list(run.layout, run.store, [order.id for order in orders])
+    Operation(settings, source=COMMAND_LINE).take_off([order.id for order in orders])
     say(f"off the list  {', '.join(str(order.id) for order in orders)}")
 
 
-def _forget(settings: Settings, order_ids: Sequence[int]) -> None:
-    recording = Recording(settings, str(uuid4()), FORGET, COMMAND_LINE)
-    done: list[Forgotten] = []
-    with (
-        recording.phase(FORGET, counts=lambda: _counts(done), end=lambda: SUCCEEDED) as held,
-        begin(settings, FORGET, recording.run_id, held=held) as run,
-    ):
-        if order_ids:
-            done.append(forget(run, order_ids))
-        say_lines(chain.from_iterable(map(_lines, done)))
-        remake_report(run)
-
-
 def _named(settings: Settings, names: Sequence[str]) -> tuple[NamedOrder, ...]:
-    with StateStore(settings.database_url) as store:
+    with StateStore.opened(settings.database_url) as store:
         return orders_named(settings, store, names)
 
 
@@ -177,13 +162,6 @@ def _ask(question: str) -> None:
         raise NotAnswered("There was no answer, so nothing was changed. In a script, add --yes.") from None
     if not agreed:
         raise NotAnswered("Nothing was changed.")
-
-
-def _counts(done: Sequence[Forgotten]) -> Counts:
-    return {
-        "orders": sum(len(forgotten.orders) for forgotten in done),
-        "rows": sum(forgotten.rows for forgotten in done),
-    }
 
 
 def _order_lines(order: NamedOrder) -> Iterator[str]:

@@ -249,7 +249,7 @@ def show_explained(
     from wms_sync.state.store import StateStore
 
     found: object
-    with StateStore(settings.database_url) as store:
+    with StateStore.opened(settings.database_url) as store:
         if what == "order":
             found = orders = explain_orders(settings, store, name)
             lines = chain.from_iterable(map(order_lines, orders))

@@ -18,7 +18,7 @@ import io
 import logging
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -45,14 +45,11 @@ from wms_sync.service.answers import RetryPolicy
 from wms_sync.service.client import GlobalApi
 from wms_sync.service.merchant import MerchantApi
 from wms_sync.settings import Settings
-from wms_sync.shipments.load.mirrors import published_push_ledger, restore_push_ledger
-from wms_sync.state.ledger import CreatesJournal, JournaledLedger, PushedFile, PushFiles, PushLedger
-from wms_sync.state.lock import Held, Holder, lock_of
-from wms_sync.state.store import StateStore
-from wms_sync.state.turns import Turn, taking_turn
+from wms_sync.state.ledger import CreatesJournal, Entry, JournaledLedger, PushedFile, PushFiles, PushLedger
+from wms_sync.state.lock import Holder, lock_of
+from wms_sync.state.store import Observation, StateStore
 from wms_sync.storage.durable import make_private, write_whole
 from wms_sync.targets.target import target_of
-from wms_sync.upkeep.recovery import ledger_lacks, refuse_another_service
 
 logger = logging.getLogger(__name__)
 LOOKUP = RetryPolicy(attempts=4, total_seconds=60)
@@ -143,27 +140,32 @@ class PushReport(Struct, frozen=True):
 
 def plan_file(
     settings: Settings,
+    store: StateStore,
     kind: Kind,
     path: Path,
     *,
+    lacking: Observation | None = None,
     resend: bool = False,
     transport: httpx.BaseTransport | None = None,
 ) -> Plan:
     """Return the plan that ``push_file`` would apply now. Send nothing, and do not wait for a lock.
 
-    Restore lost entries of the ledger first.
+    ``lacking`` is the observation ``LEDGER_LACKS``; None if the ledger is complete.
     """
     _refuse_odd_name(path)
-    with PushLedger(settings.database_url) as ledger, _lookup(settings, None, transport) as lookup:
-        return _plan(settings, ledger, kind, path, lookup, resend=resend)
+    with _lookup(settings, None, transport) as lookup:
+        return _plan(settings, store.ledger, kind, path, lookup, lacking, resend=resend)
 
 
 def push_file(
     settings: Settings,
+    store: StateStore,
     kind: Kind,
     path: Path,
     *,
     run_id: str,
+    published: Iterable[Entry] = (),
+    lacking: Observation | None = None,
     resend: bool = False,
     again: bool = False,
     planned: Callable[[Plan], object] | None = None,
@@ -171,29 +173,24 @@ def push_file(
     stop: threading.Event | None = None,
     policy: RetryPolicy | None = None,
     transport: httpx.BaseTransport | None = None,
-    held: Held | None = None,
 ) -> PushReport:
-    """Create the rows of the file that are not known to be in the service.
+    """Create the rows of the file that are not known to be in the service. ``store`` is in a turn of pushing the kind.
 
     ``planned`` is called with the plan before the first create, and may raise an error to prevent sending. ``stop``
     ends the push after the requests under way. Use ``again`` for a file whose rows were handled earlier: refused rows
     that have not changed are then neither sent nor written to the rejects again. Requests go through ``transport``, if
-    there is one, instead of a socket. ``held`` is the lock on the kind, if the caller has it. Raise ``UnreadableFile``,
-    ``TooManyCreates``, ``SettingsError`` or ``StateError``; errors of creates and of the Merchant API are in the
-    report.
+    there is one, instead of a socket. ``published`` is the copy of the ledger in the tables; ``lacking`` is that of
+    ``plan_file``. Raise ``UnreadableFile``, ``TooManyCreates``, ``SettingsError`` or ``StateError``; errors of creates
+    and of the Merchant API are in the report.
     """
     _refuse_odd_name(path)
-    url, layout = settings.database_url, settings.layout
     with (
-        taking_turn(url, layout, f"push {kind.slug}", what=push_lock(kind.name), run_id=run_id, held=held) as turn,
-        _ledger(settings, kind, turn) as ledger,
-        PushFiles(url, turn) as files,
         _lookup(settings, policy, transport) as lookup,
-        GlobalApi.from_settings(settings, policy=policy, allowed=turn.epoch.check, transport=transport) as api,
+        GlobalApi.from_settings(settings, policy=policy, allowed=store.turn.check, transport=transport) as api,
     ):
-        state = FileState(files, api.base_url, kind.name, path, run_id)
+        state = FileState(store.pushed_files, api.base_url, kind.name, path, run_id)
         try:
-            plan = _plan(settings, ledger, kind, path, lookup, resend=resend, again=again)
+            plan = _plan(settings, store.ledger, kind, path, lookup, lacking, resend=resend, again=again)
         except UnreadableFile:
             state.unreadable()
             raise
@@ -207,12 +204,10 @@ def push_file(
         except TooManyCreates as error:
             state.refused(error)
             raise
-        if isinstance(ledger, JournaledLedger):
-            ledger.journal.begin(published_push_ledger(target_of(settings)))
         push = Push(
             plan,
             api,
-            ledger,
+            store.ledger if kind.is_unique else _journaled(store, published),
             run_id=run_id,
             parallel=settings.max_parallel_requests,
             lookup=lookup,
@@ -222,7 +217,7 @@ def push_file(
         applied = push.apply()
         shown = {step.line for step in plan.steps if step.sends or not again}
         reasons = {line: reason for line, reason in _reasons(applied.results).items() if line in shown}
-        report = PushReport(plan, applied, write_rejects(layout, plan.checked, run_id, reasons))
+        report = PushReport(plan, applied, write_rejects(settings.layout, plan.checked, run_id, reasons))
         state.ended(applied, report.unsettled)
     return report
 
@@ -233,25 +228,28 @@ def _plan(
     kind: Kind,
     path: Path,
     lookup: Lookup | None,
+    lacking: Observation | None,
     *,
     resend: bool,
     again: bool = False,
 ) -> Plan:
-    service = settings.require_base_url()
-    with StateStore(settings.database_url) as store:
-        refuse_another_service(settings, store)  # tables of a different service have other objects and ids
-        lacking = None if kind.is_unique else ledger_lacks(settings, store)
-    target = target_of(settings)
-    restore_push_ledger(target, CreatesJournal(settings.layout.creates), ledger)
     checked = check(read_csv(path), kind)
-    existing = read_existing(checked, service=service, ledger=ledger, target=target, lookup=lookup, lacking=lacking)
+    existing = read_existing(
+        checked,
+        service=settings.require_base_url(),
+        ledger=ledger,
+        target=target_of(settings),
+        lookup=lookup,
+        lacking=lacking,
+    )
     return make_plan(checked, existing, resend=resend, again=again)
 
 
-def _ledger(settings: Settings, kind: Kind, turn: Turn) -> PushLedger:
-    """Open the ledger; if the service accepts duplicates of the kind, open the ledger that also writes the journal."""
-    url = settings.database_url
-    return PushLedger(url, turn) if kind.is_unique else JournaledLedger(url, turn, CreatesJournal(turn.layout.creates))
+def _journaled(store: StateStore, published: Iterable[Entry]) -> JournaledLedger:
+    """Return the ledger of a kind whose duplicates the service accepts: it also writes the journal, begun here."""
+    journal = CreatesJournal(store.turn.layout.creates)
+    journal.begin(published)
+    return JournaledLedger(store.engine, store.turn, journal)
 
 
 @contextmanager
@@ -334,19 +332,18 @@ GONE_IS_REPORTED_FOR = timedelta(days=7)
 """How long a removed file is still reported: whoever removed it may not know of its unsent rows."""
 
 
-def unfinished(settings: Settings) -> tuple[PushedFile, ...]:
+def unfinished(settings: Settings, files: PushFiles) -> tuple[PushedFile, ...]:
     """Return the files that have unsent or waiting rows and are not being pushed.
 
     Leave out files that are gone and whose push began more than ``GONE_IS_REPORTED_FOR`` ago.
     """
     idle = {kind for kind in NAMES if pusher(settings, kind) is None}
     reported_since = datetime.now(UTC) - GONE_IS_REPORTED_FOR
-    with PushFiles(settings.database_url) as files:
-        return tuple(
-            file
-            for file in files.unfinished()
-            if file.kind in idle and (Path(file.path).exists() or file.began_at >= reported_since)
-        )
+    return tuple(
+        file
+        for file in files.unfinished()
+        if file.kind in idle and (Path(file.path).exists() or file.began_at >= reported_since)
+    )
 
 
 def needs(settings: Settings, file: PushedFile) -> str:

@@ -28,8 +28,8 @@ from wms_sync.reports.installation import Installation, installation_of
 from wms_sync.reports.outcomes import failed_run
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.plan import data_as_of
-from wms_sync.state.reported import Body, Outbox, SentAlert
-from wms_sync.state.runs import SYNC, RunRecord, RunRecords
+from wms_sync.state.reported import Body, SentAlert
+from wms_sync.state.runs import SYNC, RunRecord
 from wms_sync.state.store import StateStore
 from wms_sync.targets.target import target_of
 
@@ -45,28 +45,26 @@ BEAT_FOR = timedelta(days=1)
 Status = Literal["new", "changed", "ended"]
 
 
-def observe(settings: Settings, moment: datetime) -> None:
+def observe(settings: Settings, store: StateStore, moment: datetime) -> None:
     """Add an alert to the outbox for each finding that is new, has changed or has ended, and the heartbeat.
 
     Without an alert channel, add only a heartbeat, and record no alert as sent.
     """
-    with RunRecords(settings.database_url) as recorded:
-        recorded.mark_killed(settings.layout)
-    with Outbox(settings.database_url) as outbox:
-        if channels := tuple(channel.name for channel in channels_of(settings)):
-            _compare(settings, moment, outbox, channels)
-        if settings.heartbeat_url is not None:
-            _beat(settings, moment, outbox)
+    store.runs.mark_killed(settings.layout)
+    if channels := tuple(channel.name for channel in channels_of(settings)):
+        _compare(settings, store, moment, channels)
+    if settings.heartbeat_url is not None:
+        _beat(store, moment)
 
 
-def _compare(settings: Settings, moment: datetime, outbox: Outbox, channels: tuple[str, ...]) -> None:
-    with StateStore(settings.database_url) as store:
-        reaches = data_as_of(settings, store)
-        version = None
-        with suppress(WmsSyncError, duckdb.Error):  # a finding reports tables that cannot be opened
-            target = target_of(settings)
-            version = target.version if target.is_published else None
-        findings = findings_in(replace(_as_published(settings, version), store=store, moment=moment))
+def _compare(settings: Settings, store: StateStore, moment: datetime, channels: tuple[str, ...]) -> None:
+    reaches = data_as_of(settings, store)
+    version = None
+    with suppress(WmsSyncError, duckdb.Error):  # a finding reports tables that cannot be opened
+        target = target_of(settings)
+        version = target.version if target.is_published else None
+    findings = findings_in(replace(_as_published(settings, version), store=store, moment=moment))
+    outbox = store.outbox
     sent = outbox.sent()
     for finding in findings:
         before = sent.get(finding.name)
@@ -88,15 +86,14 @@ def _as_published(settings: Settings, _: int | None) -> Installation:
         return installation
 
 
-def _beat(settings: Settings, moment: datetime, outbox: Outbox) -> None:
+def _beat(store: StateStore, moment: datetime) -> None:
     """Add a heartbeat to the outbox if the newest sync succeeded. Replace a heartbeat that still waits there."""
-    with RunRecords(settings.database_url) as recorded:
-        syncs = (run for run in recorded.newest(RECORDS) if run.group == SYNC)
-        last = next((run for run in syncs if run.outcome in {"succeeded", "failed"}), None)
+    syncs = (run for run in store.runs.newest(RECORDS) if run.group == SYNC)
+    last = next((run for run in syncs if run.outcome in {"succeeded", "failed"}), None)
     if last is None or last.outcome == "failed" or last.ended_at is None or moment - last.ended_at > BEAT_FOR:
         return
     beat = SentAlert(HEARTBEAT, last.run_id, "", moment)
-    outbox.add(beat, {"id": str(uuid4())}, (HEARTBEAT,), newest_only=True)
+    store.outbox.add(beat, {"id": str(uuid4())}, (HEARTBEAT,), newest_only=True)
 
 
 def body_of(settings: Settings, status: Status, finding: Finding, now: datetime, data_as_of: datetime | None) -> Body:
@@ -180,9 +177,10 @@ def deliver(settings: Settings, moment: datetime | None = None) -> None:
     try that channel again during this call.
     """
     moment = moment or datetime.now(UTC)
-    observe(settings, moment)
     channels = {channel.name: channel for channel in all_channels(settings)}
-    with Outbox(settings.database_url) as outbox:
+    with StateStore.opened(settings.database_url) as store:
+        observe(settings, store, moment)
+        outbox = store.outbox
         outbox.prune(channels.keys(), {HEARTBEAT: moment - BEAT_FOR}, moment - KEPT_FOR)
         silent: set[str] = set()
         for alert in outbox.waiting():

@@ -35,8 +35,8 @@ from wms_sync.settings import Settings
 from wms_sync.shipments.read.clocks import apart
 from wms_sync.state.engine import refuse_newer, try_writing
 from wms_sync.state.errors import StateOlder
-from wms_sync.state.reported import Outbox
 from wms_sync.state.schema import MIGRATIONS
+from wms_sync.state.store import StateStore
 from wms_sync.storage.durable import kept_from_group, refuse_unwritable
 from wms_sync.targets.database import records
 from wms_sync.targets.errors import DatabaseOpenError
@@ -213,8 +213,9 @@ def _files(settings: Settings) -> Iterator[Finding]:
 
 
 def _state(settings: Settings) -> Iterator[Finding]:
-    refuse_newer(settings.database_url)
-    try_writing(settings.database_url)
+    with StateStore.opened(settings.database_url) as store:
+        refuse_newer(store.engine)
+        try_writing(store.engine)
     yield examined("state", "note", f"the state store can be written; schema {MIGRATIONS[-1][0]}")
 
 
@@ -251,8 +252,8 @@ def check_alerts(settings: Settings) -> Iterator[Finding]:
         return
     named = ", ".join(channel.setting for channel in channels)
     yield examined("alerts", "note", f"{named}; `wms-sync alert test` sends a test")
-    with Outbox(settings.database_url) as outbox:
-        refused = [alert for alert in outbox.waiting() if alert.refusal is not None]
+    with StateStore.opened(settings.database_url) as store:
+        refused = [alert for alert in store.outbox.waiting() if alert.refusal is not None]
     if refused:
         since = f"since {refused[0].created_at:%Y-%m-%d %H:%M} UTC"
         yield examined(

@@ -24,6 +24,7 @@ from wms_sync.service.shipments import PageSize, ShipmentListing
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.field_selection import agree, taken_again, wanted
 from wms_sync.shipments.read.listing import found_by_filter, listing_of
+from wms_sync.state.store import StateStore
 
 PAGES = 2
 FILTER = "filter on updated_at"
@@ -88,7 +89,9 @@ def read_as_a_sync(settings: Settings, api: GlobalApi) -> Iterator[Finding]:
         yield examined("page size", "warning", advice)
     yield from _names(settings, selection)
     yield from _kinds(seen, selection)
-    for name in taken_again(settings, selection):
+    with StateStore.opened(settings.database_url) as store:
+        again = taken_again(settings, store, selection)
+    for name in again:
         yield examined(
             "field selection", "note", f"{name} is accepted again: the next sync rereads everything read without it"
         )

@@ -27,7 +27,6 @@ from wms_sync.shipments.read.clocks import CLOCKS, clock_warning
 from wms_sync.shipments.read.plan import data_as_of, late_after
 from wms_sync.shipments.read.quarantined_windows import quarantined_folders
 from wms_sync.shipments.read.reader import BEFORE_START
-from wms_sync.state.audits import Audits
 from wms_sync.state.errors import RestoreUnfinished, StateOlder
 from wms_sync.state.reported import fingerprint
 from wms_sync.state.runs import SYNC
@@ -223,8 +222,7 @@ def _audits(installation: Installation) -> Findings:
         )
         what_to_do = "Check that the token may see all shipments."
         yield warning("audit", text, what_to_do=what_to_do, since=last.read_at)
-    with Audits(installation.settings.database_url) as audits:
-        done = [audit for audit in audits.all() if audit.compared is not None]
+    done = [audit for audit in installation.store.audits.all() if audit.compared is not None]
     names = ("changed", "missed", "absent", "orders_changed")
     found = {name: count for name in names if done and (count := getattr(done[-1], name))}
     if found:

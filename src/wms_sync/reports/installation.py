@@ -29,10 +29,9 @@ from wms_sync.shipments.load.omitted import not_sent_lately
 from wms_sync.shipments.load.refresh import dropped_windows
 from wms_sync.shipments.read.plan import gaps_so_far, late_after, sync_cursor
 from wms_sync.state.engine import refuse_older
-from wms_sync.state.ledger import PushedFile, PushLedger, State
+from wms_sync.state.ledger import PushedFile, State
 from wms_sync.state.lock import lock_of
-from wms_sync.state.reported import Acknowledgements
-from wms_sync.state.runs import RunRecord, RunRecords
+from wms_sync.state.runs import RunRecord
 from wms_sync.state.store import StateStore
 from wms_sync.storage.durable import accessing
 from wms_sync.targets.database import records, row_counts
@@ -111,8 +110,7 @@ class Installation(Struct, frozen=True, dict=True):
     @cached_property
     def acknowledged(self) -> Mapping[tuple[str, str], datetime]:
         """Return the times of acknowledgement, by name and facts."""
-        with Acknowledgements(self.settings.database_url) as acknowledgements:
-            return acknowledgements.all()
+        return self.store.acknowledgements.all()
 
     @cached_property
     def inbox(self) -> tuple[InboxEntry, ...]:
@@ -122,8 +120,7 @@ class Installation(Struct, frozen=True, dict=True):
     @cached_property
     def runs(self) -> tuple[RunRecord, ...]:
         """Return the records of runs, newest first; runs without a process count as failed."""
-        with RunRecords(self.settings.database_url) as recorded:
-            return recorded.as_they_are(self.settings.layout)
+        return self.store.runs.as_they_are(self.settings.layout)
 
     @cached_property
     def is_outdated(self) -> bool:
@@ -195,37 +192,30 @@ class Installation(Struct, frozen=True, dict=True):
     def pushes(self) -> dict[str, dict[str, int]]:
         """Return the number of creates by kind and state."""
         counts: dict[str, dict[str, int]] = {}
-        with PushLedger(self.settings.database_url) as ledger:
-            for (kind, state), count in sorted(ledger.counts().items()):
-                counts.setdefault(kind, {})[state.value] = count
+        for (kind, state), count in sorted(self.store.ledger.counts().items()):
+            counts.setdefault(kind, {})[state.value] = count
         return counts
 
     @cached_property
     def doubts(self) -> tuple[Doubt, ...]:
         """Return the creates in doubt. One that is only intended is not in doubt while a process pushes its kind."""
-        with PushLedger(self.settings.database_url) as ledger:
-            return tuple(
-                Doubt(
-                    entry.kind,
-                    entry.key,
-                    entry.intended_at,
-                    entry.message,
-                    what_to_do(kind_named(entry.kind), entry.state),
-                )
-                for entry in ledger.unsure()
-                if entry.state is not State.INTENDED or entry.kind not in self.pushing
+        return tuple(
+            Doubt(
+                entry.kind, entry.key, entry.intended_at, entry.message, what_to_do(kind_named(entry.kind), entry.state)
             )
+            for entry in self.store.ledger.unsure()
+            if entry.state is not State.INTENDED or entry.kind not in self.pushing
+        )
 
     @property
     def unseen(self) -> int:
         """Return the number of created retailers and products that no shipment has shown yet."""
-        with PushLedger(self.settings.database_url) as ledger:
-            return ledger.unseen(IN_SHIPMENTS)
+        return self.store.ledger.unseen(IN_SHIPMENTS)
 
     @cached_property
     def unfinished(self) -> tuple[PushedFile, ...]:
         """Return the files of master data with unsent or waiting rows."""
-        return unfinished(self.settings)
+        return unfinished(self.settings, self.store.pushed_files)
 
 
 @contextmanager
@@ -234,7 +224,7 @@ def installation_of(settings: Settings, moment: datetime | None = None) -> Itera
 
     Raise ``Inaccessible`` if the data folder cannot be read.
     """
-    with StateStore(settings.database_url) as store, accessing(settings.layout.root):
+    with StateStore.opened(settings.database_url) as store, accessing(settings.layout.root):
         yield read_installation(settings, store, moment)
 
 

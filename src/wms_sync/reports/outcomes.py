@@ -21,7 +21,7 @@ from wms_sync.service.errors import Busy, NotSent, ServiceFailed, Unreachable
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.plan import late_after
 from wms_sync.state.errors import StateSilent
-from wms_sync.state.ledger import LEDGER_LACKS, PushedFile, PushFiles
+from wms_sync.state.ledger import LEDGER_LACKS, PushedFile
 from wms_sync.state.reported import fingerprint
 from wms_sync.state.runs import KILLED, LOADING, LOADS_TABLES, RunRecord
 from wms_sync.storage.files import FilesUnavailable
@@ -130,7 +130,7 @@ def pushes(installation: Installation) -> Iterator[Finding]:
         yield _of_file(settings, file, moment)
     for kind in KINDS:
         if kind.name not in installation.pushing:
-            yield from _rejects(settings, kind, installation.runs)
+            yield from _rejects(installation, kind)
     lacking = installation.store.observation(LEDGER_LACKS)
     if lacking is not None:
         until = f"{datetime.fromtimestamp(lacking.value, UTC):%Y-%m-%d %H:%M} UTC"
@@ -156,12 +156,12 @@ def _of_file(settings: Settings, file: PushedFile, moment: datetime) -> Finding:
     )
 
 
-def _rejects(settings: Settings, kind: Kind, runs: Sequence[RunRecord]) -> Iterator[Finding]:
+def _rejects(installation: Installation, kind: Kind) -> Iterator[Finding]:
+    base_url, runs = installation.settings.base_url, installation.runs
     last = next((run for run in runs if run.purpose == f"push {kind.slug}" and run.counts), None)
-    if last is None or settings.base_url is None or not (rejected := last.counts.get("rejected", 0)):
+    if last is None or base_url is None or not (rejected := last.counts.get("rejected", 0)):
         return
-    with PushFiles(settings.database_url) as files:
-        pushed = files.of_kind(settings.base_url, kind.name).values()
+    pushed = installation.store.pushed_files.of_kind(base_url, kind.name).values()
     contents = sorted(file.sha256 for file in pushed if file.run_id == last.run_id)
     yield warning(
         f"rejects-{kind.slug}",

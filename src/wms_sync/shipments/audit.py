@@ -40,7 +40,7 @@ from wms_sync.shipments.read.quarantined_windows import new_name_without_time
 from wms_sync.shipments.read.raw import WindowIncomplete
 from wms_sync.shipments.read.reader import BEFORE_START
 from wms_sync.shipments.read.window import WindowReader
-from wms_sync.state.audits import Audit, Audits, MissingShipment
+from wms_sync.state.audits import Audit, MissingShipment
 from wms_sync.state.store import Run, Window
 from wms_sync.targets.errors import DatabaseOpenError
 from wms_sync.targets.target import target_of
@@ -82,7 +82,7 @@ class SliceReader:
         self._landed = landed
         self._warnings = warnings or Warnings()
         self._listing = listing_of(settings, api, page_size(settings, self._warnings))
-        self._listing.selection = remembered(settings)
+        self._listing.selection = remembered(settings, store)
         served_later(api, store)
         self._counts = Counts(self._listing, self._warnings)
 
@@ -91,21 +91,21 @@ class SliceReader:
 
         ``horizon`` is that of the sync that has just been read.
         """
-        with Audits(self._settings.database_url, self._store.turn) as audits:
-            last = audits.last()
-            settled = horizon - timedelta(seconds=self._settings.overlap_seconds)
-            if not self._is_due(last, settled):
-                return None
-            try:
-                after = last.to_id if last is not None and last.to_id < LARGEST_ID else self._before_first()
-                audit, missing = self._read(after, settled, audits.missing().keys())
-            except SKIPPED as error:
-                logger.warning(
-                    "The audit of old shipments is skipped this time; nothing else is affected: %(error)s",
-                    {"error": error},
-                )
-                return None
-            audits.begin(audit, missing)
+        audits = self._store.audits
+        last = audits.last()
+        settled = horizon - timedelta(seconds=self._settings.overlap_seconds)
+        if not self._is_due(last, settled):
+            return None
+        try:
+            after = last.to_id if last is not None and last.to_id < LARGEST_ID else self._before_first()
+            audit, missing = self._read(after, settled, audits.missing().keys())
+        except SKIPPED as error:
+            logger.warning(
+                "The audit of old shipments is skipped this time; nothing else is affected: %(error)s",
+                {"error": error},
+            )
+            return None
+        audits.begin(audit, missing)
         if self._landed is not None:
             self._landed(audit.window_id)
         return audit

@@ -79,7 +79,7 @@ class MissingShipment(Struct, frozen=True):
 
 
 class Audits(Guarded):
-    """The store of audits and missing shipments. Open it once per process; writing needs a ``Turn``."""
+    """The audits and the missing shipments. Writing needs a ``Turn``."""
 
     def all(self) -> tuple[Audit, ...]:
         """Return every audit, oldest first."""

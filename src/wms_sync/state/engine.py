@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from sqlalchemy import URL, Connection, Dialect, Engine, Table, create_engine, delete, event, false
 from sqlalchemy.engine import ExceptionContext, make_url
@@ -27,16 +27,18 @@ BUSY_SECONDS = 30
 """The time that SQLite waits for a write by another process."""
 DAMAGED, READ_ONLY, BUSY = ("SQLITE_CORRUPT", "SQLITE_NOTADB"), "SQLITE_READONLY", ("SQLITE_BUSY", "SQLITE_LOCKED")
 REFUSED = ("SQLITE_CANTOPEN", "SQLITE_FULL", "SQLITE_IOERR")
-Durable = Literal["normal", "full"]
-"""SQLite's ``synchronous``: with ``normal`` a power failure may lose the last transactions; a kill does not."""
 
 
-class Opened:
-    """Base of the classes that read or write tables of the state store. Close it, or use ``with``."""
+class StatePart:
+    """Base of the classes that read or write tables of the state store, all with the engine of the run or command."""
 
-    def __init__(self, url: str, durable: Durable = "normal") -> None:
-        self._url = url
-        self._engine = open_engine(url, durable)
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+
+    @classmethod
+    def opened(cls, url: str) -> Self:
+        """Open the database. Close it, or use ``with``. Raise the errors of ``open_engine``."""
+        return cls(open_engine(url))
 
     def __enter__(self) -> Self:
         return self
@@ -48,19 +50,19 @@ class Opened:
 
     def close(self) -> None:
         """Close the database connections."""
-        self._engine.dispose()
+        self.engine.dispose()
 
     def _reading(self) -> Connection:
-        return self._engine.connect()
+        return self.engine.connect()
 
 
-def open_engine(url: str, durable: Durable = "normal") -> Engine:
+def open_engine(url: str) -> Engine:
     """Return an engine with migrated tables. The caller must dispose of the engine.
 
     Raise ``StateUrlError``, ``StateError`` (such as ``StateOlder``) or ``Inaccessible``; no message shows a password.
     """
     try:
-        engine = _engine(url, durable)
+        engine = _engine(url)
     except OSError as error:
         raise StateError(f"The state store could not be opened: {unusable(error) or error}") from None
     try:
@@ -74,17 +76,14 @@ def open_engine(url: str, durable: Durable = "normal") -> Engine:
     return engine
 
 
-def try_writing(url: str) -> None:
+def try_writing(engine: Engine) -> None:
     """Delete zero rows of each table, to test writing. Raise ``StateError`` or ``Inaccessible`` if it fails."""
-    engine = open_engine(url)
     try:
         with engine.begin() as connection:
             for table in METADATA.sorted_tables:
                 connection.execute(delete(table).where(false()))
     except DBAPIError as error:
         raise StateError(f"The state store cannot be written: {error.orig}") from None
-    finally:
-        engine.dispose()
 
 
 def refuse_older(url: str) -> None:
@@ -95,15 +94,11 @@ def refuse_older(url: str) -> None:
         open_engine(url).dispose()
 
 
-def refuse_newer(url: str) -> None:
+def refuse_newer(engine: Engine) -> None:
     """Raise ``StateNewer`` if a newer release has migrated the state store, whose content is unknown here."""
-    engine = open_engine(url)
-    try:
-        with engine.connect() as connection:
-            if names := unknown(connection):
-                raise StateNewer(names)
-    finally:
-        engine.dispose()
+    with engine.connect() as connection:
+        if names := unknown(connection):
+            raise StateNewer(names)
 
 
 def insert_of(engine: Engine, table: Table) -> Any:  # noqa: ANN401 - an insert of either dialect
@@ -115,7 +110,7 @@ def insert_of(engine: Engine, table: Table) -> Any:  # noqa: ANN401 - an insert 
     return insert(table)
 
 
-def _engine(url: str, durable: Durable) -> Engine:
+def _engine(url: str) -> Engine:
     with usable_url():
         parsed = make_url(url)
         refuse_torn_password(parsed)
@@ -131,7 +126,7 @@ def _engine(url: str, durable: Durable) -> Engine:
         path = Path(str(parsed.database))
         make_private(path.parent)
         make_private_file(path)  # SQLite creates its log with the same mode
-        event.listen(engine, "do_connect", _connecting(path, durable))
+        event.listen(engine, "do_connect", _connecting(path))
         event.listen(engine, "handle_error", _refusals_of(path))
     return engine
 
@@ -191,7 +186,7 @@ def _refuse_as_postgresql_does(context: ExceptionContext) -> None:
         raise StateRefused(code, str(reason))
 
 
-def _connecting(path: Path, durable: Durable) -> Any:  # noqa: ANN401 - a listener of SQLAlchemy
+def _connecting(path: Path) -> Any:  # noqa: ANN401 - a listener of SQLAlchemy
     """Return a listener that opens the file, read-only if SQLite cannot create its log: the disk is full or read-only.
 
     SQLite calls this mode immutable and reads only the file, so it is not used if a kill left a log with transactions.
@@ -201,7 +196,7 @@ def _connecting(path: Path, durable: Durable) -> Any:  # noqa: ANN401 - a listen
         connection: Any = dialect.connect(*arguments, **options)
         try:
             connection.execute("pragma journal_mode = wal")
-            connection.execute(f"pragma synchronous = {durable}")
+            connection.execute("pragma synchronous = full")  # a power failure must not lose the intent of a create
             connection.execute(f"pragma busy_timeout = {BUSY_SECONDS * 1000}")
             connection.execute("pragma foreign_keys = on")
         except sqlite3.Error as error:

@@ -26,7 +26,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict
-from sqlalchemy import Connection, Tuple, and_, func, or_, select, tuple_, update
+from sqlalchemy import Connection, Engine, Tuple, and_, func, or_, select, tuple_, update
 
 from wms_sync.state.engine import insert_of
 from wms_sync.state.schema import push_files, push_ledger
@@ -111,10 +111,7 @@ class Sighting(Struct, frozen=True):
 
 
 class PushLedger(Guarded):
-    """The store of the ledger. Open it once per process; it is thread-safe."""
-
-    def __init__(self, url: str, turn: Turn | None = None) -> None:
-        super().__init__(url, turn, durable="full")
+    """The ledger. Thread-safe."""
 
     # --- reading ---
 
@@ -173,7 +170,7 @@ class PushLedger(Guarded):
         known = {entry.name: entry.version for entry in self.all()}
         newer = [entry for entry in copied if entry.name not in known or entry.version > known[entry.name]]
         if newer:
-            with self._engine.begin() as connection:
+            with self.engine.begin() as connection:
                 for part in _parts(newer):
                     connection.execute(self._upsert(only_newer=True), [asdict(entry) for entry in part])
         return len(newer)
@@ -185,7 +182,7 @@ class PushLedger(Guarded):
                 _remember(connection, sighting)
 
     def _upsert(self, *, only_newer: bool = False) -> Any:  # noqa: ANN401 - an insert of either dialect
-        statement = insert_of(self._engine, push_ledger)
+        statement = insert_of(self.engine, push_ledger)
         keys = {column.name for column in push_ledger.primary_key}
         changed = {column.name: column for column in statement.excluded if column.name not in keys}
         newer = _version(statement.excluded) > _version(push_ledger.c) if only_newer else None
@@ -246,7 +243,7 @@ class PushedFile(Struct, frozen=True):
 
 
 class PushFiles(Guarded):
-    """The store of pushed files. Open it once per process.
+    """The pushed files.
 
     A row is written with the plan, as if nothing had been sent, and again at the end of the push, so the rows that a
     killed push left are known too.
@@ -271,7 +268,7 @@ class PushFiles(Guarded):
         values: dict[str, Any] = asdict(file)
         changed = {name: value for name, value in values.items() if name not in keys}
         statement = (
-            insert_of(self._engine, push_files).values(values).on_conflict_do_update(index_elements=keys, set_=changed)
+            insert_of(self.engine, push_files).values(values).on_conflict_do_update(index_elements=keys, set_=changed)
         )
         with self._transaction() as connection:
             connection.execute(statement)
@@ -336,8 +333,8 @@ class CreatesJournal:
 class JournaledLedger(PushLedger):
     """A ledger whose rows are also in the journal when ``record`` returns."""
 
-    def __init__(self, url: str, turn: Turn, journal: CreatesJournal) -> None:
-        super().__init__(url, turn)
+    def __init__(self, engine: Engine, turn: Turn, journal: CreatesJournal) -> None:
+        super().__init__(engine, turn)
         self.journal = journal
 
     def record(self, written: Sequence[Entry]) -> None:

@@ -14,10 +14,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
-from sqlalchemy import Column, Connection, Table, select
+from sqlalchemy import Column, Connection, Engine, Table, select
 from sqlalchemy.exc import DBAPIError
 
-from wms_sync.state.engine import open_engine
 from wms_sync.state.errors import CopyOlder, MigrationsUnknown, StateError
 from wms_sync.state.schema import METADATA, MIGRATIONS, migrations_table, turns
 
@@ -44,9 +43,8 @@ class Snapshot(Struct, frozen=True):
 _SNAPSHOT = msgspec.json.Decoder(Snapshot)
 
 
-def read_snapshot(url: str) -> Snapshot:
+def read_snapshot(engine: Engine) -> Snapshot:
     """Read the whole state store as of one moment, even while another process writes. Raise ``StateError``."""
-    engine = open_engine(url)
     try:
         with engine.connect() as connection:
             _see_one_moment(connection)
@@ -56,14 +54,11 @@ def read_snapshot(url: str) -> Snapshot:
             return Snapshot(names, rows)
     except DBAPIError as error:
         raise StateError(f"The state store could not be read: {error.orig}") from None
-    finally:
-        engine.dispose()
 
 
-def put_back(url: str, snapshot: Snapshot) -> None:
+def put_back(engine: Engine, snapshot: Snapshot) -> None:
     """Replace the rows of every table but ``turns`` with the snapshot's, in one transaction. Raise ``StateError``."""
     _refuse_others(snapshot)
-    engine = open_engine(url, "full")
     try:
         with engine.begin() as connection:
             if connection.dialect.name == "sqlite":
@@ -81,8 +76,6 @@ def put_back(url: str, snapshot: Snapshot) -> None:
             )
     except DBAPIError as error:
         raise StateError(f"The state store could not be written: {error.orig}") from None
-    finally:
-        engine.dispose()
 
 
 def encoded(snapshot: Snapshot) -> bytes:

@@ -21,7 +21,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 from sqlalchemy import ColumnElement, Connection, and_, or_, select, update
 
-from wms_sync.state.engine import Opened, insert_of
+from wms_sync.state.engine import StatePart, insert_of
 from wms_sync.state.schema import acknowledgements, alerts, sent_alerts
 
 PAUSES = tuple(timedelta(minutes=minutes) for minutes in (1, 2, 5, 15, 60))
@@ -58,8 +58,8 @@ class Waiting(Struct, frozen=True):
         return self.due_at <= moment or self.due_at > moment + PAUSES[-1]
 
 
-class Outbox(Opened):
-    """The store of reported findings and alerts to deliver; any process may use it at any time."""
+class Outbox(StatePart):
+    """The reported findings, and the alerts to deliver. Any process may use it at any time."""
 
     def sent(self) -> dict[str, SentAlert]:
         """Return the reported findings that have not ended, by name."""
@@ -71,7 +71,7 @@ class Outbox(Opened):
 
         With ``newest_only``, the alert replaces alerts that still wait for these channels.
         """
-        with self._engine.begin() as connection:
+        with self.engine.begin() as connection:
             if self._is_new(connection, alert):
                 if newest_only:
                     connection.execute(alerts.delete().where(alerts.c.channel.in_(channels)))
@@ -80,7 +80,7 @@ class Outbox(Opened):
     def end(self, alert: SentAlert, body: Body, channels: Collection[str], now: datetime) -> None:
         """Record that a finding has ended, and add the alert about this to the outbox, unless another process did."""
         same = sent_alerts.c.finding == alert.finding, sent_alerts.c.facts == alert.facts
-        with self._engine.begin() as connection:
+        with self.engine.begin() as connection:
             if connection.execute(sent_alerts.delete().where(*same)).rowcount == 1:
                 _put(connection, body, channels, now)
 
@@ -95,18 +95,18 @@ class Outbox(Opened):
         """Claim the attempt that begins now, and plan the next. Return False if another process has claimed it."""
         pause = PAUSES[min(alert.attempts, len(PAUSES) - 1)]
         unchanged = alerts.c.attempts == alert.attempts
-        with self._engine.begin() as connection:
+        with self.engine.begin() as connection:
             planned = update(alerts).where(_this(alert), unchanged)
             return connection.execute(planned.values(attempts=alert.attempts + 1, due_at=now + pause)).rowcount == 1
 
     def delivered(self, alert: Waiting) -> None:
         """Delete an alert that its channel has accepted."""
-        with self._engine.begin() as connection:
+        with self.engine.begin() as connection:
             connection.execute(alerts.delete().where(_this(alert)))
 
     def refused(self, alert: Waiting, why: str) -> None:
         """Record why an attempt failed."""
-        with self._engine.begin() as connection:
+        with self.engine.begin() as connection:
             connection.execute(update(alerts).where(_this(alert)).values(refusal=why))
 
     def prune(self, channels: Collection[str], kept_until: Mapping[str, datetime], before: datetime) -> None:
@@ -119,7 +119,7 @@ class Outbox(Opened):
         too_long = and_(alerts.c.created_at < before, alerts.c.attempts >= GIVEN_UP_AFTER)
         old = [too_long, alerts.c.channel.not_in(channels)]
         old += [(alerts.c.channel == channel) & (alerts.c.created_at < limit) for channel, limit in kept_until.items()]
-        with self._engine.begin() as connection:
+        with self.engine.begin() as connection:
             connection.execute(alerts.delete().where(or_(*old)))
 
     def _is_new(self, connection: Connection, alert: SentAlert) -> bool:
@@ -127,7 +127,7 @@ class Outbox(Opened):
         another = sent_alerts.c.finding == alert.finding, sent_alerts.c.facts != alert.facts
         if connection.execute(update(sent_alerts).where(*another).values(values)).rowcount:
             return True
-        inserted = insert_of(self._engine, sent_alerts).values(values).on_conflict_do_nothing()
+        inserted = insert_of(self.engine, sent_alerts).values(values).on_conflict_do_nothing()
         return connection.execute(inserted.returning(sent_alerts.c.finding)).first() is not None
 
 
@@ -156,8 +156,8 @@ def fingerprint(*facts: object) -> str:
     return hashlib.sha256(json.dumps(facts, default=str).encode()).hexdigest()
 
 
-class Acknowledgements(Opened):
-    """The store of acknowledgements."""
+class Acknowledgements(StatePart):
+    """The acknowledgements."""
 
     def all(self) -> dict[tuple[str, str], datetime]:
         """Return the times of acknowledgement, by item and fingerprint of its facts."""
@@ -171,7 +171,7 @@ class Acknowledgements(Opened):
         rows: list[dict[str, Any]] = [
             {"item": item, "facts": facts, "acknowledged_at": now} for item, facts in items.items()
         ]
-        with self._engine.begin() as connection:
+        with self.engine.begin() as connection:
             connection.execute(acknowledgements.delete().where(acknowledgements.c.item.in_(list(items))))
             if rows:
                 connection.execute(acknowledgements.insert(), rows)
@@ -180,5 +180,5 @@ class Acknowledgements(Opened):
         """Delete the acknowledgements of all items and facts that are not ``present``: they have ended."""
         ended = [item for item, facts in self.all() if (item, facts) not in present]
         if ended:
-            with self._engine.begin() as connection:
+            with self.engine.begin() as connection:
                 connection.execute(acknowledgements.delete().where(acknowledgements.c.item.in_(ended)))

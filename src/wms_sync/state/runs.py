@@ -18,7 +18,7 @@ from msgspec.structs import asdict, replace
 from sqlalchemy import Connection, Row, func, select, update
 
 from wms_sync.layout import Layout
-from wms_sync.state.engine import Opened
+from wms_sync.state.engine import StatePart
 from wms_sync.state.lock import WRITER, lock_of
 from wms_sync.state.schema import migrations_table, runs
 
@@ -26,7 +26,7 @@ Outcome = Literal["running", "waiting", "succeeded", "failed", "interrupted"]
 KEPT = 400
 OVERDUE_AFTER = timedelta(minutes=10)
 """How long after the time of its next attempt a run that waits counts as killed, if it could have the lock."""
-SYNC, LOADING, MAINTENANCE = "sync", "loading the tables", "maintenance"
+SYNC, LOADING, MAINTENANCE, FORGET = "sync", "loading the tables", "maintenance", "forget"
 """The purposes in records of runs; a backfill appends its days, a push its kind."""
 LOADS_TABLES = frozenset({SYNC, "backfill", "rebuild", "loading"})
 """Groups of runs that include a load: the success of such a run makes up for an earlier failed load."""
@@ -72,8 +72,8 @@ class RunRecord(Struct, frozen=True):
         return self.purpose if self.purpose.startswith("push ") else self.purpose.split(" ", 1)[0]
 
 
-class RunRecords(Opened):
-    """The store of runs. Any process may read it; a run writes its own record, without a check of the epoch."""
+class RunRecords(StatePart):
+    """The records of runs. Any process may read them; a run writes its own, without a check of the epoch."""
 
     def newest(self, limit: int) -> tuple[RunRecord, ...]:
         """Return the newest runs, newest first."""
@@ -98,7 +98,7 @@ class RunRecords(Opened):
         A run that has a record already, because it released its lock between two steps or attempts, continues with that
         record.
         """
-        with self._engine.begin() as connection:
+        with self.engine.begin() as connection:
             if (before := _of(connection, run_id)) is not None:
                 reopened = RunRecord(run_id, before.purpose, before.source, before.started_at)
                 _update(connection, replace(reopened, phases=before.phases, counts=before.counts))
@@ -111,7 +111,7 @@ class RunRecords(Opened):
 
     def phase_ended(self, run_id: str, phase: str, seconds: float, counts: Mapping[str, int]) -> None:
         """Add a phase and its counts to the record; the seconds of a repeated phase are added up."""
-        with self._engine.begin() as connection:
+        with self.engine.begin() as connection:
             if (before := _of(connection, run_id)) is not None:
                 phases = {**before.phases, phase: round(before.phases.get(phase, 0.0) + seconds, 2)}
                 _update(connection, replace(before, phases=phases, counts={**before.counts, **counts}))
@@ -128,7 +128,7 @@ class RunRecords(Opened):
     ) -> None:
         """Record the outcome of a run. A run that is ``waiting`` has not ended: ``due_at`` is its next attempt."""
         ended_at = datetime.now(UTC) if due_at is None else None
-        with self._engine.begin() as connection:
+        with self.engine.begin() as connection:
             if (before := _of(connection, run_id)) is not None:
                 end = replace(before, ended_at=ended_at, outcome=outcome, error=error, error_kind=error_kind)
                 _update(connection, replace(end, data_as_of=data_as_of, due_at=due_at))
@@ -136,7 +136,7 @@ class RunRecords(Opened):
     def explain(self, run_id: str, error: str, error_kind: str) -> None:
         """Record the error of a run that was recorded as killed, once it is known."""
         known = {"error": error, "error_kind": error_kind}
-        with self._engine.begin() as connection:
+        with self.engine.begin() as connection:
             connection.execute(update(runs).where(runs.c.run_id == run_id).values(known))
 
     def as_they_are(self, layout: Layout) -> tuple[RunRecord, ...]:
@@ -152,7 +152,7 @@ class RunRecords(Opened):
         for before in unfinished:
             record = self.as_it_is(layout, before)
             if record.error == KILLED:
-                with self._engine.begin() as connection:
+                with self.engine.begin() as connection:
                     connection.execute(_changing(record).where(runs.c.outcome == before.outcome))
                 killed.append(record)
         return tuple(killed)
@@ -180,7 +180,8 @@ class RunRecords(Opened):
         is_overdue = record.due_at is not None and datetime.now(UTC) > record.due_at + OVERDUE_AFTER
         if not (is_running or is_overdue):
             return False
-        holder = lock_of(self._url, layout).holder(what=lock_for(record.purpose))
+        url = self.engine.url.render_as_string(hide_password=False)
+        holder = lock_of(url, layout).holder(what=lock_for(record.purpose))
         return holder is None or (is_running and holder.run_id != record.run_id)
 
 

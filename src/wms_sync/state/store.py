@@ -1,4 +1,4 @@
-"""The state store of windows and their pages.
+"""The state store, opened once by a run or command: windows and their pages, and its other parts.
 
 A window goes through the states ``reading -> landed -> loaded``; a window that is given up becomes ``abandoned``. Each
 method is one transaction, so a kill leaves either the old or the new state. Writing needs a ``Turn``.
@@ -6,19 +6,26 @@ method is one transaction, so a kill leaves either the old or the new state. Wri
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, Self
 
 from msgspec import Struct
 from msgspec.structs import asdict
-from sqlalchemy import and_, func, or_, select, update
+from sqlalchemy import Engine, and_, func, or_, select, update
 
 from wms_sync.intervals import Interval, interval, subtract, union
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings
+from wms_sync.state.audits import Audits
+from wms_sync.state.ledger import PushFiles, PushLedger
+from wms_sync.state.lock import Held
+from wms_sync.state.refusals import Refusals
+from wms_sync.state.reported import Acknowledgements, Outbox
+from wms_sync.state.runs import RunRecords
 from wms_sync.state.schema import forgotten_orders, observations, pages, read_warnings, windows
-from wms_sync.state.turns import Guarded, Turn
+from wms_sync.state.turns import Guarded, Turn, taking_turn
 
 Reason = Literal["sync", "backfill", "undated", "audit"]
 """``undated`` reads the shipments without ``updated_at``, ``audit`` a slice of ids: neither covers time."""
@@ -143,7 +150,23 @@ class ForgottenOrder(Struct, frozen=True):
 
 
 class StateStore(Guarded):
-    """The store of windows, pages and other data of reads. Open it once per process; it is thread-safe."""
+    """The windows, pages and other data of reads, and the other parts of the state store. Thread-safe."""
+
+    def __init__(self, engine: Engine, turn: Turn | None = None) -> None:
+        super().__init__(engine, turn)
+        self.acknowledgements = Acknowledgements(engine)
+        self.audits = Audits(engine, turn)
+        self.ledger = PushLedger(engine, turn)
+        self.outbox = Outbox(engine)
+        self.pushed_files = PushFiles(engine, turn)
+        self.refusals = Refusals(engine, turn)
+        self.runs = RunRecords(engine)
+
+    @contextmanager
+    def in_turn(self, layout: Layout, held: Held) -> Iterator[StateStore]:
+        """Yield this store for writing, in a turn under the held lock. Raise the errors of ``taking_turn``."""
+        with taking_turn(self.engine, layout, held) as turn:
+            yield StateStore(self.engine, turn)
 
     # --- reading ---
 

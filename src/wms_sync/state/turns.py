@@ -11,7 +11,7 @@ from __future__ import annotations
 import secrets
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
@@ -20,11 +20,10 @@ from msgspec.structs import asdict
 from sqlalchemy import Connection, Engine, Select, select
 from sqlalchemy.exc import DBAPIError
 
-from wms_sync.errors import WmsSyncError
 from wms_sync.layout import Layout
-from wms_sync.state.engine import Durable, Opened, insert_of, open_engine, refuse_newer, silent
+from wms_sync.state.engine import StatePart, insert_of, refuse_newer, silent
 from wms_sync.state.errors import RestoreUnfinished, StateBusy, StateError, TakenOver
-from wms_sync.state.lock import WRITER, Held, Holder, lock_of
+from wms_sync.state.lock import Held, Holder
 from wms_sync.state.schema import turns
 from wms_sync.storage.durable import PRIVATE_FOLDER, accessing, make_private, put_in_place, write_synced
 
@@ -39,44 +38,47 @@ class EpochRow(Holder, frozen=True, kw_only=True):
     epoch: int
 
 
-class Epoch:
-    """One writer's epoch (fencing token) in the state store: a writer with an old epoch can write nothing more.
+class Turn:
+    """The right to write under a lock, and the methods that change files under it. Thread-safe.
 
-    The state store has one row for each lock, in both SQLite and PostgreSQL. A lock makes processes wait for each
-    other. It cannot stop a process that was suspended while its lock file was deleted, whose file system or session
-    lost the lock, or that shares the state store but uses another data folder. The epoch can: every transaction that
-    writes to the state store first reads the epoch under a row lock, and the next writer must wait for that lock. So
-    the epoch cannot change between that read and the commit.
+    The epoch in ``row`` is a fencing token: a writer with an old epoch can write nothing more. The state store has one
+    row for each lock, in both SQLite and PostgreSQL. A lock makes processes wait for each other. It cannot stop a
+    process that was suspended while its lock file was deleted, whose file system or session lost the lock, or that
+    shares the state store but uses another data folder. The epoch can: every transaction that writes to the state store
+    first reads the epoch under a row lock, and the next writer must wait for that lock. So the epoch cannot change
+    between that read and the commit.
 
-    Thread-safe. The owner must close it.
+    The methods raise ``TakenOver`` once another writer has taken over. Closing the turn deletes its folder.
     """
 
-    def __init__(self, engine: Engine, row: EpochRow) -> None:
+    def __init__(self, engine: Engine, layout: Layout, row: EpochRow) -> None:
+        self.engine = engine
+        self.layout = layout
         self.row = row
-        self._engine = engine
+        # the epoch alone is not unique: a state store restored from a copy counts the same epochs again
+        self.folder = layout.turns / f"{row.what}-{row.epoch}-{secrets.token_hex(4)}"
+        self._take_earlier_folders_away()
+        self.folder.mkdir(mode=PRIVATE_FOLDER)
 
     @classmethod
-    def begin(cls, url: str, held: Held) -> Self:
-        """Increment the epoch of the held lock; this ends the previous writer's epoch.
+    def taken(cls, engine: Engine, layout: Layout, held: Held) -> Self:
+        """Begin a turn under the held lock: increment the epoch, which ends the previous turn.
 
         Raise ``StateError`` if a transaction of the previous writer does not end within ``PATIENCE_SECONDS``.
         """
-        engine = open_engine(url)
         try:
-            return cls(engine, _count_up(engine, held))
-        except (DBAPIError, WmsSyncError) as error:
-            engine.dispose()
-            if isinstance(error, WmsSyncError) and not isinstance(error, StateBusy):
-                raise
+            row = _count_up(engine, held)
+        except (DBAPIError, StateBusy) as error:
             reason = error.reason if isinstance(error, StateBusy) else error.orig
             raise StateError(
                 f"The epoch cannot be raised ({reason}). Most likely another process, suspended or on another machine, "
                 "is in the middle of a write to the state store: let it continue, or end it; then run again."
             ) from None
+        return cls(engine, layout, row)
 
     def close(self) -> None:
-        """Close the database connections."""
-        self._engine.dispose()
+        """End the turn and delete its folder."""
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def verify(self, connection: Connection) -> None:
         """Check the epoch at the start of a write transaction: no other writer can take over until it ends.
@@ -89,7 +91,7 @@ class Epoch:
 
     def check(self) -> None:
         """Check the epoch before a step outside the state store. Raise ``TakenOver`` if another writer took over."""
-        with self._engine.connect() as connection:
+        with self.engine.connect() as connection:
             self._compare(connection, _query(self.row.what))
 
     def _compare(self, connection: Connection, query: Select[Any]) -> None:
@@ -118,6 +120,39 @@ class Epoch:
         if (said := silent(error)) is not None:
             raise said from error
 
+    def temporary(self, name: str) -> Path:
+        """Return a unique path in the turn's folder."""
+        return self.folder / f"{secrets.token_hex(4)}-{name}"
+
+    def write_whole(self, path: Path, content: bytes) -> None:
+        """Write a file atomically: it has all of ``content`` or is unchanged."""
+        temporary = self.temporary(path.name)
+        with accessing(path):
+            write_synced(temporary, content)
+            self.put_in_place(temporary, path)
+
+    def put_in_place(self, temporary: Path, path: Path) -> None:
+        """Move a synced file from the turn's folder to ``path``."""
+        self.check()
+        put_in_place(temporary, path)
+
+    def take_away(self, path: Path) -> None:
+        """Delete a file, or a folder with its contents; do nothing if it does not exist."""
+        self.check()
+        away = self.temporary(path.name)
+        with suppress(FileNotFoundError):
+            path.rename(away)
+            _remove(away)
+
+    def _take_earlier_folders_away(self) -> None:
+        """Rename the folders of earlier turns, so that their paths no longer exist; then delete them."""
+        what = self.row.what
+        for folder in [*make_private(self.folder.parent).glob(f"{what}-*")]:
+            with suppress(FileNotFoundError):
+                folder.rename(folder.with_name(f"over-{folder.name}"))
+        for folder in [*self.folder.parent.glob(f"over-{what}-*")]:
+            shutil.rmtree(folder, ignore_errors=True)
+
 
 def _count_up(engine: Engine, held: Held) -> EpochRow:
     """Increment the epoch in one statement, so that no two writers get the same epoch."""
@@ -136,98 +171,25 @@ def _query(what: str) -> Select[Any]:
     return select(turns).where(turns.c.what == what)
 
 
-class Turn:
-    """The right to write, and the methods that change files under it. Thread-safe.
-
-    The methods raise ``TakenOver`` once another writer has taken over. Closing the turn deletes its folder.
-    """
-
-    def __init__(self, epoch: Epoch, layout: Layout) -> None:
-        self.epoch = epoch
-        self.layout = layout
-        row = epoch.row
-        # the epoch alone is not unique: a state store restored from a copy counts the same epochs again
-        self.folder = layout.turns / f"{row.what}-{row.epoch}-{secrets.token_hex(4)}"
-        self._take_earlier_folders_away()
-        self.folder.mkdir(mode=PRIVATE_FOLDER)
-
-    @classmethod
-    def taken(cls, url: str, layout: Layout, held: Held) -> Self:
-        """Begin a turn under the held lock; this ends the previous turn."""
-        return cls(Epoch.begin(url, held), layout)
-
-    def close(self) -> None:
-        """End the turn and delete its folder."""
-        shutil.rmtree(self.folder, ignore_errors=True)
-        self.epoch.close()
-
-    def check(self) -> None:
-        """Raise ``TakenOver`` if another writer has taken over."""
-        self.epoch.check()
-
-    def temporary(self, name: str) -> Path:
-        """Return a unique path in the turn's folder."""
-        return self.folder / f"{secrets.token_hex(4)}-{name}"
-
-    def write_whole(self, path: Path, content: bytes) -> None:
-        """Write a file atomically: it has all of ``content`` or is unchanged."""
-        temporary = self.temporary(path.name)
-        with accessing(path):
-            write_synced(temporary, content)
-            self.put_in_place(temporary, path)
-
-    def put_in_place(self, temporary: Path, path: Path) -> None:
-        """Move a synced file from the turn's folder to ``path``."""
-        self.epoch.check()
-        put_in_place(temporary, path)
-
-    def take_away(self, path: Path) -> None:
-        """Delete a file, or a folder with its contents; do nothing if it does not exist."""
-        self.epoch.check()
-        away = self.temporary(path.name)
-        with suppress(FileNotFoundError):
-            path.rename(away)
-            _remove(away)
-
-    def _take_earlier_folders_away(self) -> None:
-        """Rename the folders of earlier turns, so that their paths no longer exist; then delete them."""
-        what = self.epoch.row.what
-        for folder in [*make_private(self.folder.parent).glob(f"{what}-*")]:
-            with suppress(FileNotFoundError):
-                folder.rename(folder.with_name(f"over-{folder.name}"))
-        for folder in [*self.folder.parent.glob(f"over-{what}-*")]:
-            shutil.rmtree(folder, ignore_errors=True)
-
-
 @contextmanager
-def taking_turn(
-    url: str,
-    layout: Layout,
-    purpose: str,
-    *,
-    what: str = WRITER,
-    run_id: str | None = None,
-    held: Held | None = None,
-) -> Iterator[Turn]:
-    """Hold a turn inside the block, under the lock on ``what``. Wait for the lock, unless it is already ``held``.
+def taking_turn(engine: Engine, layout: Layout, held: Held) -> Iterator[Turn]:
+    """Hold a turn inside the block, under the held lock.
 
     Raise ``RestoreUnfinished`` or ``StateNewer``. Only a restore of an older backup may replace newer data.
     """
-    lock = lock_of(url, layout).hold(purpose, what=what, run_id=run_id) if held is None else nullcontext(held)
-    with lock as mine:
-        refuse_unfinished_restore(layout)
-        refuse_newer(url)
-        turn = Turn.taken(url, layout, mine)
-        try:
-            yield turn
-            turn.epoch.check()  # so that no run reports success after another has taken over
-        except TakenOver:
-            raise
-        except Exception as error:
-            turn.epoch.explain(error)
-            raise
-        finally:
-            turn.close()
+    refuse_unfinished_restore(layout)
+    refuse_newer(engine)
+    turn = Turn.taken(engine, layout, held)
+    try:
+        yield turn
+        turn.check()  # so that no run reports success after another has taken over
+    except TakenOver:
+        raise
+    except Exception as error:
+        turn.explain(error)
+        raise
+    finally:
+        turn.close()
 
 
 def refuse_unfinished_restore(layout: Layout) -> None:
@@ -236,11 +198,11 @@ def refuse_unfinished_restore(layout: Layout) -> None:
         raise RestoreUnfinished(layout.restoring.read_text(encoding="utf-8"))
 
 
-class Guarded(Opened):
-    """Base of the stores: any process may read, but writing needs a ``Turn``. Close it, or use ``with``."""
+class Guarded(StatePart):
+    """Base of the parts of the state store that any process may read, but whose writing needs a ``Turn``."""
 
-    def __init__(self, url: str, turn: Turn | None = None, *, durable: Durable = "normal") -> None:
-        super().__init__(url, durable)
+    def __init__(self, engine: Engine, turn: Turn | None = None) -> None:
+        super().__init__(engine)
         self._turn = turn
 
     @property
@@ -252,8 +214,8 @@ class Guarded(Opened):
     @contextmanager
     def _transaction(self) -> Iterator[Connection]:
         """Open a write transaction. Raise ``TakenOver`` if another writer has taken over."""
-        with self._engine.begin() as connection:
-            self.turn.epoch.verify(connection)
+        with self.engine.begin() as connection:
+            self.turn.verify(connection)
             yield connection
 
 

@@ -115,7 +115,7 @@ def former_target(settings: Settings) -> Target | None:
     if settings.database_url.startswith("postgresql"):
         from wms_sync.targets.ducklake.catalogue import LakeCatalogue
 
-        with LakeCatalogue(settings.database_url) as catalogue:
+        with LakeCatalogue.opened(settings.database_url) as catalogue:
             if (place := catalogue.data_path()) is not None:
                 raise FormerLake(place)
     return None

@@ -58,11 +58,14 @@ def backup(settings: Settings, folder: Path, *, most: int = KEPT_BACKUPS) -> Bac
     if not (holds_data(layout) or layout.windows()):
         where = layout.root if layout.elsewhere is None else layout.files.where("")
         raise BackupError(f"There is nothing to back up: {where} has no data. Set WMS_DATA_DIR.")
-    _refuse_lost_state(settings)
-    make_private(kept.layout.files)
     lock = lock_of(settings.database_url, layout)
-    with lock.hold(f"backup to {kept.layout.root}", what=LOCK):
-        took = _Taking(settings, kept)
+    with (
+        lock.hold(f"backup to {kept.layout.root}", what=LOCK),
+        StateStore.opened(settings.database_url) as store,
+    ):
+        _refuse_lost_state(settings, store)
+        make_private(kept.layout.files)
+        took = _Taking(settings, store, kept)
         made = took.whole()
         if made.damaged:  # or a run has changed the files meanwhile
             with lock.hold(f"backup to {kept.layout.root}"):
@@ -75,14 +78,13 @@ def backup(settings: Settings, folder: Path, *, most: int = KEPT_BACKUPS) -> Bac
     return BackupReport(path, made, len(took.new), sum(took.new.values()), deleted)
 
 
-def _refuse_lost_state(settings: Settings) -> None:
+def _refuse_lost_state(settings: Settings, store: StateStore) -> None:
     """Raise ``BackupError`` if the state store lacks windows that are on disk: the backup would lack them too."""
-    with StateStore(settings.database_url) as store:
-        if is_outdated(settings, store):
-            raise BackupError(
-                "The state store was lost or is an old copy, so a backup would be incomplete. No backup was made. Run "
-                "`wms-sync sync`, which restores the state store from the files on disk, then make the backup."
-            )
+    if is_outdated(settings, store):
+        raise BackupError(
+            "The state store was lost or is an old copy, so a backup would be incomplete. No backup was made. Run "
+            "`wms-sync sync`, which restores the state store from the files on disk, then make the backup."
+        )
 
 
 def holds_data(layout: Layout) -> bool:
@@ -108,8 +110,9 @@ def _known(kept: Backups) -> frozenset[int]:
 class _Taking:
     """Copies the files and the state store into the folder of backups."""
 
-    def __init__(self, settings: Settings, kept: Backups) -> None:
+    def __init__(self, settings: Settings, store: StateStore, kept: Backups) -> None:
         self._settings = settings
+        self._store = store
         self._layout = settings.layout
         self._kept = kept
         self._before = next((dict(before.files) for _, before in kept.readable()), {})
@@ -124,7 +127,7 @@ class _Taking:
         damaged: dict[str, str] = {}
         if self._settings.analytics == "file" and self._layout.published.exists():
             self._take(self._layout.published, files, linked=True)
-        snapshot = read_snapshot(self._settings.database_url)
+        snapshot = read_snapshot(self._store.engine)
         self.forgotten = frozenset(row["order_id"] for row in snapshot.rows(forgotten_orders))
         read = [row["service"] for row in snapshot.rows(windows) if row["service"]]
         service = read[-1] if read else self._settings.base_url

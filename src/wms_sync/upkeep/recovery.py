@@ -13,7 +13,7 @@ coverage, so that it is read again.
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from uuid import uuid4
 
@@ -26,15 +26,13 @@ from wms_sync.shipments.flatten.page import PageDamagedError
 from wms_sync.shipments.flatten.window import is_flattened, refuse_damaged
 from wms_sync.shipments.load.audits import restore_audits
 from wms_sync.shipments.load.damage import DAMAGED, give_up_window
-from wms_sync.shipments.load.mirrors import restore_push_ledger
+from wms_sync.shipments.load.mirrors import published_push_ledger
 from wms_sync.shipments.read import clocks
 from wms_sync.shipments.read.quarantined_windows import quarantine_window, take_back
 from wms_sync.shipments.read.raw import Manifest, ManifestDamaged, is_complete, is_dropped, read_manifest
-from wms_sync.state.audits import Audits
-from wms_sync.state.ledger import LEDGER_LACKS, CreatesJournal, PushLedger
-from wms_sync.state.lock import Held
+from wms_sync.state.ledger import LEDGER_LACKS, CreatesJournal, Entry
+from wms_sync.state.lock import lock_of
 from wms_sync.state.store import Observation, Run, StateStore, Window
-from wms_sync.state.turns import taking_turn
 from wms_sync.targets.database import records
 from wms_sync.targets.errors import AnotherServiceError, MaintenanceError, ReadersInTheWay, reported_refusals
 from wms_sync.targets.file import FileTarget
@@ -47,26 +45,31 @@ logger = logging.getLogger(__name__)
 
 
 @contextmanager
-def begin(
-    settings: Settings, purpose: str, run_id: str | None = None, *, from_scratch: bool = False, held: Held | None = None
-) -> Iterator[Run]:
-    """Hold the writer's lock inside the block; repair the state store from the files on disk, and yield the run.
+def unrecorded_run(settings: Settings, purpose: str, *, from_scratch: bool = False) -> Iterator[Run]:
+    """Hold the writer's lock inside the block, and yield a recovered run that has no record in the state store.
 
-    Processes that wait for the lock show ``purpose``; a caller that already has the lock passes it as ``held``.
-    ``run_id`` defaults to a new id. With ``from_scratch`` the run rebuilds the tables, so it may begin even if files of
-    the tables are lost.
+    Processes that wait for the lock show ``purpose``.
     """
-    url, run_id = settings.database_url, run_id or str(uuid4())
-    layout = settings.layout
+    url, layout, run_id = settings.database_url, settings.layout, str(uuid4())
     with (
-        taking_turn(url, layout, purpose, run_id=run_id, held=held) as turn,
-        layout.files.in_turn(turn),
-        StateStore(url, turn) as store,
+        lock_of(url, layout).hold(purpose, run_id=run_id) as held,
+        StateStore.opened(url) as opened,
+        opened.in_turn(layout, held) as store,
+        recovered(settings, store, run_id, from_scratch=from_scratch) as run,
     ):
-        run = Run(settings, store, run_id)
-        with reported_refusals():
-            recover(run, from_scratch=from_scratch)
-            yield run
+        yield run
+
+
+@contextmanager
+def recovered(settings: Settings, store: StateStore, run_id: str, *, from_scratch: bool = False) -> Iterator[Run]:
+    """Repair the state store from the files on disk, and yield the run. ``store`` is in a turn of the writer.
+
+    With ``from_scratch`` the run rebuilds the tables, so it may begin even if files of the tables are lost.
+    """
+    run = Run(settings, store, run_id)
+    with settings.layout.files.in_turn(store.turn), reported_refusals():
+        recover(run, from_scratch=from_scratch)
+        yield run
 
 
 def recover(run: Run, *, from_scratch: bool = False) -> None:
@@ -89,13 +92,9 @@ def recover(run: Run, *, from_scratch: bool = False) -> None:
     reconcile_lists(layout, store, outdated=outdated)
     clocks.reconcile(layout, store)
     if outdated:
-        with Audits(settings.database_url, store.turn) as audits:
-            restore_audits(copies, audits)
+        restore_audits(copies, store.audits)
     if outdated or not target.shares_state_database:
-        with PushLedger(settings.database_url, store.turn) as ledger:
-            restored = restore_push_ledger(copies, CreatesJournal(layout.creates), ledger)
-        if restored:
-            logger.info("restored %(creates)s in the ledger from the copies", {"creates": count_of(restored, "create")})
+        _restore_ledger(layout, store, published_push_ledger(copies))
     if outdated and _outlives_its_copies(settings, target, copies):
         _doubt_ledger(settings, store)
     found = _from_manifests(store, unknown.values()) + take_back(layout, store)
@@ -121,6 +120,30 @@ def recover(run: Run, *, from_scratch: bool = False) -> None:
         _finish_forgetting(run, from_scratch=from_scratch)
     for window in store.windows("reading", "landed"):
         _give_up_if_damaged(layout, store, window)
+
+
+def recover_ledger(settings: Settings, store: StateStore) -> tuple[Sequence[Entry], Observation | None]:
+    """Restore lost creates in the ledger, for a plan or push. The caller needs no lock.
+
+    Return the copy of the ledger in the tables, and the observation of the time after which the ledger may lack
+    creates; None if it is complete. Raise ``AnotherServiceError``.
+    """
+    refuse_another_service(settings, store)  # tables of a different service have other objects and ids
+    lacking = _ledger_lacks(settings, store)
+    published = published_push_ledger(target_of(settings))
+    _restore_ledger(settings.layout, store, published)
+    return published, lacking
+
+
+def _restore_ledger(layout: Layout, store: StateStore, published: Iterable[Entry]) -> None:
+    """Insert creates that are only in the published tables or the journal.
+
+    The journal has the products that were sent after the tables were written. Only products need it: the service
+    refuses a second retailer or location tag.
+    """
+    restored = store.ledger.take_in(published) + store.ledger.take_in(CreatesJournal(layout.creates).entries())
+    if restored:
+        logger.info("restored %(creates)s in the ledger from the copies", {"creates": count_of(restored, "create")})
 
 
 def _finish_forgetting(run: Run, *, from_scratch: bool) -> None:
@@ -152,7 +175,7 @@ def _outlives_its_copies(settings: Settings, target: Target, copies: Target) -> 
     return may_outlive_copies and (copies.shares_state_database or not copies.is_published)
 
 
-def ledger_lacks(settings: Settings, store: StateStore) -> Observation | None:
+def _ledger_lacks(settings: Settings, store: StateStore) -> Observation | None:
     """Return the observation of the time after which the ledger may lack creates; None if the ledger is complete.
 
     If none is recorded, return what the next writing run will record.

@@ -54,7 +54,7 @@ from wms_sync.upkeep.backups import (
 )
 from wms_sync.upkeep.forget import forget
 from wms_sync.upkeep.forgotten_orders import orders_listed, orders_remembered
-from wms_sync.upkeep.recovery import begin
+from wms_sync.upkeep.recovery import unrecorded_run
 
 logger = logging.getLogger(__name__)
 
@@ -113,7 +113,7 @@ def restore(
             ready = _stage(settings, kept, backup, left_out, merged, held)
         _swap(settings, path, backup, ready, held, is_lost=present is None)
     since = _lacks(merged)
-    with begin(settings, "restore") as run:
+    with unrecorded_run(settings, "restore") as run:
         if since is None:
             run.store.delete_observation(LEDGER_LACKS)
     return Restored(
@@ -123,7 +123,7 @@ def restore(
 
 def trust_ledger(settings: Settings) -> None:
     """Record that a person has verified that no create is missing from the ledger."""
-    with begin(settings, "restore") as run:
+    with unrecorded_run(settings, "restore") as run:
         run.store.delete_observation(LEDGER_LACKS)
 
 
@@ -161,7 +161,7 @@ def _refuse_data(settings: Settings, backup: Backup, over: Path | None) -> None:
 
 
 def _knows_windows(settings: Settings) -> bool:
-    with suppress(StateError), StateStore(settings.database_url) as store:
+    with suppress(StateError), StateStore.opened(settings.database_url) as store:
         return bool(store.windows())
     return False
 
@@ -185,7 +185,8 @@ def _examined(kept: Backups, path: Path, backup: Backup) -> tuple[Snapshot, dict
 def _present(settings: Settings) -> Snapshot | None:
     """Return the current state store; None if it is a damaged SQLite file."""
     try:
-        return read_snapshot(settings.database_url)
+        with StateStore.opened(settings.database_url) as store:
+            return read_snapshot(store.engine)
     except StateDamaged as error:
         logger.warning("%(error)s Its content is lost", {"error": error})
         return None
@@ -211,13 +212,11 @@ def _stage(
     )
     make_private(staged.root)
     _put_files(settings, kept, backup, left_out)
-    put_back(here.database_url, merged if backup.files_in is None else _without_windows(merged))
-    with (
-        closing(Turn.taken(here.database_url, staged, held)) as turn,
-        StateStore(here.database_url, turn) as store,
-    ):
-        forget(Run(here, store, "restore"), ())
-    ready = read_snapshot(here.database_url)
+    with StateStore.opened(here.database_url) as opened:
+        put_back(opened.engine, merged if backup.files_in is None else _without_windows(merged))
+        with opened.in_turn(staged, held) as store:
+            forget(Run(here, store, "restore"), ())
+        ready = read_snapshot(opened.engine)
     if backup.files_in is None:
         return ready
     return ready.with_rows(forgotten_orders, merged.rows(forgotten_orders))  # the objects still have their data
@@ -292,8 +291,11 @@ def _swap(settings: Settings, path: Path, backup: Backup, ready: Snapshot, held:
     with _unchanged(layout, path):
         write_whole(layout.restoring, str(path).encode())
         try:
-            with _in_place_of(_state_files(settings) if is_lost else []):
-                put_back(settings.database_url, ready)
+            with (
+                _in_place_of(_state_files(settings) if is_lost else []),
+                StateStore.opened(settings.database_url) as store,
+            ):
+                put_back(store.engine, ready)
         except (WmsSyncError, OSError):
             if not was_interrupted:
                 layout.restoring.unlink()
@@ -358,7 +360,7 @@ def _replace_files(layout: Layout, staged: Layout) -> None:
 def _drop_lake(settings: Settings) -> None:
     from wms_sync.targets.ducklake.catalogue import LakeCatalogue
 
-    with LakeCatalogue(settings.database_url) as catalogue:
+    with LakeCatalogue.opened(settings.database_url) as catalogue:
         catalogue.drop()
     shutil.rmtree(settings.layout.lake, ignore_errors=True)
 
@@ -384,7 +386,8 @@ def _put_objects(settings: Settings, held: Held) -> None:
     layout, staged = settings.layout, settings.layout.staged
     files = [path for folder in (staged.raw, staged.parquet) for path in folder.rglob("*") if path.is_file()]
     with (
-        closing(Turn.taken(settings.database_url, layout, held)) as turn,
+        StateStore.opened(settings.database_url) as store,
+        closing(Turn.taken(store.engine, layout, held)) as turn,
         layout.files.in_turn(turn),
         ThreadPoolExecutor(AT_ONCE) as pool,
     ):

@@ -60,7 +60,10 @@ class Verified(Struct, frozen=True):
 def verify(settings: Settings) -> Verified:
     """Verify the data folder under the writer's lock, so that no run changes it meanwhile."""
     refuse_unfinished_restore(settings.layout)
-    with lock_of(settings.database_url, settings.layout).hold("verify"), StateStore(settings.database_url) as store:
+    with (
+        lock_of(settings.database_url, settings.layout).hold("verify"),
+        StateStore.opened(settings.database_url) as store,
+    ):
         return _Examination(settings, store).verified()
 
 

@@ -53,7 +53,7 @@ class Installation:
         self._runs += 1
         run_id = f"run-{self._runs}"
         at = self.now + (timedelta(seconds=self._runs) if began is None else began)
-        with RunRecords(self.settings.database_url) as records:
+        with RunRecords.opened(self.settings.database_url) as records:
             records.started(run_id, purpose, source)
             if counts:
                 records.phase_ended(run_id, "push", 1.0, counts)
@@ -61,7 +61,7 @@ class Installation:
                 due_at = None if due is None else self.now + due
                 records.ended(run_id, outcome, error=error, error_kind=kind, due_at=due_at)
             moved = {"started_at": at, **({} if outcome in {"running", "waiting"} else {"ended_at": at})}
-            with records._engine.begin() as connection:
+            with records.engine.begin() as connection:
                 connection.execute(update(runs).where(runs.c.run_id == run_id).values(moved))
         return run_id
 
@@ -72,7 +72,7 @@ class Installation:
     @property
     def waiting(self) -> tuple[Waiting, ...]:
         """What no receiver has taken yet."""
-        with Outbox(self.settings.database_url) as outbox:
+        with Outbox.opened(self.settings.database_url) as outbox:
             return outbox.waiting()
 
 

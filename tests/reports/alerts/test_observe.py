@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
 from dataclasses import replace as with_other
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -14,22 +12,20 @@ from pydantic import SecretStr
 
 from tests.beginnings import empty_tables
 from tests.changed_files import change
-from tests.conftest import CONFIG, opened_store, turn_at
+from tests.conftest import CONFIG, opened_store
 from tests.deferred import deferred
 from tests.reports.alerts.conftest import HOUR, Installation, Story, nothing, play, ran
 from wms_sandbox.app import Sandbox
 from wms_sandbox.transport import InProcess
 from wms_sync.reports.alerts import deliver
 from wms_sync.runs import Operation
-from wms_sync.state.audits import Audit, AuditResult, Audits
-from wms_sync.state.engine import Opened
-from wms_sync.state.ledger import Entry, PushedFile, PushFiles, PushLedger, State
+from wms_sync.state.audits import Audit, AuditResult
+from wms_sync.state.ledger import Entry, PushedFile, State
 from wms_sync.state.lock import FileLock
 from wms_sync.state.store import Window
 from wms_sync.targets.file import FileTarget
 from wms_sync.targets.target import note_published
 
-T = TypeVar("T", bound=Opened)
 SERVICE = "https://acme.example.com"
 FOUND = "'w', 1, timestamptz '2026-03-01 12:00:00+00'"
 NOTHING = AuditResult(100, 0, 0, 0, 0, 9, 9, 0, "{}")
@@ -75,14 +71,6 @@ def covered(house: Installation, until: float) -> None:
         store.mark_loaded([window.id])
 
 
-@contextmanager
-def opened(kind: Callable[..., T], house: Installation) -> Iterator[T]:
-    """A part of the state that may be written."""
-    url = house.settings.database_url
-    with closing(turn_at(url, house.settings.data_dir)) as turn, kind(url, turn) as part:
-        yield part
-
-
 @deferred
 def creates(house: Installation, state: State, *keys: str) -> None:
     """Retailers are in this state."""
@@ -91,16 +79,16 @@ def creates(house: Installation, state: State, *keys: str) -> None:
         body_sha256="0" * 64, remote_id=None, run_id="run", attempts=1, message=None, intended_at=house.now,
         settled_at=None, seen_at=None,
     )  # fmt: skip
-    with opened(PushLedger, house) as ledger:
-        ledger.record([replace(entry, key=key) for key in keys])
+    with opened_store(house.settings) as store:
+        store.ledger.record([replace(entry, key=key) for key in keys])
 
 
 @deferred
 def left(house: Installation, path: str, *, unsent: int = 0, waits: int = 0) -> None:
     """So many rows of a file of products are unsent or wait."""
     file = PushedFile(SERVICE, "products", path, path[1] * 64, "run-1", unsent, waits, "Down.", house.now, house.now)
-    with opened(PushFiles, house) as files:
-        files.record(file)
+    with opened_store(house.settings) as store:
+        store.pushed_files.record(file)
 
 
 @deferred
@@ -109,16 +97,18 @@ def pushed(house: Installation, content: str, *, rejected: int) -> None:
     counts = {"created": 1, **({"rejected": rejected} if rejected else {})}
     run_id = house.run("succeeded", purpose="push retailers", counts=counts)
     file = PushedFile(SERVICE, "retailers", "/new.csv", content * 64, run_id, 0, 0, None, house.now, house.now)
-    with opened(PushFiles, house) as files:
-        files.record(file)
+    with opened_store(house.settings) as store:
+        store.pushed_files.record(file)
 
 
 @deferred
 def audited(house: Installation, number: int, result: AuditResult | None) -> None:
-    with opened(Audits, house) as audits:
-        audits.begin(Audit(f"window-{number}", "run", house.now + number * HOUR, 0, 2**40, house.now, 9, 2**40, 9))
+    with opened_store(house.settings) as store:
+        store.audits.begin(
+            Audit(f"window-{number}", "run", house.now + number * HOUR, 0, 2**40, house.now, 9, 2**40, 9)
+        )
         if result is not None:
-            audits.complete(f"window-{number}", result)
+            store.audits.complete(f"window-{number}", result)
 
 
 def another_service(house: Installation) -> None:

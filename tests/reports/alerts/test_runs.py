@@ -44,7 +44,7 @@ BACKFILL = "new:run-backfill_2026-03-01_to_2026-03-08"
 
 def given_up(house: Installation) -> None:
     """The first night has made its last attempt."""
-    with RunRecords(house.settings.database_url) as records:
+    with RunRecords.opened(house.settings.database_url) as records:
         records.ended("run-1", "failed", error=DOWN[0], error_kind=DOWN[1])
 
 
@@ -131,7 +131,7 @@ def test_a_run_without_a_record_is_told(postgres_url, install, receiver):
         with (
             pytest.raises(StateRefused),
             Recording(hooked.settings, "run-1", "sync", "schedule").phase("sync", counts=dict, end=lambda: SUCCEEDED),
-            RunRecords(url) as records,
+            RunRecords.opened(url) as records,
         ):
             records.started("run-1", "sync", "schedule")
     finally:

@@ -69,19 +69,19 @@ def audit_reading(bench, api) -> SliceReader:
 
 def missing(bench) -> set[int]:
     """What audits have proven missing so far, before any load."""
-    with Audits(bench.settings.database_url) as store:
+    with Audits.opened(bench.settings.database_url) as store:
         return set(store.missing())
 
 
 def dated(bench, moment):
     """As if every slice was read at a moment."""
-    with Audits(bench.settings.database_url) as store, store._engine.begin() as connection:
+    with Audits.opened(bench.settings.database_url) as store, store.engine.begin() as connection:
         connection.execute(audits_table.update().values(read_at=moment))
 
 
 def audits(bench) -> tuple[Audit, ...]:
     """All that were read, oldest first."""
-    with Audits(bench.settings.database_url) as store:
+    with Audits.opened(bench.settings.database_url) as store:
         return store.all()
 
 

@@ -236,7 +236,7 @@ def test_what_one_night_finds_and_the_next_heals(bench, sandbox, settings_for, t
     for copy in (None, tmp_path / "backup.db"):
         bench.lose_the_state_store(copy)
         recover(bench.run)
-        with Audits(bench.settings.database_url) as restored:
+        with Audits.opened(bench.settings.database_url) as restored:
             assert (restored.last(), len(restored.missing())) == (found.audit, len(found.marks))
 
     sandbox.sandbox.rewrite = None

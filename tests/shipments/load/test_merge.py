@@ -5,7 +5,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from tests.conftest import queried, turn_at
+from tests.conftest import queried, store_at
 from tests.test_sync import assert_equal, first_synced
 from wms_sync.shipments.flatten.window import flattened_window, write_flattened
 from wms_sync.shipments.flatten.workers import flatten_landed
@@ -51,7 +51,8 @@ def test_a_load_begins_without_what_one_that_was_overtaken_has_committed(bench, 
         with overtaken.session() as session:
             session.connection.execute("delete from shipments")
         with (
-            target.load(turn_at(bench.settings.database_url, bench.settings.data_dir)) as load,
+            store_at(bench.settings.database_url, bench.settings.data_dir) as other,
+            target.load(other.turn) as load,
             load.session() as session,
         ):
             assert session.connection.execute("select count(*) from shipments").fetchall() == [(240,)]

@@ -4,7 +4,6 @@ from tests.beginnings import empty_tables
 from tests.test_sync import assert_equal
 from wms_sync.shipments.flatten.workers import flatten_landed
 from wms_sync.shipments.load.pending import PendingWindows
-from wms_sync.state.audits import Audits
 from wms_sync.targets.target import target_of
 
 SHIPMENTS_HELD = 60
@@ -14,14 +13,13 @@ def load_up_to(bench, most: int) -> PendingWindows:
     """Publish what a load of at most so many shipments merges, and the windows that it leaves to another."""
     with (
         target_of(bench.settings).load(bench.store.turn) as load,
-        Audits(bench.settings.database_url, bench.store.turn) as audits,
     ):
         pending = PendingWindows(bench.run, most=most)
         while not pending.is_complete:
             with load.session() as session:
-                pending.merge_next(session, audits)
+                pending.merge_next(session, bench.store.audits)
         with load.session() as session:
-            pending.mirror(session.connection, audits)
+            pending.mirror(session.connection, bench.store.audits)
             latest = session.connection.execute("select data_until from ops.latest_load").fetchall()
         load.publish()
     merged = [bench.store.window(window) for window in pending.merged]

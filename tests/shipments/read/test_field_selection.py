@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from tests.shipments.read.conftest import SHIPMENTS
 from wms_sandbox.field_treatment import FieldTreatment
-from wms_sync.shipments.read.field_selection import Refusals, remembered
+from wms_sync.shipments.read.field_selection import remembered
 from wms_sync.shipments.read.raw import read_manifest
 
 BRAND = "fields:order.brand"
@@ -23,15 +23,9 @@ def refuse(sandbox, *refused: str) -> None:
 
 def a_day_passes(bench, days: int = 1) -> None:
     """What was tried was tried a day ago; or so long ago as a clock says that was ahead, in days below zero."""
-    with Refusals(bench.settings.database_url, bench.store.turn) as memory:
-        memory.replace(
-            bench.settings.base_url,
-            "",
-            [
-                replace(refusal, tried_at=refusal.tried_at - timedelta(days=days))
-                for refusal in memory.of(bench.settings.base_url, "")
-            ],
-        )
+    memory, service = bench.store.refusals, bench.settings.base_url
+    earlier = (replace(refusal, tried_at=refusal.tried_at - timedelta(days=days)) for refusal in memory.of(service, ""))
+    memory.replace(service, "", list(earlier))
 
 
 def test_what_was_omitted_is_read_again_once_the_name_is_back(bench, sandbox):
@@ -59,7 +53,7 @@ def test_a_name_that_stays_refused_is_tried_once_a_day(bench, sandbox, days):
     assert BRAND in first.warnings[0]
     [window, *_] = bench.store.windows("landed")
     assert window.omitted.keys() == read_manifest(bench.layout, window.id).window.omitted.keys() == {BRAND}
-    assert remembered(bench.settings).omitted == window.omitted, "for audits"
+    assert remembered(bench.settings, bench.store).omitted == window.omitted, "for audits"
     a_day_passes(bench, days)
     for tries in (1, 0):
         sandbox.sandbox.advance(seconds=60)

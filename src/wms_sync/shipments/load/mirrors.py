@@ -22,7 +22,7 @@ from wms_sync import sql_files
 from wms_sync.catalogue import table
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.plan import sync_cursor
-from wms_sync.state.ledger import CLOCKS_DIFFER, CreatesJournal, Entry, PushLedger, Sighting, State
+from wms_sync.state.ledger import CLOCKS_DIFFER, Entry, PushLedger, Sighting, State
 from wms_sync.state.store import StateStore
 from wms_sync.targets.database import definitions, records, replace_rows, stored_rows
 from wms_sync.targets.errors import DatabaseOpenError
@@ -48,15 +48,6 @@ def write_push_ledger(connection: duckdb.DuckDBPyConnection, ledger: PushLedger,
         ledger.record_sightings([Sighting(service, kind, key, id_, seen_at) for kind, key, id_, seen_at in rows])
         replace_rows(connection, "push_ledger", ledger.all())
     return len(rows)
-
-
-def restore_push_ledger(copies: Target, journal: CreatesJournal, ledger: PushLedger) -> int:
-    """Copy creates that are only in the published tables or the journal into the ledger; return their number.
-
-    This repairs a state store that was deleted or restored from an old copy. The journal has the products that were
-    sent after the tables were written. Only products need it: the service refuses a second retailer or location tag.
-    """
-    return ledger.take_in(published_push_ledger(copies)) + ledger.take_in(journal.entries())
 
 
 def published_push_ledger(copies: Target) -> list[Entry]:

@@ -19,7 +19,6 @@ from wms_sync.shipments.load.merge import Merger, started_over
 from wms_sync.shipments.load.mirrors import write_latest_load, write_push_ledger, write_timezones
 from wms_sync.shipments.load.omitted import Omitted, omitted_by_window, record_omitted
 from wms_sync.state.audits import Audit, Audits
-from wms_sync.state.ledger import PushLedger
 from wms_sync.state.store import COMPLETE_STATES, Run, Window
 from wms_sync.targets.database import Session, receipts, replace_rows
 from wms_sync.targets.persons import write_forgotten
@@ -121,8 +120,7 @@ class PendingWindows:
         write_audits(connection, audits)
         mark_missing(connection, audits)
         replace_rows(connection, "windows", self._windows_as_published())
-        with PushLedger(settings.database_url, store.turn) as ledger:
-            write_push_ledger(connection, ledger, settings.base_url)
+        write_push_ledger(connection, store.ledger, settings.base_url)
         write_timezones(connection, settings.timezones)
         write_forgotten(connection, store.forgotten())
         write_latest_load(connection, settings, store, self._run.id, self.later)

@@ -45,7 +45,7 @@ from wms_sync.shipments.load.pending import PendingWindows
 from wms_sync.shipments.read.plan import data_as_of
 from wms_sync.shipments.read.quarantined_windows import is_quarantined
 from wms_sync.shipments.read.raw import drop_pages, is_dropped
-from wms_sync.state.audits import Audit, Audits
+from wms_sync.state.audits import Audit
 from wms_sync.state.store import Run, StateStore, Window
 from wms_sync.targets.database import number_in, row_counts
 from wms_sync.targets.errors import RawPagesDamagedError, refusals_explained
@@ -191,10 +191,8 @@ class Refresh:
             return self._load()
 
     def _load(self) -> RefreshReport:
-        with (
-            self._target.load(self._run.turn, from_scratch=self._from_scratch) as loading,
-            Audits(self._settings.database_url, self._store.turn) as audits,
-        ):
+        audits = self._store.audits
+        with self._target.load(self._run.turn, from_scratch=self._from_scratch) as loading:
             # a rebuild merges everything at once, so that no reader sees a part of the old data
             pending = PendingWindows(self._run, None if self._from_scratch else loading.most)
             with self._phase("merge"):

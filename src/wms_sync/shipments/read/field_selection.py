@@ -14,9 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 
-from msgspec import Struct
-from msgspec.structs import asdict, replace
-from sqlalchemy import ColumnElement, and_, select, update
+from msgspec.structs import replace
 
 from wms_sync.service.errors import StatusError, Unauthorized
 from wms_sync.service.reasons import in_words
@@ -25,15 +23,13 @@ from wms_sync.service.shipments import ShipmentListing
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.listing import is_recent
 from wms_sync.shipments.read.progress import Warnings
-from wms_sync.state.schema import refusals as stored
+from wms_sync.state.refusals import LONG_AGO, Refusal
 from wms_sync.state.store import StateStore
-from wms_sync.state.turns import Guarded
 
 ABOUT_WHAT_WAS_SENT = frozenset({400, 403, 404, 422})
 """Statuses of refusals that field selection may cause, including a missing permission."""
 TRIED_EVERY = timedelta(hours=20)
 """The minimum interval between trials of everything, so that it is tried once a night, however often a sync runs."""
-LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 Counted = tuple[int | None, datetime]
 """The service's count, and the time of its answer."""
@@ -86,46 +82,6 @@ def _said(refusal: StatusError) -> str:
     return str(refusal)
 
 
-class Refusal(Struct, frozen=True):
-    """One row of ``refusals``: a parameter that a service refuses in this version of its interface.
-
-    ``said`` is the text of its refusal, ``tried_at`` the time when everything was last tried.
-    """
-
-    service: str
-    api_version: str
-    parameter: str
-    said: str
-    tried_at: datetime
-
-
-class Refusals(Guarded):
-    """The store of refused parameters."""
-
-    def of(self, service: str, api_version: str) -> tuple[Refusal, ...]:
-        """Return the refusals of one service, ordered by parameter."""
-        query = select(stored).where(_of(service, api_version)).order_by(stored.c.parameter)
-        with self._reading() as connection:
-            return tuple(Refusal(**row._mapping) for row in connection.execute(query))
-
-    def try_again(self, service: str, api_version: str) -> None:
-        """Make the next read try the full request again. Needs no ``Turn``: only the time of the next trial changes."""
-        with self._engine.begin() as connection:
-            connection.execute(update(stored).where(_of(service, api_version)).values(tried_at=LONG_AGO))
-
-    def replace(self, service: str, api_version: str, found: Iterable[Refusal]) -> None:
-        """Replace the refusals of a service with the refusals ``found``."""
-        rows = [asdict(refusal) for refusal in found]
-        with self._transaction() as connection:
-            connection.execute(stored.delete().where(_of(service, api_version)))
-            if rows:
-                connection.execute(stored.insert(), rows)
-
-
-def _of(service: str, api_version: str) -> ColumnElement[bool]:
-    return and_(stored.c.service == service, stored.c.api_version == api_version)
-
-
 class FieldSelection:
     """The field selection of one installation, remembered in the state store."""
 
@@ -139,20 +95,19 @@ class FieldSelection:
 
         That is the service's count of the shipments changed in ``[start, end)``, and the time of its answer.
         """
-        whose = _whose(self._settings)
-        with Refusals(self._settings.database_url, self._store.turn) as memory:
-            known = memory.of(*whose)
-            tried_at = min((refusal.tried_at for refusal in known), default=LONG_AGO)
-            again = not is_recent(TRIED_EVERY, tried_at)
-            before = _accepted(self._settings, known)
-            listing.selection, counted = agree(
-                lambda selection: listing.count(start, end, selecting=selection),
-                wanted(self._settings) if again else before,
-            )
-            now = listing.selection.omitted
-            if now != before.omitted or (again and known):
-                tried_at = datetime.now(UTC) if again else tried_at
-                memory.replace(*whose, (Refusal(*whose, name, said, tried_at) for name, said in now.items()))
+        whose, memory = _whose(self._settings), self._store.refusals
+        known = memory.of(*whose)
+        tried_at = min((refusal.tried_at for refusal in known), default=LONG_AGO)
+        again = not is_recent(TRIED_EVERY, tried_at)
+        before = _accepted(self._settings, known)
+        listing.selection, counted = agree(
+            lambda selection: listing.count(start, end, selecting=selection),
+            wanted(self._settings) if again else before,
+        )
+        now = listing.selection.omitted
+        if now != before.omitted or (again and known):
+            tried_at = datetime.now(UTC) if again else tried_at
+            memory.replace(*whose, (Refusal(*whose, name, said, tried_at) for name, said in now.items()))
         self._report(before.omitted, now)
         return counted
 
@@ -167,18 +122,16 @@ class FieldSelection:
             )
 
 
-def remembered(settings: Settings) -> Selection:
+def remembered(settings: Settings, store: StateStore) -> Selection:
     """Return the selection that the service last accepted, without a request."""
-    with Refusals(settings.database_url) as memory:
-        return _accepted(settings, memory.of(*_whose(settings)))
+    return _accepted(settings, store.refusals.of(*_whose(settings)))
 
 
-def taken_again(settings: Settings, agreed: Selection) -> tuple[str, ...]:
+def taken_again(settings: Settings, store: StateStore, agreed: Selection) -> tuple[str, ...]:
     """Return the refused parameters that the service now accepts. If there are any, the next read tries everything."""
-    again = tuple(name for name in remembered(settings).omitted if name not in agreed.omitted)
+    again = tuple(name for name in remembered(settings, store).omitted if name not in agreed.omitted)
     if again:
-        with Refusals(settings.database_url) as memory:
-            memory.try_again(*_whose(settings))
+        store.refusals.try_again(*_whose(settings))
     return again
 
 

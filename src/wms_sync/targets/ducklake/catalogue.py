@@ -10,7 +10,7 @@ from sqlalchemy.exc import DBAPIError
 
 from wms_sync import sql_files
 from wms_sync.catalogue import table
-from wms_sync.state.engine import Opened
+from wms_sync.state.engine import StatePart
 from wms_sync.state.turns import Turn
 from wms_sync.targets.errors import ReadersInTheWay
 
@@ -45,7 +45,7 @@ class StoredTable(Struct, frozen=True):
         return self.data_files + self.delete_files
 
 
-class LakeCatalogue(Opened):
+class LakeCatalogue(StatePart):
     """The lake's catalogue in PostgreSQL."""
 
     def newest_snapshot(self) -> LakeSnapshot | None:
@@ -78,13 +78,13 @@ class LakeCatalogue(Opened):
 
     def drop(self) -> None:
         """Drop the lake's catalogue; the next load rebuilds the lake from Parquet files."""
-        with self._engine.begin() as connection:
+        with self.engine.begin() as connection:
             connection.execute(text(sql_files.read("lake/dropped.sql")))
 
     def keep_samples_out(self, turn: Turn) -> None:
         """Keep PostgreSQL from sampling values of columns into its own statistics, which keep deleted values."""
-        with self._engine.begin() as connection:
-            turn.epoch.verify(connection)
+        with self.engine.begin() as connection:
+            turn.verify(connection)
             for name in connection.execute(text(sql_files.read("lake/statistics/sampled.sql"))).scalars().all():
                 connection.exec_driver_sql(sql_files.read("lake/statistics/not_sampled.sql").format(table=name))
 
@@ -93,11 +93,11 @@ class LakeCatalogue(Opened):
 
         Raise ``ReadersInTheWay`` if a session that has read the statistics keeps its transaction open.
         """
-        with self._engine.begin() as connection:
-            turn.epoch.verify(connection)
+        with self.engine.begin() as connection:
+            turn.verify(connection)
             connection.exec_driver_sql(sql_files.read("lake/statistics/narrowed.sql"))
         # without a transaction: inside a transaction PostgreSQL cannot rewrite tables
-        with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             connection.exec_driver_sql(f"set lock_timeout = '{READERS_WAIT_SECONDS}s'")
             try:
                 connection.exec_driver_sql(sql_files.read("lake/statistics/written_anew.sql"))

@@ -22,7 +22,6 @@ from wms_sync import sql_files
 from wms_sync.catalogue import literal
 from wms_sync.layout import LAKE, LAKE_OWNER
 from wms_sync.settings import Settings, memory_bytes
-from wms_sync.state.engine import Opened
 from wms_sync.state.turns import Turn
 from wms_sync.storage.durable import make_private
 from wms_sync.storage.files import Files
@@ -42,31 +41,31 @@ TRIGGERS = {
 
 def session_options(turn: Turn) -> str:
     """Return the options with which a writing session connects, in libpq's form."""
-    options = {"wms.epoch": turn.epoch.row.epoch, **KEEPALIVES}
+    options = {"wms.epoch": turn.row.epoch, **KEEPALIVES}
     return " ".join(f"-c {name}={value}" for name, value in options.items())
 
 
 def sign(connection: duckdb.DuckDBPyConnection, turn: Turn) -> None:
     """Name the run in the next commit's message, and check the turn once more before PostgreSQL does."""
-    row = turn.epoch.row
+    row = turn.row
     connection.execute(f"call {LAKE}.set_commit_message('wms-sync', {literal(f'{row.purpose} (run {row.run_id})')})")
     turn.check()
 
 
-class Fence(Opened):
-    """Installs the fence through the connection to the state store, which is in the same database."""
+def _put_up_fence(turn: Turn) -> None:
+    """Create the function if it is missing or differs, and its missing triggers. Raise ``TakenOver``.
 
-    def put_up(self, turn: Turn) -> None:
-        """Create the function if it is missing or differs, and its missing triggers. Raise ``TakenOver``."""
-        function = sql_files.read("lake/fence/function.sql")
-        with self._engine.begin() as connection:
-            turn.epoch.verify(connection)
-            found = connection.execute(text(sql_files.read("lake/fences.sql"))).one()
-            if found.source is None or found.source not in function:
-                connection.exec_driver_sql(function)
-            for table, path in TRIGGERS.items():
-                if table not in found.tables:
-                    connection.exec_driver_sql(sql_files.read(path))
+    The state store is in the same database.
+    """
+    function = sql_files.read("lake/fence/function.sql")
+    with turn.engine.begin() as connection:
+        turn.verify(connection)
+        found = connection.execute(text(sql_files.read("lake/fences.sql"))).one()
+        if found.source is None or found.source not in function:
+            connection.exec_driver_sql(function)
+        for table, path in TRIGGERS.items():
+            if table not in found.tables:
+                connection.exec_driver_sql(sql_files.read(path))
 
 
 LEAST_THREADS = 4
@@ -96,10 +95,8 @@ def opened_for_writing(settings: Settings, turn: Turn) -> duckdb.DuckDBPyConnect
         refuse_another_place(settings)
         raise
     try:
-        with Fence(settings.database_url) as fence:
-            fence.put_up(turn)
-        with LakeCatalogue(settings.database_url) as catalogue:
-            catalogue.keep_samples_out(turn)
+        _put_up_fence(turn)
+        LakeCatalogue(turn.engine).keep_samples_out(turn)
         claim(settings, turn)
     except BaseException:
         connection.close()
@@ -110,7 +107,7 @@ def opened_for_writing(settings: Settings, turn: Turn) -> duckdb.DuckDBPyConnect
 def refuse_another_place(settings: Settings) -> None:
     """Raise ``LakeElsewhere`` if the lake's files are not where the settings say."""
     path = place.data_path(settings)
-    with suppress(SQLAlchemyError), LakeCatalogue(settings.database_url) as catalogue:
+    with suppress(SQLAlchemyError), LakeCatalogue.opened(settings.database_url) as catalogue:
         recorded = catalogue.data_path()
         if recorded is not None and recorded != path:
             raise LakeElsewhere(recorded, path) from None
@@ -188,11 +185,11 @@ _OWNER = msgspec.json.Decoder(Owner)
 def claim(settings: Settings, turn: Turn) -> None:
     """Take the location for the lake of this database. Raise ``LakeReplaced`` if a newer lake owns it."""
     files = settings.layout.files
-    with LakeCatalogue(settings.database_url) as catalogue:
-        lake, owner = catalogue.identity(), _owner(files)
-        if owner is not None and owner.lake == lake:
-            return
-        is_new = catalogue.newest_snapshot() is None
+    catalogue = LakeCatalogue(turn.engine)
+    lake, owner = catalogue.identity(), _owner(files)
+    if owner is not None and owner.lake == lake:
+        return
+    is_new = catalogue.newest_snapshot() is None
     if owner is not None and not is_new:
         raise _replaced_by(owner, files)
     url = make_url(settings.database_url)
@@ -204,7 +201,7 @@ def claim(settings: Settings, turn: Turn) -> None:
 def refuse_replaced(settings: Settings) -> None:
     """Raise ``LakeReplaced`` if a newer lake owns the location. For commands that only read."""
     files = settings.layout.files
-    with LakeCatalogue(settings.database_url) as catalogue:
+    with LakeCatalogue.opened(settings.database_url) as catalogue:
         if catalogue.newest_snapshot() is None:
             return
         owner = _owner(files)

@@ -76,7 +76,7 @@ class Lake:
 
     def readers_in_the_way(self) -> tuple[int, ...]:
         """Return the sessions that have read the statistics in a transaction that is still open."""
-        with LakeCatalogue(self._settings.database_url) as catalogue:
+        with LakeCatalogue.opened(self._settings.database_url) as catalogue:
             return catalogue.readers()
 
     @contextmanager
@@ -101,7 +101,7 @@ class Lake:
     @property
     def loads_gathered(self) -> int:
         """Return the number of loads since the last maintenance."""
-        with LakeCatalogue(self._settings.database_url) as catalogue:
+        with LakeCatalogue.opened(self._settings.database_url) as catalogue:
             return catalogue.loads_gathered()
 
     def maintain(self, turn: Turn, keep: timedelta) -> Maintained:
@@ -118,7 +118,7 @@ class Lake:
         return found
 
     def _newest_snapshot(self) -> LakeSnapshot | None:
-        with LakeCatalogue(self._settings.database_url) as catalogue:
+        with LakeCatalogue.opened(self._settings.database_url) as catalogue:
             return catalogue.newest_snapshot()
 
 

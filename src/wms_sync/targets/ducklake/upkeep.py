@@ -55,12 +55,12 @@ MEMORY_EACH = 250_000_000
 
 def maintain(settings: Settings, turn: Turn, keep: timedelta) -> Maintained:
     """Merge files, and delete files that were replaced longer ago than ``keep``. Raise ``MaintenanceError``."""
-    before = _tables(settings)
+    before = LakeCatalogue(turn.engine).tables()
     with explained(), closing(opened_for_writing(settings, turn)) as connection:
         changed = put_together(settings, connection, turn, _worthwhile)
         changed |= put_together(settings, connection, turn, _still_too_many)
         deleted = delete_replaced(connection, turn, keep)
-    return Maintained(len(changed), _files(before), _files(_tables(settings)), deleted)
+    return Maintained(len(changed), _files(before), _files(LakeCatalogue(turn.engine).tables()), deleted)
 
 
 def put_together(
@@ -72,7 +72,7 @@ def put_together(
     """
     connection.execute(f"set threads = {threads(settings, MEMORY_EACH)}")
     changed = set()
-    for table in _tables(settings):
+    for table in LakeCatalogue(turn.engine).tables():
         if _put_together(connection, turn, table, steps(table)):
             changed.add((table.schema_name, table.table_name))
     return changed
@@ -146,11 +146,6 @@ def committed(connection: duckdb.DuckDBPyConnection, turn: Turn) -> Iterator[Non
         raise
 
 
-def _tables(settings: Settings) -> tuple[StoredTable, ...]:
-    with LakeCatalogue(settings.database_url) as catalogue:
-        return catalogue.tables()
-
-
 def _files(tables: tuple[StoredTable, ...]) -> int:
     return sum(table.files for table in tables)
 
@@ -178,6 +173,5 @@ def erase(settings: Settings, turn: Turn, order_ids: Collection[int], *, anyway:
             persons.erase(connection, order_ids)
         put_together(settings, connection, turn, everything)
         delete_replaced(connection, turn, AT_ONCE)
-    with LakeCatalogue(settings.database_url) as catalogue:
-        catalogue.narrow_statistics(turn)
+    LakeCatalogue(turn.engine).narrow_statistics(turn)
     return held
