@@ -52,7 +52,7 @@ from wms_sync.settings import Settings
 from wms_sync.shipments.load.refresh import RefreshReport
 from wms_sync.shipments.read.reader import Reading, ReadReport
 from wms_sync.state.engine import open_engine
-from wms_sync.state.lock import WRITER, Held, Holder
+from wms_sync.state.holder import WRITER, Held, Holder
 from wms_sync.state.store import Run, StateStore
 from wms_sync.state.turns import Turn
 

@@ -4,6 +4,7 @@ import ast
 import re
 from collections import Counter
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import duckdb
@@ -86,6 +87,12 @@ def test_packages_import_only_what_comes_before_them(package, steps):
         assert paths
         for path in paths:
             assert not [name for name in imported(path) if f"{name}.".startswith(later)], path
+
+
+def test_modules_import_each_other_in_no_circle():
+    names = {".".join(path.relative_to(ROOT / "src").with_suffix("").parts): path for path in modules("src/wms_sync")}
+    imports = {name: imported(path) & names.keys() for name, path in names.items()}
+    assert list(TopologicalSorter(imports).static_order())
 
 
 ABSENT = {

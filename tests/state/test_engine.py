@@ -94,7 +94,7 @@ import os, sys, tempfile
 from pathlib import Path
 from wms_sync.errors import WmsSyncError
 from wms_sync.layout import Layout
-from wms_sync.state.lock import Held, Holder
+from wms_sync.state.holder import Held, Holder
 from wms_sync.state.store import StateStore
 from wms_sync.state.turns import Turn
 

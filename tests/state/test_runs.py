@@ -10,7 +10,8 @@ from wms_sync.master_data.kinds import KINDS
 from wms_sync.master_data.push import push_lock
 from wms_sync.runs import purpose_of
 from wms_sync.state import schema
-from wms_sync.state.lock import WRITER, lock_of
+from wms_sync.state.holder import WRITER
+from wms_sync.state.lock import lock_of
 from wms_sync.state.runs import KEPT, KILLED, KILLED_KIND, OVERDUE_AFTER, RunRecords, lock_for
 
 MOMENT = datetime(2026, 3, 1, 12, tzinfo=UTC)

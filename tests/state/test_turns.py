@@ -10,8 +10,8 @@ import pytest
 from tests.conftest import NOW, store_at
 from wms_sync.layout import Layout
 from wms_sync.state.errors import TakenOver
+from wms_sync.state.holder import WRITER, Held, Holder
 from wms_sync.state.ledger import Entry, State
-from wms_sync.state.lock import WRITER, Held, Holder
 from wms_sync.state.schema import turns
 
 

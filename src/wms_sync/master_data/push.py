@@ -45,8 +45,9 @@ from wms_sync.service.answers import RetryPolicy
 from wms_sync.service.client import GlobalApi
 from wms_sync.service.merchant import MerchantApi
 from wms_sync.settings import Settings
+from wms_sync.state.holder import Holder
 from wms_sync.state.ledger import CreatesJournal, Entry, JournaledLedger, PushedFile, PushFiles, PushLedger
-from wms_sync.state.lock import Holder, lock_of
+from wms_sync.state.lock import lock_of
 from wms_sync.state.store import Observation, StateStore
 from wms_sync.storage.durable import make_private, write_whole
 from wms_sync.targets.target import target_of

@@ -22,7 +22,7 @@ from sqlalchemy.engine import make_url
 from wms_sync import sql_files
 from wms_sync.state.engine import refuse_torn_password, usable_url
 from wms_sync.state.errors import StateError, StateUrlError, silence
-from wms_sync.state.lock import UNKNOWN, WRITER, Held, Holder, repeated, signed_by
+from wms_sync.state.holder import UNKNOWN, WRITER, Held, Holder, repeated, signed_by
 
 SIGNATURE = re.compile(r"'(\{.*\})' as who", re.DOTALL)
 

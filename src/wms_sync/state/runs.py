@@ -19,7 +19,8 @@ from sqlalchemy import Connection, Row, func, select, update
 
 from wms_sync.layout import Layout
 from wms_sync.state.engine import StatePart
-from wms_sync.state.lock import WRITER, lock_of
+from wms_sync.state.holder import WRITER
+from wms_sync.state.lock import lock_of
 from wms_sync.state.schema import migrations_table, runs
 
 Outcome = Literal["running", "waiting", "succeeded", "failed", "interrupted"]

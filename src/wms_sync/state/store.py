@@ -19,8 +19,8 @@ from wms_sync.intervals import Interval, interval, subtract, union
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings
 from wms_sync.state.audits import Audits
+from wms_sync.state.holder import Held
 from wms_sync.state.ledger import PushFiles, PushLedger
-from wms_sync.state.lock import Held
 from wms_sync.state.refusals import Refusals
 from wms_sync.state.reported import Acknowledgements, Outbox
 from wms_sync.state.runs import RunRecords

@@ -23,7 +23,7 @@ from sqlalchemy.exc import DBAPIError
 from wms_sync.layout import Layout
 from wms_sync.state.engine import StatePart, insert_of, refuse_newer, silent
 from wms_sync.state.errors import RestoreUnfinished, StateBusy, StateError, TakenOver
-from wms_sync.state.lock import Held, Holder
+from wms_sync.state.holder import Held, Holder
 from wms_sync.state.schema import turns
 from wms_sync.storage.durable import PRIVATE_FOLDER, accessing, make_private, put_in_place, write_synced
 

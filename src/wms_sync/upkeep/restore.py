@@ -33,8 +33,9 @@ from wms_sync.errors import SettingsError, WmsSyncError
 from wms_sync.layout import PARQUET, RAW, Layout, flattened_key, name_of
 from wms_sync.settings import Settings, is_same_service
 from wms_sync.state.errors import StateDamaged, StateError
+from wms_sync.state.holder import Held
 from wms_sync.state.ledger import LEDGER_LACKS, Entry
-from wms_sync.state.lock import Held, lock_of
+from wms_sync.state.lock import lock_of
 from wms_sync.state.portable import Row, Snapshot, put_back, read_snapshot
 from wms_sync.state.schema import forgotten_orders, observations, pages, push_ledger, windows
 from wms_sync.state.store import Run, StateStore
