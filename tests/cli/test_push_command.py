@@ -18,8 +18,9 @@ from tests.running import run_push
 from wms_sandbox.faults import AnswerLost
 from wms_sync.cli.views import plan_lines
 from wms_sync.logs import push_line
-from wms_sync.master_data.create import Applied, Outcome, PushProgress, Result
+from wms_sync.master_data.create import Applied, PushProgress, Result
 from wms_sync.master_data.kinds import LOCATION_TAGS, PRODUCTS, RETAILERS
+from wms_sync.master_data.plan import RowStatus
 from wms_sync.master_data.push import PushReport
 from wms_sync.reports.doctor import examine
 from wms_sync.runs import plan_push
@@ -117,8 +118,8 @@ def test_the_first_rows_of_a_file_are_printed(settings, tmp_path, monkeypatch):
     ]
     assert sum(line.startswith("  line") for line in plan_lines(plan, limit=1000, most=None)) == 240
 
-    down = [Result(line, key, Outcome.UNSENT, message="It is down.") for line, key in ((200, "a"), (201, "b"))]
-    refused = [Result(at, f"n{at}", Outcome.REJECTED) for at in range(120)]
+    down = [Result(line, key, RowStatus.UNSENT, message="It is down.") for line, key in ((200, "a"), (201, "b"))]
+    refused = [Result(at, f"n{at}", RowStatus.REJECTED) for at in range(120)]
     report = PushReport(plan, Applied((*down, *refused), None, False, 0, 0.0), Path("data/rejects/long.csv"))
     assert list(report.lines())[99:] == [
         "line 99: rejected n99:",
@@ -166,13 +167,13 @@ def test_a_polite_kill_finishes_what_is_under_way(service_of_today, settings, tm
     assert made == {key for key, state in known.items() if state is State.CREATED}
     sandbox.intercept = None
     assert run_push(settings, PRODUCTS, path).counts == {
-        Outcome.CREATED: 60 - len(made),
-        Outcome.ALREADY_THERE: len(made),
+        RowStatus.CREATED: 60 - len(made),
+        RowStatus.ALREADY_THERE: len(made),
     }
 
 
 def test_progress_has_an_estimate():
-    now = PushProgress(total=1000, done=100, counts={Outcome.CREATED: 99, Outcome.REJECTED: 1}, seconds=10.0)
+    now = PushProgress(total=1000, done=100, counts={RowStatus.CREATED: 99, RowStatus.REJECTED: 1}, seconds=10.0)
     assert push_line(now) == "100 of 1,000 sent (10%), 99 created, 1 rejected, about 90 s left"
 
 

@@ -28,10 +28,9 @@ from wms_sandbox.app import Sandbox
 from wms_sandbox.errors import failed
 from wms_sandbox.faults import IN_ITS_PLACE, AnswerLost, ProxyAnswer, in_its_place
 from wms_sandbox.server import SandboxServer
-from wms_sync.master_data.create import Outcome
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.kinds import PRODUCTS, RETAILERS, kind_named
-from wms_sync.master_data.plan import Action
+from wms_sync.master_data.plan import RowStatus
 from wms_sync.master_data.push import PushReport
 from wms_sync.service.answers import RetryPolicy
 from wms_sync.settings import Settings
@@ -117,7 +116,7 @@ def pushed_again(desk: Desk, kind: Kind, path: Path, ends: Callable[[PushReport]
     return next(report for report in (desk.push(kind, path) for _ in range(100)) if ends(report))
 
 
-def counts_without_a_create(desk: Desk, kind: Kind, path: Path) -> dict[Outcome, int]:
+def counts_without_a_create(desk: Desk, kind: Kind, path: Path) -> dict[RowStatus, int]:
     """What a push counts, which has nothing to send."""
     report = desk.push(kind, path)
     assert report.applied.requests == 0
@@ -141,7 +140,7 @@ def test_retailers_are_there_once_with_their_ids(desk):
     }
 
     desk.server.sandbox.intercept = None
-    assert counts_without_a_create(desk, RETAILERS, path) == {Outcome.ALREADY_THERE: ROWS}
+    assert counts_without_a_create(desk, RETAILERS, path) == {RowStatus.ALREADY_THERE: ROWS}
     known = {key: (entry.state, entry.remote_id) for key, entry in desk.entries().items()}
     assert known == {code: (State.CREATED, id_) for code, id_ in ids.items()}
 
@@ -150,23 +149,23 @@ def test_no_product_is_sent_twice_without_being_asked(desk):
     everything = dict.fromkeys((f"P{number}" for number in range(ROWS)), 1)
     path = desk.file("type,sku,name", *(f"Product,{sku},Name" for sku in everything))
     push_and_kill(desk, PRODUCTS, path, 8)
-    report = pushed_again(desk, PRODUCTS, path, lambda report: Outcome.UNSENT not in report.counts)
+    report = pushed_again(desk, PRODUCTS, path, lambda report: RowStatus.UNSENT not in report.counts)
     made = Counter(product["sku"] for product in desk.server.sandbox.products())
     assert set(made.values()) == {1}
-    doubtful = {row["key"] for row in report.rows(Outcome.IN_DOUBT)}
+    doubtful = {row["key"] for row in report.rows(RowStatus.IN_DOUBT)}
     assert everything.keys() - doubtful <= made.keys()
     assert {key for key, entry in desk.entries().items() if entry.state is not State.CREATED} == doubtful
     assert doubtful & made.keys(), "no answer was lost: the test shows nothing"
 
     desk.server.sandbox.intercept = None
     assert counts_without_a_create(desk, PRODUCTS, path) == {
-        Outcome.ALREADY_THERE: ROWS - len(doubtful),
-        Outcome.IN_DOUBT: len(doubtful),
+        RowStatus.ALREADY_THERE: ROWS - len(doubtful),
+        RowStatus.IN_DOUBT: len(doubtful),
     }
     desk.set(**MERCHANT)
     counts_without_a_create(desk, PRODUCTS, path)
     steps = desk.plan(PRODUCTS, path).steps
-    assert {step.key for step in steps if step.action is Action.IN_DOUBT} == everything.keys() - made.keys()
+    assert {step.key for step in steps if step.action is RowStatus.IN_DOUBT} == everything.keys() - made.keys()
     assert desk.push(PRODUCTS, path, resend=True).exit_code == 0
     assert Counter(product["sku"] for product in desk.server.sandbox.products()) == everything
     assert {entry.state for entry in desk.entries().values()} == {State.CREATED}

@@ -15,11 +15,10 @@ from tests.conftest import queried
 from tests.master_data.conftest import MERCHANT
 from wms_sandbox.identities import retailer_code, retailer_id
 from wms_sync.cli.views import plan_lines
-from wms_sync.master_data.create import Outcome
 from wms_sync.master_data.existing import ROWS_PER_PAGE
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.kinds import PRODUCTS, RETAILERS
-from wms_sync.master_data.plan import Action
+from wms_sync.master_data.plan import RowStatus
 from wms_sync.master_data.records import changes, digest
 from wms_sync.state.ledger import Entry, State
 
@@ -46,20 +45,20 @@ def entry(desk, key: str, state: State, **values) -> Entry:
     return structs.replace(whole, **values)
 
 
-KNOWN: dict[Kind, dict[State, tuple[Action, bool, bool]]] = {
+KNOWN: dict[Kind, dict[State, tuple[RowStatus, bool, bool]]] = {
     # of an entry of the ledger: what a row like it becomes, whether it is sent, and whether with --resend
     RETAILERS: {
-        State.CREATED: (Action.ALREADY_THERE, False, True),
-        State.EXISTS: (Action.ALREADY_THERE, False, True),
-        State.REFUSED: (Action.CREATE, True, True),
-        State.UNDONE: (Action.CREATE, True, True),
-        State.DOUBT: (Action.IN_DOUBT, True, True),
-        State.INTENDED: (Action.IN_DOUBT, True, True),
+        State.CREATED: (RowStatus.ALREADY_THERE, False, True),
+        State.EXISTS: (RowStatus.ALREADY_THERE, False, True),
+        State.REFUSED: (RowStatus.CREATE, True, True),
+        State.UNDONE: (RowStatus.CREATE, True, True),
+        State.DOUBT: (RowStatus.IN_DOUBT, True, True),
+        State.INTENDED: (RowStatus.IN_DOUBT, True, True),
     },
     PRODUCTS: {
-        State.CREATED: (Action.CHANGED, False, False),
-        State.DOUBT: (Action.IN_DOUBT, False, True),
-        State.INTENDED: (Action.IN_DOUBT, False, True),
+        State.CREATED: (RowStatus.CHANGED, False, False),
+        State.DOUBT: (RowStatus.IN_DOUBT, False, True),
+        State.INTENDED: (RowStatus.IN_DOUBT, False, True),
     },
 }
 
@@ -78,18 +77,18 @@ def test_what_the_ledger_says_decides(desk, kind):
 def test_an_id_is_no_key_of_equal_digits(desk):
     """Neither a code in the same file nor a natural key in the same row."""
     path = desk.file("code,name,parent_retailer_id", "101,A,", "b,B,101", "104,C,104")
-    assert desk.push(RETAILERS, path).counts == {Outcome.CREATED: 3}
+    assert desk.push(RETAILERS, path).counts == {RowStatus.CREATED: 3}
     parents = {made["name"]: made["parent_retailer"] for made in desk.server.sandbox.retailers()}
     assert parents == {"A": None, "B": {"type": "Retailer", "id": 101}, "C": {"type": "Retailer", "id": 104}}
     assert json.loads(desk.entries()["b"].body)["parent_retailer"] == parents["B"]
-    assert desk.plan(RETAILERS, path).counts == {Action.ALREADY_THERE: 3}
+    assert desk.plan(RETAILERS, path).counts == {RowStatus.ALREADY_THERE: 3}
     lines = (
         "type,sku,name,container_options.associated_product_skus,container_options.allow_for_brand_ids",
         "Product,12,Twelve,,",
         "PackagingContainer,BOX,Box,12|INSERT,12",
         "PackagingInfill,INSERT,Insert,,",
     )
-    assert desk.push(PRODUCTS, desk.file(*lines)).counts == {Outcome.CREATED: 3}
+    assert desk.push(PRODUCTS, desk.file(*lines)).counts == {RowStatus.CREATED: 3}
     made = {product["sku"]: product for product in desk.server.sandbox.products()}
     assert made["BOX"]["container_options"] == {
         "associated_products": [
@@ -104,12 +103,12 @@ CHILD = "code,name,parent_retailer_code"
 BOX = "type,sku,name,container_options.allow_for_warehouses"
 UNNAMED = [
     # a row that names another object by a key, what becomes of it, and which column takes the object's id
-    (RETAILERS, (CHILD, "a,A,nobody"), Action.REJECTED, "If you know its id there, use parent_retailer_id."),
-    (RETAILERS, (CHILD, "a,A,p"), Action.WAITS, "If you know the id, use parent_retailer_id."),
+    (RETAILERS, (CHILD, "a,A,nobody"), RowStatus.REJECTED, "If you know its id there, use parent_retailer_id."),
+    (RETAILERS, (CHILD, "a,A,p"), RowStatus.WAITS, "If you know the id, use parent_retailer_id."),
     (
         PRODUCTS,
         (BOX, "PackagingContainer,a,A,nowhere"),
-        Action.REJECTED,
+        RowStatus.REJECTED,
         "If you know its id there, use container_options.allow_for_warehouse_ids.",
     ),
 ]
@@ -136,7 +135,7 @@ def test_what_shipments_have_shown_is_known(desk, shown):
     desk.record(entry(desk, "b", State.DOUBT))
     rows = [f"a,A,{codes[0]}", f"c,C,{archived}", f"{codes[0]},{codes[0]},"]
     plan = desk.plan(RETAILERS, desk.file(CHILD, *rows, *(f"{code},Another," for code in codes[1:])))
-    assert plan.counts == {Action.CREATE: 1, Action.ALREADY_THERE: 3, Action.REJECTED: 1}
+    assert plan.counts == {RowStatus.CREATE: 1, RowStatus.ALREADY_THERE: 3, RowStatus.REJECTED: 1}
     assert "archived" in plan.rows()[1]["why"]
     assert desk.entries()[codes[0]].state is State.DOUBT, "a plan writes nothing"
     desk.push(RETAILERS, plan.checked.file.path)
@@ -152,7 +151,7 @@ def test_which_product_a_sku_names(desk, shown):
     made(desk, shown, {"OURS": [MOMENT, MOMENT]})
     header = "type,sku,name,container_options.associated_product_skus"
     [step] = desk.plan(PRODUCTS, desk.file(header, "PackagingContainer,BOX,Box,OURS")).steps
-    assert step.action is Action.REJECTED
+    assert step.action is RowStatus.REJECTED
     assert re.search("has several.* of merchant m.* of merchant m", step.why)
     desk.record(entry(desk, "OURS", State.CREATED, kind="products", remote_id=77, body='{"type":"PackagingInfill"}'))
     for lines in (), (",OURS,Ours,",):
@@ -189,7 +188,7 @@ def test_a_doubt_is_proven_by_one_product_since(desk, shown):
     plan = desk.plan(PRODUCTS, path)
     proven = {sku for sku, (_, is_proof) in PROVEN.items() if is_proof}
     assert {step.key for step in plan.steps if step.proven is not None} == proven
-    assert plan.counts == {Action.ALREADY_THERE: len(proven), Action.IN_DOUBT: len(PROVEN) - len(proven)}
+    assert plan.counts == {RowStatus.ALREADY_THERE: len(proven), RowStatus.IN_DOUBT: len(PROVEN) - len(proven)}
     assert plan.sends == 0
     assert {step.key for step in plan.steps if "but this may be another one" not in step.why} == proven
     assert {step.key for step in desk.plan(PRODUCTS, path, resend=True).steps if not step.sends} == proven
@@ -199,14 +198,14 @@ def test_a_product_known_by_its_sku_is_told(desk, shown):
     made(desk, shown, {"100": [MOMENT]})
     path = desk.file("sku,name", "100,Ours")
     report = desk.push(PRODUCTS, path)
-    assert report.counts == {Outcome.ALREADY_THERE: 1}
+    assert report.counts == {RowStatus.ALREADY_THERE: 1}
     assert "1 row counts as already there only because the service has the sku (line 2)" in "\n".join(report.lines())
     assert "of merchant m" in report.rows()[0]["why"]
     desk.record(entry(desk, "Q", State.DOUBT, kind="products"))
     both = desk.file("sku,name", "100,Ours", "Q,Q", name="both.csv")
     assert [step.key for step in desk.plan(PRODUCTS, both, resend=True).steps if step.sends] == ["Q"]
-    assert desk.push(PRODUCTS, path, resend=True).counts == {Outcome.CREATED: 1}
-    assert desk.push(PRODUCTS, path, resend=True).counts == {Outcome.ALREADY_THERE: 1}
+    assert desk.push(PRODUCTS, path, resend=True).counts == {RowStatus.CREATED: 1}
+    assert desk.push(PRODUCTS, path, resend=True).counts == {RowStatus.ALREADY_THERE: 1}
 
 
 def rpc_error(code: int, message: str) -> Response:
@@ -234,7 +233,7 @@ def test_a_silent_merchant_api_holds_dependent_rows_up(desk, answer, told):
     desk.server.sandbox.intercept = lambda request: answer if request.url.path == "/api/jsonrpc" else None
     path = desk.file(CHILD, f"a,A,{retailer_code(0)}", "b,B,", "c,C,b")
     report = desk.push(RETAILERS, path)
-    assert [row["outcome"] for row in report.rows()] == [Outcome.WAITS, Outcome.CREATED, Outcome.CREATED]
+    assert [row["outcome"] for row in report.rows()] == [RowStatus.WAITS, RowStatus.CREATED, RowStatus.CREATED]
     assert report.exit_code == 3
     [note] = [note for note in report.plan.notes if note.startswith("Warning: the Merchant API could not be called")]
     assert told in note
@@ -247,31 +246,31 @@ def rpc_page(*rows: tuple[object, str]) -> Response:
 
 
 FULL = [(1000 + number, f"other{number}") for number in range(ROWS_PER_PAGE - 2)]
-PAGES: dict[str, tuple[list[Response], dict[Action, int], dict[str, int | None], str]] = {
+PAGES: dict[str, tuple[list[Response], dict[RowStatus, int], dict[str, int | None], str]] = {
     # the ids and codes on each page of the Merchant API, what becomes of p1, which is in doubt, and two children, the
     # id of p1 that is proven, and what is said
     "shorter pages": (
         [rpc_page((71, "p1")), rpc_page((72, "p2"))],
-        {Action.CREATE: 2, Action.ALREADY_THERE: 1},
+        {RowStatus.CREATE: 2, RowStatus.ALREADY_THERE: 1},
         {"p1": 71},
         "",
     ),
     "two of a code, behind a full page": (
         [rpc_page((71, "p1"), (72, "p2"), *FULL), rpc_page((73, "p1"))],
-        {Action.CREATE: 1, Action.ALREADY_THERE: 1, Action.REJECTED: 1},
+        {RowStatus.CREATE: 1, RowStatus.ALREADY_THERE: 1, RowStatus.REJECTED: 1},
         {"p1": 71},
         "",
     ),
     "no end": (
         [rpc_page((1, f"other{page}")) for page in range(1000)],
-        {Action.CREATE: 1, Action.WAITS: 1, Action.IN_DOUBT: 1},
+        {RowStatus.CREATE: 1, RowStatus.WAITS: 1, RowStatus.IN_DOUBT: 1},
         {},
         "more than 100 pages",
     ),
     **{
         f"an impossible id: {type(id_).__name__} {str(id_)[:9]}": (
             [rpc_page((id_, "p1"))] * 1000,
-            {Action.ALREADY_THERE: 1, Action.REJECTED: 1, Action.WAITS: 1},
+            {RowStatus.ALREADY_THERE: 1, RowStatus.REJECTED: 1, RowStatus.WAITS: 1},
             {"p1": None},
             "",
         )
@@ -296,13 +295,13 @@ def test_what_pages_of_the_merchant_api_prove(desk, listed, counts, proven, says
 def test_a_doubtful_row_is_sent_with_a_warning(desk):
     path = desk.file("code,name,dba", "a,A,null", "b,B,", "c,C,null")
     plan = desk.plan(RETAILERS, path)
-    assert (plan.counts, plan.exit_code) == ({Action.CREATE: 3}, 0)
+    assert (plan.counts, plan.exit_code) == ({RowStatus.CREATE: 3}, 0)
     assert plan.rows()[0]["why"].startswith("Warning: dba: Is sent as the text null")
     shown = [line.split()[1:4] for line in plan_lines(plan, limit=10) if " line" in line]
     assert shown == [["2", "a", "Warning:"], ["3", "b"], ["4", "c", "Warning:"]]
 
     report = desk.push(RETAILERS, path)
-    assert (report.counts, report.exit_code) == ({Outcome.CREATED: 3}, 0)
+    assert (report.counts, report.exit_code) == ({RowStatus.CREATED: 3}, 0)
     first, second, _ = report.lines()
     assert "Warning: dba" in first
     assert second == "line 4: created c: as line 2"

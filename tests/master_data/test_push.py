@@ -31,10 +31,11 @@ from wms_sandbox.errors import failed
 from wms_sandbox.faults import AnswerLost, Disconnect, ProxyAnswer
 from wms_sync import runs
 from wms_sync.master_data.apply import GIVE_UP_AFTER, GIVE_UP_BUSY, GIVE_UP_IN_DOUBT, NOT_SENT
-from wms_sync.master_data.create import Outcome, PushProgress, Watcher
+from wms_sync.master_data.create import PushProgress, Watcher
 from wms_sync.master_data.errors import ServiceIsBusy, ServiceKeepsFailing, TooManyCreates, UnreadableFile
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.kinds import LOCATION_TAGS, PRODUCTS, RETAILERS
+from wms_sync.master_data.plan import RowStatus
 from wms_sync.master_data.push import PushReport, needs
 from wms_sync.service.answers import RetryPolicy
 from wms_sync.service.errors import ApiError, Unauthorized
@@ -44,7 +45,7 @@ from wms_sync.state.ledger import LEDGER_LACKS, State
 TAGS = LOCATION_TAGS
 
 
-def outcomes(report) -> dict[str, Outcome]:
+def outcomes(report) -> dict[str, RowStatus]:
     return {result.key: result.outcome for result in report.applied.results}
 
 
@@ -59,19 +60,19 @@ def test_nothing_is_sent_before_its_intent_is_written(desk):
 
     with watched(hold):
         report = desk.push(TAGS, desk.file("name,color", "Fragile,red1"))
-    assert (report.counts, too_early) == ({Outcome.CREATED: 1}, [False])
+    assert (report.counts, too_early) == ({RowStatus.CREATED: 1}, [False])
 
 
 def test_one_bad_row_stops_only_its_children(desk):
     path = desk.file("code,name,parent_retailer_code", "a,A,", "b,B,a", "c,C,b", "d,D,")
     desk.answer({"a": refused(422, "Not today.", "application")})
     report = desk.push(RETAILERS, path)
-    assert outcomes(report) == {**dict.fromkeys("abc", Outcome.REJECTED), "d": Outcome.CREATED}
+    assert outcomes(report) == {**dict.fromkeys("abc", RowStatus.REJECTED), "d": RowStatus.CREATED}
     assert report.exit_code == 3
-    assert report.rows(Outcome.REJECTED)[0]["why"] == "Refused by the service: Not today."
+    assert report.rows(RowStatus.REJECTED)[0]["why"] == "Refused by the service: Not today."
     desk.answer({})
-    assert desk.push(RETAILERS, report.rejects).counts == {Outcome.CREATED: 3}
-    assert desk.push(RETAILERS, path).counts == {Outcome.ALREADY_THERE: 4}
+    assert desk.push(RETAILERS, report.rejects).counts == {RowStatus.CREATED: 3}
+    assert desk.push(RETAILERS, path).counts == {RowStatus.ALREADY_THERE: 4}
 
 
 def test_rejected_rows_push_once_they_are_corrected(desk):
@@ -81,7 +82,7 @@ def test_rejected_rows_push_once_they_are_corrected(desk):
     wrong = [["Heavy", "pink", text], ["Cold", "blu1", "00123"]]
     path = with_semicolons(desk.folder / "tags.csv", heading, ["Fragile", "red1", ""], *wrong)
     report = desk.push(TAGS, path)
-    assert report.counts == {Outcome.CREATED: 1, Outcome.REJECTED: 2}
+    assert report.counts == {RowStatus.CREATED: 1, RowStatus.REJECTED: 2}
     rejects = report.rejects
     assert rejects == desk.folder / "data" / "rejects" / "location-tags-tags-run1.csv"
     assert rejects.read_bytes().startswith(codecs.BOM_UTF8), "without it Excel takes it for Windows-1252"
@@ -94,7 +95,7 @@ def test_rejected_rows_push_once_they_are_corrected(desk):
     again = {desk.push(TAGS, path).rejects, desk.push(TAGS, rejects).rejects}
     assert again == {*rejects.parent.iterdir()} == {rejects}, "equal files do not pile up"
     with_semicolons(rejects, first, ["", "Heavy", "blue2", text], ["", "Cold", "blue1", "00123"])
-    assert desk.push(TAGS, rejects).counts == {Outcome.CREATED: 2}
+    assert desk.push(TAGS, rejects).counts == {RowStatus.CREATED: 2}
     assert {tag["name"]: tag["description"] for tag in desk.server.sandbox.location_tags()} == {
         "Fragile": None,
         "Heavy": text,
@@ -113,7 +114,10 @@ def test_a_deleted_tag_is_created_again_when_asked(desk):
     desk.push(TAGS, path)
     before = desk.entries()
     desk.server.sandbox.delete_location_tag(before["Fragile"].remote_id)
-    assert outcomes(desk.push(TAGS, path, resend=True)) == {"Fragile": Outcome.CREATED, "Cold": Outcome.ALREADY_THERE}
+    assert outcomes(desk.push(TAGS, path, resend=True)) == {
+        "Fragile": RowStatus.CREATED,
+        "Cold": RowStatus.ALREADY_THERE,
+    }
     after = desk.entries()
     assert after["Fragile"].remote_id not in {before["Fragile"].remote_id, None}
     assert after["Cold"].remote_id == before["Cold"].remote_id
@@ -126,7 +130,7 @@ class Push:
     ``creates`` are the statuses of what was sent, as the service's log has them, and ``why`` what the row says.
     """
 
-    outcome: Outcome
+    outcome: RowStatus
     state: State
     answers: tuple[Response | None, ...] = ()
     creates: tuple[int, ...] | None = None
@@ -150,73 +154,81 @@ UNSETTLED = (
     "pushing again does not settle it",
     "Look for the name in the service",
 )
-DOUBT = Push(Outcome.IN_DOUBT, State.DOUBT, (LOST,) * 9)
-AGAIN = Push(Outcome.CREATED, State.CREATED, resend=True)
+DOUBT = Push(RowStatus.IN_DOUBT, State.DOUBT, (LOST,) * 9)
+AGAIN = Push(RowStatus.CREATED, State.CREATED, resend=True)
 ROWS = {TAGS: ("name,color", "K,red1"), RETAILERS: ("code,name", "K,one"), PRODUCTS: ("sku,name", "K,P")}
 
 ANSWERED: dict[str, tuple[Kind, list[Push], int]] = {
     # what the service answers: the kind, push after push of one row, and how many the service has in the end
-    "503: not done": (TAGS, [Push(Outcome.CREATED, State.CREATED, (failed(503, Retry_After="0.01"),), (503, 201))], 1),
+    "503: not done": (
+        TAGS,
+        [Push(RowStatus.CREATED, State.CREATED, (failed(503, Retry_After="0.01"),), (503, 201))],
+        1,
+    ),
     "lost, then in use": (
         TAGS,
-        [Push(Outcome.CREATED, State.CREATED, (LOST,), (201, 422), ("the first one was created",))],
+        [Push(RowStatus.CREATED, State.CREATED, (LOST,), (201, 422), ("the first one was created",))],
         1,
     ),
     "lost, then in use without details": (
         TAGS,
-        [Push(Outcome.CREATED, State.CREATED, (LOST, refused(409, TAKEN)), (201, 409))],
+        [Push(RowStatus.CREATED, State.CREATED, (LOST, refused(409, TAKEN)), (201, 409))],
         1,
     ),
-    "done, and a proxy's word": (RETAILERS, [Push(Outcome.CREATED, State.CREATED, (ProxyAnswer(),), (504, 422))], 1),
+    "done, and a proxy's word": (RETAILERS, [Push(RowStatus.CREATED, State.CREATED, (ProxyAnswer(),), (504, 422))], 1),
     "not done, and a proxy's word": (
         RETAILERS,
-        [Push(Outcome.CREATED, State.CREATED, (Response("<html>", 503, {"Retry-After": "0.01"}),), (503, 201))],
+        [Push(RowStatus.CREATED, State.CREATED, (Response("<html>", 503, {"Retry-After": "0.01"}),), (503, 201))],
         1,
     ),
     "lost, and failures ever since": (TAGS, [DOUBT, replace(DOUBT, answers=(failed(503),) * 9)], 1),
     "lost each time, and settled by the next push": (
         TAGS,
-        [DOUBT, Push(Outcome.CREATED, State.CREATED, (), (422,)), Push(Outcome.ALREADY_THERE, State.CREATED, (), ())],
+        [
+            DOUBT,
+            Push(RowStatus.CREATED, State.CREATED, (), (422,)),
+            Push(RowStatus.ALREADY_THERE, State.CREATED, (), ()),
+        ],
         1,
     ),
     "lost each time, and sent by a person": (TAGS, [DOUBT, AGAIN], 1),
     "lost, then refused without a reason": (
         TAGS,
         [
-            Push(Outcome.IN_DOUBT, State.UNPROVEN, (LOST, SAMPLE), (201, 422), UNSETTLED),
-            Push(Outcome.IN_DOUBT, State.UNPROVEN, (SAMPLE,), (422,), UNSETTLED),
-            Push(Outcome.REJECTED, State.REFUSED, (SAMPLE,), (422,), resend=True),
+            Push(RowStatus.IN_DOUBT, State.UNPROVEN, (LOST, SAMPLE), (201, 422), UNSETTLED),
+            Push(RowStatus.IN_DOUBT, State.UNPROVEN, (SAMPLE,), (422,), UNSETTLED),
+            Push(RowStatus.REJECTED, State.REFUSED, (SAMPLE,), (422,), resend=True),
         ],
         1,
     ),
     "lost, then refused without a reason, and found": (
         RETAILERS,
-        [Push(Outcome.CREATED, State.CREATED, (LOST, SAMPLE), (201, 422), settings=MERCHANT)],
+        [Push(RowStatus.CREATED, State.CREATED, (LOST, SAMPLE), (201, 422), settings=MERCHANT)],
         1,
     ),
     "lost, then refused without a reason, and found later": (
         RETAILERS,
         [
-            Push(Outcome.IN_DOUBT, State.UNPROVEN, (LOST, SAMPLE), (201, 422), ("WMS_MERCHANT_USERNAME",)),
-            Push(Outcome.ALREADY_THERE, State.CREATED, settings=MERCHANT),
+            Push(RowStatus.IN_DOUBT, State.UNPROVEN, (LOST, SAMPLE), (201, 422), ("WMS_MERCHANT_USERNAME",)),
+            Push(RowStatus.ALREADY_THERE, State.CREATED, settings=MERCHANT),
         ],
         1,
     ),
     "lost, then refused for another key": (
         TAGS,
-        [DOUBT, Push(Outcome.REJECTED, State.REFUSED, (refused(422, "No.", "parameters", color="Not red."),))],
+        [DOUBT, Push(RowStatus.REJECTED, State.REFUSED, (refused(422, "No.", "parameters", color="Not red."),))],
         1,
     ),
     "lost, then another key in use, maybe by the first": (
         RETAILERS,
-        [Push(Outcome.IN_DOUBT, State.UNPROVEN, (LOST, refused(422, "No.", name="is already in use")))],
+        [Push(RowStatus.IN_DOUBT, State.UNPROVEN, (LOST, refused(422, "No.", name="is already in use")))],
         1,
     ),
     "409: in use": (
         TAGS,
         [
             Push(
-                Outcome.ALREADY_THERE,
+                RowStatus.ALREADY_THERE,
                 State.EXISTS,
                 (refused(409, TAKEN),),
                 (409,),
@@ -227,14 +239,14 @@ ANSWERED: dict[str, tuple[Kind, list[Push], int]] = {
     ),
     "409 each time: busy": (
         TAGS,
-        [Push(Outcome.UNSENT, State.UNDONE, (failed(409),) * 9, None, ("answered 409: Please try again later.",))],
+        [Push(RowStatus.UNSENT, State.UNDONE, (failed(409),) * 9, None, ("answered 409: Please try again later.",))],
         0,
     ),
     "a product, done, and a proxy's word": (
         PRODUCTS,
         [
             replace(DOUBT, answers=(ProxyAnswer(504),), creates=(504,), why=("answered 504", "--resend")),
-            Push(Outcome.IN_DOUBT, State.DOUBT, why=("--resend",), creates=()),
+            Push(RowStatus.IN_DOUBT, State.DOUBT, why=("--resend",), creates=()),
         ],
         1,
     ),
@@ -242,7 +254,7 @@ ANSWERED: dict[str, tuple[Kind, list[Push], int]] = {
         PRODUCTS,
         [
             replace(DOUBT, creates=(201,)),
-            Push(Outcome.ALREADY_THERE, State.CREATED, creates=(), settings=MERCHANT),
+            Push(RowStatus.ALREADY_THERE, State.CREATED, creates=(), settings=MERCHANT),
         ],
         1,
     ),
@@ -255,7 +267,7 @@ ANSWERED: dict[str, tuple[Kind, list[Push], int]] = {
         PRODUCTS,
         [
             replace(DOUBT, answers=(Disconnect(),)),
-            Push(Outcome.IN_DOUBT, State.DOUBT, creates=(), settings=MERCHANT),
+            Push(RowStatus.IN_DOUBT, State.DOUBT, creates=(), settings=MERCHANT),
         ],
         0,
     ),
@@ -264,7 +276,7 @@ ANSWERED: dict[str, tuple[Kind, list[Push], int]] = {
         [
             replace(DOUBT, answers=(Disconnect(),)),
             replace(AGAIN, creates=(201,)),
-            Push(Outcome.ALREADY_THERE, State.CREATED, creates=(), resend=True),
+            Push(RowStatus.ALREADY_THERE, State.CREATED, creates=(), resend=True),
         ],
         1,
     ),
@@ -285,9 +297,9 @@ def test_what_an_answer_makes_of_a_row(desk, kind, pushes, made):
         assert (report.counts, entry.state) == ({push.outcome: 1}, push.state)
         assert push.creates is None or tuple(desk.creates[sent:]) == push.creates
         assert [words for words in push.why if words not in row["why"]] == []
-        assert (report.rejects is not None) == (push.outcome is Outcome.REJECTED)
-        if push.outcome is not Outcome.UNSENT:
-            assert report.exit_code == (0 if push.outcome in {Outcome.CREATED, Outcome.ALREADY_THERE} else 3)
+        assert (report.rejects is not None) == (push.outcome is RowStatus.REJECTED)
+        if push.outcome is not RowStatus.UNSENT:
+            assert report.exit_code == (0 if push.outcome in {RowStatus.CREATED, RowStatus.ALREADY_THERE} else 3)
     there = {TAGS: "location_tags", RETAILERS: "retailers", PRODUCTS: "products"}[kind]
     assert len(getattr(desk.server.sandbox, there)()) == made
 
@@ -299,14 +311,14 @@ def test_what_was_there_stays_unless_created_again(desk, answers):
     desk.server.sandbox.intercept = lambda _: answers.pop(0) if answers else None
     path = desk.file("code,name", "A,two")
     report = desk.push(RETAILERS, path, resend=True)
-    assert Outcome.CREATED not in report.counts
+    assert RowStatus.CREATED not in report.counts
     now = desk.entries()["A"]
     assert structs.replace(now, message=None, run_id="run1", attempts=1, intended_at=kept.intended_at) == kept
     assert now.version > kept.version
-    if Outcome.ALREADY_THERE not in report.counts:
+    if RowStatus.ALREADY_THERE not in report.counts:
         assert "ush the file again with --resend" in report.rows()[0]["why"]
     changed = desk.push(RETAILERS, path)
-    assert (changed.counts, changed.exit_code, changed.rejects) == ({Outcome.CHANGED: 1}, 3, None)
+    assert (changed.counts, changed.exit_code, changed.rejects) == ({RowStatus.CHANGED: 1}, 3, None)
     assert re.search('name: "one" -> "two".*cannot update', changed.rows()[0]["why"])
 
 
@@ -338,11 +350,11 @@ def test_some_answers_end_the_push(desk, kind, answer, error, exit_code, fewer_t
     sent = [entry.state for entry in desk.entries().values() if entry.message != NOT_SENT]
     assert sent == [state] * len(sent)
     assert len(sent) < fewer_than
-    doubts = {Outcome.IN_DOUBT: len(sent)} if state is State.DOUBT else {}
+    doubts = {RowStatus.IN_DOUBT: len(sent)} if state is State.DOUBT else {}
     unsent = 50 - sum(doubts.values())
-    assert report.counts == {Outcome.UNSENT: unsent} | doubts
+    assert report.counts == {RowStatus.UNSENT: unsent} | doubts
     desk.server.sandbox.intercept = None
-    assert desk.push(kind, path).counts == {Outcome.CREATED: unsent} | doubts
+    assert desk.push(kind, path).counts == {RowStatus.CREATED: unsent} | doubts
 
 
 def stopped_by_a_create(desk: Desk, answer: Response) -> threading.Event:
@@ -377,17 +389,17 @@ def test_a_child_waits_for_its_parents_id(desk):
     answers: list[Response | None] = [AnswerLost()]
     desk.server.sandbox.intercept = lambda _: answers.pop() if answers else None
     report = desk.push(RETAILERS, path)
-    assert outcomes(report) == {"root": Outcome.CREATED, "leaf": Outcome.WAITS, "tip": Outcome.WAITS}
-    leaf, tip = (row["why"] for row in report.rows(Outcome.WAITS))
+    assert outcomes(report) == {"root": RowStatus.CREATED, "leaf": RowStatus.WAITS, "tip": RowStatus.WAITS}
+    leaf, tip = (row["why"] for row in report.rows(RowStatus.WAITS))
     assert "WMS_MERCHANT_USERNAME" in leaf
     assert "which waits too" in tip
     assert (report.exit_code, report.rejects) == (3, None)
-    assert desk.push(RETAILERS, path).counts == {Outcome.ALREADY_THERE: 1, Outcome.WAITS: 2}
+    assert desk.push(RETAILERS, path).counts == {RowStatus.ALREADY_THERE: 1, RowStatus.WAITS: 2}
     desk.set(**MERCHANT)
-    assert desk.push(RETAILERS, path).counts == {Outcome.CREATED: 2, Outcome.ALREADY_THERE: 1}
+    assert desk.push(RETAILERS, path).counts == {RowStatus.CREATED: 2, RowStatus.ALREADY_THERE: 1}
     answers.append(AnswerLost())
     others = desk.file("code,name,parent_retailer_code", "oak,Oak,", "twig,Twig,oak")
-    assert desk.push(RETAILERS, others).counts == {Outcome.CREATED: 2}, "the id is asked for while pushing"
+    assert desk.push(RETAILERS, others).counts == {RowStatus.CREATED: 2}, "the id is asked for while pushing"
     assert all(entry.remote_id for entry in desk.entries().values())
 
 
@@ -396,7 +408,7 @@ def test_what_a_push_left_is_remembered_until_done(desk):
     answers = {"p": failed(429, Retry_After="99"), "d": failed(422, "Not today.")}
     desk.answer(answers)
     report = desk.push(RETAILERS, path)
-    assert report.counts == {Outcome.REJECTED: 1, Outcome.WAITS: 1, Outcome.UNSENT: 1}
+    assert report.counts == {RowStatus.REJECTED: 1, RowStatus.WAITS: 1, RowStatus.UNSENT: 1}
     [file] = desk.unfinished()
     assert (file.path, file.unsent, file.waits) == (str(path), 1, 1)
     said = needs(desk.settings, file)
@@ -406,11 +418,11 @@ def test_what_a_push_left_is_remembered_until_done(desk):
 
     answers.clear()
     again = desk.push(RETAILERS, path, again=True)
-    assert outcomes(again) == {"p": Outcome.CREATED, "c": Outcome.CREATED, "d": Outcome.REJECTED}
-    assert "Refused by the service on" in again.rows(Outcome.REJECTED)[0]["why"]
+    assert outcomes(again) == {"p": RowStatus.CREATED, "c": RowStatus.CREATED, "d": RowStatus.REJECTED}
+    assert "Refused by the service on" in again.rows(RowStatus.REJECTED)[0]["why"]
     assert again.rejects is None, "they were written before"
     assert desk.unfinished() == ()
-    assert desk.push(RETAILERS, path).counts == {Outcome.CREATED: 1, Outcome.ALREADY_THERE: 2}
+    assert desk.push(RETAILERS, path).counts == {RowStatus.CREATED: 1, RowStatus.ALREADY_THERE: 2}
 
 
 def test_a_doubt_that_sending_again_settles_is_left(desk):
@@ -431,11 +443,11 @@ def test_what_a_limit_left_is_remembered(desk):
 
 def test_nobody_there_leaves_nothing_in_doubt(desk):
     desk.set(base_url="http://127.0.0.1:9")
-    assert desk.push(PRODUCTS, desk.file("sku,name", "P1,P"), transport=None).counts == {Outcome.UNSENT: 1}
+    assert desk.push(PRODUCTS, desk.file("sku,name", "P1,P"), transport=None).counts == {RowStatus.UNSENT: 1}
     assert desk.entries()["P1"].state is State.UNDONE
 
 
-@pytest.mark.parametrize(("status", "outcome"), [(429, Outcome.UNSENT), (503, Outcome.IN_DOUBT)])
+@pytest.mark.parametrize(("status", "outcome"), [(429, RowStatus.UNSENT), (503, RowStatus.IN_DOUBT)])
 def test_stopping_wakes_what_waits_to_be_sent_again(desk, status, outcome):
     stop = stopped_by_a_create(desk, Response("<html>", status, headers={"Retry-After": "30"}))
     report = desk.push(TAGS, desk.file("name,color", "a,red1"), stop=stop, policy=RetryPolicy())
@@ -502,8 +514,8 @@ def test_pushes_of_one_kind_wait_for_each_other(desk):
         with logged() as said:
             second = pushed()
     assert said[0].startswith("waiting for push location_tags (run ")
-    assert first.result().counts == {Outcome.CREATED: 60}
-    assert second.counts == {Outcome.ALREADY_THERE: 60}
+    assert first.result().counts == {RowStatus.CREATED: 60}
+    assert second.counts == {RowStatus.ALREADY_THERE: 60}
 
 
 def test_a_file_whose_name_is_not_utf_8_is_named(desk):
@@ -519,13 +531,13 @@ def test_after_a_restore_no_product_is_sent_unasked(desk):
     with closing(opened_store(desk.settings)) as store:
         store.observe(LEDGER_LACKS, 1_772_323_200, "restored")
     retailers, products = desk.file("code,name", "r1,One", name="r.csv"), desk.file("sku,name", "P1,One", name="p.csv")
-    assert desk.push(RETAILERS, retailers).counts == {Outcome.CREATED: 1}
+    assert desk.push(RETAILERS, retailers).counts == {RowStatus.CREATED: 1}
     asked = desk.push(PRODUCTS, products)
-    assert asked.counts == {Outcome.IN_DOUBT: 1}
+    assert asked.counts == {RowStatus.IN_DOUBT: 1}
     assert "may lack creates after 2026-03-01 00:00 UTC" in asked.applied.results[0].message
     assert not desk.server.sandbox.products()
-    assert desk.push(PRODUCTS, products, resend=True).counts == {Outcome.CREATED: 1}
-    assert desk.push(PRODUCTS, products).counts == {Outcome.ALREADY_THERE: 1}
+    assert desk.push(PRODUCTS, products, resend=True).counts == {RowStatus.CREATED: 1}
+    assert desk.push(PRODUCTS, products).counts == {RowStatus.ALREADY_THERE: 1}
 
 
 def test_a_lost_state_creates_no_product_twice(desk, caplog):
@@ -534,19 +546,19 @@ def test_a_lost_state_creates_no_product_twice(desk, caplog):
     first, second = desk.file("sku,name", "P1,One", name="1.csv"), desk.file("sku,name", "P1,One", "P2,Two")
     state, journal = desk.settings.layout.state, desk.settings.layout.creates
     old = state.read_bytes()
-    assert desk.push(PRODUCTS, first).counts == {Outcome.CREATED: 1}
+    assert desk.push(PRODUCTS, first).counts == {RowStatus.CREATED: 1}
     state.unlink()
     assert desk.plan(PRODUCTS, first).sends == 0
     state.write_bytes(old)
     assert desk.plan(PRODUCTS, first).sends == 0
     with journal.open("ab") as file:  # a kill in the middle of a line: its request was not sent
         file.write(journal.read_bytes()[:100])
-    assert desk.push(PRODUCTS, second).counts == {Outcome.ALREADY_THERE: 1, Outcome.CREATED: 1}
+    assert desk.push(PRODUCTS, second).counts == {RowStatus.ALREADY_THERE: 1, RowStatus.CREATED: 1}
     assert "damaged" not in caplog.text
 
     journal.write_bytes(b"{}\n" + journal.read_bytes())
     state.unlink()
-    assert desk.push(PRODUCTS, second).counts == {Outcome.ALREADY_THERE: 2}
+    assert desk.push(PRODUCTS, second).counts == {RowStatus.ALREADY_THERE: 2}
     assert "line 1 of" in caplog.text
 
 
@@ -569,13 +581,13 @@ def test_an_id_that_two_creates_got_is_nobodys(desk):
     assert {key: (entry.state, entry.remote_id) for key, entry in desk.entries().items()} == dict.fromkeys(
         "ab", (State.CREATED, None)
     )
-    assert desk.push(RETAILERS, path).counts == {Outcome.ALREADY_THERE: 2, Outcome.WAITS: 1}
+    assert desk.push(RETAILERS, path).counts == {RowStatus.ALREADY_THERE: 2, RowStatus.WAITS: 1}
 
 
 def test_every_kind_arrives_as_specified(desk, shown):
     """Merchants and the warehouse that the sample file names are known from a sync."""
     desk.sync_has_shown(shown)
-    assert desk.push(PRODUCTS, SAMPLES / "products.csv").counts == {Outcome.CREATED: 11}
+    assert desk.push(PRODUCTS, SAMPLES / "products.csv").counts == {RowStatus.CREATED: 11}
     made = {product["sku"]: product for product in desk.server.sandbox.products()}
     assert {product["type"] for product in made.values()} == set(PRODUCTS.bodies)
     assert made["MUG-01"]["lot_type"] == {"type": "LotType", "id": 1}
@@ -587,7 +599,7 @@ def test_every_kind_arrives_as_specified(desk, shown):
         "allow_for_warehouses": [{"type": "Warehouse", "id": 1}],
     }
     assert references.items() <= made["BOX-12"]["container_options"].items()
-    assert desk.push(PRODUCTS, SAMPLES / "products.csv").counts == {Outcome.ALREADY_THERE: 11}
+    assert desk.push(PRODUCTS, SAMPLES / "products.csv").counts == {RowStatus.ALREADY_THERE: 11}
 
 
 def test_what_was_created_comes_back_with_shipments(desk, shown, bench):

@@ -20,8 +20,8 @@ from tests.test_sync import assert_equal, begun, load
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
 from wms_sync.intervals import intersect
-from wms_sync.master_data.create import Outcome
 from wms_sync.master_data.kinds import PRODUCTS, RETAILERS
+from wms_sync.master_data.plan import RowStatus
 from wms_sync.master_data.push import PushReport
 from wms_sync.runs import plan_push
 from wms_sync.service.errors import ServiceFailed
@@ -115,7 +115,7 @@ def test_an_old_state_store_creates_nothing_twice(bench, sandbox, tmp_path):
         if is_rebuilt:
             recover(bench.run)
             rebuild(bench.run)
-        assert pushed(bench, path).counts == {Outcome.ALREADY_THERE: 3}
+        assert pushed(bench, path).counts == {RowStatus.ALREADY_THERE: 3}
         with PushLedger.opened(bench.settings.database_url) as ledger:
             assert doubtful in ledger.all()
     assert sorted(product["sku"] for product in sandbox.sandbox.products()) == ["P1", "P2", "P3"]

@@ -15,7 +15,7 @@ from wms_sync.errors import SettingsError
 from wms_sync.grammar import count_of
 from wms_sync.master_data.columns import Violation, columns_of
 from wms_sync.master_data.kind import Kind
-from wms_sync.master_data.plan import SHOWN, Action, Plan, Step
+from wms_sync.master_data.plan import SHOWN, Plan, RowStatus, Step
 from wms_sync.reports.finding import Finding, exit_code, open_findings
 
 if TYPE_CHECKING:
@@ -57,12 +57,12 @@ SHOWN_RUNS = 3
 OF_DOCTOR = {"note": "ok", "warning": "warn", "error": "fail"}
 """The doctor's word for each severity. Its notes report subjects without a problem."""
 MEANINGS = {
-    Action.CREATE: "not in the service as far as is known: a push sends it",
-    Action.ALREADY_THERE: "nothing to do",
-    Action.CHANGED: "created earlier with other values; the interface cannot update: change it in the service",
-    Action.WAITS: "refers to an object whose id is not known yet: push again later",
-    Action.IN_DOUBT: "may have been created earlier",
-    Action.REJECTED: "breaks a rule: correct it",
+    RowStatus.CREATE: "not in the service as far as is known: a push sends it",
+    RowStatus.ALREADY_THERE: "nothing to do",
+    RowStatus.CHANGED: "created earlier with other values; the interface cannot update: change it in the service",
+    RowStatus.WAITS: "refers to an object whose id is not known yet: push again later",
+    RowStatus.IN_DOUBT: "may have been created earlier",
+    RowStatus.REJECTED: "breaks a rule: correct it",
 }
 """The meaning of each action, in the order of printing: rows that need attention come last, next to the summary."""
 
@@ -394,16 +394,16 @@ def _first(steps: Sequence[Step], most: int | None) -> Sequence[Step]:
     return sorted(sorted(steps, key=lambda step: not step.warnings)[:most], key=lambda step: step.line)
 
 
-def _more(action: Action, left_out: int) -> Iterator[str]:
+def _more(action: RowStatus, left_out: int) -> Iterator[str]:
     """Yield the number of rows left out, and where to find them."""
     if left_out:
-        where = ", and a push writes them to data/rejects" if action is Action.REJECTED else ""
+        where = ", and a push writes them to data/rejects" if action is RowStatus.REJECTED else ""
         yield f"  and {left_out:,} more {action} (--all prints every row{where})"
 
 
 def _step_lines(step: Step, violations: Sequence[Violation]) -> Iterator[str]:
     """Yield the lines of a row: one for each changed field, broken rule or warning, or a single one for the row."""
-    if step.action is Action.CHANGED:
+    if step.action is RowStatus.CHANGED:
         yield from (f"{step.key}  {change}" for change in step.changes)
         return
     for violation in violations:

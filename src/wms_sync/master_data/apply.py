@@ -22,10 +22,8 @@ from msgspec.structs import replace
 from wms_sync.errors import WmsSyncError
 from wms_sync.master_data.create import (
     GOOD,
-    OF_ACTION,
     OF_STATE,
     Applied,
-    Outcome,
     Prior,
     PushProgress,
     Result,
@@ -36,7 +34,7 @@ from wms_sync.master_data.create import (
 )
 from wms_sync.master_data.errors import ServiceIsBusy, ServiceKeepsFailing, ServiceRepeatsIds
 from wms_sync.master_data.existing import Lookup
-from wms_sync.master_data.plan import Action, Plan, Step
+from wms_sync.master_data.plan import Plan, RowStatus, Step
 from wms_sync.master_data.records import Ids, body, digest
 from wms_sync.service.client import GlobalApi
 from wms_sync.service.creates import Creates
@@ -49,7 +47,7 @@ class ReadyRows:
     def __init__(self, plan: Plan) -> None:
         self.steps = {step.key: step for step in plan.steps if step.sends}
         self.results: dict[str, Result] = {}
-        self.counts: Counter[Outcome] = Counter()
+        self.counts: Counter[RowStatus] = Counter()
         self._kind = plan.kind
         self._missing = {key: len(step.waits_for) for key, step in self.steps.items()}
         self._children: dict[str, list[str]] = {}
@@ -117,9 +115,9 @@ class ReadyRows:
                 "WMS_MERCHANT_USERNAME and WMS_MERCHANT_API_KEY, so that a push can look it up. If you know the id, "
                 f"use {self._ids_column(child, parent.key)}."
             )
-            return Result(child.line, child.key, Outcome.WAITS, message=why)
-        outcome = Outcome.REJECTED if parent.outcome is Outcome.REJECTED else Outcome.WAITS
-        does = "waits too" if parent.outcome is Outcome.WAITS else f"is {parent.outcome}"
+            return Result(child.line, child.key, RowStatus.WAITS, message=why)
+        outcome = RowStatus.REJECTED if parent.outcome is RowStatus.REJECTED else RowStatus.WAITS
+        does = "waits too" if parent.outcome is RowStatus.WAITS else f"is {parent.outcome}"
         return Result(child.line, child.key, outcome, message=f"{named}, which {does}.")
 
 
@@ -376,10 +374,12 @@ class Push:
         if step.sends and step.key in self._rows.results:
             return self._rows.results[step.key]
         entry = step.proven or step.entry
-        message = NOT_SENT if step.action is Action.CREATE else step.why
-        again = entry is not None and step.action is Action.IN_DOUBT and self._settles_by_itself(entry.state)
+        status, message = step.action, step.why
+        if status is RowStatus.CREATE:
+            status, message = RowStatus.UNSENT, NOT_SENT
+        again = entry is not None and status is RowStatus.IN_DOUBT and self._settles_by_itself(entry.state)
         id_ = entry.remote_id if entry else None
-        return Result(step.line, step.key, OF_ACTION[step.action], id_, message, settles_by_itself=again)
+        return Result(step.line, step.key, status, id_, message, settles_by_itself=again)
 
     def _settles_by_itself(self, state: State) -> bool:
         return state in {State.DOUBT, State.INTENDED} and self._plan.kind.is_unique

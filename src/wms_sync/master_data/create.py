@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from enum import StrEnum
 from typing import Any
 
 from msgspec import Struct
@@ -17,45 +16,23 @@ from msgspec.structs import replace
 from wms_sync.errors import WmsSyncError
 from wms_sync.master_data.existing import ExistingObject, Lookup, made_since
 from wms_sync.master_data.kind import Kind
-from wms_sync.master_data.plan import WITH_RESEND, Action, what_to_do
+from wms_sync.master_data.plan import WITH_RESEND, RowStatus, what_to_do
 from wms_sync.service.answers import NO_SUCH_PATH
 from wms_sync.service.creates import Creates, Resource, already_in_use, speaks_of_use
 from wms_sync.service.errors import ApiError, Busy, InDoubt, NotSent, Rejected, ServiceFailed
 from wms_sync.service.reasons import in_words
 from wms_sync.state.ledger import PRESENT, UNSURE, State
 
-
-class Outcome(StrEnum):
-    """The outcome of a row."""
-
-    CREATED = "created"
-    ALREADY_THERE = "already there"
-    CHANGED = "changed"
-    REJECTED = "rejected"
-    WAITS = "waits"
-    UNSENT = "unsent"
-    IN_DOUBT = "in doubt"
-
-
-OF_ACTION = {
-    Action.CREATE: Outcome.UNSENT,
-    Action.ALREADY_THERE: Outcome.ALREADY_THERE,
-    Action.CHANGED: Outcome.CHANGED,
-    Action.REJECTED: Outcome.REJECTED,
-    Action.WAITS: Outcome.WAITS,
-    Action.IN_DOUBT: Outcome.IN_DOUBT,
-}
-"""Outcomes of rows that were not sent."""
 OF_STATE = {
-    State.CREATED: Outcome.CREATED,
-    State.EXISTS: Outcome.ALREADY_THERE,
-    State.REFUSED: Outcome.REJECTED,
-    State.UNDONE: Outcome.UNSENT,
-    State.DOUBT: Outcome.IN_DOUBT,
-    State.UNPROVEN: Outcome.IN_DOUBT,
+    State.CREATED: RowStatus.CREATED,
+    State.EXISTS: RowStatus.ALREADY_THERE,
+    State.REFUSED: RowStatus.REJECTED,
+    State.UNDONE: RowStatus.UNSENT,
+    State.DOUBT: RowStatus.IN_DOUBT,
+    State.UNPROVEN: RowStatus.IN_DOUBT,
 }
-"""Outcomes of rows that were sent."""
-GOOD = frozenset({Outcome.CREATED, Outcome.ALREADY_THERE})
+"""The status of a row that was sent, by the state of its create."""
+GOOD = frozenset({RowStatus.CREATED, RowStatus.ALREADY_THERE})
 
 
 class Result(Struct, frozen=True):
@@ -66,7 +43,7 @@ class Result(Struct, frozen=True):
 
     line: int
     key: str
-    outcome: Outcome
+    outcome: RowStatus
     remote_id: int | None = None
     message: str = ""
     warnings: tuple[str, ...] = ()
@@ -85,7 +62,7 @@ class PushProgress(Struct, frozen=True):
 
     total: int
     done: int
-    counts: Mapping[Outcome, int]
+    counts: Mapping[RowStatus, int]
     seconds: float
 
     @property

@@ -41,14 +41,20 @@ WRONG_USAGE, NEEDS_A_HAND = 2, 3
 """Exit codes of the command line."""
 
 
-class Action(StrEnum):
-    """What a push does with a row; the module's docstring explains each action."""
+class RowStatus(StrEnum):
+    """What a plan decides on a row, as in the module's docstring, or what a push made of it.
+
+    A row to create becomes ``CREATED``, ``REJECTED`` or ``IN_DOUBT``, or ``UNSENT`` if nothing was created and a later
+    push sends it.
+    """
 
     CREATE = "create"
+    CREATED = "created"
     ALREADY_THERE = "already there"
     CHANGED = "changed"
     REJECTED = "rejected"
     WAITS = "waits"
+    UNSENT = "unsent"
     IN_DOUBT = "in doubt"
 
 
@@ -64,7 +70,7 @@ class Step(Struct, frozen=True):
 
     line: int
     key: str
-    action: Action
+    action: RowStatus
     why: str = ""
     sends: bool = False
     record: Record | None = None
@@ -136,17 +142,17 @@ class Plan(Struct, frozen=True):
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     @property
-    def counts(self) -> dict[Action, int]:
+    def counts(self) -> dict[RowStatus, int]:
         """Return the number of rows by action."""
         counted = Counter(step.action for step in self.steps)
-        return {action: counted[action] for action in Action if counted[action]}
+        return {action: counted[action] for action in RowStatus if counted[action]}
 
     @property
     def exit_code(self) -> int:
         """Return 0 if every row is or will be in the service, 2 for a wrong header, 3 if anything needs attention."""
         if self.checked.header_is_wrong:
             return WRONG_USAGE
-        is_clear = self.counts.keys() <= {Action.CREATE, Action.ALREADY_THERE} and not self.unasked
+        is_clear = self.counts.keys() <= {RowStatus.CREATE, RowStatus.ALREADY_THERE} and not self.unasked
         return 0 if is_clear else NEEDS_A_HAND
 
     @property
@@ -180,7 +186,7 @@ def make_plan(checked: CheckedFile, existing: Existing, *, resend: bool = False,
 
 
 def _offending(line: int, violations: Sequence[Violation]) -> Step:
-    return Step(line, "", Action.REJECTED, " ".join(map(_in_words, violations)))
+    return Step(line, "", RowStatus.REJECTED, " ".join(map(_in_words, violations)))
 
 
 def _warned(step: Step, warnings: tuple[str, ...]) -> Step:
@@ -217,7 +223,7 @@ class _Planner:
         step = Step(
             record.line,
             record.key,
-            Action.CREATE,
+            RowStatus.CREATE,
             record=record,
             content=content(record),
             entry=entry,
@@ -230,7 +236,7 @@ class _Planner:
                 return self._by_key_alone(replace(step, found=shown), _among(shown))
             if self._again and entry is not None and entry.state is State.REFUSED and entry.body == step.content:
                 why = f"Refused by the service on {entry.settled_at or entry.intended_at:%Y-%m-%d}: {entry.message}"
-                return replace(step, action=Action.REJECTED, why=why)
+                return replace(step, action=RowStatus.REJECTED, why=why)
             if entry is None or entry.state is not State.EXISTS:
                 return self._perhaps_created_since_the_backup(replace(step, sends=True))
         if entry.state in UNSURE:
@@ -251,7 +257,7 @@ class _Planner:
             return replace(step, why=f"{why}. Sent anyway, as requested.")
         return replace(
             step,
-            action=Action.IN_DOUBT,
+            action=RowStatus.IN_DOUBT,
             sends=False,
             why=(
                 f"{why}. Look for the {self._kind.key} in the service, or push again after a sync or with the Merchant "
@@ -267,17 +273,17 @@ class _Planner:
             f"{where}. Its fields were not compared. If it belongs to another merchant, push this row in a separate "
             "file with --resend."
         )
-        return replace(step, action=Action.ALREADY_THERE, why=why, is_by_key_alone=True)
+        return replace(step, action=RowStatus.ALREADY_THERE, why=why, is_by_key_alone=True)
 
     def _there(self, step: Step, where: str) -> Step:
         if step.entry is None or step.entry.state not in OURS:
-            return replace(step, action=Action.ALREADY_THERE, why=f"{where}. Its fields were not compared.")
+            return replace(step, action=RowStatus.ALREADY_THERE, why=f"{where}. Its fields were not compared.")
         changed = changes(step.entry.body, step.content)
         if not changed:
-            return replace(step, action=Action.ALREADY_THERE, why=f"{where}.")
+            return replace(step, action=RowStatus.ALREADY_THERE, why=f"{where}.")
         text = "; ".join(map(str, changed))
         why = f"{where}. Changed in the file: {text}. The interface cannot update: change it in the service itself."
-        return replace(step, action=Action.CHANGED, why=why, changes=changed)
+        return replace(step, action=RowStatus.CHANGED, why=why, changes=changed)
 
     def _in_doubt(self, step: Step, entry: Entry, shown: Sequence[ExistingObject]) -> Step:
         sent = f"Sent on {entry.intended_at:%Y-%m-%d %H:%M} UTC without an answer"
@@ -288,11 +294,11 @@ class _Planner:
             why = f"{sent}. It is sent again: the service refuses a {second}."
             if entry.state is State.UNPROVEN and not self._resend:
                 why = f"{sent}, and sent again without success. {what_to_do(self._kind, entry.state)}"
-            return replace(step, action=Action.IN_DOUBT, why=why, sends=True, is_last_word=self._resend)
+            return replace(step, action=RowStatus.IN_DOUBT, why=why, sends=True, is_last_word=self._resend)
         if self._resend:
             why = f"{sent}, and sent again as requested: check that the service does not have it twice."
-            return replace(step, action=Action.IN_DOUBT, why=why, sends=True)
-        return replace(step, action=Action.IN_DOUBT, why=f"{sent}. {what_to_do(self._kind)}")
+            return replace(step, action=RowStatus.IN_DOUBT, why=why, sends=True)
+        return replace(step, action=RowStatus.IN_DOUBT, why=f"{sent}. {what_to_do(self._kind)}")
 
     def _resolved(self, step: Step) -> Step:
         """Resolve the natural keys that a row refers to. Do not send a row with an unresolved reference."""
@@ -318,11 +324,11 @@ class _Planner:
         if parent is not None and parent.sends:
             return None
         found = parent.found if parent is not None else self._existing.found(reference.kind, key)
-        if not found and parent is not None and parent.action is Action.REJECTED:
-            return _Unresolved(Action.REJECTED, f"Refers to {what}, on line {parent.line}, which is rejected too.")
+        if not found and parent is not None and parent.action is RowStatus.REJECTED:
+            return _Unresolved(RowStatus.REJECTED, f"Refers to {what}, on line {parent.line}, which is rejected too.")
         if not found and parent is None and reference.kind in self._existing.unasked:
             why = f"Refers to {what}, but the Merchant API could not be called to look it up. Push again when it can be"
-            return _Unresolved(Action.WAITS, f"{why}, or use {reference.ids}.")
+            return _Unresolved(RowStatus.WAITS, f"{why}, or use {reference.ids}.")
         return _single(found, what, reference.ids, parent)
 
 
@@ -343,30 +349,30 @@ def what_to_do(kind: Kind, state: State = State.DOUBT, *, was_there: bool = Fals
 
 
 class _Unresolved(Struct, frozen=True):
-    action: Action
+    action: RowStatus
     why: str
 
 
 def _single(found: Sequence[ExistingObject], what: str, ids: str, parent: Step | None) -> Remote | _Unresolved:
     """Return the only match for ``what``. ``ids`` is the column that takes an id, which needs no look-up."""
     if not found and parent is not None:
-        does = "waits too" if parent.action is Action.WAITS else f"is {parent.action}"
-        return _Unresolved(Action.WAITS, f"Refers to {what}, which {does}, on line {parent.line}.")
+        does = "waits too" if parent.action is RowStatus.WAITS else f"is {parent.action}"
+        return _Unresolved(RowStatus.WAITS, f"Refers to {what}, which {does}, on line {parent.line}.")
     if not found:
         return _Unresolved(
-            Action.REJECTED,
+            RowStatus.REJECTED,
             f"Refers to {what}, which is neither in the file nor known to be in the service. Correct it, or create it "
             "first. `wms-sync sync` and the Merchant API (WMS_MERCHANT_USERNAME) find objects of the service. If you "
             f"know its id there, use {ids}.",
         )
     if len(found) > 1:
         shown = ", ".join(map(str, found))
-        return _Unresolved(Action.REJECTED, f"Refers to {what}, but the service has several: {shown}. Use {ids}.")
+        return _Unresolved(RowStatus.REJECTED, f"Refers to {what}, but the service has several: {shown}. Use {ids}.")
     if found[0].status == "archived":
-        return _Unresolved(Action.REJECTED, f"Refers to {what}, which is archived. Use one that is active.")
+        return _Unresolved(RowStatus.REJECTED, f"Refers to {what}, which is archived. Use one that is active.")
     if found[0].id is None:
         return _Unresolved(
-            Action.WAITS,
+            RowStatus.WAITS,
             f"Refers to {what}, whose id is unknown: the answer to its create was lost. Push again when a sync has "
             "read it, or set WMS_MERCHANT_USERNAME and WMS_MERCHANT_API_KEY, so that a push can look it up. If you "
             f"know the id, use {ids}.",

@@ -34,13 +34,13 @@ from wms_sync.layout import Layout
 from wms_sync.master_data.apply import Push
 from wms_sync.master_data.check import CheckedFile, check
 from wms_sync.master_data.columns import REASONS
-from wms_sync.master_data.create import GOOD, Applied, Outcome, Result, Watcher
+from wms_sync.master_data.create import GOOD, Applied, Result, Watcher
 from wms_sync.master_data.csv_file import canonical, digest_of, read_csv
 from wms_sync.master_data.errors import TooManyCreates, UnreadableFile
 from wms_sync.master_data.existing import Lookup, MerchantLookup, read_existing
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.kinds import NAMES
-from wms_sync.master_data.plan import NEEDS_A_HAND, SHOWN, WRONG_USAGE, Action, Plan, make_plan
+from wms_sync.master_data.plan import NEEDS_A_HAND, SHOWN, WRONG_USAGE, Plan, RowStatus, make_plan
 from wms_sync.service.answers import RetryPolicy
 from wms_sync.service.client import GlobalApi
 from wms_sync.service.merchant import MerchantApi
@@ -65,10 +65,10 @@ class PushReport(Struct, frozen=True):
     rejects: Path | None
 
     @property
-    def counts(self) -> dict[Outcome, int]:
+    def counts(self) -> dict[RowStatus, int]:
         """Return the number of rows by outcome."""
         outcomes = [result.outcome for result in self.applied.results]
-        return {outcome: outcomes.count(outcome) for outcome in Outcome if outcome in outcomes}
+        return {outcome: outcomes.count(outcome) for outcome in RowStatus if outcome in outcomes}
 
     @property
     def exit_code(self) -> int:
@@ -86,7 +86,7 @@ class PushReport(Struct, frozen=True):
     def unsettled(self) -> tuple[Result, ...]:
         """Return the rows that the service did not accept, but that a later push sends or settles without help."""
         return tuple(
-            result for result in self.applied.results if result.outcome is Outcome.UNSENT or result.settles_by_itself
+            result for result in self.applied.results if result.outcome is RowStatus.UNSENT or result.settles_by_itself
         )
 
     @property
@@ -95,7 +95,7 @@ class PushReport(Struct, frozen=True):
         counted = ", ".join(f"{count:,} {outcome}" for outcome, count in self.counts.items()) or "no rows"
         return f"{self.plan.kind.plural} of {self.plan.checked.file.path.name}: {counted}"
 
-    def rows(self, *outcomes: Outcome) -> list[dict[str, Any]]:
+    def rows(self, *outcomes: RowStatus) -> list[dict[str, Any]]:
         """Return the results with one of these outcomes, or all results, as table rows in the order of the file."""
         shown = [result for result in self.applied.results if not outcomes or result.outcome in outcomes]
         return [result.row for result in sorted(shown, key=lambda result: result.line)]
@@ -105,7 +105,7 @@ class PushReport(Struct, frozen=True):
 
         Show at most ``most`` rows of each outcome, or all if it is None. Show a shared reason only once.
         """
-        seen: Counter[Outcome] = Counter()
+        seen: Counter[RowStatus] = Counter()
         first: dict[str, int] = {}
         warned = {step.line: step.warnings for step in self.plan.steps}
         for result in sorted(self.applied.results, key=lambda result: result.line):
@@ -283,7 +283,7 @@ def _refuse_too_many(settings: Settings, plan: Plan) -> None:
 
 
 def _reasons(results: tuple[Result, ...]) -> dict[int, str]:
-    return {result.line: result.message for result in results if result.outcome is Outcome.REJECTED}
+    return {result.line: result.message for result in results if result.outcome is RowStatus.REJECTED}
 
 
 def push_lock(kind: str) -> str:
@@ -311,7 +311,7 @@ class FileState:
     def planned(self, plan: Plan) -> None:
         """Record the plan, before the first create."""
         self._record(
-            sha256=plan.checked.file.sha256, unsent=plan.sends, waits=plan.counts.get(Action.WAITS, 0), ended_at=None
+            sha256=plan.checked.file.sha256, unsent=plan.sends, waits=plan.counts.get(RowStatus.WAITS, 0), ended_at=None
         )
 
     def refused(self, error: WmsSyncError) -> None:
@@ -320,7 +320,7 @@ class FileState:
 
     def ended(self, applied: Applied, unsettled: Sequence[Result]) -> None:
         """Record the end of the push, and the numbers of its unsent and waiting rows."""
-        waits = sum(result.outcome is Outcome.WAITS for result in applied.results)
+        waits = sum(result.outcome is RowStatus.WAITS for result in applied.results)
         reason = str(applied.stopped or "") or next((result.message for result in unsettled), None)
         self._record(unsent=len(unsettled), waits=waits, reason=reason, ended_at=datetime.now(UTC))
 
