@@ -18,10 +18,6 @@ from sqlalchemy.exc import SQLAlchemyError
 from wms_sync.errors import WmsSyncError
 from wms_sync.grammar import count_of
 from wms_sync.interrupts import interruptible
-from wms_sync.reports.finding import Finding
-from wms_sync.reports.findings import acknowledgeable, findings_in
-from wms_sync.reports.installation import read_installation
-from wms_sync.reports.metrics import write_metrics
 from wms_sync.reports.outcomes import mends_by_waiting
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.plan import data_as_of
@@ -92,15 +88,11 @@ SUCCEEDED = Ended()
 
 
 class Recording:
-    """The lock and the record of one run.
-
-    After the run, `summary` is the last line of its log, and `findings` are those of the installation.
-    """
+    """The lock and the record of one run. After the run, `summary` is the last line of its log."""
 
     def __init__(self, settings: Settings, run_id: str, purpose: str, source: str) -> None:
         self.run_id = run_id
         self.summary: str | None = None
-        self.findings: tuple[Finding, ...] = ()
         self._settings = settings
         self._purpose = purpose
         self._source = source
@@ -117,6 +109,7 @@ class Recording:
         *,
         counts: Callable[[], Counts],
         end: Callable[[], Ended],
+        afterwards: Callable[[StateStore], object],
         retry_after: timedelta | None = None,
     ) -> Iterator[StateStore]:
         """Hold the lock inside the block, whose first phase is `name`; afterwards record the end of the run.
@@ -124,13 +117,14 @@ class Recording:
         Yield the state store for writing, which is opened once the lock is held: a restore may replace it until then.
         Call `counts` at the end of each phase, and `end` after the last phase. Record an error as the end of the run,
         even an error raised while waiting for the lock. After an error that may pass by itself, the run waits for
-        `retry_after`, unless that is None. A run of several steps calls this method once for each step and attempt.
+        `retry_after`, unless that is None. Finally release the lock, and call `afterwards` with the state store. A run
+        of several steps calls this method once for each step and attempt.
         """
         lock = lock_of(self._settings.database_url, self._settings.layout)
         self._phase = ""
         with ExitStack() as stack:
             stack.callback(self._close)
-            stack.callback(self._examine_installation)
+            stack.callback(self._released, afterwards)
             try:
                 with interruptible():
                     hold = lock.hold(self._purpose, what=lock_for(self._purpose), run_id=self.run_id)
@@ -149,7 +143,7 @@ class Recording:
 
     def next_phase(self, name: str) -> None:
         """Record the end of the current phase, and begin the next one. Call this inside the block of ``phase``."""
-        with _never_failing("a phase of this run could not be recorded"):
+        with never_failing("a phase of this run could not be recorded"):
             self._phase_ended(self._opened().runs)
         self._phase, self._since = name, monotonic()
 
@@ -164,7 +158,7 @@ class Recording:
             self._store = None
 
     def _started(self, records: RunRecords) -> None:
-        with _never_failing("the start of this run could not be recorded"):
+        with never_failing("the start of this run could not be recorded"):
             for killed in records.mark_killed(self._settings.layout):
                 logger.warning(
                     "an earlier run, %(purpose)s (%(run)s), was killed",
@@ -175,7 +169,7 @@ class Recording:
 
     def _ended(self, ended: Ended) -> None:
         record: RunRecord | None = None
-        with _never_failing("the end of this run could not be recorded"):
+        with never_failing("the end of this run could not be recorded"):
             store = self._opened()
             records = store.runs
             if not self._is_open:
@@ -204,20 +198,9 @@ class Recording:
         if self._phase:  # otherwise the run never had its lock
             records.phase_ended(self.run_id, self._phase, monotonic() - self._since, self._counts())
 
-    def _examine_installation(self) -> None:
-        with _never_failing("the findings after this run could not be determined"):
-            self.findings = examine_installation(self._settings, self._opened())
-
-
-def examine_installation(settings: Settings, store: StateStore) -> tuple[Finding, ...]:
-    """Return the findings; write the metrics, and delete acknowledgements whose facts have changed."""
-    installation = read_installation(settings, store)
-    findings = findings_in(installation)
-    with _never_failing("the metrics could not be written"):
-        write_metrics(installation, findings)
-    if not any(finding.hides_others for finding in findings):
-        store.acknowledgements.keep(set(acknowledgeable(findings, installation.inbox).items()))
-    return findings
+    def _released(self, afterwards: Callable[[StateStore], object]) -> None:
+        with never_failing("the findings after this run could not be determined"):
+            afterwards(self._opened())
 
 
 def summary(record: RunRecord) -> str:
@@ -242,7 +225,8 @@ def _is_shown(name: str, count: int) -> bool:
 
 
 @contextmanager
-def _never_failing(loss: str) -> Iterator[None]:
+def never_failing(loss: str) -> Iterator[None]:
+    """Log a known error of the block as a loss, and continue."""
     try:
         yield
     except (WmsSyncError, SQLAlchemyError, OSError) as error:

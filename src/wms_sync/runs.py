@@ -27,8 +27,11 @@ from wms_sync.master_data.errors import MasterDataError
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.plan import WRONG_USAGE, Plan
 from wms_sync.master_data.push import PushReport, plan_file, push_file
-from wms_sync.recording import SUCCEEDED, Counts, Ended, Recording
+from wms_sync.recording import SUCCEEDED, Counts, Ended, Recording, never_failing
 from wms_sync.reports.finding import Finding
+from wms_sync.reports.findings import acknowledgeable, findings_in
+from wms_sync.reports.installation import read_installation
+from wms_sync.reports.metrics import write_metrics
 from wms_sync.reports.report import remake_report, report_load
 from wms_sync.settings import Settings
 from wms_sync.shipments.load.refresh import RefreshReport, rebuild, refresh
@@ -105,6 +108,7 @@ class Operation:
         self._watcher = watcher
         self._transport = transport
         self._recording: Recording | None = None
+        self._findings: tuple[Finding, ...] = ()
 
     @property
     def summary(self) -> str | None:
@@ -116,8 +120,7 @@ class Operation:
         """Return the reports of the finished run. Raise ``NotPublished`` if its load published nothing."""
         if self.refreshed is not None and not self.refreshed.published:
             raise NotPublished(self.refreshed.refusal)
-        findings = () if self._recording is None else self._recording.findings
-        return RunReport(self.run_id, self.read, self.refreshed, self.maintained, findings)
+        return RunReport(self.run_id, self.read, self.refreshed, self.maintained, self._findings)
 
     def sync(self) -> None:
         """Read what is not covered yet, and some old shipments for the audit; then load the tables."""
@@ -190,12 +193,17 @@ class Operation:
         if self._recording is None:
             self._recording = Recording(self.settings, self.run_id, purpose, self._source)
         with (
-            self._recording.phase(phase, counts=self._counts, end=self._end, retry_after=self.retry_after) as store,
+            self._recording.phase(
+                phase, counts=self._counts, end=self._end, afterwards=self._examine, retry_after=self.retry_after
+            ) as store,
             recovered(self.settings, store, self.run_id, from_scratch=from_scratch) as run,
         ):
             yield run
         if self.refreshed is not None and self.refreshed is not before:
-            self.page = report_load(self.settings, self.refreshed, self._recording.findings)
+            self.page = report_load(self.settings, self.refreshed, self._findings)
+
+    def _examine(self, store: StateStore) -> None:
+        self._findings = examine_installation(self.settings, store)
 
     def _then_load(self, run: Run) -> None:
         assert self._recording is not None  # noqa: S101 - `_turn` has created it
@@ -216,6 +224,17 @@ class Operation:
 
     def _end(self) -> Ended:
         return SUCCEEDED if self.refreshed is None else Ended.of(self.refreshed)
+
+
+def examine_installation(settings: Settings, store: StateStore) -> tuple[Finding, ...]:
+    """Return the findings; write the metrics, and delete acknowledgements whose facts have changed."""
+    installation = read_installation(settings, store)
+    findings = findings_in(installation)
+    with never_failing("the metrics could not be written"):
+        write_metrics(installation, findings)
+    if not any(finding.hides_others for finding in findings):
+        store.acknowledgements.keep(set(acknowledgeable(findings, installation.inbox).items()))
+    return findings
 
 
 def push(
@@ -249,7 +268,8 @@ def pushing(
 
     Yield ``push_file`` without the arguments that are the same for each file.
     """
-    with recording.phase("push", counts=counts, end=end) as store:
+    examine = partial(examine_installation, settings)
+    with recording.phase("push", counts=counts, end=end, afterwards=examine) as store:
         published, lacking = recover_ledger(settings, store)
         yield partial(push_file, settings, store, kind, run_id=recording.run_id, published=published, lacking=lacking)
 

@@ -130,7 +130,9 @@ def test_a_run_without_a_record_is_told(postgres_url, install, receiver):
     try:
         with (
             pytest.raises(StateRefused),
-            Recording(hooked.settings, "run-1", "sync", "schedule").phase("sync", counts=dict, end=lambda: SUCCEEDED),
+            Recording(hooked.settings, "run-1", "sync", "schedule").phase(
+                "sync", counts=dict, end=lambda: SUCCEEDED, afterwards=lambda _: None
+            ),
             RunRecords.opened(url) as records,
         ):
             records.started("run-1", "sync", "schedule")
