@@ -18,7 +18,7 @@ from tests.test_sync import synced
 PUT = "Turn.put_in_place > put_in_place: before replace"
 NAME_SYNCED = "Turn.write_whole > Turn.put_in_place > put_in_place > sync: after fsync"
 COMMIT = "Guarded._transaction: before commit"
-PUBLISHED = "Refresh.run > FileLoad.publish > Turn.put_in_place > put_in_place: after replace"
+PUBLISHED = "Refresh._load > FileLoad.publish > Turn.put_in_place > put_in_place: after replace"
 STEPS = {
     "a page is on disk under its name when it is recorded": (
         "land > FolderFiles.put > Turn.write_whole > write_synced: after fsync",
@@ -37,12 +37,12 @@ STEPS = {
         "_put_in_place > put_in_place: before replace",
     ),
     "the published file is on disk before it gets its name": (
-        "refresh > Refresh.run > FileLoad.publish > sync: after fsync",
-        f"Refresh.run > FileLoad.publish > {PUT}",
+        "Refresh.run > Refresh._load > FileLoad.publish > sync: after fsync",
+        f"Refresh._load > FileLoad.publish > {PUT}",
     ),
     "a window counts as loaded once its rows are published": (
         PUBLISHED,
-        f"refresh > Refresh.run > StateStore.mark_loaded > {COMMIT}",
+        f"Refresh.run > Refresh._load > StateStore.mark_loaded > {COMMIT}",
     ),
 }
 INTENT = "JournaledLedger.record"

@@ -40,13 +40,13 @@ IN_A_FOLDER = {
     "a window is closed": ("sync", Moment(f"FolderFiles.replace > Turn.write_whole > {PUT}", 1)),
     "a table's file is put in place": ("sync", Moment("_put_in_place > put_in_place: before replace", 5)),
     "windows are merged": ("sync", Moment(MERGED, 1)),
-    "the tables are published": ("sync", Moment(f"Refresh.run > FileLoad.publish > {PUT}", 1)),
-    "a rebuild is published": ("rebuild", Moment(f"Refresh.run > FileLoad.publish > {PUT}", 1)),
+    "the tables are published": ("sync", Moment(f"Refresh._load > FileLoad.publish > {PUT}", 1)),
+    "a rebuild is published": ("rebuild", Moment(f"Refresh._load > FileLoad.publish > {PUT}", 1)),
 }
 LANDED = "WindowReader.read > StateStore.mark_landed > StateStore._update > Guarded._transaction: after commit"
 STORE = "BucketFiles.put > BucketFiles._asked > BucketFiles.put.<locals>.<lambda>"
 MERGES = "PendingWindows._merge > Merger.merge > Merger._merge_family > Merger._replace: before execute"
-COMMIT = "Refresh.run > LakeLoad.publish"
+COMMIT = "Refresh.run > Refresh._load > LakeLoad.publish"
 MAINTAIN = "maintain > put_together > _put_together > committed: before commit"
 IN_A_LAKE = {
     "a page is put": ("sync", Moment(f"land > {STORE}: before put", 4)),
@@ -54,11 +54,11 @@ IN_A_LAKE = {
     "a page was recorded": ("sync", Moment(f"{RECORD}: after commit", 4)),
     "a window was landed": ("sync", Moment(LANDED, 1)),
     "a table's file is put": ("sync", Moment(f"BucketFiles._keep > {STORE}: before put", 5)),
-    "a load begins": ("sync", Moment("Operation._load > refresh > Refresh.run > Lake.load: after begin", 1)),
+    "a load begins": ("sync", Moment("refresh > Refresh.run > Refresh._load > Lake.load: after begin", 1)),
     "rows are merged": ("sync", Moment(MERGES, 20)),
-    "a load is committed": ("sync", Moment(f"Operation._load > refresh > {COMMIT}: before commit", 1)),
-    "a load was committed": ("sync", Moment(f"Operation._load > refresh > {COMMIT}: after commit", 1)),
-    "a rebuild is committed": ("rebuild", Moment(f"Operation._load > rebuild > {COMMIT}: before commit", 1)),
+    "a load is committed": ("sync", Moment(f"refresh > {COMMIT}: before commit", 1)),
+    "a load was committed": ("sync", Moment(f"refresh > {COMMIT}: after commit", 1)),
+    "a rebuild is committed": ("rebuild", Moment(f"rebuild > {COMMIT}: before commit", 1)),
     "files were put together": ("maintain", Moment(MAINTAIN, 1)),
     "snapshots are expired": (
         "maintain",

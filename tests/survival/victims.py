@@ -29,8 +29,8 @@ from wms_sync.upkeep.backups import Backups
 
 FAILED, REFUSED = 1, 2
 BACKFILL = ("backfill", "--from", "2026-03-10", "--to", "2026-04-02")
-COPIED = Moment("refresh > Refresh.run > FileTarget.load > FileTarget._copy_to: before sendfile")
-PUBLISHED_LAKE = Moment("Operation._load > refresh > Refresh.run > LakeLoad.publish: before commit")
+COPIED = Moment("Refresh.run > Refresh._load > FileTarget.load > FileTarget._copy_to: before sendfile")
+PUBLISHED_LAKE = Moment("refresh > Refresh.run > Refresh._load > LakeLoad.publish: before commit")
 PERSONAL = {"WMS_INCLUDE_ADDRESSES": "true", "WMS_PAGE_SIZE": "20", "WMS_CLOCK_TOLERANCE_SECONDS": "86400"}
 """The sandbox's clock stands still while forgets are killed, which takes minutes."""
 MERCHANT = {"WMS_MERCHANT_USERNAME": "sandbox-merchant", "WMS_MERCHANT_API_KEY": "sandbox-api-key"}
@@ -295,7 +295,7 @@ RECORD = "WindowReader._read_on > WindowReader._land > StateStore.record_page > 
 INTEND = "Push._top_up > Push._intend > PushLedger.record > Guarded._transaction: before commit"
 SEND = "Connection.send > Connection._once > Connection._answered > Lane.send: after send"
 REWRITE = "_clean_pages > _clean_page > StateStore.rewrite_page > Guarded._transaction: after commit"
-PUBLISH = "Refresh.run > FileLoad.publish > Turn.put_in_place > put_in_place: before replace"
+PUBLISH = "Refresh._load > FileLoad.publish > Turn.put_in_place > put_in_place: before replace"
 RETAILERS = (
     "code,name,parent_retailer_code",
     *(f"R{at},Name {at},{f'R{at // 10}' if at >= 10 else ''}" for at in range(ROWS)),
