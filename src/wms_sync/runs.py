@@ -45,6 +45,7 @@ from wms_sync.targets.target import target_of
 from wms_sync.upkeep.forget import Forgotten, forget
 from wms_sync.upkeep.forgotten_orders import take_off_list
 from wms_sync.upkeep.recovery import recover_ledger, recovered
+from wms_sync.upkeep.retention import drop_old_pages
 
 SHOWN_FAULTS = 10
 Handled = Plan | PushReport
@@ -212,6 +213,8 @@ class Operation:
 
     def _load(self, run: Run, loads: Callable[[Run], RefreshReport]) -> RefreshReport:
         self.refreshed = report = loads(run)
+        if report.published:
+            drop_old_pages(run)
         return report
 
     def _counts(self) -> Counts:

@@ -10,9 +10,10 @@ from tests.conftest import FEWER, Bench, queried
 from tests.test_sync import first_synced
 from wms_sandbox.app import Sandbox
 from wms_sync.reports.installation import read_installation
-from wms_sync.shipments.load.refresh import drop_old_pages, rebuild, refresh
+from wms_sync.shipments.load.refresh import rebuild, refresh
 from wms_sync.targets.errors import RawPagesDamagedError
 from wms_sync.upkeep.recovery import recover
+from wms_sync.upkeep.retention import drop_old_pages
 
 LANDED = """
 update windows set started_at = datetime(started_at, ?1), landed_at = datetime(landed_at, ?1) where state = ?2
@@ -67,7 +68,7 @@ def test_old_pages_are_dropped_without_loss(aged, settings_for, sandbox):
     assert drop(aged) == everything, "without a number of days"
     aged.settings = ten_days
     refresh(aged.run)
-    assert pages_on_disk(aged) == {window.id for window in aged.store.windows("loaded")} - old
+    assert drop(aged) == {window.id for window in aged.store.windows("loaded")} - old
     assert all((aged.layout.window(window) / "manifest.json").exists() for window in old)
 
     before = queried(aged.layout.published, "select * from shipments order by id")

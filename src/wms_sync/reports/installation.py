@@ -26,7 +26,6 @@ from wms_sync.reports.inbox import InboxEntry, marked, open_entries
 from wms_sync.settings import Settings
 from wms_sync.shipments.load.checking import NO_ROWS, Sample, check_tables
 from wms_sync.shipments.load.omitted import not_sent_lately
-from wms_sync.shipments.load.refresh import dropped_windows
 from wms_sync.shipments.read.plan import gaps_so_far, late_after, sync_cursor
 from wms_sync.state.engine import refuse_older
 from wms_sync.state.ledger import PushedFile, State
@@ -38,6 +37,7 @@ from wms_sync.targets.database import records, row_counts
 from wms_sync.targets.errors import NothingCheckedError
 from wms_sync.targets.target import target_of
 from wms_sync.upkeep.recovery import is_outdated
+from wms_sync.upkeep.retention import dropped_windows
 
 
 class LastAudit(Struct, frozen=True):

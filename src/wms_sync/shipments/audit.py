@@ -31,15 +31,17 @@ from wms_sync.service.envelope import Envelope, change_times, changed_before
 from wms_sync.service.errors import ApiError, ProtocolError
 from wms_sync.service.query import Page
 from wms_sync.service.shipments import IDS_PER_REQUEST, ShipmentListing
+from wms_sync.shipments.read.cleaning import Cleaner
 from wms_sync.shipments.read.clocks import served_later
 from wms_sync.shipments.read.counts import Counts
 from wms_sync.shipments.read.field_selection import remembered
-from wms_sync.shipments.read.listing import Cleaner, is_recent, listing_of, page_size
-from wms_sync.shipments.read.progress import Tally, Warnings
-from wms_sync.shipments.read.quarantined_windows import new_name_without_time
+from wms_sync.shipments.read.listing import is_recent, listing_of, page_size
+from wms_sync.shipments.read.progress import Tally
 from wms_sync.shipments.read.raw import WindowIncomplete
 from wms_sync.shipments.read.reader import BEFORE_START
+from wms_sync.shipments.read.warnings import Warnings
 from wms_sync.shipments.read.window import WindowReader
+from wms_sync.shipments.read.window_names import new_name_without_time
 from wms_sync.state.audits import Audit, MissingShipment
 from wms_sync.state.store import Run, Window
 from wms_sync.targets.errors import DatabaseOpenError

@@ -19,7 +19,7 @@ def load_up_to(bench, most: int) -> PendingWindows:
             with load.session() as session:
                 pending.merge_next(session, bench.store.audits)
         with load.session() as session:
-            pending.mirror(session.connection, bench.store.audits)
+            pending.write_ops(session.connection, bench.store.audits)
             latest = session.connection.execute("select data_until from ops.latest_load").fetchall()
         load.publish()
     merged = [bench.store.window(window) for window in pending.merged]

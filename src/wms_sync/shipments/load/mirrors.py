@@ -30,8 +30,8 @@ from wms_sync.targets.target import Target
 from wms_sync.timezones import WarehouseTimezones, offsets
 
 
-def write_push_ledger(connection: duckdb.DuckDBPyConnection, ledger: PushLedger, service: str | None) -> int:
-    """Record in the ledger the things of ``service`` that the tables contain, and rewrite ``ops.push_ledger``.
+def settle_creates(connection: duckdb.DuckDBPyConnection, ledger: PushLedger, service: str | None) -> int:
+    """Settle in the ledger the creates of ``service`` that the tables show, and rewrite ``ops.push_ledger``.
 
     Return the number of things that appear for the first time.
     """

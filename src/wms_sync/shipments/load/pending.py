@@ -16,7 +16,7 @@ from wms_sync.layout import PARQUET
 from wms_sync.shipments.flatten.window import WindowGroup, flattened_window
 from wms_sync.shipments.load.audits import compare, is_new_slice, mark_missing, record_shown, write_audits
 from wms_sync.shipments.load.merge import Merger, started_over
-from wms_sync.shipments.load.mirrors import write_latest_load, write_push_ledger, write_timezones
+from wms_sync.shipments.load.mirrors import settle_creates, write_latest_load, write_timezones
 from wms_sync.shipments.load.omitted import Omitted, omitted_by_window, record_omitted
 from wms_sync.state.audits import Audit, Audits
 from wms_sync.state.store import COMPLETE_STATES, Run, Window
@@ -114,13 +114,16 @@ class PendingWindows:
                     },
                 )
 
-    def mirror(self, connection: duckdb.DuckDBPyConnection, audits: Audits) -> None:
-        """Write the tables of ``ops`` that describe the data: windows, audits, creates, time zones, the sync cursor."""
+    def write_ops(self, connection: duckdb.DuckDBPyConnection, audits: Audits) -> None:
+        """Write the tables of ``ops``: windows, audits, creates, time zones, the sync cursor.
+
+        Creates that the tables show are settled in the ledger, too.
+        """
         settings, store = self._run.settings, self._run.store
         write_audits(connection, audits)
         mark_missing(connection, audits)
         replace_rows(connection, "windows", self._windows_as_published())
-        write_push_ledger(connection, store.ledger, settings.base_url)
+        settle_creates(connection, store.ledger, settings.base_url)
         write_timezones(connection, settings.timezones)
         write_forgotten(connection, store.forgotten())
         write_latest_load(connection, settings, store, self._run.id, self.later)

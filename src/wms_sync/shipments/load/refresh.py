@@ -3,11 +3,6 @@
 A load is all or nothing: it changes a private copy of the tables, which replaces them at the end, or a lake in one
 transaction. The receipts in the published tables determine the windows still to be merged, whichever run landed them
 and whatever was killed before. A load's writes to the state store before publishing are idempotent.
-
-Afterwards it drops raw pages of old windows (``WMS_RAW_RETENTION_DAYS``) and of abandoned windows. The pages of an old
-window are dropped only if it is in the tables and has its Parquet files, which a rebuild then uses. A key that is added
-to ``sql/types`` afterwards stays null for such a window. These pages must be old by the service's clock too, so that a
-wrong clock of this machine deletes none of them.
 """
 
 from __future__ import annotations
@@ -16,7 +11,7 @@ import logging
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from time import monotonic
 from typing import Self
 
@@ -27,10 +22,7 @@ from msgspec.structs import replace
 from wms_sync import sql_files
 from wms_sync.catalogue import ops_tables, tables
 from wms_sync.grammar import count_of
-from wms_sync.layout import Layout, window_key
-from wms_sync.settings import Settings
 from wms_sync.shipments.flatten.page import PageDamagedError
-from wms_sync.shipments.flatten.window import is_flattened
 from wms_sync.shipments.flatten.workers import flatten_landed
 from wms_sync.shipments.load.checking import CheckResult, check_tables, write_checks
 from wms_sync.shipments.load.damage import (
@@ -43,10 +35,8 @@ from wms_sync.shipments.load.damage import (
 from wms_sync.shipments.load.merge import FOLLOWS, PERSONAL, started_over
 from wms_sync.shipments.load.pending import PendingWindows
 from wms_sync.shipments.read.plan import data_as_of
-from wms_sync.shipments.read.quarantined_windows import is_quarantined
-from wms_sync.shipments.read.raw import drop_pages, is_dropped
 from wms_sync.state.audits import Audit
-from wms_sync.state.store import Run, StateStore, Window
+from wms_sync.state.store import Run
 from wms_sync.targets.database import number_in, row_counts
 from wms_sync.targets.errors import RawPagesDamagedError, refusals_explained
 from wms_sync.targets.target import note_published, target_of
@@ -200,7 +190,7 @@ class Refresh:
                     with loading.session() as session, self._taking_away_damaged():
                         pending.merge_next(session, audits)
             with self._phase("check"), loading.session() as session, session.transaction():
-                pending.mirror(session.connection, audits)
+                pending.write_ops(session.connection, audits)
                 results = check_tables(session.connection)
                 rows = row_counts(session.connection, (*tables(), *ops_tables()))
                 write_checks(session.connection, results, rows)
@@ -213,7 +203,6 @@ class Refresh:
         if is_accepted:
             note_published(self._store, self._target, size)
             self._store.mark_loaded(pending.landed)
-            drop_old_pages(self._run)
         if pending.kept:
             self._store.record_warnings({"kept": kept_rows(pending.kept)}, from_scratch=False)
         return RefreshReport(
@@ -330,50 +319,3 @@ def _quarantined(connection: duckdb.DuckDBPyConnection, windows: Collection[str]
 def _unknown_keys(results: Iterable[CheckResult]) -> int:
     """Return the number of keys on this run's pages that are unknown or had values that were cast."""
     return next(result.offending for result in results if result.check.name == UNKNOWN_KEYS)
-
-
-ABANDONED_FOR = timedelta(days=1)
-"""The pages of an abandoned window are kept for this long, for an investigation of the error."""
-
-
-def drop_old_pages(run: Run) -> None:
-    """Drop the pages that are due. The caller holds the writer's lock and has published the tables."""
-    settings, store, layout, now = run.settings, run.store, run.layout, datetime.now(UTC)
-    for window in store.windows("abandoned"):
-        kept_for = _kept_as_long_as_pages(settings) if is_quarantined(layout, window) else ABANDONED_FOR
-        if now - window.started_at > kept_for and layout.files.names(window_key(window.id)):
-            layout.files.delete(store.turn, window_key(window.id))
-    due = list(_due(settings, store, layout, now))
-    dropped = sum(drop_pages(store.turn, layout, window.id, now) for window in due)
-    if due:
-        logger.info(
-            "dropped the raw pages of %(windows)s (%(megabytes).1f MB), landed more than %(days)s ago; "
-            "a rebuild uses the Parquet files instead",
-            {
-                "windows": count_of(len(due), "window"),
-                "megabytes": dropped / 1e6,
-                "days": count_of(settings.raw_retention_days or 0, "day"),
-            },
-        )
-
-
-def dropped_windows(layout: Layout, store: StateStore) -> tuple[str, ...]:
-    """Return the windows in the tables whose raw pages were dropped."""
-    return tuple(window.id for window in store.windows("loaded") if is_dropped(layout, window.id))
-
-
-def _kept_as_long_as_pages(settings: Settings) -> timedelta:
-    return timedelta.max if settings.raw_retention_days is None else timedelta(days=settings.raw_retention_days)
-
-
-def _due(settings: Settings, store: StateStore, layout: Layout, now: datetime) -> Iterator[Window]:
-    if settings.raw_retention_days is None:
-        return
-    kept_for = timedelta(days=settings.raw_retention_days)
-    latest = store.latest_served() or now
-    for window in store.windows("loaded"):
-        landed_at = window.landed_at or now
-        if now - landed_at <= kept_for or not layout.pages(window.id) or not is_flattened(layout, window.id):
-            continue
-        if all(latest - page.served_at > kept_for for page in store.pages(window.id)):
-            yield window

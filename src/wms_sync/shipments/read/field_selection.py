@@ -22,7 +22,7 @@ from wms_sync.service.selection import Selection, data_of
 from wms_sync.service.shipments import ShipmentListing
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.listing import is_recent
-from wms_sync.shipments.read.progress import Warnings
+from wms_sync.shipments.read.warnings import Warnings
 from wms_sync.state.refusals import LONG_AGO, Refusal
 from wms_sync.state.store import StateStore
 

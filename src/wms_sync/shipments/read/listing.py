@@ -1,4 +1,4 @@
-"""The listing of a run: its page size, the trial of the service's filter, the removal of personal data.
+"""The listing of a run: its page size, and the trial of the service's filter.
 
 The page size is the setting, or the largest that the service accepts. The service's filter on ``updated_at`` is tried
 before the first read, and again once a week.
@@ -6,20 +6,14 @@ before the first read, and again once a week.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 
-from msgspec.structs import replace
-
-from wms_sync.privacy.scrub import without_orders, without_persons
-from wms_sync.service.body import packed
 from wms_sync.service.client import GlobalApi
 from wms_sync.service.envelope import change_time
 from wms_sync.service.errors import FilterMisses
-from wms_sync.service.query import Page
 from wms_sync.service.shipments import PageSize, ShipmentListing
 from wms_sync.settings import Settings
-from wms_sync.shipments.read.progress import Warnings
+from wms_sync.shipments.read.warnings import Warnings
 from wms_sync.state.store import StateStore
 
 FOUND = "shipment_found_by_filter"
@@ -65,27 +59,6 @@ def try_filter(listing: ShipmentListing, store: StateStore, service: str) -> Non
 def listing_of(settings: Settings, api: GlobalApi, size: PageSize) -> ShipmentListing:
     """Return a listing of the service's shipments in pages of ``size``."""
     return ShipmentListing(api, page_size=size, include_addresses=settings.include_addresses)
-
-
-class Cleaner:
-    """Removes from the pages of one read the personal data that must not be stored; thread-safe."""
-
-    def __init__(self, forgotten: Collection[int], *, include_addresses: bool) -> None:
-        self._forgotten = forgotten
-        self._include_addresses = include_addresses
-
-    def __call__(self, page: Page) -> Page:
-        """Return the page without personal data that must not be stored."""
-        clean = self._clean(page)
-        return page if clean is None else replace(page, body=packed(clean))
-
-    def _clean(self, page: Page) -> bytes | None:
-        content = page.body.content
-        impersonal = None
-        if page.envelope.suspect and not self._include_addresses:
-            impersonal = without_persons(content)
-        forgotten = without_orders(impersonal or content, self._forgotten)
-        return impersonal if forgotten is None else forgotten
 
 
 def found_by_filter(listing: ShipmentListing) -> int | None:

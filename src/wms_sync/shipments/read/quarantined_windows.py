@@ -3,15 +3,11 @@
 They are not used, and not deleted before ``WMS_RAW_RETENTION_DAYS`` have passed: their pages may have the last copy of
 records that the service has since deleted, so a person has to decide. Such a window is recorded as abandoned: its time
 is read again, and ``forget`` searches its pages. Once its manifest can be read, the window is used again.
-
-The names of windows are also made here. A window is named after its time, so that folders sort and describe themselves.
 """
 
 from __future__ import annotations
 
 import logging
-import re
-import secrets
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
@@ -21,15 +17,14 @@ from msgspec.structs import replace
 from wms_sync.intervals import Interval
 from wms_sync.layout import MANIFEST, Layout, raw_key, window_key
 from wms_sync.shipments.read.raw import ManifestDamaged, is_complete, read_manifest
+from wms_sync.shipments.read.window_names import time_named
 from wms_sync.state.schema import LONGEST_ID
-from wms_sync.state.store import Reason, Run, StateStore, Window
+from wms_sync.state.store import Run, StateStore, Window
 
 logger = logging.getLogger(__name__)
 
 _SIGNATURE = "quarantined"
 """The signature of a quarantined window, whose requests are unknown."""
-_STAMP = "%Y%m%dT%H%M%SZ"
-_NAME = re.compile(r"(\d{8}T\d{6}Z)-(\d{8}T\d{6}Z)-[0-9a-f]{6}")
 
 
 class QuarantinedWindow(Struct, frozen=True):
@@ -109,25 +104,3 @@ def _reason(layout: Layout, window_id: str) -> str | None:
     except FileNotFoundError:
         return f"{raw_key(window_id, MANIFEST)} is missing"
     return None
-
-
-def new_name(part: Interval) -> str:
-    """Return a unique name for a window."""
-    return f"{part.start:{_STAMP}}-{part.end:{_STAMP}}-{secrets.token_hex(3)}"
-
-
-def new_name_without_time(reason: Reason, moment: datetime) -> str:
-    """Return a unique name for a window that covers no time."""
-    return f"{reason}-{moment:{_STAMP}}-{secrets.token_hex(3)}"
-
-
-def time_named(window_id: str) -> Interval | None:
-    """Return the time that a window of this name covers; None if it covers none, or if this is not a window's name."""
-    match = _NAME.fullmatch(window_id)
-    if match is None:
-        return None
-    try:
-        start, end = (datetime.strptime(stamp, _STAMP).replace(tzinfo=UTC) for stamp in match.groups())
-    except ValueError:
-        return None
-    return Interval(start, end) if start < end else None

@@ -20,16 +20,18 @@ from wms_sync.service.client import GlobalApi
 from wms_sync.service.errors import PagingBroken, Rejected
 from wms_sync.service.headers import EARLIEST, LATEST
 from wms_sync.shipments.read import plan
+from wms_sync.shipments.read.cleaning import Cleaner
 from wms_sync.shipments.read.clocks import CLOCKS, Clocks, remember, remembered, served_later
 from wms_sync.shipments.read.counts import UNKNOWN, Counts, IntervalCutter
 from wms_sync.shipments.read.field_selection import FieldSelection
-from wms_sync.shipments.read.listing import Cleaner, listing_of, page_size, try_filter
+from wms_sync.shipments.read.listing import listing_of, page_size, try_filter
 from wms_sync.shipments.read.plan import RESUME_WITHIN, UnfinishedBackfill
-from wms_sync.shipments.read.progress import Progress, Tally, Warnings, Watcher
+from wms_sync.shipments.read.progress import Progress, Tally, Watcher
 from wms_sync.shipments.read.proof import Source
-from wms_sync.shipments.read.quarantined_windows import new_name, new_name_without_time
 from wms_sync.shipments.read.raw import WindowIncomplete, refuse_without_room
+from wms_sync.shipments.read.warnings import Warnings
 from wms_sync.shipments.read.window import WindowReader
+from wms_sync.shipments.read.window_names import new_name, new_name_without_time
 from wms_sync.state.store import COMPLETE_STATES, COVERING, Reason, Run, Window
 
 RECENT = timedelta(days=7)
