@@ -5,7 +5,16 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from msgspec.structs import asdict, replace
 
-from wms_sync.state.ledger import ROWS_PER_STATEMENT, UNSURE, Entry, PushedFile, PushLedger, Sighting, State
+from wms_sync.state.ledger import (
+    ROWS_PER_STATEMENT,
+    UNSURE,
+    CreatesJournal,
+    Entry,
+    PushedFile,
+    PushLedger,
+    Sighting,
+    State,
+)
 from wms_sync.state.store import StateStore
 
 MOMENT = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -66,6 +75,10 @@ LATER = MOMENT + timedelta(days=1)
     [
         ({"state": State.REFUSED, "settled_at": LATER}, {"attempts": 2, "state": State.DOUBT}),
         ({}, {"state": State.CREATED, "settled_at": LATER, "remote_id": 5}),
+        (
+            {"intended_at": LATER},
+            {"intended_at": LATER, "state": State.CREATED, "settled_at": MOMENT},
+        ),  # a clock set back
         ({"settled_at": LATER}, {"settled_at": LATER, "seen_at": MOMENT}),
     ],
 )
@@ -76,6 +89,17 @@ def test_the_newer_copy_of_a_row_is_kept(ledger, older, newer):
     with ledger.engine.begin() as late:  # one that compared before another wrote
         late.execute(ledger._upsert(only_newer=True), asdict(old[0]))
     assert ledger.entries("service", "retailers", ["a"]) == {"a": new[0]}
+
+
+def test_the_journal_keeps_an_outcome_whatever_the_clock_does(tmp_path):
+    journal = CreatesJournal(tmp_path / "creates.jsonl")
+    intended = [intent(str(number), intended_at=LATER) for number in range(300)]
+    created = [
+        replace(entry, state=State.CREATED, settled_at=MOMENT if number % 10 else LATER + timedelta(seconds=1))
+        for number, entry in enumerate(intended)
+    ]
+    journal.append([*intended, *created])
+    assert journal.entries() == created
 
 
 @pytest.mark.parametrize(

@@ -89,12 +89,14 @@ class Entry(Struct, frozen=True):
         return (self.service, self.kind, self.key)
 
     @property
-    def version(self) -> tuple[int, datetime, bool]:
+    def version(self) -> tuple[int, bool, datetime, bool]:
         """Return a sort key for copies of a row: the copy with the greater key is newer.
 
-        Attempts come first, because a clock may have been set back.
+        Times do not come first, because a clock may be set back: a later attempt is newer than an earlier one, and its
+        outcome is newer than its intent.
         """
-        return (self.attempts, self.settled_at or self.intended_at, self.seen_at is not None)
+        is_settled = self.settled_at is not None
+        return (self.attempts, is_settled, self.settled_at or self.intended_at, self.seen_at is not None)
 
 
 _ENTRY = msgspec.json.Decoder(Entry)
@@ -210,7 +212,7 @@ def _remember(connection: Connection, sighting: Sighting) -> None:
 def _version(columns: Any) -> Tuple:  # noqa: ANN401 - columns of the table, or of the rows to insert
     """Return ``Entry.version`` as SQL."""
     moment = func.coalesce(columns.settled_at, columns.intended_at)
-    return tuple_(columns.attempts, moment, columns.seen_at.is_not(None))
+    return tuple_(columns.attempts, columns.settled_at.is_not(None), moment, columns.seen_at.is_not(None))
 
 
 def _entry(row: Any) -> Entry:  # noqa: ANN401 - a mapping of columns
