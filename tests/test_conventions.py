@@ -140,6 +140,22 @@ def test_a_class_name_stands_for_one_class():
     assert [name for name, count in names.items() if count > 1] == []
 
 
+def test_constants_stand_above_functions_and_classes():
+    """A constant that needs one of them stands below it."""
+    below = []
+    for path in [*modules("src/wms_sync"), *modules("pipelines")]:
+        defined: set[str] = set()
+        for node in parsed(path).body:
+            names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                defined.add(node.name)
+            elif isinstance(node, ast.Assign | ast.AnnAssign) and defined and names & defined:
+                defined |= {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+            elif isinstance(node, ast.Assign | ast.AnnAssign) and defined:
+                below.append(f"{path.name}:{node.lineno}")
+    assert below == []
+
+
 def test_functions_at_which_tests_kill_a_process_exist():
     """Otherwise nothing is killed there."""
     source = "\n".join(read(path) for path in modules("src/wms_sync"))

@@ -40,6 +40,21 @@ from wms_sync.service.client import GlobalApi
 from wms_sync.service.creates import Creates
 from wms_sync.state.ledger import PRESENT, UNSURE, Entry, PushLedger, State
 
+AHEAD_UNIQUE = 64
+"""The number of intents written ahead for kinds with unique keys, whose doubts settle themselves. For other kinds it is
+twice the number of parallel requests."""
+GIVE_UP_AFTER = 8
+"""Stop after this many consecutive creates failed or got no answer after all retries: the service is at fault."""
+GIVE_UP_IN_DOUBT = 3
+"""Stop after this many consecutive creates without an answer, for kinds where a person must settle each doubt."""
+GIVE_UP_BUSY = 3
+"""Stop after the service was too busy for this many consecutive creates. After the first, creates are retried less."""
+RECORD_SECONDS = 0.5
+"""The maximum time until a known outcome is on disk."""
+POLL_SECONDS = 0.1
+NOT_SENT = "not sent: the push ended first"
+NOT_DONE = frozenset({State.UNDONE, State.DOUBT})
+
 
 class ReadyRows:
     """A queue of the rows that a plan sends. ``results`` has the finished rows, ``counts`` counts their outcomes."""
@@ -119,22 +134,6 @@ class ReadyRows:
         outcome = RowStatus.REJECTED if parent.outcome is RowStatus.REJECTED else RowStatus.WAITS
         does = "waits too" if parent.outcome is RowStatus.WAITS else f"is {parent.outcome}"
         return Result(child.line, child.key, outcome, message=f"{named}, which {does}.")
-
-
-AHEAD_UNIQUE = 64
-"""The number of intents written ahead for kinds with unique keys, whose doubts settle themselves. For other kinds it is
-twice the number of parallel requests."""
-GIVE_UP_AFTER = 8
-"""Stop after this many consecutive creates failed or got no answer after all retries: the service is at fault."""
-GIVE_UP_IN_DOUBT = 3
-"""Stop after this many consecutive creates without an answer, for kinds where a person must settle each doubt."""
-GIVE_UP_BUSY = 3
-"""Stop after the service was too busy for this many consecutive creates. After the first, creates are retried less."""
-RECORD_SECONDS = 0.5
-"""The maximum time until a known outcome is on disk."""
-POLL_SECONDS = 0.1
-NOT_SENT = "not sent: the push ended first"
-NOT_DONE = frozenset({State.UNDONE, State.DOUBT})
 
 
 class Push:

@@ -33,6 +33,11 @@ OF_STATE = {
 }
 """The status of a row that was sent, by the state of its create."""
 GOOD = frozenset({RowStatus.CREATED, RowStatus.ALREADY_THERE})
+SENDINGS = 3
+"""The maximum number of attempts at a create that gets no answer, if it is safe to send it again."""
+PROOF = "sent earlier; the service refuses a second one, so the first one was created"
+FOUND = "sent earlier; the service refuses it now, but shows such an object"
+PASSING = ServiceFailed | NotSent
 
 
 class Result(Struct, frozen=True):
@@ -82,13 +87,6 @@ class Applied(Struct, frozen=True):
     interrupted: bool
     requests: int
     seconds: float
-
-
-SENDINGS = 3
-"""The maximum number of attempts at a create that gets no answer, if it is safe to send it again."""
-PROOF = "sent earlier; the service refuses a second one, so the first one was created"
-FOUND = "sent earlier; the service refuses it now, but shows such an object"
-PASSING = ServiceFailed | NotSent
 
 
 class Prior(Struct, frozen=True):

@@ -55,6 +55,9 @@ from wms_sync.targets.target import target_of
 logger = logging.getLogger(__name__)
 LOOKUP = RetryPolicy(attempts=4, total_seconds=60)
 """The retries of calls to the Merchant API. If they fail, the push continues without it."""
+GONE_IS_REPORTED_FOR = timedelta(days=7)
+"""How long a removed file is still reported: whoever removed it may not know of its unsent rows."""
+LONGEST_STEM = 80
 
 
 class PushReport(Struct, frozen=True):
@@ -329,10 +332,6 @@ class FileState:
         self._files.record(self._file)
 
 
-GONE_IS_REPORTED_FOR = timedelta(days=7)
-"""How long a removed file is still reported: whoever removed it may not know of its unsent rows."""
-
-
 def unfinished(settings: Settings, files: PushFiles) -> tuple[PushedFile, ...]:
     """Return the files that have unsent or waiting rows and are not being pushed.
 
@@ -380,9 +379,6 @@ def _next(settings: Settings, file: PushedFile, path: Path) -> Iterator[str]:
         yield "Dagster's sensor master_data_files pushes it again."
     else:
         yield f"Run {by_hand} again{'' if file.unsent else ' after a sync'}."
-
-
-LONGEST_STEM = 80
 
 
 def write_rejects(layout: Layout, checked: CheckedFile, run_id: str, reasons: Mapping[int, str]) -> Path | None:

@@ -42,6 +42,9 @@ LEDGER_LACKS = "ledger_lacks_creates_since"
 since 1970) and the time of the observation."""
 
 T = TypeVar("T")
+CLOCKS_DIFFER = timedelta(minutes=10)
+"""The tolerated lead of this machine's clock over the service's when a product is matched with a create: a product of
+the same sku that is older than the create by more than this belongs to another merchant, or existed already."""
 
 
 class State(StrEnum):
@@ -60,10 +63,6 @@ PRESENT = frozenset({State.CREATED, State.EXISTS})
 """The service has the thing."""
 UNSURE = frozenset({State.INTENDED, State.DOUBT, State.UNPROVEN})
 """The service may have the thing."""
-
-CLOCKS_DIFFER = timedelta(minutes=10)
-"""The tolerated lead of this machine's clock over the service's when a product is matched with a create: a product of
-the same sku that is older than the create by more than this belongs to another merchant, or existed already."""
 
 
 class Entry(Struct, frozen=True):

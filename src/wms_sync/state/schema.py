@@ -27,6 +27,15 @@ from sqlalchemy import (
 
 from wms_sync.state.errors import StateOlder
 
+METADATA = MetaData()
+LONGEST_ID = 64
+"""The maximum number of characters of a window's id."""
+Migration = tuple[str, Callable[[Connection], object]]
+MIGRATIONS: tuple[Migration, ...] = (("0001_state", METADATA.create_all),)
+"""The migrations, in order. Never edit a released migration: append another. An appended migration also runs on a new
+store, where ``0001_state`` has created the tables in their current form, so it must succeed if nothing is left to do.
+"""
+
 
 class UtcDateTime(TypeDecorator[datetime]):
     """An aware UTC datetime, stored as naive UTC in every database because SQLite does not keep time zones."""
@@ -47,11 +56,6 @@ class UtcDateTime(TypeDecorator[datetime]):
         """Convert stored naive UTC to an aware datetime."""
         return None if value is None else value.replace(tzinfo=UTC)
 
-
-METADATA = MetaData()
-
-LONGEST_ID = 64
-"""The maximum number of characters of a window's id."""
 
 windows = Table(
     "windows",
@@ -258,14 +262,6 @@ migrations_table = Table(
     Column("name", String(64), primary_key=True),
     Column("applied_at", UtcDateTime, nullable=False),
 )
-
-
-Migration = tuple[str, Callable[[Connection], object]]
-
-MIGRATIONS: tuple[Migration, ...] = (("0001_state", METADATA.create_all),)
-"""The migrations, in order. Never edit a released migration: append another. An appended migration also runs on a new
-store, where ``0001_state`` has created the tables in their current form, so it must succeed if nothing is left to do.
-"""
 
 
 def migrate(connection: Connection, migrations: Sequence[Migration] = MIGRATIONS) -> None:

@@ -36,6 +36,10 @@ from wms_sync.targets.errors import TablesNewer
 
 TableColumns = dict[str, tuple[str, str | None]]
 """The type and comment of each column, by name."""
+_VIEW = re.compile(r"^CREATE VIEW (\w+\.)?")
+SCHEMAS = ("main", "pii", "ops", "history", "marts")
+Opened = AbstractContextManager[duckdb.DuckDBPyConnection]
+"""An open connection for the length of a block; times are UTC."""
 
 
 class PresentRelation(Struct, frozen=True):
@@ -48,12 +52,6 @@ class PresentRelation(Struct, frozen=True):
 
 Relations = dict[tuple[str, str], PresentRelation]
 """Existing tables and views by schema and name, sorted."""
-_VIEW = re.compile(r"^CREATE VIEW (\w+\.)?")
-SCHEMAS = ("main", "pii", "ops", "history", "marts")
-
-
-Opened = AbstractContextManager[duckdb.DuckDBPyConnection]
-"""An open connection for the length of a block; times are UTC."""
 
 
 class Maintained(Struct, frozen=True):

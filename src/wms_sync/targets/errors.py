@@ -21,6 +21,9 @@ from wms_sync.layout import LAKE
 REBUILT_IF_LOST = " If files of a lake are lost, `wms-sync rebuild` rebuilds it."
 STATEMENT = re.compile(r'(Failed to (?:execute query|prepare COPY)) ".*', re.DOTALL)
 SAYS = re.compile(r"^.*?ERROR:\s+(.*)$", re.MULTILINE)
+NO_THREAD = "can't start new thread"
+"""The text of Python's error; nothing else distinguishes it from other errors."""
+TOO_MANY_FILES = os.strerror(errno.EMFILE)
 
 
 def without_statement(error: Exception) -> str:
@@ -207,11 +210,6 @@ class AnotherServiceError(SettingsError):
             f"Nothing was read, loaded or sent. Set a different WMS_DATA_DIR for {base_url} (and WMS_STATE_URL, if "
             "you set that)."
         )
-
-
-NO_THREAD = "can't start new thread"
-"""The text of Python's error; nothing else distinguishes it from other errors."""
-TOO_MANY_FILES = os.strerror(errno.EMFILE)
 
 
 @contextmanager

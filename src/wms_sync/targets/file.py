@@ -36,6 +36,9 @@ from wms_sync.targets.opening import open_for_reading, open_for_writing, report_
 from wms_sync.targets.persons import erase, held_rows, prepare
 
 logger = logging.getLogger(__name__)
+FREE_SHARE = 1 / 3
+WORTH_IT = 16 * 1024 * 1024
+"""The bytes of free space from which a compaction is worth it."""
 
 
 class FileTarget:
@@ -174,11 +177,6 @@ class FileLoad:
         report_foreign_log(self._layout)
         self._turn.put_in_place(self._private, self._layout.published)
         return self._layout.published.stat().st_size
-
-
-FREE_SHARE = 1 / 3
-WORTH_IT = 16 * 1024 * 1024
-"""The bytes of free space from which a compaction is worth it."""
 
 
 def is_bloated(connection: duckdb.DuckDBPyConnection) -> bool:

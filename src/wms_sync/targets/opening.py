@@ -41,6 +41,7 @@ BLOCK = "65536"
 memory and processor time. With this size a nightly load costs a quarter less and the file is 7% larger; with smaller
 blocks the file is twice as large. Existing files keep their block size until they are compacted or rebuilt; DuckDB 1.1
 reads both sizes."""
+HOW_TO_WRITE = "connect with read_only=True; to write, use a copy"
 
 
 @contextmanager
@@ -160,9 +161,6 @@ def _unreadable(path: Path, reason: str) -> DatabaseOpenError:
 def _error_text(error: Exception, path: Path, shown: Path) -> str:
     """Return the text of an error with ``shown`` in place of ``path``."""
     return f"{type(error).__name__}: {error}".replace(str(path), str(shown))
-
-
-HOW_TO_WRITE = "connect with read_only=True; to write, use a copy"
 
 
 def keep_foreign_log(layout: Layout) -> Path | None:

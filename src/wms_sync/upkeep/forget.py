@@ -40,6 +40,8 @@ from wms_sync.upkeep.forgotten_orders import add_to_list
 
 logger = logging.getLogger(__name__)
 REFUSED = ("Forgetting orders could not be finished", "data already removed stays removed, and the next run continues")
+_NAMING = {"shipments": "order_id", "orders": "id"}
+"""The tables with a row for each order on a page, and the column that has the order's id."""
 
 
 class Forgotten(Struct, frozen=True):
@@ -283,10 +285,6 @@ def holds(layout: Layout, key: str, order_ids: Collection[int]) -> bool:
         return without_orders(_content(layout, key), order_ids) is not None
     except ValueError:
         return True
-
-
-_NAMING = {"shipments": "order_id", "orders": "id"}
-"""The tables with a row for each order on a page, and the column that has the order's id."""
 
 
 def suspects(layout: Layout, store: StateStore, order_ids: Collection[int]) -> tuple[str, ...]:

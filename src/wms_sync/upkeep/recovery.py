@@ -42,6 +42,11 @@ from wms_sync.upkeep.forget import are_older, forget
 from wms_sync.upkeep.forgotten_orders import reconcile_lists
 
 logger = logging.getLogger(__name__)
+PLACE = "files_in"
+"""The observation in the state store: the number of windows when the location was first used, and its name's end."""
+IN_DATA_FOLDER = "the data folder"
+_END = 64
+"""How many characters of the end of a location's name to store; they distinguish it from other locations."""
 
 
 @contextmanager
@@ -286,13 +291,6 @@ def _give_up_if_damaged(layout: Layout, store: StateStore, window: Window) -> No
     except PageDamagedError as error:
         give_up_window(layout, store, window.id)
         logger.warning(DAMAGED, {"file": error.path.name, "window": window.id, "reason": error.reason})
-
-
-PLACE = "files_in"
-"""The observation in the state store: the number of windows when the location was first used, and its name's end."""
-IN_DATA_FOLDER = "the data folder"
-_END = 64
-"""How many characters of the end of a location's name to store; they distinguish it from other locations."""
 
 
 class FilesElsewhere(SettingsError):

@@ -23,6 +23,7 @@ from wms_sync.targets.errors import AnalyticsError
 
 logger = logging.getLogger(__name__)
 DAMAGED = "%(file)s of window %(window)s is damaged (%(reason)s): the window will be read again"
+_AGAIN = "%(file)s was damaged (%(reason)s) and is deleted: its window is flattened again or, without pages, read again"
 
 
 def give_up_window(layout: Layout, store: StateStore, window_id: str) -> None:
@@ -37,9 +38,6 @@ def mend_manifests(layout: Layout, store: StateStore) -> None:
         landed = store.pages(window.id)
         if landed and mend_manifest(store.turn, layout, window, landed):
             logger.warning("the damaged manifest of window %(window)s has been rewritten", {"window": window.id})
-
-
-_AGAIN = "%(file)s was damaged (%(reason)s) and is deleted: its window is flattened again or, without pages, read again"
 
 
 @contextmanager

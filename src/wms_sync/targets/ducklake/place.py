@@ -31,6 +31,20 @@ ONLY_FROM_WHEELS = {
 }
 """DuckDB's settings that make a missing extension an error and skip the check of signatures. pip has verified the
 hashes of the wheels; hashing them again would take 0.2 s of processor time for each connection."""
+TRIAL = {
+    "write in": (
+        "attach 'ducklake::memory:' as tried (data_path {path}, data_inlining_row_limit 0)",
+        "create table tried.numbers as select 1 as number",
+    ),
+    "read from": ("from tried.numbers",),
+    "delete from": (
+        "drop table tried.numbers",
+        "call ducklake_expire_snapshots('tried', older_than => now())",
+        "call ducklake_cleanup_old_files('tried', cleanup_all => true)",
+    ),
+    "list": ("from glob({path} || '**')",),
+}
+"""Statements that do the operations of a load and of maintenance in a folder, with a catalogue in memory."""
 
 
 class ExtensionMissing(SettingsError):
@@ -57,22 +71,6 @@ def path_of(name: str) -> Path:
         if path.exists():
             return path
     raise ExtensionMissing(name)
-
-
-TRIAL = {
-    "write in": (
-        "attach 'ducklake::memory:' as tried (data_path {path}, data_inlining_row_limit 0)",
-        "create table tried.numbers as select 1 as number",
-    ),
-    "read from": ("from tried.numbers",),
-    "delete from": (
-        "drop table tried.numbers",
-        "call ducklake_expire_snapshots('tried', older_than => now())",
-        "call ducklake_cleanup_old_files('tried', cleanup_all => true)",
-    ),
-    "list": ("from glob({path} || '**')",),
-}
-"""Statements that do the operations of a load and of maintenance in a folder, with a catalogue in memory."""
 
 
 def data_path(settings: Settings) -> str:

@@ -37,6 +37,8 @@ TRIGGERS = {
     "lake.ducklake_snapshot": "lake/fence/snapshots.sql",
     "lake.ducklake_files_scheduled_for_deletion": "lake/fence/deletions.sql",
 }
+LEAST_THREADS = 4
+"""The minimum number of threads: a thread waits for each request to a remote catalogue or store."""
 
 
 def session_options(turn: Turn) -> str:
@@ -66,10 +68,6 @@ def _put_up_fence(turn: Turn) -> None:
         for table, path in TRIGGERS.items():
             if table not in found.tables:
                 connection.exec_driver_sql(sql_files.read(path))
-
-
-LEAST_THREADS = 4
-"""The minimum number of threads: a thread waits for each request to a remote catalogue or store."""
 
 
 @contextmanager
