@@ -44,7 +44,6 @@ stored as (
 compared as (
     select
         incoming.*,
-        max(incoming._extracted_at) filter (where incoming.looked) over (partition by incoming.root, incoming.key) as last_looked,
         stored.key is null as is_new,
         stored.has_history or stored.omitted is distinct from omitting.omitted as counts_anyway,
         incoming._extracted_at < stored.last_seen_at or (incoming.looked and incoming._extracted_at = stored.last_seen_at) as is_late,
@@ -57,27 +56,50 @@ compared as (
         on incoming.root = stored.root and incoming.key = stored.key
     left join omitting
         on incoming.root = omitting.root and incoming._window_id = omitting.window_id
+),
+
+judged as (
+    select
+        root,
+        key,
+        coalesce(max(_extracted_at) filter (where looked), min(_extracted_at)) as counts_from,
+        case
+            when min(omitted) <> max(omitted) then 'omit different data'
+            when bool_and(is_new or (is_newer and not is_late)) then 'follows'
+            when not bool_or(is_newer or voids or counts_anyway) then 'changes nothing'
+            when bool_or(voids and not is_newer) then 'moved back'
+            when bool_or(is_late) then 'read late'
+            else 'older'
+        end as verdict
+    from compared
+    group by
+        root,
+        key
+),
+
+chosen as (
+    select
+        judged.root,
+        judged.key,
+        judged.verdict,
+        arg_max(
+            struct_pack(id := compared._window_id, page := compared._page),
+            row(compared.version, compared._extracted_at, compared.looked, compared._window_id, compared._page)
+        ) as best
+    from judged
+    inner join compared
+        on judged.root = compared.root and judged.key = compared.key and compared._extracted_at >= judged.counts_from
+    group by
+        judged.root,
+        judged.key,
+        judged.verdict
 )
 
 select
     root,
     key,
-    _window_id,
-    _page,
-    case
-        when min(omitted) over of_object <> max(omitted) over of_object then 'omit different data'
-        when is_new or bool_and(is_newer and not is_late) over of_object then 'follows'
-        when not bool_or(is_newer or voids or counts_anyway) over of_object then 'changes nothing'
-        when bool_or(voids and not is_newer) over of_object then 'moved back'
-        when bool_or(is_late) over of_object then 'read late'
-        else 'older'
-    end as verdict,
+    best.id as _window_id,
+    best.page as _page,
+    verdict,
     verdict not in ('follows', 'changes nothing') as starts_over
-from compared
-window of_object as (partition by root, key)
-qualify row_number() over (
-    partition by root, key
-    order by
-        last_looked is null or _extracted_at >= last_looked desc,
-        version desc, _extracted_at desc, looked desc, _window_id desc, _page desc
-) = 1
+from chosen

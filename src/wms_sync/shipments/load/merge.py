@@ -143,6 +143,8 @@ class Merger:
         if starting := sum(started_over(verdicts).values()):
             merged = self._merged(family)
             self._connection.execute(_about(root, "placed"), {"files": self._files(root, merged.values())})
+            query = "select distinct _window_id from placed where has_file"
+            merged = {window: merged[window] for (window,) in self._connection.execute(query).fetchall()}
             restarted = number_in(self._connection.execute(sql_files.read("merge/start_over.sql")))
             self.kept[root.title] += starting - restarted
             winners += restarted
