@@ -143,6 +143,7 @@ class Merger:
         if starting := sum(started_over(verdicts).values()):
             merged = self._merged(family)
             self._connection.execute(_about(root, "placed"), {"files": self._files(root, merged.values())})
+            # from here on only the windows that show such an object: opening files is most of the cost
             query = "select distinct _window_id from placed where has_file"
             merged = {window: merged[window] for (window,) in self._connection.execute(query).fetchall()}
             restarted = number_in(self._connection.execute(sql_files.read("merge/start_over.sql")))
@@ -150,10 +151,11 @@ class Merger:
             winners += restarted
         filling = self._fillings[root.name]
         batch = {window.id for window, _ in group}
-        filling.keep_stored(batch)
+        filling.keep_stored(batch)  # before the rows are replaced
         if root.name in self._keepers:
             keeper = self._keepers[root.name]
             self.kept[keeper.history.title] += keeper.take_in(new[root.slug], self._files(root, merged.values()))
+        # the rows of what starts over may be in earlier windows
         query = "select distinct _window_id from winners order by all"
         won = [window for (window,) in self._connection.execute(query).fetchall() if window not in batch]
         rows = {}
