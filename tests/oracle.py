@@ -189,7 +189,7 @@ def differences(
             offenders = connection.execute(check.query).fetchall()
             found += [f"{check.table} ({row[0]}): {check.description}" for row in offenders]
     for table, rows in expected.items():
-        stored = _stored(connection, table, gone)
+        stored = rows_by_key(connection, table, gone)
         found += [f"{table} {key}: not in the database" for key in rows.keys() - stored.keys()]
         extra = stored.keys() - rows.keys() if table not in SHARED else ()
         found += [f"{table} {key}: not in the service" for key in extra if key[0] not in gone]
@@ -206,15 +206,19 @@ def differences(
     return found
 
 
-def _stored(connection: duckdb.DuckDBPyConnection, table: str, gone: AbstractSet[int]) -> dict[tuple[Any, ...], Row]:
-    query = f"select * from {table}"
-    if table in GALLERIES:
-        query = f"{query} where {GALLERIES[table]} in ({IN_USE})"
-    result = connection.execute(query, {"gone": list(gone)} if table in GALLERIES else None)
+def rows_by_key(
+    connection: duckdb.DuckDBPyConnection, slug: str, gone: AbstractSet[int] | None = None
+) -> dict[tuple[Any, ...], Row]:
+    """The rows of a table; with ``gone``, without the galleries of these shipments."""
+    table = described(slug)
+    query, parameters = f"select * from {table.qualified}", None
+    if slug in GALLERIES and gone is not None:
+        query, parameters = f"{query} where {GALLERIES[slug]} in ({IN_USE})", {"gone": list(gone)}
+    result = connection.execute(query, parameters)
     names = [column[0] for column in result.description or []]
     rows = [dict(zip(names, row, strict=True)) for row in result.fetchall()]
-    stored = {tuple(row[key] for key in described(table).keys): row for row in rows}
-    assert len(stored) == len(rows), f"{table} holds a key twice"
+    stored = {tuple(row[key] for key in table.keys): row for row in rows}
+    assert len(stored) == len(rows), f"{slug} holds a key twice"
     return stored
 
 

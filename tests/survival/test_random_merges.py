@@ -2,14 +2,15 @@
 
 The rule, worked out slowly in Python: among the versions of an object, those that were read before an audit or a
 backfill last read it are void; among the rest the newest ``updated_at`` counts, then the newest read; without
-``updated_at`` the time of reading stands for it. The clocks of these windows go back as they like. With little memory
-each table is merged by itself.
+``updated_at`` the time of reading stands for it. What the window of that version omits, a list or columns, is that of
+the last version whose window has it. The clocks of these windows go back as they like.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
@@ -36,10 +37,11 @@ PAGE = [("_window_id", pa.string()), ("_page", pa.int32()), ("_extracted_at", MO
 KINDS = {
     "shipments": pa.schema([("id", pa.int64()), ("status", pa.string()), ("updated_at", MOMENT), *PAGE]),
     "packages": pa.schema([("shipment_id", pa.int64()), ("position", pa.int32()), *PAGE]),
-    "retailers": pa.schema([("id", pa.int64()), ("name", pa.string()), ("updated_at", MOMENT), *PAGE]),
+    "merchants": pa.schema([("id", pa.int64()), ("name", pa.string()), ("updated_at", MOMENT), *PAGE]),
     "warehouses": pa.schema([("id", pa.int64()), ("name", pa.string()), *PAGE]),
 }
-ROOTS = ("shipments", "retailers", "warehouses")
+ROOTS = ("shipments", "merchants", "warehouses")
+OMITTED = ("fields:order.merchant", "fields:packages", "fields:warehouse")
 
 
 @dataclass(frozen=True)
@@ -55,8 +57,8 @@ class Version:
     updated: int | None
     packages: int
     status: str = "new"
-    lacks_packages: bool = False
-    """No object of the window has the key of the list."""
+    omits: bool = False
+    """The window has no list of packages, and no name of a merchant or a warehouse."""
 
     @property
     def said(self) -> int:
@@ -70,8 +72,12 @@ class Version:
 
     def row(self) -> dict[str, object]:
         updated = None if self.updated is None else moment(self.updated)
-        name = f"{self.window} {self.page}"
+        name = None if self.omits else self.name
         return {"id": self.id, "status": self.status, "name": name, "updated_at": updated, **self.provenance()}
+
+    @property
+    def name(self) -> str:
+        return f"{self.window} {self.page}"
 
     def provenance(self) -> dict[str, object]:
         return {"_window_id": self.window, "_page": self.page, "_extracted_at": moment(self.read)}
@@ -81,30 +87,18 @@ def moment(number: int) -> datetime:
     return START + timedelta(minutes=5 * number)
 
 
-def by_the_rule(versions: Sequence[Version]) -> dict[tuple[str, int], Version]:
-    best: dict[tuple[str, int], Version] = {}
-    for key in {(one.kind, one.id) for one in versions}:
-        seen = [one for one in versions if (one.kind, one.id) == key]
-        last_looked = max((one.read for one in seen if one.reason != "sync"), default=-1)
-        best[key] = max((one for one in seen if one.read >= last_looked), key=lambda one: one.rank)
-    return best
+def last_look(one: Version, versions: Sequence[Version]) -> int:
+    """When an audit or a backfill last read the object, up to this version."""
+    looks = (seen.read for seen in versions if (seen.kind, seen.id) == (one.kind, one.id) and seen.reason != "sync")
+    return max((look for look in looks if look <= one.read), default=-1)
 
 
-def packages_by_the_rule(versions: Sequence[Version]) -> dict[int, int]:
-    """The packages of each shipment: those of its last version whose window has the list."""
-    counts: dict[int, int] = {}
-    shipments = [one for one in versions if one.kind == "shipments"]
-    looks = {
-        one.id: [seen.read for seen in shipments if seen.id == one.id and seen.reason != "sync"] for one in shipments
-    }
-    for one in sorted(shipments, key=lambda one: in_order(one, looks[one.id])):
-        if not one.lacks_packages:
-            counts[one.id] = one.packages
-    return {shipment: count for shipment, count in counts.items() if count}
-
-
-def in_order(one: Version, looks: Sequence[int]) -> tuple[object, ...]:
-    return (max((look for look in looks if look <= one.read), default=-1), *one.rank)
+def in_order(versions: Sequence[Version]) -> Mapping[tuple[str, int], Sequence[Version]]:
+    """The versions of each object: those that are void first, the one that counts last."""
+    objects = defaultdict[tuple[str, int], list[Version]](list)
+    for one in sorted(versions, key=lambda one: (last_look(one, versions), *one.rank)):
+        objects[one.kind, one.id].append(one)
+    return objects
 
 
 Entry = tuple[int, int, datetime, datetime | None, bool, datetime, datetime, str, str, int]
@@ -115,12 +109,9 @@ PAST = """
 """
 
 
-def history_by_the_rule(versions: Sequence[Version]) -> set[Entry]:
+def history_by_the_rule(objects: Mapping[tuple[str, int], Sequence[Version]]) -> set[Entry]:
     entries: set[Entry] = set()
-    for shipment in {one.id for one in versions if one.kind == "shipments"}:
-        seen = [one for one in versions if (one.kind, one.id) == ("shipments", shipment)]
-        looks = [one.read for one in seen if one.reason != "sync"]
-        ordered = sorted(seen, key=lambda one: in_order(one, looks))
+    for (_, shipment), ordered in ((key, seen) for key, seen in objects.items() if key[0] == "shipments"):
         parts = [list(part) for _, part in groupby(ordered, key=lambda one: one.status)]
         firsts, begins = [part[0] for part in parts], list[int]()
         for at, first in enumerate(firsts):
@@ -141,7 +132,7 @@ def played(chance: random.Random, windows: int) -> list[Version]:
     versions = []
     for number in range(windows):
         reason: Reason = chance.choice(("sync", "sync", "backfill", "audit"))
-        lacks = chance.random() < 1 / 3
+        omits = chance.random() < 1 / 3
         for page in (1, 2):
             read = chance.randrange(8)
             for kind in ROOTS:
@@ -149,7 +140,7 @@ def played(chance: random.Random, windows: int) -> list[Version]:
                     updated = chance.choice((None, *range(6), 900))
                     packages = chance.randrange(3) if kind == "shipments" else 0
                     status = chance.choice(("new", "packed"))
-                    found = Version(kind, one, reason, f"w{number}", page, read, updated, packages, status, lacks)
+                    found = Version(kind, one, reason, f"w{number}", page, read, updated, packages, status, omits)
                     versions.append(found)
     return versions
 
@@ -162,7 +153,7 @@ def landed(layout: Layout, versions: Sequence[Version]) -> list[Window]:
         of_window = [one for one in versions if one.window == name]
         for one in of_window:
             rows[one.kind].append(one.row())
-            packages = range(1, 0 if one.lacks_packages else one.packages + 1)
+            packages = range(1, 0 if one.omits else one.packages + 1)
             rows["packages"] += [{"shipment_id": one.id, "position": at, **one.provenance()} for at in packages]
         for kind, found in rows.items():
             if found:
@@ -173,7 +164,7 @@ def landed(layout: Layout, versions: Sequence[Version]) -> list[Window]:
         flattened = FlattenedWindow(
             rows={kind: len(found) for kind, found in rows.items()},
             parts={kind: [f"{name}-1.parquet"] for kind, found in rows.items() if found},
-            not_sent=["Shipment.packages"] if of_window[0].lacks_packages else [],
+            not_sent=["Shipment.packages"] if of_window[0].omits else [],
             quarantined=0,
             drift=0,
             records_removed=0,
@@ -207,7 +198,7 @@ def test_any_order_of_arrival_gives_the_same_tables(seed, connection, tmp_path):
     parts = [windows[start:end] for start, end in zip([0, *cuts], [*cuts, len(windows)], strict=True)]
     for table in (*KINDS, "history.shipments", "ops.loads"):
         connection.execute(f"truncate {table}")
-    omitted = {one.window: ("fields:packages",) for one in versions if one.lacks_packages}
+    omitted = {one.window: OMITTED for one in versions if one.omits}
     merger = Merger(Session(connection), layout, run_id="load", include_addresses=False, omitted=omitted)
     for part in parts:
         merger.merge([(window, flattened_window(layout, window.id)) for window in part])
@@ -216,12 +207,19 @@ def test_any_order_of_arrival_gives_the_same_tables(seed, connection, tmp_path):
 
 
 def assert_by_the_rule(connection: duckdb.DuckDBPyConnection, versions: Sequence[Version], told: str) -> None:
-    best = by_the_rule(versions)
+    objects = in_order(versions)
     for kind in ROOTS:
         rows = connection.execute(f"select id, _window_id, _page from {kind} order by all").fetchall()
-        assert rows == sorted((id_, one.window, one.page) for (of, id_), one in best.items() if of == kind), told
-    packages = connection.execute("select shipment_id, count(*) from packages group by all").fetchall()
-    assert dict(packages) == packages_by_the_rule(versions), told
+        best = {id_: seen[-1] for (of, id_), seen in objects.items() if of == kind}
+        assert rows == sorted((id_, one.window, one.page) for id_, one in best.items()), told
+    whole = {key: [one for one in seen if not one.omits] for key, seen in objects.items()}
+    given = {key: seen[-1] for key, seen in whole.items() if seen}
+    for kind in ("merchants", "warehouses"):
+        names = dict(connection.execute(f"select id, name from {kind} where name is not null").fetchall())
+        assert names == {id_: one.name for (of, id_), one in given.items() if of == kind}, told
+    packages = dict(connection.execute("select shipment_id, count(*) from packages group by all").fetchall())
+    counts = {id_: one.packages for (of, id_), one in given.items() if of == "shipments" and one.packages}
+    assert packages == counts, told
     past = connection.execute(PAST).fetchall()
     assert len(past) == len(set(past)), told
-    assert set(past) == history_by_the_rule(versions), told
+    assert set(past) == history_by_the_rule(objects), told

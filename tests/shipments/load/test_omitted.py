@@ -1,24 +1,18 @@
-"""What a window omits stays as it is in the tables, in whatever order windows come."""
+"""What a window omits stays as it is in the tables. ``survival/test_random_merges.py`` has any order of windows."""
 
 import re
 from datetime import timedelta
 
 import pytest
 
-from tests.beginnings import empty_tables
 from tests.conftest import NOW, ending, queried
-from tests.oracle import differences, expected_tables
+from tests.oracle import differences, expected_tables, rows_by_key
 from tests.shipments.read.test_field_selection import refuse
 from tests.test_sync import first_synced, load, published, synced
 from wms_sandbox.field_treatment import FieldTreatment
 from wms_sync.catalogue import history_tables, tables
-from wms_sync.shipments.flatten.window import flattened_window
-from wms_sync.shipments.flatten.workers import flatten_landed
-from wms_sync.shipments.load.merge import Merger
-from wms_sync.shipments.load.omitted import OmittedData, omitted_by_window, omitted_data, record_omitted
+from wms_sync.shipments.load.omitted import OmittedData, omitted_data
 from wms_sync.shipments.load.refresh import rebuild
-from wms_sync.targets.database import Session
-from wms_sync.targets.opening import open_for_writing
 
 SHIPMENTS_HELD = 90
 REFUSALS = [
@@ -38,28 +32,15 @@ REFUSALS = [
 ]
 
 
-def dump(connection):
-    """Rows by table and key."""
-    found = {}
-    for one in (*tables(), *history_tables()):
-        if one.schema in {"main", "pii", "history"}:
-            result = connection.execute(f"select * from {one.qualified}")
-            names = [column[0] for column in result.description or []]
-            rows = [dict(zip(names, row, strict=True)) for row in result.fetchall()]
-            found[one.slug] = {tuple(row[key] for key in one.keys): row for row in rows}
-            assert len(found[one.slug]) == len(rows), f"{one.slug} holds a key twice"
-    return found
-
-
 def shown(bench):
+    """Rows by table and key."""
     with published(bench) as connection:
-        return dump(connection)
+        kept = (one.slug for one in (*tables(), *history_tables()) if one.schema != "ops")
+        return {slug: rows_by_key(connection, slug) for slug in kept}
 
 
-def changes(sandbox, *, orders: int, packages: int) -> None:
-    sandbox.sandbox.advance(
-        seconds=7200, changed=40, new=5, orders=orders, packages_added=packages, packages_removed=packages
-    )
+def changes(sandbox, *, orders: int) -> None:
+    sandbox.sandbox.advance(seconds=7200, changed=40, new=5, orders=orders, packages_added=0, packages_removed=0)
     sandbox.sandbox.advance(seconds=10)
 
 
@@ -67,7 +48,7 @@ def changes(sandbox, *, orders: int, packages: int) -> None:
 def test_what_a_window_was_not_asked_for_stays_as_it_is(bench, sandbox, refused):
     first_synced(bench, sandbox)
     before = shown(bench)
-    changes(sandbox, orders=20, packages=0)
+    changes(sandbox, orders=20)
     refuse(sandbox, *refused)
     read, refreshed = synced(bench)
     assert refreshed.published
@@ -116,37 +97,13 @@ def is_omitted(name: str, column: str, data: OmittedData) -> bool:
     return column in columns or any(one.startswith(f"{column}_") or column.startswith(f"{one}_") for one in columns)
 
 
-def test_the_order_of_windows_that_omit_data_does_not_matter(bench, sandbox, tmp_path):
-    """Nor whether each table is merged by itself, with the file opened anew before some or all."""
-    bench.backfill(NOW - timedelta(days=9), NOW)
-    changes(sandbox, orders=20, packages=12)
-    refuse(sandbox, *REFUSALS[0])
-    bench.backfill(NOW - timedelta(days=9), NOW + timedelta(hours=2))
-    windows = bench.store.windows("landed")
-    assert not flatten_landed(bench.settings, bench.store, from_scratch=False)
-    forwards = merged(bench, windows, tmp_path / "forwards.duckdb")
-    backwards = merged(bench, windows[::-1], tmp_path / "backwards.duckdb")
-    assert [slug for slug in forwards if forwards[slug] != backwards[slug]] == []
-
-
-def merged(bench, windows, path):
-    with open_for_writing(empty_tables(path), memory_limit="500MB") as connection:
-        group = [(window, flattened_window(bench.layout, window.id)) for window in windows]
-        record_omitted(connection, bench.layout, group)
-        omitted = omitted_by_window(connection)
-        merger = Merger(Session(connection), bench.layout, run_id="t", include_addresses=False, omitted=omitted)
-        for window in windows:
-            merger.merge([(window, flattened_window(bench.layout, window.id))])
-        return dump(connection)
-
-
 def test_what_the_service_does_not_send_stays_as_it_is(bench, sandbox):
     """A service that ignores field selection for a night, then leaves ``included`` out, empties nothing."""
     first_synced(bench, sandbox)
     before = shown(bench)
     for treatment in (FieldTreatment(ignored=True), FieldTreatment(drops_included=True)):
         sandbox.sandbox.field_treatment = treatment
-        changes(sandbox, orders=0, packages=0)
+        changes(sandbox, orders=0)
         read = bench.read()
     refreshed = load(bench)
     assert ending(bench.settings, read, refreshed) == 3
@@ -183,7 +140,7 @@ def test_a_list_whose_key_no_object_has_stays_as_it_is(bench, sandbox):
     first_synced(bench, sandbox)
     before = shown(bench)
     sandbox.sandbox.rewrite = without_lists
-    changes(sandbox, orders=20, packages=0)
+    changes(sandbox, orders=20)
     read, refreshed = synced(bench)
     assert ending(bench.settings, read, refreshed) == 3
     after = shown(bench)
@@ -212,7 +169,7 @@ def test_an_empty_list_was_sent(bench, sandbox):
 
     first_synced(bench, sandbox)
     sandbox.sandbox.rewrite = emptied
-    changes(sandbox, orders=0, packages=0)
+    changes(sandbox, orders=0)
     synced(bench)
     left = "select count(*) from packages join shipments on shipment_id = shipments.id where shipments._window_id = $1"
     window = bench.store.windows("loaded")[-1].id
