@@ -4,7 +4,6 @@ from tests.faults.fault import Fault
 
 PAGES = ("tests/test_content.py",)
 GATE = ("tests/shipments/flatten/test_gate.py",)
-NUMBERS = ("tests/test_json_values.py",)
 ODD = ("tests/shipments/flatten/test_odd_values.py",)
 
 FAULTS = (
@@ -185,7 +184,7 @@ FAULTS = (
         "src/wms_sync/json_values.py",
         "return int(value) if _WHOLE.fullmatch(value) and int(value) in INT64 else None",
         "return None",
-        NUMBERS,
+        ODD,
     ),
     Fault(
         "a decimal written as text is refused where a page is repaired",
