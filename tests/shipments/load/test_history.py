@@ -1,4 +1,7 @@
-"""History: what the tables held at a moment stands there, and it is the same however it was made."""
+"""History: what the tables held at a moment stands there, and it is the same however it was made.
+
+``survival/test_model.py`` loses the published file and the state store.
+"""
 
 from datetime import datetime
 
@@ -53,15 +56,6 @@ def drops_raw_pages(bench) -> None:
         assert drop_pages(bench.store.turn, bench.layout, window.id, datetime.now().astimezone()) > 0
 
 
-def loses_the_state_store(bench) -> None:
-    bench.lose_the_state_store()
-    recover(bench.run)
-
-
-def loses_the_published_file(bench) -> None:
-    bench.layout.published.unlink()
-
-
 def had_a_column_less(bench) -> None:
     change(
         bench.layout.published,
@@ -77,7 +71,7 @@ def forgets_an_order(bench) -> None:
     assert history(bench) == before
 
 
-def test_history_holds_what_the_tables_held_whatever_was_lost(bench, sandbox, settings_for):
+def test_history_holds_what_the_tables_held_however_it_is_made(bench, sandbox, settings_for):
     bench.settings = settings_for(sandbox, page_size=1000, include_addresses=True)
     recover(bench.run)
     for moment, held in three_nights(bench, sandbox).items():
@@ -91,11 +85,7 @@ def test_history_holds_what_the_tables_held_whatever_was_lost(bench, sandbox, se
         [(versions, objects)] = asked(bench, f"select count(*), count(distinct id) from {past.qualified}")
         assert versions > objects > 0
     before = history(bench)
-    for load, *losses in (
-        (refresh, loses_the_state_store, had_a_column_less),
-        (refresh, loses_the_published_file, loses_the_state_store),
-        (rebuild, forgets_an_order, drops_raw_pages),
-    ):
+    for load, *losses in ((refresh, had_a_column_less), (rebuild, forgets_an_order, drops_raw_pages)):
         for happens in losses:
             happens(bench)
         assert load(bench.run).published
