@@ -97,16 +97,6 @@ def test_a_date_to_retry_at_is_the_services(sandbox, api):
 TROUBLE = "<html>trouble</html>"
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [*(Response(TROUBLE, status) for status in (200, 304, 403, 408, 409, 429, 500, 502, 503)), Response("", 200)],
-)
-def test_passing_trouble_is_asked_again(sandbox, api, answer):
-    answer_first(sandbox, 2, lambda: answer)
-    assert listing(api).count(START, None)[0] == 600
-    assert len(sandbox.sandbox.requests) == 3
-
-
 WORDS = {"title": "Not today", "detail": "The index is rebuilt"}
 NOT_TODAY = "title: Not today; detail: The index is rebuilt."
 UNREADABLE = "envelope cannot be read"
