@@ -58,13 +58,6 @@ def begun(bench: Bench, service: Service, how: Callable[[Bench], T]) -> T:
     return reports
 
 
-def night_after(bench: Bench, service: Service, passes: Callable[[Sandbox], object]) -> RefreshReport:
-    """As ``first_synced``, and ``synced`` after what ``passes`` in the service."""
-    first_synced(bench, service)
-    passes(service.sandbox)
-    return synced(bench)[1]
-
-
 @contextmanager
 def published(bench: Bench) -> Iterator[duckdb.DuckDBPyConnection]:
     with duckdb.connect(bench.layout.published, read_only=True) as connection:

@@ -9,7 +9,6 @@ from tests.test_sync import load, synced
 from wms_sync.reports.findings import acknowledgeable, findings_of
 from wms_sync.reports.inbox import InboxEntry, rows_of_entry
 from wms_sync.reports.installation import read_installation
-from wms_sync.state.reported import Acknowledgements
 
 SHIPMENTS_HELD = 60
 
@@ -22,8 +21,7 @@ def entries(bench) -> tuple[InboxEntry, InboxEntry]:
 
 def acknowledge(bench, name: str) -> None:
     known = acknowledgeable(findings_of(bench.settings), entries(bench))
-    with Acknowledgements.opened(bench.settings.database_url) as acknowledgements:
-        acknowledgements.add({name: known[name]})
+    bench.store.acknowledgements.add({name: known[name]})
 
 
 def spoil(page, gift, id_=None):

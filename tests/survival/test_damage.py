@@ -26,7 +26,7 @@ from wms_sync.master_data.push import PushReport
 from wms_sync.runs import plan_push
 from wms_sync.service.errors import ServiceFailed
 from wms_sync.shipments.load.refresh import rebuild
-from wms_sync.state.ledger import Entry, PushLedger, State
+from wms_sync.state.ledger import Entry, State
 from wms_sync.state.store import Run
 from wms_sync.targets.errors import AnotherServiceError, RawPagesDamagedError
 from wms_sync.upkeep.recovery import recover
@@ -116,8 +116,7 @@ def test_an_old_state_store_creates_nothing_twice(bench, sandbox, tmp_path):
             recover(bench.run)
             rebuild(bench.run)
         assert pushed(bench, path).counts == {RowStatus.ALREADY_THERE: 3}
-        with PushLedger.opened(bench.settings.database_url) as ledger:
-            assert doubtful in ledger.all()
+        assert doubtful in bench.store.ledger.all()
     assert sorted(product["sku"] for product in sandbox.sandbox.products()) == ["P1", "P2", "P3"]
 
 

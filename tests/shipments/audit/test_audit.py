@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 from starlette.responses import JSONResponse, Response
 
-from tests.conftest import NOW, logged
+from tests.conftest import NOW, Bench, logged
 from tests.test_sync import first_synced, load
 from wms_sync.cli.views import status_lines
 from wms_sync.json_values import LARGEST_ID
@@ -15,7 +15,7 @@ from wms_sync.reports.installation import read_installation
 from wms_sync.shipments.audit import SliceReader
 from wms_sync.shipments.load.audits import stored_shipments
 from wms_sync.shipments.load.refresh import refresh
-from wms_sync.state.audits import Audit, Audits
+from wms_sync.state.audits import Audit
 from wms_sync.state.schema import audits as audits_table
 
 DIFFERS = "audits_find_no_change_that_the_sync_missed"
@@ -69,20 +69,18 @@ def audit_reading(bench, api) -> SliceReader:
 
 def missing(bench) -> set[int]:
     """What audits have proven missing so far, before any load."""
-    with Audits.opened(bench.settings.database_url) as store:
-        return set(store.missing())
+    return set(bench.store.audits.missing())
 
 
 def dated(bench, moment):
     """As if every slice was read at a moment."""
-    with Audits.opened(bench.settings.database_url) as store, store.engine.begin() as connection:
+    with bench.store.engine.begin() as connection:
         connection.execute(audits_table.update().values(read_at=moment))
 
 
-def audits(bench) -> tuple[Audit, ...]:
+def audits(bench: Bench) -> tuple[Audit, ...]:
     """All that were read, oldest first."""
-    with Audits.opened(bench.settings.database_url) as store:
-        return store.all()
+    return bench.store.audits.all()
 
 
 def warned(report) -> set[str]:

@@ -14,7 +14,7 @@ from tests.test_sync import published, synced
 from wms_sync.cli.views import refresh_lines
 from wms_sync.reports.explain import explain, explanation_lines
 from wms_sync.shipments.load.refresh import RefreshReport, rebuild
-from wms_sync.state.audits import Audit, Audits
+from wms_sync.state.audits import Audit
 from wms_sync.upkeep.recovery import recover
 
 YEAR_2999 = 32_472_144_000_000
@@ -236,8 +236,8 @@ def test_what_one_night_finds_and_the_next_heals(bench, sandbox, settings_for, t
     for copy in (None, tmp_path / "backup.db"):
         bench.lose_the_state_store(copy)
         recover(bench.run)
-        with Audits.opened(bench.settings.database_url) as restored:
-            assert (restored.last(), len(restored.missing())) == (found.audit, len(found.marks))
+        restored = bench.store.audits
+        assert (restored.last(), len(restored.missing())) == (found.audit, len(found.marks))
 
     sandbox.sandbox.rewrite = None
     sandbox.sandbox.delete_shipments(found.of([GONE[0], GONE[2]]), deleted=False)
