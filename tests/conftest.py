@@ -35,6 +35,7 @@ import pytest
 from tests import beginnings
 from tests.lakes import Lakes
 from tests.postgres import postgres_where_installed
+from tests.receiver import Receiver, receiving
 from tests.services import Service, transport_to
 from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
@@ -165,6 +166,13 @@ def lake_url(postgres_url: str) -> Iterator[str]:
 
 
 @pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    """One for each test: an alert that a test does not wait for would arrive in the next one."""
+    with receiving() as started:
+        yield started
+
+
+@pytest.fixture
 def settings_for(tmp_path: Path) -> Callable[..., Settings]:
     return partial(settings_in, tmp_path / "data")
 
@@ -186,6 +194,12 @@ def store_at(url: str, folder: Path, what: str = WRITER) -> StateStore:
     """A state store in a turn without its lock, for tests that are alone with their data folder."""
     engine, held = open_engine(url), Held(what, Holder("test", None, os.getpid(), "this host", NOW))
     return StateStore(engine, Turn.taken(engine, Layout(folder), held))
+
+
+def let_pass(sandbox: Sandbox, **passes: Any) -> None:
+    """Let this happen in the service, and the seconds after it that no read covers yet."""
+    sandbox.advance(**passes)
+    sandbox.advance(seconds=10)
 
 
 def asks_for_page(query: str) -> bool:

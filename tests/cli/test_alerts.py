@@ -5,7 +5,6 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from tests.reports.alerts.conftest import receiver as receiver
 from wms_sync.cli.main import main
 
 

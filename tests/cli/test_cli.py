@@ -17,7 +17,7 @@ from shutil import copytree
 import pytest
 
 from tests import processes
-from tests.conftest import CONFIG, FEWER, queried
+from tests.conftest import CONFIG, FEWER, let_pass, queried
 from tests.processes import Command
 from wms_sandbox.app import Sandbox
 from wms_sync.cli.main import main
@@ -164,8 +164,7 @@ def test_an_interrupted_sync_continues_though_its_log_is_full(first, environment
         return set((tmp_path / "data").glob("raw/shipments/*/page-*"))
 
     copytree(first[1], tmp_path / "data")
-    sandbox.sandbox.advance(seconds=3600, new=25)
-    sandbox.sandbox.advance(seconds=10)
+    let_pass(sandbox.sandbox, seconds=3600, new=25)
     sandbox.sandbox.intercept = lambda _: time.sleep(0.3)
     in_small_pages = environment | {"WMS_PAGE_SIZE": "5"}
     for stop in (signal.SIGINT, signal.SIGTERM):

@@ -15,7 +15,6 @@ from tests.cli.conftest import (
     settings,
     type_in,
 )
-from tests.receiver import Receiver, receiving
 
 __all__ = [
     "_no_environment",
@@ -38,12 +37,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     prepared = prepare_home(tmp_path / "home")
     monkeypatch.setenv(HOME_VARIABLE, str(prepared))
     return prepared
-
-
-@pytest.fixture
-def webhook() -> Iterator[Receiver]:
-    with receiving() as started:
-        yield started
 
 
 def failure_of(result) -> str:

@@ -28,8 +28,8 @@ def begun(settings: Settings, instance: dg.DagsterInstance):
     return partial(instance.create_run_for_job, job, status=dg.DagsterRunStatus.STARTED)
 
 
-def test_a_wrong_token_is_reported_once(webhook, make_settings, instance):
-    settings = make_settings(alert_webhook_url=webhook.url, api_token="wrong-token")
+def test_a_wrong_token_is_reported_once(receiver, make_settings, instance):
+    settings = make_settings(alert_webhook_url=receiver.url, api_token="wrong-token")
     built = definitions.build(settings)
     run = built.resolve_job_def(jobs.NIGHTLY_SYNC).execute_in_process(instance=instance, raise_on_error=False)
     history = "\n".join(str(entry) for entry in instance.all_logs(run.run_id))
@@ -37,7 +37,7 @@ def test_a_wrong_token_is_reported_once(webhook, make_settings, instance):
     assert "sync failed: read 0." in history
     for _ in range(2):
         built.resolve_sensor_def("alerts").evaluate_tick(dg.build_sensor_context(instance=instance))
-    [told] = webhook.taken
+    [told] = receiver.taken
     assert (told["status"], told["finding"], told["run_id"]) == ("new", "run-sync", run.run_id)
     assert "refused the token" in told["text"]
     assert "wrong-token" not in json.dumps(told) + history
@@ -65,8 +65,8 @@ def test_a_run_before_the_state_store_is_ignored(settings, instance, begun):
         assert records.newest(9) == ()
 
 
-def test_a_run_without_a_record_alerts_once(webhook, make_settings, instance):
-    settings = make_settings(alert_webhook_url=webhook.url)
+def test_a_run_without_a_record_alerts_once(receiver, make_settings, instance):
+    settings = make_settings(alert_webhook_url=receiver.url)
     with RunRecords.opened(settings.database_url):
         state = settings.layout.state
     kept = state.rename(state.with_suffix(".away"))
@@ -76,7 +76,7 @@ def test_a_run_without_a_record_alerts_once(webhook, make_settings, instance):
     state.rmdir()
     kept.rename(state)
     settle(instance, settings)
-    assert webhook.heard == ["new:run-sync"]
+    assert receiver.heard == ["new:run-sync"]
     with RunRecords.opened(settings.database_url) as records:
         assert records.newest(9) == ()
 

@@ -38,9 +38,9 @@ BY_SCHEDULE = {SCHEDULE: NIGHTLY}
 
 
 @pytest.fixture
-def late(make_settings, service_of_today, webhook) -> Callable[..., Settings]:
+def late(make_settings, service_of_today, receiver) -> Callable[..., Settings]:
     """Settings of an installation that began lately, for a service that intercepts nothing after the test."""
-    return lambda **changes: make_settings(start_date=LATE_START, alert_webhook_url=webhook.url, **changes)
+    return lambda **changes: make_settings(start_date=LATE_START, alert_webhook_url=receiver.url, **changes)
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def down_for(minutes: float) -> Callable[[object], Response | None]:
     return lambda _: next(answers, None)
 
 
-def test_a_night_succeeds_in_the_same_run_once_the_service_is_back(late, run, service, instance, webhook):
+def test_a_night_succeeds_in_the_same_run_once_the_service_is_back(late, run, service, instance, receiver):
     settings = late()
     service.sandbox.intercept = down_for(20)
     night = run(settings)
@@ -78,10 +78,10 @@ def test_a_night_succeeds_in_the_same_run_once_the_service_is_back(late, run, se
         None,
     )
     deliver(settings)
-    assert webhook.taken == []
+    assert receiver.taken == []
 
 
-def test_a_night_fails_after_its_last_attempt(late, run, service, instance, webhook):
+def test_a_night_fails_after_its_last_attempt(late, run, service, instance, receiver):
     settings = late()
     service.sandbox.intercept = down_for(1000)
     night = run(settings)
@@ -91,10 +91,10 @@ def test_a_night_fails_after_its_last_attempt(late, run, service, instance, webh
     service.sandbox.intercept = None
     assert run(settings).success
     deliver(settings)
-    assert webhook.heard == ["new:run-sync", "ended:run-sync"]
+    assert receiver.heard == ["new:run-sync", "ended:run-sync"]
 
 
-def test_between_attempts_a_night_waits_without_the_lock(late, service, webhook):
+def test_between_attempts_a_night_waits_without_the_lock(late, service, receiver):
     settings = late()
     service.sandbox.intercept = lambda _: DOWN
     night = library.Operation(settings, source="schedule")
@@ -114,7 +114,7 @@ def test_between_attempts_a_night_waits_without_the_lock(late, service, webhook)
         night.read_changes()
         assert [record.outcome for record in records.newest(9)] == ["succeeded"]
     deliver(settings)
-    assert webhook.taken == []
+    assert receiver.taken == []
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tests.shipments.read.test_field_selection import read, refuse
+from tests.shipments.read.test_field_selection import refuse
 from wms_sandbox.app import STATUS
 from wms_sandbox.errors import ParameterError, bad_parameters
 from wms_sandbox.field_treatment import FieldTreatment
@@ -103,11 +103,11 @@ def test_what_a_service_shows_has_a_line(bench, sandbox, deviations, findings):
 
 def test_a_name_that_is_taken_again_is_requested(bench, sandbox):
     refuse(sandbox, "fields:order.brand")
-    read(bench)
+    bench.read()
     refuse(sandbox)
     assert "fields:order.brand is accepted again" in found_by(bench)["field selection"].text
     sandbox.sandbox.advance(seconds=60)
-    again = read(bench)
+    again = bench.read()
     assert again.progress.records == 240
     assert again.warnings == refusals(bench) == ()
 

@@ -17,7 +17,6 @@ from tests.changed_files import change
 from tests.conftest import opened_store, settings_in
 from tests.deferred import deferred
 from tests.reports.alerts.conftest import Change, Installation, ran
-from tests.reports.alerts.conftest import receiver as receiver
 from tests.reports.alerts.test_observe import creates, damaged, gone, misfit, unknown
 from tests.running import run_load, run_sync
 from wms_sandbox.app import Sandbox

@@ -16,7 +16,7 @@ import duckdb
 import pytest
 from pydantic import SecretStr
 
-from tests.conftest import CONFIG
+from tests.conftest import CONFIG, let_pass
 from tests.lakes import tables_of
 from tests.oracle import differences, expected_tables
 from tests.running import run_sync
@@ -54,8 +54,7 @@ def test_the_next_machine_continues_the_lake(sandbox, settings_for, in_bucket, k
     settings = settings_for(sandbox, **(in_bucket | IN_LAKE | {"state_url": lakes.new()}))
     run_sync(settings)
     shutil.rmtree(settings.data_dir)
-    sandbox.sandbox.advance(seconds=7200, changed=15, new=5, packages_added=4, packages_removed=4, orders=5)
-    sandbox.sandbox.advance(seconds=10)
+    let_pass(sandbox.sandbox, seconds=7200, changed=15, new=5, packages_added=4, packages_removed=4, orders=5)
     read = run_sync(settings).read
     assert read
     assert read.progress.records < FEW.shipments, "only what changed"

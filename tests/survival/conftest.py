@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import CONFIG, FEWER
+from tests.conftest import CONFIG, FEWER, let_pass
 from tests.lakes import Lakes, on_lake
 from tests.oracle import Tables, expected_tables
 from tests.survival.counts import Count
@@ -89,10 +89,7 @@ def synced_once(
     pushed = installation.data.with_name("pushed.csv")
     pushed.write_text("code,name\npushed-1,One\npushed-2,Two\n")
     installation.runs("push", "retailers", str(pushed), exitcodes=(0,))
-    service.sandbox.advance(
-        seconds=86_400, changed=60, new=20, packages_added=10, packages_removed=10, orders=15, retailers=2
-    )
-    service.sandbox.advance(seconds=10)
+    let_pass(service.sandbox, changed=60, new=20, packages_added=10, packages_removed=10, orders=15, retailers=2)
     return installation
 
 

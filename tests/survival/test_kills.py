@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.conftest import queried
+from tests.conftest import let_pass, queried
 from tests.survival.conftest import SMALL
 from tests.survival.counts import FULL_DISKS_OF_FORGETS, RANDOM_KILLS
 from tests.survival.full_disks import needs_a_disk, on_full_disk, room_of
@@ -31,8 +31,7 @@ def read(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Read]:
         service.sandbox.rewrite = marked
         installation = Installation(tmp_path_factory.mktemp("read") / "data", service, PERSONAL)
         installation.runs("sync")
-        service.sandbox.advance(seconds=3600, changed=30, orders=20)
-        service.sandbox.advance(seconds=10)
+        let_pass(service.sandbox, seconds=3600, changed=30, orders=20)
         installation.runs("sync")
         [(order,)] = queried(installation.layout.published, OFTEN_NAMED)
         forgotten = replace(installation, data=installation.data.with_name("forgotten"))

@@ -15,7 +15,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from tests.conftest import FEWER, Bench, opened_store, queried
+from tests.conftest import FEWER, Bench, let_pass, opened_store, queried
 from tests.survival.counts import PUBLISHINGS, READERS
 from tests.survival.moments import watched
 from tests.test_sync import first_synced, synced
@@ -63,8 +63,7 @@ READERS_OF_A_LAKE, PER_MAINTENANCE = 8, 5
 
 def sync_more(bench: Bench, sandbox) -> None:
     """New shipments appear, some change, and a sync publishes them."""
-    sandbox.sandbox.advance(seconds=3600, new=NEW, changed=50)
-    sandbox.sandbox.advance(seconds=10)
+    let_pass(sandbox.sandbox, seconds=3600, new=NEW, changed=50)
     synced(bench)
 
 

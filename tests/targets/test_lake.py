@@ -27,7 +27,7 @@ from pydantic import SecretStr
 from pipelines import definitions
 from tests.beginnings import empty_tables
 from tests.changed_files import change
-from tests.conftest import CONFIG, Bench, opened_store, settings_in, store_at
+from tests.conftest import CONFIG, Bench, let_pass, opened_store, settings_in, store_at
 from tests.lakes import MOVED, Lakes, in_the_database, in_the_files, name_of, tables_of
 from tests.postgres import end_sessions, plain
 from tests.running import run_sync
@@ -135,8 +135,7 @@ def stored(settings: Settings) -> dict[str, list[tuple[object, ...]]]:
 def test_loads_give_what_a_file_gets(lake, service, tmp_path):
     """Also a load after one that was refused, into a lake of another release."""
     target = Lake(lake.settings)
-    service.sandbox.advance(seconds=2 * HOUR, changed=30, new=10, packages_added=8, packages_removed=8, orders=10)
-    service.sandbox.advance(seconds=10)
+    let_pass(service.sandbox, seconds=2 * HOUR, changed=30, new=10, packages_added=8, packages_removed=8, orders=10)
     lake.read()
     with closing(opened_for_writing(lake.settings, lake.store.turn)) as connection:
         connection.execute("insert into orders select * from orders order by id limit 1")
@@ -262,8 +261,7 @@ def test_maintenance_leaves_few_files_and_spares_open_readers(lake, capsys):
 def test_an_old_catalogue_that_lacks_files_is_rebuilt(lake, lakes, synced_once, service):
     """Maintenance has deleted what the catalogue names that an administrator puts back."""
     settings, lost = lake.settings, "If files of a lake are lost, `wms-sync rebuild`"
-    service.sandbox.advance(seconds=2 * HOUR, changed=10)
-    service.sandbox.advance(seconds=10)
+    let_pass(service.sandbox, seconds=2 * HOUR, changed=10)
     lake.read()
     with closing(opened_for_writing(settings, lake.store.turn)) as connection:
         [(order,)] = connection.execute("select min(id) from orders where ship_to_country is not null").fetchall()

@@ -1,8 +1,8 @@
-"""What tests of alerts begin with: a receiver on a socket, and an installation whose runs are only recorded."""
+"""What tests of alerts begin with: an installation whose runs are only recorded."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import update
 
 from tests.deferred import deferred
-from tests.receiver import Receiver, receiving
+from tests.receiver import Receiver
 from wms_sync.reports.alerts import deliver
 from wms_sync.settings import Settings
 from wms_sync.state.reported import Outbox, Waiting
@@ -20,13 +20,6 @@ from wms_sync.state.schema import runs
 HOUR = timedelta(hours=1)
 REFUSED = "The service refused the token (401). Renew WMS_API_TOKEN."
 WRONG: tuple[Outcome, str, str] = ("failed", REFUSED, "Unauthorized")
-
-
-@pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    """One for each test: an alert that a test does not wait for would arrive in the next one."""
-    with receiving() as started:
-        yield started
 
 
 class Installation:

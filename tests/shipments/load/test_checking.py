@@ -1,7 +1,7 @@
 """Each load checks whole tables, also the rows that it did not change."""
 
 from tests.changed_files import change, double_a_shipment
-from tests.conftest import queried
+from tests.conftest import let_pass, queried
 from tests.test_sync import first_synced, load, synced
 from wms_sync.reports.installation import check_published, last_checks
 from wms_sync.shipments.load.checks import checks
@@ -11,16 +11,11 @@ DATES = "shipments_are_packed_after_they_are_created"
 OLDEST = "where id = (select min(id) from shipments)"
 
 
-def a_day(service) -> None:
-    service.advance(seconds=7200, changed=5, new=2, orders=2)
-    service.advance(seconds=10)
-
-
 def test_a_load_checks_rows_that_it_does_not_change(bench, sandbox):
     first_synced(bench, sandbox)
     change(bench.layout.published, f"update shipments set packed_at = created_at - interval 1 day {OLDEST}")
     [(oldest,)] = queried(bench.layout.published, f"select id from shipments {OLDEST}")
-    a_day(sandbox.sandbox)
+    let_pass(sandbox.sandbox, seconds=7200, changed=5, new=2, orders=2)
     report = synced(bench)[1]
     assert [result.check for result in report.checks] == [*checks()]
     last, now = last_checks(bench.settings), check_published(bench.settings)
@@ -33,7 +28,7 @@ def test_a_load_checks_rows_that_it_does_not_change(bench, sandbox):
 def test_a_refused_load_is_refused_again(bench, sandbox):
     first_synced(bench, sandbox)
     double_a_shipment(bench.layout.published)
-    a_day(sandbox.sandbox)
+    let_pass(sandbox.sandbox, seconds=7200, changed=5, new=2, orders=2)
     refused, again = synced(bench)[1], load(bench)
     for report in (refused, again):
         assert ({one.check.name: one.offending for one in report.refused_by}, report.published) == ({KEYS: 1}, False)

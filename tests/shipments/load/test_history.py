@@ -6,7 +6,7 @@
 from datetime import datetime
 
 from tests.changed_files import change
-from tests.conftest import queried
+from tests.conftest import let_pass, queried
 from tests.shipments.audit.test_audit import night, store
 from tests.test_sync import synced
 from wms_sandbox.clock import as_datetime
@@ -46,8 +46,7 @@ def three_nights(bench, sandbox):
         held[as_datetime(sandbox.sandbox.clock.now())] = [
             asked(bench, f"select {columns(past)} from {past.name} order by id") for past in history_tables()
         ]
-        sandbox.sandbox.advance(seconds=7200, changed=30, new=5, orders=10)
-        sandbox.sandbox.advance(seconds=10)
+        let_pass(sandbox.sandbox, seconds=7200, changed=30, new=5, orders=10)
     return held
 
 

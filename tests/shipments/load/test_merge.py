@@ -5,7 +5,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from tests.conftest import queried, store_at
+from tests.conftest import let_pass, queried, store_at
 from tests.test_sync import assert_equal, first_synced
 from wms_sync.shipments.flatten.window import flattened_window, write_flattened
 from wms_sync.shipments.flatten.workers import flatten_landed
@@ -21,8 +21,7 @@ from wms_sync.targets.target import target_of
 def flattened(bench, sandbox):
     """A sync in the tables, and a second one that is landed and flattened."""
     first_synced(bench, sandbox)
-    sandbox.sandbox.advance(seconds=3600, changed=100, new=20)
-    sandbox.sandbox.advance(seconds=10)
+    let_pass(sandbox.sandbox, seconds=3600, changed=100, new=20)
     bench.read()
     assert not flatten_landed(bench.settings, bench.store, from_scratch=False)
     (window,) = bench.store.windows("landed")

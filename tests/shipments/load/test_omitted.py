@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.conftest import NOW, ending, queried
+from tests.conftest import NOW, ending, let_pass, queried
 from tests.oracle import differences, expected_tables, rows_by_key
 from tests.shipments.read.test_field_selection import refuse
 from tests.test_sync import first_synced, load, published, synced
@@ -40,8 +40,7 @@ def shown(bench):
 
 
 def changes(sandbox, *, orders: int) -> None:
-    sandbox.sandbox.advance(seconds=7200, changed=40, new=5, orders=orders, packages_added=0, packages_removed=0)
-    sandbox.sandbox.advance(seconds=10)
+    let_pass(sandbox.sandbox, seconds=7200, changed=40, new=5, orders=orders, packages_added=0, packages_removed=0)
 
 
 @pytest.mark.parametrize("refused", REFUSALS, ids=lambda refused: refused[0])

@@ -1,6 +1,7 @@
 """A load with a limit merges the first windows up to it; another load merges the rest."""
 
 from tests.beginnings import empty_tables
+from tests.conftest import let_pass
 from tests.test_sync import assert_equal
 from wms_sync.shipments.flatten.workers import flatten_landed
 from wms_sync.shipments.load.pending import PendingWindows
@@ -32,8 +33,7 @@ def load_up_to(bench, most: int) -> PendingWindows:
 def test_a_load_with_a_limit_leaves_windows_to_another(bench, sandbox):
     """The first window is merged even if it has more shipments than the limit."""
     for _ in range(4):
-        sandbox.sandbox.advance(seconds=3600, changed=10)
-        sandbox.sandbox.advance(seconds=10)
+        let_pass(sandbox.sandbox, seconds=3600, changed=10)
         bench.read()
     first, second, third, fourth = bench.store.windows("landed")
     empty_tables(bench.layout.published)

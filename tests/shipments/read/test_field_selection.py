@@ -13,10 +13,6 @@ from wms_sync.shipments.read.raw import read_manifest
 BRAND = "fields:order.brand"
 
 
-def read(bench):
-    return bench.read()
-
-
 def refuse(sandbox, *refused: str) -> None:
     sandbox.sandbox.field_treatment = FieldTreatment(frozenset(refused))
 

@@ -9,7 +9,7 @@ import pytest
 from msgspec import structs
 from starlette.responses import JSONResponse, Response
 
-from tests.conftest import FEWER, NOW, Bench
+from tests.conftest import FEWER, NOW, Bench, let_pass
 from tests.landed import assert_landed
 from tests.test_sync import synced
 from wms_sandbox.app import SHIPMENTS, Sandbox
@@ -117,8 +117,7 @@ def test_an_answer_without_a_list_is_an_empty_list_where_the_service_answers_so(
     bench.settings = settings_for(sandbox, page_size=50, audit_pages=2)
     bench.read()
     assert bench.read().progress.records == 0
-    sandbox.sandbox.advance(seconds=DAY.total_seconds(), changed=20)
-    sandbox.sandbox.advance(seconds=10)
+    let_pass(sandbox.sandbox, seconds=DAY.total_seconds(), changed=20)
     bench.read()
     assert_landed(bench, sandbox)
     with bench.api() as api:

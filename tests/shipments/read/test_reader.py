@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 from starlette.responses import Response
 
-from tests.conftest import NOW
+from tests.conftest import NOW, let_pass
 from tests.landed import landed_ids
 from tests.shipments.read.conftest import SHIPMENTS
 from wms_sync.intervals import Interval
@@ -33,8 +33,7 @@ def test_what_the_first_nights_read(bench, sandbox):
         assert {damage(bench.layout, page) for page in pages} == {None}
         assert read_manifest(bench.layout, window.id).pages == pages
 
-    sandbox.sandbox.advance(seconds=3600, changed=40, new=10)
-    sandbox.sandbox.advance(seconds=10)
+    let_pass(sandbox.sandbox, seconds=3600, changed=40, new=10)
     second = bench.read()
     assert second.intervals[0].start == first.horizon - timedelta(seconds=bench.settings.overlap_seconds)
     assert 50 <= second.progress.records < 70, "the changes and the overlap only"
