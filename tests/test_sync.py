@@ -12,7 +12,7 @@ import duckdb
 from tests.beginnings import T, alike, empty_tables, made
 from tests.conftest import FEWER, NOW, Bench, let_pass, logged, opened_store, queried
 from tests.oracle import differences, expected_tables
-from tests.services import Service
+from tests.services import Service, data_of
 from wms_sandbox.app import Sandbox
 from wms_sync.reports.explain import explain
 from wms_sync.shipments.load.refresh import RefreshReport, rebuild, refresh
@@ -90,10 +90,9 @@ def test_after_each_sync_every_table_equals_the_service(bench, sandbox):
     assert early < set(refreshed.windows)
     assert_equal(bench, sandbox)
 
-    with sandbox.sandbox._lock:
-        sandbox.sandbox._store.updated[100:120] -= 86_400_000
-        sandbox.sandbox._store.step[100:120] += 1
-        sandbox.sandbox._store.version += 1
+    with data_of(sandbox) as held:
+        held.updated[100:120] -= 86_400_000
+        held.step[100:120] += 1
     sandbox.sandbox.advance(seconds=10)
     bench.backfill(datetime(2026, 3, 11, tzinfo=UTC), NOW)
     with logged() as said:

@@ -1,13 +1,8 @@
 """A service that sends what it was not asked for: what lands, and everything made of it, is without persons."""
 
-from dataclasses import replace
-
-import pytest
-
-from tests.conftest import FEWER, asks_for_page, logged, queried
+from tests.conftest import asks_for_page, logged, queried
 from tests.test_sync import load, published
 from tests.unpacked import files_holding
-from wms_sandbox.app import Sandbox
 from wms_sync.shipments.load.refresh import rebuild
 from wms_sync.shipments.read.raw import damage
 
@@ -15,12 +10,6 @@ SHIPMENTS_HELD = 60
 NAME = "Zaphodina-Quxley-77"
 STREET = "Magrathea-Lane-42"
 COUNTRY = "Brontitall"
-
-
-@pytest.fixture
-def sandbox(in_process):
-    in_process.sandbox = Sandbox(replace(FEWER, shipments=SHIPMENTS_HELD))
-    return in_process
 
 
 def unasked(envelope):

@@ -7,7 +7,6 @@ import re
 import pytest
 
 from tests.conftest import queried
-from tests.receiver import receiving
 from tests.survival.counts import FULL_DISKS
 from tests.survival.full_disks import needs_a_disk, on_full_disk, room_of
 
@@ -35,22 +34,17 @@ FAILS = {
 
 @needs_a_disk
 @pytest.mark.seeds(FULL_DISKS)
-def test_a_full_disk_fails_a_run_with_advice(seed, install, expected, tmp_path):
+def test_a_full_disk_fails_a_run_with_advice(seed, install, expected, receiver, tmp_path):
     """The disk has so much room beside what a first sync left that something of a night fails, sooner or later."""
     installation = install("read")
-    with receiving() as receiver:
-        said = on_full_disk(
-            installation,
-            tmp_path,
-            room_of(seed),
-            f"""
-            export WMS_ALERT_WEBHOOK_URL={receiver.url}
-            run sync
-            cp "$WMS_DATA_DIR/analytics.duckdb" "$result/meanwhile.duckdb"
-            free_space
-            run sync
-            """,
-        )
+    script = f"""
+        export WMS_ALERT_WEBHOOK_URL={receiver.url}
+        run sync
+        cp "$WMS_DATA_DIR/analytics.duckdb" "$result/meanwhile.duckdb"
+        free_space
+        run sync
+    """
+    said = on_full_disk(installation, tmp_path, room_of(seed), script)
     assert "sync ended with 1" in said, said
     assert FREE_SPACE.search(said), said
     failed = [body["text"] for body in receiver.taken if body["finding"].startswith("run-")]
@@ -63,12 +57,11 @@ def test_a_full_disk_fails_a_run_with_advice(seed, install, expected, tmp_path):
 
 @needs_a_disk
 @pytest.mark.parametrize("title", FAILS)
-def test_a_command_without_room(title, install, tmp_path):
+def test_a_command_without_room(title, install, receiver, tmp_path):
     """Each ends with 1: a status because the data is old. A sync sends the alert itself."""
     room, first, command, says = FAILS[title]
-    with receiving() as receiver:
-        channels = f"export WMS_ALERT_WEBHOOK_URL={receiver.url} DAGSTER_HOME=$disk/home"
-        said = on_full_disk(install("read"), tmp_path, room, f"{channels}\n{first}\nrun {command}\n")
+    channels = f"export WMS_ALERT_WEBHOOK_URL={receiver.url} DAGSTER_HOME=$disk/home"
+    said = on_full_disk(install("read"), tmp_path, room, f"{channels}\n{first}\nrun {command}\n")
     assert f"{command} ended with 1" in said, said
     assert says in said, said
     failed = [body["text"] for body in receiver.taken if body["finding"].startswith("run-")]

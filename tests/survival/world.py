@@ -10,8 +10,7 @@ import random
 import re
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from itertools import count
@@ -25,11 +24,11 @@ from tests.conftest import CONFIG, NOW
 from tests.lakes import Lakes, on_lake
 from tests.oracle import SHARED, differences, expected_tables
 from tests.processes import Ended
+from tests.services import data_of
 from tests.survival.installation import ENDED, KILLED, Installation, Rows
 from wms_sandbox.advance import Advance
 from wms_sandbox.app import Sandbox
 from wms_sandbox.slots import order_id
-from wms_sandbox.store import Store
 
 SMALL = replace(CONFIG, shipments=40, families=20)
 LATEST = 240
@@ -104,7 +103,7 @@ class World:
 
     def changes_silently(self) -> None:
         """Shipments or orders, without ``updated_at``."""
-        with self._store() as store:
+        with data_of(self.server) as store:
             shipments, of_orders = self._some(3), self._some(2)
             store.step[shipments] += 1
             store.order_step[store.order_first[of_orders]] += 1
@@ -112,7 +111,7 @@ class World:
 
     def moves_back(self) -> None:
         """Some go back in time with other content, as after a restore; the time of one becomes the year 2999."""
-        with self._store() as store:
+        with data_of(self.server) as store:
             back, ahead = self._some(2), self._some(1)
             for index in back:
                 store.updated[index] -= self.chance.randrange(1000, 10 * 86_400_000, 1000)
@@ -122,7 +121,7 @@ class World:
 
     def comes_from_the_future(self) -> None:
         """What was of the year 2999 is of now."""
-        with self._store() as store:
+        with data_of(self.server) as store:
             store.updated[store.updated == FAR_FUTURE] = self._now()
 
     def deletes(self) -> None:
@@ -176,7 +175,7 @@ class World:
                     shipment[key] = odd
             return envelope
 
-        with self._store() as store:
+        with data_of(self.server) as store:
             store.updated[index] = max(self._now() - 3000, int(store.updated[index]) + 1)
         self.sandbox.rewrite = rewrite
         self._run("sync")
@@ -331,13 +330,6 @@ class World:
         """Whether the difference is that a forgotten order has no place any more."""
         named = WHERE_IT_WENT.match(difference)
         return named is not None and int(named["order"]) in self.forgotten
-
-    @contextmanager
-    def _store(self) -> Iterator[Store]:
-        """The service's own data, to change without a trace."""
-        with self.sandbox._lock:
-            yield self.sandbox._store
-            self.sandbox._store.version += 1
 
     def _now(self) -> int:
         """The service's time in milliseconds, in whole seconds."""

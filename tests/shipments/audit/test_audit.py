@@ -1,6 +1,5 @@
 """The nightly audit: slices of old shipments read again, what they find, and that they cover nothing."""
 
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from urllib.parse import unquote
@@ -8,6 +7,7 @@ from urllib.parse import unquote
 from starlette.responses import JSONResponse, Response
 
 from tests.conftest import NOW, Bench, logged
+from tests.services import data_of
 from tests.test_sync import first_synced, load
 from wms_sync.cli.views import status_lines
 from wms_sync.json_values import LARGEST_ID
@@ -25,18 +25,9 @@ BEFORE_START = 1_600_000_000_000
 NOTHING = {"collection": [], "included": {}, "has_more": False, "next": None, "meta": {"count": 0}}
 
 
-@contextmanager
-def store(sandbox):
-    """The service's own data, to change without a trace in ``updated_at``."""
-    held = sandbox.sandbox._store
-    with sandbox.sandbox._lock:
-        yield held
-        held.version += 1
-
-
 def hide(sandbox, index: int) -> int:
     """Let the service not list a shipment any more; its ``updated_at``, to show it again."""
-    with store(sandbox) as held:
+    with data_of(sandbox) as held:
         before = int(held.updated[index])
         held.updated[index] = BEFORE_START
     return before

@@ -9,7 +9,8 @@ from typing import Any
 from pipelines.metadata import of_refresh, of_table
 from tests.conftest import FEWER, NOW, Bench, opened_store, queried
 from tests.oracle import differences, expected_tables
-from tests.shipments.audit.test_audit import COUNTS, DIFFERS, ROUND, audits, hide, night, slice_read, store, warned
+from tests.services import data_of
+from tests.shipments.audit.test_audit import COUNTS, DIFFERS, ROUND, audits, hide, night, slice_read, warned
 from tests.test_sync import published, synced
 from wms_sync.cli.views import refresh_lines
 from wms_sync.reports.explain import explain, explanation_lines
@@ -68,7 +69,7 @@ READ_TWICE = (145, 155)
 
 def before_the_first_sync(sandbox) -> tuple[int, int, int]:
     """A commit that is late, further back than the overlap reads again; a clock that says 2999 for a while."""
-    with store(sandbox) as held:
+    with data_of(sandbox) as held:
         times = int(held.updated[7]), int(held.updated[9])
         held.updated[7] = YEAR_2999
         held.order_updated[held.order_first[ORDER_BACK]] = YEAR_2999
@@ -79,7 +80,7 @@ def an_eventful_day(sandbox, late: int, right: int, before: int) -> None:
     """What no sync can see, deletions, and values that do not fit. A backup was put back, and a clock put right."""
     ids = sandbox.sandbox._store.ids.tolist()
     sandbox.sandbox.delete_shipments([ids[index] for index in GONE])
-    with store(sandbox) as held:
+    with data_of(sandbox) as held:
         held.updated[LATE] = late
         held.step[list(CHANGED[:2])] += 1
         held.shown[CHANGED[2]] = 0 if held.shown[CHANGED[2]] else 1
@@ -107,7 +108,7 @@ def an_eventful_day(sandbox, late: int, right: int, before: int) -> None:
 
 
 def touch(sandbox, *indexes: int) -> None:
-    with store(sandbox) as held:
+    with data_of(sandbox) as held:
         held.updated[list(indexes)] = sandbox.sandbox.clock.now()
         held.revision[list(indexes)] += 1
 
@@ -241,7 +242,7 @@ def test_what_one_night_finds_and_the_next_heals(bench, sandbox, settings_for, t
 
     sandbox.sandbox.rewrite = None
     sandbox.sandbox.delete_shipments(found.of([GONE[0], GONE[2]]), deleted=False)
-    with store(sandbox) as held:
+    with data_of(sandbox) as held:
         held.updated[GONE[0]] -= 1000
     touch(sandbox, GONE[2], MOVED_AWAY)
     found = assert_finds(THE_NIGHT_AFTER, bench, sandbox)

@@ -7,7 +7,8 @@ from datetime import datetime
 
 from tests.changed_files import change
 from tests.conftest import let_pass, queried
-from tests.shipments.audit.test_audit import night, store
+from tests.services import data_of
+from tests.shipments.audit.test_audit import night
 from tests.test_sync import synced
 from wms_sandbox.clock import as_datetime
 from wms_sync.catalogue import history_tables, quote, tracked
@@ -36,7 +37,7 @@ def three_nights(bench, sandbox):
     held = {}
     for number in range(3):
         if number == 2:
-            with store(sandbox) as data:
+            with data_of(sandbox) as data:
                 data.step[7:9] += 1
                 data.updated[7:9] -= 86_400_000
             night(bench, sandbox)

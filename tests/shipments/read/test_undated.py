@@ -7,7 +7,8 @@ import pytest
 from starlette.responses import JSONResponse, Response
 
 from tests.landed import assert_landed, landed_ids
-from tests.shipments.audit.test_audit import BEFORE_START, NOTHING, audits, missing, one_page, slice_read, store, warned
+from tests.services import data_of
+from tests.shipments.audit.test_audit import BEFORE_START, NOTHING, audits, missing, one_page, slice_read, warned
 from tests.test_sync import assert_equal, synced
 from wms_sandbox.app import Sandbox
 from wms_sandbox.errors import ParameterError, bad_parameters
@@ -40,7 +41,7 @@ class Ignores(FieldTreatment):
 
 
 def undate(sandbox, indexes) -> None:
-    with store(sandbox) as held:
+    with data_of(sandbox) as held:
         held.updated[list(indexes)] = NO_TIME
 
 
@@ -133,7 +134,7 @@ def test_after_a_failure_their_window_resumes(bench, sandbox, settings_for):
 def test_audits_count_them_without_what_is_old(bench, sandbox, settings_for):
     """They are listed by id, without a date: what is dated before the start is on the pages too, between the others."""
     old = [*range(10), *range(12, 30, 3)]
-    with store(sandbox) as held:
+    with data_of(sandbox) as held:
         held.updated[old] = BEFORE_START
     bench.settings = settings_for(sandbox, page_size=1000, audit_pages=3)
     synced(bench)
