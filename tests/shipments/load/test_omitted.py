@@ -126,12 +126,14 @@ def test_what_the_service_does_not_send_stays_as_it_is(bench, sandbox):
 
 
 def without_lists(page):
-    """The page that a service sends for a token that may read neither packages nor the items of an order."""
+    """The page that a service sends for a token that may read neither packages nor items."""
     for shipment in page["collection"]:
         shipment.pop("packages", None)
+        shipment.pop("items", None)
     for order in page.get("included", {}).get("Order", ()):
         order.pop("items", None)
-    page.get("included", {}).pop("ShipmentPackage", None)
+    for kind in ("ShipmentPackage", "ShipmentItem", "OrderItem"):
+        page.get("included", {}).pop(kind, None)
     return page
 
 
@@ -143,11 +145,18 @@ def test_a_list_whose_key_no_object_has_stays_as_it_is(bench, sandbox):
     read, refreshed = synced(bench)
     assert ending(bench.settings, read, refreshed) == 3
     after = shown(bench)
-    for slug in ("packages", "package_items", "package_packaging", "package_collected_data", "order_items"):
+    for slug in (
+        "packages",
+        "package_items",
+        "package_packaging",
+        "shipment_items",
+        "shipment_item_reservations",
+        "order_items",
+    ):
         assert before[slug]
         assert [key for key in before[slug] if key not in after[slug]] == [], slug
     needs = "\n".join(bench.needs)
-    for name in ("fields:packages", "fields:order.items"):
+    for name in ("fields:packages", "fields:items", "fields:order.items"):
         assert f"{name} was requested, but no object of the latest load has this list" in needs
     assert "fields:order.status_history" not in needs, "an empty list was sent"
     assert rebuild(bench.run).published
