@@ -204,7 +204,7 @@ class Refresh:
             note_published(self._store, self._target, size)
             self._store.mark_loaded(pending.landed)
         if pending.kept:
-            self._store.record_warnings({"kept": kept_rows(pending.kept)}, from_scratch=False)
+            self._store.record_warnings({"kept": _kept_sentence(pending.kept)}, from_scratch=False)
         return RefreshReport(
             windows=tuple(pending.merged),
             rows={table.slug: rows[table.slug] for table in tables()},
@@ -301,7 +301,7 @@ def rebuild(run: Run) -> RefreshReport:
         return Refresh(run, from_scratch=True).run()
 
 
-def kept_rows(kept: Mapping[str, int]) -> str:
+def _kept_sentence(kept: Mapping[str, int]) -> str:
     """Return the warning that rows or versions in history stay because no Parquet file has them any more."""
     listed = ", ".join(f"{count:,} of {table}" for table, count in sorted(kept.items()))
     return (
