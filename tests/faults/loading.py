@@ -38,7 +38,7 @@ FAULTS = (
         "what a window omits is emptied in the tables",
         ("What a window was not sent changes nothing stored",),
         "src/wms_sync/shipments/load/merge.py",
-        "        filling.keep_stored(batch)\n",
+        "        filling.keep_stored(batch)  # before the rows are replaced\n",
         "",
         ("tests/shipments/load/test_omitted.py",),
     ),

@@ -327,7 +327,7 @@ ENDS: dict[str, tuple[Kind, Response, type[Exception], int, int, State]] = {
     # rows than how many, and their state
     "401": (TAGS, Response("", 401), Unauthorized, 2, 20, State.UNDONE),
     **{
-        str(status): (TAGS, Response("", status, {"Location": "http://127.0.0.2/"}), ApiError, 1, 20, State.UNDONE)
+        str(status): (TAGS, Response("", status, {"Location": "http://127.0.0.2/"}), ApiError, 1, 50, State.UNDONE)
         for status in (302, 404, 405)
     },
     "409": (TAGS, Response("", 409), ServiceIsBusy, 1, GIVE_UP_BUSY + 4, State.UNDONE),
