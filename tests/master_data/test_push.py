@@ -325,7 +325,7 @@ def test_what_was_there_stays_unless_created_again(desk, answers):
 ENDS: dict[str, tuple[Kind, Response, type[Exception], int, int, State]] = {
     # what each create is answered: the kind, why the push stops, its exit code, and of what was sent until then fewer
     # rows than how many, and their state
-    "401": (TAGS, Response("", 401), Unauthorized, 2, 20, State.UNDONE),
+    "401": (TAGS, Response("", 401), Unauthorized, 2, 50, State.UNDONE),
     **{
         str(status): (TAGS, Response("", status, {"Location": "http://127.0.0.2/"}), ApiError, 1, 50, State.UNDONE)
         for status in (302, 404, 405)
