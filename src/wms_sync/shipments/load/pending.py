@@ -104,15 +104,10 @@ class PendingWindows:
         self.kept += merger.kept
         for table, verdicts in merger.verdicts.items():
             self.verdicts[table] = self.verdicts.get(table, Counter()) + verdicts
-            if reasons := started_over(verdicts):
-                logger.info(
-                    "%(rows)s of %(table)s started over from all merged windows: %(why)s",
-                    {
-                        "rows": count_of(sum(reasons.values()), "row"),
-                        "table": table,
-                        "why": ", ".join(f"{count:,} {reason}" for reason, count in sorted(reasons.items())),
-                    },
-                )
+        if reasons := started_over(sum(merger.verdicts.values(), Counter[str]())):
+            why = ", ".join(f"{count:,} {reason}" for reason, count in sorted(reasons.items()))
+            rows = count_of(sum(reasons.values()), "row")
+            logger.info("%(rows)s started over from all merged windows: %(why)s", {"rows": rows, "why": why})
 
     def write_ops(self, connection: duckdb.DuckDBPyConnection, audits: Audits) -> None:
         """Write the tables of ``ops``: windows, audits, creates, time zones, the sync cursor.
