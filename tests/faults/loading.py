@@ -46,7 +46,7 @@ FAULTS = (
         "a night fails for the damaged file of an old window",
         ("a Parquet file is missing or damaged",),
         "src/wms_sync/shipments/load/refresh.py",
-        "if is_certain or not take_away_damaged(self._layout, self._store):",
+        "if is_final or not take_away_damaged(self._layout, self._store):",
         "if True:",
         ("tests/shipments/load/test_damage.py",),
     ),

@@ -18,6 +18,11 @@ def cut(bench: Bench, window: str) -> None:
         path.write_bytes(path.read_bytes()[:-100])
 
 
+def scribble(bench: Bench, window: str) -> None:
+    """Damage the record of the window's files."""
+    bench.layout.flattened_manifest(window).write_text("{")
+
+
 def without_pages(bench: Bench, window: str) -> None:
     drop_pages(bench.run.turn, bench.layout, window, datetime.now(UTC))
 
@@ -34,10 +39,11 @@ def some_start_over(bench: Bench, sandbox) -> None:
     bench.backfill(NOW - timedelta(days=2), NOW - timedelta(days=1))
 
 
-def test_a_damaged_file_is_flattened_again(bench, sandbox):
+@pytest.mark.parametrize("damages", [cut, scribble])
+def test_a_damaged_file_is_flattened_again(bench, sandbox, damages):
     first_synced(bench, sandbox)
     window = bench.store.windows("loaded")[0].id
-    cut(bench, window)
+    damages(bench, window)
     some_start_over(bench, sandbox)
     with logged() as said:
         refreshed = load(bench)

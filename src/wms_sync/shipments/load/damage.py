@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
@@ -55,11 +55,12 @@ def reading_parquet() -> Iterator[None]:
 
 
 def take_away_damaged(layout: Layout, store: StateStore) -> int:
-    """Delete the Parquet files whose content cannot be read; return their number, and that of the missing files.
+    """Delete the Parquet files and the records of windows that cannot be read; return their number with the missing.
 
     The next load flattens their windows again; if the raw pages were dropped, the next sync reads them again. Raise
     ``OSError`` if the disk fails.
     """
+    records = take_away_damaged_records(layout, store)
     damaged = dict.fromkeys(_missing(layout), "it is missing")
     with duckdb.connect() as connection:
         for key in (key for table in tables() for key in layout.parquet_files(table.slug)):
@@ -67,23 +68,28 @@ def take_away_damaged(layout: Layout, store: StateStore) -> int:
                 damaged[key] = reason
     for key, reason in damaged.items():
         _take_away(layout, store, key, reason)
-    return len(damaged)
+    return records + len(damaged)
 
 
 def _missing(layout: Layout) -> Iterator[str]:
     """Yield the Parquet files that the record of a window names, but that are gone."""
-    with suppress(RecordDamagedError):
-        for window in (flattened_window(layout, window_id) for window_id in flattened_windows(layout)):
-            yield from (key for slug in window.parts for key in window.keys(slug) if layout.files.size(key) is None)
+    for window in (flattened_window(layout, window_id) for window_id in flattened_windows(layout)):
+        yield from (key for slug in window.parts for key in window.keys(slug) if layout.files.size(key) is None)
 
 
-def take_away_damaged_records(layout: Layout, store: StateStore) -> None:
-    """Delete the unreadable records of windows' Parquet files: the windows are flattened again, or read again."""
+def take_away_damaged_records(layout: Layout, store: StateStore) -> int:
+    """Delete the unreadable records of windows' Parquet files; return their number.
+
+    The windows are flattened again, or read again.
+    """
+    damaged = 0
     for window_id in flattened_windows(layout):
         try:
             flattened_window(layout, window_id)
         except RecordDamagedError:
             take_away_record(layout, store, window_id)
+            damaged += 1
+    return damaged
 
 
 def take_away_record(layout: Layout, store: StateStore, window_id: str) -> None:

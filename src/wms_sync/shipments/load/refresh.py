@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from time import monotonic
 from typing import Self
@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from wms_sync import sql_files
 from wms_sync.catalogue import ops_tables, tables
 from wms_sync.grammar import count_of
-from wms_sync.shipments.flatten.page import PageDamagedError
+from wms_sync.shipments.flatten.page import PageDamagedError, RecordDamagedError
 from wms_sync.shipments.flatten.workers import flatten_landed
 from wms_sync.shipments.load.checking import CheckResult, check_tables, write_checks
 from wms_sync.shipments.load.damage import (
@@ -173,12 +173,10 @@ class Refresh:
         """Bring the tables up to date, check them and publish them."""
         if self._from_scratch:
             self._prepare_rebuild()
-        self._flatten()
-        try:
-            return self._load()
-        except _FilesTakenAway:
+        while True:
             self._flatten()
-            return self._load()
+            with suppress(_FilesTakenAway):  # each time there are fewer
+                return self._load()
 
     def _load(self) -> RefreshReport:
         audits = self._store.audits
@@ -250,9 +248,9 @@ class Refresh:
         """
         try:
             yield
-        except duckdb.Error as error:
-            is_certain = self._from_scratch or isinstance(error, duckdb.OutOfMemoryException)
-            if is_certain or not take_away_damaged(self._layout, self._store):
+        except (duckdb.Error, RecordDamagedError) as error:
+            is_final = self._from_scratch or isinstance(error, duckdb.OutOfMemoryException)
+            if is_final or not take_away_damaged(self._layout, self._store):
                 raise
             raise _FilesTakenAway from error
 
