@@ -23,7 +23,7 @@ from wms_sync.reports.output import OutputRefused, is_marked, refuse_kept, refus
 from wms_sync.settings import Settings
 from wms_sync.state.engine import refuse_older
 from wms_sync.storage.durable import accessing, put_in_place, sync, sync_file
-from wms_sync.targets.database import Session
+from wms_sync.targets.database import Session, number_in
 from wms_sync.targets.target import target_of
 from wms_sync.timezones import checked_zone
 
@@ -154,9 +154,9 @@ def _copied(connection: duckdb.DuckDBPyConnection, relation: Relation, path: Pat
         columns, options = _columns(connection, relation, zone), "format csv, header"
     keys = ", ".join(f"relation.{quote(key)}" for key in relation.keys)
     query = f"select {columns} from {relation.qualified} as relation order by {keys}"
-    row = connection.execute(f"copy ({query}) to {literal(str(path))} ({options})").fetchone()
+    rows = number_in(connection.execute(f"copy ({query}) to {literal(str(path))} ({options})"))
     sync_file(path)
-    return int(row[0]) if row else 0
+    return rows
 
 
 def _columns(connection: duckdb.DuckDBPyConnection, relation: Relation, zone: str) -> str:

@@ -14,7 +14,7 @@ from wms_sync import sql_files
 from wms_sync.catalogue import Table, quote, tables
 from wms_sync.privacy.fields import COMPANYS_OWN, SHIP_TO
 from wms_sync.privacy.scrub import scrubbed
-from wms_sync.targets.database import replace_rows
+from wms_sync.targets.database import number_in, replace_rows
 
 
 def concerned_tables() -> list[Table]:
@@ -80,8 +80,7 @@ def _count(connection: duckdb.DuckDBPyConnection, table: Table, there: Collectio
     query = sql_files.read("forget/held.sql").format(
         table=table.qualified, key=quote(table.root_key), personal=persons(table, there)
     )
-    row = connection.execute(query).fetchone()
-    return int(row[0]) if row else 0
+    return number_in(connection.execute(query))
 
 
 def held_rows(connection: duckdb.DuckDBPyConnection, order_ids: Collection[int]) -> dict[str, int]:

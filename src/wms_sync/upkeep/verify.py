@@ -27,6 +27,7 @@ from wms_sync.state.lock import lock_of
 from wms_sync.state.store import COMPLETE_STATES, StateStore, Window
 from wms_sync.state.turns import refuse_unfinished_restore
 from wms_sync.storage.durable import Inaccessible
+from wms_sync.targets.database import number_in
 from wms_sync.targets.errors import DatabaseForbidden, DatabaseOpenError
 from wms_sync.targets.target import target_of
 from wms_sync.upkeep.backups import Backup, BackupError, Backups, Kept, StateCopyDamaged, read_backup
@@ -184,8 +185,8 @@ class _Examination:
         for key, file in zip(flattened.keys(slug), flattened.files(self._layout, slug), strict=True):
             self._looked_at["Parquet file"] += 1
             try:
-                row = connection.execute(sql_files.read("queries/rows_in_parquet_file.sql"), {"file": file}).fetchone()
-                counted += int(row[0]) if row else 0
+                query = sql_files.read("queries/rows_in_parquet_file.sql")
+                counted += number_in(connection.execute(query, {"file": file}))
             except duckdb.Error as error:
                 reason = str(error).splitlines()[0] if self._layout.files.size(key) is not None else "it is missing"
                 yield Damage(key, reason, FLATTENED_AGAIN)

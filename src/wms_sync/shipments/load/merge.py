@@ -110,8 +110,11 @@ class Merger:
             union = "\n    union all\n"
             contest = sql_files.read("merge/contest.sql")
             omitting = [(root.name, *pair) for root in roots for pair in self._fillings[root.name].labels.items()]
-            columns = [*zip(*omitting, strict=True)] or [(), (), ()]
-            given = dict(zip(("omitting_roots", "omitting_windows", "omitted"), map(list, columns), strict=True))
+            given = {
+                "omitting_roots": [root_name for root_name, _, _ in omitting],
+                "omitting_windows": [window for _, window, _ in omitting],
+                "omitted": [label for _, _, label in omitting],
+            }
             self._connection.execute(
                 contest.format(occurrences=union.join(occurrences), stored=union.join(stored)), files | given
             )

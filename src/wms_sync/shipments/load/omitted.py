@@ -200,17 +200,22 @@ def _not_sent(connection: duckdb.DuckDBPyConnection, layout: Layout, group: Wind
 
 def _lists_not_sent(group: WindowGroup) -> Iterator[OmittedName]:
     """Yield the lists whose key no object of a window has. A service that leaves out empty lists looks the same."""
+    for window_id, listed in _lacking(group):
+        yield OmittedName(window_id, listed.name, NOT_SENT, data_of(listed.name))
+
+
+def _lacking(group: WindowGroup) -> Iterator[tuple[str, ObjectList]]:
+    """Yield the lists that no object of a window has, with the window's id."""
+    known = object_lists()
     for window, flattened in group:
-        for listed in (object_lists()[name] for name in flattened.not_sent if name in object_lists()):
-            yield OmittedName(window.id, listed.name, NOT_SENT, data_of(listed.name))
+        yield from ((window.id, known[name]) for name in flattened.not_sent if name in known)
 
 
 def record_stayed(connection: duckdb.DuckDBPyConnection, group: WindowGroup) -> None:
     """Record how many rows of each list that a window has not are older than the window's own rows: they stayed."""
     lacking: dict[ObjectList, list[str]] = {}
-    for window, flattened in group:
-        for listed in (object_lists()[name] for name in flattened.not_sent if name in object_lists()):
-            lacking.setdefault(listed, []).append(window.id)
+    for window_id, listed in _lacking(group):
+        lacking.setdefault(listed, []).append(window_id)
     for listed, windows in lacking.items():
         of = table(listed.tables[0])
         root = table(of.root)
