@@ -23,7 +23,7 @@ from wms_sync.state.store import StateStore
 from wms_sync.storage.files import FilesUnavailable
 from wms_sync.upkeep.backup import backup
 from wms_sync.upkeep.backups import BackupError
-from wms_sync.upkeep.forget import forget
+from wms_sync.upkeep.forget import forget, held_files
 from wms_sync.upkeep.recovery import FilesElsewhere, unrecorded_run
 from wms_sync.upkeep.restore import DataFolderInUse, restore
 from wms_sync.upkeep.verify import verify
@@ -125,6 +125,22 @@ def test_an_installation_moves_by_backup_and_restore(beside, moved, keys, tmp_pa
         with pytest.raises(FilesElsewhere, match=f"were in {moved.files_url} until now, and {where} has") as error:
             run_sync(elsewhere)
         assert foretold(elsewhere) == [str(error.value)]
+
+
+def test_a_killed_forget_is_finished(beside, moved, keys):
+    """It has recorded the names that its files were about to get, and no such file is there."""
+    [(order,)] = queried(moved.layout.published, "select id from orders order by id limit 1 offset 3")
+    with unrecorded_run(moved, "forget") as run:
+        files = run.layout.files
+        before = {key: files.get(key) for key in keys() if key.endswith(".parquet")}
+        assert forget(run, [order]).parquet_files
+        for key in keys():
+            if key.endswith(".parquet") and key not in before:
+                files.delete(run.turn, key)
+        put = [files.put(run.turn, key, content) for key, content in before.items() if key not in keys()]
+        assert held_files(run.layout, [order]) == forget(run, [order]).parquet_files == len(put) > 0
+        assert held_files(run.layout, [order]) == 0
+    assert not verify(moved).damaged
 
 
 def test_what_a_bucket_and_a_backup_restore(beside, moved, service, tmp_path, keys):

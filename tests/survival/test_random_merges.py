@@ -25,7 +25,7 @@ from msgspec import structs
 from tests.survival.counts import ORDERS_OF_VERSIONS
 from wms_sync.intervals import Interval
 from wms_sync.layout import Layout
-from wms_sync.shipments.flatten.window import FlattenedWindow, flattened_window
+from wms_sync.shipments.flatten.window import FlattenedWindow, ParquetPart, flattened_window
 from wms_sync.shipments.load.merge import Merger
 from wms_sync.state.store import Reason, Window
 from wms_sync.targets.database import Session, create_empty
@@ -162,8 +162,9 @@ def landed(layout: Layout, versions: Sequence[Version]) -> list[Window]:
                     pa.Table.from_pylist(found, schema=KINDS[kind]), layout.parquet / kind / f"{name}-1.parquet"
                 )
         flattened = FlattenedWindow(
-            rows={kind: len(found) for kind, found in rows.items()},
-            parts={kind: [f"{name}-1.parquet"] for kind, found in rows.items() if found},
+            parts={
+                kind: [ParquetPart.of(f"{name}-1.parquet", len(found), b"")] for kind, found in rows.items() if found
+            },
             not_sent=["Shipment.packages"] if of_window[0].omits else [],
             quarantined=0,
             drift=0,

@@ -277,12 +277,17 @@ def test_verify_names_damage_in_the_data_folder(settings, pattern, how):
     assert [found.place for found in verify(settings).damaged] == expected
 
 
-def test_verify_counts_the_rows_of_parquet_files(settings):
+def test_verify_finds_altered_parquet_files_that_can_be_read(settings):
     path = first(settings, "parquet/orders/2*")
-    rows = parquet.read_table(path)
+    whole, rows = path.read_bytes(), parquet.read_table(path)
+    writer = parquet.read_metadata(path).created_by.encode()
+    path.write_bytes(whole.replace(writer, writer.swapcase()))
+    assert (path.stat().st_size, parquet.read_table(path)) == (len(whole), rows)
+    [found] = verify(settings).damaged
+    assert found.reason == "its SHA-256 differs from that of the file written"
     parquet.write_table(rows.slice(1), path)
     [found] = verify(settings).damaged
-    assert found.reason == f"{len(rows) - 1} of {len(rows)} rows"
+    assert found.reason == f"it has {path.stat().st_size} bytes instead of the {len(whole)} written"
 
 
 def test_damage_in_a_backup_is_named_and_mended(settings, backups, service):

@@ -11,6 +11,7 @@ from typing import Any
 import duckdb
 import pytest
 from msgspec import structs
+from pyarrow import parquet
 
 from tests.conftest import NOW, Bench, no_file_larger_than, opened_store, queried, settings_in
 from tests.test_sync import synced
@@ -180,7 +181,8 @@ def test_nothing_of_a_forgotten_order_is_left(stored):
 
 
 def assert_recorded(stored: Bench) -> None:
-    """What is recorded of rewritten pages is what they are, so that none was given up as damaged."""
+    """What is recorded of rewritten files is what they are, so that none was given up as damaged."""
+    assert verify(stored.settings).damaged == ()
     assert stored.store.windows("abandoned") == ()
     for window in stored.store.windows("loaded"):
         pages, manifest = stored.store.pages(window.id), read_manifest(stored.layout, window.id)
@@ -206,6 +208,17 @@ def test_the_next_run_finishes_an_interrupted_forget(stored, read_once):
     recover(stored.run)
     assert holding(stored, order) == set()
     assert_recorded(stored)
+
+
+def test_a_damaged_file_of_others_stays_known_as_damaged(stored):
+    order, *_ = orders_with_addresses(stored)
+    concerned = holding(stored, order)
+    places = {path.relative_to(stored.layout.root).as_posix(): path for path in stored.layout.parquet.glob("order*/*")}
+    damaged = min(places.keys() - concerned)
+    rows = parquet.read_table(places[damaged])
+    parquet.write_table(rows, places[damaged])
+    assert forget(stored.run, [order]).parquet_files
+    assert [found.place for found in verify(stored.settings).damaged] == [damaged]
 
 
 def test_an_old_state_store_takes_no_rewritten_page_for_damaged(stored, tmp_path):

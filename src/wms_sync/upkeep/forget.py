@@ -22,19 +22,20 @@ from msgspec.structs import replace
 from wms_sync import sql_files
 from wms_sync.catalogue import Table, literal, quote
 from wms_sync.grammar import count_of
-from wms_sync.layout import Layout, name_of, raw_key, spill, suffix_of
+from wms_sync.layout import Layout, name_of, parquet_key, raw_key, spill, suffix_of, window_of
 from wms_sync.privacy.scrub import without_orders
 from wms_sync.service.body import packed
 from wms_sync.shipments.flatten.page import UNKNOWN_KEY, PageDamagedError, RecordDamagedError, unpacked_page
-from wms_sync.shipments.flatten.window import flattened_window, flattened_windows, is_flattened, write_flattened
-from wms_sync.shipments.load.damage import DAMAGED, give_up_window, take_away_damaged, take_away_record
+from wms_sync.shipments.flatten.window import ParquetPart, flattened_window, is_flattened, write_flattened
+from wms_sync.shipments.load.damage import DAMAGED, give_up_window, take_away_damaged, take_away_damaged_records
 from wms_sync.shipments.read.raw import ManifestDamaged, damage, read_manifest, rewrite_manifest, size_differs
 from wms_sync.state.store import COMPLETE_STATES, LandedPage, Run, StateStore, Window
 from wms_sync.state.turns import Turn
 from wms_sync.storage.durable import sync_file
 from wms_sync.storage.files import unmarked
+from wms_sync.targets.database import number_in
 from wms_sync.targets.errors import DatabaseOpenError, refusals_explained
-from wms_sync.targets.persons import concerned_tables, forgotten_in, is_personal, kept_rows, persons, prepare
+from wms_sync.targets.persons import concerned_tables, forgotten_in, kept_rows, persons, prepare
 from wms_sync.targets.target import Target, former_target, target_of
 from wms_sync.upkeep.forgotten_orders import add_to_list
 
@@ -182,23 +183,13 @@ def _content(layout: Layout, key: str) -> bytes:
 
 
 def _clean_parquet(layout: Layout, store: StateStore, connection: duckdb.DuckDBPyConnection) -> int:
-    turn, rewritten = store.turn, 0
-    counted: dict[str, dict[str, int]] = {}
+    take_away_damaged_records(layout, store)
+    rewritten = 0
     for table in concerned_tables():
         holding = _holding(layout, connection, table)
         for key in holding:
-            _clean_file(turn, layout, connection, table, key)
+            _clean_file(store.turn, layout, connection, table, key)
         rewritten += len(holding)
-        if is_personal(table):
-            left = _files(layout, table)
-            query = sql_files.read("forget/counted.sql")
-            counted[table.slug] = dict(connection.execute(query, {"files": left}).fetchall()) if left else {}
-    names = {table.slug: _names(layout, table) for table in concerned_tables()}
-    for window_id in flattened_windows(layout):
-        try:
-            _recount(turn, layout, window_id, counted, names)
-        except RecordDamagedError:
-            take_away_record(layout, store, window_id)
     return rewritten
 
 
@@ -224,45 +215,45 @@ def _files(layout: Layout, table: Table) -> list[str]:
 
 
 def _clean_file(turn: Turn, layout: Layout, connection: duckdb.DuckDBPyConnection, table: Table, key: str) -> None:
+    """Rewrite a Parquet file, or delete it if none of its rows is left or no record names it.
+
+    The record is updated first: after a kill, the file either is as recorded or still holds the data and is rewritten
+    again. The records of all other files stay, so that ``verify`` still finds damage in them.
+    """
+    window_id = window_of(name_of(key))
+    flattened = flattened_window(layout, window_id) if is_flattened(layout, window_id) else None
+    parts = [] if flattened is None else flattened.parts.get(table.slug, [])
+    number = _number_of(layout, parts, table, key)
+    if flattened is None or number is None:
+        layout.files.delete(turn, key)
+        return
     temporary = turn.temporary(name_of(key))
     held = layout.files.local([key])
     kept = kept_rows(table, _columns_of(connection, held), f"read_parquet({literal(held[0])})")
-    copied = connection.execute(f"copy ({kept}) to $temporary (format parquet)", {"temporary": str(temporary)})
-    row = copied.fetchone()
-    if row is not None and row[0]:
+    rows = number_in(connection.execute(f"copy ({kept}) to $temporary (format parquet)", {"temporary": str(temporary)}))
+    content = temporary.read_bytes()
+    name = name_of(layout.files.named(key, content))
+    after = [*parts[:number], *([ParquetPart.of(name, rows, content)] if rows else []), *parts[number + 1 :]]
+    write_flattened(turn, layout, window_id, replace(flattened, parts=flattened.parts | {table.slug: after}))
+    if rows:
         sync_file(temporary)
         _replaced(turn, layout, key, layout.files.put_file(turn, key, temporary))
     else:
         layout.files.delete(turn, key)
 
 
-def _names(layout: Layout, table: Table) -> dict[str, str]:
-    """Return the names of a table's files, by the full name and by the name without the digits of its hash."""
-    names = [name_of(key) for key in layout.parquet_files(table.slug)]
-    return {unmarked(name): name for name in names} | {name: name for name in names}
+def _number_of(layout: Layout, parts: Sequence[ParquetPart], table: Table, key: str) -> int | None:
+    """Return the position of a file in the record of its window; None if the record does not name it.
 
-
-def _recount(
-    turn: Turn,
-    layout: Layout,
-    window_id: str,
-    counted: dict[str, dict[str, int]],
-    names: Mapping[str, Mapping[str, str]],
-) -> None:
-    """Update the manifest's row counts, which the merge verifies, and the names of rewritten files."""
-    before = flattened_window(layout, window_id)
-    rows, parts = dict(before.rows), dict(before.parts)
-    for slug in names.keys() & parts.keys():
-        parts[slug] = [names[slug].get(part) or names[slug].get(unmarked(part), part) for part in parts[slug]]
-    for slug, held in counted.items():
-        left = [part for part in parts.pop(slug, []) if part in held]
-        if left:
-            parts[slug] = left
-        if slug in rows:
-            rows[slug] = sum(held[part] for part in left)
-    after = replace(before, rows=rows, parts=parts)
-    if after != before:
-        write_flattened(turn, layout, window_id, after)
+    In a bucket, a killed rewrite may have recorded the name of a file that it did not put.
+    """
+    names, name = [part.name for part in parts], name_of(key)
+    if name in names:
+        return names.index(name)
+    for number, other in enumerate(names):
+        if unmarked(other) == unmarked(name) and layout.files.size(parquet_key(table.slug, other)) is None:
+            return number
+    return None
 
 
 def held_files(layout: Layout, order_ids: Collection[int]) -> int:
@@ -344,7 +335,7 @@ def _is_sure(layout: Layout, store: StateStore, window: Window | None, counted: 
     return (
         flattened.quarantined == 0
         and flattened.records == sum(page.records for page in pages.values())
-        and all(flattened.rows.get(slug, 0) == count for slug, count in counted.items())
+        and all(flattened.rows(slug) == count for slug, count in counted.items())
         and pages.keys() == set(layout.pages(window.id))
         and not any(size_differs(layout, page) for page in pages.values())
     )

@@ -1,12 +1,13 @@
 """``wms-sync verify``: check every file of the data folder, or of a folder of backups, and report damaged files.
 
-In the data folder, raw pages are compared by hash with the received pages, manifests with the state store, the row
-counts of Parquet files with the records of their windows, and these with the receipts in the published file. In a
-folder of backups every file is compared by hash. Nothing is changed.
+In the data folder, raw pages are compared by hash with the received pages, manifests with the state store, Parquet
+files by hash with the records of their windows, and the row counts of these with the receipts in the published file.
+In a folder of backups every file is compared by hash. Nothing is changed.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -16,10 +17,10 @@ from msgspec import Struct
 
 from wms_sync import sql_files
 from wms_sync.grammar import count_of
-from wms_sync.layout import MANIFEST, Layout, flattened_key, raw_key
+from wms_sync.layout import MANIFEST, Layout, flattened_key, parquet_key, raw_key
 from wms_sync.settings import Settings
 from wms_sync.shipments.flatten.page import RecordDamagedError
-from wms_sync.shipments.flatten.window import FlattenedWindow, flattened_window, is_flattened
+from wms_sync.shipments.flatten.window import ParquetPart, flattened_window, is_flattened
 from wms_sync.shipments.read.quarantined_windows import quarantined_folders
 from wms_sync.shipments.read.raw import ManifestDamaged, damage, is_dropped, key_of, read_manifest
 from wms_sync.state.errors import StateError
@@ -27,7 +28,6 @@ from wms_sync.state.lock import lock_of
 from wms_sync.state.store import COMPLETE_STATES, StateStore, Window
 from wms_sync.state.turns import refuse_unfinished_restore
 from wms_sync.storage.durable import Inaccessible
-from wms_sync.targets.database import number_in
 from wms_sync.targets.errors import DatabaseForbidden, DatabaseOpenError
 from wms_sync.targets.target import target_of
 from wms_sync.upkeep.backups import Backup, BackupError, Backups, Kept, StateCopyDamaged, read_backup
@@ -176,24 +176,23 @@ class _Examination:
         except RecordDamagedError:
             yield Damage(flattened_key(window.id), "it is damaged", "`wms-sync rebuild` rewrites it")
             return
-        with duckdb.connect() as connection:
-            for slug in flattened.parts:
-                yield from self._table(connection, flattened, slug)
+        for slug, parts in flattened.parts.items():
+            for part in parts:
+                self._looked_at["Parquet file"] += 1
+                key = parquet_key(slug, part.name)
+                if (reason := self._differs(key, part)) is not None:
+                    yield Damage(key, reason, FLATTENED_AGAIN)
 
-    def _table(self, connection: duckdb.DuckDBPyConnection, flattened: FlattenedWindow, slug: str) -> Iterator[Damage]:
-        counted = 0
-        for key, file in zip(flattened.keys(slug), flattened.files(self._layout, slug), strict=True):
-            self._looked_at["Parquet file"] += 1
-            try:
-                query = sql_files.read("queries/rows_in_parquet_file.sql")
-                counted += number_in(connection.execute(query, {"file": file}))
-            except duckdb.Error as error:
-                reason = str(error).splitlines()[0] if self._layout.files.size(key) is not None else "it is missing"
-                yield Damage(key, reason, FLATTENED_AGAIN)
-                return
-        if counted != flattened.rows.get(slug, 0):
-            place = flattened.keys(slug)[0]
-            yield Damage(place, f"{counted:,} of {count_of(flattened.rows.get(slug, 0), 'row')}", FLATTENED_AGAIN)
+    def _differs(self, key: str, part: ParquetPart) -> str | None:
+        files = self._layout.files
+        size = files.size(key)
+        if size is None:
+            return "it is missing"
+        if size != part.size:
+            return f"it has {size} bytes instead of the {part.size} written"
+        if hashlib.sha256(files.get(key)).hexdigest() != part.sha256:
+            return "its SHA-256 differs from that of the file written"
+        return None
 
     def _receipts(self) -> Iterator[Damage]:
         """Compare row counts with the receipts. Only forgotten orders may have reduced them."""
@@ -218,7 +217,7 @@ class _Examination:
                 yield from self._receipt(window_id, merged, has_forgotten=has_forgotten)
 
     def _receipt(self, window_id: str, merged: int, *, has_forgotten: bool) -> Iterator[Damage]:
-        held = sum(flattened_window(self._layout, window_id).rows.values())
+        held = flattened_window(self._layout, window_id).all_rows
         if held != merged and not (has_forgotten and held < merged):
             reason = f"{count_of(held, 'row')}, but its receipt has {merged:,}"
             yield Damage(flattened_key(window_id), reason, "run `wms-sync rebuild`")

@@ -2,6 +2,7 @@
 
 import hashlib
 from contextlib import suppress
+from pathlib import Path
 
 import duckdb
 import pytest
@@ -12,7 +13,7 @@ from tests.test_sync import load
 from wms_sandbox.app import Sandbox
 from wms_sync.service.body import packed
 from wms_sync.shipments.flatten.batch import Flattener
-from wms_sync.shipments.flatten.window import flatten_window, flattened_window, is_flattened
+from wms_sync.shipments.flatten.window import flatten_window, flattened_window
 from wms_sync.shipments.flatten.workers import Flattening
 from wms_sync.shipments.load.refresh import refresh
 from wms_sync.shipments.read.reader import Reading
@@ -28,7 +29,13 @@ def read_with_ahead(bench):
 def test_every_window_that_landed_is_flattened_when_the_read_ends(bench):
     report = read_with_ahead(bench)
     assert report.window_ids
-    assert all(is_flattened(bench.layout, window) for window in report.window_ids)
+    for window in report.window_ids:
+        flattened = flattened_window(bench.layout, window)
+        assert flattened.records == bench.store.window(window).records
+        for table, parts in flattened.parts.items():
+            for part, file in zip(parts, flattened.files(bench.layout, table), strict=True):
+                content = Path(file).read_bytes()
+                assert (part.size, part.sha256) == (len(content), hashlib.sha256(content).hexdigest())
 
 
 def test_trouble_ahead_is_reported_and_nothing_is_lost(bench):

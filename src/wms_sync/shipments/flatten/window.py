@@ -1,4 +1,4 @@
-"""Flatten a window to Parquet files, and record the files and the number of rows by table.
+"""Flatten a window to Parquet files, and record the rows, size and SHA-256 of each file.
 
 ``parquet/_windows/<window>.json`` is written after the last Parquet file of the window; the next load flattens every
 window without this record. A window is flattened in batches with a limited number of pages, so memory use does not grow
@@ -9,9 +9,11 @@ The end of this module has queries for the rows of a table in such files, whatev
 
 from __future__ import annotations
 
+import hashlib
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
+from typing import Self
 
 import duckdb
 import msgspec
@@ -45,15 +47,28 @@ PAGES_PER_BATCH = 20
 _UNREADABLE = "unreadable"
 
 
+class ParquetPart(Struct, frozen=True):
+    """A Parquet file as it was written; ``name`` is below ``parquet/<table>/``, and ``size`` is in bytes."""
+
+    name: str
+    rows: int
+    size: int
+    sha256: str
+
+    @classmethod
+    def of(cls, name: str, rows: int, content: bytes) -> Self:
+        """Return the part for a file with this content."""
+        return cls(name, rows, len(content), hashlib.sha256(content).hexdigest())
+
+
 class FlattenedWindow(Struct, frozen=True):
-    """The number of rows and the files of a window, by table; ``parts`` are the file names below ``parquet/<table>/``.
+    """The Parquet files of a window, by table and in page order.
 
     ``records_removed`` counts the shipments that were quarantined whole. ``not_sent`` names the lists whose key no
     object of the window has, such as ``Order.items``; a list that no object could have is not named.
     """
 
-    rows: dict[str, int]
-    parts: dict[str, list[str]]
+    parts: dict[str, list[ParquetPart]]
     not_sent: list[str]
     quarantined: int
     drift: int
@@ -62,11 +77,20 @@ class FlattenedWindow(Struct, frozen=True):
     @property
     def records(self) -> int:
         """Return the number of shipments on the window's pages."""
-        return self.rows.get("shipments", 0) + self.records_removed
+        return self.rows("shipments") + self.records_removed
+
+    @property
+    def all_rows(self) -> int:
+        """Return the number of rows of all tables."""
+        return sum(map(self.rows, self.parts))
+
+    def rows(self, table: str) -> int:
+        """Return the number of rows of a table."""
+        return sum(part.rows for part in self.parts.get(table, []))
 
     def keys(self, table: str) -> list[str]:
         """Return the keys of a table's files, in page order."""
-        return [parquet_key(table, part) for part in self.parts.get(table, [])]
+        return [parquet_key(table, part.name) for part in self.parts.get(table, [])]
 
     def files(self, layout: Layout, table: str) -> list[str]:
         """Return the paths of a table's files, in page order, for DuckDB."""
@@ -130,33 +154,31 @@ def _flatten_all(
     layout: Layout, store: StateStore, flattener: Flattener, window_id: str, left: deque[list[RawPage]]
 ) -> FlattenedWindow:
     """Flatten the remaining batches, one after the other."""
-    rows: dict[str, int] = {}
-    parts: dict[str, list[str]] = {}
+    parts: dict[str, list[ParquetPart]] = {}
     sent: Sent = {}
     quarantined = drift = removed = 0
-    part = 1
+    number = 1
     while left:
         batch = left.popleft()
         try:
-            done = _flatten(layout, store, flattener, batch, window_id, part)
+            done = _flatten(layout, store, flattener, batch, window_id, number)
         except duckdb.OutOfMemoryException:
             if len(batch) == 1:
                 raise
             half = len(batch) // 2
             left.extendleft((batch[half:], batch[:half]))
             continue
-        part += 1
-        for table, count in done.rows.items():
-            rows[table] = rows.get(table, 0) + count
+        number += 1
+        written = [ParquetPart.of(path.name, done.rows[table], path.read_bytes()) for table, path in done.files.items()]
         made = [parquet_key(table, path.name) for table, path in done.files.items()]
-        for table, key in zip(done.files, layout.files.keep(store.turn, made), strict=True):
-            parts.setdefault(table, []).append(name_of(key))
+        for table, part, key in zip(done.files, written, layout.files.keep(store.turn, made), strict=True):
+            parts.setdefault(table, []).append(replace(part, name=name_of(key)))
         sent = either(sent, done.sent)
         quarantined += done.quarantined
         drift += done.drift
         removed += done.records_removed
     not_sent = sorted(name for name, is_sent in sent.items() if not is_sent)
-    return FlattenedWindow(rows, parts, not_sent, quarantined, drift, removed)
+    return FlattenedWindow(parts, not_sent, quarantined, drift, removed)
 
 
 def _flatten(

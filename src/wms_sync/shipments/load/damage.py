@@ -87,15 +87,10 @@ def take_away_damaged_records(layout: Layout, store: StateStore) -> int:
         try:
             flattened_window(layout, window_id)
         except RecordDamagedError:
-            take_away_record(layout, store, window_id)
+            _rebuild_file(layout, store, window_id)
+            logger.warning(_AGAIN, {"file": flattened_key(window_id), "reason": "it cannot be read"})
             damaged += 1
     return damaged
-
-
-def take_away_record(layout: Layout, store: StateStore, window_id: str) -> None:
-    """Delete the damaged record of a window's Parquet files, so that the window is flattened again, or read again."""
-    _rebuild_file(layout, store, window_id)
-    logger.warning(_AGAIN, {"file": flattened_key(window_id), "reason": "it cannot be read"})
 
 
 def _damage(connection: duckdb.DuckDBPyConnection, layout: Layout, key: str) -> str | None:

@@ -221,7 +221,7 @@ class Merger:
             counted = {(slug, window): count for slug, window, count in rows}
         for table in self._stored:
             for window, flattened in group:
-                held, expected = counted.get((table.slug, window.id), 0), flattened.rows.get(table.slug, 0)
+                held, expected = counted.get((table.slug, window.id), 0), flattened.rows(table.slug)
                 if held != expected:
                     raise CountsDisagreeError(
                         f"The Parquet files of {table.slug} have {count_of(held, 'row')} of window {window.id}, but "
@@ -241,7 +241,7 @@ class Merger:
             "pages": window.pages,
             "records": window.records,
             "quarantined": flattened.quarantined,
-            "rows_flattened": sum(flattened.rows.values()),
+            "rows_flattened": flattened.all_rows,
             "loaded_at": datetime.now(UTC),
         }
         self._connection.execute(sql_files.read("merge/receipt.sql"), receipt)
