@@ -186,8 +186,8 @@ class Forget(Victim):
     """A forget.
 
     The published file opens, and is as it was or as it is to be. One more forget, night or rebuild later no byte of the
-    order's persons is in any file, every other row is there, what is recorded of the raw pages is what they are, and
-    none was given up.
+    order's persons is in any file, every other row is there, what is recorded of raw pages and Parquet files is what
+    they are, and none was given up.
     """
 
     def begin(self, test: pytest.FixtureRequest, data: Path) -> Installation:
@@ -216,6 +216,7 @@ class Forget(Victim):
             assert store.windows("abandoned") == ()
             assert store.forgotten() == {read.order}
             assert store.forgotten(unfinished=True) == frozenset()
+        installation.runs("verify", exitcodes=(0,))
 
 
 @dataclass(frozen=True)
