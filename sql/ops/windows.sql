@@ -5,7 +5,7 @@
 create table ops.windows (
     id varchar not null, -- Window; folder name under raw/shipments.
     from_at timestamptz not null, -- Start of the window of Shipment.updated_at, inclusive (UTC).
-    to_at timestamptz not null, -- End of the window, exclusive (UTC).
+    to_at timestamptz not null, -- End of the time that the window covers, exclusive (UTC): earlier than in ops.loads if coverage was withdrawn, and from_at if nothing is left.
     state varchar not null, -- reading, landed (all pages on disk), loaded (in the tables) or abandoned.
     reason varchar not null, -- Why the window was read: sync, backfill, undated (shipments without updated_at) or audit.
     run_id varchar not null, -- Run that started the window (Dagster run id).

@@ -13,9 +13,6 @@ RAW = "raw/shipments"
 PARQUET = "parquet"
 FLATTENED = f"{PARQUET}/_windows"
 FORGOTTEN = "forgotten-orders.json"
-CLOCKS = "clocks.json"
-KEPT_IN_BACKUPS = (FORGOTTEN, CLOCKS)
-"""The files that a backup keeps, besides the published file, raw pages, Parquet files and rejects."""
 LAKE = "lake"
 """The name of the folder of a lake's files, of the attached database, and of the schema of its catalogue."""
 LAKE_OWNER = "lake.json"
@@ -28,7 +25,7 @@ FOREIGN_LOG = ".of-an-earlier-file"
 """The suffix of a log that was found next to the published file and renamed."""
 _WINDOW, _MARK = r"[A-Za-z0-9][\w.-]*", "(-[0-9a-f]{8})?"
 _RESTORABLE = re.compile(
-    rf"""analytics\.duckdb | {" | ".join(map(re.escape, KEPT_IN_BACKUPS))} | rejects/(?!\.{{1,2}}\Z)[^/\0]+
+    rf"""analytics\.duckdb | {re.escape(FORGOTTEN)} | rejects/(?!\.{{1,2}}\Z)[^/\0]+
     | {RAW}/{_WINDOW}/ ( {re.escape(MANIFEST)} | {re.escape(PAGES_DROPPED)} | page-\d{{5,}}{_MARK}\.json\.(gz|zst) )
     | {PARQUET}/[a-z][a-z_]*/{_WINDOW}-\d{{5,}}{_MARK}\.parquet | {FLATTENED}/{_WINDOW}\.json""",
     re.ASCII | re.VERBOSE,
@@ -154,11 +151,6 @@ class Layout(Struct, frozen=True):
         return self.root / "creates.jsonl"
 
     @property
-    def clocks(self) -> Path:
-        """Return the path of a copy of the observations of the service's clock, in case the state store is lost."""
-        return self.root / CLOCKS
-
-    @property
     def restoring(self) -> Path:
         """Return the path of the record of a restore under way. While it exists, no command reads or writes here."""
         return self.root / "restoring.json"
@@ -180,8 +172,8 @@ class Layout(Struct, frozen=True):
 
     @property
     def kept_as_they_are(self) -> list[Path]:
-        """Return the paths of ``KEPT_IN_BACKUPS``, which need not exist, and of the rejects."""
-        return [*(self.root / name for name in KEPT_IN_BACKUPS), *sorted(self.rejects.glob("*"))]
+        """Return the paths of the list of forgotten orders, which need not exist, and of the rejects."""
+        return [self.forgotten_orders, *sorted(self.rejects.glob("*"))]
 
     @property
     def dagster_home(self) -> Path:

@@ -131,7 +131,7 @@ def test_what_is_wrong_is_one_clear_message(run, tmp_path, command, changes, nam
 
 
 def test_a_refused_file_is_one_clear_message(run, tmp_path):
-    in_the_way = tmp_path / "data" / "clocks.json"
+    in_the_way = tmp_path / "data" / "creates.jsonl"
     in_the_way.mkdir(parents=True, mode=0o700)
     ended = run("sync")
     assert (ended.returncode, "Traceback" in ended.stderr) == (1, False)

@@ -4,6 +4,7 @@ from tests.faults.fault import Fault
 
 FETCHED = "Each page is fetched at least once"
 KILLED = "`kill -9`, anywhere"
+WENT_BACK = "the service's clock goes back, alone or together with this machine's"
 MOVING = '`make soak SOAK="-k rests"`'
 
 FAULTS = (
@@ -41,6 +42,30 @@ FAULTS = (
         "return window.records == window.count_reported and counted_last in {None, window.records}",
         "return True",
         ("tests/shipments/read/test_complete.py",),
+    ),
+    Fault(
+        "windows keep covering the times that a clock passes twice",
+        (FETCHED, WENT_BACK),
+        "src/wms_sync/state/store.py",
+        "windows.c.state.in_(COMPLETE_STATES)).values(to_at=end)",
+        "windows.c.state.in_(COMPLETE_STATES)).values(to_at=windows.c.to_at)",
+        ("tests/shipments/read/test_clocks.py",),
+    ),
+    Fault(
+        "the clock that nobody corrects is not asked",
+        (FETCHED, WENT_BACK),
+        "src/wms_sync/shipments/read/clocks.py",
+        "at_boot.about == boot",
+        "at_boot.about != boot",
+        ("tests/shipments/read/test_clocks.py",),
+    ),
+    Fault(
+        "the clocks are not read again at the end of a read",
+        (FETCHED, WENT_BACK),
+        "src/wms_sync/shipments/read/reader.py",
+        "        if clocks.is_stuck:\n",
+        "        if False:\n",
+        ("tests/shipments/read/test_clocks.py",),
     ),
     Fault(
         "shipments without updated_at are not read",

@@ -62,6 +62,20 @@ def test_coverage_is_the_union_of_windows_that_count(store):
     assert list(store.covered()) == [Interval(DAY, DAY + timedelta(days=3))]
 
 
+def test_coverage_that_is_withdrawn_ends_at_the_moment(store):
+    """Half-read windows that reach beyond are given up; those that cover no time stay as they are."""
+    listed = ((0, 2, "loaded"), (0, 4, "landed"), (4, 5, "loaded"), (0, 3, "reading"), (2, 4, "reading"))
+    store.begin_windows([window(f"{state} {start}", start, end, state) for start, end, state in listed])
+    untimed = [replace(window(reason, 4, 6, "loaded"), reason=reason) for reason in ("undated", "audit")]
+    store.begin_windows(untimed)
+    moment = DAY + timedelta(days=3)
+    store.withdraw_coverage(moment)
+    assert list(store.covered()) == [Interval(DAY, moment)]
+    assert {found.id for found in store.windows("loaded") if not found.covers_time} == {"loaded 4", "undated", "audit"}
+    assert [found.id for found in store.windows("abandoned")] == ["reading 2"]
+    assert [store.window(found.id) for found in untimed] == untimed
+
+
 def test_the_newer_observation_is_kept(store):
     store.observe("seen", 5, "here")
     store.observe("seen", 6, "there")

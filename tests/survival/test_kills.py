@@ -9,15 +9,21 @@ from dataclasses import replace
 import pytest
 
 from tests.conftest import let_pass, queried
+from tests.oracle import expected_tables
 from tests.survival.conftest import SMALL
 from tests.survival.counts import FULL_DISKS_OF_FORGETS, RANDOM_KILLS
 from tests.survival.full_disks import needs_a_disk, on_full_disk, room_of
 from tests.survival.installation import ENDED, KILLED, Installation, ever_sooner, moments_of, rows
+from tests.survival.moments import Moment
 from tests.survival.victims import PERSONAL, PUBLISHING, RUNS, VICTIMS, Read
 from tests.upkeep.test_forget import marked
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
 
+AFTER_THE_CUT = (
+    Moment("Reading.sync > Reading._heed_clocks > StateStore.withdraw_coverage > Guarded._transaction: after commit"),
+    Moment("Reading._heed_clocks > remember > StateStore.record > Guarded._transaction: after commit"),
+)
 OFTEN_NAMED = """
 select order_id
 from (from pii.order_addresses select order_id union all from pii.order_address_candidates select order_id)
@@ -38,6 +44,22 @@ def read(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Read]:
         shutil.copytree(installation.data, forgotten.data)
         forgotten.runs("forget", "--yes", str(order))
         yield Read(installation, order, rows(installation.layout), rows(forgotten.layout))
+
+
+@pytest.mark.parametrize("kill", AFTER_THE_CUT, ids=str)
+def test_killed_between_the_end_of_coverage_and_the_next_read(kill, tmp_path):
+    """The clocks went back by two hours, and have passed where they were when the next run looks at them."""
+    with SandboxServer(Sandbox(replace(SMALL, shipments=60))) as service:
+        installation = Installation(tmp_path / "data", service)
+        installation.runs("sync")
+        service.sandbox.clock.advance(-7_200_000)
+        service.sandbox.advance(seconds=3600, changed=20, new=5, orders=10)
+        ended = installation.run("sync", kill=kill)
+        assert ended.returncode == KILLED, ended.said
+        service.sandbox.advance(seconds=3600, changed=20)
+        service.sandbox.clock.advance(86_400_000)
+        installation.runs("sync")
+        assert installation.differences(expected_tables(service)) == []
 
 
 @pytest.mark.targets("file", "lake")

@@ -262,7 +262,7 @@ PLACES = ("raw/shipments/2*/page-*", "raw/shipments/2*/manifest.json", "parquet/
 IN_BACKUP: tuple[tuple[str, str, str], ...] = (
     ("parquet/orders/2*", "missing", "its copy is missing"),
     ("analytics.duckdb", "altered", "its copy is altered"),
-    ("clocks.json", "a folder", "its copy is not a file"),
+    ("parquet/_windows/2*", "a folder", "its copy is not a file"),
 )
 
 
@@ -381,7 +381,7 @@ WRONG: dict[str, Callable[[Settings, BackupReport], AbstractContextManager[None]
     "no room for the state": lambda _, __: no_file_larger_than(20_000),
     "a page of no window": lambda _, made: changed_record(made, state_with("pages", window_id=NO_WINDOW)(made)),
     "a name that is too long": lambda _, made: changed_record(
-        made, files={"rejects/" + "x" * 300: made.backup.files["clocks.json"]}
+        made, files={"rejects/" + "x" * 300: made.backup.files["analytics.duckdb"]}
     ),
     "a present state that refuses": lambda here, _: refuse_deletes(here),
 }
@@ -466,7 +466,7 @@ WRONG_RECORDS: tuple[tuple[Mapping[str, object], Callable[[BackupReport], bytes]
     # what is changed in a record, or its state store, what is said of it, and what a verification names
     *(({"files": {name: KEPT}}, None, NO_NAME, "{}") for name in NAMES),
     *(({"damaged": {name: "it is missing"}}, None, NO_NAME, "{}") for name in NAMES),
-    *(({"files": {"clocks.json": KEPT | {"sha256": sha256}}}, None, NO_RECORD, "{}") for sha256 in HASHES),
+    *(({"files": {"forgotten-orders.json": KEPT | {"sha256": sha256}}}, None, NO_RECORD, "{}") for sha256 in HASHES),
     *(({"state": KEPT | {"sha256": sha256}}, None, NO_RECORD, "{}") for sha256 in HASHES),
     *(({}, state, NO_STATE, "the state store of {}") for state in NO_STATES.values()),
     ({"state": KEPT}, None, NO_STATE, "the state store of {}"),

@@ -253,7 +253,7 @@ class _Explaining:
             updated_at=row["updated_at"],
             origin=self._origin(row),
             reason=window.reason if window else None,
-            window=window.interval if window else None,
+            window=window.interval if window and window.from_at < window.to_at else None,
             is_stored=row["is_stored"],
             verdict=row["verdict"],
         )

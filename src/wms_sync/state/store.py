@@ -13,7 +13,7 @@ from typing import Any, Literal, Self
 
 from msgspec import Struct
 from msgspec.structs import asdict
-from sqlalchemy import Engine, and_, func, or_, select, update
+from sqlalchemy import Engine, and_, case, func, literal, or_, select, update
 
 from wms_sync.intervals import Interval, interval, subtract, union
 from wms_sync.layout import Layout
@@ -33,12 +33,12 @@ COVERING: tuple[Reason, ...] = ("sync", "backfill")
 """The reasons of windows that cover the time from ``from_at`` to ``to_at``."""
 COMPLETE_STATES = ("landed", "loaded")
 """The states of a window whose pages have all been read."""
-COVERAGE_WITHDRAWN = "coverage_given_back_from"
 
 
 class Window(Struct, frozen=True):
     """One row of ``windows``: an interval of ``updated_at`` of one service, and its state.
 
+    ``to_at`` is earlier than in the window's requests if coverage was withdrawn; it is ``from_at`` if nothing is left.
     ``service`` is the base URL; None if the window is known only from its receipt in the tables. ``omitted`` are the
     names that its requests left out, as in ``Selection.omitted``.
     """
@@ -101,11 +101,11 @@ class Window(Struct, frozen=True):
     @property
     def covers_time(self) -> bool:
         """Return whether the window, once complete, has every change between ``from_at`` and ``to_at``."""
-        return self.reason in COVERING
+        return self.reason in COVERING and self.from_at < self.to_at
 
     @property
     def interval(self) -> Interval:
-        """Return ``[from_at, to_at)``."""
+        """Return ``[from_at, to_at)``. Raise ``ValueError`` if nothing is left of it."""
         return Interval(self.from_at, self.to_at)
 
 
@@ -198,22 +198,31 @@ class StateStore(Guarded):
     ) -> tuple[Interval, ...]:
         """Return the time that windows in these states cover, as disjoint intervals. Ignore the windows ``without``.
 
-        No window covers time whose coverage was withdrawn after the window began. A window that was abandoned after
-        landing (because of a damaged page) held the newest data of its interval, so windows that began earlier do not
-        cover that interval either.
+        A window that was abandoned after landing (because of a damaged page) held the newest data of its interval, so
+        windows that began earlier do not cover that interval either.
         """
-        withdrawn = self.observation(COVERAGE_WITHDRAWN)
         was_read = and_(windows.c.state == "abandoned", windows.c.landed_at.is_not(None))
-        query = select(windows.c.id, windows.c.from_at, windows.c.to_at, windows.c.started_at, windows.c.state)
+        query = select(windows.c.id, windows.c.from_at, windows.c.to_at, windows.c.state)
         query = query.where(or_(windows.c.state.in_(states), was_read), windows.c.reason.in_(COVERING))
         covered: list[Interval] = []
         with self._reading() as connection:
-            for id_, start, end, begun, state in connection.execute(query.order_by(windows.c.started_at, windows.c.id)):
+            for id_, start, end, state in connection.execute(query.order_by(windows.c.started_at, windows.c.id)):
                 if id_ in without:
                     continue
-                part = interval(start, _trusted_end(end, begun, withdrawn))
+                part = interval(start, end)
                 covered = [*subtract(covered, part)] if state == "abandoned" else [*covered, *part]
         return union(covered)
+
+    def covered_until(self) -> datetime | None:
+        """Return the newest time that a complete or half-read window covers; None if there is none."""
+        query = select(func.max(windows.c.to_at)).where(
+            windows.c.state.in_(("reading", *COMPLETE_STATES)),
+            windows.c.reason.in_(COVERING),
+            windows.c.from_at < windows.c.to_at,
+        )
+        with self._reading() as connection:
+            newest: datetime | None = connection.scalar(query)
+        return newest
 
     def service(self) -> str | None:
         """Return the base URL that the newest window was read from; None if no window has a base URL."""
@@ -328,6 +337,20 @@ class StateStore(Guarded):
         """Give up the window: its interval is no longer covered and is read again in another window."""
         self._update(window_id, state="abandoned")
 
+    def withdraw_coverage(self, moment: datetime) -> None:
+        """End the coverage of every window at ``moment``.
+
+        Complete windows keep their state and their receipts. A half-read window that reaches beyond ``moment`` is
+        abandoned, because its requests do too.
+        """
+        beyond = and_(windows.c.reason.in_(COVERING), windows.c.to_at > moment)
+        end = case((windows.c.from_at > moment, windows.c.from_at), else_=literal(moment, windows.c.to_at.type))
+        half_read = update(windows).where(beyond, windows.c.state == "reading").values(state="abandoned")
+        complete = update(windows).where(beyond, windows.c.state.in_(COMPLETE_STATES)).values(to_at=end)
+        with self._transaction() as connection:
+            connection.execute(half_read)
+            connection.execute(complete)
+
     def observe(self, name: str, value: int, about: str) -> None:
         """Record an observation with the current time; it replaces the previous observation of this name."""
         self.record((Observation.of_now(name, value, about),))
@@ -392,12 +415,6 @@ class StateStore(Guarded):
     def _update(self, window_id: str, **values: Any) -> None:  # noqa: ANN401 - columns of several types
         with self._transaction() as connection:
             connection.execute(update(windows).where(windows.c.id == window_id).values(**values))
-
-
-def _trusted_end(end: datetime, begun: datetime, withdrawn: Observation | None) -> datetime:
-    if withdrawn is None or begun >= withdrawn.observed_at:
-        return end
-    return min(end, datetime.fromtimestamp(withdrawn.value, UTC))
 
 
 class Run(Struct, frozen=True):

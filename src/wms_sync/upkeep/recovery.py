@@ -3,7 +3,7 @@
 A state store that was deleted or restored from an old copy is completed without a request to the service: windows
 from the manifests next to the raw pages and from the receipts in the published file; creates, audits and missing
 shipments from their copies in the published file; products created after the last publishing from ``creates.jsonl``;
-forgotten orders from ``forgotten-orders.json``; observations of the service's clock from ``clocks.json``. Alerts that
+forgotten orders from ``forgotten-orders.json``. Alerts that
 are due and acknowledgements have no copy. Creates have no copy if the tables were lost too, or are part of the same old
 copy; then the run records that creates may be missing. Afterwards an interrupted ``forget`` is finished, before
 pages are checked, because it may have left a page that differs from its record. A window with a damaged page loses its
@@ -27,7 +27,6 @@ from wms_sync.shipments.flatten.window import is_flattened, refuse_damaged
 from wms_sync.shipments.load.audits import restore_audits
 from wms_sync.shipments.load.damage import DAMAGED, give_up_window
 from wms_sync.shipments.load.mirrors import published_push_ledger
-from wms_sync.shipments.read import clocks
 from wms_sync.shipments.read.quarantined_windows import quarantine_window, take_back
 from wms_sync.shipments.read.raw import Manifest, ManifestDamaged, is_complete, is_dropped, read_manifest
 from wms_sync.state.ledger import LEDGER_LACKS, CreatesJournal, Entry
@@ -95,7 +94,6 @@ def recover(run: Run, *, from_scratch: bool = False) -> None:
     copies = _copies(settings, target)
     # windows last: they are the only sign that the state store was lost
     reconcile_lists(layout, store, outdated=outdated)
-    clocks.reconcile(layout, store)
     if outdated:
         restore_audits(copies, store.audits)
     if outdated or not target.shares_state_database:

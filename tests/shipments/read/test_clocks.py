@@ -1,19 +1,23 @@
 """Clocks that are wrong: the service's, one of its servers', this machine's. As answers tell of them."""
 
-import shutil
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import count
 
 import pytest
+from starlette.responses import Response
 
-from tests.conftest import CONFIG, opened_store
+from tests.conftest import CONFIG, asks_for_page, queried
 from tests.landed import assert_landed
+from tests.test_sync import assert_equal, load, synced
 from wms_sandbox.app import Sandbox
-from wms_sync.shipments.read.clocks import OBSERVED, clock_warning
+from wms_sync.reports.days import windows_of
+from wms_sync.reports.explain import explain
+from wms_sync.service.errors import ServiceFailed
+from wms_sync.shipments.read.clocks import OBSERVED, SINCE_BOOT
 from wms_sync.shipments.read.plan import MARGIN
-from wms_sync.state.store import COVERAGE_WITHDRAWN
-from wms_sync.upkeep.recovery import recover
 
+DAY = timedelta(days=1)
 HOUR = timedelta(hours=1)
 TOLERANCE = timedelta(minutes=5)
 
@@ -31,6 +35,14 @@ def service(bench, sandbox):
         }
     )
     return sandbox.sandbox
+
+
+def since_the_last_read(bench, passed=timedelta(0), put_back=timedelta(0), *, restarted=False):
+    """Let the state store remember the clocks as if, since then, that had happened to this machine and its clock."""
+    ahead, at_boot = bench.store.observation(OBSERVED), bench.store.observation(SINCE_BOOT)
+    bench.store.observe(OBSERVED, ahead.value + round((passed - put_back).total_seconds()), ahead.about)
+    boot = "an earlier start" if restarted else at_boot.about
+    bench.store.observe(SINCE_BOOT, at_boot.value + round(passed.total_seconds()), boot)
 
 
 def wrong_once(by: timedelta):
@@ -79,47 +91,138 @@ def test_a_service_that_is_ahead_is_read_as_far_as_this_machine_vouches_for(benc
 
 
 def test_what_changes_after_the_clock_went_back_is_read(bench, sandbox, service):
-    """It bears times that were covered before, and so does what changes until the clock is where it was.
-
-    Also where the state store or ``clocks.json`` was lost, is an older one or damaged.
-    """
-    recover(bench.run)
+    """It bears times that were covered before, and so does what changes until the clock is where it was."""
     bench.read()
-    bench.store.close()
-    older = shutil.copy(bench.layout.state, bench.layout.root / "copy.db")
-    bench.store = opened_store(bench.settings)
     service.clock.advance(-7_200_000)
     service.advance(seconds=120, changed=20)
     service.clock.advance(10_000)
     report = bench.read()
     assert "gone back by 1:5" in report.warnings[0]
-    seen = clock_warning(bench.store, TOLERANCE)
-    for lose in (
-        lambda: None,
-        bench.lose_the_state_store,
-        lambda: bench.lose_the_state_store(older),
-        bench.layout.clocks.unlink,
-        lambda: bench.layout.clocks.write_bytes(b"[damaged\xff"),
-    ):
-        lose()
-        recover(bench.run)
-        assert bench.store.covered()[-1].end == report.horizon
-        assert clock_warning(bench.store, TOLERANCE) == seen is not None
-        assert COVERAGE_WITHDRAWN in bench.layout.clocks.read_text()
+    assert bench.store.covered()[-1].end == report.horizon
     service.advance(seconds=3600, changed=20)
     service.advance(seconds=3 * 3600)
     bench.read()
     assert_landed(bench, sandbox)
 
 
-def test_a_clock_that_went_back_is_noticed_also_when_it_has_passed_where_it_was(bench, sandbox, service):
+CHANGES = {"changed": 20, "new": 5, "orders": 10}
+
+
+def receipts(bench) -> set[tuple[object, ...]]:
+    return set(queried(bench.layout.published, "select window_id, from_at, to_at from ops.loads"))
+
+
+def passes_the_hours_again(bench, sandbox, service):
+    """After the next night every table equals the service, also what changed in the hours that pass twice."""
+    service.advance(seconds=1200, **CHANGES)
+    service.clock.advance(7_200_000)
+    synced(bench)
+    assert_equal(bench, sandbox)
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_both_clocks_put_right_between_two_syncs_hide_nothing(bench, sandbox, service, restarted):
+    """Two hours ahead, both covered two hours too many. What is in the tables keeps its receipt.
+
+    The newest window covers nothing any more. After a restart, or on another machine, the windows alone show it.
+    """
+    bench.settings = bench.settings.model_copy(update={"page_size": 5})
+    synced(bench)
+    [shipment, *_] = service.advance(seconds=60, **CHANGES).changed
+    service.clock.advance(10_000)
+    [newest] = synced(bench)[0].window_ids
+    before, loaded = bench.store.covered()[-1].end, receipts(bench)
+    service.clock.advance(-7_200_000)
+    since_the_last_read(bench, put_back=2 * HOUR, restarted=restarted)
+    service.advance(seconds=5400, **CHANGES)
+    service.clock.advance(10_000)
+    report, _ = synced(bench)
+    assert "gone back by" in report.warnings[0]
+    assert bench.store.covered()[-1].end == report.horizon < before
+    assert not bench.store.window(newest).covers_time
+    assert newest not in windows_of(bench.store, [before.date()])
+    assert explain(bench.settings, bench.store, str(shipment)).versions
+    assert loaded < receipts(bench)
+    reaches = "select max(to_at) from ops.windows where reason = 'sync' and from_at < to_at"
+    assert queried(bench.layout.published, reaches) == [(report.horizon,)]
+    passes_the_hours_again(bench, sandbox, service)
+
+
+def test_both_clocks_put_right_long_before_the_next_sync_hide_nothing(bench, sandbox, service):
+    """They have passed where they were: only the clock that nobody corrects shows it."""
+    service = sandbox.sandbox = Sandbox(replace(service.config, now=datetime.now(UTC) - DAY + 2 * HOUR))
+    synced(bench)
+    since_the_last_read(bench, passed=DAY, put_back=2 * HOUR)
+    service.clock.advance(-7_200_000)
+    for _ in range(3):
+        service.advance(seconds=1800, **CHANGES)
+    service.clock.advance(23 * 3_600_000 - 1_800_000)
+    report, _ = synced(bench)
+    assert "gone back by" in report.warnings[0]
+    assert_equal(bench, sandbox)
+    assert bench.read().warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("page", "passed", "is_backfill"), [(1, 0, False), (6, 5400, False), (11, 0, False), (1, 0, True), (6, 5400, True)]
+)
+def test_both_clocks_put_right_during_a_read_hide_nothing(bench, sandbox, service, page, passed, is_backfill):
+    """What pages proved before is covered too far, also if the clock is almost where it was when the read ends."""
+    bench.settings = bench.settings.model_copy(update={"page_size": 5, "max_parallel_requests": 1})
+    pages = count(1)
+
+    def put_right(request):
+        if asks_for_page(request.url.query):
+            asked = next(pages)
+            if asked == page:
+                service.clock.advance(-7_200_000)
+            if asked == page + 1:
+                service.advance(seconds=passed + 120, **CHANGES)
+
+    service.intercept = put_right
+    start = bench.settings.start
+    report = bench.backfill(start, start + 50 * DAY) if is_backfill else bench.read()
+    service.intercept = None
+    load(bench)
+    assert "gone back by" in report.warnings[0]
+    assert bench.store.covered()[-1].end <= report.horizon - 2 * HOUR
+    passes_the_hours_again(bench, sandbox, service)
+
+
+def fails_at_page(service, number):
+    pages = count(1)
+    service.intercept = lambda request: (
+        Response("down", 503) if asks_for_page(request.url.query) and next(pages) >= number else None
+    )
+
+
+def test_a_run_that_ends_after_coverage_was_withdrawn_loses_nothing(bench, sandbox, service):
+    """Of a half-read window that reaches beyond, too: its pages are of the time before."""
+    bench.settings = bench.settings.model_copy(update={"page_size": 5})
+    synced(bench)
+    service.advance(seconds=60, **CHANGES)
+    service.clock.advance(10_000)
+    fails_at_page(service, 2)
+    with pytest.raises(ServiceFailed):
+        bench.read()
+    service.clock.advance(-7_200_000)
+    service.advance(seconds=120, **CHANGES)
+    fails_at_page(service, 1)
+    with pytest.raises(ServiceFailed):
+        bench.read()
+    service.intercept = None
+    passes_the_hours_again(bench, sandbox, service)
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_a_clock_that_went_back_is_noticed_also_when_it_has_passed_where_it_was(bench, sandbox, service, restarted):
     service.clock.advance(-3 * 3_600_000)
     bench.read()
-    bench.store.observe(OBSERVED, 0, "0")  # as if this machine's clock had been there too
+    since_the_last_read(bench, passed=3 * HOUR, restarted=restarted)
     service.clock.advance(-2 * 3_600_000)
     service.advance(seconds=600, changed=20)
     service.clock.advance(3 * 3_600_000 - 600_000)
-    assert "gone back by 2:0" in bench.read().warnings[0]
+    assert "gone back by" in bench.read().warnings[0]
     service.clock.advance(2 * 3_600_000 + 10_000)
     assert bench.read().warnings == ()
     assert_landed(bench, sandbox)

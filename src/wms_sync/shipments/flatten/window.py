@@ -22,7 +22,6 @@ from msgspec.structs import replace
 
 from wms_sync import sql_files
 from wms_sync.catalogue import Table, literal, quote, tables
-from wms_sync.intervals import intersect
 from wms_sync.layout import (
     FLATTENED,
     MANIFEST,
@@ -196,7 +195,7 @@ def _flatten(
         before = [
             earlier
             for earlier in store.windows("abandoned")
-            if earlier.reason == window.reason and intersect((earlier.interval,), (window.interval,))
+            if earlier.reason == window.reason and earlier.from_at < window.to_at and window.from_at < earlier.to_at
         ]
         if all(store.observation(f"{_UNREADABLE} {earlier.id}") is None for earlier in before):
             store.observe(f"{_UNREADABLE} {window_id}", 1, error.path.name)

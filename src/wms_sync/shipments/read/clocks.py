@@ -2,44 +2,52 @@
 
 The horizon is the earliest time that any answer allows, so coverage never exceeds the time that both clocks have
 reached, this machine's with a tolerance. The read warns if the clocks limit it, or if the service's clock went back.
-The difference between the clocks is remembered for ``wms-sync status``, ``wms-sync check`` and the next sync: in the
-state store, and in ``clocks.json`` in case the state store is lost.
+Then coverage of the times that it passes again is withdrawn at once.
+
+What the service's clock should show follows from the last read. Until this machine restarts, the time since then is
+measured by a clock that nobody corrects, so a correction of both clocks is noticed too. After a restart, or on another
+machine, only the difference between the two is known.
 """
 
 from __future__ import annotations
 
-import logging
+import time
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from uuid import uuid4
 
-import msgspec
 from msgspec import Struct
 
-from wms_sync.layout import Layout
 from wms_sync.service.client import GlobalApi
-from wms_sync.service.headers import Readings
-from wms_sync.shipments.read.plan import MARGIN, NO_TIME, horizon
-from wms_sync.state.store import COVERAGE_WITHDRAWN, Observation, StateStore
-
-logger = logging.getLogger(__name__)
+from wms_sync.service.headers import EARLIEST, Readings
+from wms_sync.shipments.read.plan import MARGIN, horizon
+from wms_sync.state.store import Observation, StateStore
 
 CLOCKS = "clocks"
 """The name of the finding about clocks."""
 OBSERVED = "service_clock_ahead_seconds"
+SINCE_BOOT = "service_clock_at_boot"
+"""The time of the service, in seconds since 1970, when this machine was started; ``about`` identifies that start."""
 UNDATED = "no Date"
-_READINGS = msgspec.json.Decoder(list[Observation])
+NO_TIME = timedelta(0)
+DAY = timedelta(days=1)
+_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+_PROCESS = str(uuid4())
+_STEADY: int = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+"""A clock that nobody corrects; on Linux it counts standby too."""
 
 
 class Clocks(Struct, frozen=True):
-    """The ``readings`` of the clocks before the first page.
+    """The ``readings`` of the clocks before or after the pages of a read.
 
-    ``newest`` is the end of coverage or else the start date; in a backfill, its first day. ``before`` is the lead of
-    the service's clock over this machine's at the last sync; None if it is unknown.
+    ``newest`` is the newest time that a window covers, half-read ones too, or else the start date. ``expected`` is the
+    horizon that the service's clock allows unless it went back.
     """
 
     readings: Readings
     newest: datetime
-    before: timedelta | None
+    expected: datetime
     tolerance: timedelta
 
     @property
@@ -49,23 +57,21 @@ class Clocks(Struct, frozen=True):
 
     @property
     def went_back(self) -> timedelta:
-        """Return how far the service's clock went back since the last sync; zero if that is within the tolerance.
-
-        Times ahead of this machine by more than the tolerance were never covered, so going back from there loses
-        nothing.
-        """
-        if self.readings.most is None or self.readings.latest is None:
+        """Return how far the service's clock went back; zero if that is within the tolerance or unknown."""
+        if self.readings.latest is None:
             return NO_TIME
-        back = self.newest - self.readings.latest
-        if self.before is not None:
-            back = max(back, min(self.before, self.tolerance) - min(self.readings.most, self.tolerance))
+        back = max(self.newest, self.expected) - self.readings.latest
         return back if back > self.tolerance else NO_TIME
 
     @property
     def repeated_from(self) -> datetime | None:
-        """Return the start of the times that the service's clock will pass a second time; None if there are none."""
-        latest = self.readings.latest
-        return self.horizon if latest is not None and self.newest - latest > self.tolerance else None
+        """Return the start of the times that the service's clock passes a second time; None if it did not go back.
+
+        It may have gone back further than is known, so they are at least a day.
+        """
+        if self.readings.latest is None or not self.went_back:
+            return None
+        return horizon(min(self.newest, self.readings.latest) - max(self.went_back, DAY))
 
     @property
     def is_stuck(self) -> bool:
@@ -88,11 +94,11 @@ class Clocks(Struct, frozen=True):
                 f"{_moment(self.horizon)}, as this machine's clock and WMS_CLOCK_TOLERANCE_SECONDS "
                 f"({self.tolerance.total_seconds():.0f}) allow; later changes wait.{nothing} Correct the wrong clock."
             )
-        elif self.went_back:
+        elif self.repeated_from:
             yield (
-                f"The service's clock has gone back by {_length(self.went_back)} since the last sync (or this "
-                "machine's has jumped ahead). Changes since then may have times that are covered already, so this "
-                f"sync extends the overlap by the same length.{nothing}"
+                f"The service's clock has gone back by {_length(self.went_back)} (or this machine's has jumped ahead). "
+                "Changes since then may have times that were read before, so everything from "
+                f"{_moment(self.repeated_from)} on is read again."
             )
         elif nothing:
             yield (
@@ -109,52 +115,38 @@ def served_later(api: GlobalApi, store: StateStore) -> None:
         api.clock.not_before(latest + timedelta(seconds=1))
 
 
-def remember(layout: Layout, store: StateStore, clocks: Clocks) -> None:
-    """Remember the largest and the smallest difference between the clocks, in whole seconds.
+def remember(store: StateStore, clocks: Clocks) -> None:
+    """Remember the differences between the clocks, in whole seconds.
 
-    Call this function at the end of a sync, when the changes hidden by a clock that went back have been read. Coverage
-    of times that the service's clock will repeat is withdrawn.
+    Call this function after coverage was withdrawn: then a clock that went back is as expected.
     """
     readings = clocks.readings
-    if readings.least is None or readings.most is None:
-        seen = [Observation.of_now(OBSERVED, 0, UNDATED)]
-    else:
-        most, least = round(readings.most.total_seconds()), round(readings.least.total_seconds())
-        seen = [Observation.of_now(OBSERVED, most, str(least))]
-    if clocks.repeated_from is not None:
-        since = int(clocks.repeated_from.timestamp())
-        seen.append(Observation.of_now(COVERAGE_WITHDRAWN, since, "seconds since 1970"))
-    # the file first: after a kill in between, the state store must not know more than the file
-    _write(store, layout, _by_name(store) | {observation.name: observation for observation in seen})
-    store.record(seen)
+    if readings.latest is None or readings.least is None or readings.most is None:
+        store.observe(OBSERVED, 0, UNDATED)
+        return
+    most, least = round(readings.most.total_seconds()), round(readings.least.total_seconds())
+    boot, uptime = _uptime()
+    # times ahead of this machine by more than the tolerance are never covered: going back from there loses nothing
+    latest = min(readings.latest, datetime.now(UTC) + clocks.tolerance)
+    at_boot = round(latest.timestamp() - uptime)
+    store.record((Observation.of_now(OBSERVED, most, str(least)), Observation.of_now(SINCE_BOOT, at_boot, boot)))
 
 
-def reconcile(layout: Layout, store: StateStore) -> None:
-    """Record the newer readings in both the state store and ``clocks.json``. The caller holds the writer's lock."""
-    known = _by_name(store)
-    try:
-        listed = {observation.name: observation for observation in _READINGS.decode(layout.clocks.read_bytes())}
-    except FileNotFoundError:
-        listed = {}
-    except (msgspec.MsgspecError, UnicodeDecodeError):
-        listed = {}
-        logger.warning("%(file)s is damaged: it is rewritten from the state store", {"file": layout.clocks})
-    newest = {
-        observation.name: observation
-        for observation in sorted((*listed.values(), *known.values()), key=lambda observation: observation.observed_at)
-    }
-    newer = [observation for observation in newest.values() if observation != known.get(observation.name)]
-    if newer:
-        store.record(newer)
-        logger.info("restored the readings of the service's clock from %(file)s", {"file": layout.clocks.name})
-    if newest != listed:
-        _write(store, layout, newest)
+def expected_horizon(store: StateStore, tolerance: timedelta) -> datetime:
+    """Return the horizon that the service's clock allows if it did not go back since it was remembered."""
+    at_boot, ahead = store.observation(SINCE_BOOT), store.observation(OBSERVED)
+    boot, uptime = _uptime()
+    if at_boot is not None and at_boot.about == boot:
+        return horizon(datetime.fromtimestamp(at_boot.value + uptime, UTC))
+    if ahead is None or ahead.about == UNDATED:
+        return EARLIEST
+    return horizon(datetime.now(UTC) + min(timedelta(seconds=ahead.value), tolerance))
 
 
-def remembered(store: StateStore) -> timedelta | None:
-    """Return the largest lead of the service's clock over this machine's at the last sync; None if it is unknown."""
-    seen = store.observation(OBSERVED)
-    return None if seen is None or seen.about == UNDATED else timedelta(seconds=seen.value)
+def _uptime() -> tuple[str, float]:
+    """Return an identifier of this machine's start, or of this process where there is none, and the seconds since."""
+    boot = _BOOT_ID.read_text(encoding="ascii").strip() if _BOOT_ID.exists() else _PROCESS
+    return boot, time.clock_gettime(_STEADY)
 
 
 def clock_warning(store: StateStore, tolerance: timedelta) -> str | None:
@@ -162,23 +154,13 @@ def clock_warning(store: StateStore, tolerance: timedelta) -> str | None:
     seen = store.observation(OBSERVED)
     if seen is None:
         return None
-    when = f"At the sync of {_moment(seen.observed_at)}"
+    when = f"At the read of {_moment(seen.observed_at)}"
     if seen.about == UNDATED:
         return f"{when} the service's answers had no Date header: only this machine's clock limited the read."
     furthest = max((timedelta(seconds=seen.value), timedelta(seconds=int(seen.about))), key=abs)
     if abs(furthest) <= tolerance:
         return None
     return f"{when} the service's clock was {apart(furthest)} this machine's: correct the clock that is wrong."
-
-
-def _by_name(store: StateStore) -> dict[str, Observation]:
-    seen = map(store.observation, (OBSERVED, COVERAGE_WITHDRAWN))
-    return {observation.name: observation for observation in seen if observation is not None}
-
-
-def _write(store: StateStore, layout: Layout, seen: dict[str, Observation]) -> None:
-    listed = list(seen.values())
-    store.turn.write_whole(layout.clocks, msgspec.json.format(msgspec.json.encode(listed), indent=1))
 
 
 def apart(ahead: timedelta) -> str:

@@ -22,7 +22,6 @@ from wms_sync.state.store import StateStore, Window
 MARGIN = timedelta(seconds=2)
 """The lag of the horizon behind the service's clock: ``Date`` has whole seconds, and other servers of the service may
 be slightly behind the server that answered."""
-NO_TIME = timedelta(0)
 RESUME_WITHIN = timedelta(hours=24)
 """An older read is started over instead of resumed: its first pages may be stale."""
 
@@ -63,23 +62,16 @@ def gaps_so_far(start: datetime, covered: Sequence[Interval]) -> tuple[datetime,
 
 
 def sync_intervals(
-    start: datetime, end: datetime, covered: Iterable[Interval], overlap: timedelta, back: timedelta = NO_TIME
+    start: datetime, end: datetime, covered: Iterable[Interval], overlap: timedelta
 ) -> tuple[Interval, ...]:
     """Return the intervals that a sync reads: every gap, and again the ``overlap`` before each gap.
 
     The overlap catches records that were committed late, with an ``updated_at`` before the previous sync's horizon.
-    ``back`` is the time by which the service's clock has gone back. Changes since then may have times that are earlier
-    by as much, so the overlap before the end of coverage grows by ``back``, and is read even if there is no gap.
     """
-    known = union(covered)
-    unread = find_gaps(start, end, known)
-    if not known:
-        return unread
-    below = [again for gap in unread for again in _before(gap, start, overlap)]
-    if back:
-        newest = min(end, known[-1].end)
-        below += interval(max(start, newest - overlap - back), newest)
-    return union((*unread, *below))
+    unread = find_gaps(start, end, covered)
+    return union(
+        (*unread, *(again for gap in unread for again in interval(max(start, gap.start - overlap), gap.start)))
+    )
 
 
 def omitting(windows: Iterable[Window], omitted: Collection[str]) -> tuple[Interval, ...]:
@@ -96,10 +88,6 @@ def omitting(windows: Iterable[Window], omitted: Collection[str]) -> tuple[Inter
         else:
             found = subtract(found, (window.interval,))
     return found
-
-
-def _before(gap: Interval, start: datetime, overlap: timedelta) -> tuple[Interval, ...]:
-    return interval(max(start, gap.start - overlap), gap.start)
 
 
 class UnfinishedBackfill(Struct, frozen=True):

@@ -21,7 +21,7 @@ from wms_sync.service.errors import PagingBroken, Rejected
 from wms_sync.service.headers import EARLIEST, LATEST
 from wms_sync.shipments.read import plan
 from wms_sync.shipments.read.cleaning import Cleaner
-from wms_sync.shipments.read.clocks import CLOCKS, Clocks, remember, remembered, served_later
+from wms_sync.shipments.read.clocks import CLOCKS, Clocks, expected_horizon, remember, served_later
 from wms_sync.shipments.read.counts import UNKNOWN, Counts, IntervalCutter
 from wms_sync.shipments.read.field_selection import FieldSelection
 from wms_sync.shipments.read.listing import listing_of, page_size, try_filter
@@ -98,7 +98,6 @@ class Reading:
         self._tally = Tally(watcher)
         self._landed = landed
         self._field_selection = FieldSelection(settings, store, self._warnings)
-        self._back = plan.NO_TIME
         self._notes: list[str] = []
         served_later(api, store)
 
@@ -113,15 +112,13 @@ class Reading:
         try_filter(self._listing, self._store, self._api.base_url)
         count, _ = self._field_selection.settle(self._listing, since, None)
         self._count_before_start()
-        clocks = self._clocks(covered[-1].end if covered else start, remembered(self._store), since)
-        self._back = clocks.went_back
-        needed = plan.sync_intervals(start, clocks.horizon, covered, overlap, self._back)
+        clocks = self._heed_clocks()
+        covered = self._store.covered()
+        needed = plan.sync_intervals(start, clocks.horizon, covered, overlap)
         needed = union((*needed, *self._omitting(start, clocks.horizon)))
         known = count if needed == interval(since, clocks.horizon) else None
         undated = self._undated_window(clocks.horizon, is_first=not covered)
-        report = self._read("sync", needed, known, clocks, started, undated=undated)
-        remember(self._settings.layout, self._store, clocks)
-        return report
+        return self._read("sync", needed, known, clocks, started, undated=undated)
 
     def backfill(self, start: datetime, end: datetime) -> ReadReport:
         """Read ``[start, end)`` again, up to the horizon."""
@@ -129,7 +126,7 @@ class Reading:
         self._api.clock.listen()
         try_filter(self._listing, self._store, self._api.base_url)
         count, _ = self._field_selection.settle(self._listing, start, end)
-        clocks = self._clocks(start, None, start)
+        clocks = self._heed_clocks()
         asked, needed = Interval(start, end), interval(start, min(end, clocks.horizon))
         before = self._gone_on_with(asked, needed)
         if needed:
@@ -159,17 +156,37 @@ class Reading:
             )
         return None
 
-    def _clocks(self, newest: datetime, before: timedelta | None, since: datetime) -> Clocks:
-        """Return the clocks before the first page. If they are in doubt, request more answers first. Warn if needed."""
+    def _clocks(self) -> Clocks:
+        """Return the clocks, as the answers since the last ``listen`` show them."""
         clock = self._api.clock
-        clocks = Clocks(clock.readings, newest, before, clock.tolerance)
+        newest = self._store.covered_until() or self._settings.start
+        return Clocks(clock.readings, newest, expected_horizon(self._store, clock.tolerance), clock.tolerance)
+
+    def _heed_clocks(self) -> Clocks:
+        """Return the clocks; if they are in doubt, request more answers first.
+
+        Warn if needed, withdraw coverage of the times that the service's clock passes again, and remember the clocks.
+        """
+        clocks = self._clocks()
         if clocks.is_in_doubt:
             for _ in range(ASKED_AGAIN):
-                self._listing.count(since, None)
-            clocks = Clocks(clock.readings, newest, before, clock.tolerance)
+                self._listing.count(clocks.newest, None)
+            clocks = self._clocks()
         for warning in clocks.warnings():
             self._warnings.warn(CLOCKS, warning)
+        if clocks.repeated_from is not None:
+            self._store.withdraw_coverage(clocks.repeated_from)
+        remember(self._store, clocks)
         return clocks
+
+    def _heed_clocks_again(self) -> None:
+        """Withdraw coverage if the service's clock went back while pages were read."""
+        clocks = self._clocks()
+        if clocks.is_stuck:
+            self._api.clock.listen()  # one server may have a wrong clock: ask again
+            self._listing.count(clocks.newest, None)
+            if self._clocks().went_back:
+                self._heed_clocks()
 
     def _omitting(self, start: datetime, end: datetime) -> tuple[Interval, ...]:
         """Return the intervals that were read without data that is requested now."""
@@ -269,6 +286,7 @@ class Reading:
             expected=sum(expected for _, expected in cut) + sum(window.count_reported or 0 for window in half_read),
         )
         window_ids = self._read_all(windows)
+        self._heed_clocks_again()
         self._store.record_warnings(self._warnings.kept, from_scratch=reason == "sync")
         return ReadReport(
             horizon=clocks.horizon,
@@ -308,6 +326,7 @@ class Reading:
             window
             for window in self._store.windows("landed")
             if window.reason == "backfill"
+            and window.covers_time
             and window.started_at >= since
             and intersect(needed, (window.interval,)) == (window.interval,)
             and self._listing.requests_the_same(window.signature)
@@ -318,7 +337,7 @@ class Reading:
         landed = self._store.pages(window.id)
         if not landed:
             return ()
-        reaches = landed[0].served_at - self._overlap() - self._back
+        reaches = landed[0].served_at - self._overlap()
         return interval(max(window.from_at, reaches), window.to_at)
 
     def _begin(self, reason: Reason, part: Interval, expected: int = UNKNOWN) -> Window:
