@@ -13,14 +13,16 @@ from typing import Any, TypeVar
 
 from tests.services import Service
 from wms_sandbox.app import Sandbox
+from wms_sync.runs import restore_state
 from wms_sync.settings import Settings
-from wms_sync.state.store import StateStore
 from wms_sync.storage.durable import make_private
 from wms_sync.targets.opening import open_for_writing
 
 T = TypeVar("T")
 
 
+NEW = {"state.db", "raw", "creates.jsonl", "forgotten-orders.json", "work"}
+"""What a new installation has."""
 root = Path()
 """Where the folders are as long as this process runs; ``conftest.py`` sets it."""
 _MADE: dict[Hashable, tuple[Path, Any]] = {}
@@ -49,20 +51,23 @@ def alike(service: Service, settings: Settings) -> Hashable:
 
 
 def empty_state(settings: Settings) -> None:
-    """Put a state store there that nobody has written into, unless there is one: its migrations take as long as many
+    """Put a state store there that no run has written into, unless there is one: its migrations take as long as many
     a test."""
-    if settings.state_url is not None or any(settings.data_dir.glob("state.db*")):
+    if any(settings.data_dir.glob("state.db*")):
         return
+    if settings.state_url is not None or settings.files_url is not None:
+        restore_state(settings)
+        return
+    assert not any(settings.data_dir.glob("raw/*"))
 
-    def make(folder: Path) -> Path:
-        make_private(folder)
-        StateStore.opened(f"sqlite:///{folder / 'state.db'}").close()
-        assert [path.name for path in folder.iterdir()] == ["state.db"]
-        return folder / "state.db"
+    assert not any(settings.data_dir.glob("raw/*"))
 
-    _, state = made("empty state", make)
-    make_private(settings.data_dir)
-    shutil.copy(state, settings.layout.state)
+    def make(folder: Path) -> None:
+        restore_state(settings.model_copy(update={"data_dir": folder}))
+        assert {path.name for path in folder.iterdir()} == NEW
+
+    folder, _ = made("empty state", make)
+    shutil.copytree(folder, make_private(settings.data_dir), dirs_exist_ok=True)
 
 
 def empty_tables(path: Path) -> Path:

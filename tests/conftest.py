@@ -46,7 +46,7 @@ from wms_sync.layout import Layout
 from wms_sync.logs import Lines, handling
 from wms_sync.reports.finding import open_findings
 from wms_sync.reports.findings import findings_of
-from wms_sync.runs import RunReport
+from wms_sync.runs import RunReport, restore_state
 from wms_sync.service.answers import RetryPolicy
 from wms_sync.service.client import GlobalApi
 from wms_sync.settings import Settings
@@ -54,8 +54,10 @@ from wms_sync.shipments.load.refresh import RefreshReport
 from wms_sync.shipments.read.reader import Reading, ReadReport
 from wms_sync.state.engine import open_engine
 from wms_sync.state.holder import WRITER, Held, Holder
+from wms_sync.state.snapshot_files import write_snapshot
 from wms_sync.state.store import Run, StateStore
 from wms_sync.state.turns import Turn
+from wms_sync.upkeep.recovery import recovered
 
 NOW = datetime(2026, 3, 31, 12, 0, 0, tzinfo=UTC)
 CONFIG = SandboxConfig(shipments=600, seed=5, days=20, now=NOW, families=60)
@@ -287,14 +289,26 @@ class Bench:
         """What is open, as a person reads it."""
         return needs(self.settings)
 
-    def lose_the_state_store(self, copy: Path | None = None) -> None:
-        """Delete it, and put a copy in its place if there is one."""
+    def recover(self) -> None:
+        """What a run does before it begins."""
+        self.store.close()
+        restore_state(self.settings)
+        self.store = opened_store(self.settings)
+        with recovered(self.settings, self.store, self.run_id):
+            pass
+
+    def lose_the_state_store(self, copy: Path | None = None, *, during_a_run: bool = False) -> None:
+        """Delete it, and put a copy in its place if there is one; ``recover`` follows.
+
+        ``during_a_run`` there is no snapshot of the end of what was done last.
+        """
+        if not during_a_run:
+            write_snapshot(self.layout, self.store)
         self.store.close()
         for path in self.layout.root.glob("state.db*"):
             path.unlink()
         if copy is not None:
             shutil.copy(copy, self.layout.state)
-        self.store = opened_store(self.settings)
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """What a release before 1.0.0 wrote is refused in one sentence by every command, and stays as it was."""
 
-import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -12,10 +11,9 @@ from msgspec.structs import replace
 from tests.beginnings import empty_tables
 from tests.conftest import Bench
 from wms_sync.cli.main import main
-from wms_sync.reports.findings import findings_of
+from wms_sync.runs import restore_state
 from wms_sync.state.errors import CopyOlder, StateOlder
-from wms_sync.state.portable import decoded, encoded, read_snapshot
-from wms_sync.upkeep.recovery import unrecorded_run
+from wms_sync.state.snapshot import decoded, encoded
 
 COMMANDS = [
     "sync",
@@ -80,25 +78,14 @@ def test_every_command_refuses_an_older_data_folder(read, tmp_path, monkeypatch)
         assert (files(read.layout.root), rows(read.layout.state)) == before, command
 
 
-def test_raw_pages_of_an_older_release_are_refused(read):
-    """They are met where the state store is lost."""
-    read.lose_the_state_store()
-    read.store.close()
-    for path in read.layout.raw.glob("*/manifest.json"):
-        manifest = json.loads(path.read_bytes())
-        del manifest["format"]
-        path.write_text(json.dumps(manifest))
+def test_a_snapshot_of_an_older_release_is_refused(read):
+    """It is met where the state store is lost."""
+    key = read.layout.root / read.layout.snapshots()[-1]
+    older = replace(decoded(key.read_bytes()), migrations=("0001_windows_and_pages", "0002_push_ledger"))
+    key.write_bytes(encoded(older))
+    for path in read.layout.root.glob("state.db*"):
+        path.unlink()
     before = files(read.layout.root)
-    said = r"older release .* Nothing was changed. Move the data folder elsewhere or set WMS_DATA_DIR"
-    with pytest.raises(StateOlder, match=said), unrecorded_run(read.settings, "sync"):
-        pass
-    with pytest.raises(StateOlder):
-        findings_of(read.settings)
-    assert files(read.layout.root) == before
-
-
-def test_an_older_copy_of_state_is_refused(bench):
-    copy = read_snapshot(bench.store.engine)
-    older = replace(copy, migrations=("0001_windows_and_pages", "0002_push_ledger"))
     with pytest.raises(CopyOlder, match=r"an older release .* made\. Nothing was changed"):
-        decoded(encoded(older))
+        restore_state(read.settings)
+    assert files(read.layout.root) == before

@@ -31,7 +31,9 @@ def test_a_record_is_written_under_the_lock(bench):
 
     with RunRecords.opened(bench.settings.database_url) as records:
         for step in ("read", "load"):
-            with recording.phase(step, counts=counts, end=lambda: SUCCEEDED, afterwards=lambda _: None) as mine:
+            with recording.phase(
+                step, counts=counts, end=lambda: SUCCEEDED, before=lambda: None, afterwards=lambda _: None
+            ) as mine:
                 me = lock.holder()
                 assert str(mine.turn.row).startswith("backfill (run run, ")
                 assert str(me).startswith("backfill (run run, ")
@@ -46,7 +48,7 @@ def test_a_record_is_written_under_the_lock(bench):
 def test_a_run_without_its_lock_is_recorded(bench):
     def never(name: str) -> None:
         with Recording(bench.settings, name, "sync", "test").phase(
-            name, counts=dict, end=lambda: SUCCEEDED, afterwards=lambda _: None
+            name, counts=dict, end=lambda: SUCCEEDED, before=lambda: None, afterwards=lambda _: None
         ):
             pytest.fail("it has no lock")
 
@@ -68,7 +70,9 @@ def test_an_interrupt_during_a_query_ends_the_run(bench):
     recording = Recording(bench.settings, "run", "rebuild", "test")
 
     def run(connection: duckdb.DuckDBPyConnection) -> None:
-        with recording.phase("rebuild", counts=dict, end=lambda: SUCCEEDED, afterwards=lambda _: None):
+        with recording.phase(
+            "rebuild", counts=dict, end=lambda: SUCCEEDED, before=lambda: None, afterwards=lambda _: None
+        ):
             threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
             connection.execute("select sum(hash(range)) from range(1000000000)").fetchall()
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import duckdb
 
-from tests.beginnings import T, alike, empty_tables, made
+from tests.beginnings import NEW, T, alike, empty_tables, made
 from tests.conftest import FEWER, NOW, Bench, let_pass, logged, opened_store, queried
 from tests.oracle import differences, expected_tables
 from tests.services import Service, data_of
@@ -42,7 +42,7 @@ def first_synced(bench: Bench, service: Service) -> tuple[ReadReport, RefreshRep
 
 def begun(bench: Bench, service: Service, how: Callable[[Bench], T]) -> T:
     """What ``how`` does with an empty data folder and a service to which nothing happened yet."""
-    assert {path.name for path in bench.layout.root.iterdir()} <= {"state.db", "state.db-wal", "state.db-shm", "work"}
+    assert {path.name for path in bench.layout.root.iterdir()} <= {*NEW, "state.db-wal", "state.db-shm"}
     assert bench.store.windows() == ()
 
     def make(folder: Path) -> T:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 from msgspec import Struct
@@ -10,27 +11,29 @@ from msgspec import Struct
 from wms_sync.storage.files import Files, FolderFiles, unmarked
 
 RAW = "raw/shipments"
+SNAPSHOTS = "raw"
+"""The folder of snapshots of the state store, which is above that of raw pages."""
 PARQUET = "parquet"
 FLATTENED = f"{PARQUET}/_windows"
 FORGOTTEN = "forgotten-orders.json"
+CREATES = "creates.jsonl"
 LAKE = "lake"
 """The name of the folder of a lake's files, of the attached database, and of the schema of its catalogue."""
 LAKE_OWNER = "lake.json"
 """A file next to the folder ``lake/``, with the identity of the lake that the files in the folder belong to."""
-MANIFEST = "manifest.json"
-"""A file in a complete window's folder of raw pages: the state store's record of the window."""
 PAGES_DROPPED = "pages-dropped.json"
 """A file in a window's folder: the time at which retention deleted the window's raw pages."""
 FOREIGN_LOG = ".of-an-earlier-file"
 """The suffix of a log that was found next to the published file and renamed."""
+_SNAPSHOT = re.compile(r"state-\d{8,}\.json\.gz")
 _WINDOW, _MARK = r"[A-Za-z0-9][\w.-]*", "(-[0-9a-f]{8})?"
-_RESTORABLE = re.compile(
-    rf"""analytics\.duckdb | {re.escape(FORGOTTEN)} | rejects/(?!\.{{1,2}}\Z)[^/\0]+
-    | {RAW}/{_WINDOW}/ ( {re.escape(MANIFEST)} | {re.escape(PAGES_DROPPED)} | page-\d{{5,}}{_MARK}\.json\.(gz|zst) )
+_OF_WINDOWS = re.compile(
+    rf"""{RAW}/{_WINDOW}/page-\d{{5,}}{_MARK}\.json\.(gz|zst)
     | {PARQUET}/[a-z][a-z_]*/{_WINDOW}-\d{{5,}}{_MARK}\.parquet | {FLATTENED}/{_WINDOW}\.json""",
     re.ASCII | re.VERBOSE,
 )
-"""The paths in a data folder that a backup may contain."""
+_BACKUP = f"{'[0-9]' * 8}T{'[0-9]' * 6}Z"
+"""A pattern for the names of backups, which are times. A dot precedes the name while a backup is made or deleted."""
 
 
 class Layout(Struct, frozen=True):
@@ -71,6 +74,12 @@ class Layout(Struct, frozen=True):
             (raw_key(window_id, name) for name in pages if unmarked(name).startswith(f"page-{number:05d}.")), None
         )
 
+    # --- snapshots of the state store ---
+
+    def snapshots(self) -> list[str]:
+        """Return the keys of the snapshots of the state store, the newest last."""
+        return [f"{SNAPSHOTS}/{name}" for name in self.files.names(SNAPSHOTS) if _SNAPSHOT.fullmatch(name)]
+
     # --- Parquet ---
 
     @property
@@ -78,7 +87,7 @@ class Layout(Struct, frozen=True):
         """Return the folder of flattened batches, with one folder per table; each file is written once."""
         return self.root / PARQUET
 
-    def flattened_manifest(self, window_id: str) -> Path:
+    def flattened_record(self, window_id: str) -> Path:
         """Return the path of the list of a window's Parquet files. The list is written after these files."""
         return self.root / flattened_key(window_id)
 
@@ -147,13 +156,18 @@ class Layout(Struct, frozen=True):
 
     @property
     def creates(self) -> Path:
-        """Return the path of the journal of products sent since the last publishing, in case the state is lost."""
-        return self.root / "creates.jsonl"
+        """Return the path of the journal of creates, the ledger's one other copy."""
+        return self.root / CREATES
 
     @property
     def restoring(self) -> Path:
         """Return the path of the record of a restore under way. While it exists, no command reads or writes here."""
         return self.root / "restoring.json"
+
+    @property
+    def backup_record(self) -> Path:
+        """Return the path of the record that makes this data folder a backup: then no run may write here."""
+        return self.root / "backup.json"
 
     @property
     def report(self) -> Path:
@@ -171,56 +185,37 @@ class Layout(Struct, frozen=True):
         return self.root / "rejects"
 
     @property
-    def kept_as_they_are(self) -> list[Path]:
-        """Return the paths of the list of forgotten orders, which need not exist, and of the rejects."""
-        return [self.forgotten_orders, *sorted(self.rejects.glob("*"))]
-
-    @property
     def dagster_home(self) -> Path:
         """Return Dagster's home if ``DAGSTER_HOME`` is not set: next to the data folder, not inside it."""
         root = self.root.absolute()
         return root.with_name(f"{root.name}-dagster")
 
 
-class BackupLayout(Struct, frozen=True):
-    """Paths below a folder of backups. Each backup is one record, which lists its files by their SHA-256."""
-
-    root: Path
-
-    @property
-    def files(self) -> Path:
-        """Return the folder with the files of all backups. Identical files are stored once."""
-        return self.root / "files"
-
-    def file(self, sha256: str) -> Path:
-        """Return the path of the kept file with this SHA-256."""
-        return self.files / sha256[:2] / sha256
-
-    def kept(self) -> list[Path]:
-        """Return the path of every kept file."""
-        return sorted(self.files.glob("??/*"))
-
-    def unfinished(self) -> list[Path]:
-        """Return the paths of temporary files that a killed backup left."""
-        return sorted((*self.files.glob(".*"), *self.root.glob(".*.tmp")))
-
-    def backup(self, name: str) -> Path:
-        """Return the path of a backup's record. The record is written after the backup's files."""
-        return self.root / f"{name}.json"
-
-    def backups(self) -> list[Path]:
-        """Return the paths of the records of all backups, the newest last."""
-        return sorted(self.root.glob("backup-??????-*.json"))
-
-    @property
-    def forgotten_orders(self) -> Path:
-        """Return the path of the list of orders that had been forgotten when one of these backups was made."""
-        return self.root / FORGOTTEN
+def is_of_window(key: str) -> bool:
+    """Return whether a raw page, a Parquet file or the list of a window's Parquet files may have this key."""
+    return _OF_WINDOWS.fullmatch(key) is not None
 
 
-def is_restorable(place: str) -> bool:
-    """Return whether a restore may write a file of a backup to this path below the data folder."""
-    return _RESTORABLE.fullmatch(place) is not None
+def backups_in(folder: Path) -> list[Path]:
+    """Return the backups in a folder of backups, the newest last."""
+    return sorted(path for path in folder.glob(_BACKUP) if path.is_dir() and not path.is_symlink())
+
+
+def unfinished_backups_in(folder: Path) -> list[Path]:
+    """Return the backups whose making or deletion was killed."""
+    return [path for path in folder.glob(f".{_BACKUP}") if path.is_dir() and not path.is_symlink()]
+
+
+def new_backup_in(folder: Path) -> Path:
+    """Return the path of a new backup: its time, or a later one if the clock went back, so that it sorts last."""
+    taken = [re.sub(r"\D", "", path.name) for form in (_BACKUP, f".{_BACKUP}") for path in folder.glob(form)]
+    time = max([int(datetime.now(UTC).strftime("%Y%m%d%H%M%S")), *(int(digits) + 1 for digits in taken)])
+    return folder / f"{time // 10**6}T{time % 10**6:06d}Z"
+
+
+def snapshot_key(number: int) -> str:
+    """Return the key of a snapshot of the state store."""
+    return f"{SNAPSHOTS}/state-{number:08d}.json.gz"
 
 
 def window_key(window_id: str) -> str:

@@ -23,7 +23,9 @@ from wms_sync.settings import Settings
 from wms_sync.shipments.read.plan import data_as_of
 from wms_sync.state.lock import lock_of
 from wms_sync.state.runs import NOT_PUBLISHED, Outcome, RunRecord, RunRecords, lock_for
+from wms_sync.state.snapshot_files import write_snapshot
 from wms_sync.state.store import StateStore
+from wms_sync.state.turns import taking_turn
 from wms_sync.storage.durable import unusable
 
 if TYPE_CHECKING:
@@ -97,6 +99,8 @@ class Recording:
         self._purpose = purpose
         self._source = source
         self._store: StateStore | None = None
+        self._writing: StateStore | None = None
+        self._is_recorded = False
         self._is_open = False
         self._phase = ""
         self._since = 0.0
@@ -109,37 +113,46 @@ class Recording:
         *,
         counts: Callable[[], Counts],
         end: Callable[[], Ended],
+        before: Callable[[], object],
         afterwards: Callable[[StateStore], object],
         retry_after: timedelta | None = None,
     ) -> Iterator[StateStore]:
         """Hold the lock inside the block, whose first phase is `name`; afterwards record the end of the run.
 
-        Yield the state store for writing, which is opened once the lock is held: a restore may replace it until then.
+        First call `before`, which puts a lost state store back; nothing is recorded in a store that it refuses. Yield
+        the state store for writing, which is opened once the lock is held: a restore may replace it until then.
         Call `counts` at the end of each phase, and `end` after the last phase. Record an error as the end of the run,
         even an error raised while waiting for the lock. After an error that may pass by itself, the run waits for
-        `retry_after`, unless that is None. Finally release the lock, and call `afterwards` with the state store. A run
-        of several steps calls this method once for each step and attempt.
+        `retry_after`, unless that is None. Then write a snapshot of the state store, release the lock, and call
+        `afterwards` with the state store. A run of several steps calls this method once for each step and attempt.
         """
-        lock = lock_of(self._settings.database_url, self._settings.layout)
+        layout = self._settings.layout
+        lock = lock_of(self._settings.database_url, layout)
         self._phase = ""
+        self._writing = None
         with ExitStack() as stack:
             stack.callback(self._close)
             stack.callback(self._released, afterwards)
             try:
                 with interruptible():
+                    before()
+                    self._is_recorded = True
                     hold = lock.hold(self._purpose, what=lock_for(self._purpose), run_id=self.run_id)
                     held = stack.enter_context(hold)
                     store = self._opened()
                     self._started(store.runs)
                     self._phase, self._since, self._counts = name, monotonic(), counts
-                    with store.in_turn(self._settings.layout, held) as writing:
-                        yield writing
+                    turn = stack.enter_context(taking_turn(store.engine, layout, held))
+                    self._writing = StateStore(store.engine, turn)
+                    with turn.explaining():
+                        yield self._writing
                 ended = end()
             except BaseException as error:
                 ended = Ended.by(error, retry_after)
                 raise
             finally:
                 self._ended(ended)
+                self._keep_state()
 
     def next_phase(self, name: str) -> None:
         """Record the end of the current phase, and begin the next one. Call this inside the block of ``phase``."""
@@ -169,6 +182,18 @@ class Recording:
 
     def _ended(self, ended: Ended) -> None:
         record: RunRecord | None = None
+        if self._is_recorded:
+            record = self._record_end(ended)
+        self._is_open = False
+        if ended.outcome == "failed" and record is None:
+            from wms_sync.reports.alerts import report_unrecorded  # only a run without a record needs them
+
+            now, kind = datetime.now(UTC), ended.kind
+            failed = RunRecord(self.run_id, self._purpose, self._source, now, now, "failed", ended.error, kind)
+            report_unrecorded(self._settings, failed)
+
+    def _record_end(self, ended: Ended) -> RunRecord | None:
+        record: RunRecord | None = None
         with never_failing("the end of this run could not be recorded"):
             store = self._opened()
             records = store.runs
@@ -186,19 +211,29 @@ class Recording:
             )
             if (record := records.of(self.run_id)) is not None:
                 self.summary = summary(record)
-        self._is_open = False
-        if ended.outcome == "failed" and record is None:
-            from wms_sync.reports.alerts import report_unrecorded  # only a run without a record needs them
+        return record
 
-            now, kind = datetime.now(UTC), ended.kind
-            failed = RunRecord(self.run_id, self._purpose, self._source, now, now, "failed", ended.error, kind)
-            report_unrecorded(self._settings, failed)
+    def _keep_state(self) -> None:
+        """Write a snapshot. If that fails, note it for a finding: the outcome of the run stays."""
+        if self._writing is None:
+            return
+        layout, store = self._settings.layout, self._writing
+        try:
+            with layout.files.in_turn(store.turn):
+                write_snapshot(layout, store)
+        except (WmsSyncError, OSError) as error:
+            trouble = str(error)
+            logger.warning("no snapshot of the state store was written: %(trouble)s", {"trouble": trouble})
+            with never_failing("this could not be noted for the findings"):
+                store.snapshots.note(trouble)
 
     def _phase_ended(self, records: RunRecords) -> None:
         if self._phase:  # otherwise the run never had its lock
             records.phase_ended(self.run_id, self._phase, monotonic() - self._since, self._counts())
 
     def _released(self, afterwards: Callable[[StateStore], object]) -> None:
+        if not self._is_recorded:
+            return
         with never_failing("the findings after this run could not be determined"):
             afterwards(self._opened())
 

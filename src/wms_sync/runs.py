@@ -25,6 +25,7 @@ from wms_sync.master_data.check import CheckedFile
 from wms_sync.master_data.create import Watcher as PushWatcher
 from wms_sync.master_data.errors import MasterDataError
 from wms_sync.master_data.kind import Kind
+from wms_sync.master_data.kinds import KINDS
 from wms_sync.master_data.plan import WRONG_USAGE, Plan
 from wms_sync.master_data.push import PushReport, plan_file, push_file
 from wms_sync.recording import SUCCEEDED, Counts, Ended, Recording, never_failing
@@ -38,13 +39,14 @@ from wms_sync.shipments.load.refresh import RefreshReport, rebuild, refresh
 from wms_sync.shipments.read.progress import Watcher
 from wms_sync.shipments.read.reader import ReadReport
 from wms_sync.shipments.sync import read_changes, read_days
-from wms_sync.state.runs import FORGET, LOADING, MAINTENANCE, SYNC, Outcome
+from wms_sync.state.ledger import LEDGER_LACKS, CreatesJournal
+from wms_sync.state.runs import FORGET, LOADING, MAINTENANCE, SYNC, Outcome, lock_for
 from wms_sync.state.store import Run, StateStore
 from wms_sync.targets.database import Maintained
 from wms_sync.targets.target import target_of
 from wms_sync.upkeep.forget import Forgotten, forget
 from wms_sync.upkeep.forgotten_orders import take_off_list
-from wms_sync.upkeep.recovery import recover_ledger, recovered
+from wms_sync.upkeep.recovery import keep_creates_elsewhere, recover_state, recovered, refuse_another_service
 from wms_sync.upkeep.retention import drop_old_pages
 
 SHOWN_FAULTS = 10
@@ -195,7 +197,12 @@ class Operation:
             self._recording = Recording(self.settings, self.run_id, purpose, self._source)
         with (
             self._recording.phase(
-                phase, counts=self._counts, end=self._end, afterwards=self._examine, retry_after=self.retry_after
+                phase,
+                counts=self._counts,
+                end=self._end,
+                before=partial(restore_state, self.settings),
+                afterwards=self._examine,
+                retry_after=self.retry_after,
             ) as store,
             recovered(self.settings, store, self.run_id, from_scratch=from_scratch) as run,
         ):
@@ -263,18 +270,28 @@ def push(
     return report
 
 
+def restore_state(settings: Settings) -> None:
+    """Put the newest snapshot in place of a state store that is lost or an old copy. Raise ``AnotherInstallation``."""
+    recover_state(settings, [lock_for(purpose_of(kind)) for kind in KINDS])
+
+
 @contextmanager
 def pushing(
     settings: Settings, recording: Recording, kind: Kind, *, counts: Callable[[], Counts], end: Callable[[], Ended]
 ) -> Iterator[Callable[..., PushReport]]:
-    """Hold the lock on pushing the kind inside the block, as ``Recording.phase`` does, and restore lost creates.
+    """Hold the lock on pushing the kind inside the block, as ``Recording.phase`` does.
 
     Yield ``push_file`` without the arguments that are the same for each file.
     """
-    examine = partial(examine_installation, settings)
-    with recording.phase("push", counts=counts, end=end, afterwards=examine) as store:
-        published, lacking = recover_ledger(settings, store)
-        yield partial(push_file, settings, store, kind, run_id=recording.run_id, published=published, lacking=lacking)
+    before, examine = partial(restore_state, settings), partial(examine_installation, settings)
+    with recording.phase("push", counts=counts, end=end, before=before, afterwards=examine) as store:
+        refuse_another_service(settings, store)  # tables of a different service have other objects and ids
+        CreatesJournal(settings.layout.creates).complete(store.ledger.all())
+        try:
+            lacking = store.observation(LEDGER_LACKS)
+            yield partial(push_file, settings, store, kind, run_id=recording.run_id, lacking=lacking)
+        finally:
+            keep_creates_elsewhere(settings.layout, store)
 
 
 def plan_push(
@@ -285,9 +302,11 @@ def plan_push(
     resend: bool = False,
     transport: httpx.BaseTransport | None = None,
 ) -> Plan:
-    """Return the plan that a push would apply now, after restoring lost creates. Send nothing, and wait for no lock."""
+    """Return the plan that a push would apply now. Send nothing. Wait for locks only if the state store was lost."""
+    restore_state(settings)
     with StateStore.opened(settings.database_url) as store:
-        _, lacking = recover_ledger(settings, store)
+        refuse_another_service(settings, store)
+        lacking = store.observation(LEDGER_LACKS)
         return plan_file(settings, store, kind, path, lacking=lacking, resend=resend, transport=transport)
 
 

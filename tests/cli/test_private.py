@@ -41,5 +41,5 @@ def test_files_and_folders_are_their_owners_alone(make_settings, tmp_path):
     layout.root.chmod(0o700)
     forget_orders(settings, ["1"], yes=True, dry_run=False, unseen=True)
     made = [layout.root, *layout.root.rglob("*")]
-    assert {"state.db", "analytics.duckdb", "rejects", "manifest.json", "work"} <= {path.name for path in made}
+    assert {"state.db", "analytics.duckdb", "rejects", "creates.jsonl", "work"} <= {path.name for path in made}
     assert {str(path.relative_to(tmp_path)) for path in made if path.stat().st_mode & 0o077} == set()

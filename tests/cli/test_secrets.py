@@ -92,7 +92,7 @@ def test_no_command_shows_or_keeps_a_secret(tmp_path, monkeypatch, capfd, caplog
     assert "the token is accepted" in text, "the secrets were used"
     assert "the Merchant API accepts somebody" in text
     assert_secret("\n".join([text, captured.out, captured.err, caplog.text]), tmp_path)
-    assert {"index.db", "runs.db", "analytics.duckdb", "state.db", "manifest.json"} <= {
+    assert {"index.db", "runs.db", "analytics.duckdb", "state.db", "creates.jsonl"} <= {
         Path(name).name for name in kept(tmp_path)
     }
 

@@ -4,7 +4,8 @@ from tests.faults.fault import Fault
 
 STATE_LOST = "`state.db` is deleted, or replaced by an old copy"
 PAGE = "a raw page is missing, cut short or altered"
-MANIFEST = "`manifest.json` of a window is damaged"
+FOREIGN = "the state store of another installation is named, or no snapshot says whose a folder of pages is"
+SNAPSHOT = "a snapshot is damaged"
 FORGOTTEN = "`forgotten-orders.json` is deleted or damaged"
 POSTGRESQL = "PostgreSQL, which keeps the state, is down, takes no writes or has no room"
 RELEASE = "the data was written by an older release of wms-sync, or by a newer one"
@@ -20,12 +21,28 @@ FAULTS = (
         ("tests/test_older_release.py::test_every_command_refuses_an_older_data_folder",),
     ),
     Fault(
-        "windows do not come back from their manifests",
+        "a state store that is an old copy is taken for the newest",
         (STATE_LOST,),
-        "src/wms_sync/upkeep/recovery.py",
-        "found = _from_manifests(store, unknown.values()) + take_back(layout, store)",
-        "found = take_back(layout, store)",
-        ("tests/survival/test_damage.py::test_a_deleted_state_store_is_restored_without_reading",),
+        "src/wms_sync/state/snapshot_files.py",
+        "return known is None or known.snapshot < newest.snapshot",
+        "return known is None",
+        ("tests/survival/test_damage.py::test_a_lost_state_store_is_restored_without_reading",),
+    ),
+    Fault(
+        "the state store of another installation is used",
+        (FOREIGN,),
+        "src/wms_sync/state/snapshot_files.py",
+        "if known is not None and known.id != newest.id:",
+        "if False:",
+        ("tests/survival/test_damage.py::test_the_state_store_of_another_installation_is_refused",),
+    ),
+    Fault(
+        "a run ends at a damaged snapshot although the one before can be read",
+        (SNAPSHOT,),
+        "src/wms_sync/state/snapshot_files.py",
+        "        with suppress(ValueError, FileNotFoundError):\n            return head_of(layout.files.get(key))\n",
+        "        return head_of(layout.files.get(key))\n",
+        ("tests/state/test_snapshot.py",),
     ),
     Fault(
         "a read-only state store ends in a traceback",
@@ -63,7 +80,7 @@ FAULTS = (
         "a run goes on though both lists of forgotten orders are lost",
         (FORGOTTEN,),
         "src/wms_sync/upkeep/forgotten_orders.py",
-        "if not outdated or any(copy is not None for _, copy in _copies(layout)):",
+        "if any(copy is not None for _, copy in _copies(layout)):",
         "if True:",
         ("tests/upkeep/test_forgotten_orders.py",),
     ),
@@ -87,7 +104,7 @@ FAULTS = (
         "the published file that was put back is not erased again",
         ("`analytics.duckdb` is put back from an older copy",),
         "src/wms_sync/upkeep/recovery.py",
-        " or (not from_scratch and are_older(target, store.forgotten()))",
+        " or (not from_scratch and are_older(target_of(settings), store.forgotten()))",
         "",
         ("tests/upkeep/test_forget.py::test_the_next_run_finishes_an_interrupted_forget",),
     ),
@@ -98,13 +115,5 @@ FAULTS = (
         "        if (reason := content_differs(Path(path).read_bytes(), page)) is not None:\n",
         "        if (reason := None) is not None:\n",
         ("tests/survival/test_damage.py::test_a_damaged_loaded_page_fails_a_rebuild",),
-    ),
-    Fault(
-        "a window whose manifest cannot be read counts as covered",
-        (MANIFEST,),
-        "src/wms_sync/shipments/read/quarantined_windows.py",
-        'run.store.adopt(replace(begun, state="abandoned", landed_at=now))',
-        'run.store.adopt(replace(begun, state="landed", landed_at=now))',
-        ("tests/survival/test_damage.py::test_a_damaged_manifest_sets_its_window_aside",),
     ),
 )

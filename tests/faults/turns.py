@@ -32,16 +32,6 @@ FAULTS = (
         STEPS,
     ),
     Fault(
-        "a window counts as landed before its manifest is written",
-        (KILLED,),
-        "src/wms_sync/shipments/read/window.py",
-        "        write_manifest(self._store.turn, self._layout, Manifest(complete, pages))\n"
-        "        self._store.mark_landed(window.id, read_seconds=seconds)\n",
-        "        self._store.mark_landed(window.id, read_seconds=seconds)\n"
-        "        write_manifest(self._store.turn, self._layout, Manifest(complete, pages))\n",
-        STEPS,
-    ),
-    Fault(
         "the published file is renamed before it is synced",
         (KILLED,),
         "src/wms_sync/targets/file.py",

@@ -27,27 +27,30 @@ from wms_sync.layout import Layout
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.plan import Plan
 from wms_sync.master_data.push import PushReport, push_file, push_lock, unfinished
-from wms_sync.runs import plan_push
+from wms_sync.runs import plan_push, restore_state
 from wms_sync.settings import Settings
-from wms_sync.state.ledger import Entry, PushedFile, PushLedger
+from wms_sync.state.ledger import LEDGER_LACKS, Entry, PushedFile, PushLedger
 from wms_sync.state.lock import lock_of
+from wms_sync.state.snapshot_files import write_snapshot
 from wms_sync.state.store import StateStore
-from wms_sync.upkeep.recovery import recover_ledger
 
 MERCHANT = {"merchant_username": "sandbox-merchant", "merchant_api_key": SecretStr("sandbox-api-key")}
 
 
 def pushed(settings: Settings, kind: Kind, path: Path, *, run_id: str, **options: Any) -> PushReport:
     """What a run pushes, without its record and findings."""
+    restore_state(settings)
     lock = lock_of(settings.database_url, settings.layout)
     with (
         lock.hold(f"push {kind.slug}", what=push_lock(kind.name), run_id=run_id) as held,
         StateStore.opened(settings.database_url) as opened,
         opened.in_turn(settings.layout, held) as store,
     ):
-        published, lacking = recover_ledger(settings, store)
-        known: dict[str, Any] = {"published": published, "lacking": lacking, "run_id": run_id}
-        return push_file(settings, store, kind, path, **known | options)
+        known: dict[str, Any] = {"lacking": store.observation(LEDGER_LACKS), "run_id": run_id}
+        try:
+            return push_file(settings, store, kind, path, **known | options)
+        finally:
+            write_snapshot(settings.layout, store)
 
 
 @dataclass

@@ -19,8 +19,7 @@ from msgspec import structs
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from tests.beginnings import empty_tables
-from tests.conftest import Bench, logged, opened_store, queried
+from tests.conftest import logged, opened_store, queried
 from tests.master_data.conftest import MERCHANT, Desk
 from tests.master_data.files import SAMPLES
 from tests.services import transport_to
@@ -541,8 +540,7 @@ def test_after_a_restore_no_product_is_sent_unasked(desk):
 
 
 def test_a_lost_state_creates_no_product_twice(desk, caplog):
-    """The published file does not know it yet; an old copy of the state store does not know it either."""
-    empty_tables(desk.settings.layout.published)
+    """An old copy of the state store does not know it either."""
     first, second = desk.file("sku,name", "P1,One", name="1.csv"), desk.file("sku,name", "P1,One", "P2,Two")
     state, journal = desk.settings.layout.state, desk.settings.layout.creates
     old = state.read_bytes()
@@ -561,14 +559,9 @@ def test_a_lost_state_creates_no_product_twice(desk, caplog):
     assert desk.push(PRODUCTS, second).counts == {RowStatus.ALREADY_THERE: 2}
     assert "line 1 of" in caplog.text
 
-
-def test_the_journal_of_creates_forgets_what_is_published(desk):
-    with closing(opened_store(desk.settings)) as store:
-        desk.push(PRODUCTS, desk.file("sku,name", "P1,One"))
-        load(Bench(desk.settings, store))
-    desk.push(PRODUCTS, desk.file("sku,name", "P2,Two"))
-    written = desk.settings.layout.creates.read_text()
-    assert ("P1" in written, "P2" in written) == (False, True)
+    state.unlink()
+    journal.unlink()
+    assert desk.push(PRODUCTS, second).counts == {RowStatus.IN_DOUBT: 2}, "nothing knows of them any more"
 
 
 def test_an_id_that_two_creates_got_is_nobodys(desk):

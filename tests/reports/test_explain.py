@@ -22,7 +22,7 @@ from wms_sync.reports.explain import (
 )
 from wms_sync.shipments.flatten.workers import Flattening
 from wms_sync.shipments.read.reader import Reading
-from wms_sync.state.store import Run
+from wms_sync.state.store import Run, StateStore
 from wms_sync.targets.errors import UnknownOrderError, UnknownShipmentError
 
 GARBLED = "no_shipment_lost_a_newer_version_to_a_garbled_time"
@@ -173,6 +173,7 @@ def test_a_lost_state_store_is_reported(bench, sandbox, explained):
     (shipment,) = one_row(bench, "select min(id) from shipments")
     before = [version.origin.file for version in explained(shipment).versions]
     bench.lose_the_state_store()
+    bench.store = StateStore.opened(bench.settings.database_url)
 
     assert [version.origin.file for version in explained(shipment).versions] == before
     with pytest.raises(UnknownShipmentError, match="was lost"):

@@ -24,6 +24,7 @@ from wms_sandbox.config import SandboxConfig
 from wms_sandbox.transport import InProcess
 from wms_sync.cli.main import main
 from wms_sync.cli.runs import report
+from wms_sync.layout import snapshot_key
 from wms_sync.reports.alerts import deliver
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.finding import exit_code, open_findings
@@ -188,9 +189,8 @@ def test_a_run_ends_with_what_is_open(made, capsys):
 
 @pytest.mark.parametrize("made", ["everything"], indirect=True)
 def test_what_cannot_be_examined_hides_no_other_finding(made, receiver):
-    """As where the bucket of raw pages does not answer: here a folder stands in the place of a manifest."""
-    [manifest] = made.layout.raw.rglob("manifest.json")
-    manifest.parent.with_name("copied").joinpath(manifest.name).mkdir(parents=True)
+    """As where the bucket of raw pages does not answer: here a folder stands in the place of a snapshot."""
+    (made.layout.root / snapshot_key(9_999)).mkdir()
     found = {finding.name: finding for finding in findings_of(made)}
     assert "Is a directory" in found["unknown-coverage"].text
     assert found["run-sync"].severity == "error"

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from wms_sync.state.audits import Audit, AuditResult, Audits, MissingShipment
+from wms_sync.state.audits import Audit, Audits, MissingShipment
 from wms_sync.state.store import StateStore
 
 MOMENT = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -33,18 +33,6 @@ def test_a_missing_shipment_returns_and_goes_again(audits):
         MissingShipment(2**40, "a", MOMENT, MOMENT + 3 * DAY),
         MissingShipment(7, "b", MOMENT + 2 * DAY),
     )
-
-
-def test_restored_audits_replace_the_known_ones(audits):
-    audits.begin(audit("a"), [MissingShipment(7, "a", MOMENT)])
-    audits.begin(audit("c", MOMENT + 2 * DAY), [MissingShipment(9, "c", MOMENT)])
-    audits.complete("a", AuditResult(1, 0, 0, 1, 0, 9, 9, 0, "{}"))
-    audits.take_in(
-        [audits.all()[0], audit("b", MOMENT + DAY)],
-        [MissingShipment(7, "a", MOMENT, MOMENT + DAY), MissingShipment(8, "b", MOMENT)],
-    )
-    assert [(found.window_id, found.compared) for found in audits.all()] == [("a", 1), ("b", None), ("c", None)]
-    assert set(audits.missing()) == {8, 9}
 
 
 def test_an_audit_dated_ahead_does_not_stay_newest(audits):

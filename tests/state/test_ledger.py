@@ -1,9 +1,10 @@
 """The ledger of creates, and what pushes left of files, over SQLite and over a real PostgreSQL."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from wms_sync.state.ledger import (
     ROWS_PER_STATEMENT,
@@ -86,9 +87,41 @@ def test_the_newer_copy_of_a_row_is_kept(ledger, older, newer):
     old, new = [intent("a", **older)], [intent("a", **newer)]
     ledger.record(old)
     assert (ledger.take_in(old), ledger.take_in(new), ledger.take_in(old)) == (0, 1, 0)
-    with ledger.engine.begin() as late:  # one that compared before another wrote
-        late.execute(ledger._upsert(only_newer=True), asdict(old[0]))
     assert ledger.entries("service", "retailers", ["a"]) == {"a": new[0]}
+
+
+def test_the_journal_is_completed_and_rewritten(tmp_path):
+    """It lacks what was recorded while it was lost, and a row has a line for each of its versions."""
+    journal, path = CreatesJournal(tmp_path / "creates.jsonl"), tmp_path / "creates.jsonl"
+    rows = [intent(str(number)) for number in range(3)]
+    journal.complete(rows)
+    assert journal.entries() == rows
+    for _ in range(3):
+        journal.append(rows)
+    written = path.read_bytes()
+    path.write_bytes(written[:-20])
+    journal.append([intent("after a line that a kill cut off")])
+    assert [entry.key for entry in journal.entries()] == ["0", "1", "2", "after a line that a kill cut off"]
+    journal.complete([])
+    assert len(path.read_bytes().splitlines()) == 4
+    journal.complete(journal.entries())
+    assert len(path.read_bytes().splitlines()) == 4
+
+
+def test_kinds_append_at_the_same_time_and_nothing_is_lost(tmp_path):
+    """Each push appends its own rows while another begins and rewrites the file."""
+    path = tmp_path / "creates.jsonl"
+    rows = [intent(f"{kind}-{number}") for kind in range(4) for number in range(50)]
+
+    def push(kind: int) -> None:
+        journal = CreatesJournal(path)
+        for entry in rows[kind * 50 : kind * 50 + 50]:
+            journal.append([entry, entry, entry])
+            journal.complete([entry])
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(push, range(4)))
+    assert sorted(CreatesJournal(path).entries(), key=rows.index) == rows
 
 
 def test_the_journal_keeps_an_outcome_whatever_the_clock_does(tmp_path):

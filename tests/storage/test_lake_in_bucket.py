@@ -19,7 +19,7 @@ from pydantic import SecretStr
 from tests.conftest import CONFIG, let_pass
 from tests.lakes import tables_of
 from tests.oracle import differences, expected_tables
-from tests.running import run_sync
+from tests.running import run_sync, unrecorded_run
 from tests.storage.conftest import KEYS, Wire, answering, client_of, foretold, permitted, prefix_of
 from tests.storage.test_sync_in_bucket import raw_pages, recorded
 from tests.targets.test_lake import an_order_at_an_end
@@ -39,7 +39,6 @@ from wms_sync.targets.errors import LakeReplaced, LakeUnreachable
 from wms_sync.targets.persons import is_personal
 from wms_sync.targets.target import target_of
 from wms_sync.upkeep.forget import forget
-from wms_sync.upkeep.recovery import unrecorded_run
 from wms_sync.upkeep.verify import verify
 
 FEW = replace(CONFIG, shipments=60, families=20)
@@ -163,7 +162,7 @@ def test_keys_that_only_obstore_finds_are_refused(sandbox, settings_for, in_buck
         with pytest.raises(LakeUnreachable, match=unreachable):
             run_sync(settings)
     assert list(sandbox.sandbox.requests) == []
-    assert not [key for key in keys() if key.startswith("raw/")]
+    assert not [key for key in keys() if key.startswith("raw/shipments/")]
 
 
 @pytest.mark.parametrize(

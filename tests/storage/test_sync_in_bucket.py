@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import CONFIG, pages_asked, queried
-from tests.running import run_sync
+from tests.running import run_sync, unrecorded_run
 from tests.storage.conftest import KEYS, Wire, foretold
 from tests.survival.installation import rows
 from wms_sandbox.app import Sandbox
@@ -19,14 +19,14 @@ from wms_sandbox.server import SandboxServer
 from wms_sync.reports.doctor import examine
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import LEDGER_LACKS
+from wms_sync.state.snapshot_files import write_snapshot
 from wms_sync.state.store import StateStore
 from wms_sync.storage.files import FilesUnavailable
 from wms_sync.upkeep.backup import backup
-from wms_sync.upkeep.backups import BackupError
 from wms_sync.upkeep.forget import forget, held_files
-from wms_sync.upkeep.recovery import FilesElsewhere, unrecorded_run
+from wms_sync.upkeep.recovery import FilesElsewhere
 from wms_sync.upkeep.restore import DataFolderInUse, restore
-from wms_sync.upkeep.verify import verify
+from wms_sync.upkeep.verify import BackupError, verify
 
 SHIPMENTS, PAGES = 120, 12
 SMALL: dict[str, object] = {"page_size": SHIPMENTS // PAGES, "max_parallel_requests": 1, "audit_pages": 0}
@@ -127,6 +127,20 @@ def test_an_installation_moves_by_backup_and_restore(beside, moved, keys, tmp_pa
         assert foretold(elsewhere) == [str(error.value)]
 
 
+def test_an_installation_moves_out_of_a_bucket(beside, moved, keys, tmp_path):
+    """Any program may copy the objects into a folder; tables are built from them."""
+    run_sync(moved)
+    for key in keys():
+        path = tmp_path / "copied" / key
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(moved.layout.files.get(key))
+    back = beside.model_copy(update={"data_dir": tmp_path / "back"})
+    restore(back, tmp_path / "copied", creates_are_known=True)
+    run_sync(back)
+    assert rows(back.layout) == rows(moved.layout)
+    assert verify(back).damaged == ()
+
+
 def test_a_killed_forget_is_finished(beside, moved, keys):
     """It has recorded the names that its files were about to get, and no such file is there."""
     [(order,)] = queried(moved.layout.published, "select id from orders order by id limit 1 offset 3")
@@ -145,12 +159,13 @@ def test_a_killed_forget_is_finished(beside, moved, keys):
 
 def test_what_a_bucket_and_a_backup_restore(beside, moved, service, tmp_path, keys):
     """The machine is lost with the state; the backup is of before somebody had an order forgotten."""
-    made = backup(moved, tmp_path / "from the bucket").backup
-    assert (made.files_in, [place for place in made.files if "/" in place]) == (moved.files_url, [])
+    made = backup(moved, tmp_path / "from the bucket")
+    assert [key.rpartition("-")[0] for key in made.copied.sizes if "/" in key] == ["raw/state"]
     [(order,)] = queried(moved.layout.published, "select id from orders order by id limit 1 offset 3")
     with unrecorded_run(moved, "forget") as run:
         assert forget(run, [order]).pages > 0
         forgotten = run.store.forgotten()
+        write_snapshot(run.layout, run.store)
     service.sandbox.requests.clear()
     for is_restored in (False, True):
         shutil.rmtree(moved.data_dir)
@@ -166,6 +181,6 @@ def test_what_a_bucket_and_a_backup_restore(beside, moved, service, tmp_path, ke
     assert rows(moved.layout).keys() == rows(beside.layout).keys()
     assert not verify(moved).damaged
     assert len(pages_asked(service)) < PAGES, "the overlap"
-    elsewhere = moved.model_copy(update={"files_url": None, "data_dir": tmp_path / "empty"})
+    elsewhere = moved.model_copy(update={"files_url": None, "data_dir": tmp_path / "empty", "state_url": None})
     with pytest.raises(BackupError, match="Set WMS_FILES_URL to their current location"):
         restore(elsewhere, tmp_path / "from the bucket")

@@ -21,7 +21,7 @@ from typing import Any
 
 LIBRARY = f"{os.sep}wms_sync{os.sep}"
 COMMANDS = f"{LIBRARY}cli{os.sep}"
-FILES = frozenset({"replace", "rename", "fsync", "unlink", "sendfile"})
+FILES = frozenset({"replace", "rename", "link", "fsync", "unlink", "sendfile"})
 DATABASE = frozenset({"begin", "commit", "execute"})
 STATEMENTS_OF = frozenset(
     {

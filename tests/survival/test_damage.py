@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -13,23 +13,22 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from tests.conftest import CONFIG, IMPATIENT, NOW, Bench, logged, pages_asked
+from tests.conftest import CONFIG, IMPATIENT, NOW, Bench, let_pass, logged, opened_store, pages_asked
 from tests.landed import assert_landed
 from tests.master_data.conftest import pushed as push_of
 from tests.test_sync import assert_equal, begun, load
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
-from wms_sync.intervals import intersect
+from wms_sync.intervals import subtract
 from wms_sync.master_data.kinds import PRODUCTS, RETAILERS
 from wms_sync.master_data.plan import RowStatus
 from wms_sync.master_data.push import PushReport
-from wms_sync.runs import plan_push
+from wms_sync.runs import plan_push, restore_state
 from wms_sync.service.errors import ServiceFailed
 from wms_sync.shipments.load.refresh import rebuild
 from wms_sync.state.ledger import Entry, State
-from wms_sync.state.store import Run
+from wms_sync.state.snapshot_files import AnotherInstallation, write_snapshot
 from wms_sync.targets.errors import AnotherServiceError, RawPagesDamagedError
-from wms_sync.upkeep.recovery import recover
 
 
 def remembered(bench: Bench) -> set[tuple[object, ...]]:
@@ -43,7 +42,7 @@ def remembered(bench: Bench) -> set[tuple[object, ...]]:
 def read_again(bench: Bench) -> list[str]:
     """A sync as far as it has read; what it said of mending."""
     with logged() as said:
-        recover(bench.run)
+        bench.recover()
     bench.read()
     return said
 
@@ -71,25 +70,79 @@ def alter(page: Path) -> None:
     page.write_bytes(content)
 
 
-def test_a_deleted_state_store_is_restored_without_reading(bench, sandbox):
-    """From the raw pages, and once they are gone, from the receipts."""
+@pytest.mark.parametrize("old", [False, True])
+def test_a_lost_state_store_is_restored_without_reading(bench, sandbox, old, tmp_path):
+    """From the newest snapshot, as it was at the end of the last run."""
     begun(bench, sandbox, night)
-    covered = bench.store.covered()
+    copy = Path(shutil.copy(bench.layout.state, tmp_path / "old.db")) if old else None
+    let_pass(sandbox.sandbox, seconds=7200, changed=60, new=10)
+    night(bench)
     before = remembered(bench)
     sandbox.sandbox.requests.clear()
-    bench.lose_the_state_store()
-    read_again(bench)
+    bench.lose_the_state_store(copy)
+    with logged() as said:
+        bench.recover()
+    assert any("restored from snapshot" in line for line in said)
     assert remembered(bench) == before
-
-    shutil.rmtree(bench.layout.raw)
-    bench.lose_the_state_store()
-    read_again(bench)
-    assert bench.store.covered(("loaded",)) == covered
+    bench.read()
     assert pages_asked(sandbox) == []
 
 
+def test_what_was_read_since_the_snapshot_is_read_again(bench, sandbox):
+    """A run reads, is killed, and the state store is lost before the next one."""
+    begun(bench, sandbox, night)
+    write_snapshot(bench.layout, bench.store)
+    let_pass(sandbox.sandbox, seconds=7200, changed=60, new=10)
+    first = bench.read()
+    bench.lose_the_state_store(during_a_run=True)
+    assert any(first.window_ids[0] in line for line in read_again(bench))
+    assert not subtract(first.intervals, [window.interval for window in bench.store.windows("landed")])
+    load(bench)
+    assert_equal(bench, sandbox)
+
+
+def foreign_store(bench: Bench, folder: Path) -> Path:
+    """The state store of an installation elsewhere, which has read as much."""
+    theirs = replace(bench, settings=bench.settings.model_copy(update={"data_dir": folder / "theirs"}))
+    restore_state(theirs.settings)
+    return theirs.layout.state
+
+
+@pytest.mark.parametrize("read", ["everything", "the first page", "nothing"])
+@pytest.mark.parametrize("readable", [True, False])
+def test_the_state_store_of_another_installation_is_refused(bench, sandbox, tmp_path, read, readable):
+    """A wrong WMS_STATE_URL must never clear a folder; nor may a folder without a snapshot be taken for a new one."""
+    if read == "everything":
+        begun(bench, sandbox, night)
+    elif read == "the first page":
+        read_half(bench, sandbox)
+    bench.lose_the_state_store(foreign_store(bench, tmp_path))
+    for key in () if readable else bench.layout.snapshots():
+        (bench.layout.root / key).write_bytes(b"")
+    before = {path: path.stat().st_mtime_ns for path in bench.layout.root.rglob("*") if "work" not in path.parts}
+    if read == "nothing" and not readable:
+        bench.recover()  # a new installation with a store that another one left
+        return
+    with pytest.raises(AnotherInstallation, match=r"does not belong to the files .* Nothing was read, changed or del"):
+        restore_state(bench.settings)
+    assert "does not belong to the files" in "".join(bench.needs)
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+
+
+def test_two_runs_that_begin_without_a_state_store_agree(bench, sandbox):
+    """One restores it, the other waits and goes on."""
+    begun(bench, sandbox, night)
+    before = remembered(bench)
+    bench.lose_the_state_store()
+    bench.store.close()
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: restore_state(bench.settings), range(4)))
+    bench.store = opened_store(bench.settings)
+    assert remembered(bench) == before
+
+
 def test_an_old_state_store_creates_nothing_twice(bench, sandbox, tmp_path):
-    """The backup knows of one product and of a refusal; what was created since then, or is in doubt, is published."""
+    """The old copy knows of one product and of a refusal; what was created since, or is in doubt, is in the journal."""
     sandbox.sandbox = Sandbox(replace(CONFIG, shipments=20, families=20))
     service = str(bench.settings.base_url)
     doubtful = Entry(service, "products", "A-1", State.DOUBT, "{}", "0" * 64, None, "pushed", 1, "-", NOW, None, None)
@@ -112,8 +165,8 @@ def test_an_old_state_store_creates_nothing_twice(bench, sandbox, tmp_path):
     night(bench)
     for is_rebuilt in (False, True):
         bench.lose_the_state_store(backup)
+        bench.recover()
         if is_rebuilt:
-            recover(bench.run)
             rebuild(bench.run)
         assert pushed(bench, path).counts == {RowStatus.ALREADY_THERE: 3}
         assert doubtful in bench.store.ledger.all()
@@ -123,25 +176,15 @@ def test_an_old_state_store_creates_nothing_twice(bench, sandbox, tmp_path):
 def test_a_data_folder_belongs_to_one_service(bench, settings_for, sandbox):
     """Another service's time counts as covered by this one's windows, and its history would be passed over."""
     begun(bench, sandbox, night)
-    ours = bench.layout.window(bench.store.windows()[0].id)
-    half_read = ours.with_name("20260401T000000Z-20260402T000000Z-abcdef") / "page-00001.json.gz"
-    half_read.parent.mkdir()
-    half_read.write_bytes(b"of a run that goes on elsewhere")
-    bench.lose_the_state_store()
     bench.settings = settings_for(sandbox, base_url="https://other.example.com")
     with pytest.raises(AnotherServiceError, match=rf"{sandbox.base_url}.*https://other\.example\.com.*WMS_DATA_DIR"):
-        recover(bench.run)
-    assert half_read.exists()
+        bench.recover()
     with pytest.raises(AnotherServiceError):
         plan_push(bench.settings, RETAILERS, bench.settings.data_dir / "by-the-tables-of-another.csv")
     assert "WMS_DATA_DIR" in "".join(bench.needs)
     for same in (None, "http://127.0.0.1:9", sandbox.base_url.replace("http", "HTTP")):
-        recover(Run(settings_for(sandbox, base_url=same), bench.store, "test"))
-    theirs = shutil.copytree(ours, half_read.parent) / "manifest.json"
-    text = theirs.read_text().replace(ours.name, theirs.parent.name)
-    theirs.write_text(text.replace(sandbox.base_url, "https://other.example.com"))
-    with pytest.raises(AnotherServiceError, match=r"holds https://other\.example\.com"):
-        recover(Run(settings_for(sandbox), bench.store, "test"))
+        bench.settings = settings_for(sandbox, base_url=same)
+        bench.recover()
 
 
 @pytest.mark.parametrize("state", ["landed", "reading"])
@@ -159,7 +202,7 @@ def test_a_damaged_page_is_read_again(bench, sandbox, state):
     assert_landed(bench, sandbox)
     bench.lose_the_state_store()
     read_again(bench)
-    assert window not in {known.id for known in bench.store.windows()}, "what was given up came back"
+    assert bench.store.window(window).state == "abandoned", "what was given up came back"
 
 
 def read_half(bench: Bench, sandbox: SandboxServer) -> None:
@@ -170,63 +213,15 @@ def read_half(bench: Bench, sandbox: SandboxServer) -> None:
     sandbox.sandbox.intercept = None
 
 
-def test_pages_of_a_lost_state_store_are_deleted(bench, sandbox):
-    """Nobody goes on with them, and no retention would ever find them."""
-    recover(bench.run)
-    read_half(bench, sandbox)
-    bench.lose_the_state_store()
-    read_again(bench)
-    assert {folder.name for folder in bench.layout.raw.iterdir()} == {window.id for window in bench.store.windows()}
-    assert_landed(bench, sandbox)
-
-
-def test_a_damaged_manifest_sets_its_window_aside(bench, sandbox, tmp_path):
-    """Its pages may be all that is left of what the service has deleted since."""
-    begun(bench, sandbox, night)
-    backup = shutil.copy(bench.layout.state, tmp_path / "backup.db")
-    known = {window.id for window in bench.store.windows()}
-    sandbox.sandbox.advance(seconds=7200, changed=60, new=10)
-    night(bench)
-    [window] = [
-        window for window in bench.store.windows("loaded") if window.id not in known and window.reason == "sync"
-    ]
-    manifest = bench.layout.window(window.id) / "manifest.json"
-    whole = manifest.read_bytes()
-    manifest.write_bytes(whole[:-9])
-    bench.lose_the_state_store(backup)
-    assert f"{window.id} is ignored" in "".join(read_again(bench))
-    assert bench.layout.pages(window.id)
-    read_since = {found.interval for found in bench.store.windows("landed") if found.started_at > window.started_at}
-    assert intersect((window.interval,), read_since) == (window.interval,), "its time was read again"
-    assert_landed(bench, sandbox)
-    assert "Restore manifest.json from a backup" in "".join(bench.needs)
-    assert read_again(bench) == [], "it is told once"
-    load(bench)
-
-    manifest.write_bytes(whole)
-    night(bench)
-    assert bench.store.window(window.id).state == "loaded"
-    assert_equal(bench, sandbox)
-
-
-def test_copied_folders_and_damaged_manifests_stop_no_run(bench, sandbox):
-    """What is copied is ignored; what is damaged is written again by a rebuild."""
+def test_a_folder_that_was_copied_stops_no_run(bench, sandbox):
     begun(bench, sandbox, night)
     window, _ = a_page(bench, "loaded")
     folder = bench.layout.window(window)
     shutil.copytree(folder, folder.with_name(f"{window}.bak"))
     sandbox.sandbox.requests.clear()
-    assert f"{window}.bak is ignored" in "".join(read_again(bench))
+    assert f"{window}.bak: what it covers is read again" in "".join(read_again(bench))
     assert len(pages_asked(sandbox)) <= 1, "nothing is read again"
-    before = remembered(bench)
-    os.truncate(folder / "manifest.json", 100)
-    bench.layout.flattened_manifest(window).unlink()
-    recover(bench.run)
-    rebuild(bench.run)
-    assert_equal(bench, sandbox)
-    bench.lose_the_state_store()
-    read_again(bench)
-    assert remembered(bench) == before
+    assert read_again(bench) == [], "it is told once"
 
 
 def test_a_damaged_loaded_page_fails_a_rebuild(bench, sandbox):

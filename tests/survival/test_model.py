@@ -38,6 +38,8 @@ STEPS_BY_WEIGHT: Mapping[Callable[[World], None], int] = {
     World.is_killed: 5,
     World.loses_the_state_store: 1,
     World.gets_an_old_state_store_back: 2,
+    World.makes_a_backup: 1,
+    World.is_restored: 1,
     World.loses_the_published_file: 1,
     World.has_a_damaged_page: 2,
 }

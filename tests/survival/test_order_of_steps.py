@@ -26,12 +26,6 @@ STEPS = {
         NAME_SYNCED,
         f"WindowReader._read_on > WindowReader._land > StateStore.record_page > {COMMIT}",
     ),
-    "a manifest is on disk when its window counts as landed": (
-        "write_manifest > FolderFiles.replace > Turn.write_whole > write_synced: after fsync",
-        f"FolderFiles.replace > Turn.write_whole > {PUT}",
-        NAME_SYNCED,
-        f"WindowReader.read > StateStore.mark_landed > StateStore._update > {COMMIT}",
-    ),
     "a Parquet file is on disk before it gets its name": (
         "_put_in_place > sync_file > sync: after fsync",
         "_put_in_place > put_in_place: before replace",
@@ -45,11 +39,10 @@ STEPS = {
         f"Refresh.run > Refresh._load > StateStore.mark_loaded > {COMMIT}",
     ),
 }
-INTENT = "JournaledLedger.record"
 SENT = "Connection.send > Connection._once > Connection._answered > Lane.send: before send"
 PUSHED = (
-    f"Push._intend > {INTENT} > PushLedger.record > Guarded._transaction: after commit",
-    f"Push._top_up > Push._intend > {INTENT} > CreatesJournal.append: after fsync",
+    "Push._intend > PushLedger.record > PushLedger._write > Guarded._transaction: after commit",
+    "Push._top_up > Push._intend > PushLedger.record > CreatesJournal.append: after fsync",
     SENT,
 )
 

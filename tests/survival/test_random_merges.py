@@ -170,8 +170,8 @@ def landed(layout: Layout, versions: Sequence[Version]) -> list[Window]:
             drift=0,
             records_removed=0,
         )
-        layout.flattened_manifest(name).parent.mkdir(parents=True, exist_ok=True)
-        layout.flattened_manifest(name).write_bytes(msgspec.json.encode(flattened))
+        layout.flattened_record(name).parent.mkdir(parents=True, exist_ok=True)
+        layout.flattened_record(name).write_bytes(msgspec.json.encode(flattened))
         reason = of_window[0].reason
         begun = Window.begun(name, WHOLE, reason=reason, run_id="run", signature="", service=None)
         windows.append(structs.replace(begun, records=flattened.records))

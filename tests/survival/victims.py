@@ -22,10 +22,10 @@ from tests.upkeep.test_forget import MARK
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
 from wms_sync.catalogue import relations
+from wms_sync.layout import backups_in
 from wms_sync.master_data.apply import AHEAD_UNIQUE
 from wms_sync.state.ledger import State
 from wms_sync.targets.database import records
-from wms_sync.upkeep.backups import Backups
 
 FAILED, REFUSED = 1, 2
 BACKFILL = ("backfill", "--from", "2026-03-10", "--to", "2026-04-02")
@@ -65,8 +65,8 @@ class Run(Victim):
     The published file opens and is whole, nothing counts as covered that is not on disk, one more run succeeds, every
     table equals the service, at most the pages in flight are requested again, and analysts see the whole ledger.
 
-    ``synced``: there was a sync before. ``bloated``: much of the file is free space. A random kill comes within so
-    many ``seconds``, of the start or of the moment ``since``.
+    ``synced``: there was a sync before. ``bloated``: much of the file is free space. ``lost``: the state store is lost.
+    A random kill comes within so many ``seconds``, of the start or of the moment ``since``.
     """
 
     typed: Command = ("sync",)
@@ -74,6 +74,7 @@ class Run(Victim):
     targets: tuple[str, ...] = ("file", "lake")
     synced: bool = True
     bloated: bool = False
+    lost: bool = False
     since: dict[str, Moment] = field(default_factory=dict)
     seconds: float = 4.0
 
@@ -81,6 +82,8 @@ class Run(Victim):
         installation: Installation = test.getfixturevalue("install")(data.name, synced=self.synced)
         if self.bloated:
             bloat(installation.layout.published)
+        if self.lost:
+            installation.lose_state()
         installation.service.sandbox.requests.clear()
         return installation
 
@@ -114,8 +117,8 @@ class Push(Victim):
     """A push of a file of sixty rows; ``under_way`` creates may be in doubt after a kill.
 
     Nothing is in the service twice or without the ledger's knowledge, and what the ledger calls created is there. One
-    more push brings everything in, or names as doubtful what was under way. Of products all this holds also if the
-    state store is lost, since ``creates.jsonl`` has what the published file does not know yet.
+    more push brings everything in, or names as doubtful what was under way. All this holds also if the state store is
+    lost, since ``creates.jsonl`` has the ledger too.
     """
 
     kind: str = "products"
@@ -130,6 +133,7 @@ class Push(Victim):
         shutil.copytree(test.getfixturevalue("synced_once").data, data)
         installation = Installation(data, server, MERCHANT)
         installation.lose_state()
+        installation.layout.creates.write_bytes(b"")
         return installation
 
     def command(self, test: pytest.FixtureRequest, installation: Installation) -> Command:
@@ -145,7 +149,7 @@ class Push(Victim):
         assert created <= self._made(installation) <= known.keys()
         assert sum(state is State.INTENDED for state in known.values()) <= self.under_way
 
-        if self.kind == "products" and number % 2 == 0:
+        if number % 2 == 0:
             installation.lose_state()
         installation.runs(*command)
         doubtful = everything - self._made(installation)
@@ -186,8 +190,8 @@ class Forget(Victim):
     """A forget.
 
     The published file opens, and is as it was or as it is to be. One more forget, night or rebuild later no byte of the
-    order's persons is in any file, every other row is there, what is recorded of raw pages and Parquet files is what
-    they are, and none was given up.
+    order's persons is in any file, every other row is there, what is recorded of the raw pages is what they are, and
+    none was given up.
     """
 
     def begin(self, test: pytest.FixtureRequest, data: Path) -> Installation:
@@ -216,24 +220,29 @@ class Forget(Victim):
             assert store.windows("abandoned") == ()
             assert store.forgotten() == {read.order}
             assert store.forgotten(unfinished=True) == frozenset()
-        installation.runs("verify", exitcodes=(0,))
 
 
 @dataclass(frozen=True)
 class Backup(Victim):
-    """A backup: each that has a record is whole, and another one deletes what was left."""
+    """A backup in place of an earlier one: each that is there is whole, and another one deletes what was left."""
+
+    def begin(self, test: pytest.FixtureRequest, data: Path) -> Installation:
+        installation = super().begin(test, data)
+        installation.runs(*self.command(test, installation), exitcodes=(0,))
+        return installation
 
     def command(self, test: pytest.FixtureRequest, installation: Installation) -> Command:
-        return ("backup", str(installation.data.with_suffix(".kept")))
+        return ("backup", "--keep", "1", str(installation.data.with_suffix(".kept")))
 
     def prove(self, test: pytest.FixtureRequest, installation: Installation, number: int) -> None:
-        _, folder = command = self.command(test, installation)
-        kept = Backups.at(Path(folder))
-        if kept.layout.backups():
-            installation.runs("verify", folder, exitcodes=(0,))
+        *_, folder = command = self.command(test, installation)
+        assert backups_in(Path(folder))
+        installation.runs("verify", folder, exitcodes=(0,))
+        installation.runs("verify", exitcodes=(0,))
         installation.runs(*command, exitcodes=(0,))
         installation.runs("verify", folder, exitcodes=(0,))
-        assert kept.layout.unfinished() == []
+        assert [*Path(folder).iterdir()] == backups_in(Path(folder))
+        assert len(backups_in(Path(folder))) == 1
 
 
 @dataclass(frozen=True)
@@ -293,7 +302,7 @@ class Export(Victim):
 
 
 RECORD = "WindowReader._read_on > WindowReader._land > StateStore.record_page > Guarded._transaction: before commit"
-INTEND = "Push._top_up > Push._intend > PushLedger.record > Guarded._transaction: before commit"
+INTEND = "Push._intend > PushLedger.record > PushLedger._write > Guarded._transaction: before commit"
 SEND = "Connection.send > Connection._once > Connection._answered > Lane.send: after send"
 REWRITE = "_clean_pages > _clean_page > StateStore.rewrite_page > Guarded._transaction: after commit"
 PUBLISH = "Refresh._load > FileLoad.publish > Turn.put_in_place > put_in_place: before replace"
@@ -308,6 +317,11 @@ RUNS = {
     "backfill": Run(typed=BACKFILL, again=BACKFILL),
     "rebuild": Run((Moment(PUBLISH),), typed=("rebuild",)),
     "compaction": Run(targets=("file",), bloated=True),
+    "night without its state store": Run(
+        (Moment("recover_state > _recover_state > Snapshots.put_back > Guarded._transaction: before commit"),),
+        targets=("file",),
+        lost=True,
+    ),
     "maintenance": Run(typed=("maintain",), targets=("lake",)),
 }
 PUBLISHING = Run(since={"file": COPIED, "lake": PUBLISHED_LAKE}, seconds=0.1)
@@ -319,7 +333,7 @@ VICTIMS = {
     ),
     "push of products": Push((Moment(SEND, 40),), lines=PRODUCTS),
     "forget": Forget((Moment(REWRITE),)),
-    "backup": Backup((Moment("backup > write_whole > put_in_place: before replace", 2),)),
+    "backup": Backup((Moment("backup > _attempt: before rename", 1), Moment("backup > _attempt: after rename", 2))),
     "export": Export((Moment("export_all > put_in_place: before replace"),)),
     "restore": Restore((Moment("restore > _swap > _replace_files: before rename", 2),)),
 }

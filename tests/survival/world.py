@@ -88,6 +88,7 @@ class World:
         self.deleted: set[int] = set()
         self.forgotten: set[int] = set()
         self.damaged = False
+        self.killed = False
         self.told: list[str] = []
         self.said = ""
         self.copy = self._copied_state()
@@ -216,7 +217,8 @@ class World:
     # --- what happens to the installation ---
 
     def loses_the_state_store(self) -> None:
-        """And with it the catalogue of a lake, which is in the same database."""
+        """And with it the catalogue of a lake, which is in the same database, and what a killed run read last."""
+        self.damaged |= self.killed
         if self.lakes is None:
             self.installation.lose_state()
         else:
@@ -225,6 +227,7 @@ class World:
     def gets_an_old_state_store_back(self) -> None:
         """That of the beginning, or the one that was there the last time."""
         copied, self.copy = self.copy, self._copied_state()
+        self.damaged |= self.killed
         if self.lakes is not None:
             self.lakes.replace(self.installation.store_url, str(copied))
         else:
@@ -239,6 +242,20 @@ class World:
         for path in self.installation.data.glob("state.db*"):
             shutil.copy(path, folder)
         return folder
+
+    def makes_a_backup(self) -> None:
+        """Which is whole and has only undamaged files, or names the others."""
+        self._until_it_ends("backup", str(self._backups), otherwise=("sync",))
+
+    def is_restored(self) -> None:
+        """From the newest backup, if there is one, over what there is or after the data folder is lost."""
+        if not self._backups.exists():
+            return
+        if self.chance.random() < 0.5:
+            shutil.rmtree(self.installation.data)
+            self.loses_the_state_store()
+        self._until_it_ends("restore", str(self._backups), "--over", str(self.installation.data))
+        self.syncs()
 
     def loses_the_published_file(self) -> None:
         """Or the schema of the lake's catalogue."""
@@ -305,7 +322,8 @@ class World:
     def rows(self) -> Rows:
         """Every row that a rebuild has to give again.
 
-        A page that was damaged is given up and its time read again. So a rebuild lacks what only that page showed:
+        A page that was damaged is given up and its time read again, and so is what a run read that was killed before
+        the state store was lost. So a rebuild lacks what only that page showed:
         versions in the history, objects that no shipment refers to any more, and what the service has deleted. What was
         deleted is marked with another time if a lake was lost with its audits.
         """
@@ -330,6 +348,10 @@ class World:
         """Whether the difference is that a forgotten order has no place any more."""
         named = WHERE_IT_WENT.match(difference)
         return named is not None and int(named["order"]) in self.forgotten
+
+    @property
+    def _backups(self) -> Path:
+        return self.folder / "backups"
 
     def _now(self) -> int:
         """The service's time in milliseconds, in whole seconds."""
@@ -379,6 +401,7 @@ class World:
     def _run(self, *command: str, kill: int | None = None) -> Ended:
         ended = self.installation.run(*command, kill=kill)
         self.said = ended.said
+        self.killed = ended.returncode == KILLED
         wanted = {*ENDED, 1} if kill is None else {*ENDED, 1, KILLED}
         assert ended.returncode in wanted, self.story([f"{' '.join(command)} ended with {ended.returncode}"])
         assert "Traceback" not in ended.said, self.story([])

@@ -30,7 +30,7 @@ from tests.changed_files import change
 from tests.conftest import CONFIG, Bench, let_pass, opened_store, settings_in, store_at
 from tests.lakes import MOVED, Lakes, in_the_database, in_the_files, name_of, tables_of
 from tests.postgres import end_sessions, plain
-from tests.running import run_sync
+from tests.running import run_sync, unrecorded_run
 from tests.unpacked import files_holding
 from tests.upkeep.test_forget import MARK, marked_in_new_places
 from wms_sandbox.app import Sandbox
@@ -48,6 +48,7 @@ from wms_sync.settings import Settings
 from wms_sync.shipments.load.checks import checks
 from wms_sync.shipments.load.refresh import rebuild, refresh
 from wms_sync.state.errors import TakenOver
+from wms_sync.state.snapshot_files import write_snapshot
 from wms_sync.targets.database import create_empty, is_as_defined
 from wms_sync.targets.ducklake.catalogue import STATISTICS
 from wms_sync.targets.ducklake.place import ONLY_FROM_WHEELS
@@ -67,7 +68,6 @@ from wms_sync.targets.errors import (
 from wms_sync.targets.target import target_of
 from wms_sync.upkeep.backup import backup
 from wms_sync.upkeep.forget import forget
-from wms_sync.upkeep.recovery import recover, unrecorded_run
 from wms_sync.upkeep.restore import DataFolderInUse, restore
 from wms_sync.upkeep.verify import verify
 
@@ -106,14 +106,16 @@ def lake(synced_once: Settings, service: InProcess, lakes: Lakes, tmp_path: Path
     url = lakes.copy(synced_once.database_url, folder)
     lakes.execute(url, f"alter database {name_of(url)} set search_path = public, lake")  # as some do for their own psql
     settings = synced_once.model_copy(update={"data_dir": folder, "state_url": SecretStr(url)})
-    with closing(opened_store(settings)) as store:
-        yield Bench(settings, store, service)
+    bench = Bench(settings, opened_store(settings), service)
+    yield bench
+    bench.store.close()
 
 
 def file_of(lake: Bench, folder: Path) -> Settings:
     """The same pages, loaded into a file."""
     settings = lake.settings.model_copy(update={"analytics": "file", "state_url": None, "data_dir": folder})
-    shutil.copytree(lake.layout.raw, settings.layout.raw)
+    write_snapshot(lake.layout, lake.store)
+    shutil.copytree(lake.layout.root / "raw", folder / "raw")
     settings.layout.forgotten_orders.write_text("[]")
     with unrecorded_run(settings, "sync") as run:
         refresh(run)
@@ -263,6 +265,7 @@ def test_an_old_catalogue_that_lacks_files_is_rebuilt(lake, lakes, synced_once, 
     settings, lost = lake.settings, "If files of a lake are lost, `wms-sync rebuild`"
     let_pass(service.sandbox, seconds=2 * HOUR, changed=10)
     lake.read()
+    write_snapshot(lake.layout, lake.store)
     with closing(opened_for_writing(settings, lake.store.turn)) as connection:
         [(order,)] = connection.execute("select min(id) from orders where ship_to_country is not null").fetchall()
         connection.execute("update orders set status = status")
@@ -346,12 +349,12 @@ def test_a_reader_in_a_transaction_holds_up_nobody(lake, caplog):
         reader.execute("select count(*) from orders").fetchall()
         with pytest.raises(ReadersInTheWay, match=r"select pg_terminate_backend\(\d+\)"):
             forget(lake.run, [4711])
-        recover(lake.run)
+        lake.recover()
         assert "pg_terminate_backend" in caplog.text
         [found] = [finding for finding in findings_of(lake.settings) if finding.name == "forget"]
         assert "pg_terminate_backend(" in found.what_to_do
         assert lake.store.forgotten(unfinished=True) == {4711}
-    recover(lake.run)
+    lake.recover()
     assert lake.store.forgotten(unfinished=True) == frozenset()
 
 
@@ -467,12 +470,12 @@ def test_a_backup_restores_state_and_files(lake, tmp_path):
     """The next load makes the lake."""
     settings = lake.settings
     before = stored(settings)
-    made = backup(settings, tmp_path / "backups").backup
-    assert not [place for place in made.files if place.startswith(("lake", "analytics"))]
+    made = backup(settings, tmp_path / "backups")
+    assert not [key for key in made.copied.sizes if key.startswith(("lake", "analytics"))]
     with pytest.raises(DataFolderInUse, match="--over"):
         restore(settings, tmp_path / "backups")
     done = restore(settings, tmp_path / "backups", over=settings.data_dir)
-    assert (done.left_out, done.creates_unknown_since) == ({}, None)
+    assert (done.copied.left_out, done.creates_unknown_since) == ({}, None)
     assert not target_of(settings).is_published
     with unrecorded_run(settings, "sync") as run:
         assert refresh(run).published

@@ -21,12 +21,11 @@ from wms_sandbox.config import SandboxConfig
 from wms_sandbox.transport import InProcess
 from wms_sync.layout import parquet_name
 from wms_sync.shipments.flatten.window import flattened_window, write_flattened
-from wms_sync.shipments.read.raw import damage, read_manifest
+from wms_sync.shipments.read.raw import damage
 from wms_sync.storage.durable import make_private
 from wms_sync.targets.errors import AnalyticsError, UnknownOrderError
 from wms_sync.upkeep.forget import forget, suspects
 from wms_sync.upkeep.forget_plan import orders_named, plan_forget
-from wms_sync.upkeep.recovery import recover
 from wms_sync.upkeep.verify import verify
 
 MARK = "Zaphodina-Quxley-%s-77"
@@ -185,10 +184,9 @@ def assert_recorded(stored: Bench) -> None:
     assert verify(stored.settings).damaged == ()
     assert stored.store.windows("abandoned") == ()
     for window in stored.store.windows("loaded"):
-        pages, manifest = stored.store.pages(window.id), read_manifest(stored.layout, window.id)
+        pages = stored.store.pages(window.id)
         assert {damage(stored.layout, page) for page in pages} == {None}
-        assert manifest.pages == pages
-        assert window.bytes == sum(page.bytes for page in pages) == manifest.window.bytes
+        assert window.bytes == sum(page.bytes for page in pages)
 
 
 def test_the_next_run_finishes_an_interrupted_forget(stored, read_once):
@@ -205,7 +203,7 @@ def test_the_next_run_finishes_an_interrupted_forget(stored, read_once):
         if path.suffix in {".gz", ".zst", ".parquet", ".duckdb"}:
             shutil.copyfile(path, stored.layout.root / path.relative_to(read_once))
     assert holding(stored, order)
-    recover(stored.run)
+    stored.recover()
     assert holding(stored, order) == set()
     assert_recorded(stored)
 
@@ -226,7 +224,7 @@ def test_an_old_state_store_takes_no_rewritten_page_for_damaged(stored, tmp_path
     copy = shutil.copy(stored.layout.state, tmp_path / "old.db")
     assert forget(stored.run, [order]).pages
     stored.lose_the_state_store(copy)
-    recover(stored.run)
+    stored.recover()
     assert_recorded(stored)
     assert stored.store.forgotten() == {order}
 
@@ -234,9 +232,8 @@ def test_an_old_state_store_takes_no_rewritten_page_for_damaged(stored, tmp_path
 def test_orders_are_forgotten_although_files_are_damaged(stored):
     """Else no run would ever end again: each first finishes what was to be forgotten. What is damaged comes again."""
     orders = orders_with_addresses(stored)[:2]
-    for pattern in ("raw/shipments/*/manifest.json", "parquet/_windows/*.json"):
-        for record in stored.layout.root.glob(pattern):
-            record.write_bytes(record.read_bytes()[:-9])
+    for record in stored.layout.root.glob("parquet/_windows/*.json"):
+        record.write_bytes(record.read_bytes()[:-9])
     window, *_, unread = (window.id for window in stored.store.windows("loaded"))
     page = stored.layout.window(window) / stored.store.pages(window)[0].file
     page.write_bytes(page.read_bytes()[:100])
@@ -272,7 +269,7 @@ def first_page(bench: Bench, window: str) -> Path:
 
 
 UNSURE: dict[str, Callable[[Bench, str], object]] = {
-    "it is not flattened": lambda bench, window: bench.layout.flattened_manifest(window).unlink(),
+    "it is not flattened": lambda bench, window: bench.layout.flattened_record(window).unlink(),
     "a file of it is gone": lambda bench, window: next((bench.layout.parquet / "orders").glob(f"{window}*")).unlink(),
     "something is in quarantine": with_something_in_quarantine,
     "values had another form": with_another_form,

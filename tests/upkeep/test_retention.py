@@ -6,13 +6,13 @@ from contextlib import closing
 import duckdb
 import pytest
 
-from tests.conftest import FEWER, Bench, queried
-from tests.test_sync import first_synced
+from tests.conftest import FEWER, Bench, let_pass, logged, queried
+from tests.test_sync import assert_equal, first_synced, load, synced
 from wms_sandbox.app import Sandbox
 from wms_sync.reports.installation import read_installation
 from wms_sync.shipments.load.refresh import rebuild, refresh
+from wms_sync.state.snapshot_files import write_snapshot
 from wms_sync.targets.errors import RawPagesDamagedError
-from wms_sync.upkeep.recovery import recover
 from wms_sync.upkeep.retention import drop_old_pages
 
 LANDED = """
@@ -69,7 +69,6 @@ def test_old_pages_are_dropped_without_loss(aged, settings_for, sandbox):
     aged.settings = ten_days
     refresh(aged.run)
     assert drop(aged) == {window.id for window in aged.store.windows("loaded")} - old
-    assert all((aged.layout.window(window) / "manifest.json").exists() for window in old)
 
     before = queried(aged.layout.published, "select * from shipments order by id")
     forget_a_column(aged)
@@ -95,14 +94,36 @@ def test_what_else_is_dropped_and_when(aged):
     grow_old(aged, "abandoned", 2)
     assert given_up.id not in drop(aged)
 
-    folder = aged.layout.window("20260301T000000Z-20260302T000000Z-0a0a0a")
-    folder.mkdir()
-    (folder / "page-00001.json.gz").write_bytes(b"page")
-    (folder / "manifest.json").write_text("{")
-    recover(aged.run)
-    grow_old(aged, "abandoned", 9)
-    assert folder.name in drop(aged), "a person decides about a window in quarantine"
-    grow_old(aged, "abandoned", 2)
-    assert folder.name not in drop(aged), "no person of the pages stays longer than in others"
-    assert not folder.exists()
     assert not aged.layout.window(given_up.id).exists()
+
+
+def test_what_the_state_store_does_not_know_is_kept_for_a_day(aged, sandbox):
+    """It was read and loaded after the newest snapshot, when the store was lost; its time is read again."""
+    write_snapshot(aged.layout, aged.store)
+    known = {window.id for window in aged.store.windows()}
+    let_pass(sandbox.sandbox, seconds=3600, changed=20)
+    read, _ = synced(aged)
+    [lost] = {window.id for window in aged.store.windows()} - known
+    aged.lose_the_state_store(during_a_run=True)
+    with logged() as said:
+        aged.recover()
+    assert [lost in line for line in said if "deleted after a day" in line] == [True]
+    [again], [before] = aged.read().intervals, read.intervals
+    assert (again.start <= before.start, again.end) == (True, before.end)
+    assert files_of(aged, lost) == {"page", "record", "Parquet"}
+    load(aged)
+    drop(aged)
+    assert files_of(aged, lost) == {"page", "record", "Parquet"}
+    grow_old(aged, "abandoned", 2)
+    drop(aged)
+    assert files_of(aged, lost) == set()
+    assert_equal(aged, sandbox)
+
+
+def files_of(bench: Bench, window: str) -> set[str]:
+    found = {
+        "page": bench.layout.pages(window),
+        "record": bench.layout.flattened_record(window).exists(),
+        "Parquet": [*bench.layout.parquet.glob(f"*/{window}-*.parquet")],
+    }
+    return {what for what, files in found.items() if files}

@@ -404,7 +404,7 @@ def forget(orders: tuple[str, ...], yes: bool, dry_run: bool, unseen: bool, is_l
 @click.option("--keep", type=click.IntRange(min=1), default=7, show_default=True, help="Backups to keep in DIR.")
 @exits_with_code
 def backup(folder: Path, keep: int) -> int:
-    """Back up the data folder and the state store to DIR, even while a run writes.
+    """Back up the data folder and the state store to DIR/<time>, even while a run writes.
 
     A backup copies only the files that are new since the last backup.
     """
@@ -421,7 +421,7 @@ def backup(folder: Path, keep: int) -> int:
 def restore(source: Path | None, over: Path | None, creates_are_known: bool) -> int:
     """Restore the newest backup in DIR into an empty data folder.
 
-    DIR may also be one backup-*.json.
+    DIR may also be one backup, or any copy of a data folder.
     """
     from wms_sync.cli.upkeep import put_back
 
@@ -432,7 +432,7 @@ def restore(source: Path | None, over: Path | None, creates_are_known: bool) -> 
 @click.argument("folder", metavar="[DIR]", type=FILE, required=False)
 @exits_with_code
 def verify(folder: Path | None) -> int:
-    """Check every file of the data folder, or of the backups in DIR, for damage.
+    """Check every file of the data folder, of the backups in DIR, or of another data folder, for damage.
 
     Exit code 1: something is damaged.
     """

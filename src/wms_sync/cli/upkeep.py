@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -22,11 +22,11 @@ from wms_sync.reports.finding import ATTENTION
 from wms_sync.runs import Operation
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
-from wms_sync.upkeep.backup import BackupReport, backup
+from wms_sync.upkeep.backup import BackupReport, Copied, backup
 from wms_sync.upkeep.forget import Forgotten
 from wms_sync.upkeep.forget_plan import ForgetPlan, NamedOrder, orders_named, plan_forget, refuse_unseen
 from wms_sync.upkeep.restore import Restored, restore, trust_ledger
-from wms_sync.upkeep.verify import Verified, verify, verify_backups
+from wms_sync.upkeep.verify import Verified, verify
 
 FORGET = "forget"
 
@@ -35,44 +35,49 @@ def make_backup(settings: Settings, folder: Path, *, keep: int) -> int:
     """Make a backup and print its size. Return 3 if the backup leaves out a damaged file."""
     made = backup(settings, folder, most=keep)
     say_lines(_backup_lines(made))
-    return ATTENTION if made.backup.damaged else 0
+    return ATTENTION if made.copied.left_out else 0
 
 
 def put_back(settings: Settings, source: Path | None, *, over: Path | None, creates_are_known: bool) -> int:
     """Restore a backup and print what was restored. Without a backup, record that the ledger is complete."""
+    locks = [push_lock(kind) for kind in NAMES]
     if source is None:
         if not creates_are_known:
-            raise SettingsError("Name the folder that `wms-sync backup` wrote to, or one backup-*.json in it.")
-        trust_ledger(settings)
+            raise SettingsError("Name the folder that `wms-sync backup` wrote to, or one backup in it.")
+        trust_ledger(settings, locks)
         say("ledger    is treated as complete from now on")
         return 0
-    locks = tuple(push_lock(kind) for kind in NAMES)
     restored = restore(settings, source, over=over, creates_are_known=creates_are_known, locks=locks)
     say_lines(_restored_lines(restored))
-    return ATTENTION if restored.left_out or restored.creates_unknown_since else 0
+    return ATTENTION if restored.copied.left_out or restored.creates_unknown_since else 0
 
 
 def show_verified(settings: Settings, folder: Path | None) -> int:
     """Print every damage found; return 1 if there is any."""
-    found = verify(settings) if folder is None else verify_backups(folder, settings.layout)
+    found = verify(settings, folder)
     say_lines(_verified_lines(found))
     return 1 if found.damaged else 0
 
 
 def _backup_lines(made: BackupReport) -> Iterator[str]:
-    yield f"kept      {count_of(len(made.backup.files), 'file')}, {made.backup.size / 1e6:,.1f} MB, as {made.path}"
-    yield f"new       {count_of(made.new_files, 'file')}, {made.new_bytes / 1e6:,.1f} MB"
+    copied = made.copied
+    yield f"kept      {_files(copied, copied.sizes)}, as {made.path}"
+    yield f"new       {_files(copied, copied.new)}"
     if made.deleted:
         yield f"deleted   {count_of(made.deleted, 'older backup')}"
-    for place, reason in made.backup.damaged.items():
+    for place, reason in copied.left_out.items():
         yield f"damaged   {place}: {reason}; it is not in the backup"
 
 
+def _files(copied: Copied, keys: Collection[str]) -> str:
+    return f"{count_of(len(keys), 'file')}, {copied.size(keys) / 1e6:,.1f} MB"
+
+
 def _restored_lines(restored: Restored) -> Iterator[str]:
-    files = count_of(len(restored.backup.files), "file")
-    yield f"restored  {files}, {restored.backup.size / 1e6:,.1f} MB, of {restored.path}"
+    copied = restored.copied
+    yield f"restored  {_files(copied, copied.sizes)}, of {restored.path}"
     yield f"forgot    {count_of(restored.forgotten, 'order')} again, before publishing"
-    for place, reason in restored.left_out.items():
+    for place, reason in copied.left_out.items():
         yield f"left out  {place}: {reason}"
     if restored.creates_unknown_since is not None:
         since = f"{restored.creates_unknown_since:%Y-%m-%d %H:%M} UTC"

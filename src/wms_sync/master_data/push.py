@@ -18,7 +18,7 @@ import io
 import logging
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -46,7 +46,7 @@ from wms_sync.service.client import GlobalApi
 from wms_sync.service.merchant import MerchantApi
 from wms_sync.settings import Settings
 from wms_sync.state.holder import Holder
-from wms_sync.state.ledger import CreatesJournal, Entry, JournaledLedger, PushedFile, PushFiles, PushLedger
+from wms_sync.state.ledger import PushedFile, PushFiles, PushLedger
 from wms_sync.state.lock import lock_of
 from wms_sync.state.store import Observation, StateStore
 from wms_sync.storage.durable import make_private, write_whole
@@ -168,7 +168,6 @@ def push_file(
     path: Path,
     *,
     run_id: str,
-    published: Iterable[Entry] = (),
     lacking: Observation | None = None,
     resend: bool = False,
     again: bool = False,
@@ -211,7 +210,7 @@ def push_file(
         push = Push(
             plan,
             api,
-            store.ledger if kind.is_unique else _journaled(store, published),
+            store.ledger,
             run_id=run_id,
             parallel=settings.max_parallel_requests,
             lookup=lookup,
@@ -247,13 +246,6 @@ def _plan(
         lacking=lacking,
     )
     return make_plan(checked, existing, resend=resend, again=again)
-
-
-def _journaled(store: StateStore, published: Iterable[Entry]) -> JournaledLedger:
-    """Return the ledger of a kind whose duplicates the service accepts: it also writes the journal, begun here."""
-    journal = CreatesJournal(store.turn.layout.creates)
-    journal.begin(published)
-    return JournaledLedger(store.engine, store.turn, journal)
 
 
 @contextmanager

@@ -23,11 +23,11 @@ from wms_sync.json_values import identity
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings
 from wms_sync.shipments.flatten.values import SAYS_DELETED
+from wms_sync.state.snapshot_files import is_behind
 from wms_sync.state.store import StateStore
 from wms_sync.targets.database import records
 from wms_sync.targets.errors import UnknownOrderError, UnknownShipmentError
 from wms_sync.targets.target import target_of
-from wms_sync.upkeep.recovery import is_outdated
 
 
 class Origin(Struct, frozen=True):
@@ -227,7 +227,7 @@ class _Explaining:
         yield f"No page read so far has a shipment with the id or unique_id {name}."
         if not self._files:
             yield "There are no Parquet files: run `wms-sync rebuild` to write them from the raw pages."
-        if is_outdated(self._settings, self._store):
+        if is_behind(self._settings.layout, self._store):
             yield "The covered time is unknown: the state store was lost or is an old copy. Run `wms-sync sync`."
             return
         if not covered:

@@ -25,7 +25,6 @@ from wms_sync.shipments.load.omitted import CHECK as WHAT_WAS_ASKED_CAME
 from wms_sync.shipments.load.refresh import UNKNOWN_KEYS
 from wms_sync.shipments.read.clocks import CLOCKS, clock_warning
 from wms_sync.shipments.read.plan import data_as_of, late_after
-from wms_sync.shipments.read.quarantined_windows import quarantined_folders
 from wms_sync.shipments.read.reader import BEFORE_START
 from wms_sync.state.errors import RestoreUnfinished, StateOlder
 from wms_sync.state.reported import fingerprint
@@ -97,14 +96,17 @@ def _places(installation: Installation) -> Findings:
 
 def _coverage(installation: Installation) -> Findings:
     """Yield the findings on gaps in the tables and on their age."""
-    settings, store = installation.settings, installation.store
+    store = installation.store
     if installation.is_outdated:
         text = "The state store was lost or is an old copy, so some windows and pushes are not shown here."
-        what_to_do = "Run `wms-sync sync`: it restores them from the files on disk, and reads only what is missing."
+        what_to_do = "Run `wms-sync sync`: it restores them from the newest snapshot, and reads only what is missing."
         yield lasting_error("state-lost", text, what_to_do=what_to_do, hides_others=True, is_settled=False)
         return
-    for folder in quarantined_folders(settings.layout, store):
-        yield warning("quarantined-window", str(folder), about=folder.window_id)
+    installed = store.snapshots.installation()
+    if installed is not None and installed.trouble is not None:
+        text = f"The last run could not write its snapshot of the state store: {installed.trouble}"
+        what_to_do = "If the state store is lost before a run writes one, what was read since is read again."
+        yield lasting_error("no-snapshot", text, what_to_do=what_to_do, is_settled=False)
     if not installation.covered:
         text = "Nothing has been synced yet: run `wms-sync sync`."
         yield warning("nothing-synced", text, can_be_acknowledged=False, is_settled=False)

@@ -31,12 +31,12 @@ from wms_sync.state.engine import refuse_older
 from wms_sync.state.ledger import PushedFile, State
 from wms_sync.state.lock import lock_of
 from wms_sync.state.runs import RunRecord
+from wms_sync.state.snapshot_files import is_behind
 from wms_sync.state.store import StateStore
 from wms_sync.storage.durable import accessing
 from wms_sync.targets.database import records, row_counts
 from wms_sync.targets.errors import NothingCheckedError
 from wms_sync.targets.target import target_of
-from wms_sync.upkeep.recovery import is_outdated
 from wms_sync.upkeep.retention import dropped_windows
 
 
@@ -125,7 +125,7 @@ class Installation(Struct, frozen=True, dict=True):
     @cached_property
     def is_outdated(self) -> bool:
         """Return whether the state store lacks windows whose pages are on disk or in the bucket."""
-        return is_outdated(self.settings, self.store)
+        return is_behind(self.settings.layout, self.store)
 
     @cached_property
     def covered(self) -> tuple[Interval, ...]:

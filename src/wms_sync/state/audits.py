@@ -137,16 +137,6 @@ class Audits(Guarded):
                 )
                 connection.execute(back.values(returned_at=moment))
 
-    def take_in(self, known: Iterable[Audit], proven: Iterable[MissingShipment]) -> None:
-        """Record rows found in the published tables; they replace the rows of the same windows."""
-        known, proven = tuple(known), tuple(proven)
-        windows = {shipment.window_id for shipment in known} | {shipment.window_id for shipment in proven}
-        with self._transaction() as connection:
-            for table in (audits, missing_shipments):
-                connection.execute(table.delete().where(table.c.window_id.in_(windows)))
-            _insert(connection, audits, known)
-            _insert(connection, missing_shipments, proven)
-
 
 def _insert(connection: Connection, table: Table, rows: Iterable[Audit | MissingShipment]) -> None:
     values = [asdict(row) for row in rows]

@@ -20,7 +20,7 @@ from sqlalchemy.exc import (
 )
 
 from wms_sync.state.errors import StateBusy, StateDamaged, StateError, StateNewer, StateRefused, StateUrlError, silence
-from wms_sync.state.schema import METADATA, migrate, unknown
+from wms_sync.state.schema import METADATA, is_current, migrate, unknown
 from wms_sync.storage.durable import Inaccessible, is_full, make_private, make_private_file, unusable
 
 BUSY_SECONDS = 30
@@ -67,11 +67,15 @@ def open_engine(url: str) -> Engine:
         raise StateError(f"The state store could not be opened: {unusable(error) or error}") from None
     try:
         with engine.begin() as connection:
-            migrate(connection)
+            if not is_current(connection):
+                _wait_for_others(connection)
+                migrate(connection)
     except BaseException as error:
         engine.dispose()
         if isinstance(error, DBAPIError):
-            raise silent(error) or StateError(f"The state store could not be opened: {error.orig}") from None
+            raise silent(error) or StateError(
+                f"The state store could not be opened ({error.orig}). Check WMS_STATE_URL."
+            ) from None
         raise
     return engine
 
@@ -108,6 +112,14 @@ def insert_of(engine: Engine, table: Table) -> Any:  # noqa: ANN401 - an insert 
     else:  # its drivers take long to import
         from sqlalchemy.dialects.postgresql import insert  # type: ignore[assignment]
     return insert(table)
+
+
+def _wait_for_others(connection: Connection) -> None:
+    """Let no other process migrate until the transaction ends: two runs may find the state store lost at once."""
+    if connection.dialect.name == "sqlite":
+        connection.exec_driver_sql("begin immediate")
+    else:
+        connection.exec_driver_sql("select pg_advisory_xact_lock(hashtext('wms-sync: migrations'))")
 
 
 def _engine(url: str) -> Engine:

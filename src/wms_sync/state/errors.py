@@ -35,8 +35,8 @@ class StateDamaged(StateError):
     def __init__(self, path: Path, reason: str) -> None:
         super().__init__(
             f"The state store {path} is damaged ({reason}). Move it to another folder, with {path.name}-wal and "
-            f"{path.name}-shm if they exist, and run again: the next run restores the windows from raw pages, and the "
-            "ledger of creates from its copies. Or restore a backup (`wms-sync restore`)."
+            f"{path.name}-shm if they exist, and run again: the next run restores the state from the newest snapshot "
+            "(raw/state-*), and the ledger of creates from creates.jsonl."
         )
 
 
@@ -82,7 +82,7 @@ class TakenOver(StateError):
 
 
 class StateOlder(StateError):
-    """An older release wrote the state store or the manifests of raw pages."""
+    """An older release wrote the state store."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -129,4 +129,14 @@ class RestoreUnfinished(StateError):
         super().__init__(
             f"A restore from {folder} into this data folder was interrupted, so its content is incomplete. Nothing "
             f"was read, loaded or sent. Run `wms-sync restore {folder}` again: it starts over."
+        )
+
+
+class IsBackup(StateError):
+    """The data folder is a backup, which no run may change."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(
+            f"{folder} is a backup, which stays as it is. Nothing was read, loaded or sent. Set WMS_DATA_DIR to "
+            f"another folder; `wms-sync restore {folder}` puts the backup there."
         )

@@ -10,28 +10,30 @@ One row per thing (service, kind, natural key). The intent is committed before t
              └─► unproven   as doubt, and the service refused a second attempt with a message that proves nothing
 
 A killed process leaves ``intended`` rows, which mean the same as ``doubt``. Each intent is synced to disk before its
-request, so that it survives a power failure: a lost intent could lead to a duplicate product.
+request, in the store and in the journal: a lost intent could lead to a duplicate product.
 """
 
 from __future__ import annotations
 
+import fcntl
 import logging
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict
-from sqlalchemy import Connection, Engine, Tuple, and_, func, or_, select, tuple_, update
+from sqlalchemy import Connection, and_, func, or_, select, update
 
 from wms_sync.state.engine import insert_of
 from wms_sync.state.schema import push_files, push_ledger
-from wms_sync.state.turns import Guarded, Turn
-from wms_sync.storage.durable import accessing, write_whole
+from wms_sync.state.turns import Guarded
+from wms_sync.storage.durable import PRIVATE_FILE, accessing, write_whole
 
 logger = logging.getLogger(__name__)
 ROWS_PER_STATEMENT = 500
@@ -156,24 +158,22 @@ class PushLedger(Guarded):
     # --- writing ---
 
     def record(self, written: Sequence[Entry]) -> None:
-        """Write whole rows, intents or outcomes, in one transaction."""
+        """Write whole rows, intents or outcomes, in one transaction; then append them to the journal.
+
+        The transaction fails if another process has taken over.
+        """
         if written:
-            with self._transaction() as connection:
-                for part in _parts(written):
-                    connection.execute(self._upsert(), [asdict(entry) for entry in part])
+            self._write(written)
+            CreatesJournal(self.turn.layout.creates).append(written)
 
     def take_in(self, copied: Iterable[Entry]) -> int:
-        """Insert the rows of a copy that are missing here or newer there; return their number.
+        """Write the rows of a copy that are missing here or newer there, under the locks of all pushes.
 
-        This needs no ``Turn``, so that plans can do it too: the statement itself compares versions, so a late writer
-        changes nothing. The rows are also compared before writing: usually nothing is new, and then no lock is taken.
+        Return their number.
         """
         known = {entry.name: entry.version for entry in self.all()}
         newer = [entry for entry in copied if entry.name not in known or entry.version > known[entry.name]]
-        if newer:
-            with self.engine.begin() as connection:
-                for part in _parts(newer):
-                    connection.execute(self._upsert(only_newer=True), [asdict(entry) for entry in part])
+        self._write(newer)
         return len(newer)
 
     def record_sightings(self, sightings: Sequence[Sighting]) -> None:
@@ -182,12 +182,14 @@ class PushLedger(Guarded):
             for sighting in sightings:
                 _remember(connection, sighting)
 
-    def _upsert(self, *, only_newer: bool = False) -> Any:  # noqa: ANN401 - an insert of either dialect
+    def _write(self, written: Sequence[Entry]) -> None:
         statement = insert_of(self.engine, push_ledger)
         keys = {column.name for column in push_ledger.primary_key}
         changed = {column.name: column for column in statement.excluded if column.name not in keys}
-        newer = _version(statement.excluded) > _version(push_ledger.c) if only_newer else None
-        return statement.on_conflict_do_update(index_elements=sorted(keys), set_=changed, where=newer)
+        upsert = statement.on_conflict_do_update(index_elements=sorted(keys), set_=changed)
+        with self._transaction() as connection:
+            for part in _parts(written):
+                connection.execute(upsert, [asdict(entry) for entry in part])
 
 
 def _remember(connection: Connection, sighting: Sighting) -> None:
@@ -206,12 +208,6 @@ def _remember(connection: Connection, sighting: Sighting) -> None:
         .where(this, push_ledger.c.state.in_(UNSURE))
         .values(state=State.CREATED, settled_at=datetime.now(UTC), message="found in the service's data")
     )
-
-
-def _version(columns: Any) -> Tuple:  # noqa: ANN401 - columns of the table, or of the rows to insert
-    """Return ``Entry.version`` as SQL."""
-    moment = func.coalesce(columns.settled_at, columns.intended_at)
-    return tuple_(columns.attempts, columns.settled_at.is_not(None), moment, columns.seen_at.is_not(None))
 
 
 def _entry(row: Any) -> Entry:  # noqa: ANN401 - a mapping of columns
@@ -276,77 +272,84 @@ class PushFiles(Guarded):
 
 
 class CreatesJournal:
-    """``creates.jsonl``: a copy of the creates that only the state store knows so far, in case it is lost.
+    """``creates.jsonl``: the ledger's one other copy, in case the state store is lost.
 
-    The published tables have a copy of the ledger, but a push does not publish. If the state store were lost before the
-    next load, the ledger's newest rows would be lost too, and the next push would create the same things twice. So a
-    push also appends each row of the ledger to this file, an intent before its request: one line of JSON per row,
-    synced to disk. A push starts by dropping the rows that the published tables already have.
-
-    Only products are written here: the service would accept them twice, and they have no personal data. Only the
-    process that holds the lock on pushing products may write; any process may read.
+    Each row of the ledger is appended as one line of JSON and synced to disk, an intent before its request. Of several
+    lines of a row the greatest ``Entry.version`` counts. Pushes of different kinds may write at the same time.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def entries(self) -> list[Entry]:
-        """Return the newest version of each row.
-
-        Skip a last line that a kill cut off: if it is an intent, its request was not sent.
-        """
+        """Return the newest version of each row."""
         try:
             with accessing(self._path):
-                content = self._path.read_bytes()
+                return newest_entries(entries_in(self._path.read_bytes(), str(self._path)))
         except FileNotFoundError:
             return []
-        newest: dict[tuple[str, str, str], Entry] = {}
-        *lines, _cut = content.split(b"\n")
-        for number, line in enumerate(lines, 1):
-            try:
-                entry = _ENTRY.decode(line)
-            except (msgspec.MsgspecError, UnicodeDecodeError):
-                logger.warning(
-                    "line %(line)d of %(file)s is damaged and is skipped. This matters only if the state store was "
-                    "lost too: then check whether the service has a product that the ledger lacks before you push it",
-                    {"line": number, "file": self._path},
-                )
-                continue
-            if entry.name not in newest or entry.version >= newest[entry.name].version:
-                newest[entry.name] = entry
-        return list(newest.values())
 
-    def begin(self, published: Iterable[Entry]) -> None:
-        """Drop the rows that the published tables have in the same version or a newer version."""
-        versions = {entry.name: entry.version for entry in published}
-        left = [entry for entry in self.entries() if entry.name not in versions or entry.version > versions[entry.name]]
-        with accessing(self._path):
-            write_whole(self._path, _lines(left))
-
-    def append(self, written: Sequence[Entry]) -> None:
-        """Append rows to a file that ``begin`` has written; they are on disk when this returns."""
-        with accessing(self._path), self._path.open("ab") as file:
-            file.write(_lines(written))
+    def append(self, written: Iterable[Entry]) -> None:
+        """Append rows; they are on disk when this returns."""
+        with self._locked() as file:
+            if file.seek(0, os.SEEK_END):
+                file.seek(-1, os.SEEK_END)
+                is_cut = file.read(1) != b"\n"
+                file.write(b"\n" if is_cut else b"")
+            file.write(lines_of(written))
             file.flush()
             os.fsync(file.fileno())
 
+    def complete(self, known: Sequence[Entry]) -> None:
+        """Rewrite the file with one line a row if it lacks rows of the ledger, or has twice as many lines as rows."""
+        with self._locked() as file:
+            lines = entries_in(file.read(), str(self._path))
+            rows = newest_entries((*known, *lines))
+            if len(lines) > 2 * len(rows) or not {entry.name for entry in known} <= {entry.name for entry in lines}:
+                with accessing(self._path):
+                    write_whole(self._path, lines_of(rows))
 
-class JournaledLedger(PushLedger):
-    """A ledger whose rows are also in the journal when ``record`` returns."""
-
-    def __init__(self, engine: Engine, turn: Turn, journal: CreatesJournal) -> None:
-        super().__init__(engine, turn)
-        self.journal = journal
-
-    def record(self, written: Sequence[Entry]) -> None:
-        """Write rows in one transaction, then append them to the journal.
-
-        The transaction fails if another process has taken over.
-        """
-        super().record(written)
-        if written:
-            self.journal.append(written)
+    @contextmanager
+    def _locked(self) -> Iterator[IO[bytes]]:
+        """Open the file, created if it does not exist, and lock it; open it again if it was rewritten meanwhile."""
+        with accessing(self._path):
+            while True:
+                descriptor = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT, PRIVATE_FILE)
+                with open(descriptor, "r+b") as file:  # noqa: PTH123 - for the mode
+                    fcntl.flock(file, fcntl.LOCK_EX)
+                    if self._path.exists() and os.path.samestat(os.fstat(descriptor), self._path.stat()):
+                        yield file
+                        return
 
 
-def _lines(entries: Iterable[Entry]) -> bytes:
+def entries_in(journal: bytes, where: str) -> list[Entry]:
+    """Return the rows of all lines of a journal; ``where`` names it in warnings.
+
+    Skip a last line that a kill cut off: if it is an intent, its request was not sent.
+    """
+    read = []
+    *lines, _cut = journal.split(b"\n")
+    for number, line in enumerate(lines, 1):
+        try:
+            read.append(_ENTRY.decode(line))
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            logger.warning(
+                "line %(line)d of %(file)s is damaged and is skipped. This matters only if the state store was lost "
+                "too: then check whether the service has what the ledger lacks before you push it",
+                {"line": number, "file": where},
+            )
+    return read
+
+
+def newest_entries(lines: Iterable[Entry]) -> list[Entry]:
+    """Return the newest version of each row."""
+    newest: dict[tuple[str, str, str], Entry] = {}
+    for entry in lines:
+        if entry.name not in newest or entry.version >= newest[entry.name].version:
+            newest[entry.name] = entry
+    return list(newest.values())
+
+
+def lines_of(entries: Iterable[Entry]) -> bytes:
+    """Return these rows as lines of a journal."""
     return b"".join(msgspec.json.encode(entry) + b"\n" for entry in entries)

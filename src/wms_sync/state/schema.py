@@ -22,6 +22,7 @@ from sqlalchemy import (
     Table,
     Text,
     TypeDecorator,
+    inspect,
     select,
 )
 
@@ -35,6 +36,14 @@ MIGRATIONS: tuple[Migration, ...] = (("0001_state", METADATA.create_all),)
 """The migrations, in order. Never edit a released migration: append another. An appended migration also runs on a new
 store, where ``0001_state`` has created the tables in their current form, so it must succeed if nothing is left to do.
 """
+
+installation = Table(
+    "installation",
+    METADATA,
+    Column("id", String(32), primary_key=True),
+    Column("snapshot", BigInteger, nullable=False),
+    Column("trouble", Text),
+)
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -276,6 +285,13 @@ def migrate(connection: Connection, migrations: Sequence[Migration] = MIGRATIONS
         if name not in applied:
             step(connection)
             connection.execute(migrations_table.insert().values(name=name, applied_at=datetime.now(UTC)))
+
+
+def is_current(connection: Connection) -> bool:
+    """Return whether every migration is applied."""
+    return inspect(connection).has_table(migrations_table.name) and _applied(connection).issuperset(
+        name for name, _ in MIGRATIONS
+    )
 
 
 def unknown(connection: Connection) -> tuple[str, ...]:

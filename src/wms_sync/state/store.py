@@ -25,6 +25,7 @@ from wms_sync.state.refusals import Refusals
 from wms_sync.state.reported import Acknowledgements, Outbox
 from wms_sync.state.runs import RunRecords
 from wms_sync.state.schema import forgotten_orders, observations, pages, read_warnings, windows
+from wms_sync.state.snapshot import Snapshots
 from wms_sync.state.turns import Guarded, Turn, taking_turn
 
 Reason = Literal["sync", "backfill", "undated", "audit"]
@@ -39,7 +40,7 @@ class Window(Struct, frozen=True):
     """One row of ``windows``: an interval of ``updated_at`` of one service, and its state.
 
     ``to_at`` is earlier than in the window's requests if coverage was withdrawn; it is ``from_at`` if nothing is left.
-    ``service`` is the base URL; None if the window is known only from its receipt in the tables. ``omitted`` are the
+    ``service`` is the base URL; None if the state store did not know the window. ``omitted`` are the
     names that its requests left out, as in ``Selection.omitted``.
     """
 
@@ -161,11 +162,12 @@ class StateStore(Guarded):
         self.pushed_files = PushFiles(engine, turn)
         self.refusals = Refusals(engine, turn)
         self.runs = RunRecords(engine)
+        self.snapshots = Snapshots(engine, turn)
 
     @contextmanager
     def in_turn(self, layout: Layout, held: Held) -> Iterator[StateStore]:
         """Yield this store for writing, in a turn under the held lock. Raise the errors of ``taking_turn``."""
-        with taking_turn(self.engine, layout, held) as turn:
+        with taking_turn(self.engine, layout, held) as turn, turn.explaining():
             yield StateStore(self.engine, turn)
 
     # --- reading ---
@@ -292,15 +294,6 @@ class StateStore(Guarded):
         if rows:
             with self._transaction() as connection:
                 connection.execute(windows.insert(), rows)
-
-    def adopt(self, window: Window, landed: Sequence[LandedPage] = ()) -> None:
-        """Record a window found in its manifest or in its receipt in the tables; it replaces any earlier record."""
-        with self._transaction() as connection:
-            connection.execute(pages.delete().where(pages.c.window_id == window.id))
-            connection.execute(windows.delete().where(windows.c.id == window.id))
-            connection.execute(windows.insert().values(**asdict(window)))
-            if landed:
-                connection.execute(pages.insert(), [asdict(page) for page in landed])
 
     def record_page(self, page: LandedPage) -> None:
         """Record that a page is on disk: reading continues with the next page."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import secrets
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
@@ -22,7 +22,7 @@ from sqlalchemy.exc import DBAPIError
 
 from wms_sync.layout import Layout
 from wms_sync.state.engine import StatePart, insert_of, refuse_newer, silent
-from wms_sync.state.errors import RestoreUnfinished, StateBusy, StateError, TakenOver
+from wms_sync.state.errors import IsBackup, RestoreUnfinished, StateBusy, StateError, TakenOver
 from wms_sync.state.holder import Held, Holder
 from wms_sync.state.schema import turns
 from wms_sync.storage.durable import PRIVATE_FOLDER, accessing, make_private, put_in_place, write_synced
@@ -120,6 +120,18 @@ class Turn:
         if (said := silent(error)) is not None:
             raise said from error
 
+    @contextmanager
+    def explaining(self) -> Iterator[None]:
+        """Raise the cause of an error of the block, as ``explain`` does, and ``TakenOver`` even if there was none."""
+        try:
+            yield
+            self.check()  # so that no run reports success after another has taken over
+        except TakenOver:
+            raise
+        except Exception as error:
+            self.explain(error)
+            raise
+
     def temporary(self, name: str) -> Path:
         """Return a unique path in the turn's folder."""
         return self.folder / f"{secrets.token_hex(4)}-{name}"
@@ -173,29 +185,28 @@ def _query(what: str) -> Select[Any]:
 
 @contextmanager
 def taking_turn(engine: Engine, layout: Layout, held: Held) -> Iterator[Turn]:
-    """Hold a turn inside the block, under the held lock.
+    """Hold a turn inside the block, under the held lock; its folder is deleted at the end.
 
-    Raise ``RestoreUnfinished`` or ``StateNewer``. Only a restore of an older backup may replace newer data.
+    Raise ``IsBackup``, ``RestoreUnfinished`` or ``StateNewer``. Only a restore of an older backup may replace newer
+    data.
     """
-    refuse_unfinished_restore(layout)
+    refuse_unusable(layout)
     refuse_newer(engine)
-    turn = Turn.taken(engine, layout, held)
-    try:
+    with closing(Turn.taken(engine, layout, held)) as turn:
         yield turn
-        turn.check()  # so that no run reports success after another has taken over
-    except TakenOver:
-        raise
-    except Exception as error:
-        turn.explain(error)
-        raise
-    finally:
-        turn.close()
 
 
-def refuse_unfinished_restore(layout: Layout) -> None:
-    """Raise ``RestoreUnfinished`` if a restore into the data folder was interrupted."""
+def refuse_unusable(layout: Layout) -> None:
+    """Raise ``IsBackup`` for a backup, ``RestoreUnfinished`` if a restore into the data folder was interrupted."""
+    refuse_backup(layout)
     if layout.restoring.exists():
         raise RestoreUnfinished(layout.restoring.read_text(encoding="utf-8"))
+
+
+def refuse_backup(layout: Layout) -> None:
+    """Raise ``IsBackup`` if the data folder is a backup."""
+    if layout.backup_record.exists():
+        raise IsBackup(layout.root)
 
 
 class Guarded(StatePart):

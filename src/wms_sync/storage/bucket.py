@@ -2,8 +2,8 @@
 
 The name of a file carries the first digits of its content's SHA-256 (``page-00005-1f3a9c04.json.gz``), and an object is
 put only if its name is free. So a writer whose turn was taken over neither overwrites nor deletes the other's objects.
-A record (a manifest) keeps its name. A store that supports conditions replaces it only if it has not changed since the
-turn was checked: it refuses a writer that was suspended in between.
+A record (a snapshot, the list of a window's Parquet files) keeps its name. A store that supports conditions replaces it
+only if it has not changed since the turn was checked: it refuses a writer that was suspended in between.
 """
 
 from __future__ import annotations

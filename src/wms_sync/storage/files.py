@@ -14,7 +14,9 @@ FilesError
 from __future__ import annotations
 
 import hashlib
+import os
 import re
+import stat
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
@@ -23,7 +25,7 @@ from typing import Literal, Protocol
 from msgspec import Struct
 
 from wms_sync.errors import WmsSyncError
-from wms_sync.storage.durable import accessing, make_private
+from wms_sync.storage.durable import Inaccessible, accessing, make_private
 
 _QUERY = re.compile(r"\?[^\s\"]*")
 """The query of a URL, which may contain a signature."""
@@ -108,7 +110,7 @@ class Files(Protocol):
     """Files by key. A file is durable when the method that puts it returns; it exists completely or not at all.
 
     The implementation may change the key of a file that it puts, and returns the key that it used: the state store and
-    the manifests record the returned key.
+    the records of Parquet files have the returned key.
     """
 
     def in_turn(self, writer: Writer) -> AbstractContextManager[None]:
@@ -253,3 +255,42 @@ class FolderFiles(Struct, frozen=True):
     def where(self, key: str) -> str:
         """Return the path of a file."""
         return f"{self.root}/{key}".rstrip("/")
+
+
+class StrictFolder(FolderFiles, frozen=True):
+    """Files below a folder that others may have changed: opens nothing but regular files, and follows no link.
+
+    The methods raise ``Inaccessible`` for anything else.
+    """
+
+    def get(self, key: str) -> bytes:
+        """Read a file."""
+        self.examined_file(key)
+        return FolderFiles.get(self, key)
+
+    def size(self, key: str) -> int | None:
+        """Return the size of a file."""
+        found = self.examined_file(key)
+        return None if found is None else found.st_size
+
+    def names(self, folder: str) -> list[str]:
+        """Return the names in a folder, in order."""
+        self.examined_file(f"{folder}/")
+        return FolderFiles.names(self, folder)
+
+    def examined_file(self, key: str) -> os.stat_result | None:
+        """Return the size, times and inode of a file; None if it does not exist."""
+        path, found = str(self.root), None
+        try:
+            for name in filter(None, key.split("/")):
+                path = f"{path}/{name}"
+                found = os.lstat(path)
+                if stat.S_ISLNK(found.st_mode):
+                    raise Inaccessible(Path(path), "a link")
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except PermissionError as error:
+            raise Inaccessible.by(Path(path), error) from None
+        if found is not None and not key.endswith("/") and not stat.S_ISREG(found.st_mode):
+            raise Inaccessible(Path(path), "not a regular file")
+        return found

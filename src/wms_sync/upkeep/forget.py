@@ -12,7 +12,6 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 import duckdb
@@ -27,8 +26,8 @@ from wms_sync.privacy.scrub import without_orders
 from wms_sync.service.body import packed
 from wms_sync.shipments.flatten.page import UNKNOWN_KEY, PageDamagedError, RecordDamagedError, unpacked_page
 from wms_sync.shipments.flatten.window import ParquetPart, flattened_window, is_flattened, write_flattened
-from wms_sync.shipments.load.damage import DAMAGED, give_up_window, take_away_damaged, take_away_damaged_records
-from wms_sync.shipments.read.raw import ManifestDamaged, damage, read_manifest, rewrite_manifest, size_differs
+from wms_sync.shipments.load.damage import DAMAGED, take_away_damaged, take_away_damaged_records
+from wms_sync.shipments.read.raw import damage, size_differs
 from wms_sync.state.store import COMPLETE_STATES, LandedPage, Run, StateStore, Window
 from wms_sync.state.turns import Turn
 from wms_sync.storage.durable import sync_file
@@ -117,32 +116,20 @@ def _clean_pages(layout: Layout, store: StateStore, order_ids: Collection[int], 
     rewritten = 0
     suspected = suspects(layout, store, asked)
     for number, window_id in enumerate(suspected, start=1):
-        _take_over_records(layout, store, window_id)
         landed = {page.file: page for page in store.pages(window_id)}
         for name in layout.pages(window_id):
             key = raw_key(window_id, name)
             try:
                 rewritten += _clean_page(layout, store, key, landed.get(name), order_ids)
             except PageDamagedError as error:  # it may be about these orders: delete it and read its window again
-                give_up_window(layout, store, window_id)
+                store.abandon(window_id)
                 layout.files.delete(store.turn, key)
                 logger.warning(DAMAGED, {"file": name, "window": window_id, "reason": error.reason})
-        if landed:
-            rewrite_manifest(store.turn, layout, store.window(window_id), store.pages(window_id))
         logger.info(
             "searched %(searched)d of %(windows)s that may name the orders, rewrote %(pages)s",
             {"searched": number, "windows": count_of(len(suspected), "window"), "pages": count_of(rewritten, "page")},
         )
     return rewritten
-
-
-def _take_over_records(layout: Layout, store: StateStore, window_id: str) -> None:
-    """Take over the manifest's records of pages: in an old copy of the state store they are those before a forget."""
-    recorded = set(store.pages(window_id))
-    with suppress(FileNotFoundError, ManifestDamaged):
-        for page in read_manifest(layout, window_id).pages if recorded else ():
-            if page not in recorded and damage(layout, page) is None:
-                store.rewrite_page(page)
 
 
 def _clean_page(

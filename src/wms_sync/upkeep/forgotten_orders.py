@@ -2,10 +2,9 @@
 
 If raw pages are in object storage, a copy of the file is there too, because the data folder may be lost. A forgotten
 order stays forgotten, so the list is the union of all copies, and each run writes it to every copy. The first run
-writes the file, with an empty list if no order was forgotten; a missing file therefore means a loss. A state store
-that is older than the files on disk (deleted, or restored from an old copy) may lack orders. If the file is also
-missing or damaged, the list is lost: no run reads or loads until someone restores it, because a run would store
-personal data of forgotten orders again.
+writes the file, with an empty list if no order was forgotten; a missing file therefore means a loss. A snapshot of the
+state store may lack orders. So if the state store is lost, and the file is missing or damaged, the list is lost: no run
+reads or loads until someone restores it, because a run would store personal data of forgotten orders again.
 """
 
 from __future__ import annotations
@@ -24,12 +23,8 @@ from wms_sync.targets.errors import ForgottenOrdersLostError, UnknownOrderError
 logger = logging.getLogger(__name__)
 
 
-def reconcile_lists(layout: Layout, store: StateStore, *, outdated: bool) -> None:
-    """Give the state store and the files the same list. Raise ``ForgottenOrdersLostError`` if the list is lost.
-
-    ``outdated`` means that the state store lacks windows that are on disk. The caller holds the writer's lock.
-    """
-    refuse_lost(layout, outdated=outdated)
+def reconcile_lists(layout: Layout, store: StateStore) -> None:
+    """Give the state store and the files the same list. The caller holds the writer's lock."""
     known = store.forgotten()
     copies = list(_copies(layout))
     if all(copy is None for _, copy in copies) and (known or layout.forgotten_orders.exists()):
@@ -55,9 +50,9 @@ def reconcile_lists(layout: Layout, store: StateStore, *, outdated: bool) -> Non
         _write(layout, store)
 
 
-def refuse_lost(layout: Layout, *, outdated: bool) -> None:
-    """Raise ``ForgottenOrdersLostError`` if neither the state store nor a file is certainly complete."""
-    if not outdated or any(copy is not None for _, copy in _copies(layout)):
+def refuse_lost(layout: Layout) -> None:
+    """Raise ``ForgottenOrdersLostError`` if no file can be read. The state store is lost, or an old copy."""
+    if any(copy is not None for _, copy in _copies(layout)):
         return
     try:
         orders_listed(layout.forgotten_orders)
@@ -78,7 +73,7 @@ def _copies(layout: Layout) -> Iterator[tuple[str, frozenset[int] | None]]:
         yield str(layout.forgotten_orders), None
     if layout.elsewhere is not None:
         try:
-            yield layout.files.where(FORGOTTEN), _orders_in(layout.files.get(FORGOTTEN))
+            yield layout.files.where(FORGOTTEN), orders_in(layout.files.get(FORGOTTEN))
         except (FileNotFoundError, ValueError):
             yield layout.files.where(FORGOTTEN), None
 
@@ -116,12 +111,13 @@ def _write(layout: Layout, store: StateStore) -> frozenset[int]:
 def orders_listed(path: Path) -> frozenset[int]:
     """Return the orders in a file. Raise ``ValueError``, which describes the damage."""
     try:
-        return _orders_in(path.read_bytes())
+        return orders_in(path.read_bytes())
     except FileNotFoundError:
         raise ValueError("is missing") from None
 
 
-def _orders_in(content: bytes) -> frozenset[int]:
+def orders_in(content: bytes) -> frozenset[int]:
+    """Return the orders in the content of a file. Raise ``ValueError``, which describes the damage."""
     try:
         listed = json.loads(content)
     except ValueError:

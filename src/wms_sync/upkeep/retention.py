@@ -1,5 +1,7 @@
 """Drop raw pages of old windows (``WMS_RAW_RETENTION_DAYS``) and of abandoned windows, after a load.
 
+The files of a window that the state store did not know, because it was lost, are all dropped a day later.
+
 The pages of an old window are dropped only if it is in the tables and has its Parquet files, which a rebuild then uses.
 A key that is added to ``sql/types`` afterwards stays null for such a window. These pages must be old by the service's
 clock too, so that a wrong clock of this machine deletes none of them.
@@ -11,27 +13,63 @@ import logging
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
+from msgspec.structs import replace
+
 from wms_sync.grammar import count_of
+from wms_sync.intervals import Interval
 from wms_sync.layout import Layout, window_key
 from wms_sync.settings import Settings
-from wms_sync.shipments.flatten.window import is_flattened
-from wms_sync.shipments.read.quarantined_windows import is_quarantined
+from wms_sync.shipments.flatten.window import delete_unnamed, flattened_windows, is_flattened, reflatten
 from wms_sync.shipments.read.raw import drop_pages, is_dropped
+from wms_sync.shipments.read.window_names import time_named
+from wms_sync.state.schema import LONGEST_ID
 from wms_sync.state.store import Run, StateStore, Window
 
 logger = logging.getLogger(__name__)
 
+UNKNOWN = "unknown"
+"""The signature of a window that the state store did not know, so its requests are unknown."""
 ABANDONED_FOR = timedelta(days=1)
 """The pages of an abandoned window are kept for this long, for an investigation of the error."""
+
+
+def set_aside_unknown(run: Run) -> None:
+    """Record as abandoned the windows on disk that the state store does not know, so that their time is read again.
+
+    They were read after the snapshot from which a lost state store was restored.
+    """
+    known = {window.id for window in run.store.windows()}
+    unknown = {*run.layout.windows(), *flattened_windows(run.layout)} - known
+    now = datetime.now(UTC)
+    for window_id in sorted(unknown):
+        if len(window_id) > LONGEST_ID:  # not a window's name, and too long for the state store
+            continue
+        time = time_named(window_id)
+        begun = Window.begun(
+            window_id,
+            time or Interval(now - timedelta(seconds=1), now),
+            reason="audit" if time is None else "sync",
+            run_id=run.id,
+            signature=UNKNOWN,
+            service=None,
+        )
+        run.store.begin_windows([replace(begun, state="abandoned", landed_at=now)])
+        logger.warning(
+            "the state store does not know %(folder)s: what it covers is read again, and its files are deleted after a "
+            "day",
+            {"folder": run.layout.files.where(window_key(window_id))},
+        )
 
 
 def drop_old_pages(run: Run) -> None:
     """Drop the pages that are due. The caller holds the writer's lock and has published the tables."""
     settings, store, layout, now = run.settings, run.store, run.layout, datetime.now(UTC)
     for window in store.windows("abandoned"):
-        kept_for = _kept_as_long_as_pages(settings) if is_quarantined(layout, window) else ABANDONED_FOR
-        if now - window.started_at > kept_for and layout.files.names(window_key(window.id)):
+        if now - window.started_at > ABANDONED_FOR:
             layout.files.delete(store.turn, window_key(window.id))
+            if window.signature == UNKNOWN and is_flattened(layout, window.id):
+                reflatten(store.turn, layout, window.id)
+                delete_unnamed(store.turn, layout, {window.id})
     due = list(_due(settings, store, layout, now))
     dropped = sum(drop_pages(store.turn, layout, window.id, now) for window in due)
     if due:
@@ -49,10 +87,6 @@ def drop_old_pages(run: Run) -> None:
 def dropped_windows(layout: Layout, store: StateStore) -> tuple[str, ...]:
     """Return the windows in the tables whose raw pages were dropped."""
     return tuple(window.id for window in store.windows("loaded") if is_dropped(layout, window.id))
-
-
-def _kept_as_long_as_pages(settings: Settings) -> timedelta:
-    return timedelta.max if settings.raw_retention_days is None else timedelta(days=settings.raw_retention_days)
 
 
 def _due(settings: Settings, store: StateStore, layout: Layout, now: datetime) -> Iterator[Window]:

@@ -1,43 +1,71 @@
-"""``wms-sync verify``: check every file of the data folder, or of a folder of backups, and report damaged files.
+"""``wms-sync verify``: check every file of a data folder, or of the backups in a folder, and report damaged files.
 
-In the data folder, raw pages are compared by hash with the received pages, manifests with the state store, Parquet
-files by hash with the records of their windows, and the row counts of these with the receipts in the published file.
-In a folder of backups every file is compared by hash. Nothing is changed.
+Raw pages are compared by hash with the state, Parquet files with the records of their windows, and these with the
+receipts in the published file. The user's own data folder is verified under the writer's lock, with the state store. Of
+another data folder, such as a backup, the newest snapshot is the state. Nothing but regular files is opened, no link is
+followed, and nothing is changed.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import duckdb
+import msgspec
 from msgspec import Struct
 
 from wms_sync import sql_files
+from wms_sync.errors import WmsSyncError
 from wms_sync.grammar import count_of
-from wms_sync.layout import MANIFEST, Layout, flattened_key, parquet_key, raw_key
+from wms_sync.layout import (
+    CREATES,
+    FORGOTTEN,
+    PAGES_DROPPED,
+    SNAPSHOTS,
+    Layout,
+    backups_in,
+    flattened_key,
+    is_of_window,
+    parquet_key,
+    raw_key,
+)
 from wms_sync.settings import Settings
 from wms_sync.shipments.flatten.page import RecordDamagedError
-from wms_sync.shipments.flatten.window import ParquetPart, flattened_window, is_flattened
-from wms_sync.shipments.read.quarantined_windows import quarantined_folders
-from wms_sync.shipments.read.raw import ManifestDamaged, damage, is_dropped, key_of, read_manifest
+from wms_sync.shipments.flatten.window import flattened_window, is_flattened
+from wms_sync.shipments.read.raw import is_dropped, key_of
 from wms_sync.state.errors import StateError
+from wms_sync.state.ledger import entries_in
 from wms_sync.state.lock import lock_of
-from wms_sync.state.store import COMPLETE_STATES, StateStore, Window
-from wms_sync.state.turns import refuse_unfinished_restore
-from wms_sync.storage.durable import Inaccessible
+from wms_sync.state.schema import pages, windows
+from wms_sync.state.snapshot import Snapshot, decoded
+from wms_sync.state.snapshot_files import is_behind
+from wms_sync.state.store import COMPLETE_STATES, LandedPage, StateStore, Window
+from wms_sync.state.turns import refuse_unusable
+from wms_sync.storage.durable import Inaccessible, accessing
+from wms_sync.storage.files import StrictFolder
+from wms_sync.targets.database import Opened
 from wms_sync.targets.errors import DatabaseForbidden, DatabaseOpenError
+from wms_sync.targets.opening import open_for_reading
 from wms_sync.targets.target import target_of
-from wms_sync.upkeep.backups import Backup, BackupError, Backups, Kept, StateCopyDamaged, read_backup
-from wms_sync.upkeep.forgotten_orders import refuse_lost
-from wms_sync.upkeep.recovery import is_outdated
+from wms_sync.upkeep.forgotten_orders import orders_in, refuse_lost
 
-WRITTEN_AGAIN = "`wms-sync rebuild` rewrites it from the state store"
 READ_AGAIN = "`wms-sync rebuild` discards its window, then `wms-sync sync` reads its time again"
 LOOK_AGAIN = "check its type, its permissions and the disk, then verify again: the rest of its window was not verified"
 FLATTENED_AGAIN = "delete the file of its window below parquet/_windows; then `wms-sync rebuild` writes it again"
+WRITTEN_AGAIN = "the next run writes it again"
+LEFT_OUT = "a restore leaves it out. Delete it: the next backup copies it again if the data folder has it"
+Windows = Sequence[tuple[Window, Sequence[LandedPage]]]
+"""Windows that are not abandoned, with their landed pages."""
+
+
+class BackupError(WmsSyncError):
+    """A backup cannot be made, read or restored."""
 
 
 class Damage(Struct, frozen=True):
@@ -58,149 +86,144 @@ class Verified(Struct, frozen=True):
     damaged: tuple[Damage, ...]
 
 
-def verify(settings: Settings) -> Verified:
-    """Verify the data folder under the writer's lock, so that no run changes it meanwhile."""
-    refuse_unfinished_restore(settings.layout)
-    with (
-        lock_of(settings.database_url, settings.layout).hold("verify"),
-        StateStore.opened(settings.database_url) as store,
-    ):
-        return _Examination(settings, store).verified()
+class BackupRecord(Struct, frozen=True):
+    """``backup.json``: the time at which the backup was made, the release, and the SHA-256 of the published file."""
+
+    made_at: datetime
+    release: str
+    published: str | None
 
 
-def verify_backups(folder: Path, data: Layout) -> Verified:
-    """Verify every backup of a folder, which must be outside the data folder. Verify an undamaged file only once.
+class NamedFile(Struct, frozen=True):
+    """A file that the state names; ``size`` in bytes and ``sha256`` are None if nothing records them."""
 
-    Raise ``FoldersOverlap`` or ``BackupError``.
+    kind: str
+    key: str
+    what_to_do: str
+    size: int | None = None
+    sha256: str | None = None
+
+
+def strict(folder: Path) -> Layout:
+    """Return the layout of a data folder that others may have changed."""
+    return Layout(folder, StrictFolder(folder))
+
+
+def data_folders(folder: Path) -> list[Path]:
+    """Return the folder itself if it is a data folder, else the backups in it, the newest last; as absolute paths.
+
+    Raise ``BackupError`` if there are none.
     """
-    kept = Backups.at(folder).apart_from(data)
-    records = kept.layout.backups()
-    if not records:
-        kept.newest()
-    examined, found, whole = {"backup": len(records), "file": 0}, [], set()
-    for record in reversed(records):
-        again = f"delete {record.name}, and make a new backup"
+    folder = folder.expanduser().absolute()
+    found = [folder] if os.path.lexists(folder / SNAPSHOTS) else backups_in(folder)
+    if not found:
+        raise BackupError(f"There is no backup in {folder}. Name the folder that `wms-sync backup` wrote to.")
+    return found
+
+
+def verify(settings: Settings, folder: Path | None = None) -> Verified:
+    """Verify the data folder under the writer's lock, another data folder, or every backup in a folder."""
+    layout = settings.layout
+    if folder is not None and folder.resolve() != layout.root.resolve():
+        return _verify_others(folder)
+    refuse_unusable(layout)
+    with lock_of(settings.database_url, layout).hold("verify"), StateStore.opened(settings.database_url) as store:
+        return _verify_own(settings, store)
+
+
+def _verify_own(settings: Settings, store: StateStore) -> Verified:
+    examination = Examination()
+    layout = Layout(settings.data_dir, settings.layout.elsewhere or StrictFolder(settings.data_dir))
+    found = []
+    if is_behind(layout, store):
+        refuse_lost(settings.layout)
+        found = [Damage("the state store", "it was lost or is an old copy", "the next run restores it from a snapshot")]
+    landed = [(window, store.pages(window.id)) for window in store.windows("reading", *COMPLETE_STATES)]
+    found += [*examination.snapshots(layout)[1], *examination.small_files(settings.data_dir, landed)]
+    found += examination.windows(layout, landed)
+    target = target_of(settings)
+    if target.is_published:
+        found += examination.receipts(layout, target.name, target.published(), has_forgotten=bool(store.forgotten()))
+    return Verified(examination.examined, tuple(found))
+
+
+def _verify_others(folder: Path) -> Verified:
+    folders, examination, found = data_folders(folder), Examination(), []
+    for each in reversed(folders):
+        where = f"{each.name}/" if len(folders) > 1 else ""
+        found += [Damage(where + damage.place, damage.reason, LEFT_OUT) for damage in examination.data_folder(each)]
+    return Verified(({"backup": len(folders)} if len(folders) > 1 else {}) | examination.examined, tuple(found))
+
+
+class Examination:
+    """Verifies the files of data folders, a file with several links only once."""
+
+    def __init__(self) -> None:
+        self.examined = {"page": 0, "Parquet file": 0, "receipt": 0}
+        self._whole: set[tuple[int, int]] = set()
+
+    def data_folder(self, folder: Path) -> Iterator[Damage]:
+        """Yield the damage in a data folder that is not the user's own."""
+        layout = strict(folder)
+        if os.path.lexists(layout.restoring):
+            yield Damage(layout.restoring.name, "a restore into this folder was interrupted", LEFT_OUT)
+        snapshot, damaged = self.snapshots(layout)
+        yield from damaged
+        landed = [] if snapshot is None else windows_of(snapshot)
+        if snapshot is None:
+            yield Damage(SNAPSHOTS, "it has no readable snapshot of the state, so it cannot be restored", LEFT_OUT)
+        yield from self.small_files(folder, landed)
+        yield from self.windows(layout, landed)
+        yield from self.published(layout, backup_record(layout))
+
+    def snapshots(self, layout: Layout) -> tuple[Snapshot | None, list[Damage]]:
+        """Return the newest readable snapshot, and the damaged ones."""
+        read: list[Snapshot] = []
+        found: list[Damage] = []
         try:
-            backup = read_backup(record)
-        except BackupError as error:
-            found.append(Damage(record.name, str(error).rstrip("."), again))
-            continue
-        for place, file in backup.kept():
-            if file.sha256 in whole:
-                continue
-            examined["file"] += 1
-            path = kept.layout.file(file.sha256)
-            if (reason := _damage(kept, backup, file)) is None:
-                whole.add(file.sha256)
-            else:
-                advice = f"delete {path}, if it exists: the next backup copies it again if the data folder has it"
-                found.append(Damage(f"{place} of {record.name}", reason, advice))
-        found += [
-            Damage(
-                f"{place} of {record.name}", f"damaged before the backup was made ({reason})", "a restore leaves it out"
-            )
-            for place, reason in backup.damaged.items()
-        ]
-    return Verified(examined, tuple(found))
+            for key in layout.snapshots():
+                found += _unread(layout, key, lambda content: read.append(decoded(content)))
+        except Inaccessible as error:
+            found.append(Damage(SNAPSHOTS, unusable(error), LOOK_AGAIN))
+        return (read[-1] if read else None), found
 
+    def small_files(self, folder: Path, landed: Windows) -> Iterator[Damage]:
+        """Yield the damage of the list of forgotten orders, the journal of creates and the record of a backup."""
+        layout = strict(folder)
+        yield from _unread(layout, FORGOTTEN, orders_in, is_needed=bool(landed))
+        yield from _unread(layout, CREATES, _journal)
+        yield from _unread(layout, layout.backup_record.name, _RECORD.decode)
 
-def _damage(kept: Backups, backup: Backup, file: Kept) -> str | None:
-    if file is not backup.state:
-        return kept.damage(file)
-    try:
-        kept.state(backup)
-    except StateCopyDamaged as error:
-        return error.reason
-    except StateError as error:  # of a newer release
-        return str(error).rstrip(".")
-    return None
-
-
-class _Examination:
-    """Verifies the data folder once."""
-
-    def __init__(self, settings: Settings, store: StateStore) -> None:
-        self._settings = settings
-        self._layout = settings.layout
-        self._target = target_of(settings)
-        self._store = store
-        self._looked_at = {"page": 0, "Parquet file": 0, "receipt": 0}
-
-    def verified(self) -> Verified:
-        found = (*self._lists(), *self._windows(), *self._receipts())
-        return Verified(self._looked_at, found)
-
-    def _lists(self) -> Iterator[Damage]:
-        if outdated := is_outdated(self._settings, self._store):
-            yield Damage("the state store", "it was lost or is an old copy", "the next run restores it from the disk")
-        refuse_lost(self._layout, outdated=outdated)
-        for folder in () if outdated else quarantined_folders(self._layout, self._store):
-            yield Damage(raw_key(folder.window_id, MANIFEST), folder.reason, folder.what_to_do)
-
-    def _windows(self) -> Iterator[Damage]:
-        for window in self._store.windows("reading", *COMPLETE_STATES):
+    def windows(self, layout: Layout, landed: Windows) -> Iterator[Damage]:
+        """Yield the damage of the files of these windows."""
+        for window, its_pages in landed:
             try:
-                yield from self._window(window)
+                for file in named_files(layout, window, its_pages):
+                    yield from self._file(layout, file)
             except Inaccessible as error:
-                place = error.path.relative_to(self._layout.root).as_posix()
-                yield Damage(place, f"it cannot be used ({error.reason})", LOOK_AGAIN)
+                yield Damage(error.path.relative_to(layout.root).as_posix(), unusable(error), LOOK_AGAIN)
+            except RecordDamagedError:
+                yield Damage(flattened_key(window.id), "it is damaged", "`wms-sync rebuild` rewrites it")
 
-    def _window(self, window: Window) -> Iterator[Damage]:
-        yield from self._pages(window)
-        if window.state in COMPLETE_STATES and is_flattened(self._layout, window.id):
-            yield from self._parquet(window)
-
-    def _pages(self, window: Window) -> Iterator[Damage]:
-        landed = self._store.pages(window.id)
-        if not landed:
-            return  # the window is known only from its receipt
-        if window.state in COMPLETE_STATES and (reason := self._manifest(window)) is not None:
-            yield Damage(raw_key(window.id, MANIFEST), reason, WRITTEN_AGAIN)
-        for page in () if is_dropped(self._layout, window.id) else landed:
-            self._looked_at["page"] += 1
-            if (reason := damage(self._layout, page)) is not None:
-                yield Damage(key_of(page), reason, READ_AGAIN)
-
-    def _manifest(self, window: Window) -> str | None:
-        try:
-            listed = read_manifest(self._layout, window.id).pages
-        except FileNotFoundError:
-            return "it is missing"
-        except ManifestDamaged as error:
-            return error.reason
-        return None if listed == self._store.pages(window.id) else "its list of pages differs from the state store"
-
-    def _parquet(self, window: Window) -> Iterator[Damage]:
-        try:
-            flattened = flattened_window(self._layout, window.id)
-        except RecordDamagedError:
-            yield Damage(flattened_key(window.id), "it is damaged", "`wms-sync rebuild` rewrites it")
+    def published(self, layout: Layout, record: BackupRecord | None) -> Iterator[Damage]:
+        """Yield the damage of the published file of a data folder that is not the user's own."""
+        name, log = layout.published.name, layout.published_log
+        sha256 = None if record is None else record.published
+        if sha256 is None and not os.path.lexists(layout.published):
             return
-        for slug, parts in flattened.parts.items():
-            for part in parts:
-                self._looked_at["Parquet file"] += 1
-                key = parquet_key(slug, part.name)
-                if (reason := self._differs(key, part)) is not None:
-                    yield Damage(key, reason, FLATTENED_AGAIN)
+        found = [*self._file(layout, NamedFile("published file", name, LEFT_OUT, sha256=sha256))]
+        if os.path.lexists(log):  # which DuckDB would read as a part of the file
+            found.append(Damage(log.name, "no backup has it", LEFT_OUT))
+        yield from found
+        if not found:
+            with TemporaryDirectory() as work:
+                opened = open_for_reading(Layout(Path(work)), layout.published)
+                yield from self.receipts(layout, name, opened, has_forgotten=True)
 
-    def _differs(self, key: str, part: ParquetPart) -> str | None:
-        files = self._layout.files
-        size = files.size(key)
-        if size is None:
-            return "it is missing"
-        if size != part.size:
-            return f"it has {size} bytes instead of the {part.size} written"
-        if hashlib.sha256(files.get(key)).hexdigest() != part.sha256:
-            return "its SHA-256 differs from that of the file written"
-        return None
-
-    def _receipts(self) -> Iterator[Damage]:
+    def receipts(self, layout: Layout, name: str, opened: Opened, *, has_forgotten: bool) -> Iterator[Damage]:
         """Compare row counts with the receipts. Only forgotten orders may have reduced them."""
-        if not self._target.is_published:
-            return
-        name = self._target.name
         try:
-            with self._target.published() as connection:
+            with opened as connection:
                 rows = connection.execute(sql_files.read("queries/receipts.sql")).fetchall()
         except DatabaseForbidden as error:
             yield Damage(name, str(error).rstrip("."), "then verify again: the receipts were not verified")
@@ -208,16 +231,120 @@ class _Examination:
         except (duckdb.Error, DatabaseOpenError) as error:
             yield Damage(name, str(error).splitlines()[0], "move it away; the next load publishes it again")
             return
-        has_forgotten = bool(self._store.forgotten())
         for window_id, merged in rows:
-            self._looked_at["receipt"] += 1
-            if not is_flattened(self._layout, window_id):
-                continue
-            with suppress(RecordDamagedError, Inaccessible):  # already reported
-                yield from self._receipt(window_id, merged, has_forgotten=has_forgotten)
+            self.examined["receipt"] += 1
+            with suppress(RecordDamagedError, Inaccessible, FileNotFoundError):  # already reported, or not flattened
+                held = flattened_window(layout, window_id).all_rows
+                if held != merged and not (has_forgotten and held < merged):
+                    reason = f"{count_of(held, 'row')}, but its receipt has {merged:,}"
+                    yield Damage(flattened_key(window_id), reason, "run `wms-sync rebuild`")
 
-    def _receipt(self, window_id: str, merged: int, *, has_forgotten: bool) -> Iterator[Damage]:
-        held = flattened_window(self._layout, window_id).all_rows
-        if held != merged and not (has_forgotten and held < merged):
-            reason = f"{count_of(held, 'row')}, but its receipt has {merged:,}"
-            yield Damage(flattened_key(window_id), reason, "run `wms-sync rebuild`")
+    def trust(self, path: str) -> None:
+        """Do not verify this file, whatever its name."""
+        with suppress(FileNotFoundError):  # in a bucket
+            self._whole.add(_inode(path))
+
+    def _file(self, layout: Layout, file: NamedFile) -> Iterator[Damage]:
+        path = f"{layout.root}/{file.key}"
+        with suppress(OSError):  # in a bucket, or missing
+            if _inode(path) in self._whole:
+                return
+        if file.kind in self.examined:
+            self.examined[file.kind] += 1
+        try:
+            reason = _difference(layout, file)
+        except Inaccessible as error:
+            reason = unusable(error)
+        if reason is not None:
+            yield Damage(file.key, reason, file.what_to_do)
+        else:
+            self.trust(path)
+
+
+_RECORD = msgspec.json.Decoder(BackupRecord)
+
+
+def backup_record(layout: Layout) -> BackupRecord | None:
+    """Return the record of a backup; None if it is no backup, or its record is damaged."""
+    with suppress(FileNotFoundError, ValueError, Inaccessible):
+        return _RECORD.decode(layout.files.get(layout.backup_record.name))
+    return None
+
+
+def windows_of(snapshot: Snapshot) -> Windows:
+    """Return the windows of a snapshot that are not abandoned, with their pages."""
+    landed: dict[str, list[LandedPage]] = {}
+    for row in snapshot.rows(pages):
+        landed.setdefault(row["window_id"], []).append(LandedPage(**row))
+    named = [Window(**row) for row in snapshot.rows(windows) if row["state"] in ("reading", *COMPLETE_STATES)]
+    return [(window, landed.get(window.id, [])) for window in named]
+
+
+def named_files(layout: Layout, window: Window, landed: Iterable[LandedPage]) -> Iterator[NamedFile]:
+    """Yield the files of a window, the record of its Parquet files before these.
+
+    Raise ``Inaccessible`` or ``RecordDamagedError``.
+    """
+    if is_dropped(layout, window.id):
+        yield NamedFile("record", raw_key(window.id, PAGES_DROPPED), LOOK_AGAIN)
+    else:
+        yield from (NamedFile("page", key_of(page), READ_AGAIN, page.bytes, page.sha256) for page in landed)
+    if window.state in COMPLETE_STATES and is_flattened(layout, window.id):
+        yield NamedFile("record", flattened_key(window.id), LOOK_AGAIN)
+        for table, parts in flattened_window(layout, window.id).parts.items():
+            for part in parts:
+                key = parquet_key(table, part.name)
+                if not is_of_window(key):
+                    raise RecordDamagedError(flattened_key(window.id))
+                yield NamedFile("Parquet file", key, FLATTENED_AGAIN, part.size, part.sha256)
+
+
+def _difference(layout: Layout, file: NamedFile) -> str | None:
+    """Describe how a file differs from its record; return None if it does not."""
+    size = layout.files.size(file.key)
+    if size is None:
+        return "it is missing"
+    if file.size is not None and size != file.size:
+        return f"it has {size} bytes instead of {file.size}"
+    if file.sha256 is not None:
+        [path] = map(Path, layout.files.local([file.key]))
+        altered = sha256_of(path) != file.sha256
+        layout.files.release(file.key)
+        return "it is altered: its SHA-256 differs" if altered else None
+    return None
+
+
+def _unread(
+    layout: Layout, key: str, decode: Callable[[bytes], object], *, is_needed: bool = False
+) -> Iterator[Damage]:
+    """Yield the damage of a file that cannot be read, or is missing although it is needed."""
+    try:
+        decode(layout.files.get(key))
+    except FileNotFoundError:
+        if is_needed:
+            yield Damage(key, "it is missing", WRITTEN_AGAIN)
+    except Inaccessible as error:
+        yield Damage(key, unusable(error), LOOK_AGAIN)
+    except (ValueError, StateError) as error:
+        yield Damage(key, f"it cannot be read ({error})", WRITTEN_AGAIN)
+
+
+def _journal(content: bytes) -> None:
+    if lost := content.count(b"\n") - len(entries_in(content, CREATES)):
+        raise ValueError(f"{count_of(lost, 'line is', 'lines are')} damaged")
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with accessing(path), path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _inode(path: str) -> tuple[int, int]:
+    found = os.lstat(path)
+    return found.st_dev, found.st_ino
+
+
+def unusable(error: Inaccessible) -> str:
+    """Return the damage of a file that cannot be used."""
+    return f"it cannot be used ({error.reason})"

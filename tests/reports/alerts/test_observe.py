@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from pydantic import SecretStr
+from sqlalchemy import update
 
 from tests.beginnings import empty_tables
 from tests.changed_files import change
@@ -18,10 +19,12 @@ from tests.reports.alerts.conftest import HOUR, Installation, Story, nothing, pl
 from wms_sandbox.app import Sandbox
 from wms_sandbox.transport import InProcess
 from wms_sync.reports.alerts import deliver
-from wms_sync.runs import Operation
+from wms_sync.runs import Operation, restore_state
 from wms_sync.state.audits import Audit, AuditResult
 from wms_sync.state.ledger import Entry, PushedFile, State
 from wms_sync.state.lock import FileLock
+from wms_sync.state.schema import installation
+from wms_sync.state.snapshot_files import write_snapshot
 from wms_sync.state.store import Window
 from wms_sync.targets.file import FileTarget
 from wms_sync.targets.target import note_published
@@ -61,7 +64,7 @@ def published(house: Installation) -> None:
 def covered(house: Installation, until: float) -> None:
     """The tables have what changed until so many hours from now."""
     window = Window(
-        id=str(until), from_at=house.settings.start, to_at=house.now + until * HOUR, state="reading",
+        id=f"w{until}", from_at=house.settings.start, to_at=house.now + until * HOUR, state="reading",
         reason="sync", run_id="run", signature="", count_reported=0, pages=0, records=0, bytes=0,
         started_at=house.now, landed_at=None, loaded_at=None, read_seconds=None, service=SERVICE,
     )  # fmt: skip
@@ -111,6 +114,18 @@ def audited(house: Installation, number: int, result: AuditResult | None) -> Non
             store.audits.complete(f"window-{number}", result)
 
 
+def put_back(house: Installation) -> None:
+    """The state store is an old copy."""
+    with opened_store(house.settings) as store:
+        write_snapshot(house.settings.layout, store)
+        with store.engine.begin() as connection:
+            connection.execute(update(installation).values(snapshot=0))
+
+
+def recovered(house: Installation) -> None:
+    restore_state(house.settings)
+
+
 def another_service(house: Installation) -> None:
     """The settings name a service that the tables are not of."""
     house.settings = house.settings.model_copy(update={"base_url": "https://other.example.com"})
@@ -146,10 +161,12 @@ STORIES: dict[str, Story] = {
         (nothing, 2, ""),
         (DRIFTED, 0, "ended:tables-gone"),  # what was told of its rows had not ended
     ],
-    "tables without their state, or of another service": [
+    "a state store that is an old copy, and one of another service": [
+        (covered(-1), 0, ""),
         (DRIFTED, 0, "new:drift"),
+        (put_back, 0, ""),
         (tables(), 0, ""),
-        (covered(-1), 0, "ended:drift"),
+        (recovered, 0, "ended:drift"),
         (DRIFTED, 0, "new:drift"),
         (another_service, 0, "new:another-service"),
         (tables(), 0, ""),

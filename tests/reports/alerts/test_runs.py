@@ -131,7 +131,7 @@ def test_a_run_without_a_record_is_told(postgres_url, install, receiver):
         with (
             pytest.raises(StateRefused),
             Recording(hooked.settings, "run-1", "sync", "schedule").phase(
-                "sync", counts=dict, end=lambda: SUCCEEDED, afterwards=lambda _: None
+                "sync", counts=dict, end=lambda: SUCCEEDED, before=lambda: None, afterwards=lambda _: None
             ),
             RunRecords.opened(url) as records,
         ):

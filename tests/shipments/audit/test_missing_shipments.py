@@ -16,7 +16,6 @@ from wms_sync.cli.views import refresh_lines
 from wms_sync.reports.explain import explain, explanation_lines
 from wms_sync.shipments.load.refresh import RefreshReport, rebuild
 from wms_sync.state.audits import Audit
-from wms_sync.upkeep.recovery import recover
 
 YEAR_2999 = 32_472_144_000_000
 DAY = 86_400_000
@@ -222,7 +221,7 @@ def test_what_one_night_finds_and_the_next_heals(bench, sandbox, settings_for, t
     """And what is kept where the state store is lost or an older one, and by a rebuild."""
     times = before_the_first_sync(sandbox)
     bench.settings = settings_for(sandbox, page_size=1000, include_addresses=True)
-    recover(bench.run)
+    bench.recover()
     synced(bench)
     bench.store.close()
     shutil.copy(bench.layout.state, tmp_path / "backup.db")
@@ -236,7 +235,7 @@ def test_what_one_night_finds_and_the_next_heals(bench, sandbox, settings_for, t
     assert (marks(bench), proven(bench), audits(bench)[-1]) == (*before, found.audit)
     for copy in (None, tmp_path / "backup.db"):
         bench.lose_the_state_store(copy)
-        recover(bench.run)
+        bench.recover()
         restored = bench.store.audits
         assert (restored.last(), len(restored.missing())) == (found.audit, len(found.marks))
 

@@ -8,7 +8,6 @@ from tests.test_sync import first_synced, published
 from wms_sync.reports.explain import explain, explanation_lines
 from wms_sync.shipments.flatten.values import SAYS_DELETED, SAYS_NOTHING
 from wms_sync.shipments.load.refresh import rebuild
-from wms_sync.upkeep.recovery import recover
 
 SHIPMENTS_HELD = 60
 
@@ -50,7 +49,7 @@ def test_stubs_replace_nothing_and_mark_what_is_deleted(bench, sandbox, settings
     """Until a page shows the shipment again; and so does a rebuild where nothing but pages is left."""
     first_synced(bench, sandbox)
     one_page(bench, sandbox, settings_for)
-    recover(bench.run)
+    bench.recover()
     expected = expected_tables(sandbox)
     ids = sandbox.sandbox._store.ids.tolist()
     gone = [ids[index] for index in STUBS if index != SILENT]
@@ -88,6 +87,6 @@ def test_stubs_replace_nothing_and_mark_what_is_deleted(bench, sandbox, settings
 
     bench.lose_the_state_store()
     bench.layout.published.unlink()
-    recover(bench.run)
+    bench.recover()
     rebuild(bench.run)
     assert (tables(bench), marks(bench), proven(bench)) == (before, marked, known)

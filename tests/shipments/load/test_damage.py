@@ -20,7 +20,7 @@ def cut(bench: Bench, window: str) -> None:
 
 def scribble(bench: Bench, window: str) -> None:
     """Damage the record of the window's files."""
-    bench.layout.flattened_manifest(window).write_text("{")
+    bench.layout.flattened_record(window).write_text("{")
 
 
 def without_pages(bench: Bench, window: str) -> None:

@@ -15,7 +15,6 @@ from wms_sync.catalogue import history_tables, quote, tracked
 from wms_sync.shipments.load.refresh import rebuild, refresh
 from wms_sync.shipments.read.raw import drop_pages
 from wms_sync.upkeep.forget import forget
-from wms_sync.upkeep.recovery import recover
 
 SHIPMENTS_HELD = 120
 
@@ -73,7 +72,7 @@ def forgets_an_order(bench) -> None:
 
 def test_history_holds_what_the_tables_held_however_it_is_made(bench, sandbox, settings_for):
     bench.settings = settings_for(sandbox, page_size=1000, include_addresses=True)
-    recover(bench.run)
+    bench.recover()
     for moment, held in three_nights(bench, sandbox).items():
         for past, rows in zip(history_tables(), held, strict=True):
             query = f"""

@@ -98,6 +98,8 @@ def test_what_changes_after_the_clock_went_back_is_read(bench, sandbox, service)
     service.clock.advance(10_000)
     report = bench.read()
     assert "gone back by 1:5" in report.warnings[0]
+    bench.lose_the_state_store()
+    bench.recover()
     assert bench.store.covered()[-1].end == report.horizon
     service.advance(seconds=3600, changed=20)
     service.advance(seconds=3 * 3600)

@@ -24,13 +24,11 @@ from wms_sync import sql_files
 from wms_sync.catalogue import Table, literal, quote, tables
 from wms_sync.layout import (
     FLATTENED,
-    MANIFEST,
     PARQUET,
     Layout,
     flattened_key,
     name_of,
     parquet_key,
-    raw_key,
     window_key,
     window_of,
 )
@@ -138,8 +136,6 @@ def flatten_window(
     A batch has about ``batch_bytes`` of JSON at most, and at least one page; it is halved if memory runs out.
     """
     landed = store.pages(window_id)
-    if len(landed) != store.window(window_id).pages:
-        raise PageDamagedError(Path(raw_key(window_id, MANIFEST)), "it is missing, and so are the pages that it lists")
     try:
         pages = [_page(page, path) for page, path in zip(landed, _at_hand(layout, landed), strict=True)]
         reflatten(store.turn, layout, window_id)

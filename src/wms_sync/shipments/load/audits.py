@@ -35,9 +35,9 @@ from wms_sync.shipments.flatten.window import FlattenedWindow, WindowGroup, file
 from wms_sync.shipments.load.omitted import Omitted, OmittedData, omitted_data
 from wms_sync.state.audits import Audit, AuditResult, Audits, MissingShipment
 from wms_sync.state.store import Window
-from wms_sync.targets.database import records, replace_rows
+from wms_sync.targets.database import replace_rows
 from wms_sync.targets.errors import DatabaseOpenError, without_statement
-from wms_sync.targets.target import Target, target_of
+from wms_sync.targets.target import target_of
 
 EXAMPLES = 20
 
@@ -203,16 +203,6 @@ def write_audits(connection: duckdb.DuckDBPyConnection, audits: Audits) -> None:
     missing = Counter(proven.window_id for proven in audits.all_missing())
     known = [SimpleNamespace(**asdict(audit), missing=missing[audit.window_id]) for audit in audits.all()]
     replace_rows(connection, "audits", known)
-
-
-def restore_audits(target: Target, audits: Audits) -> None:
-    """Copy the published audits and missing shipments into the state store."""
-    if not target.is_published:
-        return
-    with target.published() as connection:
-        known = records(connection.execute("select * exclude (missing) from ops.audits"))
-        proven = records(connection.execute("select * from ops.missing_shipments"))
-    audits.take_in([Audit(**row) for row in known], [MissingShipment(**row) for row in proven])
 
 
 def record_shown(connection: duckdb.DuckDBPyConnection, layout: Layout, audits: Audits, group: WindowGroup) -> None:

@@ -17,27 +17,13 @@ from wms_sync.catalogue import tables
 from wms_sync.layout import Layout, flattened_key, name_of, window_of
 from wms_sync.shipments.flatten.page import RecordDamagedError
 from wms_sync.shipments.flatten.window import flattened_window, flattened_windows, reflatten
-from wms_sync.shipments.read.raw import is_dropped, mend_manifest, reopen
-from wms_sync.state.store import COMPLETE_STATES, StateStore
+from wms_sync.shipments.read.raw import is_dropped
+from wms_sync.state.store import StateStore
 from wms_sync.targets.errors import AnalyticsError
 
 logger = logging.getLogger(__name__)
 DAMAGED = "%(file)s of window %(window)s is damaged (%(reason)s): the window will be read again"
 _AGAIN = "%(file)s was damaged (%(reason)s) and is deleted: its window is flattened again or, without pages, read again"
-
-
-def give_up_window(layout: Layout, store: StateStore, window_id: str) -> None:
-    """Abandon a window with damaged pages, in the state store and on disk: its interval is no longer covered."""
-    reopen(store.turn, layout, window_id)
-    store.abandon(window_id)
-
-
-def mend_manifests(layout: Layout, store: StateStore) -> None:
-    """Rewrite each complete window's manifest if it is missing or damaged, or lists wrong pages."""
-    for window in store.windows(*COMPLETE_STATES):
-        landed = store.pages(window.id)
-        if landed and mend_manifest(store.turn, layout, window, landed):
-            logger.warning("the damaged manifest of window %(window)s has been rewritten", {"window": window.id})
 
 
 @contextmanager
@@ -116,4 +102,4 @@ def _take_away(layout: Layout, store: StateStore, key: str, reason: str) -> None
 def _rebuild_file(layout: Layout, store: StateStore, window_id: str) -> None:
     reflatten(store.turn, layout, window_id)
     if is_dropped(layout, window_id):
-        give_up_window(layout, store, window_id)
+        store.abandon(window_id)

@@ -10,23 +10,19 @@ the next load.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection
 from datetime import UTC, datetime
 from importlib.metadata import version
 from types import SimpleNamespace
-from typing import Any
 
 import duckdb
 
 from wms_sync import sql_files
-from wms_sync.catalogue import table
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.plan import sync_cursor
-from wms_sync.state.ledger import CLOCKS_DIFFER, Entry, PushLedger, Sighting, State
+from wms_sync.state.ledger import CLOCKS_DIFFER, PushLedger, Sighting
 from wms_sync.state.store import StateStore
 from wms_sync.targets.database import definitions, records, replace_rows, stored_rows
-from wms_sync.targets.errors import DatabaseOpenError
-from wms_sync.targets.target import Target
 from wms_sync.timezones import WarehouseTimezones, offsets
 
 
@@ -35,10 +31,8 @@ def settle_creates(connection: duckdb.DuckDBPyConnection, ledger: PushLedger, se
 
     Return the number of things that appear for the first time.
     """
-    stored, names = stored_rows(connection, "push_ledger"), table("ops_push_ledger").column_names
-    ledger.take_in(_entries(dict(zip(names, row, strict=True)) for row in stored))  # they may be the only copy
     entries = ledger.all()
-    replace_rows(connection, "push_ledger", entries, stored)
+    replace_rows(connection, "push_ledger", entries, stored_rows(connection, "push_ledger"))
     if service is None or all(entry.seen_at is not None for entry in entries):
         return 0
     given = {"service": service, "clocks_differ": CLOCKS_DIFFER}
@@ -48,21 +42,6 @@ def settle_creates(connection: duckdb.DuckDBPyConnection, ledger: PushLedger, se
         ledger.record_sightings([Sighting(service, kind, key, id_, seen_at) for kind, key, id_, seen_at in rows])
         replace_rows(connection, "push_ledger", ledger.all())
     return len(rows)
-
-
-def published_push_ledger(copies: Target) -> list[Entry]:
-    """Return the copy of the ledger in the published tables, empty if there is none."""
-    if not copies.is_published:
-        return []
-    try:
-        with copies.published() as connection:
-            return _entries(records(connection.execute("from ops.push_ledger")))
-    except (duckdb.Error, DatabaseOpenError):
-        return []  # the step that needs the tables reports the error
-
-
-def _entries(rows: Iterable[Mapping[str, Any]]) -> list[Entry]:
-    return [Entry(**{**row, "state": State(row["state"])}) for row in rows]
 
 
 def write_timezones(connection: duckdb.DuckDBPyConnection, zones: WarehouseTimezones) -> None:

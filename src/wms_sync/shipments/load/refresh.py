@@ -27,8 +27,6 @@ from wms_sync.shipments.flatten.workers import flatten_landed
 from wms_sync.shipments.load.checking import CheckResult, check_tables, write_checks
 from wms_sync.shipments.load.damage import (
     DAMAGED,
-    give_up_window,
-    mend_manifests,
     take_away_damaged,
     take_away_damaged_records,
 )
@@ -225,7 +223,6 @@ class Refresh:
 
     def _prepare_rebuild(self) -> None:
         take_away_damaged_records(self._layout, self._store)
-        mend_manifests(self._layout, self._store)
         personal = [table.slug for table in tables() if table.schema == PERSONAL]
         if not self._settings.include_addresses and any(map(self._layout.parquet_files, personal)):
             logger.info(
@@ -265,7 +262,7 @@ class Refresh:
             if self._from_scratch or self._store.window(window_id).state != "loaded"
         ]
         for window_id, error in damaged.items():
-            give_up_window(self._layout, self._store, window_id)
+            self._store.abandon(window_id)
             logger.warning(DAMAGED, {"file": error.path.name, "window": window_id, "reason": error.reason})
         if needed:
             raise RawPagesDamagedError(needed)

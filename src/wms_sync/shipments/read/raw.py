@@ -1,8 +1,7 @@
-"""Raw pages: ``raw/shipments/<window>/page-00001.json.gz`` and ``manifest.json``.
+"""Raw pages: ``raw/shipments/<window>/page-00001.json.gz``.
 
 A page is written as received, except for personal data that must not be stored, and recorded in the state store once
-it is durable. The manifest is written when the window is complete. It contains everything that the state store records
-about the window, so that either can be rebuilt from the other.
+it is durable.
 
 Before the first page of a read, ``refuse_without_room`` checks that the disk can hold the read. The need is estimated
 from the average size of a shipment so far, or a typical size. Measured on 12,000 shipments, bytes per shipment: 1,020
@@ -14,24 +13,18 @@ from __future__ import annotations
 import hashlib
 import shutil
 from collections.abc import Iterable
-from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
 import msgspec
-from msgspec import Struct
-from msgspec.structs import replace
 
 from wms_sync.errors import WmsSyncError
 from wms_sync.grammar import count_of
-from wms_sync.layout import MANIFEST, PAGES_DROPPED, Layout, name_of, page_name, raw_key
+from wms_sync.layout import PAGES_DROPPED, Layout, name_of, page_name, raw_key
 from wms_sync.service.query import Page
-from wms_sync.state.errors import StateOlder
-from wms_sync.state.store import COMPLETE_STATES, LandedPage, StateStore, Window
+from wms_sync.state.store import LandedPage, StateStore
 from wms_sync.state.turns import Turn
 
-FORMAT = 1
-"""The format of manifests; manifests of older releases state none."""
 RAW_BYTES = 1100
 """The assumed size of a shipment in raw pages, in bytes, until a shipment has been read."""
 ALL_OF_IT = 6
@@ -46,14 +39,6 @@ class WindowIncomplete(ExtractError):
     """A window was read to its end, but it is not proved that all its records were landed."""
 
 
-class ManifestDamaged(ExtractError):
-    """A manifest cannot be read, or belongs to another window, for example because a folder was copied by hand."""
-
-    def __init__(self, key: str, reason: str) -> None:
-        self.reason = reason
-        super().__init__(f"{key} cannot be used: {reason}.")
-
-
 class NotEnoughRoom(ExtractError):
     """The disk has no room for the read; no page was requested."""
 
@@ -66,22 +51,6 @@ class NotEnoughRoom(ExtractError):
             f"tables and their copies, but only {decimal(free)} is free in {folder}. Nothing was read. Free disk "
             "space, move WMS_DATA_DIR, or read less: set a later WMS_START_DATE, or backfill fewer days."
         )
-
-
-class Manifest(Struct, frozen=True):
-    """A window that is complete on disk, as recorded in the state store."""
-
-    window: Window
-    pages: tuple[LandedPage, ...]
-    format: int = FORMAT
-
-
-class _Format(Struct):
-    format: int | None = None
-
-
-_FORMAT = msgspec.json.Decoder(_Format)
-_MANIFEST = msgspec.json.Decoder(Manifest)
 
 
 def land(turn: Turn, layout: Layout, window_id: str, number: int, page: Page, next_cursor: int | None) -> LandedPage:
@@ -131,31 +100,6 @@ def key_of(page: LandedPage) -> str:
     return raw_key(page.window_id, page.file)
 
 
-def write_manifest(turn: Turn, layout: Layout, manifest: Manifest) -> None:
-    """Write a window's manifest, which marks it complete."""
-    content = msgspec.json.format(msgspec.json.encode(manifest), indent=1)
-    layout.files.replace(turn, raw_key(manifest.window.id, MANIFEST), content)
-
-
-def read_manifest(layout: Layout, window_id: str) -> Manifest:
-    """Read a manifest.
-
-    Raise ``FileNotFoundError``, ``ManifestDamaged``, or ``StateOlder`` for the manifest of an older release.
-    """
-    key = raw_key(window_id, MANIFEST)
-    content = layout.files.get(key)
-    try:
-        if _FORMAT.decode(content).format is None:
-            raise StateOlder
-        manifest = _MANIFEST.decode(content)
-    except ValueError:
-        raise ManifestDamaged(key, "it is damaged") from None
-    others = {manifest.window.id, *(page.window_id for page in manifest.pages)} - {window_id}
-    if others:
-        raise ManifestDamaged(key, f"it is the manifest of {min(others)}")
-    return manifest
-
-
 def delete_unrecorded(turn: Turn, layout: Layout, window_id: str, pages: Iterable[LandedPage]) -> None:
     """Delete the pages of a window that a killed run wrote but did not record."""
     recorded = {page.file for page in pages}
@@ -164,54 +108,8 @@ def delete_unrecorded(turn: Turn, layout: Layout, window_id: str, pages: Iterabl
             layout.files.delete(turn, raw_key(window_id, name))
 
 
-def is_complete(layout: Layout, window_id: str) -> bool:
-    """Return whether a window has a manifest: then it is complete, whether or not it is in the state store."""
-    return layout.files.size(raw_key(window_id, MANIFEST)) is not None
-
-
-def reopen(turn: Turn, layout: Layout, window_id: str) -> None:
-    """Delete a window's manifest, so that the window no longer counts as complete on disk."""
-    layout.files.delete(turn, raw_key(window_id, MANIFEST))
-
-
-def rewrite_manifest(turn: Turn, layout: Layout, window: Window, pages: tuple[LandedPage, ...]) -> None:
-    """Update the manifest of a window after its pages were rewritten; an incomplete window has none.
-
-    A damaged manifest is rewritten from the state store.
-    """
-    if window.state not in COMPLETE_STATES:
-        return
-    try:
-        before = read_manifest(layout, window.id)
-    except FileNotFoundError:
-        return
-    except ManifestDamaged:
-        write_manifest(turn, layout, _recorded(window, pages))
-        return
-    after = Manifest(replace(before.window, bytes=window.bytes), pages)
-    if after != before:
-        write_manifest(turn, layout, after)
-
-
-def mend_manifest(turn: Turn, layout: Layout, window: Window, pages: tuple[LandedPage, ...]) -> bool:
-    """Rewrite a complete window's manifest if it is missing or damaged, or lists wrong pages.
-
-    Return whether it was rewritten.
-    """
-    with suppress(FileNotFoundError, ManifestDamaged):
-        if read_manifest(layout, window.id).pages == pages:
-            return False
-    write_manifest(turn, layout, _recorded(window, pages))
-    return True
-
-
-def _recorded(window: Window, pages: tuple[LandedPage, ...]) -> Manifest:
-    """Return the manifest from the state store, as written when the window landed."""
-    return Manifest(replace(window, state="landed", loaded_at=None), pages)
-
-
 def drop_pages(turn: Turn, layout: Layout, window_id: str, when: datetime) -> int:
-    """Delete the pages of a window deliberately and permanently. Return their size in bytes. The manifest stays."""
+    """Delete the pages of a window deliberately and permanently. Return their size in bytes."""
     files = layout.files
     files.replace(turn, raw_key(window_id, PAGES_DROPPED), msgspec.json.encode({"dropped_at": when}))
     dropped = 0

@@ -10,10 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor
-from datetime import UTC, datetime
 from time import monotonic
-
-from msgspec.structs import replace
 
 from wms_sync.layout import Layout
 from wms_sync.service.errors import FilterIgnored, PagingBroken, Rejected
@@ -22,7 +19,7 @@ from wms_sync.shipments.read import proof
 from wms_sync.shipments.read.counts import Counts
 from wms_sync.shipments.read.progress import Tally
 from wms_sync.shipments.read.proof import Source
-from wms_sync.shipments.read.raw import Manifest, WindowIncomplete, delete_unrecorded, land, write_manifest
+from wms_sync.shipments.read.raw import WindowIncomplete, delete_unrecorded, land
 from wms_sync.shipments.read.warnings import Warnings
 from wms_sync.state.store import StateStore, Window
 
@@ -77,13 +74,8 @@ class WindowReader:
         except (PagingBroken, Rejected, WindowIncomplete):
             self._store.abandon(window.id)
             raise
-        read = self._store.window(window.id)
-        seconds = monotonic() - started
-        complete = replace(read, state="landed", landed_at=datetime.now(UTC), read_seconds=seconds)
-        pages = self._store.pages(window.id)
-        delete_unrecorded(self._store.turn, self._layout, window.id, pages)
-        write_manifest(self._store.turn, self._layout, Manifest(complete, pages))
-        self._store.mark_landed(window.id, read_seconds=seconds)
+        delete_unrecorded(self._store.turn, self._layout, window.id, self._store.pages(window.id))
+        self._store.mark_landed(window.id, read_seconds=monotonic() - started)
         self._tally.add(windows_done=1)
 
     def _read_on(self, window: Window, source: Source, pager: Pager, page: Page) -> int | None:

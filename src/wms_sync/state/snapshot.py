@@ -1,0 +1,217 @@
+"""A snapshot: the state store as text that any database can restore, every row but the ledger's, read at one moment.
+
+A copy of ``state.db`` would need SQLite, and a copy of PostgreSQL its own tools. The ledger has a copy of its own, the
+journal of creates; the table ``turns`` records the process that writes here now. A snapshot of a newer release raises
+``MigrationsUnknown``, one of an older release ``CopyOlder``.
+
+Store and snapshots have the random id of their installation. Each snapshot has a number, which the store counts: a
+store with a lower number than a snapshot of its installation is an old copy.
+"""
+
+from __future__ import annotations
+
+import gzip
+import secrets
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+from msgspec.structs import asdict, replace
+from sqlalchemy import Column, Connection, Table, select, update
+from sqlalchemy.exc import DBAPIError
+
+from wms_sync.layout import flattened_key, is_of_window, raw_key
+from wms_sync.state.errors import CopyOlder, MigrationsUnknown, StateError
+from wms_sync.state.schema import (
+    METADATA,
+    MIGRATIONS,
+    installation,
+    migrations_table,
+    pages,
+    push_ledger,
+    turns,
+    windows,
+)
+from wms_sync.state.turns import Guarded
+
+ROWS_PER_STATEMENT = 1000
+Row = dict[str, Any]
+
+
+class Identity(Struct, frozen=True):
+    """The row of ``installation``, or the head of a snapshot: the random id, and the number of the newest snapshot.
+
+    ``trouble`` is the error because of which the newest snapshot could not be written.
+    """
+
+    id: str
+    snapshot: int
+    trouble: str | None = None
+
+
+class Snapshot(Struct, frozen=True):
+    """Every row of every table but ``turns`` and ``push_ledger``, and the migrations in order."""
+
+    installation: Identity
+    migrations: tuple[str, ...]
+    tables: Mapping[str, tuple[Row, ...]]
+
+    def rows(self, table: Table) -> tuple[Row, ...]:
+        """Return the rows of a table."""
+        return self.tables[table.name]
+
+    def with_rows(self, table: Table, rows: Iterable[Row]) -> Snapshot:
+        """Return the snapshot with other rows in one table."""
+        return replace(self, tables={**self.tables, table.name: tuple(rows)})
+
+
+class Head(Struct, frozen=True):
+    """The part of a snapshot that says whose it is, and which release wrote it."""
+
+    installation: Identity
+    migrations: tuple[str, ...]
+
+
+class Snapshots(Guarded):
+    """Takes snapshots of the state store, and puts them in place of its rows."""
+
+    def installation(self) -> Identity | None:
+        """Return the identity of the store; None if it is new: no run has begun with it."""
+        with self._reading() as connection:
+            row = connection.execute(select(installation)).one_or_none()
+        return None if row is None else Identity(**row._mapping)
+
+    def begin(self) -> None:
+        """Make the store that of a new installation."""
+        with self._transaction() as connection:
+            connection.execute(installation.insert().values(id=secrets.token_hex(8), snapshot=0))
+
+    def take(self) -> Snapshot:
+        """Count up the number of snapshots, and read the whole store in the same transaction.
+
+        So a snapshot with a higher number has everything that one with a lower number has. Raise ``StateError``.
+        """
+        try:
+            with self._one_moment() as connection:
+                connection.execute(update(installation).values(snapshot=installation.c.snapshot + 1, trouble=None))
+                row = connection.execute(select(installation)).one()
+                names = tuple(connection.scalars(select(migrations_table.c.name).order_by(migrations_table.c.name)))
+                tables = {table.name: select(table).order_by(*table.primary_key) for table in _copied()}
+                rows = {name: tuple(dict(row._mapping) for row in connection.execute(tables[name])) for name in tables}
+                return Snapshot(Identity(row.id, row.snapshot), names, rows)
+        except DBAPIError as error:
+            raise StateError(f"The state store could not be read: {error.orig}") from None
+
+    def put_back(self, snapshot: Snapshot) -> None:
+        """Replace every row but those of the ledger and of ``turns``, in one transaction. Raise ``StateError``."""
+        _refuse_others(snapshot.migrations)
+        now = datetime.now(UTC)
+        applied = [{"name": migration, "applied_at": now} for migration in snapshot.migrations]
+        try:
+            with self._transaction() as connection:
+                for table in (*reversed(_copied()), installation, migrations_table):
+                    connection.execute(table.delete())
+                for table in _copied():
+                    _insert(connection, table, snapshot.rows(table))
+                head = snapshot.installation
+                connection.execute(installation.insert().values(id=head.id, snapshot=head.snapshot))
+                _insert(connection, migrations_table, applied)
+        except DBAPIError as error:
+            raise StateError(f"The state store could not be written: {error.orig}") from None
+
+    def note(self, trouble: str) -> None:
+        """Note why the newest snapshot could not be written."""
+        with self._transaction() as connection:
+            connection.execute(update(installation).values(trouble=trouble))
+
+    @contextmanager
+    def _one_moment(self) -> Iterator[Connection]:
+        """Open a transaction that sees one moment, after every earlier one of its kind."""
+        if self.engine.dialect.name == "sqlite":
+            with self._transaction() as connection:
+                yield connection
+        else:
+            with self.engine.execution_options(isolation_level="REPEATABLE READ").begin() as connection:
+                connection.exec_driver_sql("lock table installation in exclusive mode")  # before it sees its moment
+                self.turn.verify(connection)
+                yield connection
+
+
+def encoded(snapshot: Snapshot) -> bytes:
+    """Return the snapshot as compressed JSON."""
+    return gzip.compress(msgspec.json.encode(snapshot), compresslevel=1, mtime=0)
+
+
+def head_of(content: bytes) -> Identity:
+    """Return the installation and number of an encoded snapshot. Raise ``ValueError`` if it is damaged."""
+    return _HEAD.decode(_unpacked(content)).installation
+
+
+def decoded(content: bytes) -> Snapshot:
+    """Decode a snapshot from ``encoded``.
+
+    Raise ``MigrationsUnknown`` if a newer release made it, ``CopyOlder`` if an older one did, ``ValueError`` if it is
+    invalid.
+    """
+    text = _unpacked(content)
+    head = _HEAD.decode(text)
+    _refuse_others(head.migrations)
+    tables = _ROWS.decode(text).tables
+    rows = {table.name: tuple(map(asdict, getattr(tables, table.name))) for table in _copied()}
+    try:
+        for values in (row.values() for found in rows.values() for row in found):
+            [value.astimezone(UTC) for value in values if isinstance(value, datetime)]
+    except OverflowError as error:
+        raise ValueError(str(error)) from None
+    keys = [flattened_key(row["id"]) for row in rows[windows.name]]
+    keys += [raw_key(row["window_id"], row["file"]) for row in rows[pages.name]]
+    if wrong := [key for key in keys if not is_of_window(key)]:
+        raise ValueError(f"it names {wrong[0]!r}, which cannot be in a data folder")
+    return Snapshot(head.installation, head.migrations, rows)
+
+
+def _unpacked(content: bytes) -> bytes:
+    try:
+        return gzip.decompress(content)
+    except (OSError, EOFError, zlib.error) as error:
+        raise ValueError(str(error)) from None
+
+
+def _refuse_others(migrations: Sequence[str]) -> None:
+    names = [name for name, _ in MIGRATIONS]
+    if migrations and names[0] not in migrations:
+        raise CopyOlder
+    if unknown := [name for name in migrations if name not in names]:
+        raise MigrationsUnknown(unknown)
+
+
+def _copied() -> list[Table]:
+    """Return the tables of a snapshot, each after the tables that it refers to."""
+    return [table for table in METADATA.sorted_tables if table not in (turns, push_ledger, installation)]
+
+
+def _insert(connection: Connection, table: Table, rows: Iterable[Row]) -> None:
+    given = list(rows)
+    for start in range(0, len(given), ROWS_PER_STATEMENT):
+        connection.execute(table.insert(), given[start : start + ROWS_PER_STATEMENT])
+
+
+def _type_of(column: Column[Any]) -> Any:  # noqa: ANN401 - the type of a field
+    kind: Any = column.type.python_type
+    kind = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)] if kind is int else kind
+    return kind | None if column.nullable else kind
+
+
+def _rows_of(table: Table) -> Any:  # noqa: ANN401 - a type made of a table
+    fields = [(f"{column.name}", _type_of(column)) for column in table.columns]
+    row: Any = msgspec.defstruct(table.name, fields, forbid_unknown_fields=True)
+    return tuple[row, ...]
+
+
+_HEAD = msgspec.json.Decoder(Head)
+_TABLES: Any = msgspec.defstruct("Tables", [(f"{table.name}", _rows_of(table)) for table in _copied()])
+_ROWS: Any = msgspec.json.Decoder(msgspec.defstruct("Rows", [("tables", _TABLES)]))

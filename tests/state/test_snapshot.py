@@ -1,0 +1,109 @@
+"""Snapshots: what one database had the other has, and a higher number never has an older state."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from tests.conftest import store_at
+from wms_sync.intervals import Interval
+from wms_sync.layout import Layout
+from wms_sync.state.errors import MigrationsUnknown
+from wms_sync.state.ledger import Entry, State
+from wms_sync.state.schema import METADATA
+from wms_sync.state.snapshot import Snapshot, decoded, encoded
+from wms_sync.state.snapshot_files import newest_head, newest_snapshot, write_snapshot
+from wms_sync.state.store import LandedPage, StateStore, Window
+
+DAY = datetime(2026, 3, 1, 12, 30, 15, 250_000, tzinfo=UTC)
+WHOLE = Interval(DAY.replace(day=1), DAY.replace(day=2))
+OWN = {"turns", "push_ledger", "installation"}
+"""The tables that do not come along: two stay as they are, one has become the head."""
+CREATE = Entry("s", "products", "k", State.DOUBT, "{}", "00", None, "r", 1, None, DAY, None, None)
+
+
+def filled(store: StateStore) -> Snapshot:
+    store.snapshots.begin()
+    store.begin_windows([Window.begun("w1", WHOLE, reason="sync", run_id="r", signature="s", service="https://a")])
+    store.record_page(LandedPage("w1", 1, "page-00001.json.gz", None, 3, 2**40, 10, 20, "ab" * 32, DAY))
+    store.remember_forgotten([2**62])
+    store.observe("seen", -5, "ümlaut 'quoted'")
+    return store.snapshots.take()
+
+
+@pytest.fixture
+def snapshot(tmp_path: Path) -> Snapshot:
+    with store_at(f"sqlite:///{tmp_path}/filled.db", tmp_path / "filled") as store:
+        return filled(store)
+
+
+def test_every_table_but_those_of_this_store_comes_along(snapshot):
+    assert snapshot.tables.keys() == {table.name for table in METADATA.sorted_tables} - OWN
+    assert {name for name, rows in snapshot.tables.items() if rows} >= {"windows", "pages", "forgotten_orders"}
+    assert snapshot.installation.snapshot == 1
+
+
+def test_what_is_put_back_is_what_was_read(store, snapshot):
+    """The ledger of this store stays, and so does the turn."""
+    store.ledger.record([CREATE])
+    for number in (2, 2):
+        store.snapshots.put_back(decoded(encoded(snapshot)))
+        assert store.snapshots.installation() == snapshot.installation
+        again = store.snapshots.take()
+        assert again.installation.snapshot == number
+        assert replace(again, installation=snapshot.installation) == snapshot
+    assert store.ledger.all() == (CREATE,)
+    store.turn.check()
+
+
+def test_a_newer_state_store_is_refused(snapshot, store):
+    with pytest.raises(MigrationsUnknown, match="9999_later"):
+        store.snapshots.put_back(replace(snapshot, migrations=(*snapshot.migrations, "9999_later")))
+
+
+@pytest.mark.parametrize("name", ["../w1", "w1/..", "w\n1", "/w1"])
+def test_a_name_that_cannot_be_in_a_data_folder_is_refused(snapshot, name):
+    row = snapshot.tables["windows"][0] | {"id": name}
+    with pytest.raises(ValueError, match="cannot be in a data folder"):
+        decoded(encoded(replace(snapshot, tables={**snapshot.tables, "windows": (row,)})))
+
+
+def test_a_higher_number_has_all_that_a_lower_one_has(store, url, tmp_path):
+    """A push and a sync that end at the same moment: each records something, then takes its snapshot."""
+    filled(store)
+    turns = [store_at(url, tmp_path, what) for what in ("push-products", "push-retailers", "push-location-tags")]
+
+    def ends(number: int) -> tuple[int, int, int]:
+        mine = turns[number % len(turns)]
+        mine.observe(f"push {number}", 1, "-")
+        taken = mine.snapshots.take()
+        seen = {row["name"] for row in taken.tables["observations"]}
+        assert f"push {number}" in seen
+        return taken.installation.snapshot, len(seen), number
+
+    with ThreadPoolExecutor(len(turns)) as pool:
+        taken = sorted(pool.map(ends, range(30)))
+    assert [number for number, *_ in taken] == list(range(2, 32)), "no number is given twice"
+    assert [seen for _, seen, _ in taken] == sorted(seen for _, seen, _ in taken)
+    for turn in turns:
+        turn.close()
+
+
+def test_the_newest_two_are_kept_and_the_newest_readable_one_counts(store, tmp_path):
+    layout = Layout(tmp_path)
+    filled(store)
+    for _ in range(4):
+        write_snapshot(layout, store)
+    *_, before, newest = layout.snapshots()
+    assert layout.snapshots() == [before, newest]
+    for harm, counts in ((None, 5), (b"", 4), (b"{}", 4)):
+        if harm is not None:
+            (tmp_path / newest).write_bytes(harm)
+        found, head = newest_snapshot(layout), newest_head(layout)
+        assert found is not None
+        assert found.installation == head
+        assert found.installation.snapshot == counts
+    (tmp_path / before).unlink()
+    assert newest_snapshot(layout) is None
