@@ -87,10 +87,6 @@ class Layout(Struct, frozen=True):
         """Return the folder of flattened batches, with one folder per table; each file is written once."""
         return self.root / PARQUET
 
-    def flattened_record(self, window_id: str) -> Path:
-        """Return the path of the list of a window's Parquet files. The list is written after these files."""
-        return self.root / flattened_key(window_id)
-
     def parquet_files(self, slug: str) -> list[str]:
         """Return the keys of all Parquet files of the table with this slug."""
         return [parquet_key(slug, name) for name in self.files.names(f"{PARQUET}/{slug}") if name.endswith(".parquet")]

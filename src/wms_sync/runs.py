@@ -25,9 +25,8 @@ from wms_sync.master_data.check import CheckedFile
 from wms_sync.master_data.create import Watcher as PushWatcher
 from wms_sync.master_data.errors import MasterDataError
 from wms_sync.master_data.kind import Kind
-from wms_sync.master_data.kinds import KINDS
 from wms_sync.master_data.plan import WRONG_USAGE, Plan
-from wms_sync.master_data.push import PushReport, plan_file, push_file
+from wms_sync.master_data.push import PUSH_LOCKS, PushReport, plan_file, push_file
 from wms_sync.recording import SUCCEEDED, Counts, Ended, Recording, never_failing
 from wms_sync.reports.finding import Finding
 from wms_sync.reports.findings import acknowledgeable, findings_in
@@ -40,7 +39,7 @@ from wms_sync.shipments.read.progress import Watcher
 from wms_sync.shipments.read.reader import ReadReport
 from wms_sync.shipments.sync import read_changes, read_days
 from wms_sync.state.ledger import LEDGER_LACKS, CreatesJournal
-from wms_sync.state.runs import FORGET, LOADING, MAINTENANCE, SYNC, Outcome, lock_for
+from wms_sync.state.runs import FORGET, LOADING, MAINTENANCE, SYNC, Outcome
 from wms_sync.state.store import Run, StateStore
 from wms_sync.targets.database import Maintained
 from wms_sync.targets.target import target_of
@@ -272,7 +271,7 @@ def push(
 
 def restore_state(settings: Settings) -> None:
     """Put the newest snapshot in place of a state store that is lost or an old copy. Raise ``AnotherInstallation``."""
-    recover_state(settings, [lock_for(purpose_of(kind)) for kind in KINDS])
+    recover_state(settings, PUSH_LOCKS)
 
 
 @contextmanager

@@ -24,7 +24,7 @@ from msgspec import structs
 
 from tests.survival.counts import ORDERS_OF_VERSIONS
 from wms_sync.intervals import Interval
-from wms_sync.layout import Layout
+from wms_sync.layout import Layout, flattened_key
 from wms_sync.shipments.flatten.window import FlattenedWindow, ParquetPart, flattened_window
 from wms_sync.shipments.load.merge import Merger
 from wms_sync.state.store import Reason, Window
@@ -170,8 +170,8 @@ def landed(layout: Layout, versions: Sequence[Version]) -> list[Window]:
             drift=0,
             records_removed=0,
         )
-        layout.flattened_record(name).parent.mkdir(parents=True, exist_ok=True)
-        layout.flattened_record(name).write_bytes(msgspec.json.encode(flattened))
+        (layout.root / flattened_key(name)).parent.mkdir(parents=True, exist_ok=True)
+        (layout.root / flattened_key(name)).write_bytes(msgspec.json.encode(flattened))
         reason = of_window[0].reason
         begun = Window.begun(name, WHOLE, reason=reason, run_id="run", signature="", service=None)
         windows.append(structs.replace(begun, records=flattened.records))

@@ -19,7 +19,7 @@ from tests.unpacked import files_holding
 from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.transport import InProcess
-from wms_sync.layout import parquet_name
+from wms_sync.layout import flattened_key, parquet_name
 from wms_sync.shipments.flatten.window import flattened_window, write_flattened
 from wms_sync.shipments.read.raw import damage
 from wms_sync.storage.durable import make_private
@@ -269,7 +269,7 @@ def first_page(bench: Bench, window: str) -> Path:
 
 
 UNSURE: dict[str, Callable[[Bench, str], object]] = {
-    "it is not flattened": lambda bench, window: bench.layout.flattened_record(window).unlink(),
+    "it is not flattened": lambda bench, window: (bench.layout.root / flattened_key(window)).unlink(),
     "a file of it is gone": lambda bench, window: next((bench.layout.parquet / "orders").glob(f"{window}*")).unlink(),
     "something is in quarantine": with_something_in_quarantine,
     "values had another form": with_another_form,

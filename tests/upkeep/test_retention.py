@@ -9,6 +9,7 @@ import pytest
 from tests.conftest import FEWER, Bench, let_pass, logged, queried
 from tests.test_sync import assert_equal, first_synced, load, synced
 from wms_sandbox.app import Sandbox
+from wms_sync.layout import flattened_key
 from wms_sync.reports.installation import read_installation
 from wms_sync.shipments.load.refresh import rebuild, refresh
 from wms_sync.state.snapshot_files import write_snapshot
@@ -123,7 +124,7 @@ def test_what_the_state_store_does_not_know_is_kept_for_a_day(aged, sandbox):
 def files_of(bench: Bench, window: str) -> set[str]:
     found = {
         "page": bench.layout.pages(window),
-        "record": bench.layout.flattened_record(window).exists(),
+        "record": (bench.layout.root / flattened_key(window)).exists(),
         "Parquet": [*bench.layout.parquet.glob(f"*/{window}-*.parquet")],
     }
     return {what for what, files in found.items() if files}

@@ -16,8 +16,7 @@ from wms_sync.cli.runs import COMMAND_LINE
 from wms_sync.cli.views import moment
 from wms_sync.errors import SettingsError
 from wms_sync.grammar import count_of
-from wms_sync.master_data.kinds import NAMES
-from wms_sync.master_data.push import push_lock
+from wms_sync.master_data.push import PUSH_LOCKS
 from wms_sync.reports.finding import ATTENTION
 from wms_sync.runs import Operation
 from wms_sync.settings import Settings
@@ -40,14 +39,13 @@ def make_backup(settings: Settings, folder: Path, *, keep: int) -> int:
 
 def put_back(settings: Settings, source: Path | None, *, over: Path | None, creates_are_known: bool) -> int:
     """Restore a backup and print what was restored. Without a backup, record that the ledger is complete."""
-    locks = [push_lock(kind) for kind in NAMES]
     if source is None:
         if not creates_are_known:
             raise SettingsError("Name the folder that `wms-sync backup` wrote to, or one backup in it.")
-        trust_ledger(settings, locks)
+        trust_ledger(settings, PUSH_LOCKS)
         say("ledger    is treated as complete from now on")
         return 0
-    restored = restore(settings, source, over=over, creates_are_known=creates_are_known, locks=locks)
+    restored = restore(settings, source, over=over, creates_are_known=creates_are_known, locks=PUSH_LOCKS)
     say_lines(_restored_lines(restored))
     return ATTENTION if restored.copied.left_out or restored.creates_unknown_since else 0
 

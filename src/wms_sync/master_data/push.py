@@ -286,6 +286,10 @@ def push_lock(kind: str) -> str:
     return f"push-{kind}"
 
 
+PUSH_LOCKS = tuple(map(push_lock, NAMES))
+"""The names of the locks on all pushes, in the order in which they are taken together."""
+
+
 def pusher(settings: Settings, kind: str) -> Holder | None:
     """Return the run that holds the push lock of this kind; None if nobody is pushing the kind."""
     return lock_of(settings.database_url, settings.layout).holder(what=push_lock(kind))

@@ -44,8 +44,6 @@ WORTH_IT = 16 * 1024 * 1024
 class FileTarget:
     """The published file of a data folder."""
 
-    shares_state_database = False
-
     def __init__(self, settings: Settings) -> None:
         self._layout = settings.layout
         self._memory_limit = settings.memory_limit

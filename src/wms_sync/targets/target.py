@@ -46,9 +46,6 @@ class Target(Protocol):
     def name(self) -> str:
         """Return the name of the file or lake that analysts open."""
 
-    shares_state_database: bool
-    """Whether the tables are in the database of the state, so that restoring a copy of it restores both."""
-
     @property
     def is_published(self) -> bool:
         """Return whether tables are published."""

@@ -7,6 +7,7 @@ import pytest
 from tests.conftest import NOW, Bench, logged, queried
 from tests.services import data_of
 from tests.test_sync import first_synced, load
+from wms_sync.layout import flattened_key
 from wms_sync.shipments.load.refresh import rebuild
 from wms_sync.shipments.read.raw import drop_pages
 from wms_sync.targets.errors import AnalyticsError
@@ -20,7 +21,7 @@ def cut(bench: Bench, window: str) -> None:
 
 def scribble(bench: Bench, window: str) -> None:
     """Damage the record of the window's files."""
-    bench.layout.flattened_record(window).write_text("{")
+    (bench.layout.root / flattened_key(window)).write_text("{")
 
 
 def without_pages(bench: Bench, window: str) -> None:

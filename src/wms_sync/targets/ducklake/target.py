@@ -36,7 +36,6 @@ class Lake:
     """The lake of an installation."""
 
     name = "the lake"
-    shares_state_database = True
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
