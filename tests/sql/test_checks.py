@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -180,7 +181,7 @@ SAID: list[tuple[str, list[Row], str]] = [
 def test_what_a_finding_says(name, rows, finding, database):
     """A number agrees with its words; a few rows are named by their keys, and long texts are cut."""
     write(database, rows)
-    [result] = [result for result in check_tables(database) if result.check.name == name]
+    [result] = [result for result in check_tables(lambda: nullcontext(database)) if result.check.name == name]
     assert result.finding == finding
 
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 
 import duckdb
 from msgspec import Struct, field
@@ -274,8 +274,7 @@ def last_checks(settings: Settings) -> Sequence[CheckFound]:
 def check_published(settings: Settings) -> Sequence[CheckFound]:
     """Run every check on the published tables. Raise ``NothingCheckedError`` if no tables are published."""
     _refuse_unpublished(settings)
-    with target_of(settings).published(memory_limit=settings.memory_limit) as connection:
-        results = check_tables(connection)
+    results = check_tables(partial(target_of(settings).published, memory_limit=settings.memory_limit))
     return [
         CheckFound(result.check.name, result.check.severity, result.finding, result.offending, result.sample)
         for result in results

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import datetime
 from time import monotonic
 from typing import Self
@@ -35,7 +35,7 @@ from wms_sync.shipments.load.pending import PendingWindows
 from wms_sync.shipments.read.plan import data_as_of
 from wms_sync.state.audits import Audit
 from wms_sync.state.store import Run
-from wms_sync.targets.database import number_in, row_counts
+from wms_sync.targets.database import Session, number_in, row_counts
 from wms_sync.targets.errors import RawPagesDamagedError, refusals_explained
 from wms_sync.targets.target import note_published, target_of
 
@@ -185,13 +185,15 @@ class Refresh:
                 while not pending.is_complete:
                     with loading.session() as session, self._taking_away_damaged():
                         pending.merge_next(session, audits)
-            with self._phase("check"), loading.session() as session, session.transaction():
-                pending.write_ops(session.connection, audits)
-                results = check_tables(session.connection)
-                rows = row_counts(session.connection, (*tables(), *ops_tables()))
-                write_checks(session.connection, results, rows)
-                rows["ops_checks"] = len(results)
-                quarantined = _quarantined(session.connection, pending.merged) if pending.quarantined else 0
+            with self._phase("check"):
+                with loading.session() as session, session.transaction():
+                    pending.write_ops(session.connection, audits)
+                results = check_tables(lambda: _connection_of(loading.session()))
+                with loading.session() as session, session.transaction():
+                    rows = row_counts(session.connection, (*tables(), *ops_tables()))
+                    write_checks(session.connection, results, rows)
+                    rows["ops_checks"] = len(results)
+                    quarantined = _quarantined(session.connection, pending.merged) if pending.quarantined else 0
             is_accepted = not any(result.blocks_publishing for result in results)
             with self._phase("publish"):
                 size = loading.publish() if is_accepted else 0
@@ -303,6 +305,12 @@ def _kept_sentence(kept: Mapping[str, int]) -> str:
         f"The tables keep rows that no Parquet file has any more: {listed}. They stay as they are until the service "
         "shows them again. `wms-sync verify` lists damaged files."
     )
+
+
+@contextmanager
+def _connection_of(opening: AbstractContextManager[Session]) -> Iterator[duckdb.DuckDBPyConnection]:
+    with opening as session:
+        yield session.connection
 
 
 def _quarantined(connection: duckdb.DuckDBPyConnection, windows: Collection[str]) -> int:
