@@ -52,7 +52,7 @@ FAULTS = (
         ("tests/shipments/read/test_clocks.py",),
     ),
     Fault(
-        "the clock that nobody corrects is not asked",
+        "the clock that is never set is not asked",
         (FETCHED, WENT_BACK),
         "src/wms_sync/shipments/read/clocks.py",
         "at_boot.about == boot",

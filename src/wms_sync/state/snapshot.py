@@ -45,7 +45,7 @@ Row = dict[str, Any]
 class Identity(Struct, frozen=True):
     """The row of ``installation``, or the head of a snapshot: the random id, and the number of the newest snapshot.
 
-    ``trouble`` is the error because of which the newest snapshot could not be written.
+    ``trouble`` is the error that kept the newest snapshot from being written.
     """
 
     id: str

@@ -1,7 +1,7 @@
 """``wms-sync backup``: copy the data folder as of one moment, even while a run writes.
 
-A backup is a data folder, ``DIR/<time>``, with the record ``backup.json``, because of which no run writes there. It is
-made as ``DIR/.<time>`` and renamed once it is whole; the next backup deletes what a killed one left.
+A backup is a data folder, ``DIR/<time>``; its record ``backup.json`` keeps every run from writing there. It is made as
+``DIR/.<time>`` and renamed once it is whole; the next backup deletes what a killed one left.
 
 The published file is copied first, then a snapshot of the state, then the files that it names. A file is written before
 it is recorded, so every named file exists; a window that was loaded in between is merged again after a restore. Only a

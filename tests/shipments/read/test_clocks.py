@@ -151,7 +151,7 @@ def test_both_clocks_put_right_between_two_syncs_hide_nothing(bench, sandbox, se
 
 
 def test_both_clocks_put_right_long_before_the_next_sync_hide_nothing(bench, sandbox, service):
-    """They have passed where they were: only the clock that nobody corrects shows it."""
+    """They have passed where they were: only the clock that is never set shows it."""
     service = sandbox.sandbox = Sandbox(replace(service.config, now=datetime.now(UTC) - DAY + 2 * HOUR))
     synced(bench)
     since_the_last_read(bench, passed=DAY, put_back=2 * HOUR)

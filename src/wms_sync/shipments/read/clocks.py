@@ -5,7 +5,7 @@ reached, this machine's with a tolerance. The read warns if the clocks limit it,
 Then coverage of the times that it passes again is withdrawn at once.
 
 What the service's clock should show follows from the last read. Until this machine restarts, the time since then is
-measured by a clock that nobody corrects, so a correction of both clocks is noticed too. After a restart, or on another
+measured by a clock that is never set, so a correction of both clocks is noticed too. After a restart, or on another
 machine, only the difference between the two is known.
 """
 
@@ -35,7 +35,7 @@ DAY = timedelta(days=1)
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _PROCESS = str(uuid4())
 _STEADY: int = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-"""A clock that nobody corrects; on Linux it counts standby too."""
+"""A clock that is never set; on Linux it counts standby too."""
 
 
 class Clocks(Struct, frozen=True):
