@@ -90,6 +90,14 @@ def test_the_newer_copy_of_a_row_is_kept(ledger, older, newer):
     assert ledger.entries("service", "retailers", ["a"]) == {"a": new[0]}
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_the_newest_of_several_copies_counts_in_any_order(ledger, order):
+    """The journal in the data folder may be newer than the one in the bucket."""
+    old, new = intent("a"), intent("a", state=State.CREATED, settled_at=MOMENT)
+    assert ledger.take_in([old, new][::order]) == 1
+    assert ledger.entries("service", "retailers", ["a"]) == {"a": new}
+
+
 def test_the_journal_is_completed_and_rewritten(tmp_path):
     """It lacks what was recorded while it was lost, and a row has a line for each of its versions."""
     journal, path = CreatesJournal(tmp_path / "creates.jsonl"), tmp_path / "creates.jsonl"

@@ -130,7 +130,7 @@ def test_the_state_store_of_another_installation_is_refused(bench, sandbox, tmp_
 
 
 def test_two_runs_that_begin_without_a_state_store_agree(bench, sandbox):
-    """One restores it, the other waits and goes on."""
+    """One run restores it; the others wait for it, then continue."""
     begun(bench, sandbox, night)
     before = remembered(bench)
     bench.lose_the_state_store()
@@ -221,7 +221,7 @@ def test_a_folder_that_was_copied_stops_no_run(bench, sandbox):
     sandbox.sandbox.requests.clear()
     assert f"{window}.bak: what it covers is read again" in "".join(read_again(bench))
     assert len(pages_asked(sandbox)) <= 1, "nothing is read again"
-    assert read_again(bench) == [], "it is told once"
+    assert read_again(bench) == [], "the warning comes once"
 
 
 def test_a_damaged_loaded_page_fails_a_rebuild(bench, sandbox):

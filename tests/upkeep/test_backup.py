@@ -480,7 +480,7 @@ def test_a_restore_that_fails_leaves_the_folder(settings, wrong):
 
 
 def test_a_damaged_state_store_is_named(settings, backups):
-    """It may be somebody's work, so only its owner moves it away."""
+    """It may be someone's work, so no restore deletes it."""
     lose_the_state(settings)
     settings.layout.state.write_bytes(b"SQLite format 3\0" + b"no database" * 1000)
     with pytest.raises(BackupError, match="Move it to another folder"):

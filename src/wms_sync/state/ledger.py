@@ -172,7 +172,8 @@ class PushLedger(Guarded):
         Return their number.
         """
         known = {entry.name: entry.version for entry in self.all()}
-        newer = [entry for entry in copied if entry.name not in known or entry.version > known[entry.name]]
+        newest = newest_entries(copied)  # several copies may have a row, in any order
+        newer = [entry for entry in newest if entry.name not in known or entry.version > known[entry.name]]
         self._write(newer)
         return len(newer)
 

@@ -21,7 +21,7 @@ from wms_sync.shipments.flatten.page import PageDamagedError
 from wms_sync.shipments.flatten.window import is_flattened, refuse_damaged
 from wms_sync.shipments.load.damage import DAMAGED
 from wms_sync.state.holder import WRITER
-from wms_sync.state.ledger import LEDGER_LACKS, CreatesJournal, Entry, entries_in, lines_of, newest_entries
+from wms_sync.state.ledger import LEDGER_LACKS, CreatesJournal, Entry, entries_in, lines_of
 from wms_sync.state.lock import lock_of
 from wms_sync.state.schema import observations, windows
 from wms_sync.state.snapshot import Snapshot
@@ -111,7 +111,7 @@ def creates_elsewhere(layout: Layout) -> list[Entry]:
     if layout.elsewhere is None:
         return []
     try:
-        return newest_entries(entries_in(layout.files.get(CREATES), layout.files.where(CREATES)))
+        return entries_in(layout.files.get(CREATES), layout.files.where(CREATES))
     except FileNotFoundError:
         return []
 

@@ -66,7 +66,8 @@ def drop_old_pages(run: Run) -> None:
     settings, store, layout, now = run.settings, run.store, run.layout, datetime.now(UTC)
     for window in store.windows("abandoned"):
         if now - window.started_at > ABANDONED_FOR:
-            layout.files.delete(store.turn, window_key(window.id))
+            if layout.files.names(window_key(window.id)):
+                layout.files.delete(store.turn, window_key(window.id))
             if window.signature == UNKNOWN and is_flattened(layout, window.id):
                 reflatten(store.turn, layout, window.id)
                 delete_unnamed(store.turn, layout, {window.id})
