@@ -209,12 +209,10 @@ def _continued(settings: Settings, source: Restorable, present: StateStore) -> t
 
     That is in seconds since 1970; it is None if the state store has the highest number, so that its ledger is complete.
     """
-    mine, of_source, of_files = (
-        present.snapshots.installation(),
-        source.snapshot.installation,
-        newest_head(settings.layout),
-    )
-    heads = [head for head in (mine, of_source, of_files) if head is not None and head.id == of_source.id]
+    mine, of_source = present.snapshots.installation(), source.snapshot.installation
+    heads = [
+        head for head in (mine, of_source, newest_head(settings.layout)) if head is not None and head.id == of_source.id
+    ]
     number = max(head.snapshot for head in heads)
     observed = present.observation(LEDGER_LACKS)
     lacks = [row["value"] for row in source.snapshot.rows(observations) if row["name"] == LEDGER_LACKS]
