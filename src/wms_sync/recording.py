@@ -18,6 +18,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from wms_sync.errors import WmsSyncError
 from wms_sync.grammar import count_of
 from wms_sync.interrupts import interruptible
+from wms_sync.layout import Layout
 from wms_sync.reports.outcomes import mends_by_waiting
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.plan import data_as_of
@@ -100,7 +101,7 @@ class Recording:
         self._source = source
         self._store: StateStore | None = None
         self._writing: StateStore | None = None
-        self._is_recorded = False
+        self._is_ready = False
         self._is_open = False
         self._phase = ""
         self._since = 0.0
@@ -115,6 +116,7 @@ class Recording:
         end: Callable[[], Ended],
         before: Callable[[], object],
         afterwards: Callable[[StateStore], object],
+        keep: Callable[[Layout, StateStore], object] = write_snapshot,
         retry_after: timedelta | None = None,
     ) -> Iterator[StateStore]:
         """Hold the lock inside the block, whose first phase is `name`; afterwards record the end of the run.
@@ -123,7 +125,7 @@ class Recording:
         the state store for writing, which is opened once the lock is held: a restore may replace it until then.
         Call `counts` at the end of each phase, and `end` after the last phase. Record an error as the end of the run,
         even an error raised while waiting for the lock. After an error that may pass by itself, the run waits for
-        `retry_after`, unless that is None. Then write a snapshot of the state store, release the lock, and call
+        `retry_after`, unless that is None. Then `keep` the state, as a snapshot at least, release the lock, and call
         `afterwards` with the state store. A run of several steps calls this method once for each step and attempt.
         """
         layout = self._settings.layout
@@ -136,7 +138,7 @@ class Recording:
             try:
                 with interruptible():
                     before()
-                    self._is_recorded = True
+                    self._is_ready = True
                     hold = lock.hold(self._purpose, what=lock_for(self._purpose), run_id=self.run_id)
                     held = stack.enter_context(hold)
                     store = self._opened()
@@ -152,7 +154,7 @@ class Recording:
                 raise
             finally:
                 self._ended(ended)
-                self._keep_state()
+                self._keep_state(keep)
 
     def next_phase(self, name: str) -> None:
         """Record the end of the current phase, and begin the next one. Call this inside the block of ``phase``."""
@@ -182,7 +184,7 @@ class Recording:
 
     def _ended(self, ended: Ended) -> None:
         record: RunRecord | None = None
-        if self._is_recorded:
+        if self._is_ready:
             record = self._record_end(ended)
         self._is_open = False
         if ended.outcome == "failed" and record is None:
@@ -213,14 +215,14 @@ class Recording:
                 self.summary = summary(record)
         return record
 
-    def _keep_state(self) -> None:
-        """Write a snapshot. If that fails, note it for a finding: the outcome of the run stays."""
+    def _keep_state(self, keep: Callable[[Layout, StateStore], object]) -> None:
+        """Keep the state. If that fails, note it for a finding: the outcome of the run stays."""
         if self._writing is None:
             return
         layout, store = self._settings.layout, self._writing
         try:
             with layout.files.in_turn(store.turn):
-                write_snapshot(layout, store)
+                keep(layout, store)
         except (WmsSyncError, OSError) as error:
             trouble = str(error)
             logger.warning("no snapshot of the state store was written: %(trouble)s", {"trouble": trouble})
@@ -232,7 +234,7 @@ class Recording:
             records.phase_ended(self.run_id, self._phase, monotonic() - self._since, self._counts())
 
     def _released(self, afterwards: Callable[[StateStore], object]) -> None:
-        if not self._is_recorded:
+        if not self._is_ready:
             return
         with never_failing("the findings after this run could not be determined"):
             afterwards(self._opened())

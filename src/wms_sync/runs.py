@@ -45,7 +45,7 @@ from wms_sync.targets.database import Maintained
 from wms_sync.targets.target import target_of
 from wms_sync.upkeep.forget import Forgotten, forget
 from wms_sync.upkeep.forgotten_orders import take_off_list
-from wms_sync.upkeep.recovery import keep_creates_elsewhere, recover_state, recovered, refuse_another_service
+from wms_sync.upkeep.recovery import keep_state_of_push, recover_state, recovered, refuse_another_service
 from wms_sync.upkeep.retention import drop_old_pages
 
 SHOWN_FAULTS = 10
@@ -283,14 +283,13 @@ def pushing(
     Yield ``push_file`` without the arguments that are the same for each file.
     """
     before, examine = partial(restore_state, settings), partial(examine_installation, settings)
-    with recording.phase("push", counts=counts, end=end, before=before, afterwards=examine) as store:
+    with recording.phase(
+        "push", counts=counts, end=end, before=before, afterwards=examine, keep=keep_state_of_push
+    ) as store:
         refuse_another_service(settings, store)  # tables of a different service have other objects and ids
         CreatesJournal(settings.layout.creates).complete(store.ledger.all())
-        try:
-            lacking = store.observation(LEDGER_LACKS)
-            yield partial(push_file, settings, store, kind, run_id=recording.run_id, lacking=lacking)
-        finally:
-            keep_creates_elsewhere(settings.layout, store)
+        lacking = store.observation(LEDGER_LACKS)
+        yield partial(push_file, settings, store, kind, run_id=recording.run_id, lacking=lacking)
 
 
 def plan_push(

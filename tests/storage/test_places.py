@@ -28,7 +28,7 @@ from wms_sync.storage.files import (
 from wms_sync.storage.opened import bucket_files
 
 PAGE = "raw/shipments/w/page-00001.json.gz"
-RECORD = "raw/shipments/w/manifest.json"
+RECORD = "raw/shipments/w/dropped.json"
 
 
 @pytest.fixture

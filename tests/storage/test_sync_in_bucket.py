@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -16,7 +17,11 @@ from tests.storage.conftest import KEYS, Wire, foretold
 from tests.survival.installation import rows
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
+from wms_sync.layout import CREATES
+from wms_sync.master_data.kinds import PRODUCTS
 from wms_sync.reports.doctor import examine
+from wms_sync.reports.findings import findings_of
+from wms_sync.runs import push
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import LEDGER_LACKS
 from wms_sync.state.snapshot_files import write_snapshot
@@ -99,6 +104,24 @@ def test_the_next_machine_continues_after_an_outage(service, settings, beside, s
     assert rows(settings.layout) == expected
     assert len(pages_asked(service)) < PAGES / 2, "the overlap"
     assert not verify(settings).damaged
+
+
+def test_a_bucket_that_fails_at_the_end_of_a_push_changes_no_outcome(service, settings, s3: Wire, tmp_path):
+    """What could not be kept beside the pages is a finding, until the next run keeps it."""
+    path = tmp_path / "products.csv"
+    path.write_text("sku,name\nP1,One\n")
+
+    def cut(request: Any) -> None:
+        s3.is_cut = request.method == "POST"
+
+    service.sandbox.intercept = cut
+    for is_down in (True, False):
+        report = push(settings, PRODUCTS, path, source="test", resend=False, planned=lambda _: None, stop=Event())
+        s3.is_cut = False
+        assert report.exit_code == 0
+        assert ["no-snapshot" in finding.name for finding in findings_of(settings)].count(True) == is_down
+        assert (settings.layout.files.size(CREATES) is None) == is_down
+        service.sandbox.intercept = None
 
 
 @pytest.fixture

@@ -97,7 +97,7 @@ def _places(installation: Installation) -> Findings:
 def _coverage(installation: Installation) -> Findings:
     """Yield the findings on gaps in the tables and on their age."""
     store = installation.store
-    if installation.is_outdated:
+    if installation.is_behind:
         text = "The state store was lost or is an old copy, so some windows and pushes are not shown here."
         what_to_do = "Run `wms-sync sync`: it restores them from the newest snapshot, and reads only what is missing."
         yield lasting_error("state-lost", text, what_to_do=what_to_do, hides_others=True, is_settled=False)
@@ -167,7 +167,7 @@ def _reads(installation: Installation) -> Findings:
 def _tables(installation: Installation) -> Findings:
     """Yield the findings on the published tables: gone, failed checks, values that did not fit, unknown keys."""
     target = target_of(installation.settings)
-    if is_gone(installation.store, target) and not installation.is_outdated:
+    if is_gone(installation.store, target) and not installation.is_behind:
         yield lasting_error(
             "tables-gone",
             f"{target.name} was published and is gone: analysts cannot open any tables.",

@@ -123,7 +123,7 @@ class Installation(Struct, frozen=True, dict=True):
         return self.store.runs.as_they_are(self.settings.layout)
 
     @cached_property
-    def is_outdated(self) -> bool:
+    def is_behind(self) -> bool:
         """Return whether the state store lacks windows whose pages are on disk or in the bucket."""
         return is_behind(self.settings.layout, self.store)
 
