@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import shutil
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
@@ -9,6 +10,7 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
+import msgspec
 import pytest
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -127,6 +129,18 @@ def test_the_state_store_of_another_installation_is_refused(bench, sandbox, tmp_
         restore_state(bench.settings)
     assert "does not belong to the files" in "".join(bench.needs)
     assert {path: path.stat().st_mtime_ns for path in before} == before
+
+
+def test_snapshots_of_which_only_the_heads_are_readable_make_no_new_installation(bench, sandbox):
+    begun(bench, sandbox, night)
+    bench.lose_the_state_store()
+    for key in bench.layout.snapshots():
+        path = bench.layout.root / key
+        whole = msgspec.json.decode(gzip.decompress(path.read_bytes()))
+        path.write_bytes(gzip.compress(msgspec.json.encode({**whole, "tables": {}})))
+    with pytest.raises(AnotherInstallation, match=r"no snapshot raw/state-\* is readable\. Nothing was read"):
+        restore_state(bench.settings)
+    assert bench.layout.windows()
 
 
 def test_two_runs_that_begin_without_a_state_store_agree(bench, sandbox):

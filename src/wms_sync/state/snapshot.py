@@ -31,6 +31,7 @@ from wms_sync.state.schema import (
     MIGRATIONS,
     installation,
     migrations_table,
+    observations,
     pages,
     push_ledger,
     turns,
@@ -63,6 +64,14 @@ class Snapshot(Struct, frozen=True):
     def rows(self, table: Table) -> tuple[Row, ...]:
         """Return the rows of a table."""
         return self.tables[table.name]
+
+    def observed(self, name: str) -> list[int]:
+        """Return the value of the observation of this name; empty if there is none."""
+        return [row["value"] for row in self.rows(observations) if row["name"] == name]
+
+    def landed_until(self) -> datetime | None:
+        """Return when its newest window landed; None if it has none."""
+        return max((row["landed_at"] for row in self.rows(windows) if row["landed_at"] is not None), default=None)
 
     def with_rows(self, table: Table, rows: Iterable[Row]) -> Snapshot:
         """Return the snapshot with other rows in one table."""

@@ -61,6 +61,13 @@ def newest_snapshot(layout: Layout) -> Snapshot | None:
     return None
 
 
+def refuse_unknown(layout: Layout, store: StateStore) -> None:
+    """Raise ``AnotherInstallation`` if the store knows none of the windows here. No snapshot says whose they are."""
+    windows = set(layout.windows())
+    if windows and windows.isdisjoint(window.id for window in store.windows()):
+        raise AnotherInstallation(layout, "it knows none of their windows, and no snapshot raw/state-* is readable")
+
+
 def is_behind(layout: Layout, store: StateStore) -> bool:
     """Return whether the state store is new, lost or an old copy, although the files have a newer snapshot of it.
 
@@ -68,9 +75,7 @@ def is_behind(layout: Layout, store: StateStore) -> bool:
     """
     known, newest = store.snapshots.installation(), newest_head(layout)
     if newest is None:
-        windows = set(layout.windows())
-        if windows and windows.isdisjoint(window.id for window in store.windows()):
-            raise AnotherInstallation(layout, "it knows none of their windows, and no snapshot raw/state-* is readable")
+        refuse_unknown(layout, store)
         return False
     if known is not None and known.id != newest.id:
         raise AnotherInstallation(layout, f"it is of installation {known.id}, and they are of {newest.id}")

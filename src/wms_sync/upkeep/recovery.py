@@ -25,7 +25,7 @@ from wms_sync.state.ledger import LEDGER_LACKS, CreatesJournal, Entry, entries_i
 from wms_sync.state.lock import lock_of
 from wms_sync.state.schema import observations, windows
 from wms_sync.state.snapshot import Snapshot
-from wms_sync.state.snapshot_files import is_behind, newest_snapshot, write_snapshot
+from wms_sync.state.snapshot_files import is_behind, newest_snapshot, refuse_unknown, write_snapshot
 from wms_sync.state.store import Observation, Run, StateStore, Window
 from wms_sync.state.turns import refuse_unusable
 from wms_sync.targets.errors import AnotherServiceError, MaintenanceError, ReadersInTheWay, reported_refusals
@@ -73,7 +73,9 @@ def _is_ready(layout: Layout, store: StateStore) -> bool:
 def _recover_state(settings: Settings, store: StateStore) -> None:
     layout, journal = settings.layout, CreatesJournal(settings.layout.creates)
     snapshot = newest_snapshot(layout)
-    if snapshot is not None:
+    if snapshot is None:
+        refuse_unknown(layout, store)
+    else:
         if snapshot.rows(windows):
             refuse_lost(layout)
         if not layout.creates.exists():
@@ -102,8 +104,13 @@ def _recover_state(settings: Settings, store: StateStore) -> None:
 def keep_creates_elsewhere(layout: Layout, store: StateStore) -> None:
     """Put the journal of creates beside raw pages in object storage, because the data folder may be lost."""
     if layout.elsewhere is not None:
-        with layout.files.in_turn(store.turn):
-            layout.files.replace(store.turn, CREATES, lines_of(store.ledger.all()))
+        layout.files.replace(store.turn, CREATES, lines_of(store.ledger.all()))
+
+
+def keep_state_of_push(layout: Layout, store: StateStore) -> None:
+    """Keep the creates elsewhere, and write a snapshot."""
+    keep_creates_elsewhere(layout, store)
+    write_snapshot(layout, store)
 
 
 def creates_elsewhere(layout: Layout) -> list[Entry]:
@@ -121,10 +128,9 @@ def _doubting(settings: Settings, snapshot: Snapshot) -> Snapshot:
 
     The ledger has the creates up to the newest window of the snapshot.
     """
-    landed = [row["landed_at"] for row in snapshot.rows(windows) if row["landed_at"] is not None]
     others = [row for row in snapshot.rows(observations) if row["name"] != LEDGER_LACKS]
-    lacked = [row["value"] for row in snapshot.rows(observations) if row["name"] == LEDGER_LACKS]
-    since = min([int(max(landed, default=settings.start).timestamp()), *lacked])
+    reaches = snapshot.landed_until() or settings.start
+    since = min([int(reaches.timestamp()), *snapshot.observed(LEDGER_LACKS)])
     lacks = Observation.of_now(LEDGER_LACKS, since, "the state store and creates.jsonl were lost")
     logger.warning(
         "the state store was lost, and creates.jsonl is missing: a push of products first looks up in the service each "

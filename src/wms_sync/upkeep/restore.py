@@ -35,7 +35,7 @@ from wms_sync.settings import Settings
 from wms_sync.state.holder import WRITER, Held
 from wms_sync.state.ledger import LEDGER_LACKS, CreatesJournal, Entry, entries_in, lines_of, newest_entries
 from wms_sync.state.lock import lock_of
-from wms_sync.state.schema import forgotten_orders, observations, pages, windows
+from wms_sync.state.schema import forgotten_orders, pages, windows
 from wms_sync.state.snapshot import Identity, Snapshot
 from wms_sync.state.snapshot_files import AnotherInstallation, newest_head, newest_snapshot, write_snapshot
 from wms_sync.state.store import Run, StateStore
@@ -215,11 +215,10 @@ def _continued(settings: Settings, source: Restorable, present: StateStore) -> t
     ]
     number = max(head.snapshot for head in heads)
     observed = present.observation(LEDGER_LACKS)
-    lacks = [row["value"] for row in source.snapshot.rows(observations) if row["name"] == LEDGER_LACKS]
-    lacks += [] if observed is None else [observed.value]
+    lacks = source.snapshot.observed(LEDGER_LACKS) + ([] if observed is None else [observed.value])
     if mine is None or mine.id != of_source.id or mine.snapshot < number:
-        landed = [window.landed_at for window, _ in windows_of(source.snapshot) if window.landed_at is not None]
-        reaches = max(landed, default=settings.start) if source.record is None else source.record.made_at
+        landed = source.snapshot.landed_until() or settings.start
+        reaches = landed if source.record is None else source.record.made_at
         lacks.append(int(reaches.timestamp()))
     return number, min(lacks, default=None)
 
