@@ -67,3 +67,25 @@ def test_a_command_without_room(title, install, receiver, tmp_path):
     failed = [body["text"] for body in receiver.taken if body["finding"].startswith("run-")]
     assert len(failed) == (command == "sync")
     assert all(says in text for text in failed)
+
+
+@needs_a_disk
+@pytest.mark.parametrize("of_its_own", [True, False])
+def test_a_backup_without_room_leaves_no_backup(of_its_own, install, tmp_path):
+    """On a full disk of its own, and on that of the data; the next backup is whole."""
+    script = f"""
+        backups="$disk/backups"
+        mkdir "$backups"
+        {'mount -t tmpfs -o size=200k tmpfs "$backups"' if of_its_own else ""}
+        run backup "$backups"
+        echo "left: $(ls -A "$backups")."
+        {'mount -o remount,size=1g "$backups"' if of_its_own else "free_space"}
+        run backup "$backups"
+        run verify "$backups"
+    """
+    said = on_full_disk(install("read"), tmp_path, 2**20 if of_its_own else 4096, script)
+    assert "backup ended with 1" in said, said
+    assert ADVICE in said, said
+    assert "left: ." in said, said
+    assert "backup ended with 0" in said, said
+    assert "verify ended with 0" in said, said
