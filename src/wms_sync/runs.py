@@ -287,7 +287,10 @@ def pushing(
         "push", counts=counts, end=end, before=before, afterwards=examine, keep=keep_state_of_push
     ) as store:
         refuse_another_service(settings, store)  # tables of a different service have other objects and ids
-        CreatesJournal(settings.layout.creates).complete(store.ledger.all())
+        journal = CreatesJournal(settings.layout.creates)
+        # a killed push writes no snapshot, so a store of before it is not recognised as an old copy
+        store.ledger.take_in(entry for entry in journal.entries() if entry.kind == kind.name)
+        journal.complete(store.ledger.all())
         lacking = store.observation(LEDGER_LACKS)
         yield partial(push_file, settings, store, kind, run_id=recording.run_id, lacking=lacking)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+import sqlite3
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,6 +17,7 @@ from datetime import UTC, datetime
 from functools import partial
 from itertools import cycle
 from pathlib import Path
+from threading import Event
 
 import pytest
 from starlette.requests import Request
@@ -28,6 +30,7 @@ from wms_sandbox.app import Sandbox
 from wms_sandbox.errors import failed
 from wms_sandbox.faults import IN_ITS_PLACE, AnswerLost, ProxyAnswer, in_its_place
 from wms_sandbox.server import SandboxServer
+from wms_sync import runs
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.kinds import PRODUCTS, RETAILERS, kind_named
 from wms_sync.master_data.plan import RowStatus
@@ -143,6 +146,27 @@ def test_retailers_are_there_once_with_their_ids(desk):
     assert counts_without_a_create(desk, RETAILERS, path) == {RowStatus.ALREADY_THERE: ROWS}
     known = {key: (entry.state, entry.remote_id) for key, entry in desk.entries().items()}
     assert known == {code: (State.CREATED, id_) for code, id_ in ids.items()}
+
+
+def test_a_state_store_of_before_a_killed_push_creates_nothing_twice(desk):
+    """A killed push writes no snapshot, so nothing but the journal says that the store is an old copy."""
+    path, layout = desk.file("sku,name", "P1,One", "P2,Two"), desk.settings.layout
+    runs.restore_state(desk.settings)
+    with sqlite3.connect(layout.state) as state:
+        state.execute("pragma wal_checkpoint(truncate)")
+    state.close()
+    before, [known] = layout.state.read_bytes(), layout.snapshots()
+    for status in (RowStatus.CREATED, RowStatus.ALREADY_THERE):
+        report = runs.push(
+            desk.settings, PRODUCTS, path, source="test", resend=False, planned=lambda _: None, stop=Event()
+        )
+        assert report.counts == {status: 2}
+        for beside in layout.root.glob("state.db-*"):
+            beside.unlink()
+        layout.state.write_bytes(before)
+        for key in {*layout.snapshots()} - {known}:
+            (layout.root / key).unlink()
+    assert [product["sku"] for product in desk.server.sandbox.products()] == ["P1", "P2"]
 
 
 def test_no_product_is_sent_twice_without_being_asked(desk):

@@ -167,7 +167,7 @@ class PushLedger(Guarded):
             CreatesJournal(self.turn.layout.creates).append(written)
 
     def take_in(self, copied: Iterable[Entry]) -> int:
-        """Write the rows of a copy that are missing here or newer there, under the locks of all pushes.
+        """Write the rows of a copy that are missing here or newer there, under the locks of the pushes of their kinds.
 
         Return their number.
         """
