@@ -206,7 +206,7 @@ def let_pass(sandbox: Sandbox, **passes: Any) -> None:
 
 def asks_for_page(query: str) -> bool:
     """Whether a request is for a page of shipments; the first of a read counts, with one record, and lands nothing."""
-    return "fields" in query and "sort=id&limit=1&count=1&" not in query
+    return "fields" in query and "sort=-id&limit=1&count=1&" not in query
 
 
 def pages_asked(service: Service) -> list[str]:

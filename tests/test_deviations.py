@@ -26,7 +26,7 @@ BILLING_GROUP = "fields:order.tpb_group"
 REFUSED = {"errors": [{"type": "parameters", "message": "The supplied parameters are invalid."}]}
 DENIED = {"errors": [{"type": "acl", "message": "Access denied."}]}
 NO_VALUE = bad_parameters(ParameterError("fields:items", "Unknown value 'reservations'."))
-NO_COUNTS = ("no counts",)
+NO_COUNTS = ("no counts", "not noticed if the service's lists are too short for a while")
 
 Page = dict[str, Any]
 Deviate = Callable[[Sandbox], None]

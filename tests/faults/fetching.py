@@ -3,6 +3,8 @@
 from tests.faults.fault import Fault
 
 FETCHED = "Each page is fetched at least once"
+COUNTED = "A time is covered only if what the service counted there before the read has landed"
+INDEX_GONE = "a part of the service's index is gone for a while, or a cache ignores the filter"
 KILLED = "`kill -9`, anywhere"
 WENT_BACK = "the service's clock goes back, alone or together with this machine's"
 MOVING = '`make soak SOAK="-k rests"`'
@@ -34,6 +36,14 @@ FAULTS = (
         return self._listing.between(0, since=window.from_at)
 """,
         ("tests/shipments/read/test_reader.py::test_what_changes_while_a_read_takes_long_is_read_by_the_next",),
+    ),
+    Fault(
+        "a read is not compared with what the service counted before it",
+        (COUNTED, INDEX_GONE),
+        "src/wms_sync/shipments/read/shortfall.py",
+        "if lacking > most and",
+        "if lacking > most * most and",
+        ("tests/shipments/read/test_shortfall.py",),
     ),
     Fault(
         "a window is complete whatever the service counts",

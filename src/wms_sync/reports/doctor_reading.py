@@ -66,16 +66,14 @@ def read_as_a_sync(settings: Settings, api: GlobalApi) -> Iterator[Finding]:
     """Read at most two pages and yield findings about them."""
     size = PageSize(settings.page_size)
     listing = listing_of(settings, api, size)
-    selection, (total, served_at) = agree(
-        lambda asked: listing.count(settings.start, None, selecting=asked), wanted(settings)
-    )
+    selection, answered = agree(lambda asked: listing.count(settings.start, None, selecting=asked), wanted(settings))
     listing.selection = selection
-    query = listing.changed_within(settings.start, served_at)
+    query = listing.changed_within(settings.start, answered.served_at)
     pages = [query.first()]
     while len(pages) < PAGES and pages[-1].envelope.has_more and pages[-1].envelope.next is not None:
         pages.append(query.at(pages[-1].envelope.next, counted=True))
     seen = _seen(pages)
-    counted = "an unknown number" if total is None else f"{total:,}"
+    counted = "an unknown number" if answered.count is None else f"{answered.count:,}"
     yield examined(
         "shipments",
         "note",

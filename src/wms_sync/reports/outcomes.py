@@ -20,6 +20,7 @@ from wms_sync.reports.installation import Installation
 from wms_sync.service.errors import Busy, NotSent, ServiceFailed, Unreachable
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.plan import late_after
+from wms_sync.shipments.read.shortfall import ReadIncomplete
 from wms_sync.state.errors import StateSilent
 from wms_sync.state.ledger import LEDGER_LACKS, PushedFile
 from wms_sync.state.reported import fingerprint
@@ -27,7 +28,7 @@ from wms_sync.state.runs import KILLED, LOADING, LOADS_TABLES, RunRecord
 from wms_sync.storage.files import FilesUnavailable
 
 PASSING = frozenset(
-    kind.__name__ for kind in (Unreachable, NotSent, Busy, ServiceFailed, FilesUnavailable, StateSilent)
+    kind.__name__ for kind in (Unreachable, NotSent, Busy, ServiceFailed, ReadIncomplete, FilesUnavailable, StateSilent)
 )
 QUOTES_ROWS = {"RowsUnsent", "WrongHeader", "Rejected"}
 """Kinds of errors whose messages may quote values from a file or the service."""

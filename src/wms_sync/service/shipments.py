@@ -19,6 +19,8 @@ from datetime import UTC, datetime
 from functools import partial
 from http import HTTPStatus
 
+from msgspec import Struct
+
 from wms_sync.grammar import count_of
 from wms_sync.service.body import packed
 from wms_sync.service.client import ROOT, Answer, GlobalApi
@@ -36,6 +38,17 @@ IDS_PER_REQUEST = 200
 EMPTY = b'{"collection":[],"included":{},"has_more":false,"next":null,"meta":{"count":0}}'
 """An empty list. It replaces an answer with 404 or 204 that means an empty list."""
 _OF_PARAMETERS = frozenset({400, 413, 422})
+
+
+class Counted(Struct, frozen=True):
+    """The service's ``count`` of the shipments that match, None if it does not count, and the highest of their ids.
+
+    ``highest_id`` is 0 if there are none; ``served_at`` is the time of the answer.
+    """
+
+    count: int | None
+    highest_id: int
+    served_at: datetime
 
 
 def ignored(_: int) -> None:
@@ -121,17 +134,14 @@ class ShipmentListing:
         """Return whether a half-read window with this signature can be resumed; the page size may differ."""
         return signature.partition("&")[2] == self.signature.partition("&")[2]
 
-    def count(
-        self, start: datetime | None, end: datetime | None, *, selecting: Selection | None = None
-    ) -> tuple[int | None, datetime]:
-        """Return the number of shipments changed in ``[start, end)``, and the time of the answer. Sends one request.
+    def count(self, start: datetime | None, end: datetime | None, *, selecting: Selection | None = None) -> Counted:
+        """Count the shipments changed in ``[start, end)``. Sends one request.
 
-        The number is None if the service does not count. With ``selecting``, one record is requested with this
-        selection, to test whether the service accepts it.
+        With ``selecting``, one record is requested with this selection, to test whether the service accepts it.
         """
         asked = selecting.params if selecting is not None else ()
-        envelope, served_at = self._counted(updated_within(start, end), selecting=asked)
-        return envelope.count, served_at
+        envelope, served_at = self._counted(updated_within(start, end), sort="-id", selecting=asked)
+        return Counted(envelope.count, max(envelope.ids, default=0), served_at)
 
     def changed_within(self, start: datetime, end: datetime) -> Query:
         """Return the query for shipments whose ``updated_at`` lies in ``[start, end)``."""
@@ -220,8 +230,8 @@ class ShipmentListing:
         per_request = min(IDS_PER_REQUEST, self._page_size.now)
         return Query(self._page, self._bare_page, *filters, after_id=after_id, to_id=to_id, per_request=per_request)
 
-    def _counted(self, *filters: str, selecting: Params = ()) -> tuple[Envelope, datetime]:
-        asked = (*_asked(filters, None), ("sort", "id"), ("limit", "1"), ("count", "1"), *selecting)
+    def _counted(self, *filters: str, sort: str = "id", selecting: Params = ()) -> tuple[Envelope, datetime]:
+        asked = (*_asked(filters, None), ("sort", sort), ("limit", "1"), ("count", "1"), *selecting)
         answer = self._get(asked)
         return answer.read, answer.served_at
 

@@ -152,7 +152,7 @@ class SliceReader:
             # count last, so that the counts exclude shipments that were just proven missing
             everything = _counted(self._listing.count_ids(0, highest))
             before_start = _counted(self._listing.count_ids(0, highest, None, self._settings.start))
-            settled_counted = _counted(self._listing.count(self._settings.start, settled)[0])
+            settled_counted = _counted(self._listing.count(self._settings.start, settled).count)
         except SKIPPED:
             self._store.abandon(window.id)
             raise

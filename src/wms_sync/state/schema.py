@@ -104,6 +104,17 @@ pages = Table(
     Column("served_at", UtcDateTime, nullable=False),
 )
 
+read_plans = Table(
+    "read_plans",
+    METADATA,
+    Column("from_at", UtcDateTime, primary_key=True),
+    Column("to_at", UtcDateTime, nullable=False),
+    Column("since", UtcDateTime, nullable=False),
+    Column("horizon", UtcDateTime, nullable=False),
+    Column("counted", BigInteger),
+    Column("highest_id", BigInteger, nullable=False),
+)
+
 observations = Table(
     "observations",
     METADATA,

@@ -24,7 +24,7 @@ from wms_sync.state.ledger import PushFiles, PushLedger
 from wms_sync.state.refusals import Refusals
 from wms_sync.state.reported import Acknowledgements, Outbox
 from wms_sync.state.runs import RunRecords
-from wms_sync.state.schema import forgotten_orders, observations, pages, read_warnings, windows
+from wms_sync.state.schema import forgotten_orders, observations, pages, read_plans, read_warnings, windows
 from wms_sync.state.snapshot import Snapshots
 from wms_sync.state.turns import Guarded, Turn, taking_turn
 
@@ -110,6 +110,27 @@ class Window(Struct, frozen=True):
         return Interval(self.from_at, self.to_at)
 
 
+class ReadPlan(Struct, frozen=True):
+    """One row of ``read_plans``: the service's count of an interval, until what a read landed is compared with it.
+
+    ``counted`` is the number of shipments before the first page, None if the service does not count; ``highest_id`` is
+    the highest of their ids. The windows of the read were begun at ``since`` or later. Shipments that leave the
+    interval because they change have an ``updated_at`` from ``horizon`` on.
+    """
+
+    from_at: datetime
+    to_at: datetime
+    since: datetime
+    horizon: datetime
+    counted: int | None
+    highest_id: int
+
+    @property
+    def interval(self) -> Interval:
+        """Return ``[from_at, to_at)``."""
+        return Interval(self.from_at, self.to_at)
+
+
 class Observation(Struct, frozen=True):
     """One row of ``observations``: a number that a run observed or decided, and the time."""
 
@@ -191,6 +212,12 @@ class StateStore(Guarded):
         query = select(pages).where(pages.c.window_id == window_id).order_by(pages.c.number)
         with self._reading() as connection:
             return tuple(LandedPage(**row._mapping) for row in connection.execute(query))
+
+    def read_plans(self) -> tuple[ReadPlan, ...]:
+        """Return the plans of reads that have not been compared yet, ordered by time."""
+        with self._reading() as connection:
+            rows = connection.execute(select(read_plans).order_by(read_plans.c.from_at))
+            return tuple(ReadPlan(**row._mapping) for row in rows)
 
     def covered(
         self,
@@ -288,12 +315,12 @@ class StateStore(Guarded):
 
     # --- writing ---
 
-    def begin_windows(self, begun: Iterable[Window]) -> None:
-        """Record windows that are about to be read."""
-        rows = [asdict(window) for window in begun]
-        if rows:
-            with self._transaction() as connection:
-                connection.execute(windows.insert(), rows)
+    def begin_windows(self, begun: Iterable[Window], plans: Iterable[ReadPlan] = ()) -> None:
+        """Record windows that are about to be read, and the plans of their read."""
+        rows = {windows: [asdict(window) for window in begun], read_plans: [asdict(plan) for plan in plans]}
+        with self._transaction() as connection:
+            for table in filter(rows.get, rows):
+                connection.execute(table.insert(), rows[table])
 
     def record_page(self, page: LandedPage) -> None:
         """Record that a page is on disk: reading continues with the next page."""
@@ -329,6 +356,12 @@ class StateStore(Guarded):
     def abandon(self, window_id: str) -> None:
         """Give up the window: its interval is no longer covered and is read again in another window."""
         self._update(window_id, state="abandoned")
+
+    def end_read(self, plan: ReadPlan, uncovered: Collection[str]) -> None:
+        """Delete the plan of a read, and end the coverage of the windows ``uncovered``, which keep their state."""
+        with self._transaction() as connection:
+            connection.execute(read_plans.delete().where(read_plans.c.from_at == plan.from_at))
+            connection.execute(update(windows).where(windows.c.id.in_(uncovered)).values(to_at=windows.c.from_at))
 
     def withdraw_coverage(self, moment: datetime) -> None:
         """End the coverage of every window at ``moment``.

@@ -5,10 +5,11 @@ import pytest
 from tests.conftest import NOW
 from wms_sync.service.errors import Problem, Rejected, Unauthorized
 from wms_sync.service.selection import Selection, parameters
-from wms_sync.shipments.read.field_selection import Counted, agree
+from wms_sync.service.shipments import Counted
+from wms_sync.shipments.read.field_selection import agree
 
 WHOLE = Selection.whole(include_addresses=False)
-ANSWER = (600, NOW)
+ANSWER = Counted(600, 0, NOW)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wms_sync.intervals import Interval
+from wms_sync.service.shipments import Counted
 from wms_sync.shipments.read.counts import COARSE, PAGES_PER_WINDOW, Counts, IntervalCutter
 from wms_sync.shipments.read.warnings import Warnings
 
@@ -28,7 +29,7 @@ class Listing:
 
     def count(self, start, end):
         self.requests += 1
-        return self.within(Interval(start, end)), START
+        return Counted(self.within(Interval(start, end)), 0, START)
 
     def counts_by_filter(self):
         return True

@@ -26,8 +26,8 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 UNKNOWN = 0
 """The expected number of records if counts are unreliable; progress and disk space are not estimated then."""
 INSTEAD = (
-    "Instead, each window is proved complete by listing its ids again, and is not cut into parts; the remaining amount "
-    "is unknown."
+    "Instead, each window is proved complete by listing its ids again, and is not cut into parts. The remaining amount "
+    "is unknown, and it is not noticed if the service's lists are too short for a while."
 )
 PAGES_PER_WINDOW = 10
 COARSE = 1.5
@@ -61,7 +61,7 @@ class Counts:
 
     def outside_dates(self) -> int | None:
         """Return the number of shipments that a filter on all dates misses; None if the service does not count."""
-        everything, (dated, _) = self._listing.count_ids(0, None), self._listing.count(EPOCH, None)
+        everything, dated = self._listing.count_ids(0, None), self._listing.count(EPOCH, None).count
         return None if everything is None or dated is None else max(0, everything - dated)
 
     def distrust(self) -> None:
@@ -102,7 +102,7 @@ class IntervalCutter:
         ``count`` is the number of records in the whole interval, if it is known.
         """
         if count is None:
-            count, _ = self._listing.count(whole.start, whole.end)
+            count = self._listing.count(whole.start, whole.end).count
         if count is None:
             self._counts.warn_of_none()
             return [(whole, UNKNOWN)]
@@ -121,7 +121,7 @@ class IntervalCutter:
                 slice_: parts for slice_ in counted if slice_[1] > most and len(parts := self._parts(*slice_)) > 1
             }:
                 asked = [part for parts in large.values() for part in parts[:-1]]
-                answers = pool.map(lambda part: self._listing.count(part.start, part.end)[0], asked)
+                answers = pool.map(lambda part: self._listing.count(part.start, part.end).count, asked)
                 found = dict(zip(asked, answers, strict=True))
                 if None in found.values():
                     self._counts.warn_of_none()

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from wms_sync.service.errors import StatusError, Unauthorized
 from wms_sync.service.reasons import in_words
 from wms_sync.service.selection import Selection, data_of
-from wms_sync.service.shipments import ShipmentListing
+from wms_sync.service.shipments import Counted, ShipmentListing
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.listing import is_recent
 from wms_sync.shipments.read.warnings import Warnings
@@ -31,8 +31,6 @@ ABOUT_WHAT_WAS_SENT = frozenset({400, 403, 404, 422})
 TRIED_EVERY = timedelta(hours=20)
 """The minimum interval between trials of everything, so that it is tried once a night, however often a sync runs."""
 
-Counted = tuple[int | None, datetime]
-"""The service's count, and the time of its answer."""
 Ask = Callable[[Selection], Counted]
 """A function that sends one request with a selection, and raises ``StatusError`` if the service refuses it."""
 
@@ -93,7 +91,7 @@ class FieldSelection:
     def settle(self, listing: ShipmentListing, start: datetime | None, end: datetime | None) -> Counted:
         """Find a selection that the service accepts, and set it on the listing. Return the result of the test request.
 
-        That is the service's count of the shipments changed in ``[start, end)``, and the time of its answer.
+        That is the service's count of the shipments changed in ``[start, end)``.
         """
         whose, memory = _whose(self._settings), self._store.refusals
         known = memory.of(*whose)

@@ -19,6 +19,7 @@ from wms_sync.intervals import Interval, intersect, interval, subtract, union
 from wms_sync.service.client import GlobalApi
 from wms_sync.service.errors import PagingBroken, Rejected
 from wms_sync.service.headers import EARLIEST, LATEST
+from wms_sync.service.shipments import Counted
 from wms_sync.shipments.read import plan
 from wms_sync.shipments.read.cleaning import Cleaner
 from wms_sync.shipments.read.clocks import CLOCKS, Clocks, expected_horizon, remember, served_later
@@ -29,10 +30,11 @@ from wms_sync.shipments.read.plan import RESUME_WITHIN, UnfinishedBackfill
 from wms_sync.shipments.read.progress import Progress, Tally, Watcher
 from wms_sync.shipments.read.proof import Source
 from wms_sync.shipments.read.raw import WindowIncomplete, refuse_without_room
+from wms_sync.shipments.read.shortfall import ReadIncomplete, Shortfall
 from wms_sync.shipments.read.warnings import Warnings
 from wms_sync.shipments.read.window import WindowReader
 from wms_sync.shipments.read.window_names import new_name, new_name_without_time
-from wms_sync.state.store import COMPLETE_STATES, COVERING, Reason, Run, Window
+from wms_sync.state.store import COMPLETE_STATES, COVERING, ReadPlan, Reason, Run, Window
 
 RECENT = timedelta(days=7)
 ATTEMPTS = 3
@@ -95,6 +97,7 @@ class Reading:
         self._cutter = IntervalCutter(
             self._listing, self._counts, page_size=size.now, lanes=settings.max_parallel_requests
         )
+        self._shortfall = Shortfall(store, self._listing, self._counts, self._warnings)
         self._tally = Tally(watcher)
         self._landed = landed
         self._field_selection = FieldSelection(settings, store, self._warnings)
@@ -104,37 +107,42 @@ class Reading:
     def sync(self) -> ReadReport:
         """Read everything since the start date that is not covered, plus the overlap."""
         started, start = monotonic(), self._settings.start
+        self._prepare()
         covered = self._store.covered()
         overlap = self._overlap()
         lowest = min(gap.start for gap in plan.find_gaps(start, datetime.max.replace(tzinfo=UTC), covered))
         since = max(start, lowest - overlap) if covered else start
-        self._api.clock.listen()
-        try_filter(self._listing, self._store, self._api.base_url)
-        count, _ = self._field_selection.settle(self._listing, since, None)
+        counted = self._field_selection.settle(self._listing, since, None)
         self._count_before_start()
         clocks = self._heed_clocks()
         covered = self._store.covered()
         needed = plan.sync_intervals(start, clocks.horizon, covered, overlap)
         needed = union((*needed, *self._omitting(start, clocks.horizon)))
-        known = count if needed == interval(since, clocks.horizon) else None
+        known = counted if needed == interval(since, clocks.horizon) else None
         undated = self._undated_window(clocks.horizon, is_first=not covered)
         return self._read("sync", needed, known, clocks, started, undated=undated)
 
     def backfill(self, start: datetime, end: datetime) -> ReadReport:
         """Read ``[start, end)`` again, up to the horizon."""
         started = monotonic()
-        self._api.clock.listen()
-        try_filter(self._listing, self._store, self._api.base_url)
-        count, _ = self._field_selection.settle(self._listing, start, end)
+        self._prepare()
+        counted = self._field_selection.settle(self._listing, start, end)
         clocks = self._heed_clocks()
         asked, needed = Interval(start, end), interval(start, min(end, clocks.horizon))
         before = self._gone_on_with(asked, needed)
         if needed:
             began_at = datetime.now(UTC) if before is None else before.began_at
             plan.remember_backfill(self._store, asked, needed[0].end, began_at)
-        report = self._read("backfill", needed, count, clocks, started, before)
+        report = self._read("backfill", needed, counted, clocks, started, before)
         plan.forget_backfill(self._store, asked)
         return report
+
+    def _prepare(self) -> None:
+        """Try the filter if that is due. Compare what a killed read landed: if it is short, this run reads it again."""
+        self._api.clock.listen()
+        try_filter(self._listing, self._store, self._api.base_url)
+        for text in self._shortfall.compare({}):
+            self._warnings.remark(text)
 
     def _gone_on_with(self, asked: Interval, needed: Sequence[Interval]) -> UnfinishedBackfill | None:
         """Return the unfinished backfill of the same days, if part of it is unread.
@@ -207,7 +215,7 @@ class Reading:
         about = self._settings.start.isoformat()
         known = self._store.observation(BEFORE_START)
         if known is None or known.about != about:
-            before, _ = self._listing.count(None, self._settings.start)
+            before = self._listing.count(None, self._settings.start).count
             if before is not None:
                 self._store.observe(BEFORE_START, before, about)
 
@@ -258,7 +266,7 @@ class Reading:
         self,
         reason: Reason,
         needed: Sequence[Interval],
-        count: int | None,
+        known: Counted | None,
         clocks: Clocks,
         started: float,
         before: UnfinishedBackfill | None = None,
@@ -270,12 +278,15 @@ class Reading:
         unread = subtract(needed, (window.interval for window in (*resumed, *landed)))
         # resuming reads on after the landed pages, so what was committed late behind them needs windows of its own
         rest = union((*unread, *(late for window in resumed for late in self._late(window))))
-        cut = [part for gap in rest for part in self._cutter.cut(gap, count if rest == tuple(needed) else None)]
+        begun_at = min((window.started_at for window in (*resumed, *landed)), default=datetime.now(UTC))
+        plans = [self._planned(part, known, begun_at, clocks.horizon) for part in needed]
+        counts = {plan.interval: plan.counted for plan in plans}
+        cut = [part for gap in rest for part in self._cutter.cut(gap, counts.get(gap))]
         # refuse before any new window is recorded
         unread_yet = sum((window.count_reported or 0) - window.records for window in resumed)
         refuse_without_room(self._settings.layout, self._store, sum(expected for _, expected in cut) + unread_yet)
         begun = tuple(self._begin(reason, part, expected) for part, expected in cut)
-        self._store.begin_windows(begun)
+        self._store.begin_windows(begun, plans)
         half_read = (*resumed, *undated)
         left = {window: (window.count_reported or 0) - window.records for window in half_read}
         left |= {window: expected for window, (_, expected) in zip(begun, cut, strict=True)}
@@ -285,9 +296,12 @@ class Reading:
             records=sum(window.records for window in half_read),
             expected=sum(expected for _, expected in cut) + sum(window.count_reported or 0 for window in half_read),
         )
-        window_ids = self._read_all(windows)
+        window_ids, ids = self._read_all(windows)
         self._heed_clocks_again()
+        short = self._shortfall.compare(ids)
         self._store.record_warnings(self._warnings.kept, from_scratch=reason == "sync")
+        if short:
+            raise ReadIncomplete("\n".join(short))
         return ReadReport(
             horizon=clocks.horizon,
             intervals=tuple(needed),
@@ -298,6 +312,11 @@ class Reading:
             warnings=tuple(self._warnings.kept.values()),
             notes=tuple(self._notes),
         )
+
+    def _planned(self, part: Interval, known: Counted | None, since: datetime, horizon: datetime) -> ReadPlan:
+        """Return the plan of one interval; ``known`` is its count, if it was requested already."""
+        counted = known or self._listing.count(part.start, part.end)
+        return ReadPlan(part.start, part.end, since, horizon, counted.count, counted.highest_id)
 
     def _resumable(self, reason: Reason, needed: Sequence[Interval], since: datetime) -> tuple[Window, ...]:
         """Return the half-read windows to resume, started at ``since`` or later. Abandon stale and useless windows."""
@@ -353,8 +372,8 @@ class Reading:
             expected=expected or None,
         )
 
-    def _read_all(self, windows: Sequence[Window]) -> tuple[str, ...]:
-        """Read all windows. Return the ids of the windows that landed."""
+    def _read_all(self, windows: Sequence[Window]) -> tuple[tuple[str, ...], Mapping[str, Sequence[int]]]:
+        """Read all windows. Return the ids of the windows that landed, and those on their pages, by window."""
         parallel = self._settings.max_parallel_requests
         with (
             ThreadPoolExecutor(parallel, "ahead") as ahead,
@@ -370,7 +389,7 @@ class Reading:
                 failures = [error for future in done if (error := future.exception())]
                 if failures:
                     raise failures[0]
-                return tuple(future.result() for future in futures)
+                return tuple(future.result() for future in futures), reader.ids
             except BaseException:  # pages in progress are finished, except in an interrupt; no new request starts
                 reader.stop()
                 self._api.throttle.close()

@@ -8,6 +8,7 @@ requested again.
 from __future__ import annotations
 
 import threading
+from array import array
 from collections.abc import Callable
 from concurrent.futures import Executor
 from time import monotonic
@@ -29,7 +30,7 @@ class Stopped(Exception):
 
 
 class WindowReader:
-    """Reads windows; the threads of one run share it."""
+    """Reads windows; the threads of one run share it. ``ids`` are those on the pages that it landed, by window."""
 
     def __init__(
         self,
@@ -41,6 +42,7 @@ class WindowReader:
         counts: Counts,
         warnings: Warnings,
     ) -> None:
+        self.ids: dict[str, array[int]] = {}
         self._store = store
         self._layout = layout
         self._ahead = ahead
@@ -137,6 +139,7 @@ class WindowReader:
     def _land(self, window: Window, number: int, page: Page, next_cursor: int | None) -> None:
         landed = land(self._store.turn, self._layout, window.id, number, self._cleaned(page), next_cursor)
         self._store.record_page(landed)
+        self.ids.setdefault(window.id, array("q")).extend(page.envelope.ids)
         self._tally.add(pages=1, records=landed.records, bytes=landed.bytes)
 
     def _complete(self, window: Window, source: Source, counted_last: int | None) -> None:

@@ -1,0 +1,206 @@
+"""Lists and counts that are both too small for a while agree, so they prove nothing by themselves."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from itertools import count
+from urllib.parse import parse_qsl
+
+import httpx
+import pytest
+from starlette.responses import Response
+
+from tests.conftest import FEWER, NOW, let_pass, logged
+from tests.landed import assert_landed, landed_ids
+from tests.shipments.read.conftest import SHIPMENTS
+from wms_sandbox.app import Sandbox
+from wms_sandbox.transport import InProcess
+from wms_sync.service.errors import ServiceFailed
+from wms_sync.shipments.read.plan import MARGIN
+from wms_sync.shipments.read.shortfall import LEAST, ReadIncomplete
+
+CHANGED = 150
+FOR_EVER = 10_000
+
+
+@pytest.fixture
+def bench(bench, sandbox, settings_for):
+    """One request after the other, and three pages of changes."""
+    sandbox.sandbox = Sandbox(FEWER)
+    bench.settings = settings_for(sandbox, max_parallel_requests=1, page_size=60)
+    return bench
+
+
+def ids(sandbox) -> list[int]:
+    return list(sandbox.sandbox._store.ids.tolist())
+
+
+def withhold(sandbox, withheld: list[int], is_served: Callable[[int], bool]) -> None:
+    """Neither list nor count these shipments in requests with such numbers, the first of which is 1."""
+    numbers = count(1)
+    sandbox.sandbox.intercept = lambda _: sandbox.sandbox.delete_shipments(withheld, deleted=is_served(next(numbers)))
+
+
+def recover(sandbox, withheld: list[int]) -> None:
+    sandbox.sandbox.intercept = None
+    sandbox.sandbox.delete_shipments(withheld, deleted=False)
+
+
+def is_complete(bench) -> bool:
+    try:
+        bench.read()
+    except ReadIncomplete:
+        return False
+    return True
+
+
+def changed_in_a_day(bench, sandbox) -> list[int]:
+    """These, after a first sync."""
+    bench.read()
+    let_pass(sandbox.sandbox, changed=CHANGED)
+    held = sandbox.sandbox._store
+    changed: list[int] = held.ids[held.updated > NOW.timestamp() * 1000].tolist()
+    assert len(changed) == CHANGED
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("first", "last"),
+    [*((first, FOR_EVER) for first in range(2, 8)), *((1, last) for last in range(1, 5)), (2, 6), (4, 4)],
+)
+def test_a_night_is_covered_only_if_every_change_landed(bench, sandbox, first, last):
+    """From the fourth request on, 1,500 of 2,500 changes were missing: the night was covered, and none read them."""
+    changed = changed_in_a_day(bench, sandbox)
+    earlier, covered = bench.store.windows(), bench.store.covered()
+    withhold(sandbox, changed[:90], lambda number: first <= number <= last)
+    complete = is_complete(bench)
+    read = {window.id for window in bench.store.windows("landed")} - {window.id for window in earlier}
+    landed = {shipment for window in read for shipment in landed_ids(bench, only=window)}
+    assert complete == (set(changed) <= landed)
+    assert complete == (bench.store.covered() != covered)
+
+    recover(sandbox, changed[:90])
+    bench.read()
+    assert_landed(bench, sandbox)
+    assert bench.store.covered()[0].end == NOW + timedelta(days=1, seconds=10) - MARGIN
+
+
+@pytest.mark.parametrize("withheld", [SHIPMENTS, SHIPMENTS // 2])
+@pytest.mark.parametrize("served", [range(1, 5), range(1, 8), range(5, FOR_EVER), range(5, 12)])
+def test_a_first_sync_is_not_covered_while_some_are_missing(bench, sandbox, withheld, served):
+    """None of 4,000, or 2,000 of them, were covered and stayed so."""
+    missing = ids(sandbox)[:withheld]
+    withhold(sandbox, missing, lambda number: number in served)
+    complete = is_complete(bench)
+    assert complete == (len(set(landed_ids(bench))) == SHIPMENTS)
+    assert complete == (bench.store.covered() != ())
+    recover(sandbox, missing)
+    bench.read()
+    assert_landed(bench, sandbox)
+
+
+class WithoutFilter(InProcess):
+    """Behind a cache that leaves ``filter`` out of its key, and keeps counts too or pages alone."""
+
+    def __init__(self, sandbox: Sandbox, *, counts: bool) -> None:
+        super().__init__(sandbox)
+        self._counts = counts
+        self._kept: dict[tuple[tuple[str, str], ...], tuple[int, httpx.Headers, bytes]] = {}
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        key = tuple(part for part in parse_qsl(request.url.query.decode()) if part[0] != "filter")
+        if key not in self._kept or (("limit", "1") in key and not self._counts):
+            answer = super().handle_request(request)
+            self._kept[key] = answer.status_code, answer.headers, b"".join(answer.iter_raw())
+        status, headers, body = self._kept[key]
+        return httpx.Response(status, headers=headers, stream=httpx.ByteStream(body))
+
+
+@pytest.mark.parametrize("counts", [True, False])
+def test_windows_that_a_cache_answers_alike_are_not_covered(bench, sandbox, settings_for, counts):
+    """With pages alone, four windows landed the 60 records of the first one, so that 240 landed."""
+    bench.settings = settings_for(sandbox, max_parallel_requests=1, page_size=6)
+    bench.transport = WithoutFilter(sandbox.sandbox, counts=counts)
+    with pytest.raises(ReadIncomplete):
+        bench.read()
+    assert (len(set(landed_ids(bench))), bench.store.covered()) == (0 if counts else 60, ())
+    bench.transport = sandbox
+    bench.read()
+    assert_landed(bench, sandbox)
+
+
+@pytest.mark.parametrize("ends", range(4, 9))
+def test_what_a_killed_run_landed_is_compared_before_the_next_one_plans(bench, sandbox, ends):
+    """Also where its last window landed, so that coverage says that everything is read."""
+    changed = changed_in_a_day(bench, sandbox)
+    numbers = count(1)
+
+    def fail(_):
+        number = next(numbers)
+        sandbox.sandbox.delete_shipments(changed[:90], deleted=number >= 4)
+        return Response("down", 500) if number > ends else None
+
+    covered = bench.store.covered()
+    sandbox.sandbox.intercept = fail
+    with pytest.raises(ServiceFailed):
+        bench.read()
+    has_landed = bench.store.covered() != covered
+    assert len(bench.store.read_plans()) == 1
+    recover(sandbox, changed[:90])
+    with logged() as said:
+        bench.read()
+    assert any("not covered" in text for text in said) == has_landed == (ends >= 7)
+    assert bench.store.read_plans() == ()
+    assert_landed(bench, sandbox)
+
+
+def test_what_was_read_before_a_kill_is_not_read_again_if_it_is_complete(bench, sandbox, settings_for):
+    bench.settings = settings_for(sandbox, max_parallel_requests=1, page_size=4)
+    numbers = count(1)
+    sandbox.sandbox.intercept = lambda _: Response("down", 500) if next(numbers) > 60 else None
+    with pytest.raises(ServiceFailed):
+        bench.read()
+    landed = bench.store.windows("landed")
+    sandbox.sandbox.intercept = None
+    sandbox.sandbox.advance(seconds=60, changed=20)
+    bench.read()
+    assert landed
+    assert {bench.store.window(window.id).interval for window in landed} == {window.interval for window in landed}
+    assert len(landed_ids(bench)) < 1.3 * SHIPMENTS
+
+
+@pytest.mark.parametrize("deleted", [LEAST, LEAST + 1])
+def test_a_few_that_are_missing_are_taken_to_be_deleted(bench, sandbox, deleted):
+    changed = changed_in_a_day(bench, sandbox)
+    withhold(sandbox, changed[:deleted], lambda number: number > 2)
+    with logged() as said:
+        assert is_complete(bench) == (deleted == LEAST)
+    assert any(f"{LEAST} shipments of 150 that the service counted did not land" in text for text in said) == (
+        deleted == LEAST
+    )
+
+
+def test_days_read_again_stay_covered_as_before_and_are_read_again(bench, sandbox):
+    bench.read()
+    covered, early = bench.store.covered(), bench.store.windows()
+    start = NOW - timedelta(days=10)
+    withhold(sandbox, ids(sandbox)[100:], lambda number: number > 3)
+    with pytest.raises(ReadIncomplete):
+        bench.backfill(start, NOW)
+    assert bench.store.covered() == covered
+    recover(sandbox, ids(sandbox)[100:])
+    report = bench.backfill(start, NOW)
+    again = {shipment for window in report.window_ids for shipment in landed_ids(bench, only=window)}
+    held = sandbox.sandbox._store
+    assert again >= set(held.ids[held.updated >= start.timestamp() * 1000].tolist())
+    assert {window.id for window in early}.isdisjoint(report.window_ids)
+
+
+def test_counts_that_end_early_are_said_to_prove_nothing(bench, sandbox):
+    def cap(page):
+        page["meta"] |= {"count": min(page["meta"]["count"], 100)} if "count" in page["meta"] else {}
+        return page
+
+    sandbox.sandbox.rewrite = cap
+    warnings = bench.read().warnings
+    assert len(set(landed_ids(bench))) == SHIPMENTS
+    assert any("not noticed" in text for text in warnings)
