@@ -167,11 +167,12 @@ def test_a_value_becomes_what_its_cells_say(value, pages):
 
 def is_right(page: Page, value: str, type_: str) -> bool:
     says = CELLS[value, type_]
-    out = {OUT: page.paths, REMOVED: page.paths, ENTRIES: {f"{path}[0]" for path in page.paths}}.get(says, set())
+    records = {path[: path.index("]") + 1] for path in page.paths}
+    out = {OUT: page.paths, REMOVED: records, ENTRIES: {f"{path}[0]" for path in page.paths}}.get(says, set())
     is_there = says in {KEPT, CAST} and VALUES[value] is not None
     return (
         page.found["ops_quarantine"] == out
         and bool(page.found["ops_schema_drift"] - {"Page.unheard_of"}) == (says in {DRIFT, CAST})
-        and "text" in page.shown
+        and ("text" in page.shown) == ("$.collection[0]" not in out)
         and (type_ not in SHOWN or (page.shown.get(type_) is not None) == is_there)
     )

@@ -23,7 +23,6 @@ def page(*shipments, **envelope):
 
 FIT: list[tuple[str, object]] = [
     ("infill_product_id", 7),
-    ("infill_product_id", 1.5),
     ("infill_product_id", True),
     ("is_international", 1),
     ("order", {"type": "Order", "id": "12"}),
@@ -35,6 +34,8 @@ FIT: list[tuple[str, object]] = [
     ("packing_solution_providers", ["a", None]),
 ]
 UNFIT: list[tuple[str, object]] = [
+    ("infill_product_id", 1.5),
+    ("packed_at", "2024-01-31T10:00:00"),
     ("id", None),
     ("id", 1.5),
     ("id", 2**63),

@@ -59,11 +59,13 @@ def at(day: int = 2, hour: int = 3, minute: int = 4, second: int = 5, micro: int
 
 TIMES = [
     *(text(f"2026-01-02{mark}03:04:05Z", at()) for mark in "Tt "),
-    *(text(f"2026-01-02T03:04:05{zone}", at()) for zone in ("", "z", "+00:00", " UTC", "Z ", "Z\t")),
+    *(text(f"2026-01-02T03:04:05{zone}", at()) for zone in ("z", "+00:00", " UTC", "Z ", "Z\t")),
+    text("2026-01-02T03:04:05", at(), cast=True),
+    text("2026-01-02", at(2, 0, 0, 0), cast=True),
     *(text(f"{around}2026-01-02T03:04:05Z", at()) for around in (" ", "\t")),
     *(text(f"2026-01-02T03:04:05.{digits}Z", at(micro=micro)) for digits, micro in (("0", 0), ("5", 500_000))),
     *(
-        text(f"2026-01-02T03:04:05.{digits}", at(micro=micro))
+        text(f"2026-01-02T03:04:05.{digits}", at(micro=micro), cast=True)
         for digits, micro in (("123456", 123_456), ("999999999", 999_999))
     ),
     text("2026-01-02T03:04:05.1234567890123Z", at(micro=123_456)),
@@ -165,7 +167,7 @@ TEXTS = [
     text("\u2028", "\u2028"),
     text("infinity", "infinity"),
     Odd("7", "7"),
-    Odd("-1.5", "-1.5"),
+    *(Odd(raw, raw, cast=True) for raw in ("-1.5", "1.10", "1e3", "9.4001118992231974e+21", "12.0")),
     Odd("true", "true"),
     Odd(str(2**70), str(2**70)),
     *nothing('"\\ud83d"', "NaN", "Infinity", "1e400", "1" * 5000),

@@ -43,6 +43,36 @@ def changes(sandbox, *, orders: int) -> None:
     let_pass(sandbox.sandbox, seconds=7200, changed=40, new=5, orders=orders, packages_added=0, packages_removed=0)
 
 
+def as_php_writes_gaps(packages):
+    return {str(2 * number): package for number, package in enumerate(packages)}
+
+
+@pytest.mark.parametrize("odd", [as_php_writes_gaps, lambda packages: packages[0], lambda _: "none"])
+def test_a_shipment_whose_list_is_no_list_stays_as_it_is(bench, sandbox, odd):
+    """Its packages were deleted, and so were their items."""
+    first_synced(bench, sandbox)
+    [(shipment,)] = queried(bench.layout.published, "select min(shipment_id) from package_items")
+    queries = [
+        f"select * from {name} where {key} = {shipment} order by all"
+        for name, key in (("shipments", "id"), ("packages", "shipment_id"), ("package_items", "shipment_id"))
+    ]
+    before = [queried(bench.layout.published, query) for query in queries]
+
+    def rewrite(page):
+        for record in page["collection"]:
+            if record["id"] == shipment and record.get("packages"):
+                record["packages"] = odd(record["packages"])
+        return page
+
+    sandbox.sandbox.rewrite = rewrite
+    bench.backfill(NOW - timedelta(days=25), NOW)
+    load(bench)
+    assert before[2]
+    assert [queried(bench.layout.published, query) for query in queries] == before
+    quarantined = queried(bench.layout.published, "select distinct object, object_id from ops.quarantine")
+    assert quarantined == [("Shipment", shipment)]
+
+
 @pytest.mark.parametrize("refused", REFUSALS, ids=lambda refused: refused[0])
 def test_what_a_window_was_not_asked_for_stays_as_it_is(bench, sandbox, refused):
     first_synced(bench, sandbox)

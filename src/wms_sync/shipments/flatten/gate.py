@@ -60,9 +60,9 @@ _VALUES: dict[str, Any] = {
     "BOOLEAN": bool | Annotated[int, Meta(ge=0, le=1)],
     DECIMAL: Annotated[int, _WHOLE_DECIMAL] | Annotated[float, _FRACTION] | Annotated[str, Meta(pattern=_DECIMAL)],
     "DOUBLE": Annotated[int, _INT64] | float | Annotated[str, Meta(pattern=_DOUBLE)],
-    "TIMESTAMP WITH TIME ZONE": datetime,
+    "TIMESTAMP WITH TIME ZONE": Annotated[datetime, Meta(tz=True)],
     DATE: Annotated[str, Meta(pattern=_DATE)],
-    "VARCHAR": str | Annotated[int, _INT64] | float | bool,
+    "VARCHAR": str | Annotated[int, _INT64] | bool,
     "JSON": Raw,
 }
 Ids = Sequence[Any]

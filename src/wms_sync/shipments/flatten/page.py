@@ -116,6 +116,12 @@ class NonFiniteNumber(Struct, frozen=True):
     text: str
 
 
+class WrittenNumber(float):
+    """A number with a fraction or an exponent. ``text`` has its digits as written, such as 1.10."""
+
+    text = ""
+
+
 class Misfit(Struct, frozen=True):
     """A value or record that did not fit its type: a row of ``ops.quarantine``.
 
@@ -167,7 +173,7 @@ def shown(value: Any, holder: str, key: str) -> str:  # noqa: ANN401 - any JSON
 
 def as_text(value: Any) -> str:  # noqa: ANN401 - any JSON
     """Return a value as truncated JSON, with personal data inside it removed."""
-    if isinstance(value, NonFiniteNumber):
+    if isinstance(value, NonFiniteNumber | WrittenNumber):
         return value.text
     try:
         return _without_persons(value)

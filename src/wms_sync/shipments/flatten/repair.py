@@ -3,14 +3,17 @@
 Python parses the page and walks it along its shape, value by value. A value that does not fit becomes null and a
 ``Misfit``; an unusable record or a stub is removed and becomes a ``Misfit`` as a whole; an unknown key is counted. All
 else is written as JSON again, each value in the form that ``values`` gives, and DuckDB reads it like any page. If a
-list contains an object twice, the first occurrence stays and the rest become misfits, except exact copies under
-``included``.
+list contains an object twice, the first occurrence stays, under ``included`` the one with the latest ``updated_at``,
+and the rest become misfits, except exact copies under ``included``.
 
 Accepted without a finding, because nothing is lost: whole numbers and flags written as text, ``12.0``, numbers and
 booleans where text is expected, ``[]`` for an object (PHP's empty object), a date with midnight, and other forms of
 null (an empty string where no text is expected, MySQL's day zero). Cast and counted as drift: a number without
-its unit, a time instead of a date, surplus decimals, and an object instead of a list of records or of objects under
-``included`` (PHP, after gaps).
+its unit, a time instead of a date or without its offset, surplus decimals, a number with a fraction or an exponent
+where text is expected, and an object instead of a list of records or of objects under ``included`` (PHP, after gaps).
+
+If a list of objects inside a record is something else, the record is removed as a whole: without the list, the stored
+rows of the list would be deleted.
 """
 
 from __future__ import annotations
@@ -18,6 +21,8 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Iterable
+from datetime import datetime
 from operator import methodcaller
 from typing import Any, NamedTuple
 
@@ -25,11 +30,14 @@ from msgspec import UNSET, Struct, field
 
 from wms_sync.json_values import DEPTH, cut_to_depth, loosely, whole
 from wms_sync.privacy.scrub import as_list
+from wms_sync.service.envelope import change_time
+from wms_sync.service.headers import EARLIEST
 from wms_sync.shipments.flatten.page import (
     UNKNOWN_KEY,
     Drift,
     Misfit,
     NonFiniteNumber,
+    WrittenNumber,
     pairs_as_text,
     piece_of,
     shown,
@@ -62,7 +70,7 @@ _NO_VALUE = "STRUCT"
 _NO_OBJECT = "an object was expected"
 _NO_UNIT = "a number without its unit: the unit is null"
 _GAPS = "an object where a list was expected: its values were taken"
-_TWICE = "its id is repeated: the first was kept"
+_TWICE = "its id is repeated: the latest, or else the first, was kept"
 _HALF_OF_A_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -106,6 +114,10 @@ class _OwningObject(NamedTuple):
 
 
 _PAGE = _OwningObject("Page", None)
+
+
+class _NoList(Exception):
+    """A list of objects is something else: its record cannot be used. The text is the path of the list."""
 
 
 class _Walk(Struct):
@@ -159,6 +171,8 @@ class _Walk(Struct):
             holder[key] = None if found is _MISFIT else found
         elif isinstance(value, list):
             holder[key] = self._many(value, node, owner, (path, key))
+        elif owner is not _PAGE and isinstance(node.element, ObjectNode):
+            raise _NoList(_rendered((path, key)))
         else:
             holder[key] = None
             self._misfit(owner, (path, key), value, "a list was expected")
@@ -176,8 +190,17 @@ class _Walk(Struct):
     def _things(self, values: list[Any], node: ObjectNode, owner: _OwningObject, path: _Path) -> list[Any]:
         repaired: list[Any] = []
         firsts = self.products if path[0] is _INCLUDED and path[1] in PRODUCTS else {}
-        for index, value in enumerate(values):
-            found = self._thing(value, node, owner, (path, index), in_list=True)
+        numbered: Iterable[tuple[int, Any]] = enumerate(values)
+        if path[0] is _INCLUDED:
+            numbered = sorted(numbered, key=_changed_at, reverse=True)
+        for index, value in numbered:
+            try:
+                found = self._thing(value, node, owner, (path, index), in_list=True)
+            except _NoList as where:
+                if path[0] is not _INCLUDED and path[0] is not _ROOT:
+                    raise
+                found, why = _MISFIT, f"a list was expected at {where}: the object was left out"
+                self._misfit(_OwningObject(node.name, whole(value["id"])), (path, index), value, why)
             if found is _MISFIT:
                 continue
             if not node.keyed or firsts.setdefault(found["id"], value) is value:
@@ -241,6 +264,11 @@ class _Walk(Struct):
         found.occurrences += 1
         if found.example == "null":
             found.example = shown(value, holder, key)
+
+
+def _changed_at(numbered: tuple[int, Any]) -> datetime:
+    """Return the ``updated_at`` of an object in a list; the earliest time if it has none."""
+    return (change_time(numbered[1].get("updated_at")) if isinstance(numbered[1], dict) else None) or EARLIEST
 
 
 def _same_again(value: Any, first: Any, values: list[Any]) -> bool:  # noqa: ANN401 - any JSON
@@ -312,7 +340,8 @@ class Parsed(Struct):
         return NonFiniteNumber(text)
 
     def _float(self, text: str) -> float | NonFiniteNumber:
-        number = float(text)
+        number = WrittenNumber(text)
+        number.text = text
         return number if math.isfinite(number) else self._non_finite(text)
 
     def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from typing import Any
 from msgspec import Struct
 
 from wms_sync.json_values import INT64, whole
-from wms_sync.shipments.flatten.page import NonFiniteNumber
+from wms_sync.shipments.flatten.page import NonFiniteNumber, WrittenNumber
 
 DECIMAL_LIMIT = 10**14
 """DECIMAL(18,4) holds fourteen digits before the decimal point."""
@@ -54,6 +54,8 @@ _EXPECTED = {
     "VARCHAR": "text",
 }
 ROUNDED = "more than four decimals: rounded"
+DIGITS_KEPT = "a number where text was expected: its digits as written were kept"
+NO_OFFSET = "a time without an offset: taken as UTC"
 DAY_KEPT = "a time where a date was expected: the date as written was kept"
 _FLAGS = {"0": False, "1": True, "false": False, "true": True}
 _ZERO_DAY = "0000-00-00"
@@ -86,7 +88,7 @@ def converted(value: Any, duckdb_type: str, *, odd: bool) -> Any:  # noqa: ANN40
 
     ``odd`` means that the value may contain a ``NonFiniteNumber`` or lone surrogates.
     """
-    if type(value) is _AS_IT_IS.get(duckdb_type) and not odd:
+    if isinstance(value, _AS_IT_IS.get(duckdb_type, ())) and not odd:
         return value
     if duckdb_type == "JSON":
         why = why_unwritable(value) if odd else None
@@ -164,7 +166,9 @@ def _number(value: Any) -> Decimal | None:  # noqa: ANN401 - any JSON
 def _text(value: Any) -> Any:  # noqa: ANN401 - any JSON
     if isinstance(value, int) and not isinstance(value, bool):
         return value if value in INT64 else str(value)
-    return value if isinstance(value, str | float | bool) else None
+    if isinstance(value, WrittenNumber):
+        return Cast(value.text, DIGITS_KEPT)
+    return value if isinstance(value, str | bool) else None
 
 
 def _date(value: Any) -> str | Cast | None:  # noqa: ANN401 - any JSON
@@ -178,13 +182,14 @@ def _date(value: Any) -> str | Cast | None:  # noqa: ANN401 - any JSON
     return day if is_all else Cast(day, DAY_KEPT)
 
 
-def _time(value: Any) -> str | None:  # noqa: ANN401 - any JSON
+def _time(value: Any) -> str | Cast | None:  # noqa: ANN401 - any JSON
     found = _moment(value)
     if found is None:
         return None
     written, moment = found
     offset = f"{written['sign']}{written['hours']}:{written['minutes'] or '00'}" if written["sign"] else "+00:00"
-    return f"{moment.isoformat()}{offset}"
+    read = f"{moment.isoformat()}{offset}"
+    return read if written["zone"] else Cast(read, NO_OFFSET)
 
 
 def _moment(value: Any) -> tuple[re.Match[str], datetime] | None:  # noqa: ANN401 - any JSON

@@ -30,7 +30,7 @@ from wms_sync.shipments.read.plan import RESUME_WITHIN, UnfinishedBackfill
 from wms_sync.shipments.read.progress import Progress, Tally, Watcher
 from wms_sync.shipments.read.proof import Source
 from wms_sync.shipments.read.raw import WindowIncomplete, refuse_without_room
-from wms_sync.shipments.read.shortfall import ReadIncomplete, Shortfall
+from wms_sync.shipments.read.shortfall import ReadIncomplete, compare
 from wms_sync.shipments.read.warnings import Warnings
 from wms_sync.shipments.read.window import WindowReader
 from wms_sync.shipments.read.window_names import new_name, new_name_without_time
@@ -97,7 +97,6 @@ class Reading:
         self._cutter = IntervalCutter(
             self._listing, self._counts, page_size=size.now, lanes=settings.max_parallel_requests
         )
-        self._shortfall = Shortfall(store, self._listing, self._counts, self._warnings)
         self._tally = Tally(watcher)
         self._landed = landed
         self._field_selection = FieldSelection(settings, store, self._warnings)
@@ -141,7 +140,7 @@ class Reading:
         """Try the filter if that is due. Compare what a killed read landed: if it is short, this run reads it again."""
         self._api.clock.listen()
         try_filter(self._listing, self._store, self._api.base_url)
-        for text in self._shortfall.compare({}):
+        for text in compare(self._store, self._listing, self._counts, self._warnings, {}):
             self._warnings.remark(text)
 
     def _gone_on_with(self, asked: Interval, needed: Sequence[Interval]) -> UnfinishedBackfill | None:
@@ -298,7 +297,7 @@ class Reading:
         )
         window_ids, ids = self._read_all(windows)
         self._heed_clocks_again()
-        short = self._shortfall.compare(ids)
+        short = compare(self._store, self._listing, self._counts, self._warnings, ids)
         self._store.record_warnings(self._warnings.kept, from_scratch=reason == "sync")
         if short:
             raise ReadIncomplete("\n".join(short))

@@ -33,67 +33,68 @@ class ReadIncomplete(ExtractError):
     """Fewer shipments landed than the service counted before or after the read."""
 
 
-class Shortfall:
-    """The comparison of the reads of one run with their plans."""
+def compare(
+    store: StateStore, listing: ShipmentListing, counts: Counts, warnings: Warnings, landed: LandedIds
+) -> list[str]:
+    """Compare what has landed with each stored plan, and delete the plan. Describe those that are short of it.
 
-    def __init__(self, store: StateStore, listing: ShipmentListing, counts: Counts, warnings: Warnings) -> None:
-        self._store = store
-        self._listing = listing
-        self._counts = counts
-        self._warnings = warnings
+    Their windows no longer cover time.
+    """
+    found = []
+    for plan in store.read_plans():
+        windows = [
+            window
+            for window in store.windows(*COMPLETE_STATES)
+            if window.covers_time
+            and window.started_at >= plan.since
+            and not subtract((window.interval,), (plan.interval,))
+        ]
+        short = _short(plan, windows, listing, counts, warnings, landed) if windows else None
+        store.end_read(plan, [window.id for window in windows] if short else ())
+        found += [short] if short else []
+    return found
 
-    def compare(self, landed: LandedIds) -> list[str]:
-        """Compare what has landed with each stored plan, and delete the plan. Describe those that are short of it.
 
-        Their windows no longer cover time.
-        """
-        found = []
-        for plan in self._store.read_plans():
-            windows = [
-                window
-                for window in self._store.windows(*COMPLETE_STATES)
-                if window.covers_time
-                and window.started_at >= plan.since
-                and not subtract((window.interval,), (plan.interval,))
-            ]
-            short = self._short(plan, windows, landed) if windows else None
-            self._store.end_read(plan, [window.id for window in windows] if short else ())
-            found += [short] if short else []
-        return found
-
-    def _short(self, plan: ReadPlan, windows: Sequence[Window], landed_ids: LandedIds) -> str | None:
-        """Describe how far these landed windows are short of a plan; None if they are not, or if that is unknown."""
-        # a read that was killed did not come to these
-        unread = subtract((plan.interval,), (window.interval for window in windows))
-        answers = [plan.counted]
-        answers += [self._listing.count(part.start, part.end).count for part in (plan.interval, *unread)]
-        counts = [count for count in answers if count is not None]
-        if len(counts) < len(answers):
-            self._counts.warn_of_none()
-            return None
-        # an answer of a cache, or a change within the tick between two windows, lands twice
-        shown = [landed_ids.get(window.id, ()) for window in windows]
-        twice = sum(map(len, shown)) - len(set().union(*shown))
-        counted, now, *rest = counts
-        landed = sum(window.records for window in windows) - twice + sum(rest)
-        most, changed = max(LEAST, counted // SHARE), 0
-        if abs(landed - counted) > most or abs(landed - now) > most:
-            changed = self._listing.count_ids(0, plan.highest_id, plan.horizon) or 0
-        if landed > max(counted, now + changed) + most:  # counts end where lists do not
-            self._counts.distrust()
-        lacking = max(now, counted - changed) - landed
-        if lacking > most and self._counts.are_reliable():
-            return (
-                f"Before the read, the service counted {count_of(counted, 'shipment')} that changed from "
-                f"{plan.from_at:%Y-%m-%d %H:%M:%S} to {plan.to_at:%Y-%m-%d %H:%M:%S} UTC. Now it counts {now:,}, but "
-                f"{landed:,} landed, and {changed:,} have changed since. Its lists or counts were incomplete for a "
-                "while: a part of its search index was missing or being rebuilt, or a cache answered. This time is not "
-                "covered: what landed is loaded, and the next run reads all of it again. If this repeats, report it to "
-                "the operator of the service."
-            )
-        if lacking > 0:
-            self._warnings.remark(
-                f"{count_of(lacking, 'shipment')} of {counted:,} that the service counted did not land: so few "
-                "are taken to be deleted, or committed late and read with the overlap."
-            )
+def _short(
+    plan: ReadPlan,
+    windows: Sequence[Window],
+    listing: ShipmentListing,
+    counts: Counts,
+    warnings: Warnings,
+    landed_ids: LandedIds,
+) -> str | None:
+    """Describe how far these landed windows are short of a plan; None if they are not, or if that is unknown."""
+    # a read that was killed did not come to these
+    unread = subtract((plan.interval,), (window.interval for window in windows))
+    answers = [plan.counted]
+    answers += [listing.count(part.start, part.end).count for part in (plan.interval, *unread)]
+    numbers = [number for number in answers if number is not None]
+    if len(numbers) < len(answers):
+        counts.warn_of_none()
         return None
+    # an answer of a cache, or a change within the tick between two windows, lands twice
+    shown = [landed_ids.get(window.id, ()) for window in windows]
+    twice = sum(map(len, shown)) - len(set().union(*shown))
+    counted, now, *rest = numbers
+    landed = sum(window.records for window in windows) - twice + sum(rest)
+    most, changed = max(LEAST, counted // SHARE), 0
+    if abs(landed - counted) > most or abs(landed - now) > most:
+        changed = listing.count_ids(0, plan.highest_id, plan.horizon) or 0
+    if landed > max(counted, now + changed) + most:  # counts end where lists do not
+        counts.distrust()
+    lacking = max(now, counted - changed) - landed
+    if lacking > most and counts.are_reliable():
+        return (
+            f"Before the read, the service counted {count_of(counted, 'shipment')} that changed from "
+            f"{plan.from_at:%Y-%m-%d %H:%M:%S} to {plan.to_at:%Y-%m-%d %H:%M:%S} UTC. Now it counts {now:,}, but "
+            f"{landed:,} landed, and {changed:,} have changed since. Its lists or counts were incomplete for a "
+            "while: a part of its search index was missing or being rebuilt, or a cache answered. This time is not "
+            "covered: what landed is loaded, and the next run reads all of it again. If this repeats, report it to "
+            "the operator of the service."
+        )
+    if lacking > 0:
+        warnings.remark(
+            f"{count_of(lacking, 'shipment')} of {counted:,} that the service counted did not land: so few "
+            "are taken to be deleted, or committed late and read with the overlap."
+        )
+    return None
