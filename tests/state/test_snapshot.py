@@ -15,7 +15,7 @@ from wms_sync.state.ledger import Entry, State
 from wms_sync.state.schema import METADATA
 from wms_sync.state.snapshot import Snapshot, decoded, encoded
 from wms_sync.state.snapshot_files import newest_head, newest_snapshot, write_snapshot
-from wms_sync.state.store import LandedPage, StateStore, Window
+from wms_sync.state.store import LandedPage, ReadPlan, StateStore, Window
 
 DAY = datetime(2026, 3, 1, 12, 30, 15, 250_000, tzinfo=UTC)
 WHOLE = Interval(DAY.replace(day=1), DAY.replace(day=2))
@@ -26,7 +26,8 @@ CREATE = Entry("s", "products", "k", State.DOUBT, "{}", "00", None, "r", 1, None
 
 def filled(store: StateStore) -> Snapshot:
     store.snapshots.begin()
-    store.begin_windows([Window.begun("w1", WHOLE, reason="sync", run_id="r", signature="s", service="https://a")])
+    begun = Window.begun("w1", WHOLE, reason="sync", run_id="r", signature="s", service="https://a")
+    store.begin_windows([begun], [ReadPlan(WHOLE.start, WHOLE.end, DAY, DAY, None, 2**40)])
     store.record_page(LandedPage("w1", 1, "page-00001.json.gz", None, 3, 2**40, 10, 20, "ab" * 32, DAY))
     store.remember_forgotten([2**62])
     store.observe("seen", -5, "ümlaut 'quoted'")
@@ -41,7 +42,7 @@ def snapshot(tmp_path: Path) -> Snapshot:
 
 def test_every_table_but_those_of_this_store_comes_along(snapshot):
     assert snapshot.tables.keys() == {table.name for table in METADATA.sorted_tables} - OWN
-    assert {name for name, rows in snapshot.tables.items() if rows} >= {"windows", "pages", "forgotten_orders"}
+    assert {name for name, rows in snapshot.tables.items() if rows} >= {"windows", "pages", "read_plans"}
     assert snapshot.installation.snapshot == 1
 
 

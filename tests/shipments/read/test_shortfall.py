@@ -162,7 +162,7 @@ def test_what_was_read_before_a_kill_is_not_read_again_if_it_is_complete(bench, 
     landed = bench.store.windows("landed")
     sandbox.sandbox.intercept = None
     sandbox.sandbox.advance(seconds=60, changed=20)
-    bench.read()
+    assert bench.read().warnings == ()
     assert landed
     assert {bench.store.window(window.id).interval for window in landed} == {window.interval for window in landed}
     assert len(landed_ids(bench)) < 1.3 * SHIPMENTS
@@ -177,6 +177,25 @@ def test_a_few_that_are_missing_are_taken_to_be_deleted(bench, sandbox, deleted)
     assert any(f"{LEAST} shipments of 150 that the service counted did not land" in text for text in said) == (
         deleted == LEAST
     )
+
+
+@pytest.mark.parametrize("refused", [False, True])
+def test_what_changes_during_the_read_is_not_missing(bench, sandbox, refused):
+    """Also where nothing tells how much changed, because a second filter is refused."""
+    changed_in_a_day(bench, sandbox)
+    numbers = count(1)
+
+    def change(request):
+        if next(numbers) == 4:
+            sandbox.sandbox.advance(seconds=60, changed=60)
+        filters = "".join(request.query_params.getlist("filter"))
+        return Response("{}", 400) if refused and "id{gt" in filters and "updated_at" in filters else None
+
+    sandbox.sandbox.intercept = change
+    assert is_complete(bench)
+    let_pass(sandbox.sandbox)
+    bench.read()
+    assert_landed(bench, sandbox)
 
 
 def test_days_read_again_stay_covered_as_before_and_are_read_again(bench, sandbox):

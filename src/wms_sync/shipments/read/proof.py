@@ -12,7 +12,6 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
 from typing import Protocol
 
 from wms_sync.grammar import count_of
@@ -75,7 +74,7 @@ def not_landed(window: Window, layout: Layout, pages: Iterable[LandedPage], ther
             f"Window {window.id}: the service counts {count_of(counted[-1], 'record')} ({counted[0]:,} at first), but "
             f"its pages had {window.records:,}, and the second listing of ids had {held:,}. {ADVICE}"
         )
-    landed = array("q", sorted(chain.from_iterable(_landed(window, layout, pages))))
+    landed = array("q", sorted(landed_ids(window, layout, pages)))
     return sorted({record_id for ids, _, _ in listed for record_id in ids if not _is_among(landed, record_id)})
 
 
@@ -116,12 +115,12 @@ def _numbered(pages: Iterable[Page]) -> Iterator[tuple[array[int], int, int | No
         yield array("q", page.envelope.ids), page.envelope.records, page.envelope.count
 
 
-def _landed(window: Window, layout: Layout, pages: Iterable[LandedPage]) -> Iterator[Sequence[int]]:
+def landed_ids(window: Window, layout: Layout, pages: Iterable[LandedPage]) -> Iterator[int]:
+    """Yield the ids on landed pages of a window. Raise ``WindowIncomplete`` if a page is damaged."""
     for page in pages:
         if (reason := damage(layout, page)) is not None:
             raise WindowIncomplete(f"Window {window.id}: page {page.file} is damaged ({reason}). It is read again.")
-        envelope = read_envelope(unpacked(layout.files.get(key_of(page)), suffix_of(page.file)))
-        yield envelope.ids
+        yield from read_envelope(unpacked(layout.files.get(key_of(page)), suffix_of(page.file))).ids
 
 
 def _is_among(ordered: array[int], record_id: int) -> bool:

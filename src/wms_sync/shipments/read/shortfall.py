@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 
 from wms_sync.grammar import count_of
 from wms_sync.intervals import subtract
+from wms_sync.service.errors import Rejected
 from wms_sync.service.shipments import ShipmentListing
 from wms_sync.shipments.read.counts import Counts
 from wms_sync.shipments.read.raw import ExtractError
@@ -26,7 +27,7 @@ LEAST = 10
 SHARE = 100
 """At most one shipment in ``SHARE`` of those counted, and at least ``LEAST``, may differ."""
 LandedIds = Mapping[str, Sequence[int]]
-"""The ids on the pages that this run landed, by window."""
+"""The ids on the pages of the windows that this run read, by window."""
 
 
 class ReadIncomplete(ExtractError):
@@ -66,27 +67,30 @@ def _short(
     """Describe how far these landed windows are short of a plan; None if they are not, or if that is unknown."""
     # a read that was killed did not come to these
     unread = subtract((plan.interval,), (window.interval for window in windows))
-    answers = [plan.counted]
-    answers += [listing.count(part.start, part.end).count for part in (plan.interval, *unread)]
+    answers = [plan.counted, *(listing.count(part.start, part.end).count for part in (plan.interval, *unread))]
     numbers = [number for number in answers if number is not None]
     if len(numbers) < len(answers):
         counts.warn_of_none()
         return None
-    # an answer of a cache, or a change within the tick between two windows, lands twice
+    # an answer of a cache, or a change within the tick between two windows, lands twice, and so does what is read again
+    # because it may have been committed late behind the pages of a half-read window
     shown = [landed_ids.get(window.id, ()) for window in windows]
     twice = sum(map(len, shown)) - len(set().union(*shown))
     counted, now, *rest = numbers
     landed = sum(window.records for window in windows) - twice + sum(rest)
     most, changed = max(LEAST, counted // SHARE), 0
     if abs(landed - counted) > most or abs(landed - now) > most:
-        changed = listing.count_ids(0, plan.highest_id, plan.horizon) or 0
+        try:
+            changed = listing.count_ids(0, plan.highest_id, plan.horizon) or 0
+        except Rejected:  # filters on id cannot be used, as the read has warned: any number may have changed
+            changed = counted
     if landed > max(counted, now + changed) + most:  # counts end where lists do not
         counts.distrust()
     lacking = max(now, counted - changed) - landed
     if lacking > most and counts.are_reliable():
         return (
             f"Before the read, the service counted {count_of(counted, 'shipment')} that changed from "
-            f"{plan.from_at:%Y-%m-%d %H:%M:%S} to {plan.to_at:%Y-%m-%d %H:%M:%S} UTC. Now it counts {now:,}, but "
+            f"{plan.from_at:%Y-%m-%d %H:%M:%S} to {plan.to_at:%Y-%m-%d %H:%M:%S} UTC. Now it counts {now:,}; "
             f"{landed:,} landed, and {changed:,} have changed since. Its lists or counts were incomplete for a "
             "while: a part of its search index was missing or being rebuilt, or a cache answered. This time is not "
             "covered: what landed is loaded, and the next run reads all of it again. If this repeats, report it to "

@@ -30,7 +30,7 @@ class Stopped(Exception):
 
 
 class WindowReader:
-    """Reads windows; the threads of one run share it. ``ids`` are those on the pages that it landed, by window."""
+    """Reads windows; the threads of one run share it. ``ids`` are those on their pages, by window."""
 
     def __init__(
         self,
@@ -65,6 +65,7 @@ class WindowReader:
         landed = self._store.pages(window.id)
         last = landed[-1] if landed else None
         try:
+            self.ids[window.id] = array("q", proof.landed_ids(window, self._layout, landed))
             counted_last = None
             if last is None:
                 counted_last = self._read_on(window, source, Pager(), self._first(window, source))
@@ -139,7 +140,7 @@ class WindowReader:
     def _land(self, window: Window, number: int, page: Page, next_cursor: int | None) -> None:
         landed = land(self._store.turn, self._layout, window.id, number, self._cleaned(page), next_cursor)
         self._store.record_page(landed)
-        self.ids.setdefault(window.id, array("q")).extend(page.envelope.ids)
+        self.ids[window.id].extend(page.envelope.ids)
         self._tally.add(pages=1, records=landed.records, bytes=landed.bytes)
 
     def _complete(self, window: Window, source: Source, counted_last: int | None) -> None:
