@@ -47,7 +47,7 @@ CHECKS = {
     ),
     CHANGED: (
         dg.AssetCheckSeverity.WARN,
-        ("changed",),
+        ("changed", "created, stored otherwise"),
         "{count} [row differs|rows differ] from what was created from [it|them]",
         "No row differs from what was created from it. The interface cannot update: make the change in the service.",
     ),

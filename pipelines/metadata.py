@@ -229,7 +229,7 @@ def _counted(name: str, handled: Sequence[Plan | PushReport]) -> Mapping[str, in
     counts: dict[str, int] = {}
     for done in handled:
         for what, count in done.counts.items():
-            counted = f"{name}_{what.replace(' ', '_')}"
+            counted = f"{name}_{what.name.lower()}"
             counts[counted] = counts.get(counted, 0) + count
     return counts
 

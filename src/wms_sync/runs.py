@@ -321,7 +321,7 @@ def counts_of(handled: Sequence[Handled]) -> Counts:
     counts: Counter[str] = Counter()
     for done in handled:
         if isinstance(done, PushReport):
-            counts.update({outcome.value.replace(" ", "_"): count for outcome, count in done.counts.items()})
+            counts.update({outcome.name.lower(): count for outcome, count in done.counts.items()})
     return counts
 
 

@@ -577,6 +577,120 @@ def test_an_id_that_two_creates_got_is_nobodys(desk):
     assert desk.push(RETAILERS, path).counts == {RowStatus.ALREADY_THERE: 2, RowStatus.WAITS: 1}
 
 
+RETAILER = (
+    "code,name,status,parent_retailer_id,allowed_shipping_methods,routing_guide_notes,custom_fields.tier",
+    'K,Café One,active,12,ups_GROUND|fedex_2DAY,"One\r\ntwo",3',
+)
+ITEM = (
+    "type,sku,name,is_enabled,container_options.weight.value,container_options.allow_for_brand_ids",
+    "PackagingContainer,K,Box,yes,1.5,9|10",
+)
+MUG = ("sku,name,barcodes,custom_fields.season,custom_fields.size", "K,Mug,0123|0456,spring,007")
+TAG = ("name,color,description", "Glass only,red4,Zürich")
+BRANDS = [{"type": "Merchant", "id": "10", "name": "Ten"}, {"type": "Merchant", "id": 9}]
+STORED: dict[str, tuple[Kind, tuple[str, str], dict[str, object], str | None]] = {
+    # a row, the values that the answer to its create shows, and the difference that is named
+    "a name that was cut": (TAGS, TAG, {"name": "Glass on"}, 'name: "Glass only" -> "Glass on"'),
+    "another colour": (TAGS, TAG, {"color": "red1"}, 'color: "red4" -> "red1"'),
+    "a letter that was lost": (TAGS, TAG, {"description": "Z?rich"}, 'description: "Zürich" -> "Z?rich"'),
+    "a text that was left empty": (TAGS, TAG, {"description": None}, 'description: "Zürich" -> null'),
+    "other case": (RETAILERS, RETAILER, {"code": "k"}, 'code: "K" -> "k"'),
+    "another parent": (
+        RETAILERS,
+        RETAILER,
+        {"parent_retailer": {"type": "Retailer", "id": 13}},
+        "parent_retailer.id: 12 -> 13",
+    ),
+    "a list that was cut": (
+        RETAILERS,
+        RETAILER,
+        {"allowed_shipping_methods": ["ups_GROUND"]},
+        'allowed_shipping_methods: ["ups_GROUND", "fedex_2DAY"] -> ["ups_GROUND"]',
+    ),
+    "a custom field": (
+        RETAILERS,
+        RETAILER,
+        {"custom_fields": {"tier": {"value": 4}}},
+        "custom_fields.tier.value: 3 -> 4",
+    ),
+    "zeros of a barcode": (PRODUCTS, MUG, {"barcodes": [123, 456]}, 'barcodes: ["0123", "0456"] -> [123, 456]'),
+    "custom fields in another shape": (PRODUCTS, MUG, {"custom_fields": ["spring"]}, '-> ["spring"]'),
+    "another brand": (
+        PRODUCTS,
+        ITEM,
+        {"container_options": {"allow_for_brands": [{"type": "Merchant", "id": 9}, {"type": "Merchant", "id": 11}]}},
+        "container_options.allow_for_brands: [",
+    ),
+    "a weight that was rounded": (
+        PRODUCTS,
+        ITEM,
+        {"container_options": {"weight": {"value": "2.0", "unit": "lb"}}},
+        'container_options.weight.value: 1.5 -> "2.0"',
+    ),
+    "only written otherwise: a retailer": (
+        RETAILERS,
+        RETAILER,
+        {
+            "name": "Cafe\u0301 One ",
+            "parent_retailer": {"type": "Retailer", "id": "12", "code": "P"},
+            "routing_guide_notes": "One\ntwo",
+            "custom_fields": {"tier": {"value": "3", "label": "Three"}, "other": {"value": 1}},
+            "legal_name": "",
+        },
+        None,
+    ),
+    "only written otherwise: a packaging item": (
+        PRODUCTS,
+        ITEM,
+        {
+            "type": "PackagingContainer",
+            "is_enabled": 1,
+            "container_options": {
+                "weight": {"value": "1.50", "unit": "lb"},
+                "allow_for_brands": BRANDS,
+                "volume": None,
+            },
+        },
+        None,
+    ),
+    "only written otherwise: a product": (
+        PRODUCTS,
+        MUG,
+        {"custom_fields": [{"code": "size", "value": "007"}, {"code": "season", "value": "spring", "label": "Spring"}]},
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize(("kind", "lines", "shown", "says"), STORED.values(), ids=STORED)
+def test_what_the_service_stores_otherwise_is_named(desk, kind, lines, shown, says):
+    path = desk.file(*lines)
+    answer = JSONResponse({"resource": {"type": kind.type, "id": 901} | shown}, 201)
+    desk.server.sandbox.intercept = lambda _: answer
+    report = desk.push(kind, path)
+    [result], [entry], again = report.applied.results, desk.entries().values(), desk.plan(kind, path)
+    assert (entry.state, entry.remote_id, again.sends) == (State.CREATED, 901, 0)
+    if says is None:
+        assert (report.counts, report.exit_code, result.message) == ({RowStatus.CREATED: 1}, 0, "")
+        assert again.counts == {RowStatus.ALREADY_THERE: 1}
+        return
+    assert (report.counts, report.exit_code) == ({RowStatus.STORED_OTHERWISE: 1}, 3)
+    assert (says in result.message, says in str(entry.message)) == (True, True)
+    assert next(report.lines()).startswith(f"line 2: created, stored otherwise {result.key}: the service stored")
+    assert again.counts == {RowStatus.CHANGED: 1}, "the values of the service are known"
+
+
+def test_a_parent_that_is_stored_otherwise_has_its_children(desk):
+    path = desk.file("code,name,parent_retailer_code", "root,Root,", "leaf,Leaf,root")
+    answer = JSONResponse({"resource": {"type": "Retailer", "id": 104, "name": "ROOT"}}, 201)
+    desk.answer({"root": answer})
+    assert outcomes(desk.push(RETAILERS, path)) == {"root": RowStatus.STORED_OTHERWISE, "leaf": RowStatus.CREATED}
+    [leaf] = desk.server.sandbox.retailers()
+    assert leaf["parent_retailer"]["id"] == 104
+    corrected = desk.file("code,name,parent_retailer_code", "root,ROOT,", "leaf,Leaf,root")
+    assert desk.push(RETAILERS, corrected).counts == {RowStatus.ALREADY_THERE: 2}
+
+
 def test_every_kind_arrives_as_specified(desk, shown):
     """Merchants and the warehouse that the sample file names are known from a sync."""
     desk.sync_has_shown(shown)

@@ -21,8 +21,7 @@ from msgspec.structs import replace
 
 from wms_sync.errors import WmsSyncError
 from wms_sync.master_data.create import (
-    GOOD,
-    OF_STATE,
+    THERE,
     Applied,
     Prior,
     PushProgress,
@@ -35,7 +34,7 @@ from wms_sync.master_data.create import (
 from wms_sync.master_data.errors import ServiceIsBusy, ServiceKeepsFailing, ServiceRepeatsIds
 from wms_sync.master_data.existing import Lookup
 from wms_sync.master_data.plan import Plan, RowStatus, Step
-from wms_sync.master_data.records import Ids, body, digest
+from wms_sync.master_data.records import Ids, body, digest, stored
 from wms_sync.service.client import GlobalApi
 from wms_sync.service.creates import Creates
 from wms_sync.state.ledger import PRESENT, UNSURE, Entry, PushLedger, State
@@ -103,7 +102,7 @@ class ReadyRows:
                 self._missing[child] -= 1
                 if child in self.results:
                     continue
-                if parent.outcome not in GOOD or parent.remote_id is None:
+                if parent.outcome not in THERE or parent.remote_id is None:
                     concluded.append(self._orphan(self.steps[child], parent))
                 elif self._missing[child] == 0:
                     self._ready.append(child)
@@ -124,7 +123,7 @@ class ReadyRows:
 
     def _orphan(self, child: Step, parent: Result) -> Result:
         named = f"Refers to {self._kind.singular} {parent.key} on line {parent.line}"
-        if parent.outcome in GOOD:
+        if parent.outcome in THERE:
             why = (
                 f"{named}, which the service has with an unknown id. Push again when a sync has read it, or set "
                 "WMS_MERCHANT_USERNAME and WMS_MERCHANT_API_KEY, so that a push can look it up. If you know the id, "
@@ -297,8 +296,7 @@ class Push:
         self._by_id[entry.remote_id] = entry
         message = message_of(self._plan.kind, sent, was_there=intent.state in PRESENT)
         again = self._settles_by_itself(sent.state)
-        outcome = OF_STATE[sent.state]
-        self._rows.conclude(Result(step.line, key, outcome, entry.remote_id, message, sent.warnings, again))
+        self._rows.conclude(Result(step.line, key, sent.status, entry.remote_id, message, sent.warnings, again))
         self._stopped = self._stopped or (None if self._halted else self._reason_to_stop(sent))
         if self._stopped is not None and not self._halted:
             self._halt()
@@ -331,12 +329,15 @@ class Push:
     def _outcome(self, step: Step, intent: Entry, sent: Sent) -> Entry:
         """Return the ledger's entry after an answer.
 
-        If the answer proves that an earlier request created the object, keep the body of that request.
+        If the answer proves that an earlier request created the object, keep the body of that request. If the service
+        stored other values than were sent, keep these: the next plan compares the file with them.
         """
         if intent.state in PRESENT and sent.state is not State.CREATED:
             return replace(intent, remote_id=intent.remote_id or sent.remote_id, message=sent.message)
         known = step.entry if step.entry is not None and step.entry.state in UNSURE and sent.is_proof else None
         content = known.body if known else step.content
+        if sent.changes and step.record is not None:
+            content = stored(step.record, sent.shown, sent.changes)
         return replace(
             intent,
             state=sent.state,

@@ -6,17 +6,19 @@ again after a short wait: either it succeeds then, or "already in use" proves th
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from wms_sync.errors import WmsSyncError
 from wms_sync.master_data.existing import ExistingObject, Lookup, made_since
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.plan import WITH_RESEND, RowStatus, what_to_do
+from wms_sync.master_data.records import Change, as_shown, changes
 from wms_sync.service.answers import NO_SUCH_PATH
 from wms_sync.service.creates import Creates, Resource, already_in_use, speaks_of_use
 from wms_sync.service.errors import ApiError, Busy, InDoubt, NotSent, Rejected, ServiceFailed
@@ -33,10 +35,13 @@ OF_STATE = {
 }
 """The status of a row that was sent, by the state of its create."""
 GOOD = frozenset({RowStatus.CREATED, RowStatus.ALREADY_THERE})
+THERE = GOOD | {RowStatus.STORED_OTHERWISE}
+"""The outcomes after which the service has the object."""
 SENDINGS = 3
 """The maximum number of attempts at a create that gets no answer, if it is safe to send it again."""
 PROOF = "sent earlier; the service refuses a second one, so the first one was created"
 FOUND = "sent earlier; the service refuses it now, but shows such an object"
+STORED = "the service stored other values than were sent"
 PASSING = ServiceFailed | NotSent
 
 
@@ -109,7 +114,8 @@ class Prior(Struct, frozen=True):
 class Sent(Struct, frozen=True):
     """The outcome of one create. ``stops`` is an error that would recur for every further create.
 
-    ``is_busy``: the service was still too busy after all retries.
+    ``is_busy``: the service was still too busy after all retries. ``shown`` is the body with the values of the answer,
+    and ``changes`` are the fields that the service stored otherwise.
     """
 
     state: State
@@ -118,11 +124,18 @@ class Sent(Struct, frozen=True):
     warnings: tuple[str, ...] = ()
     stops: ApiError | None = None
     is_busy: bool = False
+    shown: dict[str, Any] = field(default_factory=dict)
+    changes: tuple[Change, ...] = ()
 
     @property
     def is_proof(self) -> bool:
         """Return whether a refusal proves that an earlier create was done."""
-        return self.state is State.CREATED and self.message is not None
+        return self.state is State.CREATED and self.message in {PROOF, FOUND}
+
+    @property
+    def status(self) -> RowStatus:
+        """Return the status of the row."""
+        return RowStatus.STORED_OTHERWISE if self.changes else OF_STATE[self.state]
 
 
 def message_of(kind: Kind, sent: Sent, *, was_there: bool) -> str:
@@ -137,6 +150,8 @@ def message_of(kind: Kind, sent: Sent, *, was_there: bool) -> str:
         return f"{said} It was not created: push the file again{WITH_RESEND if was_there else ''}."
     if sent.state is State.EXISTS:
         return f"The service already had it: {said}"
+    if sent.changes:
+        return f"{said}. Correct it in the service itself, or write the value that it stored into the file."
     return f"Refused by the service: {said}" if sent.state is State.REFUSED else said
 
 
@@ -181,7 +196,10 @@ class Sender:
                 stops = None if isinstance(error, PASSING) else error
                 return Sent(prior.not_done, message=str(error), stops=stops)
             else:
-                return Sent(State.CREATED, created.id, warnings=created.warnings)
+                shown = as_shown(body, created.shown)
+                found = changes(json.dumps(body), json.dumps(shown))
+                message = f"{STORED}: {'; '.join(map(str, found))}" if found else None
+                return Sent(State.CREATED, created.id, message, created.warnings, shown=shown, changes=found)
 
     def _rest(self, attempt: int, asked: float | None) -> bool:
         """Wait before the next attempt. Return False if the push was stopped meanwhile."""

@@ -44,12 +44,13 @@ WRONG_USAGE, NEEDS_A_HAND = 2, 3
 class RowStatus(StrEnum):
     """What a plan decides on a row, as in the module's docstring, or what a push made of it.
 
-    A row to create becomes ``CREATED``, ``REJECTED`` or ``IN_DOUBT``, or ``UNSENT`` if nothing was created and a later
-    push sends it.
+    A row to create becomes ``CREATED``, ``STORED_OTHERWISE`` (the answer shows other values than were sent),
+    ``REJECTED`` or ``IN_DOUBT``, or ``UNSENT`` if nothing was created and a later push sends it.
     """
 
     CREATE = "create"
     CREATED = "created"
+    STORED_OTHERWISE = "created, stored otherwise"
     ALREADY_THERE = "already there"
     CHANGED = "changed"
     REJECTED = "rejected"
@@ -282,7 +283,9 @@ class _Planner:
         if not changed:
             return replace(step, action=RowStatus.ALREADY_THERE, why=f"{where}.")
         text = "; ".join(map(str, changed))
-        why = f"{where}. Changed in the file: {text}. The interface cannot update: change it in the service itself."
+        why = (
+            f"{where}. The file has other values: {text}. The interface cannot update: change it in the service itself."
+        )
         return replace(step, action=RowStatus.CHANGED, why=why, changes=changed)
 
     def _in_doubt(self, step: Step, entry: Entry, shown: Sequence[ExistingObject]) -> Step:

@@ -16,11 +16,13 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
+from decimal import Decimal, InvalidOperation
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from wms_sync.grammar import agreed
 from wms_sync.master_data.columns import Violation
@@ -176,6 +178,16 @@ def content(record: Record) -> str:
     return json.dumps(whole, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 
+def stored(record: Record, shown: dict[str, Any], changed: Sequence[Change]) -> str:
+    """Return the content of a record of which the service stored other values: ``shown``, with the ``changed`` ones."""
+    kept = [
+        reference
+        for reference in record.references
+        if not any(change.field.startswith(reference.path) for change in changed)
+    ]
+    return content(replace(record, body=shown, references=tuple(kept)))
+
+
 def digest(text: str) -> str:
     """Return the SHA-256 of a record's content, in hexadecimal."""
     return hashlib.sha256(text.encode()).hexdigest()
@@ -189,6 +201,44 @@ def body(record: Record, ids: Ids) -> dict[str, Any]:
         remote = [_remote(reference, key) if by_id else dict(ids[reference.kind, key]) for key in reference.keys]
         put(whole, reference.path.split("."), remote if reference.many else remote[0])
     return whole
+
+
+def as_shown(sent: Any, shown: Any) -> Any:  # noqa: ANN401 - any JSON
+    """Return what was sent with the values that the answer to its create shows.
+
+    Keep what was sent where the answer lacks a field or only writes its value differently: numbers as text, another
+    Unicode form or line break, blanks at the end, another order of references.
+    """
+    if isinstance(sent, dict) and isinstance(shown, dict):
+        # an item is sent as a Product if only its id is known, so the type of a reference says nothing
+        names = sent.keys() - {"type"} if sent.keys() == {"type", "id"} else sent
+        return sent | {name: as_shown(sent[name], shown.get(name, sent[name])) for name in names}
+    if isinstance(sent, list) and isinstance(shown, list):
+        old, new = _in_order(sent, shown)
+        is_same = len(old) == len(new) and all(as_shown(*pair) == pair[0] for pair in zip(old, new, strict=True))
+        return sent if is_same else shown
+    return sent if _is_written_as(sent, shown) else shown
+
+
+def _in_order(*lists: list[Any]) -> Iterator[list[Any]]:
+    """Yield lists of references and of custom fields sorted, because their order means nothing, and others as given."""
+    entries = [entry for entries in lists for entry in entries]
+    names = (name for name in ("id", "code") if all(isinstance(entry, dict) and name in entry for entry in entries))
+    name = next(names, None)
+    yield from (sorted(given, key=lambda entry: str(entry[name])) if name else given for given in lists)
+
+
+def _is_written_as(sent: object, shown: object) -> bool:
+    if isinstance(sent, str) and isinstance(shown, str | int | float):
+        old, new = (normalize("NFC", str(value)).replace("\r\n", "\n").rstrip() for value in (sent, shown))
+        return old == new
+    if isinstance(sent, int | float):
+        shown = {"true": 1, "false": 0}.get(str(shown).lower(), shown)
+        try:
+            return Decimal(str(shown)) == Decimal(str(sent + 0))  # True + 0 is 1
+        except InvalidOperation:
+            return False
+    return sent == shown
 
 
 def changes(old: str, new: str) -> tuple[Change, ...]:
@@ -223,8 +273,8 @@ def put(whole: dict[str, Any], path: Sequence[str], value: object) -> None:
 
 
 def _fields(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - any JSON
-    if path == "custom_fields" and isinstance(value, list):
-        value = {entry["code"]: {name: member for name, member in entry.items() if name != "code"} for entry in value}
+    if path == "custom_fields" and isinstance(value, list) and all(isinstance(entry, dict) for entry in value):
+        value = {str(entry.pop("code", "")): entry for entry in value}
     if isinstance(value, dict) and value:
         for name, inner in value.items():
             yield from _fields(inner, f"{path}.{name}" if path else name)

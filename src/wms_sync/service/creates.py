@@ -13,6 +13,7 @@ because PHP's default is HTML.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -20,7 +21,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from wms_sync.json_values import identity
+from wms_sync.json_values import identity, shallow
 from wms_sync.service.body import ANYTHING, decoded
 from wms_sync.service.client import ROOT, GlobalApi, Reply
 from wms_sync.service.errors import InDoubt, Problem, Rejected
@@ -45,21 +46,18 @@ _CREATED, _ACCEPTED = 201, 202
 
 
 class Created(Struct, frozen=True):
-    """A create that was done; ``id`` is None if the answer lacks it or is incomplete."""
+    """A create that was done; ``id`` is None if the answer lacks it or is incomplete.
+
+    ``shown`` are the fields of the object that the answer has.
+    """
 
     id: int | None
-    type: str | None
+    shown: Resource
     warnings: tuple[str, ...]
 
 
-class _Made(Struct):
-    id: Any = None
-    type: Any = None
-    warnings: Any = None
-
-
 class _CreateAnswer(Struct):
-    resource: _Made
+    resource: dict[str, Any]
 
 
 _CREATE_ANSWER = msgspec.json.Decoder(_CreateAnswer)
@@ -123,7 +121,7 @@ def _names_value(sentence: str, value: str) -> bool:
 
 def _created(reply: Reply) -> Created:
     made = _made(reply)
-    id_ = identity(made.id) or None  # PHP turns a missing id into 0
+    id_, warnings = identity(made.get("id")) or None, made.get("warnings")  # PHP turns a missing id into 0
     if id_ is None and not reply.is_json and reply.status != _CREATED:
         raise InDoubt(
             f"The create was answered with {reply.status} and something that is not JSON, so the answer may not be the "
@@ -137,19 +135,19 @@ def _created(reply: Reply) -> Created:
         )
     return Created(
         id=id_,
-        type=made.type if isinstance(made.type, str) else None,
-        warnings=tuple(without_credentials(_in_words(warning), reply.request) for warning in made.warnings)
-        if isinstance(made.warnings, list)
+        shown=json.loads(without_credentials(json.dumps(shallow(made), ensure_ascii=False), reply.request)),
+        warnings=tuple(without_credentials(_in_words(warning), reply.request) for warning in warnings)
+        if isinstance(warnings, list)
         else (),
     )
 
 
-def _made(reply: Reply) -> _Made:
+def _made(reply: Reply) -> Resource:
     try:
         return decoded(reply.content or b"", _CREATE_ANSWER).resource
     except (msgspec.DecodeError, UnicodeDecodeError):
         _refuse_denial(reply)
-        return _Made()
+        return {}
 
 
 def _refuse_denial(reply: Reply) -> None:
