@@ -253,17 +253,26 @@ def push(
     *,
     source: str,
     resend: bool,
+    as_written: bool = False,
     planned: Callable[[Plan], object],
     stop: Event,
     watcher: PushWatcher | None = None,
     transport: httpx.BaseTransport | None = None,
 ) -> PushReport:
-    """Push one file and record the run; ``planned``, ``stop`` and ``transport`` are those of ``push_file``."""
+    """Push one file and record the run; the arguments from ``resend`` on are those of ``push_file``."""
     recording = Recording(settings, str(uuid4()), purpose_of(kind), source)
     done: list[Handled] = []
     failures: list[WmsSyncError] = []
     with pushing(settings, recording, kind, counts=lambda: counts_of(done), end=lambda: end_by(failures)) as send:
-        report = send(path, resend=resend, planned=planned, watcher=watcher, stop=stop, transport=transport)
+        report = send(
+            path,
+            resend=resend,
+            as_written=as_written,
+            planned=planned,
+            watcher=watcher,
+            stop=stop,
+            transport=transport,
+        )
         done.append(report)
         failures += failures_of(report)
     return report
@@ -301,6 +310,7 @@ def plan_push(
     path: Path,
     *,
     resend: bool = False,
+    as_written: bool = False,
     transport: httpx.BaseTransport | None = None,
 ) -> Plan:
     """Return the plan that a push would apply now. Send nothing. Wait for locks only if the state store was lost."""
@@ -308,7 +318,16 @@ def plan_push(
     with StateStore.opened(settings.database_url) as store:
         refuse_another_service(settings, store)
         lacking = store.observation(LEDGER_LACKS)
-        return plan_file(settings, store, kind, path, lacking=lacking, resend=resend, transport=transport)
+        return plan_file(
+            settings,
+            store,
+            kind,
+            path,
+            lacking=lacking,
+            resend=resend,
+            as_written=as_written,
+            transport=transport,
+        )
 
 
 def purpose_of(kind: Kind) -> str:

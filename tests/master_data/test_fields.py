@@ -12,20 +12,18 @@ from wms_sync.master_data import fields
 from wms_sync.master_data.fields import Broken
 from wms_sync.master_data.json_columns import json_value, product_fields, retailer_fields
 
-NUMBER, FLAG, WHOLE, CODE, TAG = (
+NUMBER, FLAG, WHOLE, TAG = (
     fields.exact_number,
     fields.flag().parse,
     fields.whole(fields.INT32).parse,
-    fields.code().parse,
     fields.tag_name(230).parse,
 )
 CHOICE = fields.one_of(("active", "archived")).parse
 CURRENCY = fields.letters(3, "USD", "currency code").parse
-METHOD, OPTION, BARCODE, HS_CODE = (
+METHOD, OPTION, BARCODE = (
     fields.shipping_method(255),
     fields.flag_or_text(),
     fields.barcode(),
-    fields.hs_code(),
 )
 SKU = fields.refers("x", "Product", key="x_sku", ids="x_id", by="a sku")["x_sku"].parse
 SKUS = fields.refers("x", "Product", key="x_skus", ids="x_ids", by="SKU", many=True)["x_skus"].parse
@@ -65,18 +63,8 @@ TAKEN: dict[str, tuple[Parse, dict[str, object]]] = {
     "a choice": (CHOICE, {"archived": "archived", "Active": "active"}),
     "a boolean or a text": (OPTION.parse, {"Yes": True, "0": False, "on_full": "on_full"}),
     "a currency": (CURRENCY, {"usd": "USD"}),
-    "codes": (
-        CODE,
-        {
-            cell: cell
-            for cell in (
-                *("00123", "1E5", "NA", "20260301.0", "1-3", "MAR1", "MAR-01", "3-MAR", "Mar-1", "Mars-01", "A-1-Mar"),
-                *("-A1", "A'1", "2E-10", "A 1"),
-            )
-        },
-    ),
     "a barcode": (BARCODE.parse, {"4006381333931": "4006381333931"}),
-    "a list": (fields.listed(fields.code()).parse, {"0123 | 0456": ["0123", "0456"]}),
+    "a list": (fields.listed(fields.text()).parse, {"0123 | 0456": ["0123", "0456"]}),
     "countries": (fields.extensions().parse, {"us:4050 | CA:10": EXTENSIONS}),
     "JSON": (json_value, {r'["\ud83d\ude9a"]': ["🚚"], DEEPEST: json.loads(DEEPEST)}),
     "natural keys": (SKUS, {"A1|B2": ("A1", "B2")}),
@@ -157,24 +145,7 @@ REFUSED: dict[str, tuple[Parse, str, tuple[str, ...]]] = {
         "Must be the 3 letters of a currency code, such as USD",
         ("US", "USDX", "U5D", "ÄÖÜ", "US "),
     ),
-    "shortened by a spreadsheet": (
-        CODE,
-        "Was shortened by a spreadsheet",
-        ("4.01235E+12", "4,01235E+12", "1E+05", "4.00638e+12", "1.20E-04", "1,2E-10"),
-    ),
-    "an apostrophe of a spreadsheet": (CODE, "Begins with an apostrophe", ("'-A1", "'00123")),
-    "a formula that keeps zeros": (CODE, "Is a spreadsheet formula", ('="00123"',)),
-    "a date of a spreadsheet": (
-        CODE,
-        "Is a date: spreadsheets turn",
-        ("1-Mar", "01-Mar-26", "Mar-01", "Sep 24", "01. Mrz", "Dez 01", "03.01.26", "12/31/2026"),
-    ),
-    "a barcode as a number": (
-        BARCODE.parse,
-        "Was turned into a number with decimals",
-        ("4006381333931.0", "4006381333931,0"),
-    ),
-    "an empty entry": (fields.listed(fields.code()).parse, "Has an empty entry", ("|a", "a|", "a||b")),
+    "an empty entry": (fields.listed(fields.text()).parse, "Has an empty entry", ("|a", "a|", "a||b")),
     "no countries": (
         fields.extensions().parse,
         "Must be a 2-letter country and its extension",
@@ -233,18 +204,6 @@ REFUSED: dict[str, tuple[Parse, str, tuple[str, ...]]] = {
     "ids that are none": (IDS, "Must be a whole number", ("1|DC",)),
     "two ids for one": (ID, "Must be a whole number", ("1|2",)),
     "the id 0": (ID, "Must be between 1", ("0",)),
-    **{
-        f"{named} in a code": (parse, named, (cell,))
-        for cell, named in {
-            "A\u200b1": r"U\+200B \(zero width space\)",
-            "\u00adA1": "soft hyphen",
-            "A\n1": "a control character",
-            "A\ufe0f1": "variation selector-16",
-            "A\u31641": "hangul filler",
-            "A\u00a01": r"U\+00A0 \(no-break space\), which looks like a space",
-        }.items()
-        for parse in (CODE, BARCODE.parse, SKU)
-    },
 }
 DOUBTED: dict[str, tuple[fields.Cell, str, tuple[str, ...], tuple[str, ...]]] = {
     # a kind of cell, what is said of it, what is sent with a doubt and what without one
@@ -267,7 +226,6 @@ DOUBTED: dict[str, tuple[fields.Cell, str, tuple[str, ...], tuple[str, ...]]] = 
         ("4006381333931 | 12345678905",),
         ("4006381333931 | A-1",),
     ),
-    "a harmonised code that lost its zero": (HS_CODE, "write 040690", ("40690",), ("040690", "4069.0", "6912")),
 }
 
 

@@ -293,19 +293,19 @@ def test_what_pages_of_the_merchant_api_prove(desk, listed, counts, proven, says
 
 
 def test_a_doubtful_row_is_sent_with_a_warning(desk):
-    path = desk.file("code,name,dba", "a,A,null", "b,B,", "c,C,null")
+    path = desk.file("code,name,default_shipping_method", "a,A,ups_GROUND SAVER", "b,B,", "c,C,ups_GROUND SAVER")
     plan = desk.plan(RETAILERS, path)
     assert (plan.counts, plan.exit_code) == ({RowStatus.CREATE: 3}, 0)
-    assert plan.rows()[0]["why"].startswith("Warning: dba: Is sent as the text null")
+    assert plan.rows()[0]["why"].startswith("Warning: default_shipping_method = 'ups_GROUND SAVER': Is not of the form")
     shown = [line.split()[1:4] for line in plan_lines(plan, limit=10) if " line" in line]
     assert shown == [["2", "a", "Warning:"], ["3", "b"], ["4", "c", "Warning:"]]
 
     report = desk.push(RETAILERS, path)
     assert (report.counts, report.exit_code) == ({RowStatus.CREATED: 3}, 0)
     first, second, _ = report.lines()
-    assert "Warning: dba" in first
+    assert "Warning: default_shipping_method" in first
     assert second == "line 4: created c: as line 2"
-    assert {step.warnings for step in desk.plan(RETAILERS, path).steps} == {()}, "nothing of them is sent any more"
+    assert {step.warning for step in desk.plan(RETAILERS, path).steps} == {""}, "nothing of them is sent any more"
 
 
 def fields(*codes: str) -> dict[str, list[dict[str, object]]]:

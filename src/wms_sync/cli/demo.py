@@ -46,7 +46,7 @@ def run_demo(data_dir: Path) -> int:
         codes = [run_sync(settings, is_shown=False)]
         _title("2. Push: master data from CSV files")
         codes += [
-            run_push(settings, kind, path, resend=False, most=SHOWN, is_shown=False)
+            run_push(settings, kind, path, most=SHOWN, is_shown=False)
             for kind in KINDS
             for path in files_of(SAMPLES, kind)
         ]

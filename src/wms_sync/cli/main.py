@@ -141,10 +141,15 @@ def backfill(start: datetime, end: datetime) -> int:
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=False)
 @click.option("--dry-run", is_flag=True, help="Print the plan and send nothing.")
 @click.option("--resend", is_flag=True, help="Send rows in doubt again; the service may then have them twice.")
+@click.option(
+    "--as-written", is_flag=True, help="Send suspicious cells too, such as dates and errors of a spreadsheet."
+)
 @click.option("--all", "every", is_flag=True, help="Print every row, even of a long file.")
 @click.option("--columns", is_flag=True, help="Print the columns that a file of this kind may have, and exit.")
 @exits_with_code
-def push(kind: str, file: Path | None, dry_run: bool, resend: bool, every: bool, columns: bool) -> int:
+def push(
+    kind: str, file: Path | None, dry_run: bool, resend: bool, as_written: bool, every: bool, columns: bool
+) -> int:
     """Create in the service the rows of a CSV file that the service lacks.
 
     Use --dry-run to see the plan first. It is safe to push a file again.
@@ -163,12 +168,12 @@ def push(kind: str, file: Path | None, dry_run: bool, resend: bool, every: bool,
     if dry_run:
         from wms_sync.runs import plan_push
 
-        plan = plan_push(settings, kind_named(kind), file, resend=resend)
+        plan = plan_push(settings, kind_named(kind), file, resend=resend, as_written=as_written)
         say_lines(views.plan_lines(plan, limit=settings.push_limit, most=most))
         return plan.exit_code
     from wms_sync.cli.runs import run_push
 
-    return run_push(settings, kind_named(kind), file, resend=resend, most=most)
+    return run_push(settings, kind_named(kind), file, resend=resend, as_written=as_written, most=most)
 
 
 @main.group()

@@ -76,7 +76,14 @@ def run_maintain(settings: Settings) -> int:
 
 
 def run_push(
-    settings: Settings, kind: Kind, path: Path, *, resend: bool, most: int | None = None, is_shown: bool = True
+    settings: Settings,
+    kind: Kind,
+    path: Path,
+    *,
+    resend: bool = False,
+    as_written: bool = False,
+    most: int | None = None,
+    is_shown: bool = True,
 ) -> int:
     """Push one file; return the exit code. Print at most ``most`` rows of each outcome, or all if it is None.
 
@@ -91,6 +98,7 @@ def run_push(
             path.absolute(),
             source=COMMAND_LINE,
             resend=resend,
+            as_written=as_written,
             planned=lambda _: stopping.listen(),
             stop=stopping.asked,
             watcher=watcher,

@@ -391,7 +391,7 @@ def _first(steps: Sequence[Step], most: int | None) -> Sequence[Step]:
     """Return at most ``most`` steps in the order of the file. Prefer steps with a warning."""
     if most is None or len(steps) <= most:
         return steps
-    return sorted(sorted(steps, key=lambda step: not step.warnings)[:most], key=lambda step: step.line)
+    return sorted(sorted(steps, key=lambda step: not step.warning)[:most], key=lambda step: step.line)
 
 
 def _more(action: RowStatus, left_out: int) -> Iterator[str]:
@@ -406,9 +406,6 @@ def _step_lines(step: Step, violations: Sequence[Violation]) -> Iterator[str]:
     if step.action is RowStatus.CHANGED:
         yield from (f"{step.key}  {change}" for change in step.changes)
         return
-    for violation in violations:
-        value = f" = {violation.value!r}" if violation.value else ""
-        where = f"{violation.column}{value}: " if violation.column else ""
-        yield f"{where}{violation.rule}"
+    yield from map(str, violations)
     if not violations:
         yield from (f"{step.key}  {text}".rstrip() for text in step.explanation or ("",))

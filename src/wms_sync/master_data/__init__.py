@@ -1,6 +1,7 @@
 """Push master data from CSV files to the service. Each module imports only those above it.
 
     csv_file      reads a CSV file as text
+    suspicions    the cells that are probably not what was meant, as a table of patterns
     fields        the rules of cells; ``json_columns`` has the rules of cells with JSON
     kind          what all kinds of master data have; ``products`` are the largest
     kinds         the kinds, each with the body of its create, and the folder of their files

@@ -2,14 +2,14 @@
 
 Empty cells are not sent. Whitespace around a cell is stripped.
 
-A value that breaks the specification is a violation. So is a value that was damaged before the push, or that can be
-read in two ways. If the specification does not say whether the service accepts a value, the row is sent with a warning,
-and the service decides.
+A value that breaks the specification is a violation, and so is a number that can be read in two ways. A row with a
+value that is probably not what was meant (``suspicions``) is not created. If the specification does not say whether
+the service accepts a value, the row is sent with a warning, and the service decides.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -28,21 +28,18 @@ from wms_sync.master_data.fields import (
 )
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.records import Record, Reference, duplicate_keys, parents_first, put
+from wms_sync.master_data.suspicions import BARCODE, BECAME_NUMBERS, CODE, became_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_ERROR = r"#(N/A|NV|NAME\?|NOM\?|(DIV/0|NULL|NUM|REF|VALUE|BEZUG|WERT|ZAHL|NUL|VALEUR|NOMBRE)!)|(Err|Fehler):5\d\d"
-"""The error values of Excel in English, German and French, and those of LibreOffice in English and German."""
-_NO_VALUE = "null"
-"""The word, in any case, that databases export for a missing value."""
 
 
 class CheckedFile(Struct, frozen=True, eq=False):
     """A checked file: ``records`` with parents before children, ``violations`` in reading order.
 
-    ``warnings`` are about cells that are sent although the service may refuse them. If ``header_is_wrong``, there are
-    no records. ``file.cells`` has the cells of each offending line, unless the quotes of the line cannot be parsed.
+    ``warnings`` are about cells that are sent although the service may refuse them. ``suspicions`` are about cells that
+    are probably not what was meant; on a line with violations they are violations too. If ``header_is_wrong``, there
+    are no records. ``file.cells`` has the cells of each offending line, unless the quotes of the line cannot be parsed.
     """
 
     file: CsvFile
@@ -51,6 +48,7 @@ class CheckedFile(Struct, frozen=True, eq=False):
     violations: tuple[Violation, ...]
     notes: tuple[str, ...]
     warnings: tuple[Violation, ...] = ()
+    suspicions: tuple[Violation, ...] = ()
 
     @property
     def header_is_wrong(self) -> bool:
@@ -58,15 +56,17 @@ class CheckedFile(Struct, frozen=True, eq=False):
         return any(violation.line == self.file.header_line for violation in self.violations)
 
 
-def check(file: CsvFile, kind: Kind) -> CheckedFile:
-    """Turn the rows of ``file`` into records of ``kind``, and list every rule that they break."""
+def check(file: CsvFile, kind: Kind, *, as_written: bool = False) -> CheckedFile:
+    """Turn the rows of ``file`` into records of ``kind``, and list every rule that they break.
+
+    Look for suspicious cells unless the file is meant ``as_written``.
+    """
     header = read_header(file, kind)
     texts = header.texts(file)
     records, violations, warnings = _rows(file, kind, header, texts)
     violations += header.violations
     violations += (Violation(record.line, None, "", record.rule) for record in file.malformed)
-    violations += _damaged(file, texts)
-    warnings = [*_texts_for_nothing(file, texts), *warnings]
+    violations += _ambiguous(file, texts)
     lines: dict[str, int] = {}
     if (placed := header.named(kind.key)) is not None:
         keys = _keys(kind, texts[placed])
@@ -76,6 +76,10 @@ def check(file: CsvFile, kind: Kind) -> CheckedFile:
     rejected = {key: line for key, line in lines.items() if line in bad}
     ordered = parents_first(kind, [record for record in records if record.line not in bad], rejected)
     violations += _as_written(file, header, ordered.violations)
+    suspicions = [] if as_written else list(_suspicions(file, texts))
+    bad, known = {violation.line for violation in violations}, {(found.line, found.column) for found in suspicions}
+    violations = [violation for violation in violations if (violation.line, violation.column) not in known]
+    violations += (found for found in suspicions if found.line in bad)
     return CheckedFile(
         file=file,
         kind=kind,
@@ -83,6 +87,7 @@ def check(file: CsvFile, kind: Kind) -> CheckedFile:
         violations=tuple(sorted(violations, key=header.reading_order())),
         notes=(*_guessed(file), *header.notes),
         warnings=tuple(sorted(warnings, key=header.reading_order())),
+        suspicions=tuple(sorted(suspicions, key=header.reading_order())),
     )
 
 
@@ -198,36 +203,23 @@ def _reference(placed: FileColumn, cell: Refers, keys: tuple[str, ...]) -> Refer
     return Reference(".".join(path), placed.written, cell.to, keys, cell.many, cell.by_id, ids)
 
 
-def _damaged(file: CsvFile, texts: Texts) -> Iterator[Violation]:
-    """Refuse cells that were damaged before the push, whatever the rule of the column.
+def _suspicions(file: CsvFile, texts: Texts) -> Iterator[Violation]:
+    """Yield a violation for each cell that is probably not what was meant."""
+    for placed, cells in texts.items():
+        holds, filled = placed.column.cell.holds, cells[cells != ""]
+        became = holds in {CODE, BARCODE} and became_numbers(filled.tolist())
+        for line, text in filled.items():
+            if rule := BECAME_NUMBERS if became else placed.column.cell.suspicion(text):
+                yield _violation(file, int(str(line)), placed, rule)
 
-    In a file with decimal commas a point may separate thousands, so such a number can be read in two ways.
-    """
-    lost = "Has NUL or U+FFFD, which stands for a letter that was lost in a conversion. Enter the text again."
-    yield from _each(file, texts, lambda cells: cells.str.contains("[\0\ufffd]"), lambda _: lost)
-    formula = "Is the error of a spreadsheet formula. Enter the value again."
-    yield from _each(file, texts, lambda cells: cells.str.fullmatch(_ERROR), lambda _: formula)
+
+def _ambiguous(file: CsvFile, texts: Texts) -> Iterator[Violation]:
+    """Refuse numbers whose point may separate thousands, in a file that has decimal commas."""
     numbers = {placed: cells for placed, cells in texts.items() if placed.column.type == NUMBER}
     if any(cells.map(has_decimal_comma).any() for cells in numbers.values()):
-        yield from _each(file, numbers, lambda cells: cells.map(may_part_thousands), lambda text: str(two_ways(text)))
-
-
-def _texts_for_nothing(file: CsvFile, texts: Texts) -> Iterator[Violation]:
-    """Warn of each cell with the word that databases export for a missing value."""
-    rule = "Is sent as the text {}; empty the cell if it means a missing value."
-    yield from _each(file, texts, lambda cells: cells.str.casefold() == _NO_VALUE, rule.format)
-
-
-def _each(
-    file: CsvFile,
-    texts: Texts,
-    is_marked: Callable[[pd.Series[str]], pd.Series[bool]],
-    rule: Callable[[str], str],
-) -> Iterator[Violation]:
-    """Yield a violation for each cell that ``is_marked`` selects; ``rule`` turns the cell's text into the sentence."""
-    for placed, cells in texts.items():
-        for line in cells.index[is_marked(cells).astype(bool)]:
-            yield _violation(file, line, placed, rule(cells[line]))
+        for placed, cells in numbers.items():
+            for line, text in cells[cells.map(may_part_thousands)].items():
+                yield _violation(file, int(str(line)), placed, str(two_ways(text)))
 
 
 def _as_written(file: CsvFile, header: Header, violations: Iterable[Violation]) -> Iterator[Violation]:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _GROUP_ENDS = (".value", ".amount", "_code", "_codes", "_skus", "_id", "_ids")
+SHOWN = 60
+"""The maximum number of characters that are shown of a cell."""
 REASONS = "_rejected_because"
 """The extra column of a file of rejected rows. It is ignored when the file is read."""
 
@@ -134,6 +136,16 @@ class Violation(Struct, frozen=True):
     column: str | None
     value: str
     rule: str
+
+    def __str__(self) -> str:
+        if not self.column:
+            return self.rule
+        value = self.value if len(self.value) <= SHOWN else f"{self.value[:SHOWN]}..."
+        return (
+            f"{self.column} = {value!r}: {self.rule}"
+            if value.strip() not in {"", self.column}
+            else f"{self.column}: {self.rule}"
+        )
 
 
 class FileColumn(Struct, frozen=True, eq=False):

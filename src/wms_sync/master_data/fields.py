@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from difflib import get_close_matches
-from unicodedata import category, name
 
 from wms_sync.grammar import count_of
 from wms_sync.json_values import INT64, LARGEST_ID
+from wms_sync.master_data.suspicions import ANY, BARCODE, CODE, METHOD, NAME, suspicion
 
 SEPARATOR = "|"
 """Separates the entries of a list."""
@@ -43,31 +43,13 @@ column with gaps."""
 _HTML_TAG = re.compile(r"<!--.*?-->|<[a-z/!?][^>]*>", re.IGNORECASE | re.DOTALL)
 _EXTENSION = re.compile(r"([a-z]{2})\s*:\s*([^:|]*[^:|\s])", re.IGNORECASE | re.ASCII)
 _SHIPPING_METHOD = re.compile(r"[^\s_]+_[A-Z0-9]\S*", re.ASCII)
-_SHORTENED = re.compile(r"\d([.,]\d+)?E\+\d+|\d[.,]\d+E-\d{2,}", re.ASCII | re.IGNORECASE)
-_MONTH = "(?:Jan|Feb|Mar|Mrz|Apr|May|Mai|Jun|Jul|Aug|Sep|Oct|Okt|Nov|Dec|Dez)"
-_DATE = re.compile(
-    rf"\d{{1,2}}-{_MONTH}(-\d{{2}})?|{_MONTH}[- ]\d{{2}}|\d{{1,2}}\. {_MONTH}"
-    r"|[0-3]\d\.[01]\d\.(\d\d)?\d\d|[0-3]\d/[0-3]\d/(\d\d)?\d\d",
-    re.ASCII,
-)
-"""The dates into which Excel, in English or German, turns 1-3, MAR1 or 03/01, with the names of months in exactly this
-case; and those into which LibreOffice turns 3.1. (03.01.26 or 03.01.2026) and 3/1 (03/01/26 or 03/01/2026)."""
-_FORMULA = re.compile(r'="[^"]*"')
-"""A formula that makes a spreadsheet keep leading zeros."""
 _UPC_WITHOUT_ZERO = 11
-_DROPPED = "if a spreadsheet dropped it, write 0{}; sent unchanged."
-_FLOAT = re.compile(r"\d{8,}[.,]0", re.ASCII)
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
 """A number whose comma may separate thousands or decimals."""
-_UNSEEN = frozenset({"Cc", "Cf", "Zl", "Zp"})
-"""Categories of invisible characters. A code that contains such a character looks the same as the code without it, and
-would create an existing object a second time."""
-_FILLERS = re.compile(
-    r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
-)
-"""Invisible characters of other categories: joiners, variation selectors, fillers."""
-_BLANK = "Zs"
 _REFERENCE = {False: "reference", True: "list of references"}
+_LIST = "list"
+_LISTS = frozenset({_LIST, _REFERENCE[True]})
+"""The types of cells with several entries."""
 _SEVERAL = {False: "", True: f", several separated by {SEPARATOR}"}
 NUMBER = "number"
 """The word for the type of a decimal number."""
@@ -87,12 +69,19 @@ class Cell:
     """The rule of a cell: the word for its type, the rule in words, and the function that parses its text.
 
     ``doubt`` returns the reason why the service may still refuse a text that is valid; None if there is no reason.
+    ``holds`` is what the cell, or each entry of its list, is in the table of suspicions.
     """
 
     type: str
     rule: str
     parse: Callable[[str], object]
     doubt: Callable[[str], str | None] = field(default=no_doubt, kw_only=True)
+    holds: str = field(default=ANY, kw_only=True)
+
+    def suspicion(self, cell: str) -> str | None:
+        """Return why a cell is probably not what was meant, and what to do; None if nothing is suspicious."""
+        entries = map(str.strip, cell.split(SEPARATOR)) if self.type in _LISTS else (cell,)
+        return next(filter(None, (suspicion(self.holds, entry) for entry in entries)), None)
 
 
 @dataclass(frozen=True)
@@ -110,58 +99,29 @@ class Refers(Cell):
     ids: str = ""
 
 
-def text(high: int | None = None) -> Cell:
-    """Return the rule for text of at most ``high`` characters."""
+def text(high: int | None = None, holds: str = ANY) -> Cell:
+    """Return the rule for text of at most ``high`` characters, such as a SKU, which ``holds`` a code."""
 
     def parse(cell: str) -> str:
         if high is not None and len(cell) > high:
             raise Broken(f"Has {count_of(len(cell), 'character')}; at most {high:,} are allowed.")
         return cell
 
-    return Cell("text", "any text" if high is None else f"1 to {high} characters", parse)
-
-
-def code(high: int | None = None) -> Cell:
-    """Return the rule for an identifier, such as a SKU.
-
-    Refuse an identifier that a spreadsheet has changed, or that has invisible characters.
-    """
-    plain = text(high)
-
-    def parse(cell: str) -> object:
-        return plain.parse(_undamaged(cell))
-
-    return Cell("text", plain.rule, parse)
+    return Cell("text", "any text" if high is None else f"1 to {high} characters", parse, holds=holds)
 
 
 def barcode() -> Cell:
-    """Return the rule for a code that often consists of digits. Refuse a code that a program has turned into a number.
+    """Return the rule for a barcode.
 
     Warn of a code that, by its check digit, is a valid UPC without its leading 0: spreadsheets drop the 0.
     """
-    plain = code()
 
     def doubt(cell: str) -> str | None:
-        return f"Is a valid UPC with a 0 in front: {_DROPPED.format(cell)}" if _lacks_zero(cell) else None
-
-    def parse(cell: str) -> object:
-        if _FLOAT.fullmatch(cell):
-            raise Broken("Was turned into a number with decimals. Format the column as text and enter the code again.")
-        return plain.parse(cell)
-
-    return Cell("text", plain.rule, parse, doubt=doubt)
-
-
-def hs_code() -> Cell:
-    """Return the rule for a harmonised code. Its digits come in pairs, so warn of an odd number of digits."""
-    plain = code()
-
-    def doubt(cell: str) -> str | None:
-        if cell.isdecimal() and len(cell) % 2:
-            return f"Has {count_of(len(cell), 'digit')}, but such codes have an even number: {_DROPPED.format(cell)}"
+        if _lacks_zero(cell):
+            return f"Is a valid UPC with a 0 in front: if a spreadsheet dropped it, write 0{cell}; sent unchanged."
         return None
 
-    return Cell("text", plain.rule, plain.parse, doubt=doubt)
+    return replace(text(holds=BARCODE), doubt=doubt)
 
 
 def tag_name(high: int) -> Cell:
@@ -176,7 +136,7 @@ def tag_name(high: int) -> Cell:
             raise Broken(f"Has {count_of(len(name), 'character')} without its HTML tags; 1 to {high} are allowed.")
         return name
 
-    return Cell("text", f"1 to {high} characters; HTML tags are stripped; unique", parse)
+    return Cell("text", f"1 to {high} characters; HTML tags are stripped; unique", parse, holds=NAME)
 
 
 def without_html(cell: str) -> str:
@@ -195,7 +155,9 @@ def shipping_method(high: int) -> Cell:
             return None
         return "Is not of the form <carrier>_<SERVICE>, such as ups_GROUND; sent unchanged."
 
-    return Cell("text", f"<carrier>_<SERVICE>, such as ups_GROUND; {plain.rule}", plain.parse, doubt=doubt)
+    return Cell(
+        "text", f"<carrier>_<SERVICE>, such as ups_GROUND; {plain.rule}", plain.parse, doubt=doubt, holds=METHOD
+    )
 
 
 def one_of(choices: Sequence[str], words: str | None = None) -> Cell:
@@ -292,7 +254,7 @@ def listed(entry: Cell) -> Cell:
         return next(filter(None, (entry.doubt(part.strip()) for part in cell.split(SEPARATOR))), None)
 
     rule = f"entries separated by {SEPARATOR}; each: {entry.rule}"
-    return Cell("list", rule, parse, doubt=no_doubt if entry.doubt is no_doubt else doubt)
+    return Cell(_LIST, rule, parse, doubt=no_doubt if entry.doubt is no_doubt else doubt, holds=entry.holds)
 
 
 def extensions() -> Cell:
@@ -304,7 +266,7 @@ def extensions() -> Cell:
             raise Broken("Must be a 2-letter country and its extension, such as US:4050|CA:10.")
         return [{"country_id": entry[1].upper(), "extension": entry[2]} for entry in found if entry]
 
-    return Cell("list", "country:extension separated by |, such as US:4050|CA:10", parse)
+    return Cell(_LIST, "country:extension separated by |, such as US:4050|CA:10", parse)
 
 
 def refers(
@@ -316,10 +278,10 @@ def refers(
     """
 
     def parse(cell: str) -> tuple[str, ...]:
-        return _each_once(_parts(cell) if many else [_undamaged(cell)])
+        return _each_once(_parts(cell) if many else [cell])
 
     rule = by + _SEVERAL[many]
-    by_key = Refers(_REFERENCE[many], rule, parse, field, to, many, ids=ids, doubt=_always(doubt))
+    by_key = Refers(_REFERENCE[many], rule, parse, field, to, many, ids=ids, doubt=_always(doubt), holds=CODE)
     return {key: by_key, ids: refers_by_id(field, to, many=many, doubt=doubt)}
 
 
@@ -382,39 +344,6 @@ def _lacks_zero(cell: str) -> bool:
         return False
     digits = [int(digit) for digit in f"0{cell}"]
     return (3 * sum(digits[::2]) + sum(digits[1::2])) % 10 == 0
-
-
-def _undamaged(cell: str) -> str:
-    if _FORMULA.fullmatch(cell):
-        raise Broken("Is a spreadsheet formula. Format the column as text and enter only the text.")
-    if _SHORTENED.fullmatch(cell):
-        raise Broken("Was shortened by a spreadsheet. Format the column as text and enter all digits again.")
-    if _DATE.fullmatch(cell):
-        raise Broken(
-            "Is a date: spreadsheets turn 1-3, MAR1 or 3/1 into dates. Format the column as text and enter the code "
-            "again. A code that really looks like this has to be entered in the service itself."
-        )
-    if cell.startswith("'"):
-        raise Broken(
-            "Begins with an apostrophe, which marks text in spreadsheets. Remove it. A code that really begins with "
-            "one has to be entered in the service itself."
-        )
-    if odd := _unlike_it_looks(cell):
-        raise Broken(f"Has {odd}. Enter the text again by hand.")
-    return cell
-
-
-def _unlike_it_looks(cell: str) -> str | None:
-    """Describe a code's first character that is invisible or looks like a space; None if there is none."""
-    for character in cell:
-        if character.isascii() and character.isprintable():
-            continue
-        named = f"U+{ord(character):04X} ({name(character, 'a control character').lower()})"
-        if category(character) in _UNSEEN or _FILLERS.fullmatch(character):
-            return f"{named}, which is invisible"
-        if category(character) == _BLANK:
-            return f"{named}, which looks like a space but is a different character"
-    return None
 
 
 def _always(doubt: str | None) -> Callable[[str], str | None]:

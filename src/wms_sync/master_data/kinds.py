@@ -25,11 +25,9 @@ from wms_sync.master_data.fields import (
     INT32,
     PALETTE,
     barcode,
-    code,
     extensions,
     flag,
     flag_or_text,
-    hs_code,
     letters,
     listed,
     one_of,
@@ -43,6 +41,7 @@ from wms_sync.master_data.fields import (
 )
 from wms_sync.master_data.json_columns import product_fields, retailer_fields
 from wms_sync.master_data.kind import DIMENSIONS, MONEY, QUANTITY, WEIGHT, Fields, Kind, MerchantMethod
+from wms_sync.master_data.suspicions import CODE, HS_CODE, METHOD, NAME
 from wms_sync.settings import Settings
 
 _TYPES = (
@@ -56,8 +55,8 @@ _TYPES = (
 
 _ITEM: Fields = {
     "type": one_of(_TYPES, f"{', '.join(_TYPES)}, or empty for Product"),
-    "sku": code(),
-    "name": text(),
+    "sku": text(holds=CODE),
+    "name": text(holds=NAME),
     "is_enabled": flag(),
     **refers(
         "merchant",
@@ -72,9 +71,9 @@ _ITEM: Fields = {
 
 _PRODUCT: Fields = {
     **_ITEM,
-    "vendor_sku": code(),
-    "manufacturer_part_number": code(),
-    "external_id": code(),
+    "vendor_sku": text(holds=CODE),
+    "manufacturer_part_number": text(holds=CODE),
+    "external_id": text(holds=CODE),
     "barcodes": listed(barcode()),
     "is_available": flag(),
     "is_visible": flag(),
@@ -92,7 +91,7 @@ _PRODUCT: Fields = {
         "description": text(),
         "customs_value": MONEY,
         "country_of_manufacture": letters(2, "US", "country code"),
-        "hs_base_code": hs_code(),
+        "hs_base_code": text(holds=HS_CODE),
         "hs_country_extension": extensions(),
     },
     "regulated_goods": {
@@ -151,7 +150,7 @@ _OPTIONS: Fields = {
 
 _CODED: Fields = {"barcodes": barcode()}
 _STOCKED: Fields = {"weight": WEIGHT, "manage_stock": flag_or_text()}
-_ROUTED: Fields = {"allow_for_shipping_methods": listed(text())}
+_ROUTED: Fields = {"allow_for_shipping_methods": listed(text(holds=METHOD))}
 _PLACED: Fields = {
     **refers(
         "allow_for_warehouses",
@@ -262,8 +261,8 @@ PRODUCTS = Kind(
 )
 _RETAILER: Fields = {
     "type": one_of(("Retailer",)),
-    "code": code(64),
-    "name": text(255),
+    "code": text(64, CODE),
+    "name": text(255, NAME),
     "status": one_of(("active", "archived")),
     "fulfillment_model": one_of(("wholesale", "drop_ship", "mixed")),
     **refers(
@@ -273,11 +272,11 @@ _RETAILER: Fields = {
         ids="parent_retailer_id",
         by="code of a retailer that is not archived",
     ),
-    "legal_name": text(255),
-    "dba": text(255),
+    "legal_name": text(255, NAME),
+    "dba": text(255, NAME),
     "default_duties_payor": one_of(("shipper", "recipient", "third_party")),
     "default_shipping_method": shipping_method(255),
-    "allowed_shipping_methods": listed(text()),
+    "allowed_shipping_methods": listed(text(holds=METHOD)),
     "routing_guide_notes": text(65535),
     "custom_fields": retailer_fields(),
 }

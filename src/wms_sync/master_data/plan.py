@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
 from itertools import groupby
@@ -62,7 +62,7 @@ class RowStatus(StrEnum):
 class Step(Struct, frozen=True):
     """The decision on one row of the file, or on its header. ``why`` gives the reason and says what to do.
 
-    ``warnings`` name values that are sent although the service may refuse them. ``ids`` are resolved references.
+    ``warning`` names values that are sent although the service may refuse them. ``ids`` are resolved references.
     ``waits_for`` are the keys of rows of this file that get their ids during the push. ``entry`` is the ledger's entry;
     ``proven`` is the entry that follows from the service's data; ``found`` are the objects to use for rows that refer
     to this key. ``is_by_key_alone``: the only evidence is the key, which other merchants may also use.
@@ -84,12 +84,12 @@ class Step(Struct, frozen=True):
     found: tuple[ExistingObject, ...] = ()
     is_by_key_alone: bool = False
     is_last_word: bool = False
-    warnings: tuple[str, ...] = ()
+    warning: str = ""
 
     @property
     def explanation(self) -> tuple[str, ...]:
-        """Return the reason and the warnings."""
-        return (*((self.why,) if self.why else ()), *(f"Warning: {warning}" for warning in self.warnings))
+        """Return the reason and the warning."""
+        return tuple(filter(None, (self.why, f"Warning: {self.warning}" if self.warning else "")))
 
     @property
     def row(self) -> dict[str, Any]:
@@ -174,35 +174,24 @@ def make_plan(checked: CheckedFile, existing: Existing, *, resend: bool = False,
 
     With ``again``, do not send refused rows again unless they have changed.
     """
-    rejected = [
-        _offending(line, list(found)) for line, found in groupby(checked.violations, lambda violation: violation.line)
-    ]
-    planner = _Planner(checked.kind, existing, resend=resend, again=again)
-    warned = {
-        line: tuple(map(_in_words, found))
-        for line, found in groupby(checked.warnings, lambda violation: violation.line)
-    }
-    decided = [_warned(planner.decide(record), warned.get(record.line, ())) for record in checked.records]
-    return Plan(checked, existing.service, (*rejected, *decided), tuple(dict.fromkeys(existing.unasked.values())))
+    rejected = [Step(line, "", RowStatus.REJECTED, why) for line, why in _in_words(checked.violations).items()]
+    planner = _Planner(checked, existing, resend=resend, again=again)
+    steps = (*rejected, *map(planner.decide, checked.records))
+    return Plan(checked, existing.service, steps, tuple(dict.fromkeys(existing.unasked.values())))
 
 
-def _offending(line: int, violations: Sequence[Violation]) -> Step:
-    return Step(line, "", RowStatus.REJECTED, " ".join(map(_in_words, violations)))
-
-
-def _warned(step: Step, warnings: tuple[str, ...]) -> Step:
-    return replace(step, warnings=warnings) if step.sends and warnings else step
-
-
-def _in_words(violation: Violation) -> str:
-    return f"{violation.column}: {violation.rule}" if violation.column else violation.rule
+def _in_words(violations: Iterable[Violation]) -> dict[int, str]:
+    found = groupby(violations, lambda violation: violation.line)
+    return {line: " ".join(map(str, of_line)) for line, of_line in found}
 
 
 class _Planner:
     """Decides records in the order of sending, because the decision on a child depends on the one on its parent."""
 
-    def __init__(self, kind: Kind, existing: Existing, *, resend: bool, again: bool) -> None:
-        self._kind = kind
+    def __init__(self, checked: CheckedFile, existing: Existing, *, resend: bool, again: bool) -> None:
+        self._kind = checked.kind
+        self._warnings = _in_words(checked.warnings)
+        self._suspicions = _in_words(checked.suspicions)
         self._existing = existing
         self._resend = resend
         self._again = again
@@ -213,6 +202,11 @@ class _Planner:
     def decide(self, record: Record) -> Step:
         """Return the step for a record. Call this for its parents first."""
         step = self._resolved(self._step(record))
+        if step.sends and (warning := self._warnings.get(record.line)):
+            step = replace(step, warning=warning)
+        if step.sends and step.action is RowStatus.CREATE and (why := self._suspicions.get(record.line)):
+            why = f"{why} If it is meant so, push with --as-written."
+            step = replace(step, action=RowStatus.REJECTED, why=why, sends=False, warning="")
         self._decided[record.key] = step
         return step
 

@@ -110,9 +110,9 @@ class PushReport(Struct, frozen=True):
         """
         seen: Counter[RowStatus] = Counter()
         first: dict[str, int] = {}
-        warned = {step.line: step.warnings for step in self.plan.steps}
+        warned = {step.line: f"Warning: {step.warning}" for step in self.plan.steps if step.warning}
         for result in sorted(self.applied.results, key=lambda result: result.line):
-            ours = " ".join(f"Warning: {text}" for text in warned.get(result.line, ()))
+            ours = warned.get(result.line, "")
             if result.outcome not in GOOD or result.warnings or ours:
                 seen[result.outcome] += 1
                 if most is None or seen[result.outcome] <= most:
@@ -150,15 +150,18 @@ def plan_file(
     *,
     lacking: Observation | None = None,
     resend: bool = False,
+    as_written: bool = False,
     transport: httpx.BaseTransport | None = None,
 ) -> Plan:
     """Return the plan that ``push_file`` would apply now. Send nothing, and do not wait for a lock.
 
-    ``lacking`` is the observation ``LEDGER_LACKS``; None if the ledger is complete.
+    ``lacking`` is the observation ``LEDGER_LACKS``; None if the ledger is complete. ``as_written``: create rows with
+    suspicious cells too.
     """
     _refuse_odd_name(path)
     with _lookup(settings, None, transport) as lookup:
-        return _plan(settings, store.ledger, kind, path, lookup, lacking, resend=resend)
+        checked = check(read_csv(path), kind, as_written=as_written)
+        return _plan(settings, store.ledger, checked, lookup, lacking, resend=resend)
 
 
 def push_file(
@@ -170,6 +173,7 @@ def push_file(
     run_id: str,
     lacking: Observation | None = None,
     resend: bool = False,
+    as_written: bool = False,
     again: bool = False,
     planned: Callable[[Plan], object] | None = None,
     watcher: Watcher | None = None,
@@ -182,9 +186,9 @@ def push_file(
     ``planned`` is called with the plan before the first create, and may raise an error to prevent sending. ``stop``
     ends the push after the requests under way. Use ``again`` for a file whose rows were handled earlier: refused rows
     that have not changed are then neither sent nor written to the rejects again. Requests go through ``transport``, if
-    there is one, instead of a socket. ``published`` is the copy of the ledger in the tables; ``lacking`` is that of
-    ``plan_file``. Raise ``UnreadableFile``, ``TooManyCreates``, ``SettingsError`` or ``StateError``; errors of creates
-    and of the Merchant API are in the report.
+    there is one, instead of a socket. ``lacking`` and ``as_written`` are those of ``plan_file``. Raise
+    ``UnreadableFile``, ``TooManyCreates``, ``SettingsError`` or ``StateError``; errors of creates and of the Merchant
+    API are in the report.
     """
     _refuse_odd_name(path)
     with (
@@ -193,7 +197,8 @@ def push_file(
     ):
         state = FileState(store.pushed_files, api.base_url, kind.name, path, run_id)
         try:
-            plan = _plan(settings, store.ledger, kind, path, lookup, lacking, resend=resend, again=again)
+            checked = check(read_csv(path), kind, as_written=as_written)
+            plan = _plan(settings, store.ledger, checked, lookup, lacking, resend=resend, again=again)
         except UnreadableFile:
             state.unreadable()
             raise
@@ -228,15 +233,13 @@ def push_file(
 def _plan(
     settings: Settings,
     ledger: PushLedger,
-    kind: Kind,
-    path: Path,
+    checked: CheckedFile,
     lookup: Lookup | None,
     lacking: Observation | None,
     *,
     resend: bool,
     again: bool = False,
 ) -> Plan:
-    checked = check(read_csv(path), kind)
     existing = read_existing(
         checked,
         service=settings.require_base_url(),
