@@ -1,13 +1,17 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.master_data.files import read
-from wms_sync.master_data.csv_file import CsvFile, canonical, digest_of, read_csv
+from wms_sync.master_data.csv_file import LARGEST, MOST_CELLS, MOST_ROWS, CsvFile, canonical, digest_of, read_csv
 from wms_sync.master_data.errors import UnreadableFile
+from wms_sync.master_data.kind import Kind
+from wms_sync.master_data.kinds import PRODUCTS, RETAILERS
 
 
 def rows(file: CsvFile) -> dict[int, tuple[str, ...]]:
@@ -90,7 +94,7 @@ READ: dict[str, tuple[str | bytes, dict[int, tuple[str, ...]], dict[int, tuple[t
     "a cell that is far too long": (
         f"code,name\nA,{'x' * 140_000}\nB,Beta\n",
         {3: ("B", "Beta")},
-        {2: ((), "(a cell has more than 131,072 characters)")},
+        {2: ((), "(a cell has more than 65,536 characters)")},
     ),
     "a header without rows": ("code,name", {}, {}),
 }
@@ -120,6 +124,11 @@ def test_what_is_read_of_a_file(tmp_path, raw, read_as, set_aside):
         ("code\nKühl ".encode() + b"\xe9\n", "byte 11 is not UTF-8, but other letters are"),
         (b'"code,name\nA,B\n', "its header, on line 1, has a quote that is not closed"),
         (b"code" + b",x" * 3_000, "its header, on line 1, has 3,001 columns; at most 2,000 are allowed"),
+        (b"code,name\n" + b"A,B\n" * (MOST_ROWS + 1), "it has more than 100,000 rows"),
+        (b'code,name\nA,"x\n' + b"x\n" * 6_000_000, "it has more than 100,000 rows"),
+        (b"code,name\n" + (b"," * 1_000_000 + b"x\n") * 3, "2,000,000 cells"),
+        (b"code,name\nA," + b"[]," * (MOST_CELLS + 1), "lists and objects of JSON"),
+        (b"code,name\n" + b" " * LARGEST, "it has more than 32 MiB"),
     ],
 )
 def test_what_is_no_csv_is_said(tmp_path, raw, says):
@@ -128,6 +137,48 @@ def test_what_is_no_csv_is_said(tmp_path, raw, says):
     assert str(caught.value).startswith(f"{tmp_path / 'given.csv'} cannot be read: ")
     assert says in caught.value.reason
     assert caught.value.exit_code == 2
+
+
+def test_as_much_as_is_allowed_is_read(tmp_path):
+    """Blank rows, which a spreadsheet leaves by the million, do not count."""
+    assert len(read(tmp_path, b"code,name\n" + b"A,B\n" * MOST_ROWS + b",\n" * 1_000_000).cells) == MOST_ROWS
+
+
+def peak_of(kind: Kind, path: Path) -> int:
+    """The most memory, in MiB, that a process takes which checks and plans a file and writes its rejected rows."""
+    code = """
+import resource, sys
+from pathlib import Path
+from wms_sync.layout import Layout
+from wms_sync.master_data.check import check
+from wms_sync.master_data.csv_file import read_csv
+from wms_sync.master_data.existing import Existing
+from wms_sync.master_data.kinds import kind_named
+from wms_sync.master_data.plan import make_plan
+from wms_sync.master_data.push import write_rejects
+path = Path(sys.argv[2])
+checked = check(read_csv(path), kind_named(sys.argv[1]))
+plan = make_plan(checked, Existing("service", {}, {}))
+write_rejects(Layout(path.parent), checked, "run", {step.line: step.why for step in plan.steps})
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+    ended = subprocess.run([sys.executable, "-c", code, str(kind), path], capture_output=True, text=True, check=True)
+    return int(ended.stdout)
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize(
+    ("kind", "header", "row"),
+    [
+        (RETAILERS, "code,name,routing_guide_notes", f"Name,\N{DELIVERY TRUCK}{'x' * 65_000}"),
+        (RETAILERS, "code,name,status,routing_guide_notes", f"Name,wrong,\N{DELIVERY TRUCK}{'x' * 65_000}"),
+        (PRODUCTS, "sku,name,custom_fields.a", 'Name,"[' + '""ab"",' * 9_000 + '1]"'),
+    ],
+)
+def test_a_push_takes_less_than_a_gibibyte(tmp_path, kind, header, row):
+    path, count = tmp_path / "given.csv", LARGEST // (len(row) + 10)
+    path.write_text(f"{header}\n" + "".join(f"C{number},{row}\n" for number in range(count)), encoding="utf-8")
+    assert peak_of(kind, path) < 1024
 
 
 def test_only_a_regular_file_is_opened(tmp_path):

@@ -9,7 +9,7 @@ the service accepts a value, the row is sent with a warning, and the service dec
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from wms_sync.master_data.columns import FileColumn, Header, KnownColumn, Texts, Violation, columns_of, read_header
 from wms_sync.master_data.csv_file import GUESSED, CsvFile
+from wms_sync.master_data.errors import UnreadableFile
 from wms_sync.master_data.fields import (
     NUMBER,
     Broken,
@@ -32,6 +33,10 @@ from wms_sync.master_data.suspicions import BARCODE, BECAME_NUMBERS, CODE, becam
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+MOST_WRONG = 300_000
+"""The maximum number of cells that are wrong, suspicious or sent with a warning."""
 
 
 class CheckedFile(Struct, frozen=True, eq=False):
@@ -76,7 +81,7 @@ def check(file: CsvFile, kind: Kind, *, as_written: bool = False) -> CheckedFile
     rejected = {key: line for key, line in lines.items() if line in bad}
     ordered = parents_first(kind, [record for record in records if record.line not in bad], rejected)
     violations += _as_written(file, header, ordered.violations)
-    suspicions = [] if as_written else list(_suspicions(file, texts))
+    suspicions = [] if as_written else _suspicions(file, texts)
     bad, known = {violation.line for violation in violations}, {(found.line, found.column) for found in suspicions}
     violations = [violation for violation in violations if (violation.line, violation.column) not in known]
     violations += (found for found in suspicions if found.line in bad)
@@ -107,10 +112,19 @@ def _rows(
             records.append(found)
         else:
             violations += found
+        _refuse_many(file, violations, warnings)
         for placed, text in row.items():
             if doubt := placed.column.cell.doubt(text):
                 warnings.append(_violation(file, line, placed, doubt))
     return records, violations, warnings
+
+
+def _refuse_many(file: CsvFile, *found: Sequence[Violation]) -> None:
+    """Refuse a file in which so many cells are wrong that their reasons would fill the memory."""
+    if sum(map(len, found)) > MOST_WRONG:
+        raise UnreadableFile(
+            file.path, f"more than {MOST_WRONG:,} cells are wrong or doubtful. Check the first of them."
+        )
 
 
 def _violation(file: CsvFile, line: int, placed: FileColumn, rule: str) -> Violation:
@@ -203,14 +217,20 @@ def _reference(placed: FileColumn, cell: Refers, keys: tuple[str, ...]) -> Refer
     return Reference(".".join(path), placed.written, cell.to, keys, cell.many, cell.by_id, ids)
 
 
-def _suspicions(file: CsvFile, texts: Texts) -> Iterator[Violation]:
-    """Yield a violation for each cell that is probably not what was meant."""
+def _suspicions(file: CsvFile, texts: Texts) -> list[Violation]:
+    """Return a violation for each cell that is probably not what was meant."""
+    found: list[Violation] = []
     for placed, cells in texts.items():
-        holds, filled = placed.column.cell.holds, cells[cells != ""]
-        became = holds in {CODE, BARCODE} and became_numbers(filled.tolist())
+        cell, filled = (
+            placed.column.cell,
+            {line: text for line, text in zip(file.lines, cells.tolist(), strict=True) if text},
+        )
+        became = cell.holds in {CODE, BARCODE} and became_numbers(filled.values())
         for line, text in filled.items():
-            if rule := BECAME_NUMBERS if became else placed.column.cell.suspicion(text):
-                yield _violation(file, int(str(line)), placed, rule)
+            if rule := BECAME_NUMBERS if became else cell.suspicion(text):
+                found.append(_violation(file, line, placed, rule))
+        _refuse_many(file, found)
+    return found
 
 
 def _ambiguous(file: CsvFile, texts: Texts) -> Iterator[Violation]:

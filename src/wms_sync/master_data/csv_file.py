@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import io
 import re
 import stat
 from collections.abc import Iterator, Mapping, Sequence
@@ -42,6 +41,19 @@ _OTHERS = {
 """Words for files that are not regular, by the file type in their mode."""
 MOST_COLUMNS = 2_000
 """The maximum number of columns. A kind has a hundred, and custom fields; a wider file is probably the wrong file."""
+LARGEST = 32 * 1024**2
+"""The maximum size of a file in bytes. With the limits below, a push takes less than 1 GiB whatever the file is."""
+LONGEST_CELL = 65_536
+"""The maximum number of characters of a cell: one more than the longest field (8), whose own rule names the cell."""
+MOST_ROWS, MOST_CELLS = 100_000, 2_000_000
+_TOO_MUCH = (
+    f"it has more than {MOST_ROWS:,} rows, {MOST_CELLS:,} cells, or as many lists and objects of JSON. Split it, if it "
+    "is the right file."
+)
+_NOTHING = " \t\r\n,;"
+_BLANK_LINES = re.compile(r"(?:[ \t,;]*(?:\r\n?|\n))+")
+"""The blank rows that a spreadsheet may have before the header."""
+_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 _NAME = re.compile(r"[\w. -]*\w[\w. -]*")
 GUESSED = "cp1252"
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16-le"))
@@ -86,12 +98,18 @@ def read_csv(path: Path) -> CsvFile:
     """Read the file at ``path``. Raise ``UnreadableFile`` if it cannot be read as CSV."""
     raw = _bytes(path)
     text, encoding = decode(path, raw)
-    lines = list(io.StringIO(text, newline=""))
-    start = _first_line(path, lines)
-    if "\0" in lines[start]:
+    blank = _BLANK_LINES.match(text)
+    start, text = (len(blank[0].splitlines()), text[blank.end() :]) if blank else (0, text)
+    first = next(_lines(text), "")
+    if not first.strip(_NOTHING):
+        raise UnreadableFile(path, "it is empty. Its first line must name the columns.")
+    if "\0" in first:
         raise UnreadableFile(path, "its header has NUL characters: it is not text. Save it again as 'CSV UTF-8'.")
-    delimiter = _delimiter(lines[start:])
-    records = _records(lines, start, delimiter)
+    if text.count("[") + text.count("{") > MOST_CELLS:  # each takes twenty times the memory of its text
+        raise UnreadableFile(path, _TOO_MUCH)
+    csv.field_size_limit(LONGEST_CELL)
+    delimiter = _delimiter(text)
+    records = _records(text, start, delimiter)
     header_line, header, trouble = next(records)
     if trouble:
         raise UnreadableFile(path, f"its header, on line {header_line}, has a quote that is not closed.")
@@ -101,7 +119,7 @@ def read_csv(path: Path) -> CsvFile:
             f"its header, on line {header_line}, has {len(header):,} columns; at most {MOST_COLUMNS:,} are allowed. "
             "Check that it is the right file.",
         )
-    rows, malformed = _sorted_out(records, header)
+    rows, malformed = _sorted_out(path, records, header)
     return CsvFile(
         path=path,
         sha256=hashlib.sha256(raw).hexdigest(),
@@ -134,43 +152,44 @@ def canonical(name: str) -> str:
 
 
 def _bytes(path: Path) -> bytes:
-    """Read a regular file. Refuse anything else before opening it, because opening a pipe would wait forever."""
+    """Read a regular file of limited size. Refuse others before opening them: opening a pipe would wait forever."""
     try:
         mode = path.stat().st_mode
         if not stat.S_ISREG(mode):
             what = _OTHERS.get(stat.S_IFMT(mode), "not a regular file")
             raise UnreadableFile(path, f"it is {what}. Give one CSV file that is saved on disk.")
-        return path.read_bytes()
+        with path.open("rb") as file:
+            raw = file.read(LARGEST + 1)
     except FileNotFoundError:
         raise UnreadableFile(path, "the file does not exist. Check the path.") from None
     except OSError as error:
         raise UnreadableFile(path, f"{error.strerror}. Check its permissions.") from error
+    if len(raw) > LARGEST:
+        raise UnreadableFile(path, f"it has more than {LARGEST // 1024**2} MiB. Split it, if it is the right file.")
+    return raw
 
 
-def _first_line(path: Path, lines: Sequence[str]) -> int:
-    """Return the index of the header's line. Before it a spreadsheet may have blank rows."""
-    for number, line in enumerate(lines):
-        if line.strip(" \t\r\n,;"):
-            return number
-    raise UnreadableFile(path, "it is empty. Its first line must name the columns.")
+def _lines(text: str) -> Iterator[str]:
+    """Yield the lines with their ends, one at a time: a list of six million lines takes half a gigabyte."""
+    return (line[0] for line in _LINE.finditer(text))
 
 
-def _delimiter(lines: Sequence[str]) -> str:
+def _delimiter(text: str) -> str:
     """Return the delimiter that splits the header into the most names. Cells of rows may contain any delimiter."""
 
     def names(delimiter: str) -> int:
-        _, header, trouble = next(_records(lines, 0, delimiter))
+        _, header, trouble = next(_records(text, 0, delimiter))
         return 0 if trouble else sum(_NAME.fullmatch(cell) is not None for cell in header)
 
     return max(_DELIMITERS, key=names)
 
 
-def _records(lines: Sequence[str], start: int, delimiter: str) -> Iterator[tuple[int, list[str], str]]:
+def _records(text: str, start: int, delimiter: str) -> Iterator[tuple[int, list[str], str]]:
     """Yield each record, including blank records: its line, its cells, and the error if its quotes cannot be parsed.
 
     After a record that cannot be parsed, continue with the next line.
     """
-    reader = csv.reader(lines[start:], delimiter=delimiter, strict=True)
+    reader = csv.reader(_lines(text), delimiter=delimiter, strict=True)
     while True:
         before = reader.line_num
         try:
@@ -192,17 +211,20 @@ def _quoting(first: int, last: int, error: csv.Error) -> str:
 
 
 def _sorted_out(
-    records: Iterator[tuple[int, list[str], str]], header: Sequence[str]
+    path: Path, records: Iterator[tuple[int, list[str], str]], header: Sequence[str]
 ) -> tuple[dict[int, tuple[str, ...]], list[Malformed]]:
     """Separate rows, by line, from malformed records. Drop blank records, and blank cells beyond the header."""
     rows: dict[int, tuple[str, ...]] = {}
     malformed: list[Malformed] = []
-    width, names = len(header), [canonical(name) for name in header]
+    width, names, seen = len(header), [canonical(name) for name in header], 0
     for line, cells, trouble in records:
+        if not trouble and not any(cell.strip() for cell in cells):
+            continue
+        seen += len(cells)
+        if len(rows) + len(malformed) >= MOST_ROWS or seen > MOST_CELLS:
+            raise UnreadableFile(path, _TOO_MUCH)
         if trouble:
             malformed.append(Malformed(line, tuple(cells), trouble))
-        elif not any(cell.strip() for cell in cells):
-            continue
         elif [canonical(cell) for cell in cells[:width]] == names:
             malformed.append(Malformed(line, tuple(cells), "Repeats the header. Remove the line."))
         elif len(cells) == width or (len(cells) > width and not any(cell.strip() for cell in cells[width:])):

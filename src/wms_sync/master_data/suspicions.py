@@ -10,7 +10,7 @@ use: ``NA`` and ``1e3`` are codes, ``Null`` is a name, and ``None`` may stand in
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from unicodedata import name
 
 ANY, NAME, CODE, BARCODE, HS_CODE, METHOD = "text", "name", "code", "barcode", "harmonised code", "shipping method"
@@ -124,7 +124,7 @@ def suspicion(holds: str, text: str) -> str | None:
     )
 
 
-def became_numbers(codes: Sequence[str]) -> bool:
+def became_numbers(codes: Collection[str]) -> bool:
     """Return whether all codes of a column end with .0, as if a program had turned them into numbers.
 
     A single code says nothing.
