@@ -62,6 +62,10 @@ class FileChanged(MasterDataError):
     """The file has changed since the sensor noticed it. No row was sent."""
 
 
+class FileElsewhere(MasterDataError):
+    """The file is not in the folder of master data: whoever can start a run may not read or push any other file."""
+
+
 class NotApproved(MasterDataError):
     """The approved plan is no longer the plan of any file. None of its rows was sent."""
 
@@ -226,7 +230,9 @@ def _handle_file(
     config: PushConfig,
     push: Callable[..., PushReport] | None,
 ) -> Handled:
-    path = Path(file.path)
+    path, folder = Path(file.path), folder_of(operation.settings)
+    if path.absolute().parent != folder.absolute():
+        raise FileElsewhere(f"{path} is not in WMS_MASTER_DATA_DIR ({folder}): put it there, or use `wms-sync push`.")
     if push is None:
         plan = plan_push(operation.settings, kind, path, resend=config.resend)
         _refuse_another(plan, file)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -37,6 +38,8 @@ from wms_sync.state.store import StateStore
 LOOK_SECONDS = 30
 SETTLE_SECONDS = 10.0
 """A file that was modified within this many seconds may still be incomplete."""
+UPLOAD_SECONDS = 600.0
+"""The same for a file whose last line has no line break: its upload may have paused."""
 PAUSES = tuple(60 * minutes for minutes in (1, 2, 5, 15, 60))
 """The pauses, in seconds, before a push that left rows unsent is requested again. The last pause repeats."""
 STARTS_WITHIN = timedelta(hours=1)
@@ -190,7 +193,17 @@ class _Look:
 
 
 def _may_be_on_its_way(path: Path) -> bool:
-    return 0 <= time.time() - path.stat().st_mtime < SETTLE_SECONDS
+    age = time.time() - path.stat().st_mtime
+    return 0 <= age < SETTLE_SECONDS or (0 <= age < UPLOAD_SECONDS and not _ends_with_a_line(path))
+
+
+def _ends_with_a_line(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            file.seek(max(file.seek(0, os.SEEK_END) - 2, 0))
+            return bool(set(file.read()) & set(b"\r\n"))  # two bytes, for UTF-16
+    except OSError:
+        return True  # the run says why the file cannot be read
 
 
 def _sent(sha256: str) -> str:

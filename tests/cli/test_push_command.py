@@ -12,7 +12,7 @@ import pytest
 from pydantic import SecretStr
 
 from tests.cli.conftest import TOKEN
-from tests.master_data.files import write
+from tests.master_data.files import SAMPLES, write
 from tests.processes import Command
 from tests.running import run_push
 from wms_sandbox.faults import AnswerLost
@@ -142,7 +142,8 @@ def test_the_status_lists_doubts(type_in, service):
     assert "in doubt      products p1, sent " in type_in("status").output
 
 
-def test_a_polite_kill_finishes_what_is_under_way(service_of_today, settings, tmp_path, monkeypatch):
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_polite_kill_finishes_what_is_under_way(service_of_today, settings, tmp_path, monkeypatch, number):
     monkeypatch.chdir(tmp_path)
     path = write(Path("given.csv"), "sku,name", *(f"p{at},P" for at in range(60)))
     environment = {"WMS_BASE_URL": str(settings.base_url), "WMS_API_TOKEN": TOKEN}
@@ -155,7 +156,7 @@ def test_a_polite_kill_finishes_what_is_under_way(service_of_today, settings, tm
     sandbox.intercept = slowly
     with Command(["push", "products", "given.csv"], environment, tmp_path) as command:
         assert begun.wait(60)
-        command.send_signal(signal.SIGTERM)
+        command.send_signal(number)
         ended = command.ended()
     assert ended.returncode == 130, ended.stderr
     assert "requests under way are finished" in ended.stderr
@@ -187,6 +188,7 @@ DOCTOR: dict[str, tuple[dict[str, object], str, str, str]] = {
     "a merchant": (MERCHANT_SET, "merchant", "note", "accepts sandbox-merchant"),
     "a stranger": (MERCHANT_SET | {"merchant_username": "nobody"}, "merchant", "error", "The Merchant API"),
     "a missing folder": ({"master_data_dir": Path("nowhere")}, "settings", "error", "WMS_MASTER_DATA_DIR"),
+    "files of no kind": ({"master_data_dir": SAMPLES.parent}, "settings", "warning", "names: __init__.py, apply.py"),
 }
 
 

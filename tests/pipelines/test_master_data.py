@@ -214,6 +214,20 @@ def test_a_file_changed_since_the_sensor_is_refused(run, folder, service):
     assert service.sandbox.retailers() == []
 
 
+@pytest.mark.parametrize("where", ["elsewhere.csv", "master-data/../elsewhere.csv", "master-data/below/retailers.csv"])
+def test_a_file_elsewhere_is_neither_planned_nor_pushed(run, folder, service, where):
+    path = folder.parent / where
+    path.parent.mkdir(exist_ok=True)
+    write(path, "code,name", "secret,S")
+    write(folder / "retailers.csv", "code,name", "a,A")
+    files = [GivenFile(path=str(path)), GivenFile(path=str(folder / "retailers.csv"))]
+    for push_enabled in (False, True):
+        result = run(RETAILERS, *files, push_enabled=push_enabled)
+        assert "is not in WMS_MASTER_DATA_DIR" in failure_of(result)
+        assert "secret" not in str(materialised(result))
+    assert codes(service) == ["a"]
+
+
 @pytest.mark.parametrize(
     ("overrides", "named"),
     [({"master_data_dir": None}, "WMS_MASTER_DATA_DIR.* not set"), ({}, "WMS_MASTER_DATA_DIR.* is not a folder")],

@@ -14,7 +14,7 @@ import pytest
 from msgspec.structs import replace
 
 from pipelines import definitions
-from pipelines.master_data_files import PAUSES, SETTLE_SECONDS
+from pipelines.master_data_files import PAUSES, SETTLE_SECONDS, UPLOAD_SECONDS
 from tests.conftest import opened_store, store_at
 from tests.deferred import deferred
 from wms_sync.master_data.csv_file import digest_of
@@ -145,6 +145,11 @@ STORIES: dict[str, list[Step]] = {
     "a file that is being written waits": [
         (being_written("code,na"), {}, NOTHING),
         (being_written("code,name\n", SETTLE_SECONDS + 1), {}, RETAILERS),
+        (being_written("code,name\na,"), {}, NOTHING),
+        (being_written("code,name\na,Northwind Trad", UPLOAD_SECONDS - 60), {}, NOTHING),
+        (being_written("code,name\na,Northwind Traders", UPLOAD_SECONDS + 1), {}, RETAILERS),
+        (being_written("code,name\na,Northwind Traders\n", SETTLE_SECONDS + 1), {}, RETAILERS),
+        (written(), {}, RETAILERS),
         (being_written("code,name\na,"), {}, NOTHING),
         (written(), {}, NOTHING),  # it is what it was
     ],

@@ -345,8 +345,8 @@ def folder_of(settings: Settings) -> Path:
     return folder
 
 
-def files_of(folder: Path, kind: Kind) -> tuple[Path, ...]:
-    """Return the files of this kind in the order of pushing, which is by name."""
+def files_of(folder: Path, kind: Kind | None) -> tuple[Path, ...]:
+    """Return the files of this kind, or those of no kind, in the order of pushing, which is by name."""
     try:
         return tuple(sorted(path for path in folder.iterdir() if kind_of(path) is kind and path.is_file()))
     except OSError as error:
