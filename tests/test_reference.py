@@ -60,7 +60,7 @@ seconds. Where a command has them, `--json` prints JSON, and `--force` replaces 
 | 1 | Failed. The message says what was tried, what came, and what to do. |
 | 2 | Wrong usage, settings or credentials. The message names them. |
 | 3 | Done, with open findings, rejected or doubtful rows, or a backup without what was damaged. `wms-sync status` lists the findings. |
-| 130 | Interrupted with Ctrl-C or SIGTERM, between two pages or rows. |
+| 130 | Interrupted with Ctrl-C, SIGTERM or SIGHUP, between two pages or rows. |
 
 After a failure, interrupt or kill, run the same command again: it continues where it stopped."""  # noqa: E501 - a row of a table
 

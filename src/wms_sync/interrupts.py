@@ -1,4 +1,4 @@
-"""Handle interrupts: SIGTERM acts like Ctrl-C, both end DuckDB's queries, and a push finishes its open requests.
+"""Handle interrupts: SIGTERM and SIGHUP act like Ctrl-C and end DuckDB's queries; a push finishes its open requests.
 
 A signal raises an interrupt wherever the code happens to be. After the first request of a push this would end the run
 without a report of the rows that were sent. Terminating a run in Dagster's UI sends the same signal as Ctrl-C.
@@ -9,15 +9,16 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from types import FrameType, TracebackType
 from typing import Any, Self
 
 INTERRUPTED = 130
 """The exit code of an interrupted command, as a shell shows it."""
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 STANDARD_ERROR = 2
+Handlers = dict[signal.Signals, Any]
 NOTICE = b"Stopping: requests under way are finished and recorded first.\n"
 
 
@@ -34,15 +35,29 @@ def interruptible() -> Iterator[None]:
 
 @contextmanager
 def sigterm_interrupts() -> Iterator[None]:
-    """Let SIGTERM end the block as Ctrl-C does, with ``KeyboardInterrupt``. Outside the main thread, do nothing."""
+    """Let SIGTERM and SIGHUP end the block as Ctrl-C does, with ``KeyboardInterrupt``.
+
+    Outside the main thread, do nothing.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    before = _handled_by(signal.default_int_handler)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        _restore(before)
+
+
+def _handled_by(handler: Callable[[int, FrameType | None], object]) -> Handlers:
+    """Set the handler of the signals, and return those before. Leave out what is ignored, as SIGHUP is by nohup."""
+    heeded = [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+    return {number: signal.signal(number, handler) for number in heeded}
+
+
+def _restore(handlers: Handlers) -> None:
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
 
 
 class Stopping:
@@ -53,7 +68,7 @@ class Stopping:
 
     def __init__(self) -> None:
         self.asked = threading.Event()
-        self._before: dict[signal.Signals, Any] = {}
+        self._before: Handlers = {}
 
     def __enter__(self) -> Self:
         return self
@@ -61,16 +76,16 @@ class Stopping:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
+        _restore(self._before)
 
     def listen(self) -> None:
         """Start to catch signals. Call it before the first request."""
         if threading.current_thread() is threading.main_thread():
-            self._before = {number: signal.signal(number, self._stop) for number in SIGNALS}
+            self._before = _handled_by(self._stop)
 
     def _stop(self, number: int, _: FrameType | None) -> None:
         if self.asked.is_set():
             raise KeyboardInterrupt
         self.asked.set()
-        os.write(STANDARD_ERROR, NOTICE)  # unbuffered: the signal may come in the middle of a print
+        with suppress(OSError):  # the terminal is gone
+            os.write(STANDARD_ERROR, NOTICE)  # unbuffered: the signal may come in the middle of a print

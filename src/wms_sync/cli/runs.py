@@ -87,7 +87,7 @@ def run_push(
 ) -> int:
     """Push one file; return the exit code. Print at most ``most`` rows of each outcome, or all if it is None.
 
-    From the first request on, SIGINT and SIGTERM end the push with a report.
+    From the first request on, SIGINT, SIGTERM and SIGHUP end the push with a report.
     """
     from wms_sync.runs import push
 
@@ -112,7 +112,7 @@ def run_push(
 def _run(settings: Settings, does: Callable[[Operation], object], *, is_shown: bool = True) -> RunReport:
     """Run the operation and report it to Dagster's catalogue, even if it failed.
 
-    SIGINT and SIGTERM end the operation with ``KeyboardInterrupt``.
+    SIGINT, SIGTERM and SIGHUP end the operation with ``KeyboardInterrupt``.
     """
     from wms_sync.runs import Operation
 
