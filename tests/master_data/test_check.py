@@ -26,8 +26,8 @@ BOX, TAPE, SERIAL, WRAP, PAPER = (
 )
 MISTAKES: list[tuple[str, dict[str, str], str, str]] = [
     # type of the row, what is wrong in it, the column that must be named, what must be said
-    ("Product", {"sku": "TWICE"}, "sku", "The same sku, apart from case, is on line 5"),
-    ("Product", {"sku": "twice"}, "sku", "The same sku, apart from case, is on line 3"),
+    ("Product", {"sku": "TWICE"}, "sku", "The same sku, apart from case or the encoding of accents, is on line 5"),
+    ("Product", {"sku": "twice"}, "sku", "The same sku, apart from case or the encoding of accents, is on line 3"),
     ("Product", {"sku": ""}, "sku", "Must be filled."),
     ("Product", {"name": "  "}, "name", "Must be filled."),
     ("Produkt", {}, "type", "Did you mean Product?"),
@@ -305,6 +305,7 @@ DONE = [
     (11, "name", "=SQRT(-1)", "error"),
     (12, "barcodes", "40063813339312345", "shortened"),
     (13, "barcodes", "4006381333931, shown with one decimal", "number with decimals"),
+    (3, "export.customs_value.amount", "1234.5, shown with thousands", "Must be a number"),
     (14, "export.customs_value.amount", "1234, shown with thousands", "two ways"),
     (4, "barcodes", "012345678905", "0 in front"),
 ]
@@ -319,19 +320,17 @@ def test_what_a_spreadsheet_did_to_a_file(locale):
     for found, (line, column, _, word) in zip(said, DONE, strict=True):
         assert (found.line, found.column) == (line, column)
         assert word in found.rule
+    assert 'Müller "Löffel", groß' in result.file.cells[3]
     assert result.records[0].body == {
         "type": "Product",
-        "sku": "M-1",
-        "name": 'Müller "Löffel", groß',
-        "is_enabled": True,
-        "barcodes": ["4006381333931"],
-        "weight": {"value": 1.5},
-        "export": {"customs_value": {"amount": 1234.5, "currency": "EUR"}},
-        "packaging": {"unit_quantity": 12},
+        "sku": "MRZ1" if locale == "german" else "MAR1",
+        "name": "Tasse" if locale == "german" else "Cup",
+        "is_enabled": False,
+        "barcodes": ["12345678905"],
+        "weight": {"value": 0.25},
+        "export": {"customs_value": {"amount": 12, "currency": "EUR"}, "hs_base_code": "40690"},
     }
-    suspicious = {found.line for found in result.suspicions}
-    assert [record.line for record in result.records if record.line not in suspicious] == [3]
-    assert [record.body["is_enabled"] for record in result.records[:2]] == [True, False]
+    assert {record.line for record in result.records} == {found.line for found in result.suspicions}
 
 
 COLUMNS = {

@@ -70,7 +70,7 @@ def test_a_kind_has_the_specified_columns(kind, specified, required):
     columns = columns_of(kind)
     assert specified is None or [column.name for column in columns] == specified.split()
     assert [column.name for column in columns if column.required] == required.split()
-    assert all(column.type and column.rule and column.types for column in columns), "each is explained"
+    assert all(column.cell.type and column.cell.rule and column.types for column in columns), "each is explained"
 
 
 def test_a_product_has_the_fields_of_the_specification():

@@ -293,19 +293,21 @@ def test_what_pages_of_the_merchant_api_prove(desk, listed, counts, proven, says
 
 
 def test_a_doubtful_row_is_sent_with_a_warning(desk):
-    path = desk.file("code,name,default_shipping_method", "a,A,ups_GROUND SAVER", "b,B,", "c,C,ups_GROUND SAVER")
-    plan = desk.plan(RETAILERS, path)
+    option = "container_options.manage_stock"
+    box = "PackagingContainer"
+    path = desk.file(f"type,sku,name,{option}", f"{box},a,A,some", f"{box},b,B,", f"{box},c,C,some")
+    plan = desk.plan(PRODUCTS, path)
     assert (plan.counts, plan.exit_code) == ({RowStatus.CREATE: 3}, 0)
-    assert plan.rows()[0]["why"].startswith("Warning: default_shipping_method = 'ups_GROUND SAVER': Is not of the form")
+    assert plan.rows()[0]["why"].startswith(f"Warning: {option} = 'some': Is neither true nor false")
     shown = [line.split()[1:4] for line in plan_lines(plan, limit=10) if " line" in line]
     assert shown == [["2", "a", "Warning:"], ["3", "b"], ["4", "c", "Warning:"]]
 
-    report = desk.push(RETAILERS, path)
+    report = desk.push(PRODUCTS, path)
     assert (report.counts, report.exit_code) == ({RowStatus.CREATED: 3}, 0)
     first, second, _ = report.lines()
-    assert "Warning: default_shipping_method" in first
+    assert f"Warning: {option}" in first
     assert second == "line 4: created c: as line 2"
-    assert {step.warning for step in desk.plan(RETAILERS, path).steps} == {""}, "nothing of them is sent any more"
+    assert {step.warning for step in desk.plan(PRODUCTS, path).steps} == {""}, "nothing of them is sent any more"
 
 
 def fields(*codes: str) -> dict[str, list[dict[str, object]]]:

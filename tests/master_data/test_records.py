@@ -23,8 +23,7 @@ TREE = "code,name,parent_retailer_code"
 BOXES = "type,sku,name,container_options.associated_product_skus"
 CIRCLE = "Refers in a circle: "
 TYPED = "type,sku,name,infill_options.infill_priority,weight.value,container_options.container_style"
-OF_CASE = "The same code, apart from case, is on lines"
-OF_ACCENTS = "The same code, except for letters with accents that are encoded in two ways, is on line"
+OF_CASE = "The same code, apart from case or the encoding of accents, is on line"
 BY_THE_SERVICE = "Is set by the service and cannot be sent. Remove the column."
 UNITS = (
     "Cannot be sent: a create has no units, and the service uses its own, which its answers show "
@@ -165,8 +164,8 @@ TOGETHER: dict[str, tuple[Kind, tuple[str, ...], str, list[tuple[int, str | None
         ("code,name", "acme,x", "ACME,y", "acme,z"),
         "",
         [
-            (2, "code", f"{OF_CASE} 3, 4. Keep one of the rows."),
-            (3, "code", f"{OF_CASE} 2, 4. Keep one of the rows."),
+            (2, "code", f"{OF_CASE}s 3, 4. Keep one of the rows."),
+            (3, "code", f"{OF_CASE}s 2, 4. Keep one of the rows."),
             (4, "code", "The same code"),
         ],
     ),
@@ -174,7 +173,7 @@ TOGETHER: dict[str, tuple[Kind, tuple[str, ...], str, list[tuple[int, str | None
         RETAILERS,
         ("code,name", "caf\u00e9,x", "Cafe\u0301,y"),
         "",
-        [(2, "code", f"{OF_ACCENTS} 3."), (3, "code", f"{OF_ACCENTS} 2.")],
+        [(2, "code", f"{OF_CASE} 3."), (3, "code", f"{OF_CASE} 2.")],
     ),
     "a key twice, and another rule": (
         RETAILERS,
@@ -213,6 +212,18 @@ TOGETHER: dict[str, tuple[Kind, tuple[str, ...], str, list[tuple[int, str | None
         "A B",
         [],
     ),
+    **{
+        f"a point beside {decimals}": (
+            PRODUCTS,
+            ("sku,name,weight.value", f'A,A,"{decimals}"', "B,B,1.250", "C,C,0.5"),
+            sent,
+            [*said, (3, "weight.value", "Can be read in two ways: write 1250, or 1.2500")],
+        )
+        for decimals, sent, said in (
+            ("1,5", "A C", []),
+            ("1.234,50", "C", [(2, "weight.value", "Must be a number")]),
+        )
+    },
     "a point is a decimal point by default": (
         PRODUCTS,
         ("sku,name,weight.value", "A,A,1.250", "B,B,12"),

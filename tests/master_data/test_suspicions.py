@@ -21,7 +21,7 @@ METHODS = (
     (RETAILERS, "default_shipping_method"),
     (PRODUCTS, f"{BOX}.allow_for_shipping_methods"),
 )
-EVERYWHERE = (*CODES, *NAMES, *TEXTS, *METHODS, (PRODUCTS, "weight.value"))
+EVERYWHERE = (*CODES, *NAMES, *TEXTS, *METHODS[:1], (PRODUCTS, "weight.value"))
 Columns = tuple[tuple[Kind, str], ...]
 
 SUSPICIOUS: dict[str, tuple[Columns, tuple[str, ...]]] = {
@@ -42,6 +42,7 @@ SUSPICIOUS: dict[str, tuple[Columns, tuple[str, ...]]] = {
         METHODS,
         ("ups_GROUND,fedex_2DAY", "ups_GROUND; fedex_2DAY", "ups_GROUND fedex_2DAY", "ups_GROUND/fedex_2DAY"),
     ),
+    "Is not of the form <carrier>_<SERVICE>": (METHODS[1:2], ("ups", "_GROUND", "ups_")),
     "Is a date": (
         (*CODES, *NAMES),
         (
@@ -155,7 +156,7 @@ MEANT: list[tuple[Columns, tuple[str, ...]]] = [
         ("4006381333931", "0012345678905|0012345678912", "0 12345 67890 5", "4 006381 333931", "LOT/2024", "A-1"),
     ),
     (METHODS, ("ups_GROUND", "ups_GROUND SAVER", "dhl_EXPRESS-WORLDWIDE")),
-    (METHODS[:1], ("ups_GROUND|fedex_2DAY",)),
+    (METHODS[:1], ("ups_GROUND|fedex_2DAY", "a|b")),
     (((PRODUCTS, "export.hs_base_code"),), ("040690", "4069.0", "6912.00", "6912", "123456789")),
     (((PRODUCTS, f"{BOX}.allow_for_warehouses"),), ("Reno, NV|Springfield DC 0",)),
     (((PRODUCTS, "inventory.virtual_inventory"),), ("none", "optimistic")),

@@ -383,7 +383,7 @@ def column_lines(kind: Kind) -> Iterator[str]:
     for column in columns:
         needed = "required" if column.required else "required with its group" if column.with_group else ""
         types = "" if column.types == every else f"only {', '.join(column.types)}"
-        facts = "; ".join(fact for fact in (f"{column.type}: {column.rule}", needed, types) if fact)
+        facts = "; ".join(fact for fact in (f"{column.cell.type}: {column.cell.rule}", needed, types) if fact)
         yield f"{column.name:<{width}}  {facts}"
 
 

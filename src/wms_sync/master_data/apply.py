@@ -32,7 +32,7 @@ from wms_sync.master_data.create import (
     message_of,
 )
 from wms_sync.master_data.errors import ServiceIsBusy, ServiceKeepsFailing, ServiceRepeatsIds
-from wms_sync.master_data.existing import Lookup
+from wms_sync.master_data.existing import MerchantLookup
 from wms_sync.master_data.plan import Plan, RowStatus, Step
 from wms_sync.master_data.records import Ids, body, digest, stored
 from wms_sync.service.client import GlobalApi
@@ -152,7 +152,7 @@ class Push:
         *,
         run_id: str,
         parallel: int,
-        lookup: Lookup | None = None,
+        lookup: MerchantLookup | None = None,
         stop: threading.Event | None = None,
         watcher: Watcher | None = None,
     ) -> None:

@@ -9,12 +9,11 @@ the service accepts a value, the row is sent with a warning, and the service dec
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from wms_sync.master_data.columns import FileColumn, Header, KnownColumn, Texts, Violation, columns_of, read_header
 from wms_sync.master_data.csv_file import GUESSED, CsvFile
@@ -31,10 +30,10 @@ from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.records import Record, Reference, duplicate_keys, parents_first, put
 from wms_sync.master_data.suspicions import BARCODE, BECAME_NUMBERS, CODE, became_numbers
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-
+_GUESS = (
+    "The file is not UTF-8 and was read as Windows-1252: check that letters with accents are right, or save it as 'CSV "
+    "UTF-8'."
+)
 MOST_WRONG = 300_000
 """The maximum number of cells that are wrong, suspicious or sent with a warning."""
 
@@ -74,13 +73,14 @@ def check(file: CsvFile, kind: Kind, *, as_written: bool = False) -> CheckedFile
     violations += _ambiguous(file, texts)
     lines: dict[str, int] = {}
     if (placed := header.named(kind.key)) is not None:
-        keys = _keys(kind, texts[placed])
-        violations += _as_written(file, header, duplicate_keys(kind, placed.written, keys))
+        keys = texts[placed].map(kind.as_stored)
+        keys = keys[keys != ""]
+        violations += duplicate_keys(kind, placed.written, keys)
         lines = dict(zip(keys, keys.index, strict=True))
     bad = {violation.line for violation in violations}
     rejected = {key: line for key, line in lines.items() if line in bad}
-    ordered = parents_first(kind, [record for record in records if record.line not in bad], rejected)
-    violations += _as_written(file, header, ordered.violations)
+    ordered, troubled = parents_first(kind, [record for record in records if record.line not in bad], rejected)
+    violations += troubled
     suspicions = [] if as_written else _suspicions(file, texts)
     bad, known = {violation.line for violation in violations}, {(found.line, found.column) for found in suspicions}
     violations = [violation for violation in violations if (violation.line, violation.column) not in known]
@@ -88,9 +88,9 @@ def check(file: CsvFile, kind: Kind, *, as_written: bool = False) -> CheckedFile
     return CheckedFile(
         file=file,
         kind=kind,
-        records=() if header.violations else ordered.records,
+        records=() if header.violations else ordered,
         violations=tuple(sorted(violations, key=header.reading_order())),
-        notes=(*_guessed(file), *header.notes),
+        notes=(*((_GUESS,) if file.encoding == GUESSED else ()), *header.notes),
         warnings=tuple(sorted(warnings, key=header.reading_order())),
         suspicions=tuple(sorted(suspicions, key=header.reading_order())),
     )
@@ -104,7 +104,7 @@ def _rows(
     violations: list[Violation] = []
     warnings: list[Violation] = []
     columns = [cells.tolist() for cells in texts.values()]
-    for line, cells in zip(file.lines, zip(*columns, strict=True), strict=bool(columns)):
+    for line, cells in zip(file.frame.index.tolist(), zip(*columns, strict=True), strict=bool(columns)):
         row = {placed: text for placed, text in zip(header.placed, cells, strict=True) if text}
         type_ = next((text for placed, text in row.items() if placed.column.name == "type"), kind.type)
         found = _Row(file, kind, header, line, row, kind.type_written(type_)).check()
@@ -221,10 +221,8 @@ def _suspicions(file: CsvFile, texts: Texts) -> list[Violation]:
     """Return a violation for each cell that is probably not what was meant."""
     found: list[Violation] = []
     for placed, cells in texts.items():
-        cell, filled = (
-            placed.column.cell,
-            {line: text for line, text in zip(file.lines, cells.tolist(), strict=True) if text},
-        )
+        cell = placed.column.cell
+        filled = {line: text for line, text in zip(cells.index.tolist(), cells.tolist(), strict=True) if text}
         became = cell.holds in {CODE, BARCODE} and became_numbers(filled.values())
         for line, text in filled.items():
             if rule := BECAME_NUMBERS if became else cell.suspicion(text):
@@ -235,29 +233,8 @@ def _suspicions(file: CsvFile, texts: Texts) -> list[Violation]:
 
 def _ambiguous(file: CsvFile, texts: Texts) -> Iterator[Violation]:
     """Refuse numbers whose point may separate thousands, in a file that has decimal commas."""
-    numbers = {placed: cells for placed, cells in texts.items() if placed.column.type == NUMBER}
+    numbers = {placed: cells for placed, cells in texts.items() if placed.column.cell.type == NUMBER}
     if any(cells.map(has_decimal_comma).any() for cells in numbers.values()):
         for placed, cells in numbers.items():
             for line, text in cells[cells.map(may_part_thousands)].items():
                 yield _violation(file, int(str(line)), placed, str(two_ways(text)))
-
-
-def _as_written(file: CsvFile, header: Header, violations: Iterable[Violation]) -> Iterator[Violation]:
-    """Yield violations that involve several rows, with the whole cell in place of the key that it contains."""
-    positions = {placed.written: placed.position for placed in header.placed}
-    for violation in violations:
-        yield replace(violation, value=file.cells[violation.line][positions[violation.column or ""]])
-
-
-def _keys(kind: Kind, cells: pd.Series[str]) -> pd.Series[str]:
-    """Return the key of each row that has a key, by line, in the form that the service stores."""
-    keys = cells.map(kind.as_stored)
-    return keys[keys != ""]
-
-
-def _guessed(file: CsvFile) -> Iterator[str]:
-    if file.encoding == GUESSED:
-        yield (
-            "The file is not UTF-8 and was read as Windows-1252: check that letters with accents are right, or save it "
-            "as 'CSV UTF-8'."
-        )

@@ -8,7 +8,7 @@ would lack the misspelt column.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING
@@ -25,7 +25,6 @@ from wms_sync.master_data.kind import GROUPS, Fields, Kind
 if TYPE_CHECKING:
     import pandas as pd
 
-_GROUP_ENDS = (".value", ".amount", "_code", "_codes", "_skus", "_id", "_ids")
 SHOWN = 60
 """The maximum number of characters that are shown of a cell."""
 REASONS = "_rejected_because"
@@ -46,16 +45,6 @@ class KnownColumn(Struct, frozen=True):
     types: tuple[str, ...]
     required: bool = False
     with_group: bool = False
-
-    @property
-    def type(self) -> str:
-        """Return the word for the type of the column's cells."""
-        return self.cell.type
-
-    @property
-    def rule(self) -> str:
-        """Return the rule of the column's cells, in words."""
-        return self.cell.rule
 
     def parse(self, text: str) -> dict[tuple[str, ...], object]:
         """Return the values of a cell by their path in the body. Raise ``Broken`` if the cell breaks its rule."""
@@ -93,23 +82,16 @@ def column_named(kind: Kind, name: str) -> KnownColumn | None:
 
 
 def nearest(kind: Kind, name: str) -> str | None:
-    """Return the name closest to an unknown name: a column, or its last part; None if none is close."""
+    """Return a name that has an unknown name as a part or its beginning, or else the closest one; None if none does."""
     names = [column.name for column in columns_of(kind)]
-    close = get_close_matches(name, names, n=1)
-    same_end = [known for known in names if _bare(known) == name or known.endswith(f".{name}")]
-    return next(iter(same_end or close or get_close_matches(name, map(_bare, names), n=1)), None)
+    part = [known for known in names if name in known.split(".")]
+    begun = [known for known in names if any(end.startswith(f"{name.removesuffix('s')}_") for end in known.split("."))]
+    return next(iter(part or begun or get_close_matches(name, names, n=1)), None)
 
 
 @cache
 def _by_name(kind: Kind) -> dict[str, KnownColumn]:
     return {column.name: column for column in columns_of(kind)}
-
-
-def _bare(name: str) -> str:
-    """Return the last meaningful part: ``weight_capacity`` for ``container_options.weight_capacity.value``."""
-    for end in _GROUP_ENDS:
-        name = name.removesuffix(end)
-    return name.rsplit(".", 1)[-1]
 
 
 def _columns(kind: Kind, type_: str, fields: Fields, above: tuple[str, ...]) -> Iterator[KnownColumn]:
@@ -129,7 +111,7 @@ def _columns(kind: Kind, type_: str, fields: Fields, above: tuple[str, ...]) -> 
 class Violation(Struct, frozen=True):
     """A cell or a row that breaks a rule. ``rule`` is a sentence with the mistake and the correction.
 
-    ``column`` and ``value`` are the column's name and the cell as written in the file.
+    ``column`` is the column's name as written, and ``value`` the cell, or the key in it that breaks the rule.
     """
 
     line: int
@@ -202,7 +184,8 @@ def read_header(file: CsvFile, kind: Kind) -> Header:
         else:
             placed[column.name] = FileColumn(position, written.strip(), column)
     violations += _missing(file, kind, placed)
-    return Header(tuple(placed.values()), tuple(violations), tuple(_not_sent(left_out)))
+    text = f"Not sent, because the create endpoint has no such fields: {', '.join(left_out)}."
+    return Header(tuple(placed.values()), tuple(violations), (text,) if left_out else ())
 
 
 def _unknown(file: CsvFile, kind: Kind, position: int, name: str) -> Iterator[Violation]:
@@ -227,11 +210,6 @@ def _missing(file: CsvFile, kind: Kind, placed: dict[str, FileColumn]) -> Iterat
 
 def _violation(file: CsvFile, written: str, rule: str) -> Violation:
     return Violation(file.header_line, written.strip(), written, rule)
-
-
-def _not_sent(left_out: Sequence[str]) -> Iterator[str]:
-    if left_out:
-        yield f"Not sent, because the create endpoint has no such fields: {', '.join(left_out)}."
 
 
 def _filled(file: CsvFile, position: int) -> int:

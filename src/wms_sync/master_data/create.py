@@ -15,7 +15,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from wms_sync.errors import WmsSyncError
-from wms_sync.master_data.existing import ExistingObject, Lookup, made_since
+from wms_sync.master_data.existing import ExistingObject, MerchantLookup, made_since
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.plan import WITH_RESEND, RowStatus, what_to_do
 from wms_sync.master_data.records import Change, as_shown, changes
@@ -158,7 +158,7 @@ def message_of(kind: Kind, sent: Sent, *, was_there: bool) -> str:
 class Sender:
     """Sends rows of one kind, from several threads."""
 
-    def __init__(self, kind: Kind, creates: Creates, lookup: Lookup | None) -> None:
+    def __init__(self, kind: Kind, creates: Creates, lookup: MerchantLookup | None) -> None:
         self._kind = kind
         self._creates = creates
         self._lookup = lookup

@@ -13,7 +13,6 @@ from __future__ import annotations
 import csv
 import hashlib
 import re
-import stat
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,14 +30,6 @@ import codecs
 CUSTOM_FIELD = "custom_fields."
 """The prefix of a column for one custom field. The code after the prefix keeps its case."""
 _DELIMITERS = (",", ";", "\t")
-_OTHERS = {
-    stat.S_IFDIR: "a folder",
-    stat.S_IFIFO: "a pipe (FIFO)",
-    stat.S_IFSOCK: "a socket",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-}
-"""Words for files that are not regular, by the file type in their mode."""
 MOST_COLUMNS = 2_000
 """The maximum number of columns. A kind has a hundred, and custom fields; a wider file is probably the wrong file."""
 LARGEST = 32 * 1024**2
@@ -50,6 +41,7 @@ _TOO_MUCH = (
     f"it has more than {MOST_ROWS:,} rows, {MOST_CELLS:,} cells, or as many lists and objects of JSON. Split it, if it "
     "is the right file."
 )
+_MISSING = "a cell is missing. If Excel left out empty cells at the end, let a column without empty cells be the last"
 _NOTHING = " \t\r\n,;"
 _BLANK_LINES = re.compile(r"(?:[ \t,;]*(?:\r\n?|\n))+")
 """The blank rows that a spreadsheet may have before the header."""
@@ -87,11 +79,6 @@ class CsvFile(Struct, frozen=True, eq=False):
     frame: pd.DataFrame
     cells: Mapping[int, tuple[str, ...]]
     malformed: tuple[Malformed, ...]
-
-    @property
-    def lines(self) -> tuple[int, ...]:
-        """Return the line on which each row of ``frame`` starts."""
-        return tuple(self.frame.index.tolist())
 
 
 def read_csv(path: Path) -> CsvFile:
@@ -154,10 +141,8 @@ def canonical(name: str) -> str:
 def _bytes(path: Path) -> bytes:
     """Read a regular file of limited size. Refuse others before opening them: opening a pipe would wait forever."""
     try:
-        mode = path.stat().st_mode
-        if not stat.S_ISREG(mode):
-            what = _OTHERS.get(stat.S_IFMT(mode), "not a regular file")
-            raise UnreadableFile(path, f"it is {what}. Give one CSV file that is saved on disk.")
+        if path.exists() and not path.is_file():
+            raise UnreadableFile(path, "it is a folder, pipe or device. Give one CSV file that is saved on disk.")
         with path.open("rb") as file:
             raw = file.read(LARGEST + 1)
     except FileNotFoundError:
@@ -202,8 +187,6 @@ def _records(text: str, start: int, delimiter: str) -> Iterator[tuple[int, list[
 
 def _quoting(first: int, last: int, error: csv.Error) -> str:
     where, what = (f"Lines {first} to {last} are", "lines") if last > first else ("The line is", "line")
-    if "field limit" in str(error):
-        error = csv.Error(f"a cell has more than {csv.field_size_limit():,} characters")
     return (
         f"{where} not readable as one record ({error}). Correct the {what} in the file itself: close the quote that "
         'opens there, and write a quote inside a quoted cell twice: "".'
@@ -230,14 +213,10 @@ def _sorted_out(
         elif len(cells) == width or (len(cells) > width and not any(cell.strip() for cell in cells[width:])):
             rows[line] = tuple(cells[:width])
         else:
-            malformed.append(Malformed(line, tuple(cells), _width(len(cells), width)))
+            how = _MISSING if len(cells) < width else "quote a cell that contains the delimiter"
+            rule = f"Has {count_of(len(cells), 'cell')} where the header has {width}: {how}."
+            malformed.append(Malformed(line, tuple(cells), rule))
     return rows, malformed
-
-
-def _width(cells: int, width: int) -> str:
-    excel = "a cell is missing. If Excel left out empty cells at the end, let a column without empty cells be the last"
-    what = excel if cells < width else "quote a cell that contains the delimiter"
-    return f"Has {count_of(cells, 'cell')} where the header has {width}: {what}."
 
 
 def _frame(rows: Mapping[int, tuple[str, ...]], header: Sequence[str]) -> pd.DataFrame:
@@ -256,29 +235,14 @@ def decode(path: Path, raw: bytes) -> tuple[str, str]:
     """Return the text without its byte-order mark, and its encoding."""
     if raw.startswith(_WORKBOOKS):
         raise UnreadableFile(path, "it is a workbook, not CSV. Save the sheet as 'CSV UTF-8' and give that file.")
-    encoding = next((name for mark, name in _MARKS if raw.startswith(mark)), None)
-    if encoding is None:
-        return _unmarked(path, raw)
-    try:
-        return raw.decode(encoding).removeprefix("\ufeff"), encoding
-    except UnicodeDecodeError as error:
-        raise UnreadableFile(
-            path, f"it is marked as {encoding}, but byte {error.start} is not valid. Save it again as 'CSV UTF-8'."
-        ) from error
-
-
-def _unmarked(path: Path, raw: bytes) -> tuple[str, str]:
-    try:
-        return raw.decode("utf-8"), "utf-8"
-    except UnicodeDecodeError as error:
-        broken = error
-    if not raw.decode("utf-8", "ignore").isascii():
-        raise UnreadableFile(
-            path, f"byte {broken.start} is not UTF-8, but other letters are. Save it again as 'CSV UTF-8'."
-        )
-    try:
-        return raw.decode(GUESSED), GUESSED
-    except UnicodeDecodeError as error:
-        raise UnreadableFile(
-            path, f"byte {error.start} is neither UTF-8 nor Windows-1252. Save it again as 'CSV UTF-8'."
-        ) from error
+    marked = [name for mark, name in _MARKS if raw.startswith(mark)]
+    # letters in both encodings: the file is damaged
+    is_mixed = not raw.decode("utf-8", "ignore").isascii()
+    encodings = marked or (["utf-8"] if is_mixed else ["utf-8", GUESSED])
+    broken = 0
+    for encoding in encodings:
+        try:
+            return raw.decode(encoding).removeprefix("\ufeff"), encoding
+        except UnicodeDecodeError as error:
+            broken = error.start
+    raise UnreadableFile(path, f"byte {broken} is not {' or '.join(encodings)}. Save it again as 'CSV UTF-8'.")

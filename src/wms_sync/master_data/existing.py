@@ -16,7 +16,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any
 
 from msgspec import Struct, field
 
@@ -66,17 +66,6 @@ class ExistingObject(Struct, frozen=True):
             yield f"of merchant {self.belongs_to}"
 
 
-class Lookup(Protocol):
-    """Finds single objects in the service by natural key."""
-
-    @property
-    def failures(self) -> Mapping[str, str]:
-        """Return, by type, the reason why its objects could not be looked up."""
-
-    def find(self, type_: str, keys: Iterable[str]) -> Mapping[str, tuple[ExistingObject, ...]]:
-        """Return all matches, by key. An object without a match may still exist."""
-
-
 Things = dict[tuple[str, str], tuple[ExistingObject, ...]]
 
 
@@ -104,7 +93,7 @@ def read_existing(
     service: str,
     ledger: PushLedger,
     target: Target,
-    lookup: Lookup | None = None,
+    lookup: MerchantLookup | None = None,
     lacking: Observation | None = None,
 ) -> Existing:
     """Collect the known objects for a checked file's records and for all their references."""
@@ -184,7 +173,7 @@ def _in_shipments(target: Target, wanted: Keys) -> Things:
     return things
 
 
-def _look_up(lookup: Lookup, asked: Keys, things: Things) -> None:
+def _look_up(lookup: MerchantLookup, asked: Keys, things: Things) -> None:
     """Look up in the Merchant API the objects that the other sources lack, know without an id, or have in doubt."""
     for type_, keys in asked.items():
         for key, found in lookup.find(type_, sorted(keys)).items():
@@ -196,7 +185,8 @@ class MerchantLookup:
     """Finds objects of the kinds that have a ``merchant_method``, and no others.
 
     A push works without this lookup. So if a call fails, or is answered in an unknown shape, the lookup finds no
-    object, records the reason in ``failures`` (by type), and does not look up that type again.
+    object, records the reason in ``failures`` (by type), and does not look up that type again. An object without a
+    match may still exist.
     """
 
     def __init__(self, api: MerchantApi) -> None:

@@ -29,20 +29,18 @@ _LONGEST = 20
 FAMILIES = ("black", "blue", "brown", "gray", "green", "orange", "purple", "red", "yellow")
 PALETTE = tuple(f"{family}{shade}" for family in FAMILIES for shade in range(1, 6))
 """The colours of location tags (2.1)."""
-_TRUE = ("true", "yes", "1", "wahr", "vrai", "verdadero", "vero", "verdadeiro", "waar")
-_FALSE = ("false", "no", "0", "falsch", "faux", "falso", "onwaar")
-_BOOLEANS = dict.fromkeys(_TRUE, True) | dict.fromkeys(_FALSE, False)
+_BOOLEANS = {
+    **dict.fromkeys(("true", "yes", "1", "wahr", "vrai", "verdadero", "vero", "verdadeiro", "waar"), True),
+    **dict.fromkeys(("false", "no", "0", "falsch", "faux", "falso", "onwaar"), False),
+}
 """Booleans as spreadsheets in several languages save them, and ``yes``, ``no``, ``1`` and ``0``."""
-_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)", re.ASCII)
-_COMMA = re.compile(r"[+-]?(\d+,\d*|,\d+)", re.ASCII)
-_POINT_AND_COMMA = re.compile(r"[+-]?\d{1,3}(\.\d{3})+,\d+", re.ASCII)
-_COMMA_AND_POINT = re.compile(r"[+-]?\d{1,3}(,\d{3})+\.\d+", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)", re.ASCII)
+_COMMA = re.compile(r"[+-]?[\d.]*,\d*", re.ASCII)
 _WHOLE = re.compile(r"([+-]?\d+)([.,]0)?", re.ASCII)
 """A whole number, also written as 12.0, as spreadsheets save it in a column with one decimal, and data frames in a
 column with gaps."""
 _HTML_TAG = re.compile(r"<!--.*?-->|<[a-z/!?][^>]*>", re.IGNORECASE | re.DOTALL)
 _EXTENSION = re.compile(r"([a-z]{2})\s*:\s*([^:|]*[^:|\s])", re.IGNORECASE | re.ASCII)
-_SHIPPING_METHOD = re.compile(r"[^\s_]+_[A-Z0-9]\S*", re.ASCII)
 _UPC_WITHOUT_ZERO = 11
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
 """A number whose comma may separate thousands or decimals."""
@@ -147,17 +145,9 @@ def without_html(cell: str) -> str:
 
 
 def shipping_method(high: int) -> Cell:
-    """Return the rule for a shipping method: carrier, underscore, service (2.2). Warn of any other form."""
-    plain = text(high)
-
-    def doubt(cell: str) -> str | None:
-        if _SHIPPING_METHOD.fullmatch(cell):
-            return None
-        return "Is not of the form <carrier>_<SERVICE>, such as ups_GROUND; sent unchanged."
-
-    return Cell(
-        "text", f"<carrier>_<SERVICE>, such as ups_GROUND; {plain.rule}", plain.parse, doubt=doubt, holds=METHOD
-    )
+    """Return the rule for a shipping method: carrier, underscore, service (2.2)."""
+    plain = text(high, METHOD)
+    return replace(plain, rule=f"<carrier>_<SERVICE>, such as ups_GROUND; {plain.rule}")
 
 
 def one_of(choices: Sequence[str], words: str | None = None) -> Cell:
@@ -299,13 +289,13 @@ def refers_by_id(field: str, to: str, *, many: bool = False, doubt: str | None =
 def exact_number(cell: str) -> int | float:
     """Return the number to send in JSON. Refuse a number whose digits a double would change.
 
-    Accept a decimal comma, and separators of thousands, only if there is only one way to read the number.
+    Accept a decimal comma if there is only one way to read the number, and no separators of thousands.
     """
     if _THOUSANDS.fullmatch(cell):
         raise two_ways(cell)
-    plain = _with_point(cell)
-    if not _NUMBER.fullmatch(plain):
+    if not _NUMBER.fullmatch(cell):
         raise Broken("Must be a number: only digits and at most one decimal point or comma.")
+    plain = cell.replace(",", ".")
     found = float(plain)
     if Decimal(repr(found)) != Decimal(plain):
         raise Broken("Has more digits than can be sent exactly; up to 15 are always exact.")
@@ -314,8 +304,7 @@ def exact_number(cell: str) -> int | float:
 
 def has_decimal_comma(cell: str) -> bool:
     """Return whether a number certainly has a decimal comma. If so, points in the file may separate thousands."""
-    is_sure = _COMMA.fullmatch(cell) or _POINT_AND_COMMA.fullmatch(cell)
-    return is_sure is not None and not _THOUSANDS.fullmatch(cell)
+    return _COMMA.fullmatch(cell) is not None and not _THOUSANDS.fullmatch(cell)
 
 
 def may_part_thousands(cell: str) -> bool:
@@ -328,14 +317,6 @@ def two_ways(cell: str) -> Broken:
     digits = re.sub("[.,]", "", cell)
     point = re.sub("[.,]", ".", cell)
     return Broken(f"Can be read in two ways: write {digits}, or {point}0 with one more digit after the point.")
-
-
-def _with_point(cell: str) -> str:
-    """Rewrite a number with a decimal point if there is only one way to read it; otherwise return it unchanged."""
-    for comma in (_COMMA, _POINT_AND_COMMA):
-        if comma.fullmatch(cell):
-            return cell.replace(".", "").replace(",", ".")
-    return cell.replace(",", "") if _COMMA_AND_POINT.fullmatch(cell) else cell
 
 
 def _lacks_zero(cell: str) -> bool:

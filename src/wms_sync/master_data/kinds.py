@@ -41,7 +41,7 @@ from wms_sync.master_data.fields import (
 )
 from wms_sync.master_data.json_columns import product_fields, retailer_fields
 from wms_sync.master_data.kind import DIMENSIONS, MONEY, QUANTITY, WEIGHT, Fields, Kind, MerchantMethod
-from wms_sync.master_data.suspicions import CODE, HS_CODE, METHOD, NAME
+from wms_sync.master_data.suspicions import CODE, HS_CODE, METHODS, NAME
 from wms_sync.settings import Settings
 
 _TYPES = (
@@ -150,7 +150,7 @@ _OPTIONS: Fields = {
 
 _CODED: Fields = {"barcodes": barcode()}
 _STOCKED: Fields = {"weight": WEIGHT, "manage_stock": flag_or_text()}
-_ROUTED: Fields = {"allow_for_shipping_methods": listed(text(holds=METHOD))}
+_ROUTED: Fields = {"allow_for_shipping_methods": listed(text(holds=METHODS))}
 _PLACED: Fields = {
     **refers(
         "allow_for_warehouses",
@@ -276,7 +276,7 @@ _RETAILER: Fields = {
     "dba": text(255, NAME),
     "default_duties_payor": one_of(("shipper", "recipient", "third_party")),
     "default_shipping_method": shipping_method(255),
-    "allowed_shipping_methods": listed(text(holds=METHOD)),
+    "allowed_shipping_methods": listed(text(holds=METHODS)),
     "routing_guide_notes": text(65535),
     "custom_fields": retailer_fields(),
 }

@@ -37,7 +37,7 @@ from wms_sync.master_data.columns import REASONS
 from wms_sync.master_data.create import GOOD, Applied, Result, Watcher
 from wms_sync.master_data.csv_file import canonical, digest_of, read_csv
 from wms_sync.master_data.errors import TooManyCreates, UnreadableFile
-from wms_sync.master_data.existing import Lookup, MerchantLookup, read_existing
+from wms_sync.master_data.existing import MerchantLookup, read_existing
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.kinds import NAMES
 from wms_sync.master_data.plan import NEEDS_A_HAND, SHOWN, WRONG_USAGE, Plan, RowStatus, make_plan
@@ -224,7 +224,11 @@ def push_file(
         )
         applied = push.apply()
         shown = {step.line for step in plan.steps if step.sends or not again}
-        reasons = {line: reason for line, reason in _reasons(applied.results).items() if line in shown}
+        reasons = {
+            result.line: result.message
+            for result in applied.results
+            if result.outcome is RowStatus.REJECTED and result.line in shown
+        }
         report = PushReport(plan, applied, write_rejects(settings.layout, plan.checked, run_id, reasons))
         state.ended(applied, report.unsettled)
     return report
@@ -234,7 +238,7 @@ def _plan(
     settings: Settings,
     ledger: PushLedger,
     checked: CheckedFile,
-    lookup: Lookup | None,
+    lookup: MerchantLookup | None,
     lacking: Observation | None,
     *,
     resend: bool,
@@ -254,7 +258,7 @@ def _plan(
 @contextmanager
 def _lookup(
     settings: Settings, policy: RetryPolicy | None, transport: httpx.BaseTransport | None
-) -> Iterator[Lookup | None]:
+) -> Iterator[MerchantLookup | None]:
     """Open the lookup in the Merchant API if its credentials are set; otherwise yield None."""
     if not settings.has_merchant:
         yield None
@@ -278,10 +282,6 @@ def _refuse_too_many(settings: Settings, plan: Plan) -> None:
             f"{settings.push_limit:,} at a time. No row was sent, because a create cannot be undone. Check the plan "
             f"(--dry-run); if it is right, push with WMS_PUSH_LIMIT={plan.sends}."
         )
-
-
-def _reasons(results: tuple[Result, ...]) -> dict[int, str]:
-    return {result.line: result.message for result in results if result.outcome is RowStatus.REJECTED}
 
 
 def push_lock(kind: str) -> str:

@@ -76,7 +76,7 @@ def duplicate_keys(kind: Kind, column: str, keys: pd.Series[str]) -> Iterator[Vi
     """
     folded = keys.map(lambda key: normalize("NFC", key).casefold())
     for _, same in keys[folded.duplicated(keep=False)].groupby(folded, sort=False):
-        lines, how = list(same.index), _but_for(same)
+        lines, how = list(same.index), ", apart from case or the encoding of accents," if same.nunique() > 1 else ""
         for line, key in zip(lines, same, strict=True):
             others = [other for other in lines[: MOST_NAMED + 1] if other != line][:MOST_NAMED]
             more = len(lines) - 1 - len(others)
@@ -85,23 +85,12 @@ def duplicate_keys(kind: Kind, column: str, keys: pd.Series[str]) -> Iterator[Vi
             yield Violation(line, column, key, f"The same {kind.key}{how} is on {where}. Keep one of the rows.")
 
 
-def _but_for(alike: pd.Series[str]) -> str:
-    if alike.nunique() == 1:
-        return ""
-    if alike.str.casefold().nunique() == 1:
-        return ", apart from case,"
-    return ", except for letters with accents that are encoded in two ways,"
+def parents_first(
+    kind: Kind, records: Sequence[Record], rejected: Mapping[str, int]
+) -> tuple[tuple[Record, ...], list[Violation]]:
+    """Return the records to send, parents before children, and the violations of the others.
 
-
-class Ordered(Struct, frozen=True):
-    """The records to send, parents before children, and the violations of all other records."""
-
-    records: tuple[Record, ...]
-    violations: tuple[Violation, ...]
-
-
-def parents_first(kind: Kind, records: Sequence[Record], rejected: Mapping[str, int]) -> Ordered:
-    """Put parents before children. ``rejected`` has the keys of rows that break a rule, with their lines.
+    ``rejected`` has the keys of rows that break a rule, with their lines.
 
     If rows refer in circles, name one circle. The rows of other circles count as children of rejected rows.
     """
@@ -128,7 +117,7 @@ def parents_first(kind: Kind, records: Sequence[Record], rejected: Mapping[str, 
             out[record.key] = record.line
         else:
             kept.append(record)
-    return Ordered(tuple(kept), tuple(violations))
+    return tuple(kept), violations
 
 
 def _parents(kind: Kind, record: Record) -> Iterator[tuple[str, Reference]]:
@@ -173,7 +162,8 @@ def content(record: Record) -> str:
     """Return a record as canonical JSON: keys sorted, no whitespace."""
     whole = deepcopy(record.body)
     for reference in record.references:
-        named = [_remote(reference, key) if _is_named_by_id(reference) else key for key in reference.keys]
+        has_id = reference.by_id and reference.kind not in ONLY_BY_ID
+        named = [_remote(reference, key) if has_id else key for key in reference.keys]
         put(whole, reference.path.split("."), named if reference.many else named[0])
     return json.dumps(whole, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
@@ -253,10 +243,6 @@ def changes(old: str, new: str) -> tuple[Change, ...]:
 
 def _same(old: object, new: object) -> bool:
     return old == new and isinstance(old, bool) == isinstance(new, bool)
-
-
-def _is_named_by_id(reference: Reference) -> bool:
-    return reference.by_id and reference.kind not in ONLY_BY_ID
 
 
 def _remote(reference: Reference, key: str) -> dict[str, Any]:

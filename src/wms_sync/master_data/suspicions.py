@@ -13,7 +13,8 @@ import re
 from collections.abc import Collection, Sequence
 from unicodedata import name
 
-ANY, NAME, CODE, BARCODE, HS_CODE, METHOD = "text", "name", "code", "barcode", "harmonised code", "shipping method"
+ANY, NAME, CODE, BARCODE, HS_CODE = "text", "name", "code", "barcode", "harmonised code"
+METHOD, METHODS = "shipping method", "shipping methods"
 
 _MONTH = (
     # capitalised as Excel writes them in English and German; in lower case as in other languages, without those that
@@ -74,7 +75,7 @@ _PATTERNS: Sequence[tuple[tuple[str, ...], str, str]] = (
     ((CODE, BARCODE, HS_CODE), r"\A'", "Begins with an apostrophe, which marks text in spreadsheets. Remove it."),
     (
         # a code with such a character would create an object that exists a second time
-        (CODE, BARCODE, HS_CODE, METHOD),
+        (CODE, BARCODE, HS_CODE, METHOD, METHODS),
         "[^\\S ]|[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800"
         "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e01ef]",
         "Has {}, which is invisible or looks like a space. Enter the text again by hand.",
@@ -90,8 +91,9 @@ _PATTERNS: Sequence[tuple[tuple[str, ...], str, str]] = (
         r"[,;]|\A(?=[^\s/]*\d)[^\s/]{4,}(?:[\s/]+(?=[^\s/]*\d)[^\s/]{4,})+\Z",
         "Has several codes, but not with the separator |. Write | between two codes.",
     ),
+    ((METHOD,), r"\A_|\A[^_]+\Z|_\Z", "Is not of the form <carrier>_<SERVICE>, such as ups_GROUND. Correct it."),
     (
-        (METHOD,),
+        (METHOD, METHODS),
         r"[,;|]|[\s/][^\s/]*_",
         "Has several shipping methods, but not with the separator |. Write | between two in a list; elsewhere, one.",
     ),
@@ -103,14 +105,13 @@ BECAME_NUMBERS = (
 _DECIMAL = re.compile(r"\d+[.,]0", re.ASCII)
 
 
-def _one_of_patterns(holds: str) -> re.Pattern[str]:
-    """Return one pattern for all that such cells must not match; its groups are numbered like ``_PATTERNS``."""
-    return re.compile(
+_OF = {
+    holds: re.compile(
         "|".join(f"(?P<p{at}>{pattern})" for at, (of, pattern, _) in enumerate(_PATTERNS) if holds in of or not of)
     )
-
-
-_OF = {holds: _one_of_patterns(holds) for holds in (ANY, NAME, CODE, BARCODE, HS_CODE, METHOD)}
+    for holds in (ANY, NAME, CODE, BARCODE, HS_CODE, METHOD, METHODS)
+}
+"""One pattern for all that must not be in such cells; its groups have the numbers of ``_PATTERNS``."""
 
 
 def suspicion(holds: str, text: str) -> str | None:
