@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.master_data.files import SAMPLES, checked, read
-from wms_sync.master_data.check import check
+from wms_sync.master_data.check import MOST_WRONG, check
 from wms_sync.master_data.columns import columns_of
 from wms_sync.master_data.csv_file import read_csv
+from wms_sync.master_data.errors import UnreadableFile
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.kinds import KINDS, LOCATION_TAGS, PRODUCTS, RETAILERS
 
@@ -154,6 +155,17 @@ def test_each_mistake_is_one_violation(tmp_path):
     for violation, (type_, wrong, column, says) in zip(result.violations, MISTAKES, strict=True):
         assert says in violation.rule
         assert violation.value == ({"type": type_} | wrong).get(column, "")
+
+
+@pytest.mark.proof
+def test_a_file_that_is_wrong_all_over_is_refused(tmp_path):
+    """The reasons of two million cells would fill the memory."""
+    flags = [column.name for column in columns_of(PRODUCTS) if column.cell.type == "true or false"][:12]
+    row = f"A,Mug,{','.join(['x'] * len(flags))}"
+    with pytest.raises(
+        UnreadableFile, match=rf"300,000 cells are wrong.*, the first on line 2: {flags[0]} = 'x': Must"
+    ):
+        checked(tmp_path, PRODUCTS, f"sku,name,{','.join(flags)}", *[row] * (MOST_WRONG // len(flags) + 1))
 
 
 LONGEST: dict[Kind, dict[str, str]] = {

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from itertools import chain
 from typing import Any
 
 from msgspec import Struct
@@ -122,8 +123,9 @@ def _rows(
 def _refuse_many(file: CsvFile, *found: Sequence[Violation]) -> None:
     """Refuse a file in which so many cells are wrong that their reasons would fill the memory."""
     if sum(map(len, found)) > MOST_WRONG:
+        first = next(chain(*found))
         raise UnreadableFile(
-            file.path, f"more than {MOST_WRONG:,} cells are wrong or doubtful. Check the first of them."
+            file.path, f"more than {MOST_WRONG:,} cells are wrong or doubtful, the first on line {first.line}: {first}"
         )
 
 

@@ -236,9 +236,8 @@ def decode(path: Path, raw: bytes) -> tuple[str, str]:
     if raw.startswith(_WORKBOOKS):
         raise UnreadableFile(path, "it is a workbook, not CSV. Save the sheet as 'CSV UTF-8' and give that file.")
     marked = [name for mark, name in _MARKS if raw.startswith(mark)]
-    # letters in both encodings: the file is damaged
-    is_mixed = not raw.decode("utf-8", "ignore").isascii()
-    encodings = marked or (["utf-8"] if is_mixed else ["utf-8", GUESSED])
+    # with other letters in UTF-8, the file is damaged
+    encodings = marked or ["utf-8", *([GUESSED] if raw.decode("utf-8", "ignore").isascii() else ())]
     broken = 0
     for encoding in encodings:
         try:
