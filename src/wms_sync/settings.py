@@ -43,8 +43,10 @@ TOLERANCE = timedelta(minutes=5)
 LONGEST_RETENTION_DAYS = 36_525
 _VARIABLE = re.compile(r"\$\{?(?P<name>[A-Za-z_]\w*)\}?", re.ASCII)
 _OWNER = re.compile(r"team:\w[\w.-]*|[\w.+-]+@[\w-]+(\.[\w-]+)+", re.ASCII)
-_HOST = re.compile(r"[\w.-]+|[0-9a-f:.]+(%\w+)?", re.IGNORECASE | re.ASCII)
-"""A host name, or an IPv6 address with its zone."""
+_HOST = re.compile(r"(?=.{1,253}$)[\w-]{1,63}(\.[\w-]{1,63})*", re.ASCII)
+_NUMERIC = re.compile(r"(.*\.)?(\d+|0x[0-9a-f]*)")
+LOCALHOST = "localhost"
+DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 LEAST_MEMORY = 300 * 1000**2
 ALERT_CHANNELS = ("alert_webhook_url", "alert_urls", "heartbeat_url")
 """The settings with the address of a channel for alerts or heartbeats."""
@@ -376,18 +378,42 @@ def checked_base_url(value: str) -> str:
     url = urlsplit(value.strip())
     if url.scheme not in {"http", "https"} or not url.hostname:
         raise ValueError("must look like https://acme.example.com")
-    if url.username or url.password or url.query or url.fragment or url.path.strip("/"):
+    if "@" in url.netloc or url.query or url.fragment or url.path.strip("/"):
         raise ValueError("must be the bare address of the instance, without path, credentials or query")
-    if not _HOST.fullmatch(url.hostname):
-        raise ValueError("has an invalid host name: type it by hand, in ASCII letters, without invisible characters")
-    if url.scheme == "http" and not _is_loopback(url.hostname):
+    host = _canonical_host(url.hostname)
+    if url.scheme == "http" and not _is_loopback(host):
         raise ValueError("must be https: plain http would send secrets in the clear (allowed to loopback only)")
+    if url.scheme == "http" and host == LOCALHOST:  # with https, the certificate may have only the given name
+        host = "127.0.0.1"
     try:
-        _ = url.port
+        port = DEFAULT_PORTS[url.scheme] if url.port is None else f":{url.port}"
     except ValueError:
         raise ValueError("has a port that is not a number from 0 to 65535") from None
-    default_port = {"http": ":80", "https": ":443"}[url.scheme]
-    return f"{url.scheme}://{url.netloc.lower().removesuffix(default_port)}"
+    shown = f"[{host}]" if ":" in host else host
+    return f"{url.scheme}://{shown}{port.removesuffix(DEFAULT_PORTS[url.scheme])}"
+
+
+def _canonical_host(given: str) -> str:
+    """Return the one spelling of a host name or IP address. Raise ``ValueError`` if it cannot be one."""
+    host = given.removesuffix(".")
+    if ":" in host or _NUMERIC.fullmatch(host):  # the resolver also takes 127.1 and 0x7f000001 for addresses
+        try:
+            return str(ipaddress.ip_address(host))
+        except ValueError:
+            raise ValueError("has an invalid IP address: it must look like 192.0.2.1 or [2001:db8::1]") from None
+    try:
+        if not _HOST.fullmatch(host):
+            raise ValueError(host)
+        for label in host.split("."):
+            if label.startswith("xn--"):
+                from httpx import URL  # slow to import
+
+                _ = URL(f"https://{label}").host  # decodes the label, as each request does
+    except ValueError:
+        raise ValueError(
+            "has an invalid host name: type it by hand, in ASCII letters, without invisible characters"
+        ) from None
+    return host
 
 
 def _refuse_unsafe_address(value: str) -> None:
@@ -419,7 +445,7 @@ def _without_loopback_port(base_url: str) -> str:
 
 
 def _is_loopback(host: str) -> bool:
-    if host == "localhost":
+    if host == LOCALHOST:
         return True
     try:
         return ipaddress.ip_address(host).is_loopback

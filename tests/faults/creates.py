@@ -52,4 +52,12 @@ FAULTS = (
         "policy=policy, transport=transport) as api",
         ("tests/survival/test_taking_over.py::test_a_push_that_was_overtaken_sends_no_create",),
     ),
+    Fault(
+        "a second name of the service has a ledger of its own",
+        (ONE,),
+        "src/wms_sync/upkeep/recovery.py",
+        "{store.service(), *store.ledger.services()}",
+        "{store.service()}",
+        ("tests/master_data/test_push.py::test_the_same_service_spelt_otherwise_gets_nothing_twice",),
+    ),
 )

@@ -38,8 +38,10 @@ from wms_sync.master_data.plan import RowStatus
 from wms_sync.master_data.push import PushReport, needs
 from wms_sync.service.answers import RetryPolicy
 from wms_sync.service.errors import ApiError, Unauthorized
+from wms_sync.settings import Settings
 from wms_sync.shipments.load.refresh import refresh
 from wms_sync.state.ledger import LEDGER_LACKS, State
+from wms_sync.targets.errors import AnotherServiceError
 
 TAGS = LOCATION_TAGS
 
@@ -707,6 +709,29 @@ def test_every_kind_arrives_as_specified(desk, shown):
     }
     assert references.items() <= made["BOX-12"]["container_options"].items()
     assert desk.push(PRODUCTS, SAMPLES / "products.csv").counts == {RowStatus.ALREADY_THERE: 11}
+
+
+@pytest.mark.parametrize(
+    ("url", "is_refused"), [("http://LOCALHOST:01/", False), ("http://[::1]:1", True), ("https://an.alias.test", True)]
+)
+def test_the_same_service_spelt_otherwise_gets_nothing_twice(desk, url, is_refused):
+    """Before the first sync nothing told them apart, and everything was created again."""
+    tags = desk.file("name,color", "T1,red4")
+    desk.push(TAGS, tags)
+    desk.set(base_url=Settings.load(_env_file=None, base_url=url).base_url)
+    if is_refused:
+        with pytest.raises(AnotherServiceError, match=r"WMS_BASE_URL=http://127\.0\.0\.1:1"):
+            desk.plan(TAGS, tags)
+    else:
+        assert desk.plan(TAGS, tags).counts == {RowStatus.ALREADY_THERE: 1}
+
+
+def test_a_wrong_address_at_which_nothing_was_created_may_be_corrected(desk):
+    tags = desk.file("name,color", "T1,red4")
+    desk.answer({"T1": Response("no such page", 404)})
+    desk.push(TAGS, tags)
+    desk.set(base_url="https://acme.example.com")
+    assert desk.plan(TAGS, tags).counts == {RowStatus.CREATE: 1}
 
 
 def test_what_was_created_comes_back_with_shipments(desk, shown, bench):

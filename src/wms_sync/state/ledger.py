@@ -141,6 +141,12 @@ class PushLedger(Guarded):
         with self._reading() as connection:
             return tuple(_entry(row._mapping) for row in connection.execute(query))
 
+    def services(self) -> set[str]:
+        """Return the base URLs of the services that have, or may have, a thing of the ledger."""
+        query = select(push_ledger.c.service).where(push_ledger.c.state.in_(PRESENT | UNSURE)).distinct()
+        with self._reading() as connection:
+            return set(connection.scalars(query))
+
     def unseen(self, kinds: Iterable[str]) -> int:
         """Return the number of created things of these kinds that no page has shown yet."""
         there = and_(push_ledger.c.state == State.CREATED, push_ledger.c.seen_at.is_(None))

@@ -207,8 +207,8 @@ class AnotherServiceError(SettingsError):
     def __init__(self, held: str, base_url: str) -> None:
         super().__init__(
             f"This data folder holds {held}, and WMS_BASE_URL is {base_url}: a data folder holds one service only. "
-            f"Nothing was read, loaded or sent. Set a different WMS_DATA_DIR for {base_url} (and WMS_STATE_URL, if "
-            "you set that)."
+            f"Nothing was read, loaded or sent. If both are the same service, set WMS_BASE_URL={held}. Otherwise set a "
+            f"different WMS_DATA_DIR for {base_url} (and WMS_STATE_URL, if you set that)."
         )
 
 

@@ -180,10 +180,11 @@ def _finish_forgetting(run: Run, *, from_scratch: bool) -> None:
 
 
 def refuse_another_service(settings: Settings, store: StateStore) -> None:
-    """Raise ``AnotherServiceError`` if the windows were read from a service other than that of ``WMS_BASE_URL``."""
-    held = store.service()
-    if held and settings.base_url and not is_same_service(held, settings.base_url):
-        raise AnotherServiceError(held, settings.base_url)
+    """Raise ``AnotherServiceError`` if windows or creates are of a service other than that of ``WMS_BASE_URL``."""
+    base_url = settings.base_url
+    for held in sorted(filter(None, {store.service(), *store.ledger.services()})):
+        if base_url and not is_same_service(held, base_url):
+            raise AnotherServiceError(held, base_url)
 
 
 def _give_up_if_damaged(layout: Layout, store: StateStore, window: Window) -> None:
