@@ -44,7 +44,7 @@ from wms_sandbox.transport import InProcess
 from wms_sync.cli.runs import report
 from wms_sync.layout import Layout
 from wms_sync.logs import Lines, handling
-from wms_sync.reports.finding import open_findings
+from wms_sync.reports.finding import exit_code, open_findings
 from wms_sync.reports.findings import findings_of
 from wms_sync.runs import RunReport, restore_state
 from wms_sync.service.answers import RetryPolicy
@@ -240,9 +240,10 @@ STANDS_STILL = frozenset({"stale", "clocks", "nothing-synced", "landed"})
 
 
 def ending(settings: Settings, read: ReadReport | None, refreshed: RefreshReport | None = None) -> int:
-    """The exit code of a command with these reports, which prints them."""
+    """The exit code of a monitor after a run with these reports, which prints them."""
     found = tuple(finding for finding in findings_of(settings) if finding.name not in STANDS_STILL)
-    return report(RunReport("test", read, refreshed, findings=found))
+    report(RunReport("test", read, refreshed, findings=found))
+    return exit_code(found, is_strict=True)
 
 
 def needs(settings: Settings) -> list[str]:

@@ -59,7 +59,7 @@ seconds. Where a command has them, `--json` prints JSON, and `--force` replaces 
 | 0 | Done. |
 | 1 | Failed. The message says what was tried, what came, and what to do. |
 | 2 | Wrong usage, settings or credentials. The message names them. |
-| 3 | Done, with open findings, rejected or doubtful rows, or a backup without what was damaged. `wms-sync status` lists the findings. |
+| 3 | Done, but something needs a hand: rows of a push that were not created, or a backup or restore without what was damaged. `status --check` and `check --strict`: there are warnings. |
 | 130 | Interrupted with Ctrl-C, SIGTERM or SIGHUP, between two pages or rows. |
 
 After a failure, interrupt or kill, run the same command again: it continues where it stopped."""  # noqa: E501 - a row of a table

@@ -27,7 +27,7 @@ class Contender:
     """Exit codes of success."""
 
 
-WMS_SYNC = Contender("wms-sync", (Path(sys.executable).with_name("wms-sync"), "sync"), "analytics.duckdb", done=(0, 3))
+WMS_SYNC = Contender("wms-sync", (Path(sys.executable).with_name("wms-sync"), "sync"), "analytics.duckdb")
 DLT = Contender("dlt", (BENCH_PYTHON, HERE / "dlt_pipeline.py"), "dlt.duckdb")
 FLOOR = Contender("floor", (sys.executable, "-m", "benchmarks.floor"), "floor.duckdb")
 

@@ -37,7 +37,7 @@ PARALLEL = 2
 IN_FLIGHT = 2 * PARALLEL
 """Each window under way has a page that is being landed and one that is being fetched ahead."""
 ENDED = 0, 3
-"""Exit codes of a command that did its work; with 3 it names what needs attention, as the age of the data here."""
+"""Exit codes of a command that did its work; with 3 a push names rows that were not created."""
 KILLED = -9
 STOPPED = "State:\tT"
 SECONDS = 900

@@ -1,8 +1,8 @@
 """The commands of ``wms-sync``.
 
 Each command reads the settings, makes one call, and prints the result. Exit 0: done. 1: failed. 2: wrong usage or
-settings. 3: done, but there are findings. 130: interrupted. Slow imports are inside the commands, so that ``--help`` is
-fast.
+settings. 3: done, but something needs a hand. 130: interrupted. Slow imports are inside the commands, so that
+``--help`` is fast.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _is_there(path: Path) -> bool:
 def main() -> None:
     """Sync shipments of a warehouse fulfillment service into Parquet and DuckDB, and push master data to it.
 
-    Exit codes: 0 done; 1 failed; 2 wrong usage or settings; 3 done, but something needs attention; 130 interrupted.
+    Exit codes: 0 done; 1 failed; 2 wrong usage or settings; 3 done, but something needs a hand; 130 interrupted.
     After any failure, run the same command again: it continues where it stopped.
     """
     keep_private()
@@ -108,7 +108,7 @@ def main() -> None:
 
 @main.command()
 @exits_with_code
-def sync() -> int:
+def sync() -> None:
     """Run the nightly sync now: read everything that has changed since the last sync, and load it.
 
     A sync without changes succeeds.
@@ -116,14 +116,14 @@ def sync() -> int:
     settings = _for_service()
     from wms_sync.cli.runs import run_sync
 
-    return run_sync(settings)
+    run_sync(settings)
 
 
 @main.command()
 @click.option("--from", "start", type=DAY, required=True, help="First day to read again, UTC.")
 @click.option("--to", "end", type=DAY, required=True, help="The day after the last one, UTC.")
 @exits_with_code
-def backfill(start: datetime, end: datetime) -> int:
+def backfill(start: datetime, end: datetime) -> None:
     """Read whole days again and load them.
 
     A day has the shipments whose updated_at (UTC) is on that day. The range is [from, to).
@@ -133,7 +133,7 @@ def backfill(start: datetime, end: datetime) -> int:
     _refuse_bad_range(settings, first, after)
     from wms_sync.cli.runs import run_backfill
 
-    return run_backfill(settings, first, after)
+    run_backfill(settings, first, after)
 
 
 @main.command()
@@ -197,17 +197,17 @@ def call(method: str, arguments: str) -> None:
 
 @main.command()
 @exits_with_code
-def rebuild() -> int:
+def rebuild() -> None:
     """Rebuild every table without requests, from Parquet files where raw pages were dropped."""
     settings = Settings.load()
     from wms_sync.cli.runs import run_rebuild
 
-    return run_rebuild(settings)
+    run_rebuild(settings)
 
 
 @main.command()
 @exits_with_code
-def maintain() -> int:
+def maintain() -> None:
     """Merge the small files of a lake, and delete the files that no reader needs.
 
     With WMS_ANALYTICS=file there is nothing to do.
@@ -215,7 +215,7 @@ def maintain() -> int:
     settings = Settings.load()
     from wms_sync.cli.runs import run_maintain
 
-    return run_maintain(settings)
+    run_maintain(settings)
 
 
 @main.command()
@@ -223,9 +223,9 @@ def maintain() -> int:
 @click.option("--check", "is_check", is_flag=True, help="Print only one line: the worst finding, or ok.")
 @exits_with_code
 def status(as_json: bool, is_check: bool) -> int:
-    """Show how far the data reaches, the last runs, row counts, pushes and findings.
+    """Show the findings, how far the data reaches, and the last runs and pushes.
 
-    Exit code 1: a finding is an error. 3: only warnings.
+    Exit code 1: a finding is an error. 3, only with --check: there are warnings.
     """
     from wms_sync.cli.views import show_status
 
@@ -268,15 +268,16 @@ def show_inbox(entry: str) -> None:
 
 @main.command()
 @click.option("--full", is_flag=True, help="Run every check on the published tables now, and show offending rows.")
+@click.option("--strict", "is_strict", is_flag=True, help="Exit with 3 if there are only warnings.")
 @exits_with_code
-def check(full: bool) -> int:
+def check(full: bool, is_strict: bool) -> int:
     """Show the results of the checks at the last load, and every other finding.
 
-    Exit code 1: a finding is an error. 3: only warnings.
+    Exit code 1: a finding is an error.
     """
     from wms_sync.cli.views import show_checks
 
-    return show_checks(Settings.load(), full=full)
+    return show_checks(Settings.load(), full=full, is_strict=is_strict)
 
 
 @main.group()

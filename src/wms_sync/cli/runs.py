@@ -1,4 +1,4 @@
-"""Run the operation of a command, show its progress, print the result, and return the exit code.
+"""Run the operation of a command, show its progress, and print the result. A run that ends without an error is done.
 
 The progress of a read or push is a bar on a terminal, and plain lines elsewhere. A load reports to the library's log.
 """
@@ -21,7 +21,6 @@ from wms_sync.cli.views import maintained_lines, next_lines, open_lines, read_li
 from wms_sync.grammar import count_of
 from wms_sync.interrupts import INTERRUPTED, Stopping, sigterm_interrupts
 from wms_sync.logs import PlainLines, line, push_line, stamped
-from wms_sync.reports.finding import exit_code_of_run
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -42,37 +41,36 @@ SAID_TO_BE_A_TERMINAL = {"FORCE_COLOR", "TTY_COMPATIBLE"}
 """Variables that make rich treat standard error as a terminal."""
 
 
-def run_sync(settings: Settings, *, is_shown: bool = True) -> int:
-    """Run the nightly sync now, and maintenance if it is due; return the exit code.
+def run_sync(settings: Settings, *, is_shown: bool = True) -> None:
+    """Run the nightly sync now, and maintenance if it is due.
 
     If ``DAGSTER_HOME`` is set and ``is_shown`` is true, report the run to Dagster's catalogue.
     """
-    code = report(_run(settings, lambda run: run.sync(), is_shown=is_shown))
+    report(_run(settings, lambda run: run.sync(), is_shown=is_shown))
     from wms_sync.targets.target import maintenance_is_due
 
     if maintenance_is_due(settings):
         run_maintain(settings)
-    return code
 
 
-def run_backfill(settings: Settings, start: date, end: date) -> int:
-    """Read whole days again; return the exit code."""
+def run_backfill(settings: Settings, start: date, end: date) -> None:
+    """Read whole days again."""
     from wms_sync.intervals import Interval, midnight
 
-    return report(_run(settings, lambda run: run.backfill(Interval(midnight(start), midnight(end)))))
+    report(_run(settings, lambda run: run.backfill(Interval(midnight(start), midnight(end)))))
 
 
-def run_rebuild(settings: Settings) -> int:
-    """Rebuild every table without requests; return the exit code."""
-    return report(_run(settings, lambda run: run.rebuild()))
+def run_rebuild(settings: Settings) -> None:
+    """Rebuild every table without requests."""
+    report(_run(settings, lambda run: run.rebuild()))
 
 
-def run_maintain(settings: Settings) -> int:
-    """Maintain the tables; return the exit code."""
+def run_maintain(settings: Settings) -> None:
+    """Maintain the tables."""
     outcome = _run(settings, lambda run: run.maintain(), is_shown=False)
     if outcome.maintained is None:
         say("maintained  nothing: each load keeps the file compact")
-    return report(outcome)
+    report(outcome)
 
 
 def run_push(
@@ -147,22 +145,17 @@ def _show(reports: Callable[[ModuleType], None]) -> None:
         say(f"wms-sync: the result is not reported to the catalogue of {DAGSTER_HOME}: {error}", err=True)
 
 
-def report(outcome: RunReport) -> int:
-    """Print what a run did; return its exit code."""
-    say_lines(_lines(outcome))
-    return exit_code_of_run(outcome.findings)
-
-
-def _lines(outcome: RunReport) -> Iterator[str]:
+def report(outcome: RunReport) -> None:
+    """Print what a run did."""
     if outcome.read is not None:
-        yield from read_lines(outcome.read)
+        say_lines(read_lines(outcome.read))
     if outcome.refreshed is not None:
-        yield from refresh_lines(outcome.refreshed)
+        say_lines(refresh_lines(outcome.refreshed))
     if outcome.maintained is not None:
-        yield from maintained_lines(outcome.maintained)
-    yield from took_lines(outcome.read, outcome.refreshed)
-    yield from open_lines(outcome.findings)
-    yield from next_lines(outcome.refreshed)
+        say_lines(maintained_lines(outcome.maintained))
+    say_lines(took_lines(outcome.read, outcome.refreshed))
+    say_lines(open_lines(outcome.findings))
+    say_lines(next_lines(outcome.refreshed))
 
 
 class _Shown(Struct, frozen=True):

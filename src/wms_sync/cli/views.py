@@ -16,7 +16,7 @@ from wms_sync.grammar import count_of
 from wms_sync.master_data.columns import Violation, columns_of
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.plan import SHOWN, Plan, RowStatus, Step
-from wms_sync.reports.finding import Finding, exit_code, open_findings
+from wms_sync.reports.finding import WELL, Finding, exit_code, open_findings
 
 if TYPE_CHECKING:
     from wms_sync.reports.export import Exported
@@ -206,7 +206,7 @@ def show_status(settings: Settings, *, as_json: bool, is_check: bool) -> int:
         else:
             show = partial(say_lines, list(status_lines(found, findings)))
     show()
-    return exit_code(findings)
+    return exit_code(findings, is_strict=is_check)
 
 
 def show_examined(settings: Settings, *, as_json: bool) -> int:
@@ -220,12 +220,12 @@ def show_examined(settings: Settings, *, as_json: bool) -> int:
             say_lines([f"{OF_DOCTOR[finding.severity]:<4}  {finding.name:<11}  {finding.sentence}"])
     if as_json:
         say_json([json_of(finding) for finding in found])
-    elif exit_code(found) != 1:
+    elif exit_code(found) == WELL:
         say_lines(["next  wms-sync sync"])
     return exit_code(found)
 
 
-def show_checks(settings: Settings, *, full: bool) -> int:
+def show_checks(settings: Settings, *, full: bool, is_strict: bool) -> int:
     """Print the results of the checks and every open finding; return the exit code."""
     from wms_sync.reports.findings import findings_in
     from wms_sync.reports.installation import check_published, installation_of, last_checks
@@ -235,7 +235,7 @@ def show_checks(settings: Settings, *, full: bool) -> int:
         findings = findings_in(replace(installation, checks=found))
     say_lines(_check_lines(found, "now" if full else "at the last load"))
     say_lines(open_lines(findings))
-    return exit_code(findings)
+    return exit_code(findings, is_strict=is_strict)
 
 
 def show_explained(

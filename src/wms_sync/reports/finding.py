@@ -19,7 +19,7 @@ from wms_sync.state.runs import RunRecord
 
 Severity = Literal["error", "warning", "note"]
 WELL, FAILED, ATTENTION = 0, 1, 3
-"""Exit codes of a command that reports findings: no finding is open, an error is open, only warnings are open."""
+"""Exit codes: done, failed or an error is open, done but something needs a hand."""
 
 
 class Finding(Struct, frozen=True, kw_only=True):
@@ -93,15 +93,13 @@ def open_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted((finding for finding in findings if finding.is_open), key=lambda finding: finding.severity))
 
 
-def exit_code(findings: Sequence[Finding]) -> int:
-    """Return the exit code of a command that reports findings: 1 for an open error, 3 for only warnings, 0 for none."""
+def exit_code(findings: Sequence[Finding], *, is_strict: bool = False) -> int:
+    """Return the exit code of a command that reports findings: 1 for an open error, else 0.
+
+    If ``is_strict``, return 3 for warnings alone.
+    """
     severities = {finding.severity for finding in findings if finding.is_open}
-    return FAILED if "error" in severities else ATTENTION if severities else WELL
-
-
-def exit_code_of_run(findings: Sequence[Finding]) -> int:
-    """Return the exit code of a successful run: 3 if a finding is open, 0 otherwise."""
-    return ATTENTION if open_findings(findings) else WELL
+    return FAILED if "error" in severities else ATTENTION if severities and is_strict else WELL
 
 
 def examined(name: str, severity: Severity, text: str) -> Finding:
