@@ -6,10 +6,11 @@ import json
 import logging
 import traceback
 from base64 import b64decode, b64encode
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from click.testing import CliRunner
@@ -29,8 +30,15 @@ from wms_sync.settings import Settings
 
 TOKEN, KEY, HOOK = "planted/t0ken+4711==", "planted/k3y+4712", "planted/h00k-4714"
 SLASHED = (TOKEN, KEY, HOOK, b64encode(f"somebody:{KEY}".encode()).decode())
-FORMS = [form for secret in SLASHED for form in (secret, secret.replace("/", "\\/"), json.dumps(secret)[1:-1])]
-"""A secret as it is, and as PHP writes it into JSON."""
+ENCODED: tuple[Callable[[str], str], ...] = (
+    str,
+    lambda secret: secret.replace("/", "\\/"),  # as PHP writes it into JSON
+    lambda secret: quote(secret, safe=""),
+    lambda secret: b64encode(secret.encode()).decode(),
+    lambda secret: secret.encode().hex(),
+    str.upper,
+)
+FORMS = [encode(secret) for secret in SLASHED for encode in ENCODED]
 FEW_DAYS_AGO = datetime.now(UTC).date() - timedelta(days=3)
 COMMANDS = (
     ["--help"],
@@ -108,8 +116,10 @@ class Careless:
         sent = (await request.body()).decode()
         if self.lets_in and '"login"' in sent:
             return None
-        pair = b64decode(request.headers.get("authorization", "").partition(" ")[2] + "==")
+        authorization = request.headers.get("authorization", "")
+        pair = b64decode(authorization.partition(" ")[2] + "==")
         heard = f"{sent} {pair!r} {dict(request.headers)}"
+        heard = " ".join([*(encode(authorization) for encode in ENCODED), *(encode(sent) for encode in ENCODED), heard])
         answer = {
             "errors": [
                 {"type": heard, "message": heard},

@@ -7,8 +7,7 @@ The service's own form (specification 7.1)::
 Of any other body (of a proxy, text, HTML), only the readable text is shown. Belongs here: finding the reasons and
 cleaning them. Keep out: the consequence of an answer (``answers``).
 
-A service may repeat the request in a message, so the credentials of the request are removed. They are searched for
-after decoding, because JSON may escape a secret (PHP writes ``/`` as ``\/``).
+A service may repeat the request in a message, so the credentials of the request are removed, however they are encoded.
 """
 
 from __future__ import annotations
@@ -18,8 +17,10 @@ import binascii
 import html
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 import msgspec
 
@@ -30,6 +31,12 @@ from wms_sync.service.errors import Problem
 if TYPE_CHECKING:
     import httpx
 
+WITHHELD = "(withheld)"
+_MOST_ESCAPED = 3
+_HEX_BYTE = re.compile(r"\\+x(?=[0-9a-f]{2})", re.IGNORECASE)
+_UTF_16 = re.compile(r"(?:\\+u[0-9a-f]{4})+", re.IGNORECASE)
+_ESCAPED = re.compile(r"\\+([\\/\"'])")
+_URL_SAFE = str.maketrans("+/", "-_")
 LONGEST = 300
 """The maximum number of characters shown of a body that is not in the service's own form."""
 _MOST_READ = 64 * 1024
@@ -102,9 +109,8 @@ def words_in_page(content: bytes, request: httpx.Request) -> str:
 
 def clean(text: str, request: httpx.Request) -> str:
     """Return the text as one line without markup, control characters or the request's credentials."""
-    plain = _without_markup(text) if _MARKUP.search(text) else text
-    line = " ".join("".join(letter if letter.isprintable() else " " for letter in plain).split())
-    return without_credentials(line, request)
+    plain = without_credentials(_without_markup(text) if _MARKUP.search(text) else text, request)
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in plain).split())
 
 
 def in_one_line(text: str, request: httpx.Request) -> str:
@@ -183,10 +189,46 @@ _JSON_RPC = msgspec.json.Decoder(_JsonRpc)
 
 
 def without_credentials(text: str, request: httpx.Request) -> str:
-    """Return the text with every secret of the request replaced by ``(withheld)``."""
-    for secret in sorted(filter(None, set(_secrets(request))), key=len, reverse=True):
-        text = text.replace(secret, "(withheld)")
-    return text
+    """Return the text with every secret of the request replaced by ``(withheld)``, as ``without_secrets`` does."""
+    return without_secrets(text, frozenset(filter(None, _secrets(request))))
+
+
+def without_secrets(text: str, secrets: frozenset[str]) -> str:
+    """Return the text with each secret replaced by ``(withheld)``, in upper or lower case, in hex or in base64.
+
+    If a secret is percent-encoded, or escaped as in JSON or HTML, even twice, return the decoded text without it.
+    """
+    if not secrets:
+        return text
+    found = _in_any_form(secrets)
+    shown = plain = found.sub(WITHHELD, text)
+    for _ in range(_MOST_ESCAPED):
+        plain = found.sub(WITHHELD, _unescaped(plain))
+    return plain if plain.count(WITHHELD) > shown.count(WITHHELD) else shown
+
+
+@lru_cache
+def _in_any_form(secrets: frozenset[str]) -> re.Pattern[str]:
+    plain = {form for secret in secrets for form in (secret, _unescaped(secret))}
+    forms = plain.union(*((secret.encode().hex(), *_in_base64(secret.encode())) for secret in secrets))
+    return re.compile("|".join(map(re.escape, sorted(forms, key=len, reverse=True))), re.IGNORECASE)
+
+
+def _in_base64(secret: bytes) -> Iterator[str]:
+    """Yield the characters of base64 that depend on the secret alone, after 0, 1 or 2 bytes of something else."""
+    for before in range(3):
+        encoded = base64.b64encode(bytes(before) + secret).decode()
+        alone = encoded[-(-before * 8 // 6) : (before + len(secret)) * 8 // 6]
+        yield from (alone, alone.translate(_URL_SAFE)) if alone else ()
+
+
+def _unescaped(text: str) -> str:
+    numbered = _UTF_16.sub(_of_utf_16, _HEX_BYTE.sub(r"\\u00", text))
+    return html.unescape(unquote(_ESCAPED.sub(r"\1", numbered)))
+
+
+def _of_utf_16(escaped: re.Match[str]) -> str:
+    return bytes.fromhex(re.sub(r"\\+u", "", escaped[0], flags=re.IGNORECASE)).decode("utf-16-be", "replace")
 
 
 def _secrets(request: httpx.Request) -> Iterator[str]:
