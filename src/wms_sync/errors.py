@@ -59,8 +59,8 @@ class TooManyFiles(WmsSyncError):
 
     def __init__(self) -> None:
         super().__init__(
-            "This process cannot open more files at once. Nothing was published, and landed pages are not read again. "
-            "Raise the limit (ulimit -n, LimitNOFILE of systemd) to 1024 or more. Then run again."
+            "This process cannot open more files and connections at once. Nothing was published, and landed pages are "
+            "not read again. Raise the limit (ulimit -n, LimitNOFILE of systemd) to 1024 or more. Then run again."
         )
 
 

@@ -42,6 +42,7 @@ from wms_sync.state.ledger import LEDGER_LACKS, CreatesJournal
 from wms_sync.state.runs import FORGET, LOADING, MAINTENANCE, SYNC, Outcome
 from wms_sync.state.store import Run, StateStore
 from wms_sync.targets.database import Maintained
+from wms_sync.targets.errors import reported_refusals
 from wms_sync.targets.target import target_of
 from wms_sync.upkeep.forget import Forgotten, forget
 from wms_sync.upkeep.forgotten_orders import take_off_list
@@ -292,9 +293,9 @@ def pushing(
     Yield ``push_file`` without the arguments that are the same for each file.
     """
     before, examine = partial(restore_state, settings), partial(examine_installation, settings)
-    with recording.phase(
-        "push", counts=counts, end=end, before=before, afterwards=examine, keep=keep_state_of_push
-    ) as store:
+    keep = keep_state_of_push
+    phase = recording.phase("push", counts=counts, end=end, before=before, afterwards=examine, keep=keep)
+    with phase as store, reported_refusals():
         refuse_another_service(settings, store)  # tables of a different service have other objects and ids
         journal = CreatesJournal(settings.layout.creates)
         # a killed push writes no snapshot, so a store of before it is not recognised as an old copy

@@ -5,12 +5,14 @@ The first sync is the installed program; the other commands are forked (``tests/
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from shutil import copytree
 
@@ -19,6 +21,7 @@ import pytest
 from tests import processes
 from tests.conftest import CONFIG, FEWER, let_pass, queried
 from tests.processes import Command
+from tests.without_locks import refuse_locks
 from wms_sandbox.app import Sandbox
 from wms_sync.cli.main import main
 
@@ -114,6 +117,9 @@ WRONG: dict[str, tuple[str, dict[str, str], str]] = {
     "no day": (BACKFILL.format("yesterday"), {}, "yesterday"),
     "days to come": ("backfill --from 2999-03-04 --to 2999-03-05", {}, "2999-03-0"),
     "no command": ("nonsense", {}, "nonsense"),
+    "no port": ("ui --port 65536", {}, "--port"),
+    "a port below all": ("sandbox --port -1", {}, "--port"),
+    "shipments without end": (f"sandbox --shipments {10**23}", {}, "--shipments"),
 }
 
 
@@ -133,6 +139,26 @@ def test_a_refused_file_is_one_clear_message(run, tmp_path):
     ended = run("sync")
     assert (ended.returncode, "Traceback" in ended.stderr) == (1, False)
     assert ended.stderr.splitlines()[-1].startswith(f"wms-sync: {in_the_way} cannot be used (Is a directory).")
+
+
+def sync_without_locks(number: int) -> None:
+    refuse_locks(number)
+    main(["sync"])
+
+
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS])
+def test_a_file_system_without_locks_is_named(environment, tmp_path, number):
+    with Command(partial(sync_without_locks, number), environment, tmp_path) as command:
+        ended = command.ended()
+    refused = f"wms-sync: {tmp_path / 'data/work/writer.lock'} cannot be used ({os.strerror(number)})."
+    assert (ended.returncode, ended.stderr.splitlines()[-1].startswith(refused)) == (1, True), ended.stderr
+
+
+@pytest.mark.parametrize("command", ["report --to {}.html", "export shipments --to {}.csv", "dictionary --to {}"])
+def test_a_folder_that_takes_no_files_is_named(first, run, tmp_path, command):
+    copytree(first[1], tmp_path / "data")
+    ended = run(*command.format("/proc/x").split())
+    assert (ended.returncode in {1, 2}, "Traceback" in ended.stderr, "/proc/" in ended.stderr) == (True, False, True)
 
 
 def test_explain_traces_a_shipment_to_its_page(first, run, tmp_path):

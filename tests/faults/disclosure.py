@@ -18,8 +18,8 @@ FAULTS = (
         "a message of the service shows the token that it repeats",
         (SECRETS,),
         "src/wms_sync/service/reasons.py",
-        "shown = plain = found.sub(WITHHELD, text)",
-        "shown = plain = text",
+        "    if not secrets:\n",
+        "    if secrets:\n",
         ("tests/service/test_creates.py::test_no_form_of_an_answer_shows_the_token",),
     ),
 )

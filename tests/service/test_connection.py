@@ -1,9 +1,15 @@
 """What a connection keeps between requests, and whom it trusts."""
 
+import os
+import resource
+import socket
 import ssl
 import subprocess
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
@@ -11,7 +17,7 @@ from starlette.responses import JSONResponse
 
 from tests.conftest import IMPATIENT
 from wms_sync.service.answers import RetryPolicy
-from wms_sync.service.client import GlobalApi
+from wms_sync.service.client import STATUS, GlobalApi
 from wms_sync.service.errors import NotSent, ServiceFailed
 
 ONCE = RetryPolicy(attempts=1, total_seconds=5, first_wait=0.01, longest_wait=0.05)
@@ -65,3 +71,34 @@ def test_a_private_certificate_authority_names_its_setting(private_service, tmp_
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authority.pem"))
     with GlobalApi(private_service, SecretStr("t"), policy=ONCE) as api, pytest.raises(ServiceFailed, match="501"):
         api.get("/x", read=bytes)
+
+
+@contextmanager
+def one_descriptor_left() -> Iterator[None]:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    taken = [os.open(os.devnull, os.O_RDONLY)]
+    resource.setrlimit(
+        resource.RLIMIT_NOFILE, (1 + max(int(opened.name) for opened in Path("/proc/self/fd").iterdir()), hard)
+    )
+    try:
+        with suppress(OSError):
+            while True:
+                taken.append(os.open(os.devnull, os.O_RDONLY))
+        os.close(taken.pop())
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        for descriptor in taken:
+            os.close(descriptor)
+
+
+@pytest.mark.proof
+def test_a_connection_without_a_second_descriptor_sends_nothing():
+    """It is duplicated, so that it can be cut. A create in a push ended with a traceback, and in doubt."""
+    with (
+        socket.create_server(("127.0.0.1", 0)) as listening,
+        GlobalApi(f"http://127.0.0.1:{listening.getsockname()[1]}", SecretStr("token"), policy=ONCE) as api,
+        one_descriptor_left(),
+        pytest.raises(NotSent, match="ulimit -n"),
+    ):
+        api.get(STATUS, read=bytes)

@@ -6,14 +6,18 @@ import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from time import sleep
 
 import pytest
+from sqlalchemy import select
+from sqlalchemy.exc import DBAPIError
 
 from tests.conftest import logged
 from tests.postgres import end_sessions
 from tests.survival.installation import wait_until
 from wms_sync.layout import Layout
 from wms_sync.state.advisory import PostgresLock
+from wms_sync.state.engine import silent
 from wms_sync.state.errors import StateError, StateSilent
 from wms_sync.state.lock import lock_of
 from wms_sync.state.schema import observations
@@ -80,6 +84,21 @@ def test_a_session_lost_between_statements_is_replaced(postgres_url):
         store.windows()
         end_sessions(postgres_url, WRITES)
         store.windows()
+
+
+def test_a_session_that_is_ended_while_idle_is_reported(postgres_url):
+    """PostgreSQL says so with an error of a class of its own."""
+    impatient = f"{postgres_url}&options=-c%20idle_in_transaction_session_timeout%3D100"
+
+    def idle() -> None:
+        with StateStore.opened(impatient) as store, store.engine.begin() as connection:
+            connection.execute(select(observations))
+            sleep(1)
+            connection.execute(select(observations))
+
+    with pytest.raises(DBAPIError) as ended:
+        idle()
+    assert isinstance(silent(ended.value), StateSilent)
 
 
 @pytest.fixture

@@ -31,6 +31,7 @@ ALERT_SECONDS = 5.0
 """The maximum time that a command spends on sending alerts; a later command or run sends the remaining alerts."""
 FILE = click.Path(path_type=Path)
 DAY = click.DateTime(formats=["%Y-%m-%d"])
+PORT, COUNT = click.IntRange(0, 65_535), click.IntRange(0, 99_999_999)
 FORCE = click.option("--force", is_flag=True, help="Replace any file, whatever wrote it.")
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for other programs.")
 
@@ -475,7 +476,7 @@ def send_test() -> int:
 
 
 @main.command()
-@click.option("--port", type=int, default=3000, show_default=True, help="Port of the UI on 127.0.0.1.")
+@click.option("--port", type=PORT, default=3000, show_default=True, help="Port of the UI on 127.0.0.1.")
 @exits_with_code
 def ui(port: int) -> int:
     """Serve Dagster's UI until you press Ctrl-C.
@@ -488,9 +489,9 @@ def ui(port: int) -> int:
 
 
 @main.command()
-@click.option("--port", type=int, default=8808, show_default=True, help="Port on 127.0.0.1; 0 picks a free one.")
-@click.option("--shipments", type=int, default=2000, show_default=True, help="Number of shipments, up to millions.")
-@click.option("--seed", type=int, default=1, show_default=True, help="The same seed gives the same data.")
+@click.option("--port", type=PORT, default=8808, show_default=True, help="Port on 127.0.0.1; 0 picks a free one.")
+@click.option("--shipments", type=COUNT, default=2000, show_default=True, help="Number of shipments, up to millions.")
+@click.option("--seed", type=COUNT, default=1, show_default=True, help="The same seed gives the same data.")
 def sandbox(port: int, shipments: int, seed: int) -> NoReturn:
     """Serve a stand-in for the service with made-up shipments, until you press Ctrl-C."""
     arguments = ["--port", str(port), "--shipments", str(shipments), "--seed", str(seed)]

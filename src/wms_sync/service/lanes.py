@@ -17,6 +17,7 @@ from typing import Any
 
 import httpx
 
+from wms_sync.errors import TooManyFiles
 from wms_sync.service.errors import NotSent
 
 
@@ -128,7 +129,12 @@ class Lane:
             return
         with self._changed:
             self._forget()
-            self._socket = info["return_value"].get_extra_info("socket").dup()  # TLS takes over the original
+            stream = info["return_value"]
+            try:
+                self._socket = stream.get_extra_info("socket").dup()  # TLS takes over the original
+            except OSError as error:  # no file descriptor is left
+                stream.close()
+                raise NotSent(f"Nothing was sent: {TooManyFiles()}") from error
             if self.is_cut:
                 self._shut_down()
 

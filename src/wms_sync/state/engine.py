@@ -185,9 +185,11 @@ def refused(path: Path, reason: str) -> Inaccessible:
 
 def silent(error: Exception) -> StateError | None:
     """Return the error to raise if PostgreSQL or the network ended the session; None for any other error."""
-    if not isinstance(error, OperationalError | InterfaceError) or isinstance(error.orig, sqlite3.Error):
+    if not isinstance(error, DBAPIError) or isinstance(error.orig, sqlite3.Error):
         return None
-    return silence(str(error.orig))
+    # PostgreSQL ends an idle session with an error of another class
+    is_ended = isinstance(error, OperationalError | InterfaceError) or error.connection_invalidated
+    return silence(str(error.orig)) if is_ended else None
 
 
 def _refuse_as_postgresql_does(context: ExceptionContext) -> None:

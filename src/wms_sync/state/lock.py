@@ -80,14 +80,14 @@ def _taken(path: Path) -> IO[bytes] | None:
     with accessing(path):
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, PRIVATE_FILE)
         file = open(descriptor, "r+b", buffering=0)  # noqa: PTH123, SIM115 - for the mode; closed by the caller
-    if _try_lock(file, fcntl.LOCK_EX):
-        return file
+        if _try_lock(file, fcntl.LOCK_EX):
+            return file
     file.close()
     return None
 
 
 def _try_lock(file: IO[bytes], how: int) -> bool:
-    """Lock a file without waiting; return whether that was possible."""
+    """Lock a file without waiting; return whether that was possible. Raise ``OSError`` where files have no locks."""
     try:
         fcntl.flock(file, how | fcntl.LOCK_NB)
     except BlockingIOError:

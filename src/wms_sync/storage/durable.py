@@ -78,8 +78,8 @@ def accessing(path: Path) -> Iterator[None]:
 
 
 def unusable(error: Exception) -> Inaccessible | None:
-    """Return ``Inaccessible`` if the system refused an existing file; None for any other error."""
-    if not isinstance(error, OSError) or isinstance(error, FileNotFoundError) or not isinstance(error.filename, str):
+    """Return ``Inaccessible`` if the system refused a file or folder; None for any other error."""
+    if not isinstance(error, OSError) or not isinstance(error.filename, str):
         return None
     return Inaccessible.by(Path(error.filename), error)
 
