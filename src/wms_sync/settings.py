@@ -41,7 +41,9 @@ LONGEST_OVERLAP_SECONDS = 366 * 86_400
 LARGEST_TOLERANCE_SECONDS = 7 * 86_400
 TOLERANCE = timedelta(minutes=5)
 LONGEST_RETENTION_DAYS = 36_525
-_VARIABLE = re.compile(r"\$\{?(?P<name>[A-Za-z_]\w*)\}?", re.ASCII)
+_VARIABLE = re.compile(r"\$\{?[A-Za-z_]\w*\}?(/|$)", re.ASCII)
+_QUOTED = re.compile(r"""(['"]).*\1""", re.DOTALL)
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _OWNER = re.compile(r"team:\w[\w.-]*|[\w.+-]+@[\w-]+(\.[\w-]+)+", re.ASCII)
 _HOST = re.compile(r"(?=.{1,253}$)[\w-]{1,63}(\.[\w-]{1,63})*", re.ASCII)
 _NUMERIC = re.compile(r"(.*\.)?(\d+|0x[0-9a-f]*)")
@@ -131,6 +133,21 @@ class Settings(BaseModel):
             )
         return self
 
+    @field_validator("*", mode="before")
+    @classmethod
+    def _is_meant(cls, value: Any, info: ValidationInfo) -> Any:  # noqa: ANN401 - of any field
+        """Refuse a value that is probably not what was meant. Its message hides the value, which may be secret."""
+        if not isinstance(value, str | Path):
+            return value
+        text = str(value)
+        if info.field_name != "alert_urls" and _CONTROL.search(text):  # these may stand on lines of their own
+            raise ValueError("contains a line break or another control character: write it without")
+        if _QUOTED.fullmatch(text):
+            raise ValueError("stands in quotes, which are taken for a part of it: write it without")
+        if _VARIABLE.match(text):
+            raise ValueError("starts with the name of a $VARIABLE, which is not replaced by its value: write the value")
+        return value
+
     @field_validator("alert_urls", "analytics", "files_url", "report", "state_url")
     @classmethod
     def _extra_is_installed(cls, value: Any, info: ValidationInfo) -> Any:  # noqa: ANN401 - of any of these fields
@@ -213,11 +230,6 @@ class Settings(BaseModel):
     @field_validator("data_dir", "master_data_dir")
     @classmethod
     def _absolute(cls, value: Path | None) -> Path | None:
-        if value is not None and (variable := _VARIABLE.match(str(value))):
-            raise ValueError(
-                f"starts with {variable[0]}, which is not replaced by its value: write the whole path, or "
-                f"${{{variable['name']}}} in .env"
-            )
         try:
             found = None if value is None else value.expanduser().absolute()
         except RuntimeError:

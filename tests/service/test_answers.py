@@ -4,7 +4,9 @@ import pytest
 
 from wms_sync.service.answers import RetryPolicy, wait_before_retry
 from wms_sync.service.errors import (
+    Barred,
     Busy,
+    NoSuchHost,
     NotSent,
     ProtocolError,
     Rejected,
@@ -27,6 +29,9 @@ FAILURES = [ServiceFailed("failed", status=status) for status in (200, 403, 408,
         # the error, whether asking again is harmless, the attempt, seconds so far, the wait (None: it is final)
         *((error, True, 1, 0, None) for error in (Unauthorized("no", status=401), ProtocolError("odd"))),
         *((Rejected("no", status=status), True, 1, 0, None) for status in (400, 404, 422)),
+        (Barred("no"), True, 1, 0, None),
+        *((NoSuchHost("no"), harmless, 3, 6, 4) for harmless in (True, False)),
+        (NoSuchHost("no"), True, 3, 7, None),
         *((Busy("busy", status=status), harmless, 1, 0, 1) for status in (409, 429) for harmless in (True, False)),
         *((error, True, 1, 0, 1) for error in FAILURES),
         *((error, False, 1, 0, None) for error in FAILURES),

@@ -183,6 +183,10 @@ def test_lasting_trouble_ends_with_its_name(sandbox, api, answer, error, request
         ("HTTPS_PROXY", "ftp://user:planted-secret@127.0.0.1:1", "looks like http://host:port"),
         ("SSL_CERT_FILE", "/nowhere/planted-secret.pem", "SSL_CERT_FILE"),
         ("SSL_CERT_FILE", __file__, "SSL_CERT_FILE"),
+        ("HTTPS_PROXY", "http://planted-secret..b:1", "HTTPS_PROXY .*cannot be used"),
+        ("all_proxy", f"http://{'planted-secret' * 5}:1", "all_proxy cannot be used"),
+        ("HTTP_PROXY", "http://planted-secret:port", "HTTP_PROXY .*cannot be used"),
+        ("NO_PROXY", "[::1", "NO_PROXY .*cannot be used"),
     ],
 )
 def test_unusable_proxies_and_authorities_are_named(monkeypatch, name, value, says):

@@ -18,7 +18,7 @@ from starlette.responses import JSONResponse
 from tests.conftest import IMPATIENT
 from wms_sync.service.answers import RetryPolicy
 from wms_sync.service.client import STATUS, GlobalApi
-from wms_sync.service.errors import NotSent, ServiceFailed
+from wms_sync.service.errors import Barred, NotSent, ServiceFailed
 
 ONCE = RetryPolicy(attempts=1, total_seconds=5, first_wait=0.01, longest_wait=0.05)
 
@@ -64,13 +64,56 @@ def private_service(tmp_path):
 
 def test_a_private_certificate_authority_names_its_setting(private_service, tmp_path, monkeypatch):
     with (
-        GlobalApi(private_service, SecretStr("t"), policy=ONCE) as api,
-        pytest.raises(NotSent, match="private certificate authority, set SSL_CERT_FILE"),
+        GlobalApi(private_service, SecretStr("t"), policy=IMPATIENT) as api,
+        pytest.raises(Barred, match="private certificate authority, set SSL_CERT_FILE"),
     ):
         api.get("/x", read=bytes)
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authority.pem"))
     with GlobalApi(private_service, SecretStr("t"), policy=ONCE) as api, pytest.raises(ServiceFailed, match="501"):
         api.get("/x", read=bytes)
+
+
+@pytest.fixture
+def proxy() -> Iterator[tuple[str, list[str]]]:
+    """The address of a proxy that wants a login, and what it was asked for."""
+    asked: list[str] = []
+
+    class Proxy(BaseHTTPRequestHandler):
+        def do_CONNECT(self) -> None:
+            asked.append(self.path)
+            self.send_error(407)
+
+    with HTTPServer(("127.0.0.1", 0), Proxy) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"127.0.0.1:{server.server_port}", asked
+        server.shutdown()
+
+
+@pytest.mark.proof
+def test_a_proxy_that_asks_for_a_login_is_asked_once(proxy, monkeypatch):
+    address, asked = proxy
+    monkeypatch.setenv("HTTPS_PROXY", f"http://user:planted-secret@{address}")
+    with (
+        GlobalApi("https://acme.example.com", SecretStr("t"), policy=IMPATIENT) as api,
+        pytest.raises(Barred, match=rf"The proxy {address} asks for a login") as error,
+    ):
+        api.get(STATUS, read=bytes)
+    assert (asked, "planted-secret" in str(error.value)) == (["acme.example.com:443"], False)
+
+
+@pytest.mark.parametrize(
+    ("name", "url", "named"),
+    [
+        ("HTTPS_PROXY", "https://acme.example.com", "through the proxy 127.0.0.1:1 "),
+        ("all_proxy", "https://acme.example.com", "through the proxy 127.0.0.1:1 "),
+        ("HTTPS_PROXY", "http://127.0.0.1:1", "No answer from http://127.0.0.1:1 (ConnectError"),
+    ],
+)
+def test_a_proxy_that_does_not_answer_is_named(monkeypatch, name, url, named):
+    monkeypatch.setenv(name, "http://user:planted-secret@127.0.0.1:1")
+    with GlobalApi(url, SecretStr("t"), policy=ONCE) as api, pytest.raises(NotSent) as error:
+        api.get(STATUS, read=bytes)
+    assert (named in str(error.value), "planted-secret" in str(error.value)) == (True, False), error.value
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from wms_sync.master_data.kinds import KINDS
 from wms_sync.master_data.push import needs
 from wms_sync.reports.finding import Finding, is_in_ui, name_of, warning
 from wms_sync.reports.installation import Installation
-from wms_sync.service.errors import Busy, NotSent, ServiceFailed, Unreachable
+from wms_sync.service.errors import Busy, NoSuchHost, NotSent, ServiceFailed, Unreachable
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.plan import late_after
 from wms_sync.shipments.read.shortfall import ReadIncomplete
@@ -28,7 +28,8 @@ from wms_sync.state.runs import KILLED, LOADING, LOADS_TABLES, RunRecord
 from wms_sync.storage.files import FilesUnavailable
 
 PASSING = frozenset(
-    kind.__name__ for kind in (Unreachable, NotSent, Busy, ServiceFailed, ReadIncomplete, FilesUnavailable, StateSilent)
+    kind.__name__
+    for kind in (Unreachable, NotSent, NoSuchHost, Busy, ServiceFailed, ReadIncomplete, FilesUnavailable, StateSilent)
 )
 QUOTES_ROWS = {"RowsUnsent", "WrongHeader", "Rejected"}
 """Kinds of errors whose messages may quote values from a file or the service."""

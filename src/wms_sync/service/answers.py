@@ -22,6 +22,7 @@ from wms_sync.service.body import receive
 from wms_sync.service.errors import (
     ApiError,
     Busy,
+    NoSuchHost,
     NotSent,
     Problem,
     RedirectRefused,
@@ -49,6 +50,10 @@ _PASSING = re.compile(
 )
 
 
+NO_HOST_SECONDS = 10.0
+"""How long to retry a name that no DNS knows: it is usually wrong, but DNS may be unavailable for a moment."""
+
+
 class RetryPolicy(Struct, frozen=True):
     """Limits of retrying. Waits are in seconds; ``jitter`` is the random share of a wait, 0 to 1."""
 
@@ -71,7 +76,8 @@ def wait_before_retry(
         return None
     asked = error.retry_after if isinstance(error, Busy | ServiceFailed) else None
     wait = max(asked or 0.0, backoff(attempt, policy))
-    return wait if elapsed + wait <= policy.total_seconds else None
+    longest = min(policy.total_seconds, NO_HOST_SECONDS) if isinstance(error, NoSuchHost) else policy.total_seconds
+    return wait if elapsed + wait <= longest else None
 
 
 def _may_repeat(error: ApiError, *, idempotent: bool) -> bool:

@@ -11,6 +11,8 @@ an answer belongs to. Over TLS, a connection for each request costs a first sync
 from __future__ import annotations
 
 import logging
+import os
+import socket
 import ssl
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,6 +20,7 @@ from http.cookiejar import CookieJar, DefaultCookiePolicy
 from queue import LifoQueue
 from time import monotonic
 from typing import TypeVar
+from urllib.request import getproxies, proxy_bypass
 
 import httpx
 from msgspec import Struct
@@ -26,7 +29,17 @@ from msgspec.structs import replace
 from wms_sync.errors import SettingsError
 from wms_sync.service.answers import RetryPolicy, backoff, raise_for, wait_before_retry
 from wms_sync.service.body import ACCEPT_ENCODING
-from wms_sync.service.errors import ApiError, Busy, InDoubt, NotSent, RedirectRefused, ServiceFailed, Unreachable
+from wms_sync.service.errors import (
+    ApiError,
+    Barred,
+    Busy,
+    InDoubt,
+    NoSuchHost,
+    NotSent,
+    RedirectRefused,
+    ServiceFailed,
+    Unreachable,
+)
 from wms_sync.service.headers import Notices, Warn, log_warning
 from wms_sync.service.lanes import Lane, Throttle
 
@@ -34,6 +47,10 @@ logger = logging.getLogger(__name__)
 
 Params = Sequence[tuple[str, str]]
 T = TypeVar("T")
+Cause = TypeVar("Cause", bound=BaseException)
+FOR_HTTP = {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR", "SSLKEYLOGFILE"}
+"""The variables that the HTTP library reads."""
+LOGIN_REQUIRED = "407"
 Take = Callable[[httpx.Response], T]
 """A function that reads a successful, streamed response."""
 
@@ -77,11 +94,26 @@ def _refusing_environment() -> Iterator[None]:
     try:
         yield
     except (ImportError, OSError, ValueError, httpx.InvalidURL) as error:
+        named = " or ".join(sorted(name for name in os.environ if name.upper() in FOR_HTTP))
         raise SettingsError(
-            f"HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE or SSL_CERT_DIR cannot be used ({type(error).__name__}). A proxy "
-            "looks like http://host:port, a SOCKS proxy needs `pip install socksio`, and SSL_CERT_FILE and "
-            "SSL_CERT_DIR name certificate authorities. Correct or unset the variable."
+            f"{named} cannot be used ({type(error).__name__}). A proxy looks like http://host:port, a SOCKS proxy "
+            "needs `pip install socksio`, NO_PROXY lists hosts, and SSL_CERT_FILE and SSL_CERT_DIR name certificate "
+            "authorities. Correct or unset the variable."
         ) from None
+
+
+def _proxy_of(base_url: str) -> str | None:
+    """Return the host and port of the proxy that the environment names for the service; None if there is none.
+
+    Raise ``ValueError`` for a name that no host can have.
+    """
+    service, proxies = httpx.URL(base_url), getproxies()
+    named = proxies.get("https") or proxies.get("all")
+    if service.scheme == "http" or not named or proxy_bypass(service.host):
+        return None
+    proxy = httpx.URL(named if "://" in named else f"http://{named}")
+    proxy.host.encode("idna")
+    return proxy.netloc.decode()
 
 
 class Connection:
@@ -116,6 +148,7 @@ class Connection:
         with _refusing_environment():
             # once, and only for sockets: reading the certificate authorities takes longer than a request
             trusted = httpx.create_ssl_context() if transport is None else True
+            self._proxy = _proxy_of(base_url)
             self._lanes = tuple(Lane(self._client(headers or {}, trusted, transport)) for _ in range(parallel))
         self._free: LifoQueue[Lane] = LifoQueue()
         for lane in self._lanes:
@@ -212,13 +245,38 @@ class Connection:
                 taken = take(response)
             finally:
                 response.close()
-        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-            raise NotSent(_no_answer(self.base_url, error)) from None
+        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError) as error:
+            raise self._not_sent(error) from None
         except httpx.HTTPError as error:
-            raise Unreachable(self._too_slow() if lane.is_cut else _no_answer(self.base_url, error)) from None
+            raise Unreachable(self._too_slow() if lane.is_cut else self._no_answer(error)) from None
         if lane.is_cut:  # an answer without a length looks complete when its connection is cut
             raise Unreachable(self._too_slow())
         return taken
+
+    def _not_sent(self, error: httpx.HTTPError) -> ApiError:
+        """Return the error for a connection that could not be made."""
+        if (refused := _caused_by(error, ssl.SSLCertVerificationError)) is not None:
+            return Barred(
+                f"This machine does not trust the certificate of {self.base_url} ({refused.verify_message}). If it is "
+                "from a private certificate authority, set SSL_CERT_FILE to a file with the certificate of that "
+                "authority."
+            )
+        if isinstance(error, httpx.ProxyError) and str(error).startswith(LOGIN_REQUIRED):  # httpx keeps no status
+            return Barred(
+                f"The proxy {self._proxy} asks for a login (407). Put a user and password into HTTPS_PROXY or "
+                "ALL_PROXY: http://user:password@host:port."
+            )
+        said, unknown = self._no_answer(error), _caused_by(error, socket.gaierror)
+        return NoSuchHost(said) if unknown is not None and unknown.errno == socket.EAI_NONAME else NotSent(said)
+
+    def _no_answer(self, error: httpx.HTTPError) -> str:
+        reason = f"{type(error).__name__}: {str(error) or type(error).__name__}"
+        if self._proxy is None:
+            return f"No answer from {self.base_url} ({reason}). Check WMS_BASE_URL and the network."
+        return (
+            f"No answer from {self.base_url} through the proxy {self._proxy} ({reason}). Check the proxy (HTTPS_PROXY, "
+            "ALL_PROXY, NO_PROXY), WMS_BASE_URL and the network."
+        )
 
     def _too_slow(self) -> str:
         return (
@@ -253,20 +311,8 @@ def _or_in_doubt(error: ApiError, request: Request) -> ApiError:
     return InDoubt(f"{request.method} {request.url} was sent but not answered: {error}")
 
 
-def _no_answer(base_url: str, error: httpx.HTTPError) -> str:
-    reason = str(error) or type(error).__name__
-    if (refused := _untrusted(error)) is not None:
-        return (
-            f"This machine does not trust the certificate of {base_url} ({refused.verify_message}). If it is from a "
-            "private certificate authority, set SSL_CERT_FILE to a file with the certificate of that authority."
-        )
-    return f"No answer from {base_url} ({type(error).__name__}: {reason}). Check WMS_BASE_URL and the network."
-
-
-def _untrusted(error: BaseException | None) -> ssl.SSLCertVerificationError | None:
-    """Return the refusal of the service's certificate that caused an error; None if it had a different cause."""
-    while error is not None:
-        if isinstance(error, ssl.SSLCertVerificationError):
-            return error
+def _caused_by(error: BaseException | None, kind: type[Cause]) -> Cause | None:
+    """Return the error of this kind that caused an error; None if it had a different cause."""
+    while error is not None and not isinstance(error, kind):
         error = error.__cause__ or error.__context__
-    return None
+    return error

@@ -1,8 +1,10 @@
 """The errors of talking to the service, as one tree.
 
 ApiError
+├── Barred               no connection is possible until a setting changes (certificate, login of a proxy): final
 ├── Unreachable          no complete answer: timeout, broken transfer (a read is retried)
 │   ├── NotSent          no connection was made: nothing was done; retried
+│   │   └── NoSuchHost   no DNS knows the name: retried for some seconds
 │   └── InDoubt          a request that may change something was sent, and no answer proves its outcome
 ├── StatusError          not the expected answer: nothing was done, except perhaps for ServiceFailed or RedirectRefused
 │   ├── Unauthorized     401, and 403 with the service's own error body: final
@@ -34,12 +36,22 @@ class ApiError(WmsSyncError):
     """Communication with the service failed."""
 
 
+class Barred(ApiError):
+    """The certificate of the service is not trusted, or a proxy asks for a login, so the service received nothing."""
+
+    exit_code = 2
+
+
 class Unreachable(ApiError):
     """No complete answer arrived."""
 
 
 class NotSent(Unreachable):
     """No connection could be made, so the service never received the request."""
+
+
+class NoSuchHost(NotSent):
+    """No DNS knows the name of the service or of the proxy."""
 
 
 class InDoubt(Unreachable):
