@@ -141,6 +141,14 @@ def test_a_refused_file_is_one_clear_message(run, tmp_path):
     assert ended.stderr.splitlines()[-1].startswith(f"wms-sync: {in_the_way} cannot be used (Is a directory).")
 
 
+@pytest.mark.parametrize("closed", ["2>&-", "<&-", "<&- 2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_change_nothing(environment, sandbox, tmp_path, closed):
+    """It ended with 1, without a text and without a record."""
+    program = Path(sys.executable).with_name("wms-sync")
+    ended = subprocess.run(["bash", "-c", f"{program} sync {closed}"], cwd=tmp_path, env=environment, check=False)
+    assert (ended.returncode, shipments(tmp_path)) == (0, FEWER.shipments)
+
+
 def sync_without_locks(number: int) -> None:
     refuse_locks(number)
     main(["sync"])

@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 import click
 
 from wms_sync.cli.grouped import Grouped
-from wms_sync.cli.printing import say, say_lines, shown
+from wms_sync.cli.printing import open_closed_streams, say, say_lines, shown
 from wms_sync.errors import SettingsError, WmsSyncError
 from wms_sync.interrupts import INTERRUPTED, interruptible
 from wms_sync.logs import Lines, handling, stamped
@@ -102,6 +102,7 @@ def main() -> None:
     Exit codes: 0 done; 1 failed; 2 wrong usage or settings; 3 done, but something needs a hand; 130 interrupted.
     After any failure, run the same command again: it continues where it stopped.
     """
+    open_closed_streams()
     keep_private()
     console = Lines(lambda _, text: say(text if sys.stderr.isatty() else stamped(text), err=True))
     click.get_current_context().with_resource(handling(console))

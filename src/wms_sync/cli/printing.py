@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import re
 import shutil
 import sys
@@ -21,6 +22,8 @@ from msgspec import Struct
 from wms_sync.errors import WmsSyncError
 
 PROGRAM = "wms-sync"
+STREAMS = {"stdin": "r", "stdout": "w", "stderr": "w"}
+"""The standard streams, in the order of their descriptors."""
 
 _COMMANDING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """Characters that a terminal interprets instead of showing: control characters, and characters that reorder a line."""
@@ -34,6 +37,13 @@ class NotPrinted(WmsSyncError):
             f"The output of this command could not be written to standard output ({error.strerror}). The command "
             "itself has finished: `wms-sync status` shows its result. Check where the output goes."
         )
+
+
+def open_closed_streams() -> None:
+    """Open each standard stream that is closed on the null device: else a file of the run would get its descriptor."""
+    for name, mode in STREAMS.items():
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115 - until the end
 
 
 def say(text: str, *, err: bool = False) -> None:
