@@ -30,7 +30,7 @@ from wms_sync.service.errors import ServiceFailed
 from wms_sync.shipments.load.refresh import rebuild
 from wms_sync.state.ledger import Entry, State
 from wms_sync.state.snapshot_files import AnotherInstallation, write_snapshot
-from wms_sync.targets.errors import AnotherServiceError, RawPagesDamagedError
+from wms_sync.targets.errors import AnotherServiceError, PublishedElsewhere, RawPagesDamagedError
 
 
 def remembered(bench: Bench) -> set[tuple[object, ...]]:
@@ -199,6 +199,22 @@ def test_a_data_folder_belongs_to_one_service(bench, settings_for, sandbox):
     for same in (None, "http://127.0.0.1:9", sandbox.base_url.replace("http", "HTTP")):
         bench.settings = settings_for(sandbox, base_url=same)
         bench.recover()
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_published_file_that_is_a_link_is_refused(bench, sandbox, tmp_path, is_there):
+    """The link was replaced, and what a BI tool reads behind it stayed old."""
+    begun(bench, sandbox, night)
+    published, behind = bench.layout.published, tmp_path / "shared.duckdb"
+    published.rename(behind)
+    published.symlink_to(behind if is_there else tmp_path / "nothing.duckdb")
+    with pytest.raises(PublishedElsewhere, match="is a symbolic link to"):
+        bench.recover()
+    assert "is a symbolic link to" in "".join(bench.needs)
+    assert published.is_symlink()
+    published.unlink()
+    behind.rename(published)
+    bench.recover()
 
 
 @pytest.mark.parametrize("state", ["landed", "reading"])

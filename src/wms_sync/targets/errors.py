@@ -201,6 +201,18 @@ class LakeReplaced(AnalyticsError):
         )
 
 
+class PublishedElsewhere(SettingsError):
+    """The published file is a symbolic link."""
+
+    def __init__(self, path: Path) -> None:
+        there = path.readlink()
+        super().__init__(
+            f"{path} is a symbolic link to {there}. A load would replace the link, and readers of {there} would keep the "
+            f"old tables. Nothing was read or loaded. Move the file itself to {path} and let readers open it there. To "
+            "keep files on another disk, set WMS_DATA_DIR."
+        )
+
+
 class AnotherServiceError(SettingsError):
     """The data folder holds data of a service other than that of ``WMS_BASE_URL``."""
 

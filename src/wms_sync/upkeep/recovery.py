@@ -28,7 +28,13 @@ from wms_sync.state.snapshot import Snapshot
 from wms_sync.state.snapshot_files import is_behind, newest_snapshot, refuse_unknown, write_snapshot
 from wms_sync.state.store import Observation, Run, StateStore, Window
 from wms_sync.state.turns import refuse_unusable
-from wms_sync.targets.errors import AnotherServiceError, MaintenanceError, ReadersInTheWay, reported_refusals
+from wms_sync.targets.errors import (
+    AnotherServiceError,
+    MaintenanceError,
+    PublishedElsewhere,
+    ReadersInTheWay,
+    reported_refusals,
+)
 from wms_sync.targets.opening import report_foreign_log
 from wms_sync.targets.target import target_of
 from wms_sync.upkeep.forget import are_older, forget
@@ -225,7 +231,12 @@ def refuse_another_place(settings: Settings, store: StateStore) -> None:
 
 
 def refuse_place_without_files(settings: Settings, store: StateStore) -> None:
-    """Raise ``FilesElsewhere`` if the location has changed and has none of the files, without remembering it."""
+    """Raise ``FilesElsewhere`` if the location has changed and has none of the files, without remembering it.
+
+    Raise ``PublishedElsewhere`` if the published file is a link: a load would replace the link, not the file behind it.
+    """
+    if settings.analytics == "file" and settings.layout.published.is_symlink():
+        raise PublishedElsewhere(settings.layout.published)
     now = _place(settings)
     known = store.observation(PLACE)
     if known is None or known.about == now[-_END:]:
