@@ -1,8 +1,8 @@
 -- severity: warn
 -- blocking: no
 -- table: ops_quarantine
--- description: Every value on the pages of the latest load fits its type.
--- wrong: {count} [value or record|values or records] of the latest load did not fit [its type|their types]
+-- description: No value on the pages of the latest load was left out because it does not fit its type, and no record because it does not describe its shipment.
+-- wrong: {count} [value or record|values or records] of the latest load [was|were] left out
 -- named: {object} {path}
 with latest as (
     select window_id

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-DID_NOT_FIT = (
-    "value or record did not fit its type and was left out",
-    "values or records did not fit their type and were left out",
+LEFT_OUT = (
+    "value or record was left out",
+    "values or records were left out",
 )
 UNKNOWN = ("unknown key, or key whose values were cast", "unknown keys, or keys whose values were cast")
-"""The words for one row and for several rows: ``DID_NOT_FIT`` for ``ops.quarantine``, ``UNKNOWN`` for
+"""The words for one row and for several rows: ``LEFT_OUT`` for ``ops.quarantine``, ``UNKNOWN`` for
 ``ops.schema_drift``."""
 
 

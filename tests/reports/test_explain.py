@@ -20,6 +20,8 @@ from wms_sync.reports.explain import (
     explanation_lines,
     order_lines,
 )
+from wms_sync.reports.finding import open_findings
+from wms_sync.reports.findings import findings_of
 from wms_sync.shipments.flatten.workers import Flattening
 from wms_sync.shipments.read.reader import Reading
 from wms_sync.state.store import Run, StateStore
@@ -178,5 +180,5 @@ def test_a_lost_state_store_is_reported(bench, sandbox, explained):
     assert [version.origin.file for version in explained(shipment).versions] == before
     with pytest.raises(UnknownShipmentError, match="was lost"):
         explained(999999999)
-    [said] = [line for line in bench.needs if not line.startswith("The check ")]
+    [said] = [finding.text for finding in open_findings(findings_of(bench.settings)) if finding.name[:6] != "check-"]
     assert "was lost" in said

@@ -15,12 +15,13 @@ from msgspec.structs import replace
 
 from wms_sync.cron import longest_pause
 from wms_sync.errors import WmsSyncError
-from wms_sync.grammar import DID_NOT_FIT, UNKNOWN, agreed, count_of
+from wms_sync.grammar import LEFT_OUT, UNKNOWN, agreed, count_of
 from wms_sync.reports.finding import Finding, acknowledged_in, lasting_error, warning
 from wms_sync.reports.inbox import InboxEntry
-from wms_sync.reports.installation import Installation, installation_of
+from wms_sync.reports.installation import CheckFound, Installation, installation_of
 from wms_sync.reports.outcomes import of_runs, pushes
 from wms_sync.settings import Settings
+from wms_sync.shipments.load.checks import Check, checks, sentence
 from wms_sync.shipments.load.omitted import CHECK as WHAT_WAS_ASKED_CAME
 from wms_sync.shipments.load.refresh import UNKNOWN_KEYS
 from wms_sync.shipments.read.clocks import CLOCKS, clock_warning
@@ -183,12 +184,21 @@ def _tables(installation: Installation) -> Findings:
     for kept in layout.foreign_logs():
         yield warning("log", log_notice(kept, layout.published), about=kept.name)
     yield from (warning("omitted", text, about=name) for name, text in installation.not_sent.items())
-    for check in installation.checks:
-        if check.offending and check.name not in SHOWN_ABOVE:
-            text = f"The check {check.name} found {count_of(check.offending, 'row')}."
-            found = warning(f"check-{check.name}", text, detail=check.finding or "")
-            yield replace(found, severity="error") if check.severity == "error" else found
+    failed = [check for check in installation.checks if check.offending and check.name not in SHOWN_ABOVE]
+    if failed:
+        rules = {rule.name: rule for rule in checks()}
+        yield from (_of_check(check, rules[check.name]) for check in failed if check.name in rules)
     yield from _inbox(installation.inbox)
+
+
+def _of_check(check: CheckFound, rule: Check) -> Finding:
+    """Return the finding on a failed check; only its detail names rows."""
+    text, detail = check.finding or "", ""
+    if rule.named:
+        text = sentence(rule.wrong, "", check.offending, ())
+        detail = f"Among them{(check.finding or '').removeprefix(text.rstrip('.'))}"
+    found = warning(f"check-{check.name}", text, detail=detail)
+    return replace(found, severity="error") if check.severity == "error" else found
 
 
 def _inbox(entries: Sequence[InboxEntry]) -> Findings:
@@ -198,11 +208,11 @@ def _inbox(entries: Sequence[InboxEntry]) -> Findings:
         unseen = [entry for entry in kind if entry.acknowledged_at is None]
         shown = unseen or kind
         table = "quarantine" if is_value else "schema_drift"
-        places = _listed([entry.what for entry in shown])
+        places = _listed([f"{entry.what} ({entry.why})" if is_value else entry.what for entry in shown])
         values = sum(entry.rows for entry in shown)
         yield warning(
             "quarantine" if is_value else "drift",
-            f"{count_of(values, *DID_NOT_FIT) if is_value else count_of(len(shown), *UNKNOWN)}: {places}.",
+            f"{count_of(values, *LEFT_OUT) if is_value else count_of(len(shown), *UNKNOWN)}: {places}.",
             what_to_do=f"`wms-sync inbox list` shows them by kind; see ops.{table}. The raw pages keep the values.",
             since=min(entry.first_at for entry in shown),
             facts=fingerprint(sorted(entry.name for entry in kind)),

@@ -207,9 +207,9 @@ class PublishedElsewhere(SettingsError):
     def __init__(self, path: Path) -> None:
         there = path.readlink()
         super().__init__(
-            f"{path} is a symbolic link to {there}. A load would replace the link, and readers of {there} would keep the "
-            f"old tables. Nothing was read or loaded. Move the file itself to {path} and let readers open it there. To "
-            "keep files on another disk, set WMS_DATA_DIR."
+            f"{path} is a symbolic link to {there}. A load would replace the link, and readers of {there} would keep "
+            f"the old tables. Nothing was read or loaded. Move the file itself to {path}, and let readers open it "
+            "there. To keep files on another disk, set WMS_DATA_DIR."
         )
 
 

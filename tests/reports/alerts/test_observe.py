@@ -219,7 +219,7 @@ TOLD: dict[str, tuple[dict[str, Any], str]] = {
     # the first alert about a finding: its counts, and what it says
     "quarantine": (
         {"values": 2, "kinds": 1},
-        "2 values or records did not fit their type and were left out: Order $.collection[].order.weight.",
+        "2 values or records were left out: Order $.collection[].order.weight (no number).",
     ),
     "drift": ({}, "Order.gift_wrap"),
     "tables-unreadable": ({}, "analytics.duckdb cannot be read"),
