@@ -10,7 +10,8 @@ from typing import Any
 
 
 class Receiver(ThreadingHTTPServer):
-    """``taken`` is what was posted, ``asked`` each request; ``status`` is the answer; ``answers`` holds it back."""
+    """``taken`` is what was posted, ``asked`` each request; ``status`` and ``says`` are the answer; ``answers`` holds
+    it back."""
 
     daemon_threads = True
 
@@ -26,6 +27,7 @@ class Receiver(ThreadingHTTPServer):
         self.taken: list[dict[str, Any]] = []
         self.asked: list[str] = []
         self.status = 204
+        self.says = b""
         self.answers.set()
 
     @property
@@ -48,8 +50,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.answers.wait(20)
         self.send_response(self.server.status)
         self.send_header("location", f"{self.server.origin}/elsewhere")
-        self.send_header("content-length", "0")
+        self.send_header("content-length", str(len(self.server.says)))
         self.end_headers()
+        self.wfile.write(self.server.says)
 
     def log_message(self, *_: object) -> None:
         pass

@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 
 import dagster as dg
 import pytest
@@ -107,6 +108,19 @@ def test_when_data_is_late(cron, day, hours, at_most):
 def test_a_schedule_without_ticks_is_refused(cron):
     with pytest.raises(ValueError, match="names only days that do not exist"):
         checked_cron(cron)
+
+
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York", "UTC"])
+@pytest.mark.parametrize("cron", ["0 2 * * *", "30 1 * * *", "0 * * * *"])
+def test_the_next_tick_is_dagsters_when_the_clock_changes(cron, zone):
+    """They differed on the night in which the hour of the schedule comes twice."""
+    written = "%Y-%m-%dT%H:%M:%S%z"
+    first, last = (datetime(2026, *day, tzinfo=UTC).strftime(written) for day in ((10, 20), (11, 5)))
+    days = dg.TimeWindowPartitionsDefinition(first, fmt=written, end=last, timezone=zone, cron_schedule=cron)
+    ticks = sorted(datetime.strptime(key, written).astimezone(UTC) for key in days.get_partition_keys())
+    assert len(ticks) > 10
+    for before, tick in pairwise(ticks):
+        assert [next_tick(cron, zone, before + timedelta(seconds=later)) for later in (0, 1500)] == [tick, tick]
 
 
 def test_a_tick_is_one_of_the_zone():

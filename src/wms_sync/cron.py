@@ -11,6 +11,8 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from zoneinfo import ZoneInfo
 
+CLOCK_CHANGE = timedelta(hours=3)
+"""More than the longest time that a clock change repeats."""
 LEAST_RUN, MOST_RUN = timedelta(minutes=10), timedelta(hours=2)
 SOME_MOMENT, SPAN, PATTERN = datetime(2026, 1, 1, tzinfo=UTC), timedelta(days=35), 14
 """The moment after which ticks are examined for the longest pause, and for how long: more than a month, and 14 ticks,
@@ -36,8 +38,18 @@ def checked_cron(text: str) -> str:
 
 
 def next_tick(cron: str, zone: str, after: datetime) -> datetime:
-    """Return the first tick after a moment."""
-    return _tick(cron, zone, after, 1)
+    """Return the first tick after a moment.
+
+    A time that a clock change repeats counts at its second occurrence, as in Dagster, unless every hour has ticks.
+    """
+    from croniter import croniter  # slow to import
+
+    [_, hours, *_], _ = croniter.expand(cron)
+    ticks = croniter(cron, (after - CLOCK_CHANGE).astimezone(ZoneInfo(zone)))
+    while True:
+        tick: datetime = ticks.get_next(datetime)
+        if (found := tick.replace(fold=tick.fold if hours == ["*"] else 1).astimezone(UTC)) > after:
+            return found
 
 
 def longest_pause(cron: str, zone: str, now: datetime) -> timedelta:
@@ -45,8 +57,8 @@ def longest_pause(cron: str, zone: str, now: datetime) -> timedelta:
 
     A nightly schedule gives one day; a nightly schedule on weekdays gives three days over a weekend.
     """
-    last = _tick(cron, zone, now, -1)
-    return max(last - _tick(cron, zone, last, -1), next_tick(cron, zone, last) - last)
+    last = _last_tick(cron, zone, now)
+    return max(last - _last_tick(cron, zone, last), next_tick(cron, zone, last) - last)
 
 
 def late_after(cron: str, zone: str, now: datetime) -> timedelta:
@@ -77,9 +89,8 @@ def _ticks(cron: str, zone: str) -> list[datetime]:
     return ticks
 
 
-def _tick(cron: str, zone: str, start: datetime, direction: int) -> datetime:
+def _last_tick(cron: str, zone: str, before: datetime) -> datetime:
     from croniter import croniter  # slow to import
 
-    ticks = croniter(cron, start.astimezone(ZoneInfo(zone)))
-    tick: datetime = ticks.get_next(datetime) if direction > 0 else ticks.get_prev(datetime)
+    tick: datetime = croniter(cron, before.astimezone(ZoneInfo(zone))).get_prev(datetime)
     return tick.astimezone(UTC)

@@ -8,6 +8,7 @@ per row.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -22,6 +23,8 @@ END = datetime(9999, 12, 31, tzinfo=UTC)
 FIRST_YEAR = 2000
 """Changes of offset before this year are left out: the offset at its beginning applies to all earlier times."""
 YEARS_AHEAD = 3
+FIXED = re.compile(r"EST|MST|(Etc/)?(GMT|Greenwich)([+-]?\d+)?")
+"""Names of a fixed offset, not of a place. UTC is left out, because it can be meant."""
 
 
 class WarehouseTimezones(Struct, frozen=True):
@@ -34,6 +37,11 @@ class WarehouseTimezones(Struct, frozen=True):
         """Return the zone of the first of a warehouse's names that has a zone; None if no name has one."""
         found = (self.named.get(name.lower()) for name in names if name is not None)
         return next((zone for zone in found if zone is not None), None)
+
+    @property
+    def fixed(self) -> tuple[str, ...]:
+        """Return the zones that are fixed offsets, sorted: in places with summer time their days are wrong then."""
+        return tuple(zone for zone in self.used if FIXED.fullmatch(zone))
 
     @property
     def used(self) -> tuple[str, ...]:

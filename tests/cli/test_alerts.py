@@ -21,6 +21,14 @@ def test_the_command_line_alone_tells_of_its_failure(receiver, type_in, monkeypa
     assert "wrong-token" not in json.dumps(receiver.taken) + failed.output
 
 
+@pytest.mark.parametrize(("status", "code"), [(200, 0), (403, 1)])
+def test_what_a_receiver_says_is_shown(receiver, tmp_path, monkeypatch, status, code):
+    monkeypatch.chdir(tmp_path)
+    receiver.status, receiver.says = status, b'{"error": "no_service at /hooks/a%2Dsecret"}'
+    tested = CliRunner().invoke(main, ["alert", "test"], env={"WMS_ALERT_WEBHOOK_URL": receiver.url})
+    assert (tested.exit_code, "error: no_service at /(withheld)/(withheld)" in tested.output) == (code, True), tested.output
+
+
 SILENT = {"WMS_ALERT_WEBHOOK_URL": "http://127.0.0.1:1/a-secret", "WMS_HEARTBEAT_URL": "http://127.0.0.1:1/a-secret"}
 
 

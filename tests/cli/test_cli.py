@@ -98,7 +98,7 @@ def test_doctor_finds_nothing_wrong_and_names_what_is(run):
     well = run("doctor")
     assert well.returncode == 0, well.stdout
     bad = [line.split()[:2] for line in well.stdout.splitlines() if line.startswith(("warn", "fail"))]
-    assert sorted(bad) == [["warn", "clock"], ["warn", "nothing-synced"]]
+    assert sorted(bad) == [["warn", "alerts"], ["warn", "clock"], ["warn", "nothing-synced"]]
     ill = run("doctor", WMS_API_TOKEN="wr0ng-t0ken")
     assert (ill.returncode, "WMS_API_TOKEN" in ill.stdout) == (1, True)
 

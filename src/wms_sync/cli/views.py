@@ -282,12 +282,12 @@ def send_test_alert(settings: Settings) -> int:
     failed = False
     for channel in channels:
         try:
-            channel.send(body)
+            said = channel.send(body)
         except NotDelivered as error:
-            say(f"fail  {channel.setting}: {error}")
+            say_lines([f"fail  {channel.setting}: {error}"])
             failed = True
         else:
-            say(f"ok    {channel.setting} accepted the test")
+            say_lines([f"ok    {channel.setting} accepted the test" + (f", and says: {said}" if said else "")])
     return 1 if failed else 0
 
 

@@ -16,7 +16,7 @@ from wms_sync.settings import PREFIX, Settings
 from wms_sync.state.reported import Body
 
 if TYPE_CHECKING:
-    import httpx
+    pass
 
 SECONDS = 5.0
 """The time limit for connecting to a receiver, and for the time between two parts of its answer."""
@@ -42,8 +42,8 @@ class Channel(Protocol):
     def setting(self) -> str:
         """Return the name of the channel to show to people: its setting."""
 
-    def send(self, body: Body) -> None:
-        """Deliver an alert. Raise ``NotDelivered`` if the receiver does not accept it."""
+    def send(self, body: Body) -> str:
+        """Deliver an alert, and return what the receiver said. Raise ``NotDelivered`` if it does not accept it."""
 
 
 class Webhook(Struct, frozen=True):
@@ -53,11 +53,9 @@ class Webhook(Struct, frozen=True):
     name: str = "webhook"
     setting: str = f"{PREFIX}ALERT_WEBHOOK_URL"
 
-    def send(self, body: Body) -> None:
+    def send(self, body: Body) -> str:
         """Post the alert."""
-        answer = _ask("POST", self.url.get_secret_value(), self.setting, body)
-        if not answer.is_success:
-            raise NotDelivered(f"The webhook of {self.setting} answered with {answer.status_code}.")
+        return _ask("POST", self.url.get_secret_value(), self.setting, body)
 
 
 class Heartbeat(Struct, frozen=True):
@@ -67,11 +65,9 @@ class Heartbeat(Struct, frozen=True):
     name: str = HEARTBEAT
     setting: str = f"{PREFIX}HEARTBEAT_URL"
 
-    def send(self, _: Body) -> None:
+    def send(self, _: Body) -> str:
         """Call the address with GET and without a body, which every heartbeat service accepts."""
-        answer = _ask("GET", self.url.get_secret_value(), self.setting)
-        if not answer.is_success:
-            raise NotDelivered(f"The address of {self.setting} answered with {answer.status_code}.")
+        return _ask("GET", self.url.get_secret_value(), self.setting)
 
 
 class AppriseUrl(Struct, frozen=True):
@@ -90,8 +86,8 @@ class AppriseUrl(Struct, frozen=True):
         """Return the name of the setting, and the position of the URL in it."""
         return f"{PREFIX}ALERT_URLS (URL {self.number})"
 
-    def send(self, body: Body) -> None:
-        """Send the title and the text of an alert."""
+    def send(self, body: Body) -> str:
+        """Send the title and the text of an alert. Apprise keeps what the receiver said to itself."""
         from apprise import Apprise, AppriseAsset
 
         asset = AppriseAsset(app_id="wms-sync", http_redirects=False, async_mode=False)
@@ -102,6 +98,7 @@ class AppriseUrl(Struct, frozen=True):
         kind: Literal["success", "warning"] = "success" if body["status"] == "ended" else "warning"
         if not receiver.notify(title=title, body=body["text"], notify_type=kind):
             raise NotDelivered(f"The receiver of {self.setting} did not accept the alert.")
+        return ""
 
 
 def channels_of(settings: Settings) -> tuple[Channel, ...]:
@@ -121,12 +118,21 @@ def all_channels(settings: Settings) -> tuple[Channel, ...]:
     return (*channels_of(settings), *beat)
 
 
-def _ask(method: str, url: str, setting: str, body: Body | None = None) -> httpx.Response:
-    """Send one request. Raise ``NotDelivered``, which does not show the address."""
+def _ask(method: str, url: str, setting: str, body: Body | None = None) -> str:
+    """Send one request and return the text of the answer. Raise ``NotDelivered``. Neither shows the address."""
     import httpx
 
+    from wms_sync.service.reasons import without_secrets, words_in  # imports httpx
+
     try:
-        return httpx.request(method, url, json=body, timeout=SECONDS, follow_redirects=False)
+        answer = httpx.request(method, url, json=body, timeout=SECONDS, follow_redirects=False)
     # ImportError and OSError: unusable proxies or certificate authorities in the environment
     except (httpx.HTTPError, httpx.InvalidURL, ValueError, ImportError, OSError) as error:
         raise NotDelivered(f"The address of {setting} could not be reached ({type(error).__name__}).") from None
+    asked = answer.request.url
+    parts = (url, asked.raw_path.decode(), asked.userinfo.decode(), *asked.path.split("/"), *asked.params.values())
+    said = without_secrets(words_in(answer.content, answer.request), frozenset(filter(None, parts)))
+    if not answer.is_success:
+        it_says = f" It says: {said}" if said else ""
+        raise NotDelivered(f"The address of {setting} answered with {answer.status_code}.{it_says}")
+    return said

@@ -230,6 +230,13 @@ def _state(settings: Settings) -> Iterator[Finding]:
 
 
 def _timezones(settings: Settings) -> Iterator[Finding]:
+    for zone in settings.timezones.fixed:
+        yield examined(
+            "time zones",
+            "warning",
+            f"WMS_WAREHOUSE_TIMEZONES names {zone}, a fixed offset: where the clock changes, days are wrong in summer. "
+            "Name the zone of the place, such as America/New_York",
+        )
     target = target_of(settings)
     if not target.is_published:
         return
@@ -258,7 +265,7 @@ def check_alerts(settings: Settings) -> Iterator[Finding]:
     channels = all_channels(settings)
     if not channels:
         unset = "no alert channel is set, so failures are not reported to anyone: see WMS_ALERT_WEBHOOK_URL"
-        yield examined("alerts", "note", unset)
+        yield examined("alerts", "warning", unset)
         return
     named = ", ".join(channel.setting for channel in channels)
     yield examined("alerts", "note", f"{named}; `wms-sync alert test` sends a test")

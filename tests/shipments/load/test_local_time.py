@@ -36,3 +36,6 @@ def test_a_setting_takes_effect_with_the_next_load(bench, sandbox):
     (unknown, other) = findings()
     assert unknown == ("warning", "WMS_WAREHOUSE_TIMEZONES names nowhere, but no warehouse has that name")
     assert other[0] == "note"
+    bench.settings = bench.settings.model_copy(update={"warehouse_timezones": f"{short}=Asia/Tokyo,*=EST"})
+    (fixed, _) = findings()
+    assert (fixed[0], "names EST, a fixed offset" in fixed[1]) == ("warning", True)
