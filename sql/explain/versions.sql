@@ -10,8 +10,9 @@ with seen as (
         updated_at,
         _window_id as window_id,
         _page as page,
-        _extracted_at as extracted_at
-    from read_parquet($files, union_by_name = true)
+        _extracted_at as extracted_at,
+        to_json(shipment) as content
+    from read_parquet($files, union_by_name = true) as shipment
     where id = $id
     qualify row_number() over (partition by _window_id, _page) = 1
 ),
@@ -48,6 +49,7 @@ judged as (
         coalesce(seen.updated_at, seen.extracted_at - interval 10 minute) as version,
         coalesce(stored.updated_at, stored.extracted_at - interval 10 minute) as stored_version,
         loads.window_id is not null as is_merged,
+        lag(seen.content) over (order by seen.extracted_at, seen.window_id, seen.page) as before,
         coalesce(seen.extracted_at < looked.extracted_at, false) as is_void,
         concat('the ', looked.reason, ' ', looked.window_id) as look
     from seen
@@ -86,6 +88,11 @@ select
         when version = stored_version and extracted_at <= stored_extracted_at
             then 'replaced: the same updated_at was read again later'
         else 'newer than the table: the published file is from before it was merged'
-    end as verdict
+    end as verdict,
+    list_filter(
+        json_keys(content),
+        lambda key: before is not null and key[1] != '_'
+        and json_extract(content, concat('$.', key)) is distinct from json_extract(before, concat('$.', key))
+    ) as changed
 from judged
 order by extracted_at, window_id, page

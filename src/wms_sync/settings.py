@@ -48,7 +48,7 @@ _OWNER = re.compile(r"team:\w[\w.-]*|[\w.+-]+@[\w-]+(\.[\w-]+)+", re.ASCII)
 _HOST = re.compile(r"(?=.{1,253}$)[\w-]{1,63}(\.[\w-]{1,63})*", re.ASCII)
 _NUMERIC = re.compile(r"(.*\.)?(\d+|0x[0-9a-f]*)")
 LOCALHOST = "localhost"
-DEFAULT_PORTS = {"http": ":80", "https": ":443"}
+DEFAULT_PORTS = {"http": 80, "https": 443}
 LEAST_MEMORY = 300 * 1000**2
 ALERT_CHANNELS = ("alert_webhook_url", "alert_urls", "heartbeat_url")
 """The settings with the address of a channel for alerts or heartbeats."""
@@ -392,39 +392,32 @@ def checked_base_url(value: str) -> str:
         raise ValueError("must look like https://acme.example.com")
     if "@" in url.netloc or url.query or url.fragment or url.path.strip("/"):
         raise ValueError("must be the bare address of the instance, without path, credentials or query")
-    host = _canonical_host(url.hostname)
+    try:
+        host, port = _canonical_host(url.hostname), url.port
+    except ValueError:
+        raise ValueError(
+            "has an invalid host name, IP address or port: type it by hand, in ASCII letters, without invisible letters"
+        ) from None
     if url.scheme == "http" and not _is_loopback(host):
         raise ValueError("must be https: plain http would send secrets in the clear (allowed to loopback only)")
     if url.scheme == "http" and host == LOCALHOST:  # with https, the certificate may have only the given name
         host = "127.0.0.1"
-    try:
-        port = DEFAULT_PORTS[url.scheme] if url.port is None else f":{url.port}"
-    except ValueError:
-        raise ValueError("has a port that is not a number from 0 to 65535") from None
     shown = f"[{host}]" if ":" in host else host
-    return f"{url.scheme}://{shown}{port.removesuffix(DEFAULT_PORTS[url.scheme])}"
+    return f"{url.scheme}://{shown}" if port in {None, DEFAULT_PORTS[url.scheme]} else f"{url.scheme}://{shown}:{port}"
 
 
 def _canonical_host(given: str) -> str:
     """Return the one spelling of a host name or IP address. Raise ``ValueError`` if it cannot be one."""
     host = given.removesuffix(".")
     if ":" in host or _NUMERIC.fullmatch(host):  # the resolver also takes 127.1 and 0x7f000001 for addresses
-        try:
-            return str(ipaddress.ip_address(host))
-        except ValueError:
-            raise ValueError("has an invalid IP address: it must look like 192.0.2.1 or [2001:db8::1]") from None
-    try:
-        if not _HOST.fullmatch(host):
-            raise ValueError(host)
-        for label in host.split("."):
-            if label.startswith("xn--"):
-                from httpx import URL  # slow to import
+        return str(ipaddress.ip_address(host))
+    if not _HOST.fullmatch(host):
+        raise ValueError(host)
+    for label in host.split("."):
+        if label.startswith("xn--"):
+            from httpx import URL  # slow to import
 
-                _ = URL(f"https://{label}").host  # decodes the label, as each request does
-    except ValueError:
-        raise ValueError(
-            "has an invalid host name: type it by hand, in ASCII letters, without invisible characters"
-        ) from None
+            _ = URL(f"https://{label}").host  # decodes the label, as each request does
     return host
 
 

@@ -26,7 +26,9 @@ def test_what_a_receiver_says_is_shown(receiver, tmp_path, monkeypatch, status, 
     monkeypatch.chdir(tmp_path)
     receiver.status, receiver.says = status, b'{"error": "no_service at /hooks/a%2Dsecret"}'
     tested = CliRunner().invoke(main, ["alert", "test"], env={"WMS_ALERT_WEBHOOK_URL": receiver.url})
-    assert (tested.exit_code, "error: no_service at /(withheld)/(withheld)" in tested.output) == (code, True), tested.output
+    assert (tested.exit_code, "error: no_service at /(withheld)/(withheld)" in tested.output) == (code, True), (
+        tested.output
+    )
 
 
 SILENT = {"WMS_ALERT_WEBHOOK_URL": "http://127.0.0.1:1/a-secret", "WMS_HEARTBEAT_URL": "http://127.0.0.1:1/a-secret"}

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
+from itertools import pairwise
 
 import pytest
 
@@ -92,6 +93,10 @@ def test_each_version_names_the_page_that_shows_it(bench, sandbox, explained, wh
         assert shown["status"] == version.status
         assert shown["updated_at"][:19] == f"{version.updated_at:%Y-%m-%dT%H:%M:%S}"
         assert version.window.start <= version.updated_at < version.window.end
+    assert versions[0].changed == ()
+    for before, version in pairwise(versions):
+        assert ("updated_at" in version.changed) == (before.updated_at != version.updated_at)
+        assert ("status" in version.changed) == (before.status != version.status)
     assert [(version.reason, version.origin.run_id) for version in versions] == [
         ("sync", "test"),
         ("sync", "test"),

@@ -177,13 +177,13 @@ def test_a_run_ends_with_what_is_open(made, capsys):
     """Its metrics and its last lines are of the list that a command shows afterwards."""
     done = run_load(made)
     assert kinds(finding.name for finding in open_findings(done.findings)) == ["doubts"]
-    report(done)
+    report(done, 0)
     assert "1 retailer may or may not exist in the service." in capsys.readouterr().out
     metrics = made.layout.metrics.read_text()
     assert re.search(r'^wms_sync_open_findings\{.*severity="warning"\} 1\.0$', metrics, re.MULTILINE)
     assert re.search(r'^wms_sync_finding\{finding="doubts-\w+",.*severity="warning"\} 1\.0$', metrics, re.MULTILINE)
     assert typed("acknowledge " + open_findings(done.findings)[0].name).exit_code == 0
-    report(run_load(made))
+    report(run_load(made), 0)
     assert re.search(r'severity="warning"\} 0\.0$', made.layout.metrics.read_text(), re.MULTILINE)
 
 

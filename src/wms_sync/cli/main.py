@@ -223,15 +223,16 @@ def maintain() -> None:
 @main.command()
 @AS_JSON
 @click.option("--check", "is_check", is_flag=True, help="Print only one line: the worst finding, or ok.")
+@click.option("--rows", "is_each_table", is_flag=True, help="Print the number of rows of each table.")
 @exits_with_code
-def status(as_json: bool, is_check: bool) -> int:
-    """Show the findings, how far the data reaches, and the last runs and pushes.
+def status(as_json: bool, is_check: bool, is_each_table: bool) -> int:
+    """Show the findings, how far the data reaches, the last run and pushes.
 
     Exit code 1: a finding is an error. 3, only with --check: there are warnings.
     """
     from wms_sync.cli.views import show_status
 
-    return show_status(Settings.load(), as_json=as_json, is_check=is_check)
+    return show_status(Settings.load(), as_json=as_json, is_check=is_check, is_each_table=is_each_table)
 
 
 @main.command()

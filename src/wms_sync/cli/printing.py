@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import sys
+import textwrap
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -22,6 +23,10 @@ from msgspec import Struct
 from wms_sync.errors import WmsSyncError
 
 PROGRAM = "wms-sync"
+COLOURS = {"error": "red", "warning": "yellow"}
+"""The colours of findings, by the label of their lines."""
+INDENT = 14
+"""The columns of a label."""
 STREAMS = {"stdin": "r", "stdout": "w", "stderr": "w"}
 """The standard streams, in the order of their descriptors."""
 
@@ -46,17 +51,16 @@ def open_closed_streams() -> None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115 - until the end
 
 
-def say(text: str, *, err: bool = False) -> None:
-    """Print text, with each control character escaped as in JSON.
+def say(text: str, *, err: bool = False, colour: str | None = None) -> None:
+    """Print text, with each control character escaped as in JSON; in this colour on a terminal.
 
     Discard text that standard error does not accept, so that a full disk or a closed terminal does not end a run. Raise
     ``NotPrinted`` if standard output does not accept it, unless its reader has closed the pipe.
     """
     try:
         # standard error by name: click would find the terminal behind the bar of progress, and write into the bar
-        click.echo(
-            _COMMANDING.sub(lambda found: f"\\u{ord(found[0]):04x}", text), file=sys.stderr if err else None, err=err
-        )
+        plain = _COMMANDING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+        click.echo(click.style(plain, fg=colour) if colour else plain, file=sys.stderr if err else None, err=err)
     except OSError as error:
         if err:
             return
@@ -71,6 +75,17 @@ def say_lines(lines: Iterable[str]) -> None:
     """Print each as one line. Replace line breaks with spaces, so that text from the service cannot forge a line."""
     for line in lines:
         say(" ".join(line.splitlines()))
+
+
+def say_labelled(lines: Iterable[str]) -> None:
+    """Print each line, which begins with a label. On a terminal, wrap it at its width, and colour findings."""
+    columns = shutil.get_terminal_size().columns
+    for line in lines:
+        label, parts = line.partition(" ")[0], [line]
+        if sys.stdout.isatty():
+            parts = textwrap.wrap(line, columns, subsequent_indent=" " * INDENT, break_on_hyphens=False)
+        for part in parts:
+            say(" ".join(part.splitlines()), colour=COLOURS.get(label))
 
 
 def say_json(value: object) -> None:

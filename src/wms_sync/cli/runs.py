@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
+from time import monotonic
 from types import ModuleType
 from typing import TYPE_CHECKING, TypeVar
 
@@ -46,7 +47,7 @@ def run_sync(settings: Settings, *, is_shown: bool = True) -> None:
 
     If ``DAGSTER_HOME`` is set and ``is_shown`` is true, report the run to Dagster's catalogue.
     """
-    report(_run(settings, lambda run: run.sync(), is_shown=is_shown))
+    _run(settings, lambda run: run.sync(), is_shown=is_shown)
     from wms_sync.targets.target import maintenance_is_due
 
     if maintenance_is_due(settings):
@@ -57,20 +58,18 @@ def run_backfill(settings: Settings, start: date, end: date) -> None:
     """Read whole days again."""
     from wms_sync.intervals import Interval, midnight
 
-    report(_run(settings, lambda run: run.backfill(Interval(midnight(start), midnight(end)))))
+    _run(settings, lambda run: run.backfill(Interval(midnight(start), midnight(end))))
 
 
 def run_rebuild(settings: Settings) -> None:
     """Rebuild every table without requests."""
-    report(_run(settings, lambda run: run.rebuild()))
+    _run(settings, lambda run: run.rebuild())
 
 
 def run_maintain(settings: Settings) -> None:
     """Maintain the tables."""
-    outcome = _run(settings, lambda run: run.maintain(), is_shown=False)
-    if outcome.maintained is None:
+    if _run(settings, lambda run: run.maintain(), is_shown=False).maintained is None:
         say("maintained  nothing: each load keeps the file compact")
-    report(outcome)
 
 
 def run_push(
@@ -108,12 +107,13 @@ def run_push(
 
 
 def _run(settings: Settings, does: Callable[[Operation], object], *, is_shown: bool = True) -> RunReport:
-    """Run the operation and report it to Dagster's catalogue, even if it failed.
+    """Run the operation, report it to Dagster's catalogue, even if it failed, and print what it did.
 
     SIGINT, SIGTERM and SIGHUP end the operation with ``KeyboardInterrupt``.
     """
     from wms_sync.runs import Operation
 
+    began = monotonic()
     with _watched("reading", line, _of_read) as watcher, sigterm_interrupts():
         run = Operation(settings, source=COMMAND_LINE, watcher=watcher)
         try:
@@ -122,6 +122,7 @@ def _run(settings: Settings, does: Callable[[Operation], object], *, is_shown: b
             _show_run(run, is_shown=is_shown)
             raise
     _show_run(run, is_shown=is_shown)
+    report(run.report, monotonic() - began)
     return run.report
 
 
@@ -145,15 +146,15 @@ def _show(reports: Callable[[ModuleType], None]) -> None:
         say(f"wms-sync: the result is not reported to the catalogue of {DAGSTER_HOME}: {error}", err=True)
 
 
-def report(outcome: RunReport) -> None:
-    """Print what a run did."""
+def report(outcome: RunReport, seconds: float) -> None:
+    """Print what a run did in so many seconds."""
     if outcome.read is not None:
         say_lines(read_lines(outcome.read))
     if outcome.refreshed is not None:
         say_lines(refresh_lines(outcome.refreshed))
     if outcome.maintained is not None:
         say_lines(maintained_lines(outcome.maintained))
-    say_lines(took_lines(outcome.read, outcome.refreshed))
+    say_lines(took_lines(outcome.read, outcome.refreshed, seconds))
     say_lines(open_lines(outcome.findings))
     say_lines(next_lines(outcome.refreshed))
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec.structs import replace
 
-from wms_sync.cli.printing import say, say_json, say_lines
+from wms_sync.cli.printing import INDENT, say, say_json, say_labelled, say_lines
 from wms_sync.errors import SettingsError
 from wms_sync.grammar import count_of
 from wms_sync.master_data.columns import Violation, columns_of
@@ -53,7 +53,6 @@ OF_STATUS = (
 )
 """The facts of an installation that ``wms-sync status --json`` shows."""
 SHOWN_DOUBTS = 20
-SHOWN_RUNS = 3
 OF_DOCTOR = {"note": "ok", "warning": "warn", "error": "fail"}
 """The doctor's word for each severity. Its notes report subjects without a problem."""
 MEANINGS = {
@@ -111,11 +110,12 @@ def next_lines(refreshed: RefreshReport | None) -> Iterator[str]:
         yield "next      wms-sync inbox list"
 
 
-def took_lines(read: ReadReport | None, refreshed: RefreshReport | None) -> Iterator[str]:
-    """Yield the duration of each phase of a run."""
+def took_lines(read: ReadReport | None, refreshed: RefreshReport | None, seconds: float) -> Iterator[str]:
+    """Yield the duration of each phase of a run, and of what it did besides, out of ``seconds``."""
     phases = {} if read is None else {"read": read.seconds}
     phases |= {} if refreshed is None else refreshed.phases
     if phases:
+        phases["other"] = max(0.0, seconds - sum(phases.values()))
         yield f"took      {_phases_text(phases)}"
 
 
@@ -138,38 +138,33 @@ def check_line(found: Installation, findings: Sequence[Finding]) -> str:
     return f"{shown[0].severity}: {' '.join(shown[0].sentence.split())}{more}"
 
 
-def status_lines(found: Installation, findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield the lines of ``wms-sync status``."""
+def status_lines(found: Installation, findings: Sequence[Finding], *, is_each_table: bool = False) -> Iterator[str]:
+    """Yield the lines of ``wms-sync status``: findings, coverage, runs, counts, pushes."""
+    yield from (f"{line[:9]:<{INDENT}}{line[10:]}" for line in open_lines(findings))
+    if not open_findings(findings):
+        yield "findings      none"
+    for finding in findings:
+        if finding.acknowledged_at is not None:
+            yield f"acknowledged  {finding.sentence} ({finding.name}, {moment(finding.acknowledged_at)})"
+        elif finding.severity == "note":
+            yield f"note          {finding.sentence}"
     is_lost = any(finding.name == "state-lost" for finding in findings)
     unknown = "unknown: the state store was lost" if is_lost else "nothing synced yet"
     yield f"sync cursor   {moment(found.sync_cursor) if found.sync_cursor else unknown}"
-    if found.lag_seconds is not None:
-        yield f"lag           {_duration(found.lag_seconds)}"
-    yield f"published     {moment(found.published_at) if found.published_at else 'never'}"
     for interval in found.covered:
         yield f"covered       {moment(interval.start)} to {moment(interval.end)}"
-    for run in found.runs[:SHOWN_RUNS]:
+    yield f"published     {moment(found.published_at) if found.published_at else 'never'}"
+    for run in found.runs[:1]:
         yield f"last run      {_run_text(run)}"
     yield f"next tick     {moment(found.next_tick)} if the schedule is on"
-    states = ", ".join(f"{count:,} {state}" for state, count in sorted(found.windows.items()))
-    yield f"windows       {states or 'none'}"
-    if "://" in (files_in := found.settings.layout.files.where("")):
-        yield f"files         raw pages and Parquet in {files_in}"
-    if found.raw_dropped:
-        yield f"raw pages     deleted for {count_of(found.raw_dropped, 'window')}; a rebuild uses the Parquet files"
     yield f"writer        {found.writer or 'nobody'}"
-    for load in found.last_loads:
-        yield (
-            f"load          {load['loaded_at']:%Y-%m-%d %H:%M:%S}  {load['reason']}, "
-            f"{count_of(int(str(load['records'])), 'shipment')} as "
-            f"{count_of(int(str(load['rows_flattened'])), 'row')}, "
-            f"window {load['window_id']}"
-        )
     if found.last_audit is not None:
         yield from _audit_lines(found.last_audit)
-    for table, count in sorted(found.rows.items(), key=lambda item: -item[1]):
-        if count:
-            yield f"rows          {count:>12,}  {table}"
+    rows = {table: count for table, count in sorted(found.rows.items(), key=lambda item: -item[1]) if count}
+    if is_each_table:
+        yield from (f"rows          {count:>12,}  {table}" for table, count in rows.items())
+    elif rows:
+        yield f"rows          {sum(rows.values()):,} in {len(rows)} tables; --rows counts each table"
     for kind, counts in found.pushes.items():
         yield f"pushed        {kind}: {', '.join(f'{count:,} {state}' for state, count in counts.items())}"
     if found.unseen:
@@ -180,17 +175,9 @@ def status_lines(found: Installation, findings: Sequence[Finding]) -> Iterator[s
         yield f"in doubt      {doubt.kind} {doubt.key}, sent {moment(doubt.sent_at)}"
     if len(found.doubts) > SHOWN_DOUBTS:
         yield f"in doubt      and {len(found.doubts) - SHOWN_DOUBTS:,} more: see --json"
-    for finding in findings:
-        if finding.acknowledged_at is not None:
-            yield f"acknowledged  {finding.sentence} ({finding.name}, {moment(finding.acknowledged_at)})"
-        elif finding.severity == "note":
-            yield f"note          {finding.sentence}"
-    yield from (f"{line[:9]:<13} {line[10:]}" for line in open_lines(findings))
-    if not open_findings(findings):
-        yield "findings      none"
 
 
-def show_status(settings: Settings, *, as_json: bool, is_check: bool) -> int:
+def show_status(settings: Settings, *, as_json: bool, is_check: bool, is_each_table: bool) -> int:
     """Print the status, or with ``is_check`` one line; return the exit code."""
     from wms_sync.reports.findings import findings_in
     from wms_sync.reports.installation import installation_of
@@ -204,7 +191,7 @@ def show_status(settings: Settings, *, as_json: bool, is_check: bool) -> int:
             facts = {name: getattr(found, name) for name in OF_STATUS}
             show = partial(say_json, {**facts, "findings": [json_of(finding) for finding in findings]})
         else:
-            show = partial(say_lines, list(status_lines(found, findings)))
+            show = partial(say_labelled, list(status_lines(found, findings, is_each_table=is_each_table)))
     show()
     return exit_code(findings, is_strict=is_check)
 
@@ -346,11 +333,6 @@ def _phases_text(phases: Mapping[str, float]) -> str:
 def moment(at: datetime) -> str:
     """Return a moment as text: ``2026-03-01 02:00:03 UTC``."""
     return f"{at:%Y-%m-%d %H:%M:%S} UTC"
-
-
-def _duration(seconds: float) -> str:
-    minutes = int(seconds // 60)
-    return f"{minutes // 1440} d {minutes // 60 % 24} h {minutes % 60} min"
 
 
 def plan_lines(plan: Plan, *, limit: int, most: int | None = SHOWN) -> Iterator[str]:

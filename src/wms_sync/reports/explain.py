@@ -44,7 +44,10 @@ class Origin(Struct, frozen=True):
 
 
 class Version(Struct, frozen=True):
-    """A shipment as shown on one page. ``verdict`` explains why this version is in the table or not."""
+    """A shipment as shown on one page. ``verdict`` explains why this version is in the table or not.
+
+    ``changed`` are the columns of ``shipments`` whose values differ from those of the version before it, if any.
+    """
 
     status: str | None
     updated_at: datetime | None
@@ -53,6 +56,7 @@ class Version(Struct, frozen=True):
     window: Interval | None
     is_stored: bool
     verdict: str
+    changed: tuple[str, ...]
 
 
 class Part(Struct, frozen=True):
@@ -256,6 +260,7 @@ class _Explaining:
             window=window.interval if window and window.from_at < window.to_at else None,
             is_stored=row["is_stored"],
             verdict=row["verdict"],
+            changed=tuple(row["changed"] or ()),
         )
 
     def _origin(self, row: dict[str, Any]) -> Origin:
@@ -288,6 +293,8 @@ def explanation_lines(found: Explanation) -> Iterator[str]:
         changed = _moment(version.updated_at) if version.updated_at else "at an unknown time"
         yield f"{'* ' if version.is_stored else '  '}version     changed {changed}, status {version.status}"
         yield f"              {version.verdict}"
+        if version.changed:
+            yield f"              changed since the version before: {', '.join(version.changed)}"
         window = _shown(version.window) if version.window else "window"
         yield from _origin_lines(version.origin, f"{version.reason or 'unknown'} {window}")
     for absence in found.missing:

@@ -33,8 +33,7 @@ if TYPE_CHECKING:
 
 WITHHELD = "(withheld)"
 _MOST_ESCAPED = 3
-_HEX_BYTE = re.compile(r"\\+x(?=[0-9a-f]{2})", re.IGNORECASE)
-_UTF_16 = re.compile(r"(?:\\+u[0-9a-f]{4})+", re.IGNORECASE)
+_NUMBERED = re.compile(r"\\+(?:u([0-9a-f]{4})|x([0-9a-f]{2}))", re.IGNORECASE)
 _ESCAPED = re.compile(r"\\+([\\/\"'])")
 _URL_SAFE = str.maketrans("+/", "-_")
 LONGEST = 300
@@ -209,26 +208,21 @@ def without_secrets(text: str, secrets: frozenset[str]) -> str:
 
 @lru_cache
 def _in_any_form(secrets: frozenset[str]) -> re.Pattern[str]:
-    plain = {form for secret in secrets for form in (secret, _unescaped(secret))}
-    forms = plain.union(*((secret.encode().hex(), *_in_base64(secret.encode())) for secret in secrets))
-    return re.compile("|".join(map(re.escape, sorted(forms, key=len, reverse=True))), re.IGNORECASE)
+    forms = secrets.union(*map(_forms, secrets))
+    return re.compile("|".join(map(re.escape, sorted(filter(None, forms), key=len, reverse=True))), re.IGNORECASE)
 
 
-def _in_base64(secret: bytes) -> Iterator[str]:
-    """Yield the characters of base64 that depend on the secret alone, after 0, 1 or 2 bytes of something else."""
-    for before in range(3):
-        encoded = base64.b64encode(bytes(before) + secret).decode()
-        alone = encoded[-(-before * 8 // 6) : (before + len(secret)) * 8 // 6]
-        yield from (alone, alone.translate(_URL_SAFE)) if alone else ()
+def _forms(secret: str) -> Iterator[str]:
+    content = secret.encode()
+    yield from (_unescaped(secret), content.hex())
+    for before in range(3):  # the characters of base64 that depend on the secret alone, after so many other bytes
+        encoded = base64.b64encode(bytes(before) + content).decode()
+        alone = encoded[-(-before * 8 // 6) : (before + len(content)) * 8 // 6]
+        yield from (alone, alone.translate(_URL_SAFE))
 
 
 def _unescaped(text: str) -> str:
-    numbered = _UTF_16.sub(_of_utf_16, _HEX_BYTE.sub(r"\\u00", text))
-    return html.unescape(unquote(_ESCAPED.sub(r"\1", numbered)))
-
-
-def _of_utf_16(escaped: re.Match[str]) -> str:
-    return bytes.fromhex(re.sub(r"\\+u", "", escaped[0], flags=re.IGNORECASE)).decode("utf-16-be", "replace")
+    return html.unescape(unquote(_ESCAPED.sub(r"\1", _NUMBERED.sub(r"&#x\1\2;", text))))
 
 
 def _secrets(request: httpx.Request) -> Iterator[str]:
