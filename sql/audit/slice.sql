@@ -3,7 +3,8 @@
 -- source: the slice's Parquet files of shipments, and the table before they are merged
 -- notes: {incoming} and {quarantine} are empty if the slice has no shipment or no misfit; verdict is null if both sides have the same version, whose rows are then compared.
 --     A shipment whose updated_at did not fit its type is not reported as missed, because it is in quarantine.
---     Absent excludes shipments already known to be missing, and shipments that the slice has as a stub without content
+--     Absent excludes shipments already known to be missing, and shipments that were quarantined whole, unless the
+--     slice has them as a stub that says deleted
 create or replace temp table audit_slice as
 with incoming as (
     select
@@ -20,10 +21,14 @@ stored as (
     where id > $after_id and id <= $to_id and (updated_at is null or updated_at >= $start)
 ),
 
-stub as (
+left_out as (
     select object_id as id
     from {quarantine}
-    where object = 'Shipment' and why = $says_nothing
+    where
+        object = 'Shipment'
+        and object_id is not null
+        and why <> $says_deleted
+        and regexp_full_match(path, '\$\.collection\[\d+\]')
 )
 
 select
@@ -45,5 +50,5 @@ where
     incoming.id is not null
     or (
         stored.id not in (select unnest($known_missing::bigint[]))
-        and stored.id not in (select stub.id from stub)
+        and stored.id not in (select left_out.id from left_out)
     )

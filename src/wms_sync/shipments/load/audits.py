@@ -2,10 +2,11 @@
 
 A shipment in the slice's range is *changed* if its rows differ although ``updated_at`` is the same, *missed* if the
 tables lack a version that they should have, and *absent* if the tables have it and the slice does not. A shipment that
-changed in the sync's overlap or later does not count as missed: the next sync reads it. A stub without content does not
-count as absent. A shipment with a value that did not fit its type does not count as changed, or as missed if the value
-is ``updated_at``; it is reported as quarantined. An object with an ``updated_at`` is *voided* if the tables have it
-with a later one than the slice, which was read later: the merge takes the slice's version.
+changed in the sync's overlap or later does not count as missed: the next sync reads it. A shipment that was quarantined
+whole does not count as absent, unless it is a stub that says deleted. A shipment with a value that did not fit its type
+does not count as changed, or as missed if the value is ``updated_at``; it is reported as quarantined. An object with an
+``updated_at`` is *voided* if the tables have it with a later one than the slice, which was read later: the merge takes
+the slice's version.
 
 A shipment is *missing* if an audit proved that the service no longer has it, or if a page has a stub that marks it as
 deleted. The proofs are in the state store. Every load marks the tables from them at its end
@@ -30,7 +31,7 @@ from wms_sync import sql_files
 from wms_sync.catalogue import Table, quote, table, tables
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings
-from wms_sync.shipments.flatten.values import SAYS_DELETED, SAYS_NOTHING
+from wms_sync.shipments.flatten.values import SAYS_DELETED
 from wms_sync.shipments.flatten.window import FlattenedWindow, WindowGroup, files_of, rows_of
 from wms_sync.shipments.load.omitted import Omitted, OmittedData, omitted_data
 from wms_sync.state.audits import Audit, AuditResult, Audits, MissingShipment
@@ -109,7 +110,7 @@ class Comparison:
             "to_id": self._audit.to_id,
             "settled_at": self._audit.settled_at,
             "known_missing": known,
-            "says_nothing": SAYS_NOTHING,
+            "says_deleted": SAYS_DELETED,
         }
         quarantine = self._incoming(table("ops_quarantine"))
         self._connection.execute(
