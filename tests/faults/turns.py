@@ -67,8 +67,8 @@ FAULTS = (
         "a run does not wait for the one that writes",
         (AT_ONCE,),
         "src/wms_sync/state/lock.py",
-        "    if _try_lock(file, fcntl.LOCK_EX):\n        return file\n",
-        "    return file\n",
+        "        if _try_lock(file, fcntl.LOCK_EX):\n            return file\n",
+        "        return file\n",
         (SECOND,),
     ),
     Fault(
