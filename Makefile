@@ -60,7 +60,7 @@ ui: $(STAMP)
 
 # Debian's chromium operates the UI; with pictures, what it looks at is kept for the docs
 browser: .browser/.installed
-	PYTHONPATH=.browser $(BIN)/python -m pytest tests/pipelines/test_dagster_dev.py -k clicks $(LOOKS)
+	PYTHONPATH=.browser $(BIN)/python -m pytest tests/pipelines/test_dagster_ui.py -k clicks $(LOOKS)
 
 pictures: LOOKS = --pictures docs/images
 pictures: browser

@@ -2,7 +2,8 @@
 
 Belongs here: code that needs Dagster. Keep out: HTTP, SQL text, business rules, and everything that the command line
 does without Dagster. The body of an asset takes resources, makes one call to the library, and returns a result with
-metadata. `pipelines` imports `wms_sync`, never the other way round, and uses only Dagster's documented interface.
+metadata. This package imports `wms_sync`, never the other way round, and uses only Dagster's documented interface. It
+is installed as `wms_sync_pipelines`, because a folder in which an operator works may have its own `pipelines`.
 
     definitions      builds the Definitions from settings; `workspace.yaml` loads it
     asset_keys       the keys of all assets: group and name

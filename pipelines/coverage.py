@@ -9,15 +9,16 @@ from datetime import UTC, datetime, timedelta
 
 import dagster as dg
 
-from pipelines import asset_keys, metadata
-from pipelines.metadata import markdown
-from pipelines.operation import RunResource
 from wms_sync.reports.finding import Finding, name_of, open_findings
 from wms_sync.reports.findings import findings_of
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.plan import data_as_of, gaps_so_far, late_after
 from wms_sync.state.runs import SYNC
 from wms_sync.state.store import StateStore
+
+from . import asset_keys, metadata
+from .metadata import markdown
+from .operation import RunResource
 
 NO_GAP = "coverage_has_no_gap"
 FRESH = "sync_cursor_is_fresh"

@@ -13,11 +13,12 @@ from signal import SIGKILL, Signals
 
 import dagster as dg
 
-from pipelines import asset_keys
-from pipelines.jobs import BACKFILL_DAYS, MAINTAIN, NIGHTLY_SYNC, REBUILD_TABLES
-from pipelines.operation import UNRECORDED, source_of
 from wms_sync.settings import Settings
 from wms_sync.state.runs import KILLED, KILLED_KIND, MAINTENANCE, SYNC, RunRecords
+
+from . import asset_keys
+from .jobs import BACKFILL_DAYS, MAINTAIN, NIGHTLY_SYNC, REBUILD_TABLES
+from .operation import UNRECORDED, source_of
 
 UNFINISHED = [
     dg.DagsterRunStatus.QUEUED,

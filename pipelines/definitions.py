@@ -11,14 +11,15 @@ import warnings
 
 import dagster as dg
 
-from pipelines import coverage, jobs, sensors, shipments, tables
-from pipelines.master_data import master_data
-from pipelines.master_data_files import master_data_files
-from pipelines.operation import RunResource
 from wms_sync.catalogue import table
 from wms_sync.master_data.kinds import KINDS
 from wms_sync.settings import Settings
 from wms_sync.storage.durable import keep_private
+
+from . import coverage, jobs, sensors, shipments, tables
+from .master_data import master_data
+from .master_data_files import master_data_files
+from .operation import RunResource
 
 
 def build(settings: Settings, operation: RunResource | None = None) -> dg.Definitions:

@@ -1,7 +1,7 @@
 """Prepare Dagster's home, the folder of `DAGSTER_HOME`, with the `dagster.yaml` next to this module.
 
-`wms-sync ui` and the units of `deploy/systemd` run `python -m pipelines.home` before they start Dagster. An existing
-`dagster.yaml` is not changed: copy the settings that you need into it.
+`wms-sync ui` and the units of `deploy/systemd` run `python -m wms_sync_pipelines.home` before they start Dagster. An
+existing `dagster.yaml` is not changed: copy the settings that you need into it.
 """
 
 from __future__ import annotations

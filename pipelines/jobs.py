@@ -10,10 +10,11 @@ from typing import Any
 
 import dagster as dg
 
-from pipelines.operation import NIGHTLY, RunResource
 from wms_sync.master_data.kind import Kind
 from wms_sync.settings import Settings
 from wms_sync.targets.target import maintenance_is_due
+
+from .operation import NIGHTLY, RunResource
 
 NIGHTLY_SYNC, BACKFILL_DAYS, REBUILD_TABLES, MAINTAIN = "nightly_sync", "backfill_days", "rebuild_tables", "maintain"
 

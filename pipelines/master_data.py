@@ -16,9 +16,6 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
-from pipelines import asset_keys, metadata
-from pipelines.jobs import push_name
-from pipelines.operation import RunResource
 from wms_sync.errors import WmsSyncError
 from wms_sync.interrupts import Stopping
 from wms_sync.logs import PlainLines, logging_to, push_line
@@ -29,6 +26,10 @@ from wms_sync.master_data.plan import Plan
 from wms_sync.master_data.push import PushReport
 from wms_sync.runs import Handled, counts_of, end_by, failures_of, plan_push, purpose_of, pushing
 from wms_sync.settings import Settings
+
+from . import asset_keys, metadata
+from .jobs import push_name
+from .operation import RunResource
 
 GROUP = "master_data"
 REJECTED, DOUBTFUL, CHANGED = "no_row_is_rejected", "no_row_is_in_doubt", "no_row_has_changed"

@@ -23,10 +23,6 @@ import dagster as dg
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from pipelines.asset_keys import location_tags
-from pipelines.dead_runs import UNFINISHED
-from pipelines.jobs import AssetJob, push_name
-from pipelines.master_data import GivenFile, run_config
 from wms_sync.master_data.csv_file import digest_of
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.kinds import KINDS, files_of, folder_of
@@ -34,6 +30,11 @@ from wms_sync.master_data.push import pusher
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import PushedFile, PushFiles
 from wms_sync.state.store import StateStore
+
+from .asset_keys import location_tags
+from .dead_runs import UNFINISHED
+from .jobs import AssetJob, push_name
+from .master_data import GivenFile, run_config
 
 LOOK_SECONDS = 30
 SETTLE_SECONDS = 10.0

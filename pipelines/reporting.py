@@ -12,7 +12,6 @@ from pathlib import Path
 
 import dagster as dg
 
-from pipelines import asset_keys, coverage, home, master_data, metadata, shipments, tables
 from wms_sync.master_data.kind import Kind
 from wms_sync.reports.days import days_of
 from wms_sync.runs import Handled
@@ -20,6 +19,8 @@ from wms_sync.settings import Settings
 from wms_sync.shipments.load.refresh import RefreshReport
 from wms_sync.shipments.read.reader import ReadReport
 from wms_sync.state.store import StateStore
+
+from . import asset_keys, coverage, home, master_data, metadata, shipments, tables
 
 Event = dg.AssetMaterialization | dg.AssetObservation | dg.AssetCheckEvaluation
 

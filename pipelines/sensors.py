@@ -5,12 +5,13 @@ The sensor of master data is in `master_data_files`.
 
 import dagster as dg
 
-from pipelines import coverage, dead_runs
-from pipelines.shipments import days_missing
 from wms_sync.errors import WmsSyncError
 from wms_sync.reports.alerts import send_alerts
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
+
+from . import coverage, dead_runs
+from .shipments import days_missing
 
 LOOK_SECONDS = 30
 UPKEEP_SECONDS = 3600

@@ -14,12 +14,13 @@ from datetime import date
 
 import dagster as dg
 
-from pipelines import asset_keys, metadata
-from pipelines.operation import RunResource
 from wms_sync.intervals import Interval
 from wms_sync.reports.days import covered_days, days_of, read_of_days, windows_of
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
+
+from . import asset_keys, metadata
+from .operation import RunResource
 
 
 def changed_shipments(settings: Settings) -> dg.AssetsDefinition:

@@ -17,14 +17,15 @@ from typing import Any
 
 import dagster as dg
 
-from pipelines import asset_keys, metadata
-from pipelines.operation import RunResource
 from wms_sync.catalogue import Mart, Relation, Table, relations
 from wms_sync.cron import late_after_at_most
 from wms_sync.settings import Settings
 from wms_sync.shipments.load.checking import CheckResult
 from wms_sync.shipments.load.checks import Check, checks
 from wms_sync.shipments.load.refresh import RefreshReport
+
+from . import asset_keys, metadata
+from .operation import RunResource
 
 LOADS_WHAT_IS_LANDED = (
     "Materialising this asset loads landed windows that are not in the tables yet, for all tables; the job "

@@ -62,14 +62,14 @@ def imported(path: Path) -> set[str]:
 @pytest.mark.parametrize(
     ("folder", "others"),
     [
-        ("src/wms_sync", {"wms_sandbox", "dagster", "pipelines", "benchmarks"}),
-        ("src/wms_sandbox", {"wms_sync", "pipelines"}),
+        ("src/wms_sync", {"wms_sandbox", "dagster", "wms_sync_pipelines", "benchmarks"}),
+        ("src/wms_sandbox", {"wms_sync", "wms_sync_pipelines"}),
     ],
 )
 def test_client_sandbox_and_orchestrator_are_apart(folder, others):
     """But for the command line, which reports by name what it made if there is a home of Dagster's."""
     for path in modules(folder):
-        allowed = {"pipelines"} if path == ROOT / "src/wms_sync/cli/runs.py" else set()
+        allowed = {"wms_sync_pipelines"} if path == ROOT / "src/wms_sync/cli/runs.py" else set()
         assert {name.split(".")[0] for name in imported(path)} & others <= allowed, path
 
 

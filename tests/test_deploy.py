@@ -1,5 +1,6 @@
 """What is in `deploy/` and in a wheel: units that systemd takes, commands and settings that exist, all files."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 import yaml
 
 from wms_sync.cli.main import main
+from wms_sync.cli.ui import LOCATION
 from wms_sync.settings import PREFIX, Settings
 
 ROOT = Path(__file__).parents[1]
@@ -43,14 +45,20 @@ def test_units_name_commands_that_there_are(unit):
         main.commands[name].make_context(name, rest)
 
 
-def test_the_workspace_names_the_code_server():
+def test_the_code_location_has_one_name():
+    """Dagster remembers by it which schedules and sensors are on."""
     [location] = yaml.safe_load((DEPLOY / "workspace.yaml").read_text(encoding="utf-8"))["load_from"]
     server = location["grpc_server"]
     started = (DEPLOY / "systemd" / "wms-sync-code.service").read_text(encoding="utf-8")
-    asked = (
-        f"-h {server['host']} -p {server['port']} -m pipelines.definitions --location-name {server['location_name']}"
-    )
-    assert asked in started
+    module, name = "-m wms_sync_pipelines.definitions", f"--location-name {LOCATION}"
+    assert f"-h {server['host']} -p {server['port']} {module} {name}" in started
+    [of_clone] = yaml.safe_load((ROOT / "workspace.yaml").read_text(encoding="utf-8"))["load_from"]
+    [of_pods] = yaml.safe_load((PODS / "workspace.yaml").read_text(encoding="utf-8"))["load_from"]
+    values = yaml.safe_load((PODS / "helm-values.yaml").read_text(encoding="utf-8"))
+    [deployment] = values["dagster-user-deployments"]["deployments"]
+    names = [found["location_name"] for found in (server, of_clone["python_module"], of_pods["grpc_server"])]
+    assert {*names, deployment["name"]} == {LOCATION}
+    assert json.dumps(["--location-name", LOCATION])[1:-1] in (PODS / "Dockerfile").read_text(encoding="utf-8")
 
 
 def test_instances_have_the_same_unit():
@@ -144,12 +152,13 @@ def test_a_wheel_has_everything_that_runs(tmp_path):
     [wheel] = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as opened:
         there = set(opened.namelist())
+    base = ROOT / "src"
     wanted = {
         str(path.relative_to(base))
-        for base, package in ((ROOT / "src", "wms_sync"), (ROOT / "src", "wms_sandbox"), (ROOT, "pipelines"))
+        for package in ("wms_sync", "wms_sandbox", "wms_sync_pipelines")
         for path in (base / package).rglob("*")
         if path.is_file() and path.suffix != ".pyc"
     }
     wanted |= {f"wms_sync/{path.relative_to(ROOT)}" for path in (ROOT / "sql").rglob("*.sql")}
     assert wanted - there == set()
-    assert not [name for name in there if name.startswith(("tests/", "benchmarks/"))]
+    assert not [name for name in there if name.startswith(("tests/", "benchmarks/", "pipelines/"))]

@@ -1,6 +1,6 @@
 """The tutorial as a test: its blocks run in order in an empty folder, and print what the page shows.
 
-The sandbox runs beside the others until the end, on a free port. The UI is left to ``pipelines/test_dagster_dev.py``.
+The sandbox runs beside the others until the end, on a free port. The UI is left to ``pipelines/test_dagster_ui.py``.
 What follows a block as ``text`` must be in its output, line by line; numbers, moments and paths may differ.
 """
 

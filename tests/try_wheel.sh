@@ -12,12 +12,14 @@ for python in "$@"; do
     echo "== $("$python" --version)"
     "$python" -m venv "$folder/env"
     "$folder/env/bin/python" -m pip install --quiet --disable-pip-version-check "$(echo "$folder"/*.whl)[postgres,report]"
-    mkdir "$folder/here"
+    mkdir -p "$folder/here/pipelines"
     cd "$folder/here"
+    echo "raise RuntimeError('the package of somebody else')" >pipelines/__init__.py
     "$folder/env/bin/wms-sync" demo >"$folder/demo.txt" 2>&1 || { tail -30 "$folder/demo.txt"; exit 1; }
     sed -n '/Next steps/,$p' "$folder/demo.txt"
     port=$("$folder/env/bin/python" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-    "$folder/env/bin/wms-sync" ui --port "$port" >"$folder/ui.txt" 2>&1 &
+    # nothing has to answer at the address
+    WMS_BASE_URL=http://127.0.0.1:9 WMS_API_TOKEN=none "$folder/env/bin/wms-sync" ui --port "$port" >"$folder/ui.txt" 2>&1 &
     ui=$!
     for _ in $(seq 120); do
         sleep 1

@@ -17,7 +17,6 @@ from click.testing import CliRunner
 from starlette.requests import Request
 from starlette.responses import Response
 
-from pipelines.home import HOME_VARIABLE, prepare_home
 from tests.conftest import IMPATIENT
 from tests.unpacked import in_tables
 from wms_sandbox.app import Sandbox
@@ -27,6 +26,7 @@ from wms_sync.cli.main import main
 from wms_sync.service.errors import ApiError
 from wms_sync.service.merchant import MerchantApi
 from wms_sync.settings import Settings
+from wms_sync_pipelines.home import HOME_VARIABLE, prepare_home
 
 TOKEN, KEY, HOOK = "planted/t0ken+4711==", "planted/k3y+4712", "planted/h00k-4714"
 SLASHED = (TOKEN, KEY, HOOK, b64encode(f"somebody:{KEY}".encode()).decode())

@@ -49,7 +49,7 @@ def copied() -> Iterator[Path]:
     with TemporaryDirectory(prefix="fault-", dir=MEMORY if MEMORY.is_dir() else None) as folder:
         copy = Path(folder) / "copy"
         for name in COPIED:
-            shutil.copytree(ROOT / name, copy / name)
+            shutil.copytree(ROOT / name, copy / name, symlinks=True)
         for path in ROOT.iterdir():
             if path.is_file():
                 shutil.copy2(path, copy / path.name)

@@ -6,7 +6,6 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from pipelines.home import HOME_VARIABLE, prepare_home
 from tests.cli.conftest import (
     _no_environment,
     make_settings,
@@ -15,6 +14,7 @@ from tests.cli.conftest import (
     settings,
     type_in,
 )
+from wms_sync_pipelines.home import HOME_VARIABLE, prepare_home
 
 __all__ = [
     "_no_environment",

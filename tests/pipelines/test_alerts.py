@@ -9,10 +9,10 @@ from signal import SIGKILL, SIGSEGV
 import dagster as dg
 import pytest
 
-from pipelines import definitions, jobs
-from pipelines.dead_runs import NO_STEP, NOT_STARTED, settle
 from wms_sync.settings import Settings
 from wms_sync.state.runs import KILLED, KILLED_KIND, RunRecords
+from wms_sync_pipelines import definitions, jobs
+from wms_sync_pipelines.dead_runs import NO_STEP, NOT_STARTED, settle
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ def test_a_run_of_another_instance_is_not_recorded(make_settings, instance, begu
     ],
 )
 def test_a_killed_run_is_recorded_with_its_cause(settings, instance, records, begun, exit_code, cause):
-    """What the code server writes of a real one is in `test_dagster_dev`."""
+    """What the code server writes of a real one is in `test_dagster_ui`."""
     run = begun()
     records.started(run.run_id, "rebuild", "ui")
     if exit_code is not None:

@@ -5,7 +5,6 @@ import re
 import dagster as dg
 import pytest
 
-from pipelines import definitions, jobs, tables
 from tests.test_conventions import DOCS
 from tests.test_docs import DOCS as FOLDER
 from tests.test_docs import rows
@@ -14,6 +13,7 @@ from wms_sync.catalogue import tables as catalogue_tables
 from wms_sync.errors import SettingsError
 from wms_sync.settings import Settings
 from wms_sync.shipments.load.checks import checks
+from wms_sync_pipelines import definitions, jobs, tables
 
 CHANGES, DAYS = dg.AssetKey(["raw", "changed_shipments"]), dg.AssetKey(["raw", "shipment_days"])
 

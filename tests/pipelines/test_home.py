@@ -6,9 +6,9 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from pipelines.home import HOME_VARIABLE, main, prepare_home
 from wms_sync.errors import SettingsError
 from wms_sync.layout import Layout
+from wms_sync_pipelines.home import HOME_VARIABLE, main, prepare_home
 
 
 def test_a_home_is_private_and_holds_nothing_back(tmp_path, monkeypatch):

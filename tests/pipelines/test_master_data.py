@@ -11,8 +11,6 @@ import pytest
 from markdown_it import MarkdownIt
 from starlette.responses import JSONResponse
 
-from pipelines import definitions, jobs, master_data, metadata
-from pipelines.master_data import CHANGED, DOUBTFUL, REJECTED, GivenFile
 from tests.cli.conftest import AT_A_MOMENT
 from tests.master_data.files import write
 from tests.pipelines.conftest import failure_of
@@ -22,6 +20,8 @@ from wms_sandbox.faults import AnswerLost
 from wms_sandbox.server import SandboxServer
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.kinds import PRODUCTS, RETAILERS
+from wms_sync_pipelines import definitions, jobs, master_data, metadata
+from wms_sync_pipelines.master_data import CHANGED, DOUBTFUL, REJECTED, GivenFile
 
 RETAILERS_KEY = dg.AssetKey(["master_data", "retailers"])
 PRODUCTS_KEY = dg.AssetKey(["master_data", "products"])

@@ -8,8 +8,6 @@ import dagster as dg
 import pytest
 from starlette.responses import JSONResponse, Response
 
-from pipelines import definitions, jobs
-from pipelines.operation import NIGHTLY, PAUSES, SCHEDULE, RunResource
 from tests.cli.conftest import LATE_START
 from tests.pipelines.conftest import failure_of
 from wms_sandbox.errors import failed
@@ -20,6 +18,8 @@ from wms_sync.reports.findings import findings_of
 from wms_sync.settings import Settings
 from wms_sync.state.lock import FileLock
 from wms_sync.state.runs import RunRecords
+from wms_sync_pipelines import definitions, jobs
+from wms_sync_pipelines.operation import NIGHTLY, PAUSES, SCHEDULE, RunResource
 
 LATER = {"retry-after": "86400"}
 DOWN = failed(503, **LATER)

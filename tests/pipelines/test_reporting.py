@@ -5,12 +5,12 @@ from datetime import UTC, datetime, timedelta
 import dagster as dg
 import pytest
 
-from pipelines import asset_keys, coverage, definitions, tables
-from pipelines.home import HOME_VARIABLE
 from tests.cli.conftest import LATE_START
 from tests.running import run_sync
 from wms_sync.catalogue import relations
 from wms_sync.settings import Settings
+from wms_sync_pipelines import asset_keys, coverage, definitions, tables
+from wms_sync_pipelines.home import HOME_VARIABLE
 
 SHIPMENTS = 300
 

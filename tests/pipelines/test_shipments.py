@@ -7,17 +7,17 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from pipelines import asset_keys, coverage, definitions, jobs, tables
-from pipelines.shipments import daily
 from tests.changed_files import double_a_shipment
 from tests.conftest import queried
 from tests.pipelines.conftest import failure_of
-from tests.pipelines.dagster_dev import RANGE_END, RANGE_START
+from tests.pipelines.dagster_ui import RANGE_END, RANGE_START
 from tests.running import run_sync
 from wms_sync.catalogue import relations, table
 from wms_sync.settings import Settings
 from wms_sync.shipments.load.checks import checks
 from wms_sync.state.runs import RunRecord, RunRecords
+from wms_sync_pipelines import asset_keys, coverage, definitions, jobs, tables
+from wms_sync_pipelines.shipments import daily
 
 SHIPMENTS = 300
 NAMES = ["2026-03-03", "2026-03-04", "2026-03-05"]

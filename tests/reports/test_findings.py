@@ -12,7 +12,6 @@ import pytest
 from click.testing import CliRunner, Result
 from msgspec.structs import replace
 
-from pipelines import coverage
 from tests.changed_files import change
 from tests.conftest import opened_store, settings_in
 from tests.deferred import deferred
@@ -32,6 +31,7 @@ from wms_sync.reports.findings import findings_of
 from wms_sync.reports.report import make_report
 from wms_sync.settings import Settings
 from wms_sync.state import ledger
+from wms_sync_pipelines import coverage
 
 SERVICE = SandboxConfig(shipments=120, seed=5, days=20, families=40, only_known_statuses=True)
 

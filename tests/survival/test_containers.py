@@ -16,14 +16,14 @@ import yaml
 
 from tests.lakes import on_lake
 from tests.oracle import expected_tables
-from tests.pipelines.dagster_dev import DagsterDev, free_port
+from tests.pipelines.dagster_ui import DagsterUi, free_port
 from tests.survival.installation import Installation
 
 PODS = Path(__file__).parents[2] / "deploy" / "pods"
 SECONDS = 400
 
 
-class Containers(DagsterDev):
+class Containers(DagsterUi):
     """Dagster's three processes; only the code location has settings."""
 
     def __init__(self, folder: Path, history: str, settings: dict[str, str]) -> None:
@@ -41,7 +41,7 @@ class Containers(DagsterDev):
         self._processes: list[subprocess.Popen[bytes]] = []
 
     def __enter__(self) -> Self:
-        module = ["-m", "pipelines.definitions", "--location-name", "wms-sync"]
+        module = ["-m", "wms_sync_pipelines.definitions", "--location-name", "wms-sync"]
         workspace = ["-w", str(self._workspace)]
         try:
             code = ["code-server", "start", "-h", "127.0.0.1", "-p", self._code, *module]

@@ -1,4 +1,4 @@
-"""Nights with trouble, under a real `dagster dev`: what alert comes, and whether the next sync heals it.
+"""Nights with trouble, under a real `wms-sync ui`: what alert comes, and whether the next sync heals it.
 
 Only under ``--soak``, since one waits for the real pause before a second attempt. What the UI shows and which other
 findings are told is in ``tests/pipelines`` and ``tests/reports/alerts``.
@@ -20,10 +20,9 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
-from pipelines.operation import NIGHTLY, SCHEDULE
 from tests.conftest import CONFIG
 from tests.oracle import differences, expected_tables
-from tests.pipelines.dagster_dev import DagsterDev
+from tests.pipelines.dagster_ui import DagsterUi
 from tests.processes import Command
 from tests.receiver import Receiver, receiving
 from tests.survival.full_disks import may_mount, needs_a_disk
@@ -31,6 +30,7 @@ from wms_sandbox.app import Sandbox
 from wms_sandbox.errors import failed
 from wms_sandbox.server import SandboxServer
 from wms_sync.state.runs import KILLED, RunRecord, RunRecords
+from wms_sync_pipelines.operation import NIGHTLY, SCHEDULE
 
 pytestmark = pytest.mark.filterwarnings("default")
 
@@ -40,7 +40,7 @@ SECONDS = 400.0
 
 
 class House:
-    """A service, a receiver of alerts, a small disk for the data if that is permitted, and one `dagster dev`."""
+    """A service, a receiver of alerts, a small disk for the data if that is permitted, and one `wms-sync ui`."""
 
     def __init__(self, folder: Path, server: SandboxServer, hook: Receiver) -> None:
         self.server, self.hook = server, hook
@@ -60,7 +60,7 @@ class House:
             "WMS_MASTER_DATA_DIR": str(self.files),
             "WMS_PUSH_ENABLED": "true",
         }
-        self.dagster = DagsterDev(self.home, self.environment)
+        self.dagster = DagsterUi(self.home, self.environment)
 
     def begins(self) -> None:
         """A new night: the service is well, the receiver has taken nothing yet, and something has changed."""

@@ -24,7 +24,6 @@ import pytest
 from msgspec.structs import replace
 from pydantic import SecretStr
 
-from pipelines import definitions
 from tests.beginnings import empty_tables
 from tests.changed_files import change
 from tests.conftest import CONFIG, Bench, let_pass, opened_store, settings_in, store_at
@@ -70,6 +69,7 @@ from wms_sync.upkeep.backup import backup
 from wms_sync.upkeep.forget import forget
 from wms_sync.upkeep.restore import DataFolderInUse, restore
 from wms_sync.upkeep.verify import verify
+from wms_sync_pipelines import definitions
 
 OF_THE_LOAD = {"loaded_at", "run_id", "load_run_id", "hours_behind"}
 """When and by whom it was loaded."""

@@ -139,7 +139,7 @@ def _show(reports: Callable[[ModuleType], None]) -> None:
     if not os.environ.get(DAGSTER_HOME):
         return
     try:
-        from pipelines import reporting
+        from wms_sync_pipelines import reporting
 
         reports(reporting)
     except Exception as error:  # noqa: BLE001 - a defect of Dagster's catalogue must not fail a command

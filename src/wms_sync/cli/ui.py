@@ -2,21 +2,25 @@
 
 Dagster's home is ``DAGSTER_HOME`` if set, else a folder next to the data folder. The sandbox keeps everything in its
 own folder, including Dagster's home; it uses only ``WMS_PUSH_ENABLED`` of your settings. Dagster runs in its own
-process: this module does not import it.
+processes, as under the units of ``deploy/systemd``: code server, daemon and webserver. This module does not import it.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from wms_sync.cli.printing import command, say
 from wms_sync.cli.runs import DAGSTER_HOME
@@ -29,8 +33,15 @@ from wms_sync.settings import PREFIX, Settings
 SHIPMENTS, SEED, DAYS = 5000, 7, 30
 SANDBOX_FOLDER = Path("data/ui-sandbox")
 HOST = "127.0.0.1"
+LOCATION = "wms-sync"
+"""The code location, as in ``workspace.yaml`` and ``deploy``, unless WMS_INSTANCE names it."""
+LOG = "wms-sync-ui.log"
+POLL_SECONDS, STOP_SECONDS = 0.2, 90
 TOKEN = "sandbox-token"  # noqa: S105 - token of the sandbox, which has made-up data
 MERCHANT_USERNAME, MERCHANT_API_KEY = "sandbox-merchant", "sandbox-api-key"
+
+
+Processes = Mapping[str, subprocess.Popen[bytes]]
 
 
 class PortTaken(SettingsError):
@@ -43,14 +54,29 @@ class PortTaken(SettingsError):
         )
 
 
+class DagsterEnded(WmsSyncError):
+    """A process of Dagster ended by itself."""
+
+    def __init__(self, name: str, code: int, log: str) -> None:
+        super().__init__(
+            f"Dagster's {name} ended by itself (exit code {code}), so the UI was stopped. The end of {log} says why. "
+            f"Start it again: {command()} ui"
+        )
+
+
 def serve(settings: Settings, port: int) -> int:
-    """Serve the UI until Ctrl-C; return Dagster's exit code. Raise ``PortTaken`` before starting anything."""
+    """Serve the UI until Ctrl-C. Raise ``PortTaken`` before starting anything, ``DagsterEnded`` if a process ends."""
     _refuse_taken(port)
-    if settings.base_url is not None:
-        home = os.environ.get(DAGSTER_HOME) or str(settings.layout.dagster_home)
-        return _serve({**os.environ, DAGSTER_HOME: str(Path(home).absolute())}, Path.cwd(), port)
-    with sandbox() as (environment, folder):
-        return _serve(environment, folder, port)
+    if settings.base_url is None:
+        with sandbox() as (environment, folder):
+            return _serve(environment, folder, port, LOCATION)
+    if settings.push_enabled:
+        say(
+            "WMS_PUSH_ENABLED is on, and Dagster's UI has no login: any web page in a browser on this machine can "
+            "start pushes. Switch it off and approve plans, or put the proxy of deploy/nginx in front of the units."
+        )
+    home = Path(os.environ.get(DAGSTER_HOME) or settings.layout.dagster_home).absolute()
+    return _serve({**os.environ, DAGSTER_HOME: str(home)}, Path.cwd(), port, settings.instance or LOCATION)
 
 
 def _refuse_taken(port: int) -> None:
@@ -95,23 +121,84 @@ def sandbox() -> Iterator[tuple[Mapping[str, str], Path]]:
         yield environment, folder
 
 
-def _serve(environment: Mapping[str, str], folder: Path, port: int) -> int:
-    prepared = subprocess.run([sys.executable, "-m", "pipelines.home"], env=environment, cwd=folder, check=False)
-    if prepared.returncode:
-        return prepared.returncode
-    say(f"Dagster at http://{HOST}:{port} (home {environment[DAGSTER_HOME]}). Press Ctrl-C to stop.")
-    command = [str(Path(sys.executable).with_name("dagster")), "dev", "-m", "pipelines.definitions"]
-    command += ["-h", HOST, "-p", str(port)]
-    signal.signal(
-        signal.SIGINT, signal.default_int_handler
-    )  # a background process of a script ignores SIGINT, and Dagster would inherit that
-    with subprocess.Popen(command, env=environment, cwd=folder) as dagster:  # noqa: S603
-        # Ctrl-C also reaches Dagster; SIGTERM reaches only this process
-        signal.signal(signal.SIGTERM, lambda *_: dagster.send_signal(signal.SIGINT))
+def _serve(environment: Mapping[str, str], folder: Path, port: int, location: str) -> int:
+    home = Path(environment[DAGSTER_HOME])
+    environment = {**environment, "PYTHONSAFEPATH": "1"}  # a module in the folder must not take the place of an import
+    prepare = [sys.executable, "-m", "wms_sync_pipelines.home"]
+    if code := subprocess.run(prepare, env=environment, cwd=folder, check=False).returncode:  # noqa: S603 - our own module
+        return code
+    # all end the UI; a background process of a script ignores SIGINT, and Dagster would inherit that
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)
+    processes: dict[str, subprocess.Popen[bytes]] = {}
+    with TemporaryDirectory(prefix="wms-sync-") as private, (home / LOG).open("wb") as log:
+        # only this user can open the socket; through a port every user of the machine could start runs
+        code_server, workspace = Path(private, "code-server"), Path(private, "workspace.yaml")
+        server = {"grpc_server": {"socket": str(code_server), "location_name": location}}
+        workspace.write_text(json.dumps({"load_from": [server]}))
+        say(f"Dagster starts (home {home}, log {log.name}).")
         try:
-            return dagster.wait()
+            for name, (program, *arguments) in _commands(code_server, workspace, port, location).items():
+                processes[name] = subprocess.Popen(  # noqa: S603
+                    [Path(sys.executable).with_name(program), *arguments],
+                    env=environment,
+                    cwd=folder,
+                    stdout=log,
+                    stderr=log,
+                    process_group=_group(processes),
+                )
+                _wait(processes, code_server.exists, log.name)
+            _wait(processes, partial(_accepts, port), log.name)
+            say(f"Dagster at http://{HOST}:{port}. Press Ctrl-C to stop.")
+            _wait(processes, lambda: False, log.name)
         except KeyboardInterrupt:
-            return dagster.wait()
+            say("Stopping Dagster and its runs.")
+        finally:
+            _stop(processes)
+    return 0
+
+
+def _commands(code_server: Path, workspace: Path, port: int, location: str) -> Mapping[str, Sequence[str]]:
+    """Return the commands of Dagster's processes by name, in the order of their start."""
+    module = ["-m", "wms_sync_pipelines.definitions", "-d", str(Path(__file__).parents[2])]
+    named, shown = ["--location-name", location], ["-w", str(workspace)]
+    return {
+        "code server": ["dagster", "code-server", "start", "-s", str(code_server), *module, *named],
+        "daemon": ["dagster-daemon", "run", *shown, "--log-level", "warning"],
+        "webserver": ["dagster-webserver", *shown, "-h", HOST, "-p", str(port), "--dagster-log-level", "warning"],
+    }
+
+
+def _wait(processes: Processes, until: Callable[[], bool], log: str) -> None:
+    """Wait until the condition is true. Raise ``DagsterEnded`` if a process ends."""
+    while not until():
+        for name, process in processes.items():
+            if process.poll() is not None:
+                raise DagsterEnded(name, process.returncode, log)
+        time.sleep(POLL_SECONDS)
+
+
+def _accepts(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex((HOST, port)) == 0
+
+
+def _group(processes: Processes) -> int:
+    """Return the group of the processes and of the runs that they start; 0, a new group, for the first process."""
+    return next((process.pid for process in processes.values()), 0)
+
+
+def _stop(processes: Processes) -> None:
+    """End the processes and their runs, as systemd ends a unit."""
+    group, deadline = _group(processes), time.monotonic() + STOP_SECONDS
+    with suppress(ProcessLookupError):  # nothing is left of the group
+        os.killpg(group, signal.SIGTERM)
+        while time.monotonic() < deadline:
+            for process in processes.values():
+                process.poll()
+            os.killpg(group, 0)
+            time.sleep(POLL_SECONDS)
+        os.killpg(group, signal.SIGKILL)
 
 
 class SandboxNotStarted(WmsSyncError):

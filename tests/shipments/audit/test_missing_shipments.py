@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from pipelines.metadata import of_refresh, of_table
 from tests.conftest import FEWER, NOW, Bench, opened_store, queried
 from tests.oracle import differences, expected_tables
 from tests.services import data_of
@@ -16,6 +15,7 @@ from wms_sync.cli.views import refresh_lines
 from wms_sync.reports.explain import explain, explanation_lines
 from wms_sync.shipments.load.refresh import RefreshReport, rebuild
 from wms_sync.state.audits import Audit
+from wms_sync_pipelines.metadata import of_refresh, of_table
 
 YEAR_2999 = 32_472_144_000_000
 DAY = 86_400_000

@@ -1,4 +1,4 @@
-"""An operator chooses days in Dagster's UI: the same calls, against a real `dagster dev` and a sandbox on a socket."""
+"""An operator chooses days in Dagster's UI: the same calls, against a real `wms-sync ui` and a sandbox on a socket."""
 
 import grp
 import os
@@ -17,7 +17,7 @@ import httpx
 import pytest
 
 from tests.conftest import queried
-from tests.pipelines.dagster_dev import RANGE_END, RANGE_START, DagsterDev, free_port
+from tests.pipelines.dagster_ui import RANGE_END, RANGE_START, DagsterUi, free_port
 from tests.pipelines.operator import at_the_ui
 from tests.receiver import Receiver, receiving
 from tests.test_tutorial import UI, missing, steps
@@ -59,7 +59,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def dagster(
     settings: Settings, webhook: Receiver, files: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[DagsterDev]:
+) -> Iterator[DagsterUi]:
     environment = {
         "WMS_BASE_URL": str(settings.base_url),
         "WMS_API_TOKEN": TOKEN,
@@ -70,7 +70,10 @@ def dagster(
     }
     home = tmp_path_factory.mktemp("home")
     (home / ".env").write_text(f"WMS_PAGE_SIZE={settings.page_size}\n")
-    with DagsterDev(home, environment) as running:
+    for name in ("pipelines", "dagster", "wms_sync"):  # what lies in the folder is the operator's own
+        (home / name).mkdir()
+        (home / name / "__init__.py").write_text("raise RuntimeError('the package of somebody else')\n")
+    with DagsterUi(home, environment) as running:
         yield running
 
 
@@ -83,12 +86,13 @@ def published(settings: Settings, days: list[str]) -> int:
     return int(count)
 
 
-def test_the_tutorial_shows_what_it_prints(dagster: DagsterDev):
+def test_the_tutorial_shows_what_it_prints(dagster: DagsterUi):
     [shown] = [shown for _, text, shown in steps() if text.strip() == UI]
     assert missing(shown, dagster.log) == []
+    assert len(dagster.log.splitlines()) == 2, "what Dagster writes is in a file"
 
 
-def test_days_of_a_job_are_one_run(dagster: DagsterDev, settings: Settings, service: SandboxServer):
+def test_days_of_a_job_are_one_run(dagster: DagsterUi, settings: Settings, service: SandboxServer):
     """The tables follow, and nothing runs that was not asked for."""
     days = ["2026-03-03", "2026-03-04", "2026-03-05"]
     (dagster.home / ".env").write_text("WMS_PAGE_SIZE=60\n")  # nobody reloads definitions
@@ -105,7 +109,7 @@ def test_days_of_a_job_are_one_run(dagster: DagsterDev, settings: Settings, serv
 
 
 def test_an_operator_clicks_a_backfill_and_sees_failures(
-    dagster: DagsterDev, settings: Settings, service: SandboxServer, pytestconfig: pytest.Config
+    dagster: DagsterUi, settings: Settings, service: SandboxServer, pytestconfig: pytest.Config
 ):
     days, before = ["2026-03-18", "2026-03-20"], len(dagster.runs())
     with at_the_ui(dagster.url, pytestconfig.getoption("--pictures")) as operator:
@@ -155,7 +159,7 @@ def test_an_operator_clicks_a_backfill_and_sees_failures(
 
 
 def test_an_operator_clicks_a_plan_which_is_sent(
-    dagster: DagsterDev, files: Path, service: SandboxServer, pytestconfig: pytest.Config
+    dagster: DagsterUi, files: Path, service: SandboxServer, pytestconfig: pytest.Config
 ):
     service.sandbox, before = Sandbox(replace(service.sandbox.config, token=TOKEN)), len(dagster.runs())
     (files / "location-tags-new.csv").write_text("name,color\nfragile,red1\ncold,blue2\n")
@@ -267,7 +271,7 @@ def test_a_port_that_is_taken_is_named(dagster, capfd, monkeypatch, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_killed_run_is_reported_with_its_cause(dagster: DagsterDev, settings: Settings, webhook: Receiver):
+def test_a_killed_run_is_reported_with_its_cause(dagster: DagsterUi, settings: Settings, webhook: Receiver):
     with FileLock(settings.layout).hold("what it waits for"):
         run_id = dagster.launch_run("rebuild_tables")
         dagster.wait(
@@ -281,5 +285,18 @@ def test_a_killed_run_is_reported_with_its_cause(dagster: DagsterDev, settings: 
     assert "the next run continues where it stopped" in alerts[0]["text"]
 
 
-def test_a_polite_kill_leaves_no_process(dagster: DagsterDev):
-    dagster.terminate()
+def test_a_polite_kill_leaves_no_process(dagster: DagsterUi, settings: Settings):
+    """A run that is under way ends too."""
+    with FileLock(settings.layout).hold("what it waits for"):
+        run_id = dagster.launch_run("rebuild_tables")
+        dagster.wait(lambda: dagster.pid_of(run_id), "its process")
+        dagster.terminate()
+
+
+def test_the_ui_ends_when_a_process_of_it_is_gone(settings: Settings, tmp_path: Path):
+    environment = {"WMS_BASE_URL": str(settings.base_url), "WMS_API_TOKEN": TOKEN, "WMS_INSTANCE": "north"}
+    with DagsterUi(tmp_path / "home", environment | {"WMS_PUSH_ENABLED": "true"}) as running:
+        assert running.selector["repositoryLocationName"] == "north"
+        assert "WMS_PUSH_ENABLED is on" in running.log
+        assert running.end("dagster-daemon") == 1
+        assert "Dagster's daemon ended by itself (exit code -9)" in running.log

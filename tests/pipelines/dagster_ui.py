@@ -1,4 +1,4 @@
-"""A real `dagster dev` (web server, daemon, code server) below `make ui`'s process, in a process group of its own.
+"""A real `wms-sync ui` with Dagster's processes (code server, daemon, webserver), in a session of its own.
 
 Spoken to as the UI does.
 """
@@ -18,7 +18,7 @@ from typing import Any, Self, TypeVar
 
 import httpx
 
-from pipelines.home import prepare_home
+from wms_sync_pipelines.home import prepare_home
 
 POLL_SECONDS = 0.25
 RANGE_START, RANGE_END = "dagster/asset_partition_range_start", "dagster/asset_partition_range_end"
@@ -64,7 +64,7 @@ query Location { workspaceOrError { ... on Workspace { locationEntries { locatio
 """
 
 
-class DagsterDev:
+class DagsterUi:
     """The context is the life of the processes; `home` is its DAGSTER_HOME."""
 
     def __init__(self, home: Path, environment: Mapping[str, str]) -> None:
@@ -72,7 +72,7 @@ class DagsterDev:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._http = httpx.Client(base_url=self.url, timeout=30, trust_env=False)
-        self._log = home / "dagster-dev.log"
+        self._log = home / "ui.log"
         self._environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith(("WMS_", "DAGSTER_"))},
             **environment,
@@ -86,7 +86,7 @@ class DagsterDev:
                 command, cwd=self.home, env=self._environment, stdout=log, stderr=log, start_new_session=True
             )
         try:
-            self.wait(self._has_loaded, "dagster dev to load the code location")
+            self.wait(self._has_loaded, "the UI to load the code location")
         except BaseException:
             self.__exit__(None, None, None)
             raise
@@ -95,21 +95,32 @@ class DagsterDev:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+        for pid in self._session():
+            os.kill(pid, signal.SIGKILL)
         self._process.wait()
         self._http.close()
 
     def terminate(self) -> None:
-        """A polite kill of the one process that was started; raises unless all of its group end."""
+        """A polite kill of the one process that was started; raises unless all that it has started end."""
         self._process.terminate()
-        self._process.wait(60)
-        deadline = time.monotonic() + 30
-        with contextlib.suppress(ProcessLookupError):
-            while time.monotonic() < deadline:
-                os.killpg(self._process.pid, 0)
-                time.sleep(POLL_SECONDS)
-            raise AssertionError(f"processes are left:\n{self.log}")
+        self._process.wait(120)
+        assert self._session() == [], f"processes are left:\n{self.log}"
+
+    def end(self, program: str) -> int:
+        """Kill one of Dagster's processes; return the exit code of the UI, which must end by itself."""
+        [pid] = [pid for pid in self._session() if program in Path(f"/proc/{pid}/cmdline").read_text()]
+        os.kill(pid, signal.SIGKILL)
+        code = self._process.wait(120)
+        assert self._session() == [], f"processes are left:\n{self.log}"
+        return code
+
+    def _session(self) -> list[int]:
+        """The processes that were started, and those that they have started."""
+        found = []
+        for pid in [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]:
+            with contextlib.suppress(ProcessLookupError):
+                found += [pid] if os.getsid(pid) == self._process.pid else []
+        return found
 
     def launch_run(self, job: str, tags: Mapping[str, str] = {}) -> str:
         """What the UI does when a job without days is launched; returns the id of the run."""
@@ -178,7 +189,7 @@ class DagsterDev:
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             if self._process.poll() is not None:
-                raise AssertionError(f"dagster dev ended while waiting for {what}:\n{self.log}")
+                raise AssertionError(f"the UI ended while waiting for {what}:\n{self.log}")
             if (found := look()) is not None:
                 return found
             time.sleep(POLL_SECONDS)
