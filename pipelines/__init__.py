@@ -13,8 +13,8 @@ is installed as `wms_sync_pipelines`, because a folder in which an operator work
     coverage         checks of coverage, on the asset changed_shipments
     master_data      the assets of master data: CSV files are planned, and pushed if enabled or approved
     metadata         converts the library's reports to metadata
-    jobs             nightly_sync, backfill_days, rebuild_tables, pushes, maintain, and the schedules
-    sensors          alerts, hourly upkeep, automation conditions
+    jobs             nightly_sync, backfill_days, load_tables, rebuild_tables, plans, pushes, maintain, the schedules
+    sensors          tables that follow reads, alerts, hourly upkeep
     master_data_files    the sensor that starts a run for new and changed files
     dead_runs        marks killed runs as failed, and finds the cause
     reporting        reports the results of commands to the catalogue

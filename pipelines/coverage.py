@@ -37,17 +37,17 @@ SHOWN: Mapping[str, Callable[[str], bool]] = {
 Metadata = Mapping[str, dg.MetadataValue | float | str]
 
 
-def coverage_checks(settings: Settings, after: dg.AssetKey) -> dg.AssetChecksDefinition:
-    """Return the checks of coverage. In a run that also materialises the asset `after`, they come after the asset."""
+def coverage_checks(settings: Settings) -> dg.AssetChecksDefinition:
+    """Return the checks of coverage. Every load evaluates them, too."""
     read = asset_keys.changes(settings)
 
     @dg.multi_asset_check(
         name="coverage",
+        can_subset=True,
         specs=[
             dg.AssetCheckSpec(
                 NO_GAP,
                 asset=read,
-                additional_deps=[after],
                 description=(
                     "Coverage has no gap between WMS_START_DATE and the newest moment read. The next sync closes a gap."
                 ),
@@ -55,7 +55,6 @@ def coverage_checks(settings: Settings, after: dg.AssetKey) -> dg.AssetChecksDef
             dg.AssetCheckSpec(
                 FRESH,
                 asset=read,
-                additional_deps=[after],
                 description=(
                     "The sync cursor is not older than the time between two scheduled runs (WMS_SCHEDULE_CRON) plus "
                     "the time for a run, no matter when the last run was."
@@ -64,7 +63,6 @@ def coverage_checks(settings: Settings, after: dg.AssetKey) -> dg.AssetChecksDef
             dg.AssetCheckSpec(
                 CLOCKS,
                 asset=read,
-                additional_deps=[after],
                 description=(
                     "At the last sync the clocks of the service and of this machine differed by no more than "
                     "WMS_CLOCK_TOLERANCE_SECONDS. A sync reads only up to a moment that has passed on both."
@@ -73,47 +71,32 @@ def coverage_checks(settings: Settings, after: dg.AssetKey) -> dg.AssetChecksDef
             dg.AssetCheckSpec(
                 LAST_SYNC,
                 asset=read,
-                additional_deps=[after],
                 description="The last sync did not fail, whoever started it. The next sync continues where it stopped.",
             ),
             dg.AssetCheckSpec(
                 NO_OTHER,
                 asset=read,
-                additional_deps=[after],
                 description="No other finding of `wms-sync status` is open. Fix the problem, or acknowledge it.",
             ),
         ],
     )
     def coverage_checks(
         context: dg.AssetCheckExecutionContext, operation: dg.ResourceParam[RunResource]
-    ) -> Iterator[dg.AssetCheckResult]:
-        """Yield the results of the checks, after a read or when the checks run alone."""
-        yield from results(operation.settings)
+    ) -> Iterator[dg.AssetCheckEvaluation]:
+        """Yield the results of the checks, whichever of them were selected."""
+        yield from evaluations(operation.settings)
 
     return coverage_checks
 
 
-def evaluations(settings: Settings) -> Iterator[dg.AssetCheckEvaluation]:
-    """Yield the results of the checks as events, for a sensor or a command to report."""
-    for result in results(settings):
-        yield dg.AssetCheckEvaluation(
-            asset_key=asset_keys.changes(settings),
-            check_name=str(result.check_name),
-            passed=result.passed,
-            severity=result.severity,
-            description=result.description,
-            metadata=result.metadata,
-        )
-
-
-def results(settings: Settings, now: datetime | None = None) -> Sequence[dg.AssetCheckResult]:
-    """Return the results of the checks. A check fails if a finding that it shows is open."""
-    moment = now or datetime.now(UTC)
-    found = open_findings(findings_of(settings, moment))
+def evaluations(settings: Settings) -> Sequence[dg.AssetCheckEvaluation]:
+    """Return the results of the checks, as events. A check fails if a finding that it shows is open."""
+    now = datetime.now(UTC)
+    found = open_findings(findings_of(settings, now))
     shown = {name: [finding for finding in found if begins(finding.name)] for name, begins in SHOWN.items()}
     shown[NO_OTHER] = [finding for finding in found if not any(begins(finding.name) for begins in SHOWN.values())]
-    reach = _reach(settings, moment)
-    return [_result(settings, name, findings, reach.get(name, {})) for name, findings in shown.items()]
+    reach = _reach(settings, now)
+    return [_evaluation(settings, name, findings, reach.get(name, {})) for name, findings in shown.items()]
 
 
 def _reach(settings: Settings, now: datetime) -> Mapping[str, Metadata]:
@@ -133,9 +116,9 @@ def _reach(settings: Settings, now: datetime) -> Mapping[str, Metadata]:
     }
 
 
-def _result(settings: Settings, name: str, findings: Sequence[Finding], facts: Metadata) -> dg.AssetCheckResult:
+def _evaluation(settings: Settings, name: str, findings: Sequence[Finding], facts: Metadata) -> dg.AssetCheckEvaluation:
     severe = any(finding.severity == "error" for finding in findings)
-    return dg.AssetCheckResult(
+    return dg.AssetCheckEvaluation(
         check_name=name,
         asset_key=asset_keys.changes(settings),
         passed=not findings,

@@ -14,10 +14,10 @@ from signal import SIGKILL, Signals
 import dagster as dg
 
 from wms_sync.settings import Settings
-from wms_sync.state.runs import KILLED, KILLED_KIND, MAINTENANCE, SYNC, RunRecords
+from wms_sync.state.runs import KILLED, KILLED_KIND, LOADING, MAINTENANCE, SYNC, RunRecords
 
 from . import asset_keys
-from .jobs import BACKFILL_DAYS, MAINTAIN, NIGHTLY_SYNC, REBUILD_TABLES
+from .jobs import BACKFILL_DAYS, LOAD_TABLES, MAINTAIN, NIGHTLY_SYNC, REBUILD_TABLES
 from .operation import UNRECORDED, source_of
 
 UNFINISHED = [
@@ -29,7 +29,13 @@ UNFINISHED = [
 ]
 LOADED_AT = datetime.now(UTC)
 """The start of this code server. A run that began earlier has no parent process that could notice its end."""
-PURPOSES = {NIGHTLY_SYNC: SYNC, BACKFILL_DAYS: "backfill", REBUILD_TABLES: "rebuild", MAINTAIN: MAINTENANCE}
+PURPOSES = {
+    NIGHTLY_SYNC: SYNC,
+    BACKFILL_DAYS: "backfill",
+    LOAD_TABLES: LOADING,
+    REBUILD_TABLES: "rebuild",
+    MAINTAIN: MAINTENANCE,
+}
 NEWEST = 20
 LATELY = timedelta(days=1)
 SIGNAL = re.compile(r"was terminated by signal (\d+)")
@@ -78,8 +84,8 @@ def settle(instance: dg.DagsterInstance, settings: Settings) -> None:
 
 def _purpose_of(job: str) -> str:
     """Return the purpose that a run of this job records, so that the next successful run ends the alert."""
-    if job.startswith("push_"):
-        return job.replace("push_", "push ", 1)
+    if job.startswith(("plan_", "push_")):  # a plan has no record of its own
+        return f"push {job[5:]}"
     return PURPOSES.get(job, "materialising assets")
 
 

@@ -11,7 +11,6 @@ import warnings
 
 import dagster as dg
 
-from wms_sync.catalogue import table
 from wms_sync.master_data.kinds import KINDS
 from wms_sync.settings import Settings
 from wms_sync.storage.durable import keep_private
@@ -31,19 +30,20 @@ def build(settings: Settings, operation: RunResource | None = None) -> dg.Defini
         changes, days = shipments.changed_shipments(settings), shipments.shipment_days(settings)
         analytics = tables.analytics_tables(settings)
         pushed = {kind: master_data(settings, kind) for kind in KINDS}
-    of_shipments, pushes = jobs.shipment_jobs(changes, days, analytics), jobs.push_jobs(pushed)
-    nightly_sync, *_ = of_shipments
+    of_shipments = jobs.shipment_jobs(changes, days, analytics)
+    of_master_data = jobs.master_data_jobs(pushed)
+    nightly_sync, load_tables, *_ = of_shipments
     maintained = [jobs.maintain] if settings.analytics == "ducklake" else []
     return dg.Definitions(
         assets=[changes, days, analytics, *pushed.values()],
-        asset_checks=[coverage.coverage_checks(settings, after=tables.key(settings, table("shipments")))],
-        jobs=[*of_shipments, *maintained, *pushes.values()],
+        asset_checks=[coverage.coverage_checks(settings)],
+        jobs=[*of_shipments, *maintained, *of_master_data],
         schedules=jobs.schedules(settings, nightly_sync),
         sensors=[
-            sensors.automation(),
+            sensors.tables_follow(settings, load_tables),
             sensors.alerts(settings),
             sensors.upkeep(settings),
-            master_data_files(settings, pushes),
+            master_data_files(settings, of_master_data),
         ],
         resources={"operation": operation or RunResource(settings)},
         executor=dg.in_process_executor,

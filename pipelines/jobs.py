@@ -1,4 +1,4 @@
-"""Jobs and their schedules: nightly_sync, backfill_days, rebuild_tables, maintain, and a push of each kind.
+"""Jobs and their schedules: nightly_sync, backfill_days, load_tables, rebuild_tables, maintain, plans and pushes.
 
 The nightly schedule is off until an operator switches it on (Automation, in the UI): an instance started on a laptop
 must not read a production service every night by itself. The schedule of a lake's maintenance is on: maintenance sends
@@ -15,8 +15,11 @@ from wms_sync.settings import Settings
 from wms_sync.targets.target import maintenance_is_due
 
 from .operation import NIGHTLY, RunResource
+from .tables import LOADING
 
-NIGHTLY_SYNC, BACKFILL_DAYS, REBUILD_TABLES, MAINTAIN = "nightly_sync", "backfill_days", "rebuild_tables", "maintain"
+NIGHTLY_SYNC, BACKFILL_DAYS, MAINTAIN = "nightly_sync", "backfill_days", "maintain"
+LOAD_TABLES, REBUILD_TABLES = "load_tables", "rebuild_tables"
+PUSHED = "Sends the plans approved in its configuration; if there are none, all plans if WMS_PUSH_ENABLED is on."
 
 AssetJob = Any  # Dagster does not export the return type of define_asset_job
 
@@ -25,12 +28,17 @@ def shipment_jobs(
     changes: dg.AssetsDefinition, days: dg.AssetsDefinition, tables: dg.AssetsDefinition
 ) -> Sequence[AssetJob]:
     """Return the jobs for shipments, each defined by a selection of assets."""
-    step = tables.op.name
+    loaded = dg.AssetSelection.assets(tables).without_checks()  # the step evaluates them all
     return (
         dg.define_asset_job(
             NIGHTLY_SYNC,
-            selection=dg.AssetSelection.assets(changes, tables),
-            description="Reads everything that changed since the sync cursor, and loads the tables.",
+            selection=dg.AssetSelection.assets(changes).without_checks() | loaded,
+            description="Reads what changed since the last sync, loads the tables and evaluates every check.",
+        ),
+        dg.define_asset_job(
+            LOAD_TABLES,
+            selection=loaded,
+            description="Loads what was read and is not in the tables, and evaluates every check. Sends no request.",
         ),
         dg.define_asset_job(
             BACKFILL_DAYS,
@@ -39,11 +47,16 @@ def shipment_jobs(
         ),
         dg.define_asset_job(
             REBUILD_TABLES,
-            selection=dg.AssetSelection.assets(tables),
-            config={"ops": {step: {"config": {"rebuild": True}}}},
+            selection=loaded,
+            config={"ops": {LOADING: {"config": {"rebuild": True}}}},
             description="Rebuilds every table from raw pages: after an upgrade, or when sql/types gains a key.",
         ),
     )
+
+
+def plan_name(kind: Kind) -> str:
+    """Return the name of the job that plans files of a kind and sends nothing: `plan_location_tags`."""
+    return f"plan_{kind.slug}"
 
 
 def push_name(kind: Kind) -> str:
@@ -51,19 +64,17 @@ def push_name(kind: Kind) -> str:
     return f"push_{kind.slug}"
 
 
-def push_jobs(pushed: Mapping[Kind, dg.AssetsDefinition]) -> Mapping[Kind, AssetJob]:
-    """Return a job for each kind. It plans files, and sends approved plans; without approvals, all plans if enabled."""
-    return {
-        kind: dg.define_asset_job(
-            push_name(kind),
+def master_data_jobs(assets: Mapping[Kind, dg.AssetsDefinition]) -> Sequence[AssetJob]:
+    """Return two jobs for each kind: one plans files; one sends approved plans, or without approvals all if enabled."""
+    return [
+        dg.define_asset_job(
+            name(kind),
             selection=dg.AssetSelection.assets(asset),
-            description=(
-                f"Checks and plans CSV files of {kind.plural}. Sends the plans approved in its configuration; if "
-                "there are none, all plans if WMS_PUSH_ENABLED is on."
-            ),
+            description=f"Checks and plans CSV files of {kind.plural}. {sends}",
         )
-        for kind, asset in pushed.items()
-    }
+        for name, sends in ((plan_name, "Sends nothing."), (push_name, PUSHED))
+        for kind, asset in assets.items()
+    ]
 
 
 @dg.op(out=dg.Out(dg.Nothing))
@@ -91,7 +102,7 @@ def schedules(settings: Settings, nightly_sync: AssetJob) -> Sequence[dg.Schedul
         job=nightly_sync,
         cron_schedule=settings.schedule_cron,
         execution_timezone=settings.schedule_timezone,
-        description="Reads everything that changed since the sync cursor and loads the tables.",
+        description="Reads what changed since the last sync and loads the tables.",
     )
     return (night, _maintenance(settings)) if settings.analytics == "ducklake" else (night,)
 

@@ -55,8 +55,7 @@ CHECKS = {
 }
 """The checks by name: severity, the actions and outcomes of rows that fail the check, the finding, the description."""
 
-Event = dg.MaterializeResult[None] | dg.AssetCheckResult
-Shown = dg.AssetMaterialization | dg.AssetCheckEvaluation
+Event = dg.AssetMaterialization | dg.AssetCheckEvaluation
 
 
 class FileChanged(MasterDataError):
@@ -119,24 +118,29 @@ def run_config(
 def master_data(settings: Settings, kind: Kind) -> dg.AssetsDefinition:
     """Return the asset of a kind, with its checks."""
 
-    @dg.asset(
-        key=key(settings, kind),
+    asset = dg.AssetSpec(
+        key(settings, kind),
         group_name=GROUP,
         kinds={"csv"},
         owners=settings.owners,
         tags={"wms/layer": GROUP},
-        check_specs=[
-            dg.AssetCheckSpec(name, asset=key(settings, kind), description=text)
-            for name, (_, _, _, text) in CHECKS.items()
-        ],
         description=_description(settings, kind),
+    )
+
+    @dg.multi_asset(
+        name=asset.key.to_python_identifier(),
+        specs=[asset],
+        check_specs=[
+            dg.AssetCheckSpec(name, asset=asset.key, description=text) for name, (_, _, _, text) in CHECKS.items()
+        ],
+        can_subset=True,  # a check can be executed alone, which plans the files again
     )
     def master_data(
         context: dg.AssetExecutionContext, config: PushConfig, operation: dg.ResourceParam[RunResource]
     ) -> Iterator[Event]:
         handled: list[Handled] = []
         failures = _recorded(context, config, operation, kind, handled)
-        yield from _results(settings, kind, config, handled)
+        yield from events(settings, kind, handled, config)
         if failures:
             text = "\n".join(str(failure) for failure in failures)
             raise dg.Failure(text, allow_retries=False) from failures[0]
@@ -265,20 +269,17 @@ def _refuse_another(plan: Plan, file: GivenFile) -> None:
         )
 
 
-def events(settings: Settings, kind: Kind, handled: Sequence[Handled]) -> Iterator[Shown]:
-    """Yield the events that the asset would yield, for a push outside Dagster."""
+def events(
+    settings: Settings, kind: Kind, handled: Sequence[Handled], config: PushConfig | None = None
+) -> Iterator[Event]:
+    """Yield the events of handled files. With the `config` of a run, they show how its plans are approved."""
     for found in _found(settings, kind, handled):
         yield dg.AssetCheckEvaluation(**found)
-    yield dg.AssetMaterialization(key(settings, kind), metadata=metadata.of_handled(handled, push_name(kind)))
-
-
-def _results(settings: Settings, kind: Kind, config: PushConfig, handled: Sequence[Handled]) -> Iterator[Event]:
-    for found in _found(settings, kind, handled):
-        yield dg.AssetCheckResult(**found)
     plans = [done.fingerprint for done in handled if isinstance(done, Plan) and done.sends]
-    approval = run_config(settings, kind, config.files, resend=config.resend, approve=plans) if plans else None
-    shown = metadata.of_handled(handled, push_name(kind), approval)
-    yield dg.MaterializeResult(asset_key=key(settings, kind), metadata=shown)
+    approval = (
+        run_config(settings, kind, config.files, resend=config.resend, approve=plans) if config and plans else None
+    )
+    yield dg.AssetMaterialization(key(settings, kind), metadata=metadata.of_handled(handled, push_name(kind), approval))
 
 
 def _found(settings: Settings, kind: Kind, handled: Sequence[Handled]) -> Iterator[dict[str, Any]]:

@@ -14,7 +14,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
@@ -33,7 +33,7 @@ from wms_sync.state.store import StateStore
 
 from .asset_keys import location_tags
 from .dead_runs import UNFINISHED
-from .jobs import AssetJob, push_name
+from .jobs import AssetJob, plan_name, push_name
 from .master_data import GivenFile, run_config
 
 LOOK_SECONDS = 30
@@ -70,12 +70,12 @@ class Noticed(Struct, frozen=True):
     identity: tuple[object, ...]
 
 
-def master_data_files(settings: Settings, pushes: Mapping[Kind, AssetJob]) -> dg.SensorDefinition:
+def master_data_files(settings: Settings, jobs: Sequence[AssetJob]) -> dg.SensorDefinition:
     """Return a sensor that requests one run per kind, with all files of the kind to handle, in order of their names."""
 
     @dg.sensor(
         name="master_data_files",
-        jobs=list(pushes.values()),
+        jobs=jobs,
         minimum_interval_seconds=LOOK_SECONDS,
         default_status=dg.DefaultSensorStatus.RUNNING,
         description="Starts a run for new and changed files in WMS_MASTER_DATA_DIR, and for unsent or waiting rows.",
@@ -188,7 +188,7 @@ class _Look:
         identity = json.dumps([self._settings.push_enabled, [file.identity for file in ordered]])
         return dg.RunRequest(
             run_key=hashlib.sha256(identity.encode()).hexdigest(),
-            job_name=push_name(self._kind),
+            job_name=push_name(self._kind) if self._settings.push_enabled else plan_name(self._kind),
             run_config=run_config(self._settings, self._kind, [file.given for file in ordered]),
         )
 

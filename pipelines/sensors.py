@@ -1,4 +1,4 @@
-"""Sensors: dead runs and alerts, hourly upkeep, and Dagster's own sensor of automation conditions.
+"""Sensors: tables that follow reads, dead runs and alerts, hourly upkeep.
 
 The sensor of master data is in `master_data_files`.
 """
@@ -11,6 +11,7 @@ from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
 
 from . import coverage, dead_runs
+from .jobs import AssetJob
 from .shipments import days_missing
 
 LOOK_SECONDS = 30
@@ -20,14 +21,27 @@ ALERT_SECONDS = 40.0
 RUNNING = dg.DefaultSensorStatus.RUNNING
 
 
-def automation() -> dg.SensorDefinition:
-    """Return Dagster's sensor of automation conditions, which loads the tables after reads. It is on by default."""
-    return dg.AutomationConditionSensorDefinition(
-        "default_automation_condition_sensor",
-        target=dg.AssetSelection.all(),
+def tables_follow(settings: Settings, load_tables: AssetJob) -> dg.SensorDefinition:
+    """Return a sensor that loads the tables once after each run that only reads, if the run succeeded."""
+
+    @dg.sensor(
+        name="tables_follow",
+        job=load_tables,
         minimum_interval_seconds=LOOK_SECONDS,
         default_status=RUNNING,
+        description="Loads the tables after a run that only reads, such as a backfill of days.",
     )
+    def tables_follow(context: dg.SensorEvaluationContext) -> dg.RunRequest | dg.SkipReason:
+        with StateStore.opened(settings.database_url) as store:
+            run_ids = sorted({window.run_id for window in store.windows("landed")})
+        read = [
+            run.run_id for run in map(context.instance.get_run_by_id, run_ids) if run is not None and run.is_success
+        ]
+        if not read:
+            return dg.SkipReason("no run has read anything that is not in the tables")
+        return dg.RunRequest(run_key=" ".join(read))  # a load that fails is not repeated
+
+    return tables_follow
 
 
 def alerts(settings: Settings) -> dg.SensorDefinition:

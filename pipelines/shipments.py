@@ -6,7 +6,7 @@ range of days is one run (`BackfillPolicy.single_run`). `days_shown` reports eve
 day's own numbers, whichever run read it.
 
 Dagster 1.13 stores a planned event for each asset of a run and each day of its range. So a backfill selects only the
-asset of days, and an automation condition then loads the tables (`tables`).
+asset of days, and the sensor `tables_follow` then loads the tables.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -33,7 +33,7 @@ def changed_shipments(settings: Settings) -> dg.AssetsDefinition:
         owners=list(settings.owners),
         tags={"wms/layer": asset_keys.RAW},
         description=(
-            "Pages of list shipments: everything that changed since the sync cursor, and some old shipments for the "
+            "Pages of list shipments: everything that changed since the last sync, and some old shipments for the "
             "audit. Materialising this asset reads the time that is not covered; it also succeeds without changes. The "
             "tables are loaded afterwards."
         ),

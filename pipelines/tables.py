@@ -2,8 +2,8 @@
 
 A table has the current state of all days, not the rows of one day. The step loads every landed window that is not yet
 merged, whichever run read it, then checks and publishes the tables. If a blocking check fails, the published tables
-stay unchanged and the run fails. An automation condition starts the step after a run that read days or changes without
-loading them.
+stay unchanged and the run fails. The step reports what it loaded and checked as events, so one check can be executed
+alone, and a table or check that was not selected shows its result too.
 
 A table is materialised when a load brings new data, and observed when it does not. So 'materialised 2 hours ago', and
 Dagster's freshness policy, refer to new data and not to runs.
@@ -24,15 +24,16 @@ from wms_sync.shipments.load.checking import CheckResult
 from wms_sync.shipments.load.checks import Check, checks
 from wms_sync.shipments.load.refresh import RefreshReport
 
-from . import asset_keys, metadata
+from . import asset_keys, coverage, metadata
 from .operation import RunResource
 
-LOADS_WHAT_IS_LANDED = (
-    "Materialising this asset loads landed windows that are not in the tables yet, for all tables; the job "
-    "nightly_sync reads first. `data_as_of` is the time up to which the data is complete."
+LOADS_WHAT_WAS_READ = (
+    "Materialising this asset loads what was read and is not in the tables, for all tables; the job nightly_sync reads "
+    "first. `data_as_of` is the time up to which the data is complete."
 )
-FOLLOWS = "main", "shipments"
-"""The table that has the automation condition. The step loads all other tables, too."""
+LOADING = "analytics_tables"
+"""The step that loads all tables, whichever of them are selected."""
+Event = dg.AssetMaterialization | dg.AssetObservation | dg.AssetCheckEvaluation
 _SOURCE = re.compile(r"\b(?:from|join)\s+(?:(?P<schema>\w+)\.)?(?P<name>\w+)", re.IGNORECASE)
 
 
@@ -62,25 +63,14 @@ def spec(settings: Settings, relation: Relation) -> dg.AssetSpec:
     return dg.AssetSpec(
         key(settings, relation),
         deps=_sources(settings, relation),
-        description=f"{relation.comment} {LOADS_WHAT_IS_LANDED}",
+        description=f"{relation.comment} {LOADS_WHAT_WAS_READ}",
         owners=settings.owners,
         tags=_tags(relation),
-        skippable=True,
         freshness_policy=_freshness(settings),
         metadata=metadata.of_relation(relation),
-        group_name=relation.schema,
+        # with views in groups of tables, Dagster's lineage would be too wide to show how each group is
+        group_name="marts" if isinstance(relation, Mart) else relation.schema,
         kinds={"duckdb"},
-        automation_condition=_follows() if (relation.schema, relation.name) == FOLLOWS else None,
-    )
-
-
-def check_spec(settings: Settings, check: Check) -> dg.AssetCheckSpec:
-    """Return a check of the library as an asset check of its table or mart."""
-    return dg.AssetCheckSpec(
-        check.name,
-        asset=_about(settings, check),
-        description=check.description,
-        blocking=check.blocking,
     )
 
 
@@ -88,34 +78,32 @@ def analytics_tables(settings: Settings) -> dg.AssetsDefinition:
     """Return all tables and marts as one step."""
 
     @dg.multi_asset(
-        name="analytics_tables",
+        name=LOADING,
         specs=[spec(settings, relation) for relation in relations()],
-        check_specs=[check_spec(settings, check) for check in checks()],
-        description="Loads landed windows that are not in the tables yet, checks the tables and publishes them.",
+        check_specs=[
+            dg.AssetCheckSpec(
+                check.name, asset=_about(settings, check), description=check.description, blocking=check.blocking
+            )
+            for check in checks()
+        ],
+        can_subset=True,
+        description="Loads what was read and is not in the tables, checks the tables and publishes them.",
     )
     def analytics_tables(
         context: dg.AssetExecutionContext, config: LoadConfig, operation: dg.ResourceParam[RunResource]
-    ) -> Iterator[dg.MaterializeResult[None] | dg.AssetObservation | dg.AssetCheckResult]:
+    ) -> Iterator[Event]:
         with operation.step(context) as run:
             report = run.rebuild() if config.rebuild else run.load()
-        for result in report.checks:
-            yield dg.AssetCheckResult(**_found(settings, result))
+        yield from events(settings, report, run.page)
+        yield from coverage.evaluations(settings)
         if not report.published:
             raise dg.Failure(report.refusal, allow_retries=False)
-        for relation in relations():
-            facts = metadata.of_table(relation.slug, report, run.page)
-            if report.is_news:
-                yield dg.MaterializeResult(asset_key=key(settings, relation), metadata=facts)
-            else:
-                yield dg.AssetObservation(asset_key=key(settings, relation), metadata=facts)
 
     return analytics_tables
 
 
-def events(
-    settings: Settings, report: RefreshReport, page: Path | None
-) -> Iterator[dg.AssetCheckEvaluation | dg.AssetMaterialization | dg.AssetObservation]:
-    """Yield the events that the step would yield, for a load outside Dagster."""
+def events(settings: Settings, report: RefreshReport, page: Path | None) -> Iterator[Event]:
+    """Yield the events of a load: of all tables, marts and checks, whichever of them were selected."""
     for result in report.checks:
         yield dg.AssetCheckEvaluation(**_found(settings, result), blocking=result.check.blocking)
     if report.published:
@@ -140,24 +128,12 @@ def _found(settings: Settings, result: CheckResult) -> dict[str, Any]:
     }
 
 
-def _follows() -> dg.AutomationCondition[Any]:
-    """Return the condition that a run has read data without loading it, and that no load is under way.
-
-    A nightly sync may read and load between two ticks of the sensor, so a load counts for every read of the same half
-    minute. A separate read just after a load is then loaded after the next read, or by the next sync.
-    """
-    condition = dg.AutomationCondition
-    was_read = condition.any_deps_updated()
-    handled = (condition.newly_requested() & ~was_read) | condition.newly_updated()
-    waits = condition.in_progress() | condition.any_deps_in_progress()
-    return (was_read.since(handled) & ~waits).with_label("a window was read but is not loaded")
-
-
 @cache
 def _freshness(settings: Settings) -> dg.FreshnessPolicy:
     """Return the policy: a table is stale if no load brings new data for longer than the schedule allows."""
-    window = late_after_at_most(settings.schedule_cron, settings.schedule_timezone)
-    return dg.FreshnessPolicy.time_window(fail_window=window)
+    return dg.FreshnessPolicy.time_window(
+        fail_window=late_after_at_most(settings.schedule_cron, settings.schedule_timezone)
+    )
 
 
 def _tags(relation: Relation) -> dict[str, str]:
@@ -169,8 +145,11 @@ def _tags(relation: Relation) -> dict[str, str]:
 
 
 def _sources(settings: Settings, relation: Relation) -> list[dg.AssetKey]:
-    """Return the sources: of a table, the raw assets; of a mart, the tables and marts that it selects from."""
+    """Return the sources: of a table, the changes; of a mart, the tables and marts that it selects from.
+
+    Days that are read again are no source: Dagster would warn before the first night that they are missing.
+    """
     if not isinstance(relation, Mart):
-        return [asset_keys.changes(settings), asset_keys.days(settings)]
+        return [asset_keys.changes(settings)]
     names = {f"{found['schema'] or 'main'}.{found['name']}" for found in _SOURCE.finditer(relation.create)}
     return [key(settings, _named()[name]) for name in sorted(names) if name in _named()]

@@ -95,7 +95,7 @@ def test_docs_are_short_and_every_page_is_linked():
 def words() -> set[str]:
     """Return every word of the code and of SQL, and the checks and jobs whose names are put together."""
     files = [*modules("src"), *modules("pipelines"), *(ROOT / "sql").rglob("*.sql")]
-    made = {check.name for check in checks()} | {f"push_{kind.slug}" for kind in KINDS}
+    made = {check.name for check in checks()} | {f"{does}_{kind.slug}" for kind in KINDS for does in ("plan", "push")}
     return made.union(*(re.findall(r"[a-z]\w+", read(path)) for path in files))
 
 

@@ -30,6 +30,8 @@ from msgspec import Struct
 from wms_sync import sql_files
 
 _COLUMN = re.compile(r'^    "?(?P<name>\w+)"? (?P<type>.+?)(?: not null)?,? -- (?P<comment>.+)$', re.MULTILINE)
+_SECTION = re.compile(r" \(spec [\d., ]+\)")
+"""A section of the specification in a header comment, which says nothing to a reader of the table."""
 _SELECTED = re.compile(r'^    (?:.*[ .])?"?(?P<name>\w+)"?,? -- (?P<comment>.+)$', re.MULTILINE)
 _READ_MART = re.compile(r"\b(?:marts|ops)\.(\w+)")
 _COMMENT = re.compile(r"--.*")
@@ -247,4 +249,4 @@ def _created(path: str, text: str) -> tuple[str, str]:
 def _comment(head: dict[str, str]) -> str:
     parts = [head["grain"][:1].upper() + head["grain"][1:]]
     parts += [f"{label}: {head[word]}" for label, word in (("Source", "source"), ("Note", "notes")) if word in head]
-    return ". ".join(parts) + "."
+    return _SECTION.sub("", ". ".join(parts)) + "."

@@ -241,7 +241,7 @@ class Recording:
 
 
 def summary(record: RunRecord) -> str:
-    """Return what a run did as one line.
+    """Return what a run did as one line, or has done if a read was its last phase: the tables are loaded afterwards.
 
     `sync succeeded: 5,000 shipments read, 81,234 rows merged, 0 quarantined; read 5.6 s, load 7.1 s; data as of
     2026-03-01 02:00:03 UTC`. Other counts are left out if they are zero or in ``DETAILS``.
@@ -249,7 +249,9 @@ def summary(record: RunRecord) -> str:
     parts = [count_of(count, *_in_words(name)) for name, count in record.counts.items() if _is_shown(name, count)]
     took = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in record.phases.items())
     reaches = f"data as of {record.data_as_of:%Y-%m-%d %H:%M:%S} UTC" if record.data_as_of else "no data yet"
-    return f"{record.purpose} {record.outcome}: {'; '.join(part for part in (', '.join(parts), took, reaches) if part)}"
+    was_read = record.outcome == "succeeded" and [*record.phases] == ["read"]
+    did, reaches = ("read", "not in the tables yet") if was_read else (record.outcome, reaches)
+    return f"{record.purpose} {did}: {'; '.join(part for part in (', '.join(parts), took, reaches) if part)}"
 
 
 def _in_words(name: str) -> tuple[str, str]:

@@ -50,6 +50,9 @@ query Runs { runsOrError(limit: 100) { ... on Runs { results {
   runId status jobName tags { key value } assetSelection { path }
 } } } }
 """
+CHECKS = """
+query Checks { assetNodes { assetChecksOrError { ... on AssetChecks { checks { name canExecuteIndividually } } } } }
+"""
 LOG = """
 query Log($id: ID!) { logsForRun(runId: $id) {
   ... on EventConnection { events { ... on MessageEvent { message } } }
@@ -122,17 +125,27 @@ class DagsterUi:
                 found += [pid] if os.getsid(pid) == self._process.pid else []
         return found
 
-    def launch_run(self, job: str, tags: Mapping[str, str] = {}) -> str:
+    def launch_run(self, job: str, tags: Mapping[str, str] = {}, **selected: object) -> str:
         """What the UI does when a job without days is launched; returns the id of the run."""
         parameters = {
             "mode": "default",
             "runConfigData": {},
             "executionMetadata": {"tags": [{"key": key, "value": value} for key, value in tags.items()]},
-            "selector": {**self.selector, "pipelineName": job},
+            "selector": {**self.selector, "pipelineName": job, **selected},
         }
         answer = self.query(EXECUTE, executionParams=parameters)["launchPipelineExecution"]
         assert answer["__typename"] == "LaunchRunSuccess", answer
         return str(answer["run"]["runId"])
+
+    def execute_check(self, asset: Sequence[str], name: str) -> str:
+        """What *Execute* does at a check; returns the id of the run."""
+        check = {"assetKey": {"path": list(asset)}, "name": name}
+        return self.launch_run("__ASSET_JOB", assetSelection=[], assetCheckSelection=[check])
+
+    def checks(self) -> dict[str, str]:
+        """Every check, and whether *Execute* can be clicked."""
+        found = [node["assetChecksOrError"].get("checks", []) for node in self.query(CHECKS)["assetNodes"]]
+        return {check["name"]: check["canExecuteIndividually"] for checks in found for check in checks}
 
     def launch_job(self, job: str, days: Sequence[str]) -> None:
         """What the UI does when days are chosen for a job."""

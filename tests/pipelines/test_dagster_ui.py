@@ -101,11 +101,20 @@ def test_days_of_a_job_are_one_run(dagster: DagsterUi, settings: Settings, servi
     run, follows = dagster.finished_runs(2)
     assert (run["tags"][RANGE_START], run["tags"][RANGE_END]) == (days[0], days[-1])
     assert (run["status"], follows["status"]) == ("SUCCESS", "SUCCESS")
-    assert "dagster/from_automation_condition" in follows["tags"]
+    assert (follows["jobName"], follows["tags"]["dagster/sensor_name"]) == ("load_tables", "tables_follow")
     assert {size for request in service.sandbox.requests for size in re.findall(r"limit=(\d+)&", request.query)} == {
         "1",
         "60",
     }
+
+
+def test_every_check_can_be_executed_alone(dagster: DagsterUi, settings: Settings):
+    checks = dagster.checks()
+    assert {name for name, can_execute in checks.items() if can_execute != "CAN_EXECUTE"} == set()
+    assert checks.keys() >= {"coverage_has_no_gap", "shipments_have_unique_keys", "no_row_is_rejected"}
+    run_id = dagster.execute_check(["main", "shipments"], "shipments_have_unique_keys")
+    assert dagster.ended(run_id) == "SUCCESS"
+    assert "Asset check 'shipments_have_unique_keys' on 'main/shipments' passed." in dagster.messages(run_id)
 
 
 def test_an_operator_clicks_a_backfill_and_sees_failures(
@@ -121,18 +130,17 @@ def test_an_operator_clicks_a_backfill_and_sees_failures(
         operator.clicks("Launch backfill")
         operator.sees("Created backfill")
 
-        # until the daemon starts it
-        operator.opens("/asset-groups")
-        operator.sees("Global asset lineage")
-        operator.sees("marts")
-        operator.keeps_picture("dagster-lineage")
-
         dagster.wait(lambda: published(settings, days) or None, "the tables to follow")
         operator.opens("/assets/main/shipments")
         operator.sees("target_ship_date")
         operator.sees("data_as_of")
         operator.sees("At 02:00 AM UTC")
         operator.keeps_picture("dagster-table")
+
+        operator.opens("/asset-groups")
+        operator.sees("Global asset lineage")
+        operator.sees("marts")
+        operator.keeps_picture("dagster-lineage")
 
         # a log is live: the page is open while the run waits for the service, and shows the rest by itself
         goes_on = threading.Event()
@@ -266,7 +274,7 @@ def test_the_proxy_of_deploy_asks_for_a_login(dagster, tmp_path):
 
 def test_a_port_that_is_taken_is_named(dagster, capfd, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(PortTaken, match=rf"127.0.0.1:{dagster.port} .*--port {dagster.port + 1}"):
+    with pytest.raises(PortTaken, match=rf"127.0.0.1:{dagster.port}, .*--port {dagster.port + 1}"):
         serve(Settings.load(_env_file=None, base_url=None), dagster.port)
     assert list(tmp_path.iterdir()) == []
 

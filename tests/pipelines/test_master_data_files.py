@@ -104,6 +104,7 @@ SENT = {"push_enabled": True}
 RUNNING = dg.DagsterRun(job_name="push_retailers", status=dg.DagsterRunStatus.STARTED)
 NOTHING: dict[str, list[str]] = {}
 RETAILERS = {"push_retailers": ["retailers.csv"]}
+PLANNED = {"plan_retailers": ["retailers.csv"]}
 OTHER_TEXT = "code,name\na,A\n"
 Step = tuple[Callable[..., object], dict[str, Any], dict[str, list[str]]]
 
@@ -124,27 +125,27 @@ STORIES: dict[str, list[Step]] = {
     # what happens, the settings of the next tick, and the files that it requests by job
     "each content of a file, once": [
         (nothing, {}, NOTHING),
-        (written(), {}, RETAILERS),
+        (written(), {}, PLANNED),
         (nothing, {}, NOTHING),
         (written(modified=LONG_AGO + 500), {}, NOTHING),  # the same content, saved again
-        (written(text=OTHER_TEXT), {}, RETAILERS),
-        (written(), {}, RETAILERS),  # back to what it was
+        (written(text=OTHER_TEXT), {}, PLANNED),
+        (written(), {}, PLANNED),  # back to what it was
     ],
     "file names give kinds and order": [
         (written("notes.csv"), {}, NOTHING),
         (written("retailers.txt"), {}, NOTHING),
         (lambda watching: (watching.folder / "retailers-folder.csv").mkdir(), {}, NOTHING),
-        (written("location_tags.csv"), {}, {"push_location_tags": ["location_tags.csv"]}),
-        (written("products_new.csv"), {}, {"push_products": ["products_new.csv"]}),
+        (written("location_tags.csv"), {}, {"plan_location_tags": ["location_tags.csv"]}),
+        (written("products_new.csv"), {}, {"plan_products": ["products_new.csv"]}),
         (
             lambda watching: [watching.write(name) for name in ("retailers-2.csv", "Retailers-1.CSV")],
             {},
-            {"push_retailers": ["Retailers-1.CSV", "retailers-2.csv"]},
+            {"plan_retailers": ["Retailers-1.CSV", "retailers-2.csv"]},
         ),
     ],
     "a file that is being written waits": [
         (being_written("code,na"), {}, NOTHING),
-        (being_written("code,name\n", SETTLE_SECONDS + 1), {}, RETAILERS),
+        (being_written("code,name\n", SETTLE_SECONDS + 1), {}, PLANNED),
         (being_written("code,name\na,"), {}, NOTHING),
         (being_written("code,name\na,Northwind Trad", UPLOAD_SECONDS - 60), {}, NOTHING),
         (being_written("code,name\na,Northwind Traders", UPLOAD_SECONDS + 1), {}, RETAILERS),
@@ -154,12 +155,12 @@ STORIES: dict[str, list[Step]] = {
         (written(), {}, NOTHING),  # it is what it was
     ],
     "planned files, when pushing is switched on": [
-        (written(), {}, RETAILERS),
-        (written("products.csv"), {}, {"push_products": ["products.csv"]}),
+        (written(), {}, PLANNED),
+        (written("products.csv"), {}, {"plan_products": ["products.csv"]}),
         (nothing, SENT, RETAILERS | {"push_products": ["products.csv"]}),
         (nothing, SENT, NOTHING),
         (nothing, {}, NOTHING),  # what was pushed needs no plan
-        (written("products.csv", text=OTHER_TEXT), {}, {"push_products": ["products.csv"]}),
+        (written("products.csv", text=OTHER_TEXT), {}, {"plan_products": ["products.csv"]}),
     ],
     "pauses grow while rows are unsent": [
         FIRST,

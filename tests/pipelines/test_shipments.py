@@ -36,16 +36,15 @@ def launch(settings, instance):
 
 
 @pytest.fixture
-def evaluate(settings, instance):
-    """Evaluate what automation requests, since an earlier evaluation if there is one."""
-    automatic = definitions.build(settings)
+def follows(settings, instance):
+    """Evaluate the sensor that loads the tables; return its request, or None."""
+    sensor = definitions.build(settings).resolve_sensor_def("tables_follow")
 
-    def evaluate(since: Any = None) -> Any:
-        return dg.evaluate_automation_conditions(
-            automatic, instance, dg.AssetSelection.all(), cursor=None if since is None else since.cursor
-        )
+    def follows() -> dg.RunRequest | None:
+        found = sensor(dg.build_sensor_context(instance=instance))
+        return found if isinstance(found, dg.RunRequest) else None
 
-    return evaluate
+    return follows
 
 
 def published(settings: Settings, where: str = "true") -> int:
@@ -70,9 +69,8 @@ def log_of(instance: dg.DagsterInstance, result: dg.ExecuteInProcessResult) -> s
     return "\n".join(str(entry) for entry in instance.all_logs(result.run_id))
 
 
-def test_a_night_reads_and_loads_and_again_harmless(settings, instance, launch, evaluate):
-    nothing = evaluate()
-    assert nothing.total_requested == 0
+def test_a_night_reads_and_loads_and_again_harmless(settings, instance, launch, follows):
+    assert follows() is None
     first = launch(jobs.NIGHTLY_SYNC)
     assert first.success, log_of(instance, first)
     assert published(settings) == SHIPMENTS
@@ -88,6 +86,8 @@ def test_a_night_reads_and_loads_and_again_harmless(settings, instance, launch, 
     assert (record.outcome, record.error, record.counts["records"]) == ("succeeded", None, SHIPMENTS)
     log = log_of(instance, first)
     assert "0 of 300 shipments (0%)" in log, "progress"
+    assert re.search(r"sync read: 300 shipments read; read \d+\.\d s; not in the tables yet", log)
+    assert log.count("sync succeeded") == 1
     assert re.search(r"sync succeeded: 300 shipments read, [\d,]+ rows merged, 0 quarantined.*; read \d+\.\d s", log)
 
     before = days_shown(settings, instance)
@@ -98,11 +98,22 @@ def test_a_night_reads_and_loads_and_again_harmless(settings, instance, launch, 
     assert [facts["records"] for facts in after.values()] == [facts["records"] for facts in before.values()], (
         "a later sync, which reads its overlap, leaves each day its own numbers"
     )
-    assert evaluate(nothing).total_requested == 0, "a night loads what it reads"
+    assert follows() is None, "a night loads what it reads"
 
 
-def test_a_backfill_reads_its_days_and_tables_follow(settings, instance, launch, evaluate):
-    nothing = evaluate()
+def test_what_commands_have_read_starts_nothing(settings, instance, follows):
+    """As when the UI is opened for the first time, beside a data folder."""
+    run_sync(settings)
+    upkeep = definitions.build(settings).resolve_sensor_def("upkeep")
+    found = upkeep(dg.build_sensor_context(instance=instance))
+    assert isinstance(found, dg.SensorResult)
+    for event in found.asset_events:
+        instance.report_runless_asset_event(event)
+    assert days_shown(settings, instance)
+    assert follows() is None
+
+
+def test_a_backfill_reads_its_days_and_tables_follow(settings, instance, launch, follows):
     done = launch(jobs.BACKFILL_DAYS, days=(NAMES[0], NAMES[-1]))
     assert done.success, log_of(instance, done)
     by_day = days_shown(settings, instance)
@@ -111,17 +122,17 @@ def test_a_backfill_reads_its_days_and_tables_follow(settings, instance, launch,
     assert (record.purpose, record.outcome) == ("backfill 2026-03-03 to 2026-03-06", "succeeded")
     assert not settings.layout.published.exists(), "a step of its own loads"
 
-    found = evaluate(nothing)
-    assert found.total_requested == 1, "of one table, which the others are made with"
-    every_table = definitions.build(settings).resolve_implicit_global_asset_job_def()
-    selected = [tables.key(settings, relation) for relation in relations()]
-    assert every_table.execute_in_process(instance=instance, asset_selection=selected).success
+    request = follows()
+    assert request is not None
+    assert follows() == request, "a run key that Dagster answers once"
+    assert launch(str(request.job_name or jobs.LOAD_TABLES)).success
     assert published(settings) == record.counts["records"] > 0
     for day, facts in by_day.items():
         assert facts["records"] == published(settings, f"cast(updated_at as date) = '{day}'")
-    assert evaluate(found).total_requested == 0, "once"
-    assert every_table.execute_in_process(instance=instance, asset_selection=selected).success
-    shipments = tables.key(settings, table("shipments"))
+    assert follows() is None, "once"
+    one = definitions.build(settings).resolve_implicit_global_asset_job_def()
+    shipments, orders = (tables.key(settings, table(name)) for name in ("shipments", "orders"))
+    assert one.execute_in_process(instance=instance, asset_selection=[orders]).success
     [_] = instance.fetch_materializations(shipments, limit=5).records
     [_] = instance.fetch_observations(shipments, limit=5).records  # the second load brought nothing
 

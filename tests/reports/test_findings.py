@@ -129,7 +129,7 @@ def listed(command: str) -> list[str]:
 def in_dagster(settings: Settings) -> list[str]:
     return [
         name
-        for result in coverage.results(settings)
+        for result in coverage.evaluations(settings)
         if not result.passed
         for name in str(result.metadata["findings"].value).split(", ")
     ]

@@ -47,10 +47,10 @@ Processes = Mapping[str, subprocess.Popen[bytes]]
 class PortTaken(SettingsError):
     """Another program is listening on the port."""
 
-    def __init__(self, port: int, reason: str | None) -> None:
+    def __init__(self, port: int) -> None:
         super().__init__(
-            f"The UI cannot listen on {HOST}:{port} ({reason}). Most likely another UI is running there. Nothing was "
-            f"started. Open http://{HOST}:{port}, or choose another port: {command()} ui --port {port + 1}"
+            f"Another program listens on {HOST}:{port}, most likely another UI. Nothing was started. "
+            f"Open http://{HOST}:{port}, or choose another port: {command()} ui --port {port + 1}"
         )
 
 
@@ -66,7 +66,8 @@ class DagsterEnded(WmsSyncError):
 
 def serve(settings: Settings, port: int) -> int:
     """Serve the UI until Ctrl-C. Raise ``PortTaken`` before starting anything, ``DagsterEnded`` if a process ends."""
-    _refuse_taken(port)
+    if _accepts(port):
+        raise PortTaken(port)
     if settings.base_url is None:
         with sandbox() as (environment, folder):
             return _serve(environment, folder, port, LOCATION)
@@ -77,16 +78,6 @@ def serve(settings: Settings, port: int) -> int:
         )
     home = Path(os.environ.get(DAGSTER_HOME) or settings.layout.dagster_home).absolute()
     return _serve({**os.environ, DAGSTER_HOME: str(home)}, Path.cwd(), port, settings.instance or LOCATION)
-
-
-def _refuse_taken(port: int) -> None:
-    """Raise ``PortTaken`` if the port is taken. Dagster would choose another port, and links to the UI would break."""
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a port that was just released counts as free
-        try:
-            probe.bind((HOST, port))
-        except OSError as error:
-            raise PortTaken(port, error.strerror) from None
 
 
 @contextmanager
@@ -100,7 +91,6 @@ def sandbox() -> Iterator[tuple[Mapping[str, str], Path]]:
         f"Sample files of master data are in {files}. They are planned after the first sync (the job nightly_sync) "
         f"and sent when you approve the plan; WMS_PUSH_ENABLED=true {command()} ui sends them at once."
     )
-    start = (datetime.now(UTC) - timedelta(days=DAYS)).date()
     with local_sandbox(shipments=SHIPMENTS, seed=SEED, days=DAYS) as base_url:
         environment = {
             **{
@@ -114,7 +104,7 @@ def sandbox() -> Iterator[tuple[Mapping[str, str], Path]]:
             "WMS_MERCHANT_API_KEY": MERCHANT_API_KEY,
             "WMS_MASTER_DATA_DIR": str(files),
             "WMS_DATA_DIR": str(data),
-            "WMS_START_DATE": str(start),
+            "WMS_START_DATE": str((datetime.now(UTC) - timedelta(days=DAYS)).date()),
             "WMS_REPORT": str(lacks("report") is None),
             DAGSTER_HOME: str(Layout(data).dagster_home),
         }
@@ -127,8 +117,9 @@ def _serve(environment: Mapping[str, str], folder: Path, port: int, location: st
     prepare = [sys.executable, "-m", "wms_sync_pipelines.home"]
     if code := subprocess.run(prepare, env=environment, cwd=folder, check=False).returncode:  # noqa: S603 - our own module
         return code
-    # all end the UI; a background process of a script ignores SIGINT, and Dagster would inherit that
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    # each ends the UI. A background process of a script ignores SIGINT, and Dagster would inherit that
+    hangup = signal.SIGHUP if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN else signal.SIGTERM  # nohup ignores it
+    for number in (signal.SIGINT, signal.SIGTERM, hangup):
         signal.signal(number, signal.default_int_handler)
     processes: dict[str, subprocess.Popen[bytes]] = {}
     with TemporaryDirectory(prefix="wms-sync-") as private, (home / LOG).open("wb") as log:
@@ -154,7 +145,8 @@ def _serve(environment: Mapping[str, str], folder: Path, port: int, location: st
         except KeyboardInterrupt:
             say("Stopping Dagster and its runs.")
         finally:
-            _stop(processes)
+            if processes:
+                _stop(processes)
     return 0
 
 
