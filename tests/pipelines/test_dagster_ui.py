@@ -1,6 +1,7 @@
 """An operator chooses days in Dagster's UI: the same calls, against a real `wms-sync ui` and a sandbox on a socket."""
 
 import grp
+import json
 import os
 import pwd
 import re
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -235,6 +237,7 @@ def proxy_where_installed(folder: Path, upstream: int) -> Iterator[httpx.Client]
         try:
             with httpx.Client(
                 base_url=f"http://127.0.0.1:{port}",
+                headers={"Host": "wms-sync.example.com"},
                 transport=httpx.HTTPTransport(retries=8),
                 timeout=30,
                 trust_env=False,
@@ -259,17 +262,84 @@ def handshake(http: httpx.Client, origin: str) -> int:
 
 
 def test_the_proxy_of_deploy_asks_for_a_login(dagster, tmp_path):
-    ours, query = "https://wms-sync.example.com", {"query": "{ version }"}
+    query = {"query": "{ version }"}
     with proxy_where_installed(tmp_path, dagster.port) as http:
         assert http.get("/server_info").status_code == 401
         assert http.post("/graphql", json=query).status_code == 401
-        assert handshake(http, ours) == 401
+        assert handshake(http, OURS) == 401
         http.auth = ("anna", "secret")
         assert http.get("/server_info").status_code == 200
-        assert "version" in http.post("/graphql", json=query, headers={"Origin": ours}).json()["data"]
-        assert http.post("/graphql", json=query, headers={"Origin": "https://evil.example"}).status_code == 403
-        assert handshake(http, ours) == 101
-        assert handshake(http, "https://evil.example") == 403
+        assert "version" in http.post("/graphql", json=query, headers={"Origin": OURS}).json()["data"]
+        assert http.post("/graphql", json=query, headers={"Origin": FOREIGN}).status_code == 403
+        assert handshake(http, OURS) == 101
+        assert handshake(http, FOREIGN) == 403
+
+
+OURS, FOREIGN = "https://wms-sync.example.com", "https://evil.example"
+LAUNCH = """mutation { launchRun(executionParams: {mode: "default", selector: {repositoryName: "__repository__",
+repositoryLocationName: "wms-sync", pipelineName: "load_tables"}}) { __typename } }"""
+CROSS = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}
+JSON = {"content": json.dumps({"query": LAUNCH})}
+REQUESTS: dict[str, tuple[str, str, dict[str, Any], int]] = {
+    # what another site makes a browser send with the login that it remembers, and what the UI sends
+    "an image": ("GET", "/graphql", {"params": {"query": LAUNCH}, "headers": CROSS}, 403),
+    "an image, in a browser that does not say whose it is": ("GET", "/graphql", {"params": {"query": LAUNCH}}, 403),
+    "an image, with the path escaped": ("GET", "/%67raphql", {"params": {"query": LAUNCH}}, 403),
+    "a link that is clicked": (
+        "GET",
+        "/graphql",
+        {"params": {"query": LAUNCH}, "headers": CROSS | {"Sec-Fetch-Mode": "navigate"}},
+        403,
+    ),
+    "a form": ("POST", "/graphql", {"params": {"query": LAUNCH}, "data": {"a": "b"}}, 403),
+    "a text that calls itself JSON": (
+        "POST",
+        "/graphql",
+        JSON | {"headers": {"Content-Type": "text/plain; application/json"}},
+        403,
+    ),
+    "a query that is not JSON": (
+        "POST",
+        "/graphql",
+        {"content": LAUNCH, "headers": {"Content-Type": "application/graphql"}},
+        403,
+    ),
+    "a script of another site": (
+        "POST",
+        "/graphql",
+        JSON | {"headers": CROSS | {"Content-Type": "application/json"}},
+        403,
+    ),
+    "a site below the same domain": (
+        "POST",
+        "/graphql",
+        JSON | {"headers": {"Sec-Fetch-Site": "same-site", "Content-Type": "application/json"}},
+        403,
+    ),
+    "a name that was pointed here": ("GET", "/runs", {"headers": {"Host": "evil.example"}}, 421),
+    "an event, by a form": ("POST", "/report_asset_materialization/main/shipments", {"headers": CROSS}, 403),
+    "a link to a run, in a mail": ("GET", "/runs", {"headers": CROSS | {"Sec-Fetch-Mode": "navigate"}}, 200),
+    "the UI": (
+        "POST",
+        "/graphql",
+        {
+            "json": {"query": "{ version }"},
+            "headers": {"Origin": OURS, "Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors"},
+        },
+        200,
+    ),
+}
+
+
+def test_the_proxy_of_deploy_refuses_other_sites(dagster, tmp_path):
+    before = len(dagster.runs())
+    with proxy_where_installed(tmp_path, dagster.port) as http:
+        http.auth = ("anna", "secret")
+        answers = {
+            name: http.request(method, path, **asked).status_code for name, (method, path, asked, _) in REQUESTS.items()
+        }
+    assert answers == {name: expected for name, (*_, expected) in REQUESTS.items()}
+    assert len(dagster.runs()) == before
 
 
 def test_a_port_that_is_taken_is_named(dagster, capfd, monkeypatch, tmp_path):
