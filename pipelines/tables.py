@@ -94,8 +94,8 @@ def analytics_tables(settings: Settings) -> dg.AssetsDefinition:
     ) -> Iterator[Event]:
         with operation.step(context) as run:
             report = run.rebuild() if config.rebuild else run.load()
-        yield from events(settings, report, run.page)
-        yield from coverage.evaluations(settings)
+            yield from events(settings, report, run.page)  # before the summary, which is the last line of the log
+            yield from coverage.evaluations(settings)
         if not report.published:
             raise dg.Failure(report.refusal, allow_retries=False)
 
