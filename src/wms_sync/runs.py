@@ -293,9 +293,7 @@ def pushing(
     Yield ``push_file`` without the arguments that are the same for each file.
     """
     before, examine = partial(restore_state, settings), partial(examine_installation, settings)
-    phase = recording.phase(
-        "push", counts=counts, end=end, before=before, afterwards=examine, keep=keep_state_of_push
-    )
+    phase = recording.phase("push", counts=counts, end=end, before=before, afterwards=examine, keep=keep_state_of_push)
     with phase as store, reported_refusals():
         refuse_another_service(settings, store)  # tables of a different service have other objects and ids
         journal = CreatesJournal(settings.layout.creates)
