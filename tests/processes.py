@@ -113,6 +113,7 @@ def _run(does: Callable[[], object], environment: Mapping[str, str], folder: Pat
         del os.environ[name]
     gc.freeze()  # what the server imported stays: the collector need not look through it
     os.environ.update(environment)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # as in a terminal, although nohup may have started the tests
     os.chdir(folder)
     for descriptor, path in ((1, stdout), (2, stderr)):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), descriptor)

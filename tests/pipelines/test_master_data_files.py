@@ -148,9 +148,9 @@ STORIES: dict[str, list[Step]] = {
         (being_written("code,name\n", SETTLE_SECONDS + 1), {}, PLANNED),
         (being_written("code,name\na,"), {}, NOTHING),
         (being_written("code,name\na,Northwind Trad", UPLOAD_SECONDS - 60), {}, NOTHING),
-        (being_written("code,name\na,Northwind Traders", UPLOAD_SECONDS + 1), {}, RETAILERS),
-        (being_written("code,name\na,Northwind Traders\n", SETTLE_SECONDS + 1), {}, RETAILERS),
-        (written(), {}, RETAILERS),
+        (being_written("code,name\na,Northwind Traders", UPLOAD_SECONDS + 1), {}, PLANNED),
+        (being_written("code,name\na,Northwind Traders\n", SETTLE_SECONDS + 1), {}, PLANNED),
+        (written(), {}, PLANNED),
         (being_written("code,name\na,"), {}, NOTHING),
         (written(), {}, NOTHING),  # it is what it was
     ],
