@@ -296,10 +296,9 @@ def pushing(
     phase = recording.phase("push", counts=counts, end=end, before=before, afterwards=examine, keep=keep_state_of_push)
     with phase as store, reported_refusals():
         refuse_another_service(settings, store)  # tables of a different service have other objects and ids
-        journal = CreatesJournal(settings.layout.creates)
+        rows = CreatesJournal(settings.layout.creates).complete(store.ledger.all())
         # a killed push writes no snapshot, so a store of before it is not recognised as an old copy
-        store.ledger.take_in(entry for entry in journal.entries() if entry.kind == kind.name)
-        journal.complete(store.ledger.all())
+        store.ledger.take_in(row for row in rows if row.kind == kind.name)
         lacking = store.observation(LEDGER_LACKS)
         yield partial(push_file, settings, store, kind, run_id=recording.run_id, lacking=lacking)
 

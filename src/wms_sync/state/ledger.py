@@ -307,14 +307,18 @@ class CreatesJournal:
             file.flush()
             os.fsync(file.fileno())
 
-    def complete(self, known: Sequence[Entry]) -> None:
-        """Rewrite the file with one line a row if it lacks rows of the ledger, or has twice as many lines as rows."""
+    def complete(self, known: Sequence[Entry]) -> list[Entry]:
+        """Return the newest version of each row, of the ledger and of the file.
+
+        Rewrite the file with one line a row if it lacks rows of the ledger, or has twice as many lines as rows.
+        """
         with self._locked() as file:
             lines = entries_in(file.read(), str(self._path))
             rows = newest_entries((*known, *lines))
             if len(lines) > 2 * len(rows) or not {entry.name for entry in known} <= {entry.name for entry in lines}:
                 with accessing(self._path):
                     write_whole(self._path, lines_of(rows))
+            return rows
 
     @contextmanager
     def _locked(self) -> Iterator[IO[bytes]]:
