@@ -715,7 +715,7 @@ def test_every_kind_arrives_as_specified(desk, shown):
     ("url", "is_refused"), [("http://LOCALHOST:01/", False), ("http://[::1]:1", True), ("https://an.alias.test", True)]
 )
 def test_the_same_service_spelt_otherwise_gets_nothing_twice(desk, url, is_refused):
-    """Before the first sync nothing told them apart, and everything was created again."""
+    """Before the first sync each spelling was taken for another service, and everything was created again."""
     tags = desk.file("name,color", "T1,red4")
     desk.push(TAGS, tags)
     desk.set(base_url=Settings.load(_env_file=None, base_url=url).base_url)

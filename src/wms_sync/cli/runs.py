@@ -147,7 +147,7 @@ def _show(reports: Callable[[ModuleType], None]) -> None:
 
 
 def report(outcome: RunReport, seconds: float) -> None:
-    """Print what a run did in so many seconds."""
+    """Print what a run did, and how the ``seconds`` that it took add up."""
     if outcome.read is not None:
         say_lines(read_lines(outcome.read))
     if outcome.refreshed is not None:

@@ -121,7 +121,7 @@ def _rows(
 
 
 def _refuse_many(file: CsvFile, *found: Sequence[Violation]) -> None:
-    """Refuse a file in which so many cells are wrong that their reasons would fill the memory."""
+    """Refuse a file with more than ``MOST_WRONG`` wrong cells: their reasons would fill the memory."""
     if sum(map(len, found)) > MOST_WRONG:
         first = next(chain(*found))
         raise UnreadableFile(

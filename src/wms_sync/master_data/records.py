@@ -169,7 +169,7 @@ def content(record: Record) -> str:
 
 
 def stored(record: Record, shown: dict[str, Any], changed: Sequence[Change]) -> str:
-    """Return the content of a record of which the service stored other values: ``shown``, with the ``changed`` ones."""
+    """Return the content of a record as the service stored it: the body ``shown``, with the values that ``changed``."""
     kept = [
         reference
         for reference in record.references

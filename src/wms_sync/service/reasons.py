@@ -215,7 +215,7 @@ def _in_any_form(secrets: frozenset[str]) -> re.Pattern[str]:
 def _forms(secret: str) -> Iterator[str]:
     content = secret.encode()
     yield from (_unescaped(secret), content.hex())
-    for before in range(3):  # the characters of base64 that depend on the secret alone, after so many other bytes
+    for before in range(3):  # other bytes may precede the secret; some characters of base64 depend on it alone
         encoded = base64.b64encode(bytes(before) + content).decode()
         alone = encoded[-(-before * 8 // 6) : (before + len(content)) * 8 // 6]
         yield from (alone, alone.translate(_URL_SAFE))
