@@ -6,7 +6,7 @@ Addresses may contain secrets, so no message shows them, and no redirect is foll
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Literal, Protocol
 
 from msgspec import Struct
 from pydantic import SecretStr
@@ -14,9 +14,6 @@ from pydantic import SecretStr
 from wms_sync.errors import WmsSyncError
 from wms_sync.settings import PREFIX, Settings
 from wms_sync.state.reported import Body
-
-if TYPE_CHECKING:
-    pass
 
 SECONDS = 5.0
 """The time limit for connecting to a receiver, and for the time between two parts of its answer."""
