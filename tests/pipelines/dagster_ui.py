@@ -214,6 +214,8 @@ class DagsterUi:
         return self._log.read_text(errors="replace")[-8000:]
 
     def _has_loaded(self) -> bool | None:
+        if self.url not in self.log:  # the terminal shows it a moment after the webserver answers
+            return None
         try:
             [entry] = self.query(LOCATION)["workspaceOrError"]["locationEntries"]
         except (httpx.HTTPError, ValueError):
