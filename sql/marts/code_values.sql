@@ -10,9 +10,9 @@ with known (column_name, sort, "value", is_open, meaning) as (
     ('shipments.status', 2, 'picking', true, 'Its items are being collected'),
     ('shipments.status', 3, 'picked', true, 'Its items are collected'),
     ('shipments.status', 4, 'packing', true, 'It is being packed'),
-    ('shipments.status', 5, 'packed', true, 'It is packed but has not left'),
-    ('shipments.status', 6, 'shipped', false, 'It has left the warehouse'),
-    ('shipments.status', 7, 'canceled', false, 'It was canceled: its items will not leave with it'),
+    ('shipments.status', 5, 'packed', true, 'It is packed but not yet shipped'),
+    ('shipments.status', 6, 'shipped', false, 'It was shipped'),
+    ('shipments.status', 7, 'canceled', false, 'It was canceled: its items will not be shipped with it'),
     ('shipments.status', 8, 'voided', false, 'It was undone after its label was created: another shipment replaces it'),
     ('orders.state', 1, 'new', true, 'Accepted; nothing was done yet'),
     ('orders.state', 2, 'processing', true, 'Being fulfilled'),
@@ -59,14 +59,9 @@ with known (column_name, sort, "value", is_open, meaning) as (
     ('products.inventory_virtual_inventory', 2, 'optimistic', null, 'Named by the service without a meaning'),
     ('products.inventory_virtual_inventory', 3, 'realistic', null, 'Named by the service without a meaning'),
     ('products.inventory_virtual_inventory', 4, 'pessimistic', null, 'Named by the service without a meaning'),
-    ('shipment_timeline.left_at_source', 1, 'order', null, 'The time at which the order was shipped'),
-    ('shipment_timeline.left_at_source', 2, 'packed', null, 'The time at which the shipment was packed'),
-    ('shipment_timeline.left_at_source', 3, 'unknown', null, 'It left at an unknown time'),
-    ('shipment_timeline.verdict', 1, 'on_time', null, 'It left on its target day or before'),
-    ('shipment_timeline.verdict', 2, 'late', null, 'It left after its target day'),
-    ('shipment_timeline.verdict', 3, 'open', null, 'It has not left; its target day is over if days_after_target is above 0'),
-    ('shipment_timeline.verdict', 4, 'none', null, 'It has no target day, or it was canceled, voided or deleted'),
-    ('shipment_timeline.verdict', 5, 'unknown', null, 'Its status is unknown, or the time when it left')
+    ('shipments.shipped_at_source', 1, 'order', null, 'The time at which the order was shipped'),
+    ('shipments.shipped_at_source', 2, 'packed', null, 'The time at which the shipment was packed'),
+    ('shipments.shipped_at_source', 3, 'unknown', null, 'It was shipped at an unknown time')
 ),
 
 present as (

@@ -43,7 +43,7 @@ changes as (
         coalesce(
             lead(valid_from) over (partition by object, id order by version),
             ends_at
-        ) as left_at,
+        ) as ended_at,
         lead(version) over (partition by object, id order by version) is null as is_latest
     from compared
     where version = 1 or status is distinct from previous_status
@@ -56,8 +56,8 @@ select
     status, -- The new status, an open set
     previous_status, -- The previous status; null for the first observed status
     valid_from as changed_at, -- When the status began, valid_from of that version (UTC)
-    left_at, -- When the status ended, or the object was missing from the service (UTC); null while the object has the status
-    date_diff('second', valid_from, left_at) / 3600 as hours, -- Hours from changed_at to left_at; null while the object has the status
+    ended_at, -- When the status ended, or the object was missing from the service (UTC); null while the object has the status
+    date_diff('second', valid_from, ended_at) / 3600 as hours, -- Hours from changed_at to ended_at; null while the object has the status
     is_latest, -- Whether this is the last observed status
     seen_at -- When a page first contained the object with this status (UTC)
 from changes

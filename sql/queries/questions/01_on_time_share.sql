@@ -1,15 +1,12 @@
--- question: What share of due shipments left on time, by warehouse and week?
--- grain: one row per warehouse and local week of the due day, for days that are over
--- source: marts.due_per_day
+-- question: What share of due shipments was shipped on time, by warehouse and week?
+-- grain: one row per warehouse and local week of the ship-by date, for days that are over
+-- source: marts.shipments
 select
     warehouse_name,
-    date_trunc('week', day)::date as week,
-    sum(due)::bigint as due,
-    sum(on_time)::bigint as on_time,
-    sum(late)::bigint as late,
-    sum(still_open)::bigint as still_open,
-    sum(on_time) / nullif(sum(due), 0) as share_on_time
-from marts.due_per_day
-where is_over
-group by warehouse_id, warehouse_name, date_trunc('week', day)
+    date_trunc('week', target_ship_date)::date as week,
+    count(is_on_time) as due,
+    avg(is_on_time::int) as share_on_time
+from marts.shipments
+where is_on_time is not null
+group by warehouse_id, warehouse_name, week
 order by week, warehouse_name

@@ -1,16 +1,14 @@
--- question: How long does it take from order to shipment, packing, leaving and delivery?
--- grain: one row per warehouse; medians in hours of the shipments that left
--- source: marts.shipment_timeline, warehouses
+-- question: How long does it take from order to shipment, packing, shipping and delivery?
+-- grain: one row per warehouse; medians in hours of shipped shipments
+-- source: marts.shipments
 select
-    warehouses."name" as warehouse_name,
+    warehouse_name,
     count(*) as shipments,
-    median(timeline.hours_order_to_created) as order_to_created,
-    median(timeline.hours_created_to_packed) as created_to_packed,
-    median(timeline.hours_packed_to_left) as packed_to_left,
-    median(timeline.hours_left_to_delivered) as left_to_delivered
-from marts.shipment_timeline as timeline
-left join main.warehouses
-    on timeline.warehouse_id = warehouses.id
-where timeline.has_left
-group by timeline.warehouse_id, warehouses."name"
+    median(hours_order_to_created) as order_to_created,
+    median(hours_created_to_packed) as created_to_packed,
+    median(hours_packed_to_shipped) as packed_to_shipped,
+    median(hours_shipped_to_delivered) as shipped_to_delivered
+from marts.shipments
+where is_shipped
+group by warehouse_id, warehouse_name
 order by warehouse_name

@@ -1,13 +1,13 @@
 -- question: What does shipping cost by country and region?
--- grain: one row per country and region of the shipping address, of shipments that left; includes costs that cannot be divided among packages
--- source: marts.package_costs
+-- grain: one row per country and region of the shipping address; shipped shipments
+-- source: marts.shipments
 select
     ship_to_country,
     ship_to_region,
-    count(package_position) as packages,
-    count(package_position) filter (where cost is null) as packages_without_cost,
+    count(*) as shipments,
+    count(cost) as shipments_with_cost,
     round(sum(cost), 4) as cost
-from marts.package_costs
-where has_left
+from marts.shipments
+where is_shipped
 group by ship_to_country, ship_to_region
 order by ship_to_country, ship_to_region

@@ -1,13 +1,15 @@
 -- question: How much weight is billed beyond that of the items, because packages are large?
--- grain: one row per carrier; packages that left and whose weights are known
--- source: marts.package_costs
+-- grain: one row per carrier; packages of shipped shipments whose weights are known
+-- source: marts.packages, marts.shipments
 select
-    shipping_carrier_code,
+    shipments.carrier_code,
     count(*) as packages,
-    count(*) filter (where excess_lb > 0) as packages_with_excess,
-    round(sum(excess_lb), 4) as excess_lb,
-    round(sum(cost * excess_lb / nullif(billable_lb, 0)), 4) as cost_of_excess
-from marts.package_costs
-where has_left and excess_lb is not null
-group by shipping_carrier_code
-order by shipping_carrier_code
+    count(*) filter (where packages.excess_kg > 0) as packages_with_excess,
+    round(sum(packages.excess_kg), 4) as excess_kg,
+    round(sum(packages.excess_cost), 4) as excess_cost
+from marts.packages
+inner join marts.shipments
+    on packages.shipment_id = shipments.shipment_id
+where shipments.is_shipped and packages.excess_kg is not null
+group by shipments.carrier_code
+order by shipments.carrier_code

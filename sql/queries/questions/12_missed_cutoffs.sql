@@ -1,13 +1,11 @@
--- question: Which shipments were created and due on the same local day, and left later?
--- grain: one row per warehouse; created and due on one local day
--- source: marts.shipment_timeline, warehouses
+-- question: Which shipments were created and due on the same local day, and shipped later?
+-- grain: one row per warehouse; created and due on one local day that is over
+-- source: marts.shipments
 select
-    warehouses."name" as warehouse_name,
-    count(*) as created_and_due,
-    count(*) filter (where timeline.verdict = 'late' or (timeline.verdict = 'open' and timeline.was_due)) as missed
-from marts.shipment_timeline as timeline
-left join main.warehouses
-    on timeline.warehouse_id = warehouses.id
-where timeline.created_day = timeline.target_ship_date and timeline.verdict in ('on_time', 'late', 'open')
-group by timeline.warehouse_id, warehouses."name"
+    warehouse_name,
+    count(is_on_time) as created_and_due,
+    count(*) filter (where not is_on_time) as missed
+from marts.shipments
+where created_day = target_ship_date
+group by warehouse_id, warehouse_name
 order by warehouse_name

@@ -1,13 +1,14 @@
--- question: How much of each SKU leaves per week?
+-- question: How much of each SKU is shipped per week?
 -- grain: one row per merchant, SKU and local week; units are pieces
--- source: marts.sku_per_week
+-- source: marts.shipment_lines
 select
     merchant_name,
     sku,
-    week,
-    lines,
-    orders,
-    units
-from marts.sku_per_week
-where lines > 0
+    date_trunc('week', shipped_day)::date as week,
+    count(*) as shipment_lines,
+    count(distinct order_id) as orders,
+    sum(units_shipped) as units_shipped
+from marts.shipment_lines
+where shipped_day is not null
+group by merchant_id, merchant_name, sku, week
 order by merchant_name, sku, week

@@ -1,10 +1,10 @@
 -- question: Which shipments hold hazardous goods?
 -- grain: one row per shipment with a product that is not of the kind NORMAL
--- source: marts.shipment_overview
+-- source: marts.shipments
 select
     shipment_id,
-    status,
+    shipment_status,
     goods_types
-from marts.shipment_overview
-where len(goods_types) > 1 or (len(goods_types) = 1 and goods_types[1] <> 'NORMAL')
+from marts.shipments
+where goods_types <> 'NORMAL'
 order by shipment_id

@@ -1,12 +1,12 @@
--- question: How old are the open orders that have a shipment?
--- grain: one row per order with an open shipment, the oldest first; age in days at data_until
--- source: marts.order_fulfillment
+-- question: How old are the open orders?
+-- grain: one row per open order, the oldest first; age in days at data_until
+-- source: marts.orders
 select
     order_ref,
     merchant_name,
-    status,
-    open_shipments,
+    order_status,
+    shipments_open,
     round(age_days, 1) as age_days
-from marts.order_fulfillment
-where open_shipments > 0
+from marts.orders
+where is_open
 order by age_days desc, order_id asc

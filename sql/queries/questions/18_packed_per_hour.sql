@@ -1,12 +1,13 @@
 -- question: At which hours are shipments packed?
 -- grain: one row per warehouse and local hour, over all days
--- source: marts.packed_per_hour
+-- source: marts.shipments
 select
     warehouse_name,
-    hour,
-    count(*) as days,
-    sum(shipments)::bigint as shipments,
+    packed_hour,
+    count(distinct packed_day) as days,
+    count(*) as shipments,
     sum(packages)::bigint as packages
-from marts.packed_per_hour
-group by warehouse_id, warehouse_name, hour
-order by warehouse_name, hour
+from marts.shipments
+where packed_hour is not null
+group by warehouse_id, warehouse_name, packed_hour
+order by warehouse_name, packed_hour

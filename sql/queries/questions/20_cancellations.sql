@@ -1,11 +1,11 @@
 -- question: How many shipments were canceled or voided, and how many of them after packing?
 -- grain: one row per status canceled or voided
--- source: marts.shipment_timeline
+-- source: marts.shipments
 select
-    lower(status) as status,
+    shipment_status,
     count(*) as shipments,
     count(packed_at) as after_packing
-from marts.shipment_timeline
-where lower(status) in ('canceled', 'voided')
-group by lower(status)
-order by status
+from marts.shipments
+where shipment_status in ('canceled', 'voided')
+group by shipment_status
+order by shipment_status

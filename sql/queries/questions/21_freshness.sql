@@ -4,6 +4,6 @@
 select
     data_until,
     loaded_at,
-    hours_behind,
+    hours_old,
     shipments
 from marts.freshness

@@ -1,14 +1,12 @@
 -- question: Which items were picked short?
 -- grain: one row per item of a packed shipment; units are pieces
--- source: marts.shipment_timeline, shipment_items
+-- source: marts.shipment_lines
 select
-    timeline.shipment_id,
-    items.sku,
-    items.quantity - coalesce(items.qty_canceled, 0) as units_to_pick,
-    items.qty_picked as units_picked,
-    items.quantity - coalesce(items.qty_canceled, 0) - items.qty_picked as units_short
-from marts.shipment_timeline as timeline
-inner join main.shipment_items as items
-    on timeline.shipment_id = items.shipment_id
-where timeline.packed_at is not null and items.qty_picked < items.quantity - coalesce(items.qty_canceled, 0)
-order by timeline.shipment_id, items.sku
+    shipment_id,
+    sku,
+    units,
+    units_picked,
+    units_picked_short
+from marts.shipment_lines
+where units_picked_short > 0
+order by shipment_id, sku

@@ -1,13 +1,13 @@
 -- question: Where is order X, and what are its tracking numbers?
 -- grain: one row per shipment of the order; order_ref is the merchant's reference
--- source: marts.shipment_overview
+-- source: marts.shipments
 select
     order_ref,
-    unique_id,
-    status,
-    verdict,
+    shipment_unique_id,
+    shipment_status,
+    is_on_time,
     shipped_day,
     tracking_refs
-from marts.shipment_overview
+from marts.shipments
 where order_ref = $order_ref
 order by shipment_id

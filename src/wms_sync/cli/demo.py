@@ -31,7 +31,7 @@ TOLERANCE_SECONDS = 86_400
 """A day, because the sandbox's clock is an hour ahead of this machine's after the demo has let time pass."""
 MARK = ".wms-sync-demo"
 QUERIES = (
-    "queries/demo_shipped_per_day.sql",
+    "queries/demo_days.sql",
     "queries/demo_retailers.sql",
     "queries/demo_pushed.sql",
 )
