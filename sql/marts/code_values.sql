@@ -64,6 +64,22 @@ with known (column_name, sort, "value", is_open, meaning) as (
     ('shipments.shipped_at_source', 3, 'unknown', null, 'It was shipped at an unknown time')
 ),
 
+steps (column_name, "value", next_step) as (
+    values
+    ('orders.status', 'partial_backorder', 'Ship what is in stock, or inform the buyer'),
+    ('orders.status', 'backordered', 'Order the stock, or inform the buyer'),
+    ('orders.status', 'delayed_shipment', 'Ask the warehouse for the new date'),
+    ('orders.status', 'unresolved', 'Look at the order: it waits for a decision'),
+    ('orders.status', 'invalid_address', 'Correct the address'),
+    ('orders.status', 'unable_to_process', 'Look at the order: the warehouse cannot process it'),
+    ('orders.status', 'holded', 'Release the order, or cancel it'),
+    ('shipments.status', 'new', 'Ask the warehouse for the reason'),
+    ('shipments.status', 'picking', 'Ask the warehouse for the reason'),
+    ('shipments.status', 'picked', 'Ask the warehouse when it is packed'),
+    ('shipments.status', 'packing', 'Ask the warehouse when it is packed'),
+    ('shipments.status', 'packed', 'Ask the warehouse when the carrier comes')
+),
+
 present as (
     select
         'shipments.status' as column_name,
@@ -128,8 +144,10 @@ listed as (
         "value",
         true as is_known,
         is_open,
-        meaning
+        meaning,
+        steps.next_step
     from known
+    left join steps using (column_name, "value")
     union all
     select
         present.column_name,
@@ -137,7 +155,8 @@ listed as (
         present."value",
         false as is_known,
         null as is_open,
-        null as meaning
+        null as meaning,
+        null as next_step
     from present
     anti join known
         on present.column_name = known.column_name and present."value" = known."value"
@@ -150,5 +169,6 @@ select
     is_known, -- Whether the meaning of the value is known; false for values in the tables without a description
     is_open, -- Whether a shipment or order with this value is still to be done; null for other columns and unknown values
     sort, -- Position of the value in the usual order of the column, from 1; null if the value is unknown
-    meaning -- Meaning of the value; null if it is unknown
+    meaning, -- Meaning of the value; null if it is unknown
+    next_step -- What to do about a shipment that is open past its ship-by date while it, or its order, has this value; null if there is nothing of its own to do
 from listed

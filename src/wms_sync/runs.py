@@ -50,6 +50,8 @@ from wms_sync.upkeep.recovery import keep_state_of_push, recover_state, recovere
 from wms_sync.upkeep.retention import drop_old_pages
 
 SHOWN_FAULTS = 10
+KEPT_SNAPSHOTS = timedelta(days=2)
+"""How long a lake keeps replaced files for transactions that are still open."""
 Handled = Plan | PushReport
 
 
@@ -160,8 +162,7 @@ class Operation:
     def maintain(self) -> Maintained | None:
         """Merge the files of a lake, without a request to the service."""
         with self._turn(MAINTENANCE, phase="maintain") as run:
-            keep = timedelta(days=run.settings.snapshot_days)
-            self.maintained = done = target_of(run.settings).maintain(run.turn, keep)
+            self.maintained = done = target_of(run.settings).maintain(run.turn, KEPT_SNAPSHOTS)
             return done
 
     def forget(self, order_ids: Sequence[int]) -> None:

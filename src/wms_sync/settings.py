@@ -84,7 +84,6 @@ class Settings(BaseModel):
     include_addresses: bool = False
     warehouse_timezones: str = ""
     raw_retention_days: int | None = Field(default=None, ge=1, le=LONGEST_RETENTION_DAYS)
-    snapshot_days: int = Field(default=2, ge=1, le=LONGEST_RETENTION_DAYS)
     maintenance_nights: int = Field(default=7, ge=0, le=LONGEST_RETENTION_DAYS)
     api_version: str | None = Field(default=None, pattern=r"^\d{4}-\d{2}$")
     schedule_cron: str = "0 2 * * *"
@@ -99,6 +98,7 @@ class Settings(BaseModel):
     ui_url: str | None = None
     master_data_dir: Path | None = None
     report: bool = False
+    on_time_target: float | None = Field(default=None, gt=0, le=100)
     push_limit: int = Field(default=1000, ge=1)
     push_enabled: bool = False
     memory_limit: str = Field(default="700MB", pattern=r"^\d+(\.\d+)?\s?([KMGT]i?B)$")

@@ -9,10 +9,11 @@ people can tell the colours apart, and the page shows the numbers of each chart 
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import duckdb
 from msgspec import Struct
@@ -30,57 +31,101 @@ from wms_sync.targets.database import records
 from wms_sync.targets.target import target_of
 
 logger = logging.getLogger("wms_sync.reports")
-Light = Literal["well", "look", "act"]
-QUERIES = ("due_by_week", "open_age", "packed_by_hour", "cost_per_kg", "retailers", "void_by_box", "most_overdue")
-NEXT_STEPS = {
-    "backordered": "waits for stock: order it, or inform the buyer",
-    "partial_backorder": "waits for part of the stock: ship what is in stock, or inform the buyer",
-    "delayed_shipment": "was postponed: ask the warehouse for the new date",
-    "invalid_address": "correct the address",
-    "unresolved": "the warehouse waits for a decision: look at the order",
-    "unable_to_process": "the warehouse cannot process it: look at the order",
-    "holded": "is on hold: release it or cancel it",
-}
-"""What to do about an overdue shipment, by the status of its order."""
-STEPS_OF_SHIPMENT = {
-    "packed": "is packed: ask the warehouse when the carrier comes",
-    "packing": "is being packed: ask the warehouse",
-    "picked": "is picked but not packed: ask the warehouse",
-}
 MARK = '<meta name="generator" content="wms-sync report">'
-ASK = "ask the warehouse for the reason"
+QUERIES = ("on_time", "shipped", "clients", "backlog", "backlog_shipments", "carriers", "retailers", "packing")
+WEEKS = 8
+MOST_WAREHOUSES = 6
+FEW = 30
+"""With fewer shipments a retailer's share says little, so no change of it is shown."""
+POINTS = 0.02
+"""The smallest change of a share that is shown."""
 Rows = Sequence[Mapping[str, Any]]
-COLORS = {"on time": "#3b82b8", "late": "#d9822b", "still open": "#8e4585"}
-BLUE = "#3b82b8"
-WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-AGES = ("up to a day", "1 to 3 days", "3 to 7 days", "1 to 2 weeks", "over 2 weeks")
-AGE_COLORS = ("#cfe1f2", "#93c4de", "#4a98c9", "#1c6aae", "#083370")
+BLUE, ORANGE = "#3b82b8", "#b3561e"
 FONT = "system-ui, sans-serif"
-SMALL, WIDE = 330, 560
 
 
 class ReportError(WmsSyncError):
     """The report cannot be written."""
 
 
+class Measure(Struct, frozen=True):
+    """One number by week: of the last whole week, of the week before, and of all whole weeks, the oldest first.
+
+    A week without the number is None.
+    """
+
+    weeks: tuple[float | None, ...]
+
+    @property
+    def last(self) -> float | None:
+        """Return the number of the last whole week."""
+        return self.weeks[-1]
+
+    @property
+    def before(self) -> float | None:
+        """Return the number of the week before."""
+        return self.weeks[-2]
+
+
 class Report(Struct, frozen=True):
-    """The content of the page: the open findings, errors first, and the rows of each query by its name."""
+    """The content of the page: the open findings, errors first, and the rows of each query by its name.
+
+    ``weeks`` are the Mondays of the eight whole weeks and of this week.
+    """
 
     made_at: datetime
     freshness: Mapping[str, Any]
     findings: tuple[Finding, ...]
-    rows: Mapping[str, Sequence[Mapping[str, Any]]]
+    weeks: tuple[date, ...]
+    zones: Mapping[str, Any]
+    target: float | None
+    rows: Mapping[str, Rows]
 
     @property
-    def light(self) -> Light:
-        """Return the light for the worst open finding: ``act`` for an error, ``look`` for a warning."""
-        severities = {finding.severity for finding in self.findings}
-        return "act" if "error" in severities else "look" if severities else "well"
+    def on_time(self) -> Measure:
+        """Return the share of due shipments that were shipped on time, over all warehouses."""
+        due, on_time = Counter[date](), Counter[date]()
+        for row in self.rows["on_time"]:
+            due[row["week"]] += row["due"]
+            on_time[row["week"]] += row["on_time"]
+        return Measure(tuple(on_time[week] / due[week] if due[week] else None for week in self.weeks[:-1]))
 
-    def next_step(self, shipment: Mapping[str, Any]) -> str:
-        """Return what to do about an overdue shipment, by the status of its order or else of the shipment."""
-        order, own = (str(shipment[key]).lower() for key in ("order_status", "status"))
-        return NEXT_STEPS.get(order) or STEPS_OF_SHIPMENT.get(own, ASK)
+    def shipped(self, name: str) -> Measure:
+        """Return a column of the query ``shipped``."""
+        by_week = {row["week"]: row[name] for row in self.rows["shipped"]}
+        return Measure(tuple(by_week.get(week) for week in self.weeks[:-1]))
+
+    def warehouses(self) -> dict[str, Rows]:
+        """Return the weeks of each warehouse, those with the most due shipments first."""
+        named: dict[str, list[Mapping[str, Any]]] = {}
+        for row in told_apart(self.rows["on_time"], "warehouse"):
+            named.setdefault(row["name"], []).append(row)
+        largest = sorted(named, key=lambda name: -sum(row["due"] for row in named[name]))[:MOST_WAREHOUSES]
+        return {name: named[name] for name in sorted(largest)}
+
+    def change(self, row: Mapping[str, Any]) -> str:
+        """Describe how a retailer's share changed, if enough shipments say so."""
+        if min(row["due"], row["due_before"]) < FEW or abs(row["on_time"] - row["on_time_before"]) < POINTS:
+            return ""
+        return "▲ better" if row["on_time"] > row["on_time_before"] else "▼ worse"
+
+
+def told_apart(rows: Rows, kind: str) -> list[dict[str, Any]]:
+    """Return rows in which a name that several ids have is followed by the id."""
+    ids: dict[str | None, set[int | None]] = {}
+    for row in rows:
+        ids.setdefault(row["name"], set()).add(row["id"])
+    nameless = f"no {kind}"
+    return [
+        {**row, "name": row["name"] if len(ids[row["name"]]) == 1 and row["name"] else _named(row, kind, nameless)}
+        for row in rows
+    ]
+
+
+def _named(row: Mapping[str, Any], kind: str, nameless: str) -> str:
+    if row["id"] is None:
+        return nameless
+    return f"{row['name']} ({row['id']})" if row["name"] else f"{kind} {row['id']}"
 
 
 def make_report(
@@ -100,8 +145,8 @@ def make_report(
         refuse_output(settings, path, lambda there: is_marked(there, MARK), force=force)
     report = _collected(settings, findings_of(settings) if findings is None else findings)
     path.parent.mkdir(parents=True, exist_ok=True)
-    draw = {"due_by_week": due_by_week, "open_age": open_age, "packed_by_hour": packed_by_hour, "bars": bars}
-    write_whole(path, rendered("report", report=report, rows=report.rows, charts=draw).encode())
+    draw = {"line": line, "shares": shares, "hours": hours, "told_apart": told_apart}
+    write_whole(path, rendered("report", report=report, rows=report.rows, **draw).encode())
     if is_default:
         share_with_group(settings.layout.root, path)
     return path, report
@@ -114,14 +159,28 @@ def _collected(settings: Settings, findings: Sequence[Finding]) -> Report:
     try:
         with target.published() as connection:
             freshness = records(connection.execute("from marts.freshness"))
-            rows = {name: records(connection.execute(sql_files.read(f"report/{name}.sql"))) for name in QUERIES}
+            [zones] = records(connection.execute(sql_files.read("report/weeks.sql")))
+            weeks = _weeks(zones["this_week"] or datetime.now(UTC).date())
+            rows = {name: _asked(connection, name, weeks) for name in QUERIES}
     except duckdb.CatalogException as error:
         raise ReportError(
             f"The published file lacks a relation that the report needs ({error}). Run `wms-sync sync`, which adds it."
         ) from None
     if not freshness:
         raise ReportError("There is nothing to report: nothing has been loaded yet. Run `wms-sync sync` first.")
-    return Report(datetime.now(UTC), freshness[0], open_findings(findings), rows)
+    target_share = None if settings.on_time_target is None else settings.on_time_target / 100
+    return Report(datetime.now(UTC), freshness[0], open_findings(findings), weeks, zones, target_share, rows)
+
+
+def _weeks(this_week: date) -> tuple[date, ...]:
+    return tuple(this_week - timedelta(weeks=number) for number in range(WEEKS, -1, -1))
+
+
+def _asked(connection: duckdb.DuckDBPyConnection, name: str, weeks: Sequence[date]) -> Rows:
+    """Return the rows of a query, which names the Mondays that it needs."""
+    query = sql_files.read(f"report/{name}.sql")
+    days = {"since": weeks[0], "month": weeks[-5], "before": weeks[-3], "last": weeks[-2], "this_week": weeks[-1]}
+    return records(connection.execute(query, {day: at for day, at in days.items() if f"${day}" in query}))
 
 
 def report_load(settings: Settings, refreshed: RefreshReport, findings: Sequence[Finding]) -> Path | None:
@@ -143,59 +202,61 @@ def remake_report(run: Run) -> None:
         make_report(run.settings)
 
 
-def due_by_week(rows: Rows) -> str:
-    """Draw the shipments that were due in each week: on time, late, or still open."""
-    parts = [
-        {"week": f"{row['week']:%m-%d}", "what": what, "at": at, "shipments": row[key]}
-        for row in rows
-        for at, (what, key) in enumerate((("on time", "on_time"), ("late", "late"), ("still open", "still_open")))
-    ]
+def line(measure: Measure) -> str:
+    """Draw the weeks of a number as a line."""
+    parts = [{"week": at, "value": value} for at, value in enumerate(measure.weeks)]
     return _svg(
         {
-            "width": SMALL - 60,
-            "height": 150,
+            "width": 150,
+            "height": 36,
             "data": {"values": parts},
-            "mark": {"type": "bar"},
+            "mark": {"type": "line", "color": BLUE, "point": {"color": BLUE, "size": 12}},
             "encoding": {
-                "x": {"field": "week", "type": "ordinal", "title": "week from", "axis": {"labelAngle": -45}},
-                "y": {"field": "shipments", "type": "quantitative", "stack": "zero", "title": "shipments due"},
-                "color": _colors("what", COLORS),
-                "order": {"field": "at"},
+                "x": {"field": "week", "type": "ordinal", "axis": None},
+                "y": {"field": "value", "type": "quantitative", "axis": None, "scale": {"zero": False}},
             },
         }
     )
 
 
-def open_age(rows: Rows) -> str:
-    """Draw the open shipments by status and age."""
-    parts = [{**row, "at": AGES.index(row["age"])} for row in rows]
-    return _svg(
-        {
-            "width": WIDE - 150,
-            "height": {"step": 28},
-            "data": {"values": parts},
-            "mark": {"type": "bar"},
-            "encoding": {
-                "y": {"field": "status", "type": "nominal", "title": None, "sort": {"field": "sort"}},
-                "x": {"field": "shipments", "type": "quantitative", "stack": "zero", "title": "open shipments"},
-                "color": _colors("age", dict(zip(AGES, AGE_COLORS, strict=True))),
-                "order": {"field": "at"},
-            },
-        }
-    )
-
-
-def packed_by_hour(rows: Rows) -> str:
-    """Draw the packed shipments by weekday and hour."""
+def shares(rows: Rows, weeks: Sequence[date], target: float | None) -> str:
+    """Draw a share by week from 0 to 100 %, with the number of shipments below; this week is hatched."""
+    due = {row["week"]: row for row in rows}
     parts = [
-        {"weekday": WEEKDAYS[row["weekday"] - 1], "hour": row["hour"], "shipments": row["shipments"]} for row in rows
+        {
+            "week": f"{week:%m-%d}|{due[week]['due'] if week in due else '–'}",
+            "share": due[week]["on_time"] / due[week]["due"] if week in due else None,
+            "fill": "url(#hatch)" if week == weeks[-1] else BLUE,
+        }
+        for week in weeks
     ]
+    axis = {"labelAngle": 0, "labelExpr": "split(datum.label, '|')", "title": None, "labelFontSize": 10}
+    bar = {
+        "mark": {"type": "bar", "stroke": BLUE, "strokeWidth": 0.5},
+        "encoding": {
+            "x": {"field": "week", "type": "ordinal", "sort": None, "axis": axis},
+            "y": {
+                "field": "share",
+                "type": "quantitative",
+                "scale": {"domain": [0, 1]},
+                "axis": {"format": ".0%", "values": [0, 0.25, 0.5, 0.75, 1], "title": None},
+            },
+            "color": {"field": "fill", "type": "nominal", "scale": None},
+        },
+    }
+    wanted = {"mark": {"type": "rule", "color": ORANGE, "strokeDash": [4, 3]}, "encoding": {"y": {"datum": target}}}
+    layers = [bar] if target is None else [bar, wanted]
+    return _svg({"width": 330, "height": 130, "data": {"values": parts}, "layer": layers})
+
+
+def hours(rows: Rows) -> str:
+    """Draw the shipments that are packed in each local hour of a working day."""
     return _svg(
         {
-            "width": WIDE - 110,
-            "height": 170,
-            "data": {"values": parts},
-            "mark": {"type": "rect"},
+            "width": 640,
+            "height": 130,
+            "data": {"values": [*rows]},
+            "mark": {"type": "bar", "color": BLUE},
             "encoding": {
                 "x": {
                     "field": "hour",
@@ -204,34 +265,8 @@ def packed_by_hour(rows: Rows) -> str:
                     "scale": {"domain": [*range(24)]},
                     "axis": {"labelAngle": 0},
                 },
-                "y": {"field": "weekday", "type": "ordinal", "title": None, "scale": {"domain": [*WEEKDAYS]}},
-                "color": {
-                    "field": "shipments",
-                    "type": "quantitative",
-                    "scale": {"scheme": "blues"},
-                    "title": "packed",
-                },
+                "y": {"field": "shipments", "type": "quantitative", "title": "shipments"},
             },
-        }
-    )
-
-
-def bars(rows: Rows, name: str, value: str, title: str) -> str:
-    """Draw one bar for each row, labelled with its value."""
-    parts = [{"name": str(row[name]), "value": row[value]} for row in rows]
-    shared = {"y": {"field": "name", "type": "nominal", "title": None, "sort": None, "axis": {"labelLimit": 140}}}
-    measured = {"x": {"field": "value", "type": "quantitative", "title": title}}
-    text = {"text": {"field": "value", "format": ",.2~f"}}
-    return _svg(
-        {
-            "width": SMALL - 120,
-            "height": {"step": 24},
-            "data": {"values": parts},
-            "encoding": {**shared, **measured},
-            "layer": [
-                {"mark": {"type": "bar", "color": BLUE}},
-                {"mark": {"type": "text", "align": "left", "dx": 4}, "encoding": text},
-            ],
         }
     )
 
@@ -253,7 +288,3 @@ def _svg(chart: Mapping[str, Any]) -> str:
     }
     return str(vl_convert.vegalite_to_svg(whole))
 
-
-def _colors(field: str, colors: Mapping[str, str]) -> dict[str, Any]:
-    scale = {"domain": [*colors], "range": [*colors.values()]}
-    return {"field": field, "type": "nominal", "scale": scale, "title": None}
