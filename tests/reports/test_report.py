@@ -19,7 +19,7 @@ from tests.test_sync import begun, first_synced
 from tests.test_sync import load as load_tables
 from wms_sync import sql_files
 from wms_sync.reports.finding import lasting_error, warning
-from wms_sync.reports.report import Report, ReportError, make_report, remake_report, report_load
+from wms_sync.reports.report import Report, ReportError, make_report, remake_report, report_load, told_apart
 from wms_sync.targets.database import records
 
 SUNDAY_IN_THE_WEST = datetime(2024, 3, 18, 3, 0, tzinfo=UTC)
@@ -42,31 +42,35 @@ def test_the_page_shows_the_numbers_of_the_marts(bench, sandbox):
     text = shown(path)
     assert LOADS.findall(text) == []
     assert re.findall(r"<a\b", text) == []
-    assert text.count("<svg") == text.count('role="img"') > 4
-    [(open_,)] = queried(bench.layout.published, "select count(*) from marts.shipment_timeline where is_open")
-    assert sum(row["shipments"] for row in report.rows["open_age"]) == open_
-    worst = queried(bench.layout.published, sql_files.read("report/most_overdue.sql"))
-    assert worst
-    assert all(str(row[1]) in text for row in worst)
-    assert all(report.next_step(row) in text for row in report.rows["most_overdue"])
-    assert all(finding.sentence in text for finding in report.findings)
+    assert text.count("<svg") == 1 + text.count('role="img"') > 5, "one has the pattern of this week"
+    late = queried(bench.layout.published, "select days_late from marts.shipments where is_open and days_late > 0")
+    [backlog] = report.rows["backlog"]
+    assert (backlog["shipments"], backlog["over_two_days"]) == (len(late), sum(days > 2 for (days,) in late))
+    listed = report.rows["backlog_shipments"]
+    assert listed
+    assert all(row["shipment_unique_id"] in text and (row["next_step"] or "for the reason") in text for row in listed)
+    assert [row["days_late"] for row in listed] == sorted(row["days_late"] for row in listed)
+    assert report.on_time.last is not None
+    assert f"{100 * report.on_time.last:.1f} %" in text
+    assert report.findings[0].sentence in text
 
 
 def test_names_and_findings_tell_apart_what_is_alike(bench, sandbox):
     """A name that several have is shown with the id. What somebody has seen changes no light and is not shown."""
     before = begun(bench, sandbox, with_report)
-    tables = ("warehouses", "retailers", "products")
+    tables = ("warehouses", "retailers", "merchants")
     change(bench.layout.published, *(f"update main.{table} set \"name\" = 'Same'" for table in tables))
     seen = replace(warning("seen", "Somebody knows of this."), acknowledged_at=datetime.now(UTC))
     path, report = make_report(bench.settings, findings=[seen, warning("gap", "A day is <missing>.")])
-    for query, key in (("due_by_week", "warehouse"), ("retailers", "retailer"), ("void_by_box", "box")):
+    for query, kind in (("on_time", "warehouse"), ("retailers", "retailer"), ("clients", "merchant")):
         assert len(report.rows[query]) == len(before.rows[query])
-        names = {row[key] for row in report.rows[query]}
-        assert len(names) == len({row[key] for row in before.rows[query]}) > 1
+        names = {row["name"] for row in told_apart(report.rows[query], kind)}
+        assert len(names) == len({row["id"] for row in before.rows[query]}) > 1
         assert any(re.fullmatch(r"Same \(\d+\)", name) for name in names), names
     assert [text in shown(path) for text in ("A day is <missing>.", "Somebody knows of this.")] == [True, False]
-    lights = {"well": (), "look": report.findings, "act": (lasting_error("stale", "It is old."), *report.findings)}
-    assert [replace(report, findings=findings).light for findings in lights.values()] == [*lights]
+    worse = (lasting_error("stale", "It is old."), *report.findings)
+    said = shown(make_report(bench.settings, findings=worse)[0])
+    assert "Act on the data: It is old. (1 more: <code>wms-sync status</code>)" in said
 
 
 @pytest.fixture(scope="module")
@@ -88,24 +92,39 @@ def western(tmp_path_factory):
         yield connection, today, set(days.values())
 
 
+THIS_WEEK = date(2024, 3, 11)
+MONDAYS = {
+    "since": THIS_WEEK - timedelta(weeks=8),
+    "month": THIS_WEEK - timedelta(weeks=4),
+    "before": THIS_WEEK - timedelta(weeks=2),
+    "last": THIS_WEEK - timedelta(weeks=1),
+    "this_week": THIS_WEEK,
+}
+
+
 def asked(connection, name):
-    return records(connection.execute(sql_files.read(f"report/{name}.sql")))
+    query = sql_files.read(f"report/{name}.sql")
+    return records(connection.execute(query, {day: at for day, at in MONDAYS.items() if f"${day}" in query}))
 
 
 def test_the_report_shows_whole_weeks_and_local_days(western):
-    connection, today, due = western
-    shown_weeks = {row["week"]: row for row in asked(connection, "due_by_week")}
-    assert sorted(shown_weeks) == [date(2024, 3, 11) - timedelta(weeks=number) for number in range(8, 0, -1)], (
-        "this one is not over"
-    )
-    assert {week + timedelta(days=number) for week in shown_weeks for number in range(7)} <= due
-    assert {(row["on_time"], row["late"], row["still_open"]) for row in shown_weeks.values()} == {(0, 7, 0)}
+    """It is still Sunday in the West: that week is not over, and what is due on that Sunday is not late."""
+    connection, _, due = western
+    assert [(row["this_week"], row["in_utc"]) for row in asked(connection, "weeks")] == [(THIS_WEEK, 0)]
+    on_time = {row["week"]: (row["due"], row["on_time"]) for row in asked(connection, "on_time")}
+    whole = {THIS_WEEK - timedelta(weeks=number): (7, 0) for number in range(1, 9)}
+    assert on_time == {**whole, THIS_WEEK: (6, 0)}
+    assert {week + timedelta(days=number) for week in whole for number in range(7)} <= due
     [retailer] = asked(connection, "retailers")
-    assert (retailer["due"], retailer["late"]) == (28, 28), f"the four weeks that ended before {today}, in the West"
-
-    # what was due on a day left on the next, so yesterday's left today: 56 days with today
-    for query, counted in (("cost_per_kg", "packages"), ("void_by_box", "packages"), ("packed_by_hour", "shipments")):
-        assert sum(row[counted] for row in asked(connection, query)) == 7 * 8, query
+    assert (retailer["due"], retailer["on_time"], retailer["due_before"]) == (28, 0, 28)
+    # what was due on a day was shipped on the next
+    assert [(row["orders"], row["cost"]) for row in asked(connection, "shipped")] == [(0, 1)] * 8
+    [carrier] = asked(connection, "carriers")
+    assert (carrier["shipments"], carrier["cost"], carrier["cost_per_kg"]) == (56, 56, 1)
+    packed = {row["hour"]: row["shipments"] for row in asked(connection, "packing")}
+    assert packed == {11: 55 / 56, 12: 1 / 56}, "one was packed after the clocks went forward"
+    [backlog] = asked(connection, "backlog")
+    assert backlog["shipments"] == 0, "today's is open, but its day is not over"
 
 
 def test_without_a_row_the_page_says_so(bench, tmp_path):
@@ -116,7 +135,7 @@ def test_without_a_row_the_page_says_so(bench, tmp_path):
         make_report(bench.settings)
     change(bench.layout.published, LOADED)
     text = shown(make_report(bench.settings, tmp_path / "new" / "empty.html")[0])
-    assert "<svg" not in text
+    assert 'role="img"' not in text
     assert "No shipment was due in these weeks" in text
 
 

@@ -224,7 +224,7 @@ def shares(rows: Rows, weeks: Sequence[date], target: float | None) -> str:
     due = {row["week"]: row for row in rows}
     parts = [
         {
-            "week": f"{week:%m-%d}|{due[week]['due'] if week in due else '–'}",
+            "week": f"{week:%m-%d}|{due[week]['due'] if week in due else 0}",
             "share": due[week]["on_time"] / due[week]["due"] if week in due else None,
             "fill": "url(#hatch)" if week == weeks[-1] else BLUE,
         }
@@ -287,4 +287,3 @@ def _svg(chart: Mapping[str, Any]) -> str:
         **chart,
     }
     return str(vl_convert.vegalite_to_svg(whole))
-
