@@ -139,15 +139,16 @@ present as (
 
 listed as (
     select
-        column_name,
-        sort,
-        "value",
+        known.column_name,
+        known.sort,
+        known."value",
         true as is_known,
-        is_open,
-        meaning,
+        known.is_open,
+        known.meaning,
         steps.next_step
     from known
-    left join steps using (column_name, "value")
+    left join steps
+        on known.column_name = steps.column_name and known."value" = steps."value"
     union all
     select
         present.column_name,

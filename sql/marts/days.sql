@@ -35,7 +35,7 @@ facts as (
         warehouse_id,
         shipped_day as day,
         count(*) as shipments_shipped,
-        sum(units_shipped) as units_shipped,
+        sum(units_shipped)::decimal(18, 4) as units_shipped,
         sum(packages) as packages_shipped,
         sum(cost) as cost
     from shipment
@@ -52,7 +52,7 @@ calendar as (
             local_today,
             least(created_day, packed_day, target_ship_date, shipped_day) as first_day
         from shipment
-    )
+    ) as dated
     group by warehouse_id
 ),
 
@@ -73,7 +73,7 @@ select
     coalesce(sum(facts.shipments_due), 0)::bigint as shipments_due, -- Number of shipments with this ship-by date that can be judged (is_on_time is true or false)
     coalesce(sum(facts.shipments_on_time), 0)::bigint as shipments_on_time, -- Number of them that were shipped by that day
     coalesce(sum(facts.shipments_shipped), 0)::bigint as shipments_shipped, -- Number of shipped shipments
-    sum(facts.units_shipped) as units_shipped, -- Quantity shipped, in pieces; null if no item has a quantity
+    sum(facts.units_shipped)::decimal(18, 4) as units_shipped, -- Quantity shipped, in pieces; null if no item has a quantity
     coalesce(sum(facts.packages_shipped), 0)::bigint as packages, -- Number of packages
     sum(facts.cost) as cost -- Amount charged by the carrier; no currency is sent. Null if the service sent none. For a package its part of the shipment's, by billed weight, or equal parts if a weight is missing
 from calendar

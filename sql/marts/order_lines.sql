@@ -20,7 +20,7 @@ select
     items.qty_picked as units_picked, -- Quantity picked, in pieces; null if no item has a quantity
     items.qty_shipped as units_shipped, -- Quantity shipped, in pieces; null if no item has a quantity
     items.qty_canceled as units_canceled, -- Quantity canceled, in pieces; null if no item has a quantity
-    case when orders.is_open is not distinct from false then 0 else items.qty_backordered end as units_backordered -- Quantity that waits for stock, in pieces; 0 once the order is closed
+    case when not orders.is_open then 0 else items.qty_backordered end as units_backordered -- Quantity that waits for stock, in pieces; 0 once the order is closed
 from main.order_items as items
 left join marts.orders
     on items.order_id = orders.order_id

@@ -9,12 +9,12 @@ with items as (
         order_id,
         count(*) as order_lines,
         count(distinct sku) as skus,
-        sum(qty_ordered) as units,
-        sum(qty_allocated) as units_reserved,
-        sum(qty_picked) as units_picked,
-        sum(qty_shipped) as units_shipped,
-        sum(qty_canceled) as units_canceled,
-        sum(qty_backordered) as units_backordered,
+        sum(qty_ordered)::decimal(18, 4) as units,
+        sum(qty_allocated)::decimal(18, 4) as units_reserved,
+        sum(qty_picked)::decimal(18, 4) as units_picked,
+        sum(qty_shipped)::decimal(18, 4) as units_shipped,
+        sum(qty_canceled)::decimal(18, 4) as units_canceled,
+        sum(qty_backordered)::decimal(18, 4) as units_backordered,
         count(*) filter (where qty_ordered is null or qty_shipped is null) as lines_without_units,
         bool_and(qty_shipped >= qty_ordered - coalesce(qty_canceled, 0)) as is_all_shipped,
         bool_or(qty_ordered > coalesce(qty_canceled, 0)) as is_owed
@@ -152,7 +152,7 @@ select
     items.units_picked, -- Quantity picked, in pieces; null if no item has a quantity
     items.units_shipped, -- Quantity shipped, in pieces; null if no item has a quantity
     items.units_canceled, -- Quantity canceled, in pieces; null if no item has a quantity
-    case when decided.is_open is not distinct from false then 0 else items.units_backordered end as units_backordered, -- Quantity that waits for stock, in pieces; 0 once the order is closed
+    case when not decided.is_open then 0 else items.units_backordered end as units_backordered, -- Quantity that waits for stock, in pieces; 0 once the order is closed
     coalesce(parts.shipments, 0) as shipments, -- Number of shipments, with any status
     coalesce(parts.shipments_live, 0) as shipments_live, -- Number of shipments that were not canceled, voided or deleted
     coalesce(parts.shipments_open, 0) as shipments_open, -- Number of open shipments

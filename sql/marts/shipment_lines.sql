@@ -7,7 +7,7 @@ with reserved as (
     select
         shipment_id,
         shipment_item_id,
-        sum(quantity) as units_reserved
+        sum(quantity)::decimal(18, 4) as units_reserved
     from main.shipment_item_reservations
     group by shipment_id, shipment_item_id
 )

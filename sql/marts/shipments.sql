@@ -5,7 +5,7 @@
 -- notes: a share is avg(x::int) of a judgement x, and its number of shipments is count(x). A shipment was shipped if its status is shipped. The service
 --     sends the time when an order was shipped, but not for a shipment: shipped_at is the order's shipped_at; packed_at if that is later, if the order
 --     has no such time, or if several of its shipments were shipped, because the order's time belongs to one of them; null if there is no time.
---     Local times and days are those of the warehouse; 'now' is data_until of ops.latest_load
+--     Local times and days are those of the warehouse; 'now' is data_until of ops.latest_load. The first promise is that of the oldest version with one
 create or replace view marts.shipments as
 with shipped_per_order as (
     select
@@ -19,7 +19,7 @@ with shipped_per_order as (
 first_promise as (
     select
         id,
-        arg_min(target_ship_date, version) as target_ship_date -- skips versions without a day
+        arg_min(target_ship_date, version) as target_ship_date
     from history.shipments
     group by id
 ),
@@ -43,10 +43,10 @@ items as (
         items.shipment_id,
         count(*) as shipment_lines,
         count(distinct items.sku) as skus,
-        sum(items.quantity) as units,
-        sum(items.qty_picked) as units_picked,
-        sum(items.qty_shipped) as units_shipped,
-        sum(items.qty_canceled) as units_canceled,
+        sum(items.quantity)::decimal(18, 4) as units,
+        sum(items.qty_picked)::decimal(18, 4) as units_picked,
+        sum(items.qty_shipped)::decimal(18, 4) as units_shipped,
+        sum(items.qty_canceled)::decimal(18, 4) as units_canceled,
         string_agg(distinct products.goods_type, ', ' order by products.goods_type) as goods_types
     from main.shipment_items as items
     left join main.products
@@ -71,7 +71,7 @@ packed as (
 used as (
     select
         shipment_id,
-        sum(packaging_units) as packaging_units
+        sum(packaging_units)::decimal(18, 4) as packaging_units
     from marts.packaging
     group by shipment_id
 ),
@@ -198,7 +198,7 @@ select
     judged.shipment_status, -- Status of the shipment, in lower case; ops.code_values has the meanings
     judged.is_shipped, -- Whether the shipment, or one of the order's shipments, was shipped; null if that is unknown
     judged.is_open, -- Whether the shipment or order is still to be done: every status and state is known to be open. Null if a status is unknown
-    coalesce(judged.is_shipped, false) or judged.is_open is distinct from false as is_live, -- Whether the shipment was shipped, is open, or has an unknown status; false if it was canceled, voided or deleted
+    coalesce(judged.is_shipped or coalesce(judged.is_open, true), false) as is_live, -- Whether the shipment was shipped, is open, or has an unknown status; false if it was canceled, voided or deleted
     judged.shipment_status = 'voided' as is_voided, -- Whether the shipment was undone after its label was created
     judged._missing_since is not null as is_deleted, -- Whether the service no longer has the shipment
     replacement.replaced_by as replaced_by_shipment_id, -- For a voided shipment, the first live shipment of its order that was created later; joins marts.shipments.shipment_id
@@ -261,7 +261,7 @@ select
     third_party.label as ordered_tpb_group, -- Label of the third-party billing group of the order
     case
         when judged.has_order and (judged.tpb_group_id is null or third_party.label is not null)
-            then judged.tpb_group is not distinct from third_party.label
+            then coalesce(judged.tpb_group, '') = coalesce(third_party.label, '')
     end as is_tpb_group_as_ordered, -- Whether the billed group is that of the order, or both have none; null if the order or its group was not sent
     judged.is_international, -- Whether the shipment crosses a border
     judged.ship_to_country, -- Country of the order's shipping address

@@ -74,7 +74,10 @@ def product(number: int, merchant: int | None, sku: str, kind: str, goods: str |
 
 
 def order(number: int, created: str, shipped: str | None = None, **values: object) -> Row:
+    done = "processing" if shipped is None else "complete"
     return "orders", {
+        "state": done,
+        "status": done,
         "id": number,
         "unique_id": f"O-{number}",
         "order_ref": f"R-{number}",
@@ -144,6 +147,11 @@ def packaging(position: int, product_id: int, quantity: int | None) -> Row:
         "product_id": product_id,
         "quantity": quantity,
     }
+
+
+def status_of(order_id: int, position: int, status: str, since: str) -> Row:
+    said = {"order_id": order_id, "position": position, "id": position, "status": status, "created_at": at(since)}
+    return "order_status_history", said
 
 
 def version(name: str, number: int, since: str, until: str | None, **values: object) -> Row:
@@ -295,17 +303,22 @@ ROWS: tuple[Row, ...] = (
     part(6, B, "B", 5, 3, qty_picked=3),
     package(6, 1, 4, container_id=BOX),
     # 7 was canceled
-    order(5, "03-12 18:00", merchant_id=TRADER),
+    order(5, "03-12 18:00", merchant_id=TRADER, state="Canceled", status="canceled"),
     item(5, "B", 2, 0, qty_canceled=2),
     shipment(7, 5, "canceled", "03-12 18:00", None, "03-13", **OF_WEST),
     part(7, B, "B", 2, 0, qty_canceled=2),
     # 8 is open and overdue
     order(6, "03-12 03:00", merchant_id=TRADER),
-    item(6, "B", 4, 0, qty_backordered=2),
+    item(6, "B", 4, 0, qty_backordered=2, qty_allocated=1),
     shipment(8, 6, "picking", "03-12 04:00", None, "03-13", **OF_WEST),
     part(8, B, "B", 2, 0),
-    # 9 is open and due today, which is yesterday in UTC
-    order(7, "03-14 03:00", merchant_id=TRADER),
+    # 9 is open and due today, which is yesterday in UTC; its order is on hold for the second time, with a comment since
+    order(7, "03-14 03:00", merchant_id=TRADER, state="holded", status="holded"),
+    status_of(7, 1, "new", "03-14 03:00"),
+    status_of(7, 2, "holded", "03-14 04:00"),
+    status_of(7, 3, "processing", "03-14 05:00"),
+    status_of(7, 4, "holded", "03-14 06:00"),
+    status_of(7, 5, "holded", "03-14 07:00"),
     item(7, "B", None, None),
     shipment(9, 7, "new", "03-14 03:00", None, "03-14", **OF_WEST),
     part(9, B, "B", None, None),
@@ -336,4 +349,7 @@ ROWS: tuple[Row, ...] = (
     version("shipments", 3, "03-09 09:00", "03-10 10:00", status="picking", warehouse_id=EAST),
     version("shipments", 4, "03-10 10:00", None, status="shipped", warehouse_id=EAST),
     version("orders", 1, "03-08 09:00", None, status="new"),
+    # what was promised for 4 was moved by a day
+    version("shipments", 1, "03-11 13:00", "03-11 14:00", id=4, status="new", target_ship_date="2024-03-11"),
+    version("shipments", 2, "03-11 14:00", None, id=4, status="new", target_ship_date="2024-03-12"),
 )

@@ -297,14 +297,14 @@ FOUND: list[tuple[str, list[Row], str, Sequence[object]]] = [
         [1, 2],
     ),
     (
-        "every_shipment_is_in_the_timeline_once",
+        "every_shipment_is_in_its_mart_once",
         [
             ("warehouses", {"id": 1, "name": "West"}),
             ("warehouses", {"id": 1, "name": "West again"}),
             ("shipments", {"id": 1, "warehouse_id": 1}),
             ("shipments", {"id": 2}),
         ],
-        "rows_in_timeline",
+        "rows_in_mart",
         [3],
     ),
     *(
