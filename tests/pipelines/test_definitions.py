@@ -88,7 +88,7 @@ def test_tables_follow_reads_and_marts_follow_tables(settings, graph):
     for mart in marts():
         assert graph.get(tables.key(settings, mart)).parent_keys
         assert not {CHANGES, DAYS} & graph.get(tables.key(settings, mart)).parent_keys
-    assert graph.get(dg.AssetKey(["marts", "shipment_overview"])).parent_keys >= {
+    assert graph.get(dg.AssetKey(["marts", "shipments"])).parent_keys >= {
         dg.AssetKey(["main", name]) for name in ("shipments", "orders", "retailers")
     }
 
@@ -98,7 +98,7 @@ def test_every_check_is_an_asset_check(graph):
     for check in checks():
         node = graph.get(keys[check.name])
         assert (node.blocking, node.description) == (check.blocking, check.description)
-    assert keys["every_shipment_is_in_the_timeline_once"].asset_key == dg.AssetKey(["marts", "shipment_timeline"])
+    assert keys["every_shipment_is_in_its_mart_once"].asset_key == dg.AssetKey(["marts", "shipments"])
 
 
 def test_every_sensor_is_on_from_the_start(built):

@@ -102,7 +102,7 @@ def test_a_dbt_project_builds_with_the_sources(made, bench, sandbox, tmp_path):
     (project / "profiles.yml").write_text(PROFILE.format(file=bench.layout.published))
     (project / "models" / "sources.yml").write_text((made / "sources.yml").read_text())
     (project / "models" / "late.sql").write_text(
-        "select * from {{ source('wms_marts', 'shipment_timeline') }} where verdict = 'late'"
+        "select * from {{ source('wms_marts', 'shipments') }} where not is_on_time"
     )
     done = subprocess.run([os.environ["DBT"], "build"], cwd=project, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout

@@ -75,7 +75,7 @@ def test_a_file_with_personal_data_says_so(settings, tmp_path):
     ("name", "file", "zone", "message"),
     [
         ("orders", "out.txt", None, r"end the name with \.csv or \.parquet"),
-        ("nothing", "out.csv", None, "no mart or table nothing. The marts are due_per_day, freshness, "),
+        ("nothing", "out.csv", None, "no mart or table nothing. The marts are days, freshness, "),
         ("orders", "out.csv", "Mars", "Mars is not a time zone"),
         ("orders", "missing/out.csv", None, "its folder does not exist"),
     ],

@@ -18,8 +18,8 @@ from wms_sync.settings import Settings
 COMMANDS: dict[str, tuple[str, ...]] = {
     # a command, and the files that it writes
     "report --to out/out.html": ("out.html",),
-    "export due_per_day --to out/out.csv": ("out.csv",),
-    "export due_per_day --to out/out.parquet": ("out.parquet",),
+    "export days --to out/out.csv": ("out.csv",),
+    "export days --to out/out.parquet": ("out.parquet",),
     "dictionary --to out": ("dictionary.html", "sources.yml"),
 }
 KEPT = ("state.db", "state.db-wal", "raw/page-1.json", "parquet/orders/1.parquet", "analytics.duckdb", "new", "raw/new")

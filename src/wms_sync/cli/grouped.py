@@ -29,7 +29,7 @@ EXAMPLES = {
     "push": "wms-sync push retailers retailers.csv --dry-run",
     "merchant call": """wms-sync merchant call retailer.list '[{"code": {"in": ["NWT"]}}]'""",
     "report": "wms-sync report --to /tmp/report.html",
-    "export": "wms-sync export marts.days --to days.csv",
+    "export": "wms-sync export days --to days.csv",
     "dictionary": "wms-sync dictionary --to models",
     "reader": "wms-sync reader",
     "explain shipment": "wms-sync explain shipment 100017",
