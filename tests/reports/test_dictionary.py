@@ -57,7 +57,7 @@ def test_the_page_has_every_table_and_column(made):
     for name, says in (
         ("packages", '<td class="key">shipment_id</td><td class="type">bigint</td>'),
         ("shipments", '→ <a href="#orders">orders</a>'),
-        ("shipments", "It has left the warehouse (closed)"),
+        ("shipments", "It was shipped (closed)"),
         ("shipment_items", "package_items</a>"),
     ):
         assert says in sections[name]

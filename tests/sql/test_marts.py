@@ -159,7 +159,8 @@ SAYS: dict[str, tuple[list[Row], str, list[tuple[object, ...]]]] = {
             *backordered(5, "Complete", "backordered"),
             *backordered(6, None, "complete"),
         ],
-        "select sum(units_backordered) from marts.order_lines union all select sum(units_backordered) from marts.orders",
+        "select sum(units_backordered) from marts.order_lines "
+        "union all select sum(units_backordered) from marts.orders",
         [(1111,), (1111,)],
     ),
 }

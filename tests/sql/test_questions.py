@@ -52,7 +52,7 @@ ANSWERS: dict[str, list[tuple[object, ...]]] = {
     "09_void_by_box": [("BOX", 2, 30, 40)],
     "10_split_orders": [("Maker", 6, 1, 0.1667), ("Trader", 3, 0, 0)],
     "11_retailer_compliance": [("ACME", 2, 1, 1, 1), ("BETA", 2, 0, 0, 0), (None, 1, 0, 0, 0)],
-    # 6 in the East, and 5, 10, 11 and 13, which nobody can judge; 1 and 2 in the West, of which 2 was late; 9 is open; 14
+    # 6 in the East, and 5, 10, 11 and 13, which nobody can judge; 1 and 2 in the West, of which 2 was late; 14
     "12_missed_cutoffs": [("East", 1, 1), ("West", 2, 1), (None, 1, 0)],
     "13_sku_velocity": [
         ("Maker", "A", day(4), 1, 1, 2),

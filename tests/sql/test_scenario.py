@@ -15,8 +15,8 @@ CHECKS = {check.name: check.query for check in checks()}
 
 SAYS: dict[str, tuple[str, list[tuple[object, ...]]]] = {
     "when each shipment was shipped and whether that was on time": (
-        "select shipment_id, shipped_local::varchar, shipped_at_source, days_late, is_shipped, is_open, is_live, is_on_time "
-        "from marts.shipments order by shipment_id",
+        "select shipment_id, shipped_local::varchar, shipped_at_source, days_late, is_shipped, is_open, is_live, "
+        "is_on_time from marts.shipments order by shipment_id",
         [
             (1, "2024-03-09 23:30:00", "order", 0, True, False, True, True),  # 10 March in UTC
             (2, "2024-03-11 00:15:00", "order", 1, True, False, True, False),  # 10 March in winter time
@@ -52,8 +52,8 @@ SAYS: dict[str, tuple[str, list[tuple[object, ...]]]] = {
         ],
     ),
     "a shipment beside its order, retailer, warehouse and totals": (
-        "select shipment_id, order_unique_id, retailer_code, warehouse_name, merchant_name, shipment_lines, skus, units, "
-        "units_shipped, packages, round(billed_kg, 6), cost_by_kg, cost, packaging_units "
+        "select shipment_id, order_unique_id, retailer_code, warehouse_name, merchant_name, shipment_lines, skus, "
+        "units, units_shipped, packages, round(billed_kg, 6), cost_by_kg, cost, packaging_units "
         "from marts.shipments where shipment_id in (1, 3, 4, 8, 12, 13) order by shipment_id",
         [
             (1, "O-1", "ACME", "West", "Maker", 1, 1, 2, 2, 1, 2.267962, 10, 10, 4),  # a box, an infill, two labels
@@ -151,7 +151,8 @@ SAYS: dict[str, tuple[str, list[tuple[object, ...]]]] = {
         ],
     ),
     "packaging": (
-        "select shipment_id, package_position, used_as, packaging_sku, packaging_units from marts.packaging order by all",
+        "select shipment_id, package_position, used_as, packaging_sku, packaging_units "
+        "from marts.packaging order by all",
         [
             (1, 1, "container", "BOX", 1),  # once, though it stands there twice
             (1, 1, "infill", "PAPER", 1),
