@@ -63,6 +63,7 @@ select
     divided.shipment_id, -- The shipment; joins marts.shipments.shipment_id
     divided.position as package_position, -- Position of the package in the shipment, from 1
     divided.tracking_ref, -- Tracking number
+    divided.sscc, -- Serial Shipping Container Code (SSCC)
     divided.cost, -- Amount charged by the carrier; no currency is sent. Null if the service sent none. For a package its part of the shipment's, by billed weight, or equal parts if a weight is missing
     case when divided.billable_kg > 0 then divided.cost end as cost_by_kg, -- Part of cost with a billed weight: sum(cost_by_kg) / sum(billed_kg) is the cost per kg. Null together with billed_kg
     case when divided.billable_kg > 0 and divided.cost is not null then divided.billable_kg end as billed_kg, -- Weight that the carrier bills, in kg; null together with cost_by_kg

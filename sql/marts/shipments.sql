@@ -56,16 +56,14 @@ items as (
 
 packed as (
     select
-        packages.shipment_id,
+        shipment_id,
         count(*) as packages,
-        sum(packages.cost_by_kg) as cost_by_kg,
-        sum(packages.billed_kg) as billed_kg,
-        count(*) filter (where coalesce(labels.sscc, '') = '') as packages_without_sscc,
-        string_agg(packages.tracking_ref, ', ' order by packages.package_position) as tracking_refs
+        sum(cost_by_kg) as cost_by_kg,
+        sum(billed_kg) as billed_kg,
+        bool_or(coalesce(sscc, '') = '') as is_without_sscc,
+        string_agg(tracking_ref, ', ' order by package_position) as tracking_refs
     from marts.packages
-    inner join main.packages as labels
-        on packages.shipment_id = labels.shipment_id and packages.package_position = labels.position
-    group by packages.shipment_id
+    group by shipment_id
 ),
 
 used as (
@@ -277,10 +275,7 @@ select
     items.units_canceled, -- Quantity canceled, in pieces; null if no item has a quantity
     items.goods_types, -- Kinds of goods of the products, such as HAZMAT, in one text; ops.code_values has the meanings. Null if no product has a kind
     coalesce(packed.packages, 0) as packages, -- Number of packages
-    case
-        when packed.packages > 0 and len(judged.generate_sscc) > 0 then packed.packages_without_sscc > 0
-        when packed.packages > 0 and len(judged.generate_sscc) = 0 then false
-    end as is_sscc_missing, -- Whether the order requires a Serial Shipping Container Code (SSCC) but a package has none; null without packages, or if the order was not sent
+    case when packed.packages > 0 then packed.is_without_sscc and len(judged.generate_sscc) > 0 end as is_sscc_missing, -- Whether the order requires a Serial Shipping Container Code (SSCC) but a package has none; null without packages, or if the order was not sent
     packed.tracking_refs, -- Tracking numbers of the packages, in one text
     used.packaging_units, -- Quantity of packaging used, in pieces; 1 for a container or infill. Null if the service sent none
     packed.billed_kg, -- Weight that the carrier bills, in kg; null together with cost_by_kg
