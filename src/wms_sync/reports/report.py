@@ -35,36 +35,15 @@ MARK = '<meta name="generator" content="wms-sync report">'
 QUERIES = ("on_time", "shipped", "clients", "backlog", "backlog_shipments", "carriers", "retailers", "packing")
 WEEKS = 8
 MOST_WAREHOUSES = 6
-FEW = 30
-"""With fewer shipments a retailer's share says little, so no change of it is shown."""
-POINTS = 0.02
-"""The smallest change of a share that is shown."""
 Rows = Sequence[Mapping[str, Any]]
+Measure = Sequence[float | None]
+"""One number for each whole week, the oldest first; None for a week without it."""
 BLUE, ORANGE = "#3b82b8", "#b3561e"
 FONT = "system-ui, sans-serif"
 
 
 class ReportError(WmsSyncError):
     """The report cannot be written."""
-
-
-class Measure(Struct, frozen=True):
-    """One number by week: of the last whole week, of the week before, and of all whole weeks, the oldest first.
-
-    A week without the number is None.
-    """
-
-    weeks: tuple[float | None, ...]
-
-    @property
-    def last(self) -> float | None:
-        """Return the number of the last whole week."""
-        return self.weeks[-1]
-
-    @property
-    def before(self) -> float | None:
-        """Return the number of the week before."""
-        return self.weeks[-2]
 
 
 class Report(Struct, frozen=True):
@@ -81,51 +60,38 @@ class Report(Struct, frozen=True):
     target: float | None
     rows: Mapping[str, Rows]
 
-    @property
     def on_time(self) -> Measure:
         """Return the share of due shipments that were shipped on time, over all warehouses."""
         due, on_time = Counter[date](), Counter[date]()
         for row in self.rows["on_time"]:
             due[row["week"]] += row["due"]
             on_time[row["week"]] += row["on_time"]
-        return Measure(tuple(on_time[week] / due[week] if due[week] else None for week in self.weeks[:-1]))
+        return [on_time[week] / due[week] if due[week] else None for week in self.weeks[:-1]]
 
     def shipped(self, name: str) -> Measure:
         """Return a column of the query ``shipped``."""
         by_week = {row["week"]: row[name] for row in self.rows["shipped"]}
-        return Measure(tuple(by_week.get(week) for week in self.weeks[:-1]))
+        return [by_week.get(week) for week in self.weeks[:-1]]
 
     def warehouses(self) -> dict[str, Rows]:
-        """Return the weeks of each warehouse, those with the most due shipments first."""
-        named: dict[str, list[Mapping[str, Any]]] = {}
-        for row in told_apart(self.rows["on_time"], "warehouse"):
-            named.setdefault(row["name"], []).append(row)
-        largest = sorted(named, key=lambda name: -sum(row["due"] for row in named[name]))[:MOST_WAREHOUSES]
-        return {name: named[name] for name in sorted(largest)}
-
-    def change(self, row: Mapping[str, Any]) -> str:
-        """Describe how a retailer's share changed, if enough shipments say so."""
-        if min(row["due"], row["due_before"]) < FEW or abs(row["on_time"] - row["on_time_before"]) < POINTS:
-            return ""
-        return "▲ better" if row["on_time"] > row["on_time_before"] else "▼ worse"
+        """Return the weeks of the warehouses with the most due shipments, by name."""
+        due, rows = Counter[str](), told_apart(self.rows["on_time"], "warehouse")
+        for row in rows:
+            due[row["name"]] += row["due"]
+        largest = sorted(name for name, _ in due.most_common(MOST_WAREHOUSES))
+        return {name: [row for row in rows if row["name"] == name] for name in largest}
 
 
-def told_apart(rows: Rows, kind: str) -> list[dict[str, Any]]:
-    """Return rows in which a name that several ids have is followed by the id."""
-    ids: dict[str | None, set[int | None]] = {}
-    for row in rows:
-        ids.setdefault(row["name"], set()).add(row["id"])
-    nameless = f"no {kind}"
-    return [
-        {**row, "name": row["name"] if len(ids[row["name"]]) == 1 and row["name"] else _named(row, kind, nameless)}
-        for row in rows
-    ]
+def told_apart(rows: Rows, kind: str) -> Rows:
+    """Return rows in which a name that several ids have is followed by the id. ``kind`` names what has no name."""
+    ids = Counter(name for name, _ in {(row["name"], row["id"]) for row in rows})
 
+    def named(name: str | None, key: int | None) -> str:
+        if key is None:
+            return f"no {kind}"
+        return name if name and ids[name] == 1 else f"{name or kind} ({key})"
 
-def _named(row: Mapping[str, Any], kind: str, nameless: str) -> str:
-    if row["id"] is None:
-        return nameless
-    return f"{row['name']} ({row['id']})" if row["name"] else f"{kind} {row['id']}"
+    return [{**row, "name": named(row["name"], row["id"])} for row in rows]
 
 
 def make_report(
@@ -204,7 +170,7 @@ def remake_report(run: Run) -> None:
 
 def line(measure: Measure) -> str:
     """Draw the weeks of a number as a line."""
-    parts = [{"week": at, "value": value} for at, value in enumerate(measure.weeks)]
+    parts = [{"week": at, "value": value} for at, value in enumerate(measure)]
     return _svg(
         {
             "width": 150,
