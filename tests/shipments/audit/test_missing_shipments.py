@@ -31,7 +31,7 @@ def marks(bench):
     """Since when, by shipment, as analysts see it; then its last version ends, and the status that it had."""
     query = "select id, _missing_since from shipments where _missing_since is not null order by id"
     ended = "select id, valid_to from history.shipments where is_current and valid_to is not null order by id"
-    left = "select id, left_at from history.status_changes where is_latest and left_at is not null order by id"
+    left = "select id, ended_at from history.status_changes where is_latest and ended_at is not null order by id"
     found, *others = (dict(queried(bench.layout.published, asked)) for asked in (query, ended, left))
     assert others == [found, found]
     return found
