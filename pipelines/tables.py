@@ -9,7 +9,6 @@ A table is materialised when a load brings new data, and observed when it does n
 Dagster's freshness policy, refer to new data and not to runs.
 """
 
-import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -34,7 +33,6 @@ LOADS_WHAT_WAS_READ = (
 LOADING = "analytics_tables"
 """The step that loads all tables, whichever of them are selected."""
 Event = dg.AssetMaterialization | dg.AssetObservation | dg.AssetCheckEvaluation
-_SOURCE = re.compile(r"\b(?:from|join)\s+(?:(?P<schema>\w+)\.)?(?P<name>\w+)", re.IGNORECASE)
 
 
 class LoadConfig(dg.Config):
@@ -151,5 +149,4 @@ def _sources(settings: Settings, relation: Relation) -> list[dg.AssetKey]:
     """
     if not isinstance(relation, Mart):
         return [asset_keys.changes(settings)]
-    names = {f"{found['schema'] or 'main'}.{found['name']}" for found in _SOURCE.finditer(relation.create)}
-    return [key(settings, _named()[name]) for name in sorted(names) if name in _named()]
+    return [key(settings, source) for source in relations() if source.place in relation.reads]

@@ -33,7 +33,7 @@ _COLUMN = re.compile(r'^    "?(?P<name>\w+)"? (?P<type>.+?)(?: not null)?,? -- (
 _SECTION = re.compile(r" \(spec [\d., ]+\)")
 """A section of the specification in a header comment, which says nothing to a reader of the table."""
 _SELECTED = re.compile(r'^    (?:.*[ .])?"?(?P<name>\w+)"?,? -- (?P<comment>.+)$', re.MULTILINE)
-_READ_MART = re.compile(r"\b(?:marts|ops)\.(\w+)")
+_SOURCE = re.compile(r"\b(?:from|join)\s+(?:(?P<schema>\w+)\.)?(?P<name>\w+)", re.IGNORECASE)
 _COMMENT = re.compile(r"--.*")
 _CREATED = re.compile(r"^create (?:or replace )?(?:table|view) (?:(?P<schema>\w+)\.)?(?P<name>\w+)", re.MULTILINE)
 
@@ -129,9 +129,9 @@ class Table(Relation, frozen=True):
 
 
 class Mart(Relation, frozen=True):
-    """A view for analysts. ``reads`` are the names of the relations in ``marts`` and ``ops`` that it selects from."""
+    """A view for analysts. ``reads`` are the places of all that it selects from, and the names of its own queries."""
 
-    reads: frozenset[str]
+    reads: frozenset[tuple[str, str]]
 
 
 @cache
@@ -161,9 +161,9 @@ def marts() -> tuple[Mart, ...]:
 
 def in_order(found: Iterable[Mart]) -> tuple[Mart, ...]:
     """Return marts in a fixed order, each after the marts that it reads. Raise ``graphlib.CycleError`` for a cycle."""
-    by_name = {mart.name: mart for mart in sorted(found, key=lambda mart: mart.name)}
-    ordered = TopologicalSorter({mart.name: sorted(mart.reads & by_name.keys()) for mart in by_name.values()})
-    return tuple(by_name[name] for name in ordered.static_order())
+    by_place = {mart.place: mart for mart in sorted(found, key=lambda mart: mart.name)}
+    ordered = TopologicalSorter({place: sorted(mart.reads & by_place.keys()) for place, mart in by_place.items()})
+    return tuple(by_place[place] for place in ordered.static_order())
 
 
 @cache
@@ -235,7 +235,7 @@ def mart_of(text: str, path: str) -> Mart:
         comment=_comment(head),
         create=text,
         keys=_names(head["keys"]),
-        reads=frozenset(_READ_MART.findall(_COMMENT.sub("", text))) - {name},
+        reads=frozenset((from_ or "main", read) for from_, read in _SOURCE.findall(_COMMENT.sub("", text))),
     )
 
 

@@ -33,6 +33,13 @@ def graph(built):
     return built.resolve_asset_graph()
 
 
+def test_a_mart_stands_after_what_it_selects_from(graph):
+    """Also none in a circle, in which Dagster launches nothing: notes name marts that join it."""
+    ordered = [key.path for level in graph.toposorted_asset_keys_by_level for key in level]
+    places = [ordered.index(["marts", name]) for name in ("packages", "shipments", "orders", "order_lines")]
+    assert places == sorted(places)
+
+
 def test_every_column_of_every_table_is_described(settings, graph):
     for relation in relations():
         schema = graph.get(tables.key(settings, relation)).metadata["dagster/column_schema"].value
