@@ -35,8 +35,9 @@ parts as (
         bool_or(not is_on_time) as is_any_late,
         bool_and(is_on_time is not distinct from true) filter (where is_live) as is_each_on_time,
         bool_or(is_live and is_open is null) as is_any_unknown,
+        case when bool_or(is_shipped) then true when bool_and(is_shipped is not null) then false end as is_shipped,
         max(shipped_at) as shipped_at,
-        max(shipped_local) as shipped_local,
+        arg_max(shipped_local, shipped_at) as shipped_local,
         sum(packages)::bigint as packages,
         sum(cost) as cost
     from marts.shipments
@@ -44,20 +45,31 @@ parts as (
     group by order_id
 ),
 
+on_hold as (
+    select id
+    from main.orders
+    where lower(state) = 'holded' or lower(status) = 'holded'
+),
+
 statuses as (
     select
         order_id,
-        created_at as since,
-        lower(status) = 'holded' as is_on_hold,
-        true as is_of_service
+        true as is_of_service,
+        (created_at, position) as since,
+        lower(status) = 'holded' as is_on_hold
     from main.order_status_history
+    semi join on_hold
+        on order_status_history.order_id = on_hold.id
+    where created_at is not null
     union all
     select
         id as order_id,
-        valid_from as since,
-        coalesce(lower(state) = 'holded', false) or coalesce(lower(status) = 'holded', false) as is_on_hold,
-        false as is_of_service
+        false as is_of_service,
+        (valid_from, version) as since,
+        coalesce(lower(state) = 'holded', false) or coalesce(lower(status) = 'holded', false) as is_on_hold
     from history.orders
+    semi join on_hold
+        on orders.id = on_hold.id
 ),
 
 released as (
@@ -70,16 +82,15 @@ released as (
 held as (
     select
         order_id,
-        coalesce(min(since) filter (where is_of_service), min(since) filter (where not is_of_service)) as on_hold_since
+        coalesce(min(since) filter (where is_of_service), min(since) filter (where not is_of_service))[1] as on_hold_since
     from released
-    where is_on_hold and since > coalesce(released_at, '-infinity'::timestamptz)
+    where is_on_hold and (released_at is null or since > released_at)
     group by order_id
 ),
 
 decided as (
     select
         orders.*,
-        lower(orders.state) = 'holded' or lower(orders.status) = 'holded' as is_on_hold,
         case
             when not state.is_open or not status.is_open then false
             when state.is_open and status.is_open then true
@@ -112,11 +123,8 @@ select
     lower(decided.state) as order_state, -- State of the order, in lower case; ops.code_values has the meanings
     lower(decided.status) as order_status, -- Status of the order, in lower case; ops.code_values has the meanings
     decided.is_open, -- Whether the shipment or order is still to be done: every status and state is known to be open. Null if a status is unknown
-    case when decided.is_on_hold then held.on_hold_since end as on_hold_since, -- When the order was put on hold (UTC); null unless it is on hold
-    case
-        when decided.is_on_hold
-            then (epoch_us(latest_load.data_until) - epoch_us(held.on_hold_since)) / 3600000000
-    end as hours_on_hold, -- Hours from on_hold_since to data_until; null unless the order is on hold
+    held.on_hold_since, -- When the order was put on hold (UTC); null unless it is on hold
+    (epoch_us(latest_load.data_until) - epoch_us(held.on_hold_since)) / 3600000000 as hours_on_hold, -- Hours from on_hold_since to data_until; null unless the order is on hold
     decided.merchant_id, -- The merchant; joins main.merchants.id
     merchants.code as merchant_code, -- Code of the merchant
     merchants."name" as merchant_name, -- Name of the merchant
@@ -159,7 +167,7 @@ select
     coalesce(parts.shipments_shipped, 0) as shipments_shipped, -- Number of shipped shipments
     coalesce(parts.packages, 0) as packages, -- Number of packages
     parts.cost, -- Amount charged by the carrier; no currency is sent. Null if the service sent none. For a package its part of the shipment's, by billed weight, or equal parts if a weight is missing
-    coalesce(parts.shipments_shipped, 0) > 0 as is_shipped, -- Whether the shipment, or one of the order's shipments, was shipped; null if that is unknown
+    case when parts.shipments > 0 then parts.is_shipped else false end as is_shipped, -- Whether the shipment, or one of the order's shipments, was shipped; null if that is unknown
     coalesce(parts.shipments_live > 1, false) as is_split, -- Whether the order has more than one live shipment
     decided.is_on_time, -- Whether it was shipped by its ship-by date, each live shipment of an order; false if it is open past that day. Null until the day is over, if nothing was promised or is known, or if it was canceled, voided or deleted
     decided.is_in_full, -- Whether every piece that was ordered and not canceled was shipped; null while a shipment is open, if a quantity is missing, or if no piece is owed

@@ -51,7 +51,7 @@ divided as (
     select
         weighed.*,
         shipments.carrier_shipping_cost * coalesce(weighed.billable_kg / totals.billable_kg, 1 / totals.packages) as cost,
-        greatest(weighed.billable_kg - weighed.item_kg, 0) as excess_kg
+        case when weighed.billable_kg - weighed.item_kg is not null then greatest(weighed.billable_kg - weighed.item_kg, 0) end as excess_kg
     from weighed
     inner join totals
         on weighed.shipment_id = totals.shipment_id
@@ -69,10 +69,8 @@ select
     case when divided.billable_kg > 0 and divided.cost is not null then divided.billable_kg end as billed_kg, -- Weight that the carrier bills, in kg; null together with cost_by_kg
     divided.dimensional_kg, -- Weight computed from the dimensions, in kg
     divided.item_kg, -- Weight of the items inside, in kg; null if an item has no weight or quantity
-    case when divided.item_kg is not null then divided.excess_kg end as excess_kg, -- Billed weight beyond that of the items, in kg; 0 if there is none, null if either weight is unknown
-    case
-        when divided.item_kg is not null then divided.cost * divided.excess_kg / nullif(divided.billable_kg, 0)
-    end as excess_cost, -- Part of cost for excess_kg
+    divided.excess_kg, -- Billed weight beyond that of the items, in kg; 0 if there is none, null if either weight is unknown
+    divided.cost * divided.excess_kg / nullif(divided.billable_kg, 0) as excess_cost, -- Part of cost for excess_kg
     divided.total_void_percent as void_percent, -- Void space of the package, in percent
     divided.container_id, -- The box; joins main.products.id
     box."name" as container_name, -- Name of the box

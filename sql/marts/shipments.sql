@@ -33,8 +33,8 @@ replacement as (
         on voided.order_id = later.order_id and (later.created_at, later.id) > (voided.created_at, voided.id)
     where
         lower(voided.status) = 'voided'
-        and later._missing_since is null
-        and lower(later.status) not in ('voided', 'canceled')
+        and (later._missing_since is null or lower(later.status) = 'shipped')
+        and coalesce(lower(later.status), '') not in ('voided', 'canceled')
     group by voided.id
 ),
 
@@ -94,7 +94,6 @@ shipment as (
         orders.created_at as order_created_at,
         orders.updated_at as order_updated_at,
         orders.delivered_at,
-        orders.shipped_at as order_shipped_at,
         orders.requested_ship_date,
         orders.shipping_method as ordered_shipping_method,
         orders.ship_to_country,
@@ -108,13 +107,17 @@ shipment as (
         case when shipments._missing_since is null then code.is_open else false end as is_open,
         coalesce(first_promise.target_ship_date, shipments.target_ship_date) as first_target_ship_date,
         case
-            when lower(shipments.status) <> 'shipped' then null
             when
-                orders.shipped_at >= coalesce(shipments.packed_at, orders.shipped_at)
+                is_shipped
+                and orders.shipped_at >= coalesce(shipments.packed_at, orders.shipped_at)
                 and (shipments.packed_at is null or shipped_per_order.shipments = 1) then 'order'
-            when shipments.packed_at is not null then 'packed'
-            else 'unknown'
-        end as shipped_at_source
+            when is_shipped and shipments.packed_at is not null then 'packed'
+            when is_shipped then 'unknown'
+        end as shipped_at_source,
+        case shipped_at_source
+            when 'order' then orders.shipped_at
+            when 'packed' then shipments.packed_at
+        end as shipped_at
     from main.shipments
     left join main.orders
         on shipments.order_id = orders.id
@@ -131,63 +134,47 @@ shipment as (
             and code.is_known
 ),
 
-dated as (
+judged as (
     select
         shipment.*,
         today.local_today,
-        case shipped_at_source
-            when 'order' then order_shipped_at
-            when 'packed' then packed_at
-        end as shipped_at
+        make_timestamp(
+            epoch_us(shipment.order_created_at) + coalesce(ordered.utc_offset_seconds, 0) * 1000000
+        ) as order_created_local,
+        make_timestamp(
+            epoch_us(shipment.order_updated_at) + coalesce(changed.utc_offset_seconds, 0) * 1000000
+        ) as order_updated_local,
+        make_timestamp(epoch_us(shipment.created_at) + coalesce(created.utc_offset_seconds, 0) * 1000000) as created_local,
+        make_timestamp(epoch_us(shipment.packed_at) + coalesce(packed.utc_offset_seconds, 0) * 1000000) as packed_local,
+        make_timestamp(epoch_us(shipment.shipped_at) + coalesce(gone.utc_offset_seconds, 0) * 1000000) as shipped_local,
+        shipped_local::date as shipped_day,
+        case
+            when shipment.is_shipped then shipped_day
+            when shipment.is_open then today.local_today
+        end as judged_day
     from shipment
     left join today
         on shipment.timezone = today.timezone
-),
-
-localized as (
-    select
-        dated.*,
-        make_timestamp(
-            epoch_us(dated.order_created_at) + coalesce(ordered.utc_offset_seconds, 0) * 1000000
-        ) as order_created_local,
-        make_timestamp(
-            epoch_us(dated.order_updated_at) + coalesce(changed.utc_offset_seconds, 0) * 1000000
-        ) as order_updated_local,
-        make_timestamp(epoch_us(dated.created_at) + coalesce(created.utc_offset_seconds, 0) * 1000000) as created_local,
-        make_timestamp(epoch_us(dated.packed_at) + coalesce(packed.utc_offset_seconds, 0) * 1000000) as packed_local,
-        make_timestamp(epoch_us(dated.shipped_at) + coalesce(gone.utc_offset_seconds, 0) * 1000000) as shipped_local
-    from dated
     left join ops.timezones as ordered
         on
-            dated.timezone = ordered.timezone
-            and dated.order_created_at >= ordered.from_at and dated.order_created_at < ordered.to_at
+            shipment.timezone = ordered.timezone
+            and shipment.order_created_at >= ordered.from_at and shipment.order_created_at < ordered.to_at
     left join ops.timezones as changed
         on
-            dated.timezone = changed.timezone
-            and dated.order_updated_at >= changed.from_at and dated.order_updated_at < changed.to_at
+            shipment.timezone = changed.timezone
+            and shipment.order_updated_at >= changed.from_at and shipment.order_updated_at < changed.to_at
     left join ops.timezones as created
         on
-            dated.timezone = created.timezone
-            and dated.created_at >= created.from_at and dated.created_at < created.to_at
+            shipment.timezone = created.timezone
+            and shipment.created_at >= created.from_at and shipment.created_at < created.to_at
     left join ops.timezones as packed
         on
-            dated.timezone = packed.timezone
-            and dated.packed_at >= packed.from_at and dated.packed_at < packed.to_at
+            shipment.timezone = packed.timezone
+            and shipment.packed_at >= packed.from_at and shipment.packed_at < packed.to_at
     left join ops.timezones as gone
         on
-            dated.timezone = gone.timezone
-            and dated.shipped_at >= gone.from_at and dated.shipped_at < gone.to_at
-),
-
-judged as (
-    select
-        *,
-        shipped_local::date as shipped_day,
-        case
-            when is_shipped then shipped_local::date
-            when is_open then local_today
-        end as judged_day
-    from localized
+            shipment.timezone = gone.timezone
+            and shipment.shipped_at >= gone.from_at and shipment.shipped_at < gone.to_at
 )
 
 select
@@ -196,7 +183,7 @@ select
     judged.shipment_status, -- Status of the shipment, in lower case; ops.code_values has the meanings
     judged.is_shipped, -- Whether the shipment, or one of the order's shipments, was shipped; null if that is unknown
     judged.is_open, -- Whether the shipment or order is still to be done: every status and state is known to be open. Null if a status is unknown
-    coalesce(judged.is_shipped or coalesce(judged.is_open, true), false) as is_live, -- Whether the shipment was shipped, is open, or has an unknown status; false if it was canceled, voided or deleted
+    coalesce(judged.is_shipped or coalesce(judged.is_open, true), false) as is_live, -- Whether the shipment was shipped, is open, or has an unknown status; false if it was canceled, voided, or deleted before it was shipped
     judged.shipment_status = 'voided' as is_voided, -- Whether the shipment was undone after its label was created
     judged._missing_since is not null as is_deleted, -- Whether the service no longer has the shipment
     replacement.replaced_by as replaced_by_shipment_id, -- For a voided shipment, the first live shipment of its order that was created later; joins marts.shipments.shipment_id
@@ -234,14 +221,8 @@ select
     judged.target_ship_date, -- Ship-by date: the local day by which the shipment should be shipped; null if none was promised
     judged.first_target_ship_date, -- Ship-by date that was promised first, as far as it was read
     date_diff('day', judged.target_ship_date, judged.judged_day) as days_late, -- Days from the ship-by date to shipped_day, or to local_today while the shipment is open; negative before that date, null if neither
-    case
-        when judged.target_ship_date < judged.local_today and judged.is_shipped then judged.shipped_day <= judged.target_ship_date
-        when judged.target_ship_date < judged.local_today and judged.is_open then false
-    end as is_on_time, -- Whether it was shipped by its ship-by date, each live shipment of an order; false if it is open past that day. Null until the day is over, if nothing was promised or is known, or if it was canceled, voided or deleted
-    case
-        when judged.first_target_ship_date < judged.local_today and judged.is_shipped then judged.shipped_day <= judged.first_target_ship_date
-        when judged.first_target_ship_date < judged.local_today and judged.is_open then false
-    end as is_on_time_by_first_promise, -- As is_on_time, by first_target_ship_date
+    case when judged.target_ship_date < judged.local_today then judged.judged_day <= judged.target_ship_date end as is_on_time, -- Whether it was shipped by its ship-by date, each live shipment of an order; false if it is open past that day. Null until the day is over, if nothing was promised or is known, or if it was canceled, voided or deleted
+    case when judged.first_target_ship_date < judged.local_today then judged.judged_day <= judged.first_target_ship_date end as is_on_time_by_first_promise, -- As is_on_time, by first_target_ship_date
     (epoch_us(judged.created_at) - epoch_us(judged.order_created_at)) / 3600000000 as hours_order_to_created, -- Hours from the order's creation to the shipment's
     (epoch_us(judged.packed_at) - epoch_us(judged.created_at)) / 3600000000 as hours_created_to_packed, -- Hours from the shipment's creation to packing
     (epoch_us(judged.shipped_at) - epoch_us(judged.packed_at)) / 3600000000 as hours_packed_to_shipped, -- Hours from packing to shipped_at; 0 if that is packed_at
@@ -275,7 +256,7 @@ select
     items.units_canceled, -- Quantity canceled, in pieces; null if no item has a quantity
     items.goods_types, -- Kinds of goods of the products, such as HAZMAT, in one text; ops.code_values has the meanings. Null if no product has a kind
     coalesce(packed.packages, 0) as packages, -- Number of packages
-    case when packed.packages > 0 then packed.is_without_sscc and len(judged.generate_sscc) > 0 end as is_sscc_missing, -- Whether the order requires a Serial Shipping Container Code (SSCC) but a package has none; null without packages, or if the order was not sent
+    case when packed.packages > 0 then packed.is_without_sscc and len(judged.generate_sscc) > 0 end as is_sscc_missing, -- Whether the order requires a Serial Shipping Container Code (SSCC) but a package has none; null without packages, or if one has none and the service did not send whether it is required
     packed.tracking_refs, -- Tracking numbers of the packages, in one text
     used.packaging_units, -- Quantity of packaging used, in pieces; 1 for a container or infill. Null if the service sent none
     packed.billed_kg, -- Weight that the carrier bills, in kg; null together with cost_by_kg
