@@ -45,28 +45,19 @@ facts as (
 calendar as (
     select
         warehouse_id,
-        unnest(generate_series(min(first_day), any_value(local_today), interval 1 day))::date as day
-    from (
-        select
-            warehouse_id,
-            local_today,
-            least(created_day, packed_day, target_ship_date, shipped_day) as first_day
-        from shipment
-    ) as dated
-    group by warehouse_id
-),
-
-names as (
-    select
-        warehouse_id,
-        any_value(warehouse_name) as warehouse_name
+        any_value(warehouse_name) as warehouse_name,
+        unnest(
+            generate_series(
+                min(least(created_day, packed_day, target_ship_date, shipped_day)), any_value(local_today), interval 1 day
+            )
+        )::date as day
     from shipment
     group by warehouse_id
 )
 
 select
     calendar.warehouse_id, -- The warehouse; joins main.warehouses.id
-    any_value(names.warehouse_name) as warehouse_name, -- Name of the warehouse
+    any_value(calendar.warehouse_name) as warehouse_name, -- Name of the warehouse
     calendar.day, -- Local day
     coalesce(sum(facts.shipments_created), 0)::bigint as shipments_created, -- Number of shipments created on the day
     coalesce(sum(facts.shipments_packed), 0)::bigint as shipments_packed, -- Number of shipments packed on the day
@@ -79,6 +70,4 @@ select
 from calendar
 left join facts
     on calendar.day = facts.day and calendar.warehouse_id is not distinct from facts.warehouse_id
-left join names
-    on calendar.warehouse_id is not distinct from names.warehouse_id
 group by calendar.warehouse_id, calendar.day

@@ -2,28 +2,17 @@
 -- keys: shipment_id, package_position, used_as, packaging_position
 -- source: packages, package_packaging, products
 -- notes: join marts.shipments by shipment_id for its merchant, days and status. A packaging item that is the container or infill of a package
---     is not a row again for its other packaging
+--     is not a row again for its other packaging; instructions and collected data use nothing up
 create or replace view marts.packaging as
 with used as (
     select
         shipment_id,
         position as package_position,
-        'container' as used_as,
+        unnest(['container', 'infill']) as used_as,
         1 as packaging_position,
-        container_id as packaging_id,
+        unnest([container_id, infill_id]) as packaging_id,
         1::decimal(18, 4) as packaging_units
     from main.packages
-    where container_id is not null
-    union all
-    select
-        shipment_id,
-        position as package_position,
-        'infill' as used_as,
-        1 as packaging_position,
-        infill_id as packaging_id,
-        1::decimal(18, 4) as packaging_units
-    from main.packages
-    where infill_id is not null
     union all
     select
         listed.shipment_id,
@@ -36,8 +25,7 @@ with used as (
     inner join main.packages
         on listed.shipment_id = packages.shipment_id and listed.package_position = packages.position
     where
-        listed.product_id is not null
-        and listed.product_id is distinct from packages.container_id
+        listed.product_id is distinct from packages.container_id
         and listed.product_id is distinct from packages.infill_id
         and coalesce(listed.product_type, '') not in ('PackagingDataCollection', 'PackagingInstruction')
 )
@@ -55,3 +43,4 @@ select
 from used
 left join main.products
     on used.packaging_id = products.id
+where used.packaging_id is not null

@@ -73,13 +73,16 @@ class Rewriter:
             shipment["packed_at"] = dice.choice((shipment["packed_at"], None, *[_text(near)] * 4))
         day = date.fromisoformat((shipment["packed_at"] or shipment["created_at"])[:10])
         day += timedelta(days=dice.choice((-1, 0, 0, 1, 2)) + self.nights * dice.choice((0, 0, 0, -1, 2)))
-        soon = self._now.date() + timedelta(days=dice.randrange(-3, 3))
-        shipment["target_ship_date"] = dice.choice((None, *[day.isoformat()] * 5, soon.isoformat()))
+        soon = self._now.date() + timedelta(days=dice.randrange(-9, 3))
+        long_ago = self._now.date() - timedelta(days=80)
+        shipment["target_ship_date"] = str(dice.choice(("", long_ago, soon, *[day] * 5)))
         shipment["carrier_shipping_cost"] = dice.choice((None, 0, shipment.get("carrier_shipping_cost"), 12.3456))
         shipment["tpb_group"] = dice.choice((None, None, "", "Group 1", "Group 2"))
         for package in shipment["packages"]:
             value, unit = dice.choice(WEIGHTS)
             weight = dice.choice((package.get("billable_weight"), {"value": value, "unit": unit}))
+            infill = {"product": package.get("infill"), "quantity": 1}
+            package["packaging"] += dice.choice(([], [infill]))
             package |= {"billable_weight": weight, "sscc": dice.choice((None, "", "00123", "00124"))}
 
     def _order_of(self, order: int, dice: random.Random) -> Record | None:
@@ -139,7 +142,7 @@ def play(folder: Path, seed: int) -> Played:
     zones = ",".join(f"{name}={zone}" for name, zone in [*ZONES.items(), ("*", OTHER_ZONE)])
     settings = settings_in(folder, service, start_date=date(2026, 1, 1), page_size=100, warehouse_timezones=zones)
     ids = sandbox._store.ids.tolist()
-    gone, back = ids[5:580:23], ids[5:120:23]
+    gone, back = ids[5:580:9], ids[5:120:23]
 
     def night(audit_pages: int = 0) -> Operation:
         return Operation(settings.model_copy(update={"audit_pages": audit_pages}), source="test", transport=service)
