@@ -170,7 +170,7 @@ select
     case when parts.shipments > 0 then parts.is_shipped else false end as is_shipped, -- Whether the shipment, or one of the order's shipments, was shipped; null if that is unknown
     coalesce(parts.shipments_live > 1, false) as is_split, -- Whether the order has more than one live shipment
     decided.is_on_time, -- Whether it was shipped by its ship-by date, each live shipment of an order; false if it is open past that day. Null until the day is over, if nothing was promised or is known, or if it was canceled, voided or deleted
-    decided.is_in_full, -- Whether every piece that was ordered and not canceled was shipped; null while a shipment is open, if a quantity is missing, or if no piece is owed
+    decided.is_in_full, -- Whether every piece that was ordered and not canceled was shipped; null if not yet, while a shipment is open or has an unknown status, if a quantity is missing, or if no piece is owed
     case
         when not decided.is_on_time or not decided.is_in_full then false
         when decided.is_on_time and decided.is_in_full then true

@@ -23,7 +23,7 @@ KEYS = {mart.name: sql_files.headers(mart.create)["keys"].split(", ") for mart i
 STEPS = "select column_name, value, next_step from ops.code_values where next_step is not null"
 
 
-@pytest.fixture(scope="module", params=[1, 2])
+@pytest.fixture(scope="module", params=[1, pytest.param(2, marks=pytest.mark.proof)])
 def world(request, tmp_path_factory) -> tuple[Played, Marts]:
     played = play(tmp_path_factory.mktemp("zones") / "data", request.param)
     return played, Marts(Service(raw_pages(played)), played.until, ZONES, OTHER_ZONE, played.deleted)
