@@ -2,7 +2,8 @@
 -- keys: order_id
 -- source: orders, order_items, order_status_history, merchants, retailers, marts.shipments, history.orders, ops.code_values, ops.latest_load
 -- notes: orders without a shipment are not in this data. A share is avg(x::int) of a judgement x, and its number of orders is count(x). Local times and
---     days are those of the warehouse of the order's first shipment, shipped_day of that of its last. Canceled units are not owed
+--     days are those of the warehouse of the order's first shipment, shipped_day of that of its last. Canceled units are not owed. An order
+--     is on hold since the first of its last entries on hold in order_status_history, or else since it was first read so
 create or replace view marts.orders as
 with items as (
     select
