@@ -47,27 +47,37 @@ def as_php_writes_gaps(packages):
     return {str(2 * number): package for number, package in enumerate(packages)}
 
 
-@pytest.mark.parametrize("odd", [as_php_writes_gaps, lambda packages: packages[0], lambda _: "none"])
-def test_a_shipment_whose_list_is_no_list_stays_as_it_is(bench, sandbox, odd):
-    """Its packages were deleted, and so were their items."""
+@pytest.mark.parametrize(
+    ("key", "odd"),
+    [
+        ("packages", as_php_writes_gaps),
+        ("packages", lambda packages: packages[0]),
+        ("packages", lambda _: "none"),
+        ("packing_solution", lambda _: "none"),
+        ("packing_solution", lambda _: 7),
+        ("packing_solution", lambda solution: [solution]),
+    ],
+)
+def test_a_shipment_with_something_else_in_place_of_rows_stays_as_it_is(bench, sandbox, key, odd):
+    """Its packages and its packing solution were deleted, and so were their items."""
     first_synced(bench, sandbox)
-    [(shipment,)] = queried(bench.layout.published, "select min(shipment_id) from package_items")
-    queries = [
-        f"select * from {name} where {key} = {shipment} order by all"
-        for name, key in (("shipments", "id"), ("packages", "shipment_id"), ("package_items", "shipment_id"))
-    ]
+    shared = "select min(shipment_id) from package_items join packing_solution_container_items using (shipment_id)"
+    [(shipment,)] = queried(bench.layout.published, shared)
+    parts = ("packages", "package_items", "packing_solutions", "packing_solution_container_items")
+    queries = [f"select * from {name} where shipment_id = {shipment} order by all" for name in parts]
+    queries += [f"select * from shipments where id = {shipment}"]
     before = [queried(bench.layout.published, query) for query in queries]
 
     def rewrite(page):
         for record in page["collection"]:
-            if record["id"] == shipment and record.get("packages"):
-                record["packages"] = odd(record["packages"])
+            if record["id"] == shipment and record.get(key):
+                record[key] = odd(record[key])
         return page
 
     sandbox.sandbox.rewrite = rewrite
     bench.backfill(NOW - timedelta(days=25), NOW)
     load(bench)
-    assert before[2]
+    assert all(before)
     assert [queried(bench.layout.published, query) for query in queries] == before
     quarantined = queried(bench.layout.published, "select distinct object, object_id from ops.quarantine")
     assert quarantined == [("Shipment", shipment)]

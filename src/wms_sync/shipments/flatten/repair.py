@@ -12,8 +12,8 @@ null (an empty string where no text is expected, MySQL's day zero). Cast and cou
 its unit, a time instead of a date or without its offset, surplus decimals, a number with a fraction or an exponent
 where text is expected, and an object instead of a list of records or of objects under ``included`` (PHP, after gaps).
 
-If a list of objects inside a record is something else, the record is removed as a whole: without the list, the stored
-rows of the list would be deleted.
+If a record has something else in place of a list of objects, or of an object that becomes rows of its own, the record
+is removed as a whole: without the list or object, its stored rows would be deleted.
 """
 
 from __future__ import annotations
@@ -116,8 +116,8 @@ class _OwningObject(NamedTuple):
 _PAGE = _OwningObject("Page", None)
 
 
-class _NoList(Exception):
-    """A list of objects is something else: its record cannot be used. The text is the path of the list."""
+class _Unusable(Exception):
+    """A record has something else in place of what becomes rows, so it cannot be used. The text says what and where."""
 
 
 class _Walk(Struct):
@@ -172,7 +172,7 @@ class _Walk(Struct):
         elif isinstance(value, list):
             holder[key] = self._many(value, node, owner, (path, key))
         elif owner is not _PAGE and isinstance(node.element, ObjectNode):
-            raise _NoList(_rendered((path, key)))
+            raise _Unusable(f"a list was expected at {_rendered((path, key))}")
         else:
             holder[key] = None
             self._misfit(owner, (path, key), value, "a list was expected")
@@ -196,10 +196,10 @@ class _Walk(Struct):
         for index, value in numbered:
             try:
                 found = self._thing(value, node, owner, (path, index), in_list=True)
-            except _NoList as where:
+            except _Unusable as reason:
                 if path[0] is not _INCLUDED and path[0] is not _ROOT:
                     raise
-                found, why = _MISFIT, f"a list was expected at {where}: the object was left out"
+                found, why = _MISFIT, f"{reason}: the object was left out"
                 self._misfit(_OwningObject(node.name, whole(value["id"])), (path, index), value, why)
             if found is _MISFIT:
                 continue
@@ -213,6 +213,8 @@ class _Walk(Struct):
         if node.is_measure and (measured := self._measured(value, node)) is not None:
             return measured
         if not isinstance(value, dict) and value != []:  # PHP's empty object
+            if node.has_rows and not in_list:
+                raise _Unusable(f"{_NO_OBJECT} at {_rendered(path)}")
             self._misfit(_OwningObject(node.name, None) if in_list and node.keyed else owner, path, value, _NO_OBJECT)
             return _MISFIT
         if not value and not in_list and node.keyed:

@@ -16,9 +16,11 @@ from typing import Any, cast
 import duckdb
 from duckdb.sqltypes import DuckDBPyType
 from msgspec import UNSET, Struct
+from msgspec.structs import replace
 
 from wms_sync import sql_files
 from wms_sync.catalogue import quote
+from wms_sync.service.selection import object_lists
 
 COLLECTION = "collection"
 INCLUDED = "included"
@@ -64,7 +66,7 @@ class ListNode(Struct, frozen=True):
 
 
 class ObjectNode(Struct, frozen=True):
-    """An object with known keys; ``keyed`` means that it needs an id.
+    """An object with known keys; ``keyed`` means that it needs an id, ``has_rows`` that it becomes rows of its own.
 
     ``name`` is its kind, or the path of keys to it, starting at a kind.
     """
@@ -72,6 +74,7 @@ class ObjectNode(Struct, frozen=True):
     name: str
     keyed: bool
     fields: Mapping[str, Node]
+    has_rows: bool = False
 
     def __hash__(self) -> int:
         return hash((self.name, self.keyed))  # a mapping has no hash
@@ -207,7 +210,8 @@ def _node(duckdb_type: DuckDBPyType, name: str, kinds: Mapping[str, str]) -> Nod
         return ListNode(_node(_children(duckdb_type)[0][1], name, kinds))
     if duckdb_type.id == "struct":
         kind = kinds.get(f"{duckdb_type}[]")
-        return _thing(duckdb_type, kind or name, kinds, keyed=kind in _KEYED_BY_ID)
+        thing = _thing(duckdb_type, kind or name, kinds, keyed=kind in _KEYED_BY_ID)
+        return replace(thing, has_rows=name in object_lists())
     return ValueNode(str(duckdb_type), name)
 
 
