@@ -26,7 +26,7 @@ from wms_sync.shipments.load.omitted import CHECK as WHAT_WAS_ASKED_CAME
 from wms_sync.shipments.load.refresh import UNKNOWN_KEYS
 from wms_sync.shipments.read.clocks import CLOCKS, clock_warning
 from wms_sync.shipments.read.plan import data_as_of, late_after
-from wms_sync.shipments.read.reader import BEFORE_START
+from wms_sync.shipments.read.shortfall import BEFORE_START
 from wms_sync.state.errors import RestoreUnfinished, StateOlder
 from wms_sync.state.reported import fingerprint
 from wms_sync.state.runs import SYNC

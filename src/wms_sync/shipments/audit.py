@@ -38,7 +38,7 @@ from wms_sync.shipments.read.field_selection import remembered
 from wms_sync.shipments.read.listing import is_recent, listing_of, page_size
 from wms_sync.shipments.read.progress import Tally
 from wms_sync.shipments.read.raw import WindowIncomplete
-from wms_sync.shipments.read.reader import BEFORE_START
+from wms_sync.shipments.read.shortfall import BEFORE_START
 from wms_sync.shipments.read.warnings import Warnings
 from wms_sync.shipments.read.window import WindowReader
 from wms_sync.shipments.read.window_names import new_name_without_time
@@ -156,6 +156,7 @@ class SliceReader:
         except SKIPPED:
             self._store.abandon(window.id)
             raise
+        self._store.observe(BEFORE_START, before_start, self._settings.start.isoformat())
         audit = Audit(
             window_id=window.id,
             run_id=self._run_id,

@@ -107,6 +107,15 @@ def test_slices_follow_each_other_round_after_round(bench, sandbox, settings_for
     assert [(found.compared, found.absent) for found in slices] == [(120, 0), (119, 1), (120, 1), (118, 0)]
 
 
+def test_an_audit_counts_again_what_the_start_date_leaves_out(bench, sandbox, settings_for):
+    """The count stayed as it was taken, even if shipments were missing then."""
+    first_synced(bench, sandbox)
+    one_page(bench, sandbox, settings_for)
+    bench.store.observe("records_before_start", 7, bench.settings.start.isoformat())
+    slice_read(bench, sandbox)
+    assert bench.store.observation("records_before_start").value == 0
+
+
 DAY = (NOW - timedelta(days=3), NOW - timedelta(days=2))
 
 

@@ -98,6 +98,24 @@ def test_a_first_sync_is_not_covered_while_some_are_missing(bench, sandbox, with
     assert_landed(bench, sandbox)
 
 
+def test_what_is_older_than_the_start_date_is_counted_again_after_a_loss(bench, sandbox, settings_for):
+    """A count that was taken while shipments were missing stayed for ever."""
+    bench.settings = settings_for(sandbox, start_date="2026-03-20", max_parallel_requests=1)
+    held = sandbox.sandbox._store
+    older = held.ids[held.updated < bench.settings.start.timestamp() * 1000].tolist()
+    missing, are_counts = ids(sandbox)[::2], []
+
+    def until_pages_are_read(request):
+        are_counts.append(request.query_params.get("limit", "1") == "1")
+        sandbox.sandbox.delete_shipments(missing, deleted=not are_counts[-1] or all(are_counts))
+
+    sandbox.sandbox.intercept = until_pages_are_read
+    assert not is_complete(bench)
+    recover(sandbox, missing)
+    bench.read()
+    assert bench.store.observation("records_before_start").value == len(older)
+
+
 class WithoutFilter(InProcess):
     """Behind a cache that leaves ``filter`` out of its key, and keeps counts too or pages alone."""
 

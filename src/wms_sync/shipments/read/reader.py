@@ -30,7 +30,7 @@ from wms_sync.shipments.read.plan import RESUME_WITHIN, UnfinishedBackfill
 from wms_sync.shipments.read.progress import Progress, Tally, Watcher
 from wms_sync.shipments.read.proof import Source
 from wms_sync.shipments.read.raw import WindowIncomplete, refuse_without_room
-from wms_sync.shipments.read.shortfall import ReadIncomplete, compare
+from wms_sync.shipments.read.shortfall import BEFORE_START, ReadIncomplete, compare
 from wms_sync.shipments.read.warnings import Warnings
 from wms_sync.shipments.read.window import WindowReader
 from wms_sync.shipments.read.window_names import new_name, new_name_without_time
@@ -39,7 +39,6 @@ from wms_sync.state.store import COMPLETE_STATES, COVERING, ReadPlan, Reason, Ru
 RECENT = timedelta(days=7)
 ATTEMPTS = 3
 ASKED_AGAIN = 2
-BEFORE_START = "records_before_start"
 UNDATED_MISSED = "undated_shipments_missed"
 """Recorded once the filter has missed shipments without ``updated_at``; then its count of zero is no longer trusted."""
 

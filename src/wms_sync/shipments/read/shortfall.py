@@ -23,6 +23,8 @@ from wms_sync.shipments.read.raw import ExtractError
 from wms_sync.shipments.read.warnings import Warnings
 from wms_sync.state.store import COMPLETE_STATES, ReadPlan, StateStore, Window
 
+BEFORE_START = "records_before_start"
+"""The observation of how many shipments the start date leaves out; each audit counts them again."""
 LEAST = 10
 SHARE = 100
 """At most one shipment in ``SHARE`` of those counted, and at least ``LEAST``, may differ."""
@@ -52,7 +54,9 @@ def compare(
         ]
         short = _short(plan, windows, listing, counts, warnings, landed) if windows else None
         store.end_read(plan, [window.id for window in windows] if short else ())
-        found += [short] if short else []
+        if short:
+            found.append(short)
+            store.delete_observation(BEFORE_START)  # it may have been counted while shipments were missing
     return found
 
 
