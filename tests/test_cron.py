@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
+from itertools import pairwise, product
 
 import dagster as dg
 import pytest
@@ -110,12 +110,18 @@ def test_a_schedule_without_ticks_is_refused(cron):
         checked_cron(cron)
 
 
-@pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York", "UTC"])
-@pytest.mark.parametrize("cron", ["0 2 * * *", "30 1 * * *", "0 * * * *"])
-def test_the_next_tick_is_dagsters_when_the_clock_changes(cron, zone):
+@pytest.mark.parametrize(
+    ("cron", "zone"),
+    [
+        *product(["0 2 * * *", "30 1 * * *", "0 * * * *"], ["Europe/Berlin", "America/New_York", "UTC"]),
+        *product(["0 2 * * *", "45 1 * * *", "0 */2 * * *"], ["Australia/Lord_Howe"]),  # by half an hour
+    ],
+)
+@pytest.mark.parametrize("around", [((3, 1), (4, 10)), ((10, 1), (11, 5))])
+def test_the_next_tick_is_dagsters_when_the_clock_changes(cron, zone, around):
     """They differed on the night in which the hour of the schedule comes twice."""
     written = "%Y-%m-%dT%H:%M:%S%z"
-    first, last = (datetime(2026, *day, tzinfo=UTC).strftime(written) for day in ((10, 20), (11, 5)))
+    first, last = (datetime(2026, month, day, tzinfo=UTC).strftime(written) for month, day in around)
     days = dg.TimeWindowPartitionsDefinition(first, fmt=written, end=last, timezone=zone, cron_schedule=cron)
     ticks = sorted(datetime.strptime(key, written).astimezone(UTC) for key in days.get_partition_keys())
     assert len(ticks) > 10

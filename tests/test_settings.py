@@ -58,6 +58,7 @@ def load(**overrides: object) -> Settings:
         ("api_version", "2026", "pattern"),
         ("schedule_timezone", "Mars/Olympus", "time zone"),
         ("schedule_timezone", "Europe", "time zone"),
+        ("schedule_timezone", "Australia/Lord_Howe", "half an hour"),
         ("warehouse_timezones", "West", "WAREHOUSE=ZONE"),
         ("warehouse_timezones", "=UTC", "WAREHOUSE=ZONE"),
         ("warehouse_timezones", "West=Mars/Olympus", "'Mars/Olympus' is not a time zone name"),
@@ -79,7 +80,7 @@ def load(**overrides: object) -> Settings:
 )
 def test_each_wrong_setting_is_named(name, value, hint):
     with pytest.raises(SettingsError, match="WMS_PUSH_LIMIT") as error:
-        load(**{"push_limit": "0", name: value})
+        load(**{"push_limit": "0", "schedule_cron": "30 * * * *", name: value})
     assert f"WMS_{name.upper()}" in str(error.value)
     assert hint in str(error.value)
     assert "planted" not in str(error.value)

@@ -37,6 +37,14 @@ def checked_cron(text: str) -> str:
     return text
 
 
+def has_ticks_every_hour(cron: str) -> bool:
+    """Return whether a schedule has ticks in every hour of a day."""
+    from croniter import croniter  # slow to import
+
+    [_, hours, *_], _ = croniter.expand(cron)
+    return bool(hours == ["*"])
+
+
 def next_tick(cron: str, zone: str, after: datetime) -> datetime:
     """Return the first tick after a moment.
 
@@ -44,11 +52,11 @@ def next_tick(cron: str, zone: str, after: datetime) -> datetime:
     """
     from croniter import croniter  # slow to import
 
-    [_, hours, *_], _ = croniter.expand(cron)
+    is_hourly = has_ticks_every_hour(cron)
     ticks = croniter(cron, (after - CLOCK_CHANGE).astimezone(ZoneInfo(zone)))
     while True:
         tick: datetime = ticks.get_next(datetime)
-        if (found := tick.replace(fold=tick.fold if hours == ["*"] else 1).astimezone(UTC)) > after:
+        if (found := tick.replace(fold=tick.fold if is_hourly else 1).astimezone(UTC)) > after:
             return found
 
 
