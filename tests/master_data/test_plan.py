@@ -241,6 +241,17 @@ def test_a_silent_merchant_api_holds_dependent_rows_up(desk, answer, told):
     assert desk.push(RETAILERS, path).exit_code == 0
 
 
+def test_a_silent_merchant_api_alone_needs_no_hand(desk):
+    """It made a push end with 3 although every row was created."""
+    desk.set(**MERCHANT)
+    desk.record(entry(desk, "b", State.DOUBT))
+    desk.server.sandbox.intercept = lambda request: Response("", 503) if request.url.path == "/api/jsonrpc" else None
+    path = desk.file("code,name", "b,B")
+    report = desk.push(RETAILERS, path)
+    assert report.plan.unasked
+    assert (report.counts, report.exit_code) == ({RowStatus.CREATED: 1}, 0)
+
+
 def rpc_page(*rows: tuple[object, str]) -> Response:
     return JSONResponse({"jsonrpc": "2.0", "id": 1, "result": [{"id": id_, "code": code} for id_, code in rows]})
 

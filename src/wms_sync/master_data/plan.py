@@ -153,8 +153,7 @@ class Plan(Struct, frozen=True):
         """Return 0 if every row is or will be in the service, 2 for a wrong header, 3 if anything needs attention."""
         if self.checked.header_is_wrong:
             return WRONG_USAGE
-        is_clear = self.counts.keys() <= {RowStatus.CREATE, RowStatus.ALREADY_THERE} and not self.unasked
-        return 0 if is_clear else NEEDS_A_HAND
+        return 0 if self.counts.keys() <= {RowStatus.CREATE, RowStatus.ALREADY_THERE} else NEEDS_A_HAND
 
     @property
     def summary(self) -> str:

@@ -83,7 +83,7 @@ class PushReport(Struct, frozen=True):
             return self.applied.stopped.exit_code
         if self.plan.checked.header_is_wrong:
             return WRONG_USAGE
-        return 0 if self.counts.keys() <= GOOD and not self.plan.unasked else NEEDS_A_HAND
+        return 0 if self.counts.keys() <= GOOD else NEEDS_A_HAND
 
     @property
     def unsettled(self) -> tuple[Result, ...]:
