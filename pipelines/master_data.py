@@ -3,10 +3,11 @@
 Only that job sends rows: those of the plans that a person approves by fingerprint or, without approvals, all rows if
 `WMS_PUSH_ENABLED` is on. Materialising an asset, alone or with others, only plans. A plan and a push are both
 materialisations of the asset; their metadata `pushed` distinguishes them. A run handles the files in its configuration
-or, if there are none, all files of its kind in `WMS_MASTER_DATA_DIR`. Rows that need attention fail checks, not the
-run. These problems fail the run, so that an alert is sent: rows that the service did not accept, a file that cannot be
-handled, and an approved plan that has changed. The other files are still handled, unless the push was stopped. Two
-pushes of one kind do not run at the same time: the library makes the second one wait.
+or, if there are none, all files of its kind in `WMS_MASTER_DATA_DIR`; a push leaves out those that are still arriving.
+Rows that need attention fail checks, not the run. These problems fail the run, so that an alert is sent: rows that the
+service did not accept, a file that cannot be handled, and an approved plan that has changed. The other files are still
+handled, unless the push was stopped. Two pushes of one kind do not run at the same time: the library makes the second
+one wait.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +22,7 @@ from wms_sync.interrupts import Stopping
 from wms_sync.logs import PlainLines, logging_to, push_line
 from wms_sync.master_data.errors import MasterDataError
 from wms_sync.master_data.kind import Kind
-from wms_sync.master_data.kinds import files_of, folder_of
+from wms_sync.master_data.kinds import files_of, folder_of, is_arriving
 from wms_sync.master_data.plan import Plan
 from wms_sync.master_data.push import PushReport
 from wms_sync.runs import Handled, counts_of, end_by, failures_of, plan_push, purpose_of, pushing
@@ -191,7 +192,7 @@ def _handle(
     """
     failures: list[WmsSyncError] = []
     try:
-        for file in config.files or _all_files(context, operation.settings, kind):
+        for file in config.files or _all_files(context, operation.settings, kind, sends=push is not None):
             try:
                 done = _handle_file(context, operation, kind, file, config, push)
             except _OnlyPlanned as shown:
@@ -219,12 +220,18 @@ def _unmet(kind: Kind, config: PushConfig, handled: Sequence[Handled]) -> Iterat
         )
 
 
-def _all_files(context: dg.AssetExecutionContext, settings: Settings, kind: Kind) -> Sequence[GivenFile]:
+def _all_files(
+    context: dg.AssetExecutionContext, settings: Settings, kind: Kind, *, sends: bool
+) -> Sequence[GivenFile]:
+    """Return all files of the kind; if the run `sends`, without those whose upload may not have ended."""
     folder = folder_of(settings)
-    files = [GivenFile(path=str(path)) for path in files_of(folder, kind)]
+    files = files_of(folder, kind)
     if not files:
         context.log.info(f"{folder} has no file whose name begins with {kind} and ends with .csv")
-    return files
+    arriving = [path for path in files if sends and is_arriving(path)]
+    for path in arriving:
+        context.log.warning(f"{path} is left out: its upload may not have ended. The sensor pushes it once it has.")
+    return [GivenFile(path=str(path)) for path in files if path not in arriving]
 
 
 def _handle_file(

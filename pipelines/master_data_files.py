@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -25,7 +24,7 @@ from msgspec.structs import asdict
 
 from wms_sync.master_data.csv_file import digest_of
 from wms_sync.master_data.kind import Kind
-from wms_sync.master_data.kinds import KINDS, files_of, folder_of
+from wms_sync.master_data.kinds import KINDS, files_of, folder_of, is_arriving
 from wms_sync.master_data.push import pusher
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import PushedFile, PushFiles
@@ -37,10 +36,6 @@ from .jobs import AssetJob, plan_name, push_name
 from .master_data import GivenFile, run_config
 
 LOOK_SECONDS = 30
-SETTLE_SECONDS = 10.0
-"""A file that was modified within this many seconds may still be incomplete."""
-UPLOAD_SECONDS = 600.0
-"""The same for a file whose last line has no line break: its upload may have paused."""
 PAUSES = tuple(60 * minutes for minutes in (1, 2, 5, 15, 60))
 """The pauses, in seconds, before a push that left rows unsent is requested again. The last pause repeats."""
 STARTS_WITHIN = timedelta(hours=1)
@@ -114,7 +109,7 @@ class _Look:
         due: list[tuple[str, Noticed]] = []
         for path in files_of(folder_of(self._settings), self._kind):
             mark = self._before.get(path.name)
-            if _may_be_on_its_way(path):
+            if is_arriving(path):
                 self.after |= {path.name: mark} if mark is not None else {}
                 continue
             sha256 = digest_of(path)
@@ -191,20 +186,6 @@ class _Look:
             job_name=push_name(self._kind) if self._settings.push_enabled else plan_name(self._kind),
             run_config=run_config(self._settings, self._kind, [file.given for file in ordered]),
         )
-
-
-def _may_be_on_its_way(path: Path) -> bool:
-    age = time.time() - path.stat().st_mtime
-    return 0 <= age < SETTLE_SECONDS or (0 <= age < UPLOAD_SECONDS and not _ends_with_a_line(path))
-
-
-def _ends_with_a_line(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            file.seek(max(file.seek(0, os.SEEK_END) - 2, 0))
-            return bool(set(file.read()) & set(b"\r\n"))  # two bytes, for UTF-16
-    except OSError:
-        return True  # the run says why the file cannot be read
 
 
 def _sent(sha256: str) -> str:

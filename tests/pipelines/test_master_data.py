@@ -1,7 +1,10 @@
 """The assets of master data: plans and pushes as runs of Dagster, against the sandbox on a socket."""
 
 import json
+import logging
+import os
 import re
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -25,6 +28,7 @@ from wms_sync_pipelines.master_data import CHANGED, DOUBTFUL, REJECTED, GivenFil
 
 RETAILERS_KEY = dg.AssetKey(["master_data", "retailers"])
 PRODUCTS_KEY = dg.AssetKey(["master_data", "products"])
+LONG_AGO = time.time() - 1000
 
 
 @pytest.fixture
@@ -48,9 +52,12 @@ def run(make_settings, folder, instance):
         *files: GivenFile,
         resend: bool = False,
         approve: Sequence[str] = (),
+        is_settled: bool = True,
         **overrides: object,
     ):
         settings = make_settings(**{"master_data_dir": folder} | overrides)
+        for path in folder.glob("*") if is_settled else ():
+            os.utime(path, (LONG_AGO, LONG_AGO))
         return (
             definitions.build(settings)
             .resolve_job_def(jobs.push_name(kind))
@@ -212,6 +219,19 @@ def test_a_file_changed_since_the_sensor_is_refused(run, folder, service):
         run(RETAILERS, GivenFile(path=str(path), sha256="of another content"), push_enabled=True)
     )
     assert service.sandbox.retailers() == []
+
+
+def test_a_file_that_is_still_arriving_is_planned_and_not_pushed(run, folder, service, instance):
+    """A push that was launched by hand, without files, took the half of it."""
+    for path in (write(folder / "retailers-1.csv", "code,name", "a,A"), folder / "retailers-2.csv"):
+        path.write_text("code,name\nb,Northwind Trad" if path.name == "retailers-2.csv" else path.read_text())
+        os.utime(path, (LONG_AGO, LONG_AGO) if path.name == "retailers-1.csv" else None)
+    result = run(push_enabled=True, is_settled=False)
+    assert result.success
+    assert codes(service) == ["a"]
+    said = [entry.user_message for entry in instance.all_logs(result.run_id) if entry.level == logging.WARNING]
+    assert [text for text in said if "retailers-2.csv is left out: its upload may not have ended" in text]
+    assert materialised(run(is_settled=False))["planned_create"] == 1
 
 
 @pytest.mark.parametrize("where", ["elsewhere.csv", "master-data/../elsewhere.csv", "master-data/below/retailers.csv"])

@@ -16,11 +16,12 @@ from msgspec.structs import replace
 from tests.conftest import opened_store, store_at
 from tests.deferred import deferred
 from wms_sync.master_data.csv_file import digest_of
+from wms_sync.master_data.kinds import SETTLE_SECONDS, UPLOAD_SECONDS
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import PushedFile, PushFiles
 from wms_sync.state.store import Window
 from wms_sync_pipelines import definitions
-from wms_sync_pipelines.master_data_files import PAUSES, SETTLE_SECONDS, UPLOAD_SECONDS
+from wms_sync_pipelines.master_data_files import PAUSES
 
 LONG_AGO = time.time() - 1000
 

@@ -16,6 +16,8 @@ booleans; other text is sent unchanged, with a warning.
 
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
 
 from wms_sync.errors import SettingsError
@@ -320,6 +322,10 @@ KINDS = (LOCATION_TAGS, RETAILERS, PRODUCTS)
 NAMES = tuple(kind.name for kind in KINDS)
 IN_SHIPMENTS = tuple(kind.name for kind in KINDS if kind.query is not None)
 """The names of the kinds that shipments refer to."""
+SETTLE_SECONDS = 10.0
+"""A file that was modified within this many seconds may still be incomplete."""
+UPLOAD_SECONDS = 600.0
+"""The same for a file whose last line has no line break: its upload may have paused."""
 SAMPLES = Path(__file__).with_name("samples")
 """A folder with one sample file per kind. Each has every column; references are to objects of the sandbox."""
 _BY_NAME = {kind.name: kind for kind in KINDS}
@@ -360,3 +366,18 @@ def kind_of(path: Path) -> Kind | None:
     name = path.name.casefold().replace("_", "-")
     named = [kind for kind in KINDS if name.startswith(kind.name) and name.endswith(".csv")]
     return max(named, key=lambda kind: len(kind.name), default=None)
+
+
+def is_arriving(path: Path) -> bool:
+    """Return whether the upload of a file may not have ended."""
+    age = time.time() - path.stat().st_mtime
+    return 0 <= age < SETTLE_SECONDS or (0 <= age < UPLOAD_SECONDS and not _ends_with_a_line(path))
+
+
+def _ends_with_a_line(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            file.seek(max(file.seek(0, os.SEEK_END) - 2, 0))
+            return bool(set(file.read()) & set(b"\r\n"))  # two bytes, for UTF-16
+    except OSError:
+        return True  # the run says why the file cannot be read
