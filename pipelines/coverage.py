@@ -24,7 +24,7 @@ NO_GAP = "coverage_has_no_gap"
 FRESH = "sync_cursor_is_fresh"
 CLOCKS = "clocks_agree"
 LAST_SYNC = "last_sync_succeeded"
-NO_OTHER = "no_other_finding_is_open"
+NO_OTHER = "runs_tables_and_pushes_are_in_order"
 HOUR = timedelta(hours=1)
 SHOWN_FINDINGS = 3
 SHOWN: Mapping[str, Callable[[str], bool]] = {
@@ -76,7 +76,10 @@ def coverage_checks(settings: Settings) -> dg.AssetChecksDefinition:
             dg.AssetCheckSpec(
                 NO_OTHER,
                 asset=read,
-                description="No other finding of `wms-sync status` is open. Fix the problem, or acknowledge it.",
+                description=(
+                    "`wms-sync status` has no other open finding: on runs, tables, pushes, files or upkeep. Fix the "
+                    "problem, or acknowledge it."
+                ),
             ),
         ],
     )
