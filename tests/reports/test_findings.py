@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
+import time
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 
@@ -56,6 +58,13 @@ def a_read_warned_and_forgetting_was_interrupted(house: Installation) -> None:
         store.remember_forgotten([4711])
 
 
+@deferred
+def master_data_has(house: Installation, name: str, age: float = 1000) -> None:
+    assert house.settings.master_data_dir is not None
+    (path := house.settings.master_data_dir / name).touch()
+    os.utime(path, (time.time() - age, time.time() - age))
+
+
 State = tuple[tuple[Change, ...], dict[str, str]]
 STATES: dict[str, State] = {
     # what is wrong: what brings it about after a sync without findings, and what is then found, by name
@@ -84,6 +93,11 @@ STATES: dict[str, State] = {
         (ran("waiting", "Down.", "ServiceFailed", source="schedule", due=timedelta(hours=1)),),
         {"run-sync": "warning"},
     ),
+    "files that no kind claims": (
+        (master_data_has("notes.csv"), master_data_has("retailers.csv.part", age=60), master_data_has(".hidden")),
+        {"unclaimed-files": "warning"},
+    ),
+    "a file that is being uploaded": ((master_data_has("retailers.csv.part", age=60),), {}),
     "a doubt": ((creates(ledger.State.DOUBT, "JANE"),), {"doubts": "warning"}),
 }
 
@@ -104,11 +118,13 @@ def made(request, synced, tmp_path, receiver, monkeypatch) -> Settings:
     """The settings of a copy in which the state of the test was brought about; a command that is typed has them."""
     given = synced.model_dump(exclude_unset=True)
     folder = shutil.copytree(synced.data_dir, tmp_path / "data")
-    made = Settings.load(**given | {"data_dir": folder, "alert_webhook_url": receiver.url, "_env_file": None})
+    (files := tmp_path / "files").mkdir()
+    given |= {"data_dir": folder, "master_data_dir": files, "alert_webhook_url": receiver.url}
+    made = Settings.load(_env_file=None, **given)
     house = Installation(made)
     for bring_about in STATES[request.param][0]:
         bring_about(house)
-    for name in ("data_dir", "start_date", "base_url"):
+    for name in ("data_dir", "master_data_dir", "start_date", "base_url"):
         monkeypatch.setenv(f"WMS_{name.upper()}", str(getattr(made, name)))
     return made
 

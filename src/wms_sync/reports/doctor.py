@@ -21,7 +21,7 @@ from wms_sync import sql_files
 from wms_sync.errors import WmsSyncError
 from wms_sync.grammar import count_of
 from wms_sync.master_data.existing import METHODS, MerchantLookup
-from wms_sync.master_data.kinds import NAMES, files_of, folder_of
+from wms_sync.master_data.kinds import files_of, folder_of
 from wms_sync.reports.channels import all_channels
 from wms_sync.reports.doctor_reading import check_status, read_as_a_sync
 from wms_sync.reports.finding import Finding, examined, open_findings
@@ -43,7 +43,6 @@ from wms_sync.targets.errors import DatabaseOpenError
 from wms_sync.targets.target import target_of
 
 SKEW = timedelta(seconds=30)
-SHOWN_FILES = 5
 LOW_DISK_BYTES = 2 * 1024**3
 FEW_FILES = 1000
 """The doctor warns if the file system has room for fewer files than this. A sync writes about thirty per window."""
@@ -90,16 +89,7 @@ def _settings(settings: Settings) -> Iterator[Finding]:
     base_url, _ = settings.require_service()
     yield examined("settings", "note", f"{base_url}, data in {settings.data_dir}, from {settings.start_date}")
     if settings.master_data_dir is not None:
-        files = files_of(folder_of(settings), None)  # or raise: Dagster could not read the folder either
-        if unread := [file.name for file in files if not file.name.startswith(".")]:
-            named = f"{', '.join(unread[:SHOWN_FILES])}{' ...' if len(unread) > SHOWN_FILES else ''}"
-            names = ", ".join(f"{name}*.csv" for name in NAMES)
-            yield examined(
-                "settings",
-                "warning",
-                f"WMS_MASTER_DATA_DIR has files that nothing reads, because of their names: {named}. Call them "
-                f"{names}, or move them away",
-            )
+        files_of(folder_of(settings), None)  # or raise: Dagster could not read the folder either
 
 
 def _token(settings: Settings) -> Iterator[Finding]:

@@ -19,7 +19,7 @@ from wms_sync.grammar import LEFT_OUT, UNKNOWN, agreed, count_of
 from wms_sync.reports.finding import Finding, acknowledged_in, lasting_error, warning
 from wms_sync.reports.inbox import InboxEntry
 from wms_sync.reports.installation import CheckFound, Installation, installation_of
-from wms_sync.reports.outcomes import of_runs, pushes
+from wms_sync.reports.outcomes import of_runs, pushes, unclaimed
 from wms_sync.settings import Settings
 from wms_sync.shipments.load.checks import Check, checks, sentence
 from wms_sync.shipments.load.omitted import CHECK as WHAT_WAS_ASKED_CAME
@@ -278,6 +278,7 @@ SOURCES: tuple[Callable[[Installation], Findings], ...] = (
     _reads,
     _audits,
     pushes,
+    unclaimed,
     _upkeep,
 )
 

@@ -1,7 +1,7 @@
 """The findings on what runs and pushes left.
 
 Of runs: failed ones, and nights that wait for their next attempt; only the newest run of each purpose counts.
-Of pushes: creates in doubt, rejected rows, files with unsent or waiting rows.
+Of pushes: creates in doubt, rejected rows, files with unsent or waiting rows, and files that no push takes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from wms_sync.grammar import agreed, count_of
 from wms_sync.master_data.kind import Kind
-from wms_sync.master_data.kinds import KINDS
+from wms_sync.master_data.kinds import KINDS, NAMES, UPLOAD_SECONDS, files_of
 from wms_sync.master_data.push import needs
 from wms_sync.reports.finding import Finding, is_in_ui, name_of, warning
 from wms_sync.reports.installation import Installation
@@ -36,6 +36,7 @@ QUOTES_ROWS = {"RowsUnsent", "WrongHeader", "Rejected"}
 UNSENT_FOR = timedelta(hours=1)
 """How long an alert about unsent rows waits, because they are pushed again automatically."""
 LONGEST_TEXT = 1000
+SHOWN_FILES = 5
 EXPLAINED_WITHIN = timedelta(minutes=1)
 """How long to wait for Dagster to record why a process ended. It notices the end some seconds later."""
 
@@ -174,3 +175,20 @@ def _rejects(installation: Installation, kind: Kind) -> Iterator[Finding]:
         counts={"rejected": rejected},
         run=last,
     )
+
+
+def unclaimed(installation: Installation) -> Iterator[Finding]:
+    """Yield a finding if files of master data are of no kind. A younger file may be renamed after its upload."""
+    folder, before = installation.settings.master_data_dir, installation.moment.timestamp() - UPLOAD_SECONDS
+    if folder is None or not folder.is_dir():
+        return
+    files = [path for path in files_of(folder, None) if not path.name.startswith(".")]
+    if names := [path.name for path in files if path.stat().st_mtime < before]:
+        more = f" and {len(names) - SHOWN_FILES:,} more" if names[SHOWN_FILES:] else ""
+        yield warning(
+            "unclaimed-files",
+            "WMS_MASTER_DATA_DIR has files that nothing reads, because of their names: "
+            f"{', '.join(names[:SHOWN_FILES])}{more}.",
+            facts=fingerprint(*names),
+            what_to_do=f"Call them {', '.join(f'{name}*.csv' for name in NAMES)}, or move them away.",
+        )
