@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
+import termios
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
 
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -52,6 +59,53 @@ def test_a_failed_night_is_told_until_acknowledged(type_in, make_settings):
     assert "acknowledged  sync failed: " in type_in("status").output
     assert type_in("sync", token="a-wrong-token").exit_code == 2
     assert type_in("status", "--check").exit_code == 0, "another night failed for the same reason"
+
+
+PROGRAM = Path(sys.executable).with_name("wms-sync")
+COLUMNS = 60
+ESCAPE = re.compile(r"\x1b\[(\d*)m")
+
+
+def on_a_terminal(environment: Mapping[str, str]) -> list[str]:
+    """The lines of ``status`` on a terminal of ``COLUMNS``."""
+    terminal, far_end = os.openpty()
+    termios.tcsetwinsize(far_end, (40, COLUMNS))
+    with subprocess.Popen([PROGRAM, "status"], stdin=far_end, stdout=far_end, stderr=far_end, env=environment):
+        os.close(far_end)
+        pieces = []
+        with suppress(OSError):  # the end: nobody has the far end open
+            while piece := os.read(terminal, 4096):
+                pieces.append(piece)
+    os.close(terminal)
+    return b"".join(pieces).decode().splitlines()
+
+
+def test_status_fits_its_terminal_and_a_pipe_has_whole_lines(type_in, make_settings, tmp_path):
+    """Findings first, and each line of a table only if it is asked for."""
+    settings = make_settings(start_date=LATE_START)
+    type_in("sync")
+    type_in("sync", token="a-wrong-token")
+    shown = {"base_url": settings.base_url, "data_dir": settings.data_dir, "start_date": settings.start_date}
+    environment = {"PATH": os.environ["PATH"], "TERM": "xterm"}
+    environment |= {f"WMS_{name.upper()}": str(value) for name, value in shown.items()}
+    lines = on_a_terminal(environment)
+    assert max(len(ESCAPE.sub("", line)) for line in lines) <= COLUMNS
+    red = [line for line in lines if ESCAPE.findall(line) == ["31", "0"]]
+    assert red[0] == lines[0], lines
+    assert red[0].startswith("\x1b[31merror         since")
+    assert red[1].startswith("\x1b[31m              "), "below the text, not below the label"
+
+    piped = subprocess.run([PROGRAM, "status"], capture_output=True, text=True, env=environment, check=False)
+    assert piped.returncode == 1
+    assert "\x1b" not in piped.stdout
+    assert max(map(len, piped.stdout.splitlines())) > 2 * COLUMNS
+    joined = " ".join(ESCAPE.sub("", line) for line in lines)
+    assert joined.split() == piped.stdout.split(), "the same words"
+
+    assert len(re.findall("^rows ", piped.stdout, re.MULTILINE)) == 1
+    counted = re.findall(r"^rows +([\d,]+)  (\w+)", type_in("status", "--rows").output, re.MULTILINE)
+    assert ("300", "shipments") in counted
+    assert len(counted) > 10
 
 
 COMMANDS = "gift\x1b]0;wrap\x07\x9b31m\u202e\nnothing is open"
