@@ -72,7 +72,6 @@ class Settings(BaseModel):
     merchant_username: str | None = None
     merchant_api_key: SecretStr | None = None
     merchant_api_key_file: Path | None = None
-    merchant_login: Literal["basic", "session"] = "basic"
     data_dir: Path = Path("data")
     analytics: Literal["file", "ducklake"] = "file"
     files_url: str | None = None

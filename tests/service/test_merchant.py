@@ -1,4 +1,4 @@
-"""The Merchant API against the sandbox on a socket: credentials, sessions, codes, and what is called again."""
+"""The Merchant API against the sandbox: credentials, codes, and what is called again."""
 
 import base64
 import json
@@ -10,19 +10,18 @@ from starlette.responses import JSONResponse, Response
 from tests.conftest import IMPATIENT
 from tests.service.test_client import answer_first
 from wms_sandbox.faults import Disconnect, ProxyAnswer
-from wms_sync.service.errors import AccessDenied, InDoubt, ProtocolError, SessionExpired, Unauthorized
+from wms_sync.service.errors import AccessDenied, InDoubt, ProtocolError, Unauthorized
 from wms_sync.service.merchant import MerchantApi, documented
 
 USERNAME, KEY = "sandbox-merchant", "sandbox-api-key"
 LIST: tuple[str, list[object]] = ("retailer.list", [{}, {"limit": 3}])
 
 
-def client(service, *, key=KEY, login=False) -> MerchantApi:
-    return MerchantApi(service.base_url, USERNAME, SecretStr(key), login=login, policy=IMPATIENT, transport=service)
+def client(service, *, key=KEY) -> MerchantApi:
+    return MerchantApi(service.base_url, USERNAME, SecretStr(key), policy=IMPATIENT, transport=service)
 
 
-@pytest.mark.parametrize("login", [True, False])
-def test_credentials_go_with_each_call_or_with_one_login(sandbox, login):
+def test_credentials_go_with_each_call(sandbox):
     sent = []
 
     async def look(request):
@@ -30,41 +29,16 @@ def test_credentials_go_with_each_call_or_with_one_login(sandbox, login):
         sent.append((body["id"], body["method"], request.headers.get("authorization")))
 
     sandbox.sandbox.intercept = look
-    with client(sandbox, login=login) as api:
+    with client(sandbox) as api:
         for _ in range(2):
             assert len(api.call(*LIST)["results"]) == 3
     basic = "Basic " + base64.b64encode(f"{USERNAME}:{KEY}".encode()).decode()
-    assert sent == (
-        [(1, "login", None), (2, "call", None), (3, "call", None)]
-        if login
-        else [(1, "call", basic), (2, "call", basic)]
-    )
+    assert sent == [(1, "call", basic), (2, "call", basic)]
 
 
-def test_an_expired_session_is_renewed_once(sandbox):
-    with client(sandbox, login=True) as api:
-        api.call(*LIST)
-        api._session = "0" * 32
-        assert len(api.call(*LIST)["results"]) == 3
-        assert api.requests == 5
-
-
-def test_a_session_that_never_lasts_is_an_error(sandbox):
-    expired = {"jsonrpc": "2.0", "id": 1, "error": {"code": -32005, "message": "Session expired. Try to relogin."}}
-
-    async def always_expired(request):
-        return JSONResponse(expired) if json.loads(await request.body())["method"] == "call" else None
-
-    sandbox.sandbox.intercept = always_expired
-    with client(sandbox, login=True) as api, pytest.raises(SessionExpired):
-        api.call(*LIST)
-    assert len(sandbox.sandbox.requests) == 4
-
-
-@pytest.mark.parametrize("login", [True, False])
-def test_wrong_credentials_name_the_settings_and_never_show(sandbox, login):
+def test_wrong_credentials_name_the_settings_and_never_show(sandbox):
     refused = pytest.raises((AccessDenied, Unauthorized), match="WMS_MERCHANT_API_KEY")
-    with client(sandbox, key="planted-secret", login=login) as api, refused as error:
+    with client(sandbox, key="planted-secret") as api, refused as error:
         api.call(*LIST)
     assert error.value.exit_code == 2
     assert "planted-secret" not in str(error.value)

@@ -28,7 +28,7 @@ from wms_sync.reports.finding import Finding, examined, open_findings
 from wms_sync.reports.findings import findings_of
 from wms_sync.service.answers import RetryPolicy
 from wms_sync.service.client import GlobalApi
-from wms_sync.service.errors import AccessDenied, CallFailed, SessionExpired
+from wms_sync.service.errors import AccessDenied, CallFailed
 from wms_sync.service.headers import Readings
 from wms_sync.service.merchant import MerchantApi
 from wms_sync.settings import Settings
@@ -144,8 +144,7 @@ def _merchant(transport: httpx.BaseTransport | None, settings: Settings) -> Iter
         )
         return
     failures = _ask_merchant(transport, settings)
-    accepted = f"accepts {settings.merchant_username}; WMS_MERCHANT_LOGIN is {settings.merchant_login}"
-    yield examined("merchant", "note", f"the Merchant API {accepted}")
+    yield examined("merchant", "note", f"the Merchant API accepts {settings.merchant_username}")
     for failure in failures:
         yield examined("merchant", "warning", f"{failure} A push works without it, but rows that need it wait.")
 
@@ -158,7 +157,7 @@ def _ask_merchant(transport: httpx.BaseTransport | None, settings: Settings) -> 
     with MerchantApi.from_settings(settings, policy=ONE_TRY, transport=transport) as api:
         try:
             api.call(CHEAP_CALL)
-        except (AccessDenied, SessionExpired):
+        except AccessDenied:
             raise
         except CallFailed:  # the credentials are accepted, even if the method is refused
             pass

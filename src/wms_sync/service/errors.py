@@ -14,8 +14,7 @@ ApiError
 │   │                    only if the service itself states that nothing was done
 │   └── RedirectRefused  3xx: credentials go to the configured origin only
 ├── CallFailed           the Merchant API answered with a JSON-RPC error (code, message)
-│   ├── AccessDenied     2, -32002: wrong username or key
-│   └── SessionExpired   -32005: log in again
+│   └── AccessDenied     2, -32002: wrong username or key
 └── ProtocolError        an answer of the service that violates the interface
     ├── NotAList         an answer without a usable list; the client turns it into ``ServiceFailed``, except a 204
     ├── PagingBroken     ids out of order, a page cursor that repeats or is absent
@@ -137,10 +136,6 @@ class AccessDenied(CallFailed):
     """The username or API key is wrong."""
 
     exit_code = 2
-
-
-class SessionExpired(CallFailed):
-    """The session has expired, 24 hours after login."""
 
 
 class ProtocolError(ApiError):

@@ -6,15 +6,13 @@ A call and its answers; the last form is from the vendor's documentation::
     {"jsonrpc": "2.0", "id": 1, "result": {...}, "error": null}
     {"jsonrpc": 2.0, "id": 1, "error": {"code": -32005, "message": "Session expired. Try to relogin."}}
 
-Credentials are sent with each call (HTTP Basic, session null), or with ``login``. The client keeps the session of a
-login and replaces it only if the service says that it has expired.
+Credentials are sent with each call (HTTP Basic, session null), as the specification prefers.
 """
 
 from __future__ import annotations
 
 import base64
 import itertools
-import threading
 from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Self
@@ -26,7 +24,7 @@ from pydantic import SecretStr
 from wms_sync.service.answers import RetryPolicy, not_the_answer
 from wms_sync.service.body import decoded, receive
 from wms_sync.service.connection import Connection, Request
-from wms_sync.service.errors import AccessDenied, CallFailed, ProtocolError, SessionExpired
+from wms_sync.service.errors import AccessDenied, CallFailed, ProtocolError
 from wms_sync.service.reasons import in_one_line
 from wms_sync.settings import Settings
 
@@ -36,7 +34,7 @@ READS = frozenset({"search", "info", "list"})
 """The last parts of the names of methods that only read: such a call can be retried if no answer arrives."""
 PARALLEL = 5
 """The number of simultaneous calls that the service accepts (specification 10)."""
-ACCESS_DENIED, SESSION_EXPIRED = 2, 5
+ACCESS_DENIED = 2
 
 _VERSIONS = (2, 2.0, "2.0", "2")
 
@@ -64,16 +62,12 @@ class MerchantApi:
         username: str,
         api_key: SecretStr,
         *,
-        login: bool = False,
         parallel: int = PARALLEL,
         policy: RetryPolicy | None = None,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
         self._username = username
         self._api_key = api_key
-        self._login = login
-        self._session: str | None = None
-        self._logging_in = threading.Lock()
         self._numbers = itertools.count(1)
         self._connection = Connection(
             base_url, parallel=min(parallel, PARALLEL), credentials=CREDENTIALS, policy=policy, transport=transport
@@ -93,7 +87,6 @@ class MerchantApi:
             base_url,
             username,
             api_key,
-            login=settings.merchant_login == "session",
             parallel=settings.max_parallel_requests,
             policy=policy,
             transport=transport,
@@ -117,43 +110,19 @@ class MerchantApi:
 
         If no answer arrives, a method that may change something is not retried and raises ``InDoubt``.
         """
-        repeatable = method.rpartition(".")[2] in READS
-        if not self._login:
-            return self._send("call", [None, method, list(arguments)], repeatable=repeatable, basic=True)
-        session = self._open_session(None)
-        try:
-            return self._send("call", [session, method, list(arguments)], repeatable=repeatable)
-        except SessionExpired:
-            session = self._open_session(session)
-            return self._send("call", [session, method, list(arguments)], repeatable=repeatable)
-
-    def _open_session(self, expired: str | None) -> str:
-        """Return the session of this client. Log in only if there is no session yet, or if it is ``expired``."""
-        with self._logging_in:
-            if self._session is None or self._session == expired:
-                session = self._send("login", [self._username, self._api_key.get_secret_value()], repeatable=True)
-                if not isinstance(session, str):
-                    raise ProtocolError("The Merchant API answered login with something that is not a session ID.")
-                self._session = session
-            return self._session
-
-    def _send(self, method: str, params: list[object], *, repeatable: bool, basic: bool = False) -> Any:  # noqa: ANN401
-        headers = {"Content-Type": "application/json"}
-        if basic:
-            pair = f"{self._username}:{self._api_key.get_secret_value()}"
-            headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
-        envelope = {"jsonrpc": "2.0", "id": next(self._numbers), "method": method, "params": params}
-        url = self._connection.url(PATH)
-        content = msgspec.json.encode(envelope)
-        request = Request("POST", url, headers, content=content, repeatable=repeatable)
-        return self._connection.send(
-            request, lambda response: _result(response, self._connection.base_url, _called(params))
+        pair = f"{self._username}:{self._api_key.get_secret_value()}"
+        basic = f"Basic {base64.b64encode(pair.encode()).decode()}"
+        headers = {"Content-Type": "application/json", "Authorization": basic}
+        params = [None, method, list(arguments)]
+        envelope = {"jsonrpc": "2.0", "id": next(self._numbers), "method": "call", "params": params}
+        request = Request(
+            "POST",
+            self._connection.url(PATH),
+            headers,
+            content=msgspec.json.encode(envelope),
+            repeatable=method.rpartition(".")[2] in READS,
         )
-
-
-def _called(params: Sequence[object]) -> str:
-    """Return the name of the called method for messages: the inner method, never credentials or a session."""
-    return str(params[1]) if len(params) == 3 else "login"
+        return self._connection.send(request, lambda response: _result(response, self._connection.base_url, method))
 
 
 def _result(response: httpx.Response, base_url: str, called: str) -> Any:  # noqa: ANN401
@@ -177,8 +146,6 @@ def _failed(error: _RpcError, called: str, request: httpx.Request) -> CallFailed
     message = f"The Merchant API refused {called}: {said} (code {error.code})"
     if code == ACCESS_DENIED:
         return AccessDenied(f"{message}. Check WMS_MERCHANT_USERNAME and WMS_MERCHANT_API_KEY.", code=code)
-    if code == SESSION_EXPIRED:
-        return SessionExpired(message, code=code)
     return CallFailed(message, code=code)
 
 

@@ -13,7 +13,6 @@ A service may repeat the request in a message, so the credentials of the request
 from __future__ import annotations
 
 import base64
-import binascii
 import html
 import re
 from collections.abc import Iterator
@@ -179,14 +178,6 @@ def _bare(text: str) -> str:
     return html.unescape(_TAG.sub(" ", text))
 
 
-class _JsonRpc(msgspec.Struct):
-    method: str
-    params: list[object]
-
-
-_JSON_RPC = msgspec.json.Decoder(_JsonRpc)
-
-
 def without_credentials(text: str, request: httpx.Request) -> str:
     """Return the text with every secret of the request replaced by ``(withheld)``, as ``without_secrets`` does."""
     return without_secrets(text, frozenset(filter(None, _secrets(request))))
@@ -229,21 +220,6 @@ def _secrets(request: httpx.Request) -> Iterator[str]:
     scheme, _, sent = request.headers.get("authorization", "").partition(" ")
     yield sent
     if scheme == "Basic":
-        yield from _of_pair(sent)
-    try:
-        called = _JSON_RPC.decode(request.content)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return
-    # in the Merchant API, the key is the second parameter of login, and the session the first parameter of call
-    yield from (
-        str(secret) for secret in (called.params[1:2] if called.method == "login" else called.params[:1]) if secret
-    )
-
-
-def _of_pair(sent: str) -> Iterator[str]:
-    try:
         pair = base64.b64decode(sent).decode()
-    except (binascii.Error, UnicodeDecodeError):
-        return
-    yield pair
-    yield pair.partition(":")[2]
+        yield pair
+        yield pair.partition(":")[2]
