@@ -12,7 +12,7 @@ import pytest
 from pydantic import SecretStr
 
 from tests.cli.conftest import TOKEN
-from tests.master_data.files import SAMPLES, write
+from tests.master_data.files import write
 from tests.processes import Command
 from tests.running import run_push
 from wms_sandbox.faults import AnswerLost
@@ -188,7 +188,6 @@ DOCTOR: dict[str, tuple[dict[str, object], str, str, str]] = {
     "a merchant": (MERCHANT_SET, "merchant", "note", "accepts sandbox-merchant"),
     "a stranger": (MERCHANT_SET | {"merchant_username": "nobody"}, "merchant", "error", "The Merchant API"),
     "a missing folder": ({"master_data_dir": Path("nowhere")}, "settings", "error", "WMS_MASTER_DATA_DIR"),
-    "files of no kind": ({"master_data_dir": SAMPLES.parent}, "settings", "warning", "names: __init__.py, apply.py"),
 }
 
 
