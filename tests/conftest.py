@@ -46,7 +46,7 @@ from wms_sync.layout import Layout
 from wms_sync.logs import Lines, handling
 from wms_sync.reports.finding import exit_code, open_findings
 from wms_sync.reports.findings import findings_of
-from wms_sync.runs import RunReport, restore_state
+from wms_sync.runs import Operation, restore_state
 from wms_sync.service.answers import RetryPolicy
 from wms_sync.service.client import GlobalApi
 from wms_sync.settings import Settings
@@ -242,7 +242,9 @@ STANDS_STILL = frozenset({"stale", "clocks", "nothing-synced", "landed"})
 def ending(settings: Settings, read: ReadReport | None, refreshed: RefreshReport | None = None) -> int:
     """The exit code of a monitor after a run with these reports, which prints them."""
     found = tuple(finding for finding in findings_of(settings) if finding.name not in STANDS_STILL)
-    report(RunReport("test", read, refreshed, findings=found), 0)
+    run = Operation(settings, source="test")
+    run.read, run.refreshed, run.findings = read, refreshed, found
+    report(run, 0)
     return exit_code(found, is_strict=True)
 
 

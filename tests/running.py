@@ -10,7 +10,7 @@ import httpx
 from wms_sync.cli.runs import COMMAND_LINE
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.push import PushReport
-from wms_sync.runs import Operation, RunReport, push, restore_state
+from wms_sync.runs import Operation, push, restore_state
 from wms_sync.settings import Settings
 from wms_sync.state.lock import lock_of
 from wms_sync.state.store import Run, StateStore
@@ -18,11 +18,11 @@ from wms_sync.storage.durable import keep_private
 from wms_sync.upkeep.recovery import recovered
 
 
-def run_sync(settings: Settings, transport: httpx.BaseTransport | None = None) -> RunReport:
+def run_sync(settings: Settings, transport: httpx.BaseTransport | None = None) -> Operation:
     return _run(settings, lambda run: run.sync(), transport)
 
 
-def run_load(settings: Settings) -> RunReport:
+def run_load(settings: Settings) -> Operation:
     return _run(settings, lambda run: run.load())
 
 
@@ -46,8 +46,9 @@ def unrecorded_run(settings: Settings, purpose: str, *, from_scratch: bool = Fal
 
 def _run(
     settings: Settings, does: Callable[[Operation], object], transport: httpx.BaseTransport | None = None
-) -> RunReport:
+) -> Operation:
     keep_private()
     run = Operation(settings, source=COMMAND_LINE, transport=transport)
     does(run)
-    return run.report
+    run.refuse_unpublished()
+    return run

@@ -16,7 +16,6 @@ from threading import Event
 from uuid import uuid4
 
 import httpx
-from msgspec import Struct
 
 from wms_sync.errors import WmsSyncError
 from wms_sync.grammar import count_of
@@ -71,25 +70,13 @@ class WrongHeader(MasterDataError):
     """The header is wrong, so no row of the file was sent."""
 
 
-class RunReport(Struct, frozen=True):
-    """The reports of a successful run; None for steps that the run does not have.
-
-    ``findings`` are those of the installation after the run.
-    """
-
-    run_id: str
-    read: ReadReport | None
-    refreshed: RefreshReport | None
-    maintained: Maintained | None = None
-    findings: tuple[Finding, ...] = ()
-
-
 class Operation:
     """One run. ``read``, ``refreshed``, ``maintained`` and ``forgotten`` report the finished steps, even if it fails.
 
-    ``page`` is the path of the HTML report. Requests go through ``transport``, if there is one, instead of a socket.
-    A load whose blocking checks fail raises no error: ``refreshed`` reports that nothing was published. ``retry_after``
-    is the pause after which the caller calls a method again if its error may pass by itself; None if it does not.
+    ``findings`` are those of the installation after the run. ``page`` is the path of the HTML report. Requests go
+    through ``transport``, if there is one, instead of a socket. A load whose blocking checks fail raises no error:
+    ``refreshed`` reports that nothing was published. ``retry_after`` is the pause after which the caller calls a method
+    again if its error may pass by itself; None if it does not.
     """
 
     def __init__(
@@ -113,19 +100,17 @@ class Operation:
         self._watcher = watcher
         self._transport = transport
         self._recording: Recording | None = None
-        self._findings: tuple[Finding, ...] = ()
+        self.findings: tuple[Finding, ...] = ()
 
     @property
     def summary(self) -> str | None:
         """Return the summary of the run as one line; None until the run has ended."""
         return None if self._recording is None else self._recording.summary
 
-    @property
-    def report(self) -> RunReport:
-        """Return the reports of the finished run. Raise ``NotPublished`` if its load published nothing."""
+    def refuse_unpublished(self) -> None:
+        """Raise ``NotPublished`` if the load of the finished run published nothing."""
         if self.refreshed is not None and not self.refreshed.published:
             raise NotPublished(self.refreshed.refusal)
-        return RunReport(self.run_id, self.read, self.refreshed, self.maintained, self._findings)
 
     def sync(self) -> None:
         """Read what is not covered yet, and some old shipments for the audit; then load the tables."""
@@ -209,10 +194,10 @@ class Operation:
         ):
             yield run
         if self.refreshed is not None and self.refreshed is not before:
-            self.page = report_load(self.settings, self.refreshed, self._findings)
+            self.page = report_load(self.settings, self.refreshed, self.findings)
 
     def _examine(self, store: StateStore) -> None:
-        self._findings = examine_installation(self.settings, store)
+        self.findings = examine_installation(self.settings, store)
 
     def _then_load(self, run: Run) -> None:
         assert self._recording is not None  # noqa: S101 - `_turn` has created it

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from wms_sync.master_data.create import PushProgress
     from wms_sync.master_data.kind import Kind
-    from wms_sync.runs import Operation, RunReport
+    from wms_sync.runs import Operation
     from wms_sync.settings import Settings
     from wms_sync.shipments.read.progress import Progress
 
@@ -106,7 +106,7 @@ def run_push(
     return INTERRUPTED if done.applied.interrupted else done.exit_code
 
 
-def _run(settings: Settings, does: Callable[[Operation], object], *, is_shown: bool = True) -> RunReport:
+def _run(settings: Settings, does: Callable[[Operation], object], *, is_shown: bool = True) -> Operation:
     """Run the operation, report it to Dagster's catalogue, even if it failed, and print what it did.
 
     SIGINT, SIGTERM and SIGHUP end the operation with ``KeyboardInterrupt``.
@@ -122,8 +122,9 @@ def _run(settings: Settings, does: Callable[[Operation], object], *, is_shown: b
             _show_run(run, is_shown=is_shown)
             raise
     _show_run(run, is_shown=is_shown)
-    report(run.report, monotonic() - began)
-    return run.report
+    run.refuse_unpublished()
+    report(run, monotonic() - began)
+    return run
 
 
 def _show_run(run: Operation, *, is_shown: bool) -> None:
@@ -146,7 +147,7 @@ def _show(reports: Callable[[ModuleType], None]) -> None:
         say(f"wms-sync: the result is not reported to the catalogue of {DAGSTER_HOME}: {error}", err=True)
 
 
-def report(outcome: RunReport, seconds: float) -> None:
+def report(outcome: Operation, seconds: float) -> None:
     """Print what a run did, and how the ``seconds`` that it took add up."""
     if outcome.read is not None:
         say_lines(read_lines(outcome.read))
