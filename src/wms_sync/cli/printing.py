@@ -14,11 +14,12 @@ import sys
 import textwrap
 from collections.abc import Iterable
 from contextlib import suppress
+from datetime import date, datetime
+from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import click
-from msgspec import Struct
+import msgspec
 
 from wms_sync.errors import WmsSyncError
 
@@ -27,6 +28,8 @@ COLOURS = {"error": "red", "warning": "yellow"}
 """The colours of findings, by the label of their lines."""
 INDENT = 14
 """The columns of a label."""
+AS_THEY_ARE = (date, datetime, Decimal)
+"""Types of values that are printed as Python writes them."""
 STREAMS = {"stdin": "r", "stdout": "w", "stderr": "w"}
 """The standard streams, in the order of their descriptors."""
 
@@ -90,18 +93,8 @@ def say_labelled(lines: Iterable[str]) -> None:
 
 def say_json(value: object) -> None:
     """Print a value of any depth as JSON for other programs."""
-    say(json.dumps(plain(value), indent=2, default=str))
-
-
-def plain(value: Any) -> Any:  # noqa: ANN401 - any value, any depth
-    """Return the value with dictionaries and lists in place of structs and tuples."""
-    if isinstance(value, Struct):
-        return {name: plain(getattr(value, name)) for name in value.__struct_fields__}
-    if isinstance(value, dict):
-        return {name: plain(inner) for name, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(inner) for inner in value]
-    return value
+    builtins = msgspec.to_builtins(value, builtin_types=AS_THEY_ARE, enc_hook=str)
+    say(json.dumps(builtins, indent=2, default=str))
 
 
 def command() -> str:
