@@ -59,18 +59,6 @@ CHECKS = {
 Event = dg.AssetMaterialization | dg.AssetCheckEvaluation
 
 
-class FileChanged(MasterDataError):
-    """The file has changed since the sensor noticed it. No row was sent."""
-
-
-class FileElsewhere(MasterDataError):
-    """The file is not in the folder of master data: whoever can start a run may not read or push any other file."""
-
-
-class NotApproved(MasterDataError):
-    """The approved plan is no longer the plan of any file. None of its rows was sent."""
-
-
 class _OnlyPlanned(Exception):
     """The plan of a file is not approved, so no row was sent."""
 
@@ -210,11 +198,11 @@ def _handle(
     return failures or list(_unmet(kind, config, handled))
 
 
-def _unmet(kind: Kind, config: PushConfig, handled: Sequence[Handled]) -> Iterator[NotApproved]:
+def _unmet(kind: Kind, config: PushConfig, handled: Sequence[Handled]) -> Iterator[MasterDataError]:
     """Yield the error that fails the run if an approved plan is not the current plan of any file."""
     sent = {done.plan.fingerprint for done in handled if isinstance(done, PushReport)}
     if unmet := [fingerprint for fingerprint in config.approve if fingerprint not in sent]:
-        yield NotApproved(
+        yield MasterDataError(
             f"No file has the approved plan {', '.join(unmet)}, or this is not the job {push_name(kind)}: the plan was "
             "not sent. This run shows the current plans. Look at them, and approve the right ones."
         )
@@ -244,7 +232,7 @@ def _handle_file(
 ) -> Handled:
     path, folder = Path(file.path), folder_of(operation.settings)
     if path.absolute().parent != folder.absolute():
-        raise FileElsewhere(f"{path} is not in WMS_MASTER_DATA_DIR ({folder}): put it there, or use `wms-sync push`.")
+        raise MasterDataError(f"{path} is not in WMS_MASTER_DATA_DIR ({folder}): put it there, or use `wms-sync push`.")
     if push is None:
         plan = plan_push(operation.settings, kind, path, resend=config.resend)
         _refuse_another(plan, file)
@@ -270,7 +258,7 @@ def _handle_file(
 
 def _refuse_another(plan: Plan, file: GivenFile) -> None:
     if file.sha256 not in {None, plan.checked.file.sha256}:
-        raise FileChanged(
+        raise MasterDataError(
             f"{file.path} has changed since the sensor noticed it, so no row was sent. The sensor starts another run "
             "for the new content."
         )
@@ -292,15 +280,14 @@ def events(
 def _found(settings: Settings, kind: Kind, handled: Sequence[Handled]) -> Iterator[dict[str, Any]]:
     for name, (severity, words, wrong, _) in CHECKS.items():
         rows = metadata.rows_of(handled, words)
-        unasked = metadata.unasked(handled) if name == DOUBTFUL else ()
-        finding = metadata.finding(wrong, rows, unasked)
+        finding = metadata.finding(wrong, rows)
         yield {
             "check_name": name,
             "asset_key": key(settings, kind),
             "passed": finding is None,
             "severity": severity,
             "description": None if finding is None else metadata.markdown(finding),
-            "metadata": metadata.of_rows(rows, unasked),
+            "metadata": metadata.of_rows(rows),
         }
 
 

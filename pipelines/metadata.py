@@ -123,12 +123,8 @@ def of_relation(relation: Relation) -> Metadata:
 
 def listed(intervals: Iterable[Interval], otherwise: str) -> dg.MetadataValue:
     """Return a list of intervals, or `otherwise` if there are no intervals."""
-    return bulleted(map(spelled, intervals), otherwise)
-
-
-def spelled(interval: Interval) -> str:
-    """Return an interval as text: ``2026-03-01 00:00:00 to 2026-03-02 00:00:00 UTC``."""
-    return f"{interval.start:%Y-%m-%d %H:%M:%S} to {interval.end:%Y-%m-%d %H:%M:%S} UTC"
+    spelled = (f"{part.start:%Y-%m-%d %H:%M:%S} to {part.end:%Y-%m-%d %H:%M:%S} UTC" for part in intervals)
+    return bulleted(spelled, otherwise)
 
 
 def _windows(ids: tuple[str, ...]) -> dg.MetadataValue:
@@ -200,23 +196,15 @@ def rows_of(handled: Sequence[Plan | PushReport], words: Collection[str] = ()) -
     return sorted(rows, key=lambda row: row["what"] in QUIET)
 
 
-def unasked(handled: Sequence[Plan | PushReport]) -> Sequence[str]:
-    """Return the reasons why the Merchant API could not be called; empty if it could be called or was not needed."""
-    plans = [done.plan if isinstance(done, PushReport) else done for done in handled]
-    return list(dict.fromkeys(reason for plan in plans for reason in plan.unasked))
-
-
-def finding(wrong: str, rows: Sequence[Row], reasons: Sequence[str] = ()) -> str | None:
+def finding(wrong: str, rows: Sequence[Row]) -> str | None:
     """Return the finding of a check of master data, phrased like those of table checks; None if the check passes."""
     texts = [{name: str(value) for name, value in row.items()} for row in rows]
-    found = [sentence(wrong, "{file} line {line}", len(rows), texts)] if rows else []
-    return " ".join([*found, *reasons]) or None
+    return sentence(wrong, "{file} line {line}", len(rows), texts) if rows else None
 
 
-def of_rows(rows: Sequence[Row], reasons: Sequence[str] = ()) -> Metadata:
-    """Return the metadata of a check of master data. `reasons` say why the Merchant API could not be called."""
-    sample = {"sample": _rows_table(rows)} if rows else {}
-    return {"rows": len(rows), **sample, **({"merchant_api": bulleted(reasons)} if reasons else {})}
+def of_rows(rows: Sequence[Row]) -> Metadata:
+    """Return the metadata of a check of master data."""
+    return {"rows": len(rows), **({"sample": _rows_table(rows)} if rows else {})}
 
 
 def _file(done: Plan | PushReport) -> str:
