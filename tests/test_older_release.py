@@ -12,7 +12,7 @@ from tests.beginnings import empty_tables
 from tests.conftest import Bench
 from wms_sync.cli.main import main
 from wms_sync.runs import restore_state
-from wms_sync.state.errors import CopyOlder, StateOlder
+from wms_sync.state.errors import StateError, StateOlder
 from wms_sync.state.snapshot import decoded, encoded
 
 COMMANDS = [
@@ -86,6 +86,6 @@ def test_a_snapshot_of_an_older_release_is_refused(read):
     for path in read.layout.root.glob("state.db*"):
         path.unlink()
     before = files(read.layout.root)
-    with pytest.raises(CopyOlder, match=r"an older release .* made\. Nothing was changed"):
+    with pytest.raises(StateError, match=r"an older release .* made\. Nothing was changed"):
         restore_state(read.settings)
     assert files(read.layout.root) == before

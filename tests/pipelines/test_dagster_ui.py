@@ -25,7 +25,8 @@ from tests.receiver import Receiver, receiving
 from tests.test_tutorial import UI, missing, steps
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
-from wms_sync.cli.ui import PortTaken, serve
+from wms_sync.cli.ui import serve
+from wms_sync.errors import SettingsError
 from wms_sync.settings import Settings
 from wms_sync.state.lock import FileLock
 
@@ -344,7 +345,7 @@ def test_the_proxy_of_deploy_refuses_other_sites(dagster, tmp_path):
 
 def test_a_port_that_is_taken_is_named(dagster, capfd, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(PortTaken, match=rf"127.0.0.1:{dagster.port}, .*--port {dagster.port + 1}"):
+    with pytest.raises(SettingsError, match=rf"127.0.0.1:{dagster.port}, .*--port {dagster.port + 1}"):
         serve(Settings.load(_env_file=None, base_url=None), dagster.port)
     assert list(tmp_path.iterdir()) == []
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from tests.conftest import store_at
 from wms_sync.intervals import Interval
 from wms_sync.layout import Layout
-from wms_sync.state.errors import MigrationsUnknown
+from wms_sync.state.errors import StateError
 from wms_sync.state.ledger import Entry, State
 from wms_sync.state.schema import METADATA
 from wms_sync.state.snapshot import Snapshot, decoded, encoded
@@ -60,7 +60,7 @@ def test_what_is_put_back_is_what_was_read(store, snapshot):
 
 
 def test_a_newer_state_store_is_refused(snapshot, store):
-    with pytest.raises(MigrationsUnknown, match="9999_later"):
+    with pytest.raises(StateError, match="9999_later"):
         store.snapshots.put_back(replace(snapshot, migrations=(*snapshot.migrations, "9999_later")))
 
 

@@ -24,9 +24,10 @@ from tests.unpacked import files_holding
 from tests.upkeep.test_forget import MARK, marked, orders_with_addresses, sync
 from wms_sandbox.app import Sandbox
 from wms_sandbox.transport import InProcess
+from wms_sync.errors import SettingsError
 from wms_sync.layout import backups_in, unfinished_backups_in
 from wms_sync.settings import Settings
-from wms_sync.state.errors import IsBackup, RestoreUnfinished
+from wms_sync.state.errors import RestoreUnfinished, StateError
 from wms_sync.state.ledger import LEDGER_LACKS, Entry, PushLedger, State
 from wms_sync.state.schema import METADATA
 from wms_sync.state.snapshot_files import newest_head, write_snapshot
@@ -34,7 +35,7 @@ from wms_sync.state.store import StateStore
 from wms_sync.storage.durable import Inaccessible
 from wms_sync.targets.errors import AnotherServiceError
 from wms_sync.targets.target import target_of
-from wms_sync.upkeep.backup import BackupReport, FoldersOverlap, backup
+from wms_sync.upkeep.backup import BackupReport, backup
 from wms_sync.upkeep.forgotten_orders import add_to_list
 from wms_sync.upkeep.restore import DataFolderInUse, restore, trust_ledger
 from wms_sync.upkeep.verify import BackupError, verify
@@ -264,21 +265,21 @@ def test_impossible_backups_and_restores_are_named(settings, backups, service, t
         (backup, settings, tmp_path / "a file", Inaccessible, "a file"),
         (backup, new, tmp_path / "kept", BackupError, "nothing to back up"),
         (backup, neighbour, backups, BackupError, "another installation"),
-        (backup, in_backup, tmp_path / "kept", IsBackup, "is a backup, which stays as it is"),
+        (backup, in_backup, tmp_path / "kept", StateError, "is a backup, which stays as it is"),
         (verify, new, tmp_path / "kept", BackupError, "no backup in"),
         (restore, new, tmp_path / "kept", BackupError, "no backup in"),
         (restore, other, backups, AnotherServiceError, "other.example.com"),
-        (restore, in_backup, neighbour.data_dir, IsBackup, "is a backup, which stays as it is"),
+        (restore, in_backup, neighbour.data_dir, StateError, "is a backup, which stays as it is"),
         *(
-            (backup, settings, wrong, FoldersOverlap, "must be separate")
+            (backup, settings, wrong, SettingsError, "must be separate")
             for wrong in (inside, settings.data_dir.parent, settings.data_dir, tmp_path / "link" / "x", inside / "..")
         ),
-        *((restore, settings, wrong, FoldersOverlap, "must be separate") for wrong in (inside, tmp_path / "link")),
+        *((restore, settings, wrong, SettingsError, "must be separate") for wrong in (inside, tmp_path / "link")),
     ]
     for use, given, folder, error, says in cases:
         with pytest.raises(error, match=says):
             use(given, folder)
-    with pytest.raises(IsBackup), unrecorded_run(in_backup, "sync"):
+    with pytest.raises(StateError, match="is a backup"), unrecorded_run(in_backup, "sync"):
         pass
     assert contents(tmp_path) == before
     lose_the_state(settings)

@@ -115,15 +115,10 @@ def _show(published: Path) -> None:
 
 
 def _next_steps(settings: Settings, published: Path) -> str:
+    report = f"open {shown(settings.layout.report)} in a browser" if settings.report else f"it {lacks('report')}"
     return f"""\
-  report    {_report(settings)}
+  report    {report}
   Python    duckdb.connect("{shown(published)}", read_only=True).sql("show all tables")
   files     {shown(SAMPLES)}: what was pushed
   Dagster   {command()} ui: the same jobs in a browser, with backfills and checks
   your own  set WMS_BASE_URL and WMS_API_TOKEN (or write .env), then {command()} doctor"""
-
-
-def _report(settings: Settings) -> str:
-    if not settings.report:
-        return f"it {lacks('report')}"
-    return f"open {shown(settings.layout.report)} in a browser"

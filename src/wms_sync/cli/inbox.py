@@ -17,18 +17,10 @@ from wms_sync.settings import Settings
 SHOWN = 20
 
 
-class NothingToAcknowledge(SettingsError):
-    """No finding has this name, or the finding cannot be acknowledged."""
-
-
-class UnknownEntry(SettingsError):
-    """No entry has this name."""
-
-
 def acknowledge(settings: Settings, names: Sequence[str]) -> None:
     """Acknowledge these findings or entries.
 
-    Raise ``NothingToAcknowledge``, and acknowledge none, if one of them cannot be acknowledged.
+    Raise ``SettingsError``, and acknowledge none, if one of them cannot be acknowledged.
     """
     with installation_of(settings) as installation:
         findings = findings_in(installation)
@@ -37,11 +29,9 @@ def acknowledge(settings: Settings, names: Sequence[str]) -> None:
             if name in facts:
                 continue
             if any(finding.name == name for finding in findings):
-                raise NothingToAcknowledge(f"{name} cannot be acknowledged: it stays until the problem is fixed.")
+                raise SettingsError(f"{name} cannot be acknowledged: it stays until the problem is fixed.")
             known = ", ".join(sorted(facts)) or "none"
-            raise NothingToAcknowledge(
-                f"No finding or entry is called {name}. Names that can be acknowledged: {known}."
-            )
+            raise SettingsError(f"No finding or entry is called {name}. Names that can be acknowledged: {known}.")
         installation.store.acknowledgements.add({name: facts[name] for name in names})
     for name in names:
         say(f"acknowledged  {name}: hidden until its facts change")
@@ -59,10 +49,10 @@ def list_entries(settings: Settings) -> None:
 
 
 def show_entry(settings: Settings, name: str) -> None:
-    """Print an entry with its newest rows and the original text of each row. Raise ``UnknownEntry`` for other names."""
+    """Print an entry with its newest rows and the text of each row. Raise ``SettingsError`` for other names."""
     entry = next((entry for entry in _entries(settings) if entry.name == name), None)
     if entry is None:
-        raise UnknownEntry(
+        raise SettingsError(
             f"No open entry is called {name}. `wms-sync inbox list` shows the open entries; an entry closes by itself "
             "once its values are loaded."
         )

@@ -44,30 +44,13 @@ MERCHANT_USERNAME, MERCHANT_API_KEY = "sandbox-merchant", "sandbox-api-key"
 Processes = Mapping[str, subprocess.Popen[bytes]]
 
 
-class PortTaken(SettingsError):
-    """Another program is listening on the port."""
-
-    def __init__(self, port: int) -> None:
-        super().__init__(
+def serve(settings: Settings, port: int) -> int:
+    """Serve the UI until Ctrl-C. Raise ``SettingsError`` if the port is taken, ``WmsSyncError`` if a process ends."""
+    if _accepts(port):
+        raise SettingsError(
             f"Another program listens on {HOST}:{port}, most likely another UI. Nothing was started. "
             f"Open http://{HOST}:{port}, or choose another port: {command()} ui --port {port + 1}"
         )
-
-
-class DagsterEnded(WmsSyncError):
-    """A process of Dagster ended by itself."""
-
-    def __init__(self, name: str, code: int, log: str) -> None:
-        super().__init__(
-            f"Dagster's {name} ended by itself (exit code {code}), so the UI was stopped. The end of {log} says why. "
-            f"Start it again: {command()} ui"
-        )
-
-
-def serve(settings: Settings, port: int) -> int:
-    """Serve the UI until Ctrl-C. Raise ``PortTaken`` before starting anything, ``DagsterEnded`` if a process ends."""
-    if _accepts(port):
-        raise PortTaken(port)
     if settings.base_url is None:
         with sandbox() as (environment, folder):
             return _serve(environment, folder, port, LOCATION)
@@ -162,11 +145,14 @@ def _commands(code_server: Path, workspace: Path, port: int, location: str) -> M
 
 
 def _wait(processes: Processes, until: Callable[[], bool], log: str) -> None:
-    """Wait until the condition is true. Raise ``DagsterEnded`` if a process ends."""
+    """Wait until the condition is true. Raise ``WmsSyncError`` if a process ends."""
     while not until():
         for name, process in processes.items():
             if process.poll() is not None:
-                raise DagsterEnded(name, process.returncode, log)
+                raise WmsSyncError(
+                    f"Dagster's {name} ended by itself (exit code {process.returncode}), so the UI was stopped. The "
+                    f"end of {log} says why. Start it again: {command()} ui"
+                )
         time.sleep(POLL_SECONDS)
 
 
@@ -193,10 +179,6 @@ def _stop(processes: Processes) -> None:
         os.killpg(group, signal.SIGKILL)
 
 
-class SandboxNotStarted(WmsSyncError):
-    """The sandbox's process ended before it accepted requests."""
-
-
 @contextmanager
 def local_sandbox(*, shipments: int, seed: int, days: int) -> Iterator[str]:
     """Run a sandbox on a free port and yield its base URL. Stop it when the block ends; SIGTERM ends the block."""
@@ -206,7 +188,7 @@ def local_sandbox(*, shipments: int, seed: int, days: int) -> Iterator[str]:
         try:
             ready = process.stdout.readline() if process.stdout else ""
             if not ready.startswith("sandbox: "):
-                raise SandboxNotStarted("The sandbox did not start: run `wms-sync sandbox` to see why.")
+                raise WmsSyncError("The sandbox did not start: run `wms-sync sandbox` to see why.")
             yield ready.split()[1]
         finally:
             process.terminate()

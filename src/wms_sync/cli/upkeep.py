@@ -94,10 +94,6 @@ def _verified_lines(found: Verified) -> Iterator[str]:
         yield "damaged   nothing"
 
 
-class NotAnswered(SettingsError):
-    """The question was answered with no, or not at all; nothing was changed."""
-
-
 def forget_orders(settings: Settings, names: Sequence[str], *, yes: bool, dry_run: bool, unseen: bool) -> None:
     """Forget the named orders and print what was removed. Without names, finish a forget that was interrupted.
 
@@ -162,9 +158,9 @@ def _ask(question: str) -> None:
     try:
         agreed = click.confirm(question, err=True)
     except click.Abort:
-        raise NotAnswered("There was no answer, so nothing was changed. In a script, add --yes.") from None
+        raise SettingsError("There was no answer, so nothing was changed. In a script, add --yes.") from None
     if not agreed:
-        raise NotAnswered("Nothing was changed.")
+        raise SettingsError("Nothing was changed.")
 
 
 def _order_lines(order: NamedOrder) -> Iterator[str]:

@@ -35,7 +35,7 @@ from wms_sync.state.snapshot_files import is_behind
 from wms_sync.state.store import StateStore
 from wms_sync.storage.durable import accessing
 from wms_sync.targets.database import records, row_counts
-from wms_sync.targets.errors import NothingCheckedError
+from wms_sync.targets.errors import AnalyticsError
 from wms_sync.targets.target import target_of
 from wms_sync.upkeep.retention import dropped_windows
 
@@ -264,7 +264,7 @@ def _last_checks(connection: duckdb.DuckDBPyConnection) -> tuple[CheckFound, ...
 def last_checks(settings: Settings) -> Sequence[CheckFound]:
     """Return the check results of the load that published the tables.
 
-    Raise ``NothingCheckedError`` if no tables are published.
+    Raise ``AnalyticsError`` if no tables are published.
     """
     _refuse_unpublished(settings)
     with target_of(settings).published() as connection:
@@ -272,7 +272,7 @@ def last_checks(settings: Settings) -> Sequence[CheckFound]:
 
 
 def check_published(settings: Settings) -> Sequence[CheckFound]:
-    """Run every check on the published tables. Raise ``NothingCheckedError`` if no tables are published."""
+    """Run every check on the published tables. Raise ``AnalyticsError`` if no tables are published."""
     _refuse_unpublished(settings)
     results = check_tables(partial(target_of(settings).published, memory_limit=settings.memory_limit))
     return [
@@ -284,4 +284,4 @@ def check_published(settings: Settings) -> Sequence[CheckFound]:
 def _refuse_unpublished(settings: Settings) -> None:
     refuse_older(settings.database_url)
     if not target_of(settings).is_published:
-        raise NothingCheckedError("Nothing can be checked: nothing is published yet. Run `wms-sync sync` first.")
+        raise AnalyticsError("Nothing can be checked: nothing is published yet. Run `wms-sync sync` first.")

@@ -102,26 +102,6 @@ class StateNewer(StateError):
         )
 
 
-class CopyOlder(StateError):
-    """A copy of the state store was made by an older release."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "This release cannot read the copy, which an older release of wms-sync made. Nothing was changed. Restore "
-            "the copy with the release that made it."
-        )
-
-
-class MigrationsUnknown(StateError):
-    """A copy of the state store was made by a newer release."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        super().__init__(
-            f"The copy was made by a newer release of wms-sync (its state store has {', '.join(names)}). Nothing was "
-            "changed. Install that release, or a later one, and try again."
-        )
-
-
 class RestoreUnfinished(StateError):
     """A restore into this data folder was interrupted, so its content is incomplete."""
 
@@ -129,14 +109,4 @@ class RestoreUnfinished(StateError):
         super().__init__(
             f"A restore from {folder} into this data folder was interrupted, so its content is incomplete. Nothing "
             f"was read, loaded or sent. Run `wms-sync restore {folder}` again: it starts over."
-        )
-
-
-class IsBackup(StateError):
-    """The data folder is a backup, which no run may change."""
-
-    def __init__(self, folder: Path) -> None:
-        super().__init__(
-            f"{folder} is a backup, which stays as it is. Nothing was read, loaded or sent. Set WMS_DATA_DIR to "
-            f"another folder; `wms-sync restore {folder}` puts the backup there."
         )

@@ -1,8 +1,8 @@
 """A snapshot: the state store as text that any database can restore, every row but the ledger's, read at one moment.
 
 A copy of ``state.db`` would need SQLite, and a copy of PostgreSQL its own tools. The ledger has a copy of its own, the
-journal of creates; the table ``turns`` records the process that writes here now. A snapshot of a newer release raises
-``MigrationsUnknown``, one of an older release ``CopyOlder``.
+journal of creates; the table ``turns`` records the process that writes here now. A snapshot of another release
+that this one cannot read raises ``StateError``.
 
 Store and snapshots have the random id of their installation. Each snapshot has a number, which the store counts: a
 store with a lower number than a snapshot of its installation is an old copy.
@@ -25,7 +25,7 @@ from sqlalchemy import Column, Connection, Table, select, update
 from sqlalchemy.exc import DBAPIError
 
 from wms_sync.layout import flattened_key, is_of_window, raw_key
-from wms_sync.state.errors import CopyOlder, MigrationsUnknown, StateError
+from wms_sync.state.errors import StateError
 from wms_sync.state.schema import (
     METADATA,
     MIGRATIONS,
@@ -163,8 +163,7 @@ def head_of(content: bytes) -> Identity:
 def decoded(content: bytes) -> Snapshot:
     """Decode a snapshot from ``encoded``.
 
-    Raise ``MigrationsUnknown`` if a newer release made it, ``CopyOlder`` if an older one did, ``ValueError`` if it is
-    invalid.
+    Raise ``StateError`` if a newer or an older release made it, ``ValueError`` if it is invalid.
     """
     text = _unpacked(content)
     head = _HEAD.decode(text)
@@ -193,9 +192,15 @@ def _unpacked(content: bytes) -> bytes:
 def _refuse_others(migrations: Sequence[str]) -> None:
     names = [name for name, _ in MIGRATIONS]
     if migrations and names[0] not in migrations:
-        raise CopyOlder
+        raise StateError(
+            "This release cannot read the copy, which an older release of wms-sync made. Nothing was changed. Restore "
+            "the copy with the release that made it."
+        )
     if unknown := [name for name in migrations if name not in names]:
-        raise MigrationsUnknown(unknown)
+        raise StateError(
+            f"The copy was made by a newer release of wms-sync (its state store has {', '.join(unknown)}). Nothing was "
+            "changed. Install that release, or a later one, and try again."
+        )
 
 
 def _copied() -> list[Table]:

@@ -52,7 +52,7 @@ def newest_head(layout: Layout) -> Identity | None:
 
 
 def newest_snapshot(layout: Layout) -> Snapshot | None:
-    """Return the newest readable snapshot; None if there is none. Raise ``MigrationsUnknown`` or ``CopyOlder``."""
+    """Return the newest readable snapshot; None if there is none. Raise ``StateError``, as ``decoded`` does."""
     for key in reversed(layout.snapshots()):
         try:
             return decoded(layout.files.get(key))

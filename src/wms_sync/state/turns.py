@@ -22,7 +22,7 @@ from sqlalchemy.exc import DBAPIError
 
 from wms_sync.layout import Layout
 from wms_sync.state.engine import StatePart, insert_of, refuse_newer, silent
-from wms_sync.state.errors import IsBackup, RestoreUnfinished, StateBusy, StateError, TakenOver
+from wms_sync.state.errors import RestoreUnfinished, StateBusy, StateError, TakenOver
 from wms_sync.state.holder import Held, Holder
 from wms_sync.state.schema import turns
 from wms_sync.storage.durable import PRIVATE_FOLDER, accessing, make_private, put_in_place, write_synced
@@ -187,8 +187,8 @@ def _query(what: str) -> Select[Any]:
 def taking_turn(engine: Engine, layout: Layout, held: Held) -> Iterator[Turn]:
     """Hold a turn inside the block, under the held lock; its folder is deleted at the end.
 
-    Raise ``IsBackup``, ``RestoreUnfinished`` or ``StateNewer``. Only a restore of an older backup may replace newer
-    data.
+    Raise ``StateError``, such as ``RestoreUnfinished`` or ``StateNewer``. Only a restore of an older backup may replace
+    newer data.
     """
     refuse_unusable(layout)
     refuse_newer(engine)
@@ -197,16 +197,19 @@ def taking_turn(engine: Engine, layout: Layout, held: Held) -> Iterator[Turn]:
 
 
 def refuse_unusable(layout: Layout) -> None:
-    """Raise ``IsBackup`` for a backup, ``RestoreUnfinished`` if a restore into the data folder was interrupted."""
+    """Raise ``StateError`` for a backup, ``RestoreUnfinished`` if a restore into the data folder was interrupted."""
     refuse_backup(layout)
     if layout.restoring.exists():
         raise RestoreUnfinished(layout.restoring.read_text(encoding="utf-8"))
 
 
 def refuse_backup(layout: Layout) -> None:
-    """Raise ``IsBackup`` if the data folder is a backup."""
+    """Raise ``StateError`` if the data folder is a backup, which no run may change."""
     if layout.backup_record.exists():
-        raise IsBackup(layout.root)
+        raise StateError(
+            f"{layout.root} is a backup, which stays as it is. Nothing was read, loaded or sent. Set WMS_DATA_DIR to "
+            f"another folder; `wms-sync restore {layout.root}` puts the backup there."
+        )
 
 
 class Guarded(StatePart):

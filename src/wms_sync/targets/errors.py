@@ -76,10 +76,6 @@ class DatabaseOpenError(AnalyticsError):
     """The tables, or a load's copy of them, cannot be opened or are damaged."""
 
 
-class NothingCheckedError(AnalyticsError):
-    """No load has published yet, so there are no tables to check and no findings."""
-
-
 class UnknownShipmentError(AnalyticsError):
     """No page that was read contains the shipment to be explained."""
 

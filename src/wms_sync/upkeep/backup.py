@@ -27,6 +27,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from wms_sync.errors import SettingsError
 from wms_sync.layout import (
     CREATES,
     FORGOTTEN,
@@ -75,18 +76,6 @@ from wms_sync.upkeep.verify import (
 KEPT_BACKUPS = 7
 
 
-class FoldersOverlap(BackupError):
-    """A backup and the data folder are the same folder, or one is inside the other."""
-
-    exit_code = 2
-
-    def __init__(self, backups: Path, data: Path) -> None:
-        super().__init__(
-            f"The folder of backups {backups} and the data folder {data} must be separate: deleting or replacing one "
-            "would destroy the other. Nothing was changed. Name a folder outside the data folder, best on another disk."
-        )
-
-
 class Copied(Struct):
     """The files of a copy by key, with their sizes in bytes; ``new`` are those that the last backup did not have.
 
@@ -124,10 +113,14 @@ def backup(settings: Settings, folder: Path, *, most: int = KEPT_BACKUPS) -> Bac
 
 
 def refuse_overlap(folder: Path, data: Layout) -> None:
-    """Raise ``FoldersOverlap`` unless the folder is outside the data folder and not around it, links resolved."""
+    """Raise ``SettingsError`` unless the folder is outside the data folder and not around it, links resolved."""
     there, here = folder.resolve(), data.root.resolve()
     if there.is_relative_to(here) or here.is_relative_to(there):
-        raise FoldersOverlap(folder, data.root)
+        raise SettingsError(
+            f"The folder of backups {folder} and the data folder {data.root} must be separate: deleting or replacing "
+            "one would destroy the other. Nothing was changed. Name a folder outside the data folder, best on another "
+            "disk."
+        )
 
 
 def _attempt(settings: Settings, folder: Path, most: int, locks: Sequence[str]) -> BackupReport:

@@ -47,30 +47,23 @@ TRIAL = {
 """Statements that do the operations of a load and of maintenance in a folder, with a catalogue in memory."""
 
 
-class ExtensionMissing(SettingsError):
-    """A wheel of the extra ``lake`` is not installed, or is for a different version of DuckDB."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(
-            f"WMS_ANALYTICS=ducklake needs DuckDB's extension {name} for DuckDB {duckdb.__version__}, which is not "
-            "installed. Install wms-sync[lake], or set WMS_ANALYTICS=file."
-        )
-
-
 def load_extensions(connection: duckdb.DuckDBPyConnection, names: Sequence[str]) -> None:
-    """Load extensions. Raise ``ExtensionMissing``."""
+    """Load extensions. Raise ``SettingsError`` as ``path_of`` does."""
     for name in names:
         connection.execute(f"load {literal(str(path_of(name)))}")
 
 
 def path_of(name: str) -> Path:
-    """Return the file of an extension. Raise ``ExtensionMissing``."""
+    """Return the file of an extension. Raise ``SettingsError`` if it is not installed for this version of DuckDB."""
     found = find_spec(f"duckdb_extension_{name}")
     for folder in (found.submodule_search_locations or ()) if found else ():
         path = Path(folder) / "extensions" / f"v{duckdb.__version__}" / f"{name}.duckdb_extension"
         if path.exists():
             return path
-    raise ExtensionMissing(name)
+    raise SettingsError(
+        f"WMS_ANALYTICS=ducklake needs DuckDB's extension {name} for DuckDB {duckdb.__version__}, which is not "
+        "installed. Install wms-sync[lake], or set WMS_ANALYTICS=file."
+    )
 
 
 def data_path(settings: Settings) -> str:
