@@ -246,7 +246,11 @@ def summary(record: RunRecord) -> str:
     `sync succeeded: 5,000 shipments read, 81,234 rows merged, 0 quarantined; read 5.6 s, load 7.1 s; data as of
     2026-03-01 02:00:03 UTC`. Other counts are left out if they are zero or in ``DETAILS``.
     """
-    parts = [count_of(count, *_in_words(name)) for name, count in record.counts.items() if _is_shown(name, count)]
+    parts = [
+        count_of(count, *_in_words(name))
+        for name, count in record.counts.items()
+        if name in ALWAYS_SHOWN or (count > 0 and name not in DETAILS)
+    ]
     took = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in record.phases.items())
     reaches = f"data as of {record.data_as_of:%Y-%m-%d %H:%M:%S} UTC" if record.data_as_of else "no data yet"
     was_read = record.outcome == "succeeded" and [*record.phases] == ["read"]
@@ -257,10 +261,6 @@ def summary(record: RunRecord) -> str:
 def _in_words(name: str) -> tuple[str, str]:
     words = name.replace("_", " ")
     return ALWAYS_SHOWN.get(name) or (SINGULAR.get(name, words), words)
-
-
-def _is_shown(name: str, count: int) -> bool:
-    return name in ALWAYS_SHOWN or (count > 0 and name not in DETAILS)
 
 
 @contextmanager

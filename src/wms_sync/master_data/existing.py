@@ -110,7 +110,8 @@ def read_existing(
                     things[other, key] = _created_here(of_entry(entry, other), things.get((other, key), ()))
     if lookup is not None:
         unknown = {
-            other: {key for key in keys if _is_unknown(things.get((other, key)))} for other, keys in named.items()
+            other: {key for key in keys if not (found := things.get((other, key))) or found[0].id is None}
+            for other, keys in named.items()
         }
         open_own = {key for key, entry in entries.items() if _is_open(entry)}
         if lacking is not None and not checked.kind.is_unique:
@@ -153,10 +154,6 @@ def _named(checked: CheckedFile) -> Keys:
 
 def _is_open(entry: Entry) -> bool:
     return entry.state in UNSURE or (entry.state in PRESENT and entry.remote_id is None)
-
-
-def _is_unknown(found: tuple[ExistingObject, ...] | None) -> bool:
-    return not found or found[0].id is None
 
 
 def _in_shipments(target: Target, wanted: Keys) -> Things:

@@ -207,11 +207,14 @@ def push_file(
         for line in (*plan.notes, plan.summary):
             logger.info(line)
         state.planned(plan)
-        try:
-            _refuse_too_many(settings, plan)
-        except TooManyCreates as error:
-            state.refused(error)
-            raise
+        if plan.sends > settings.push_limit:
+            too_many = TooManyCreates(
+                f"The push would create {plan.sends:,} {plan.kind.plural}, but WMS_PUSH_LIMIT allows "
+                f"{settings.push_limit:,} at a time. No row was sent, because a create cannot be undone. Check the "
+                f"plan (--dry-run); if it is right, push with WMS_PUSH_LIMIT={plan.sends}."
+            )
+            state.refused(too_many)
+            raise too_many
         push = Push(
             plan,
             api,
@@ -273,15 +276,6 @@ def _refuse_odd_name(path: Path) -> None:
         str(path).encode()
     except UnicodeEncodeError:
         raise UnreadableFile(path, "its name is not UTF-8; it may come from another system. Rename it.") from None
-
-
-def _refuse_too_many(settings: Settings, plan: Plan) -> None:
-    if plan.sends > settings.push_limit:
-        raise TooManyCreates(
-            f"The push would create {plan.sends:,} {plan.kind.plural}, but WMS_PUSH_LIMIT allows "
-            f"{settings.push_limit:,} at a time. No row was sent, because a create cannot be undone. Check the plan "
-            f"(--dry-run); if it is right, push with WMS_PUSH_LIMIT={plan.sends}."
-        )
 
 
 def push_lock(kind: str) -> str:

@@ -112,8 +112,14 @@ def raise_for(response: httpx.Response, base_url: str, credentials: str) -> None
         raise Unauthorized(refused, status=status, problems=problems)
     # not in the service's own form, so it is from a firewall in front of it, and may pass
     if status == FORBIDDEN:
-        message = f"{answered} {_by_a_firewall(response, said, credentials.format(status=status))}{_asked(wait)}"
-        raise ServiceFailed(message, status=status, retry_after=wait)
+        raise ServiceFailed(
+            f"{answered} in a form that is not the service's: something in front of it, such as a firewall or a bot "
+            f"filter, refused the request{_server(response)}.{_it_says(said)} If this persists, unblock this machine "
+            f"there. If nothing is in front of the service, it refused {credentials.format(status=status)}"
+            f"{_asked(wait)}",
+            status=status,
+            retry_after=wait,
+        )
     if status >= 500 or status in {REQUEST_TIMEOUT, NOT_MODIFIED}:  # a 304 is from a cache
         failed = f"the service, or a proxy in front of it, failed{_server(response)}.{_it_says(said)}"
         message = f"{answered}: {as_sentence(said) if is_own else failed}{_asked(wait)}"
@@ -156,15 +162,6 @@ def body_of_error(response: httpx.Response) -> bytes:
         return receive(response, deadline=deadline, largest=_LARGEST_ERROR_BODY).content
     except (httpx.HTTPError, ApiError):
         return b""
-
-
-def _by_a_firewall(response: httpx.Response, said: str, credentials: str) -> str:
-    """Return the probable source of a refusal, with advice; ``credentials`` are meant if the service has no proxy."""
-    return (
-        "in a form that is not the service's: something in front of it, such as a firewall or a bot filter, refused "
-        f"the request{_server(response)}.{_it_says(said)} If this persists, unblock this machine there. "
-        f"If nothing is in front of the service, it refused {credentials}"
-    )
 
 
 def _where(response: httpx.Response, base_url: str) -> str:

@@ -238,7 +238,14 @@ class Connection:
 
     def _answered(self, lane: Lane, request: Request, take: Take[T]) -> T:
         try:
-            response = lane.send(_built(lane.http, request))
+            built = lane.http.build_request(
+                request.method,
+                request.url,
+                params=list(request.params) or None,
+                content=request.content,
+                headers=dict(request.headers),
+            )
+            response = lane.send(built)
             try:
                 self._notices.hear(response)
                 raise_for(response, self.base_url, self._credentials)
@@ -283,16 +290,6 @@ class Connection:
             f"The answer of {self.base_url} was not complete after {self._limits.answer:.0f} s, or the run was "
             "interrupted: the connection was closed."
         )
-
-
-def _built(http: httpx.Client, request: Request) -> httpx.Request:
-    return http.build_request(
-        request.method,
-        request.url,
-        params=list(request.params) or None,
-        content=request.content,
-        headers=dict(request.headers),
-    )
 
 
 def _or_in_doubt(error: ApiError, request: Request) -> ApiError:

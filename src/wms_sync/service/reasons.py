@@ -113,16 +113,13 @@ def clean(text: str, request: httpx.Request) -> str:
 
 def in_one_line(text: str, request: httpx.Request) -> str:
     """Return the text cleaned (``clean``), and shortened to ``LONGEST`` characters."""
-    return _shortened(clean(text, request))
+    plain = clean(text, request)
+    return plain if len(plain) <= LONGEST else f"{plain[: LONGEST - 1]}…"
 
 
 def as_sentence(said: str) -> str:
     """Return the text with a full stop, so that another sentence can follow."""
     return said if said.endswith((".", "!", "?", "…")) else f"{said}."
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
 def _problems(content: bytes) -> tuple[Problem, ...]:

@@ -47,7 +47,7 @@ class Flattening:
         self.damaged: dict[str, PageDamagedError] = {}
         self._layout = settings.layout
         memory = memory_bytes(settings.memory_limit)
-        self._workers = workers = workers_for(memory)
+        self._workers = workers = max(1, min(os.cpu_count() or 1, MOST_WORKERS, memory // MEMORY_EACH))
         self._memory_each = memory // workers
         self._store = store
         self._done = done
@@ -137,8 +137,3 @@ def flatten_landed(settings: Settings, store: StateStore, *, from_scratch: bool)
     if windows:
         delete_unnamed(store.turn, layout, set(windows))
     return flattening.damaged
-
-
-def workers_for(memory: int) -> int:
-    """Return the number of flatteners that can work in parallel within this many bytes of memory."""
-    return max(1, min(os.cpu_count() or 1, MOST_WORKERS, memory // MEMORY_EACH))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import datetime
 from time import monotonic
@@ -203,6 +203,7 @@ class Refresh:
             self._store.mark_loaded(pending.landed)
         if pending.kept:
             self._store.record_warnings({"kept": _kept_sentence(pending.kept)}, from_scratch=False)
+        unknown = (result.offending for result in results if result.check.name == UNKNOWN_KEYS)
         return RefreshReport(
             windows=tuple(pending.merged),
             rows={table.slug: rows[table.slug] for table in tables()},
@@ -215,7 +216,7 @@ class Refresh:
             checks=results,
             published=is_accepted,
             quarantined=quarantined,
-            drift=_unknown_keys(results) if pending.drift else 0,
+            drift=next(unknown) if pending.drift else 0,
             bytes=size,
             seconds=monotonic() - self._started,
             phases=self._took,
@@ -317,8 +318,3 @@ def _quarantined(connection: duckdb.DuckDBPyConnection, windows: Collection[str]
     """Return the number of quarantined values and records of these windows, each once even if an audit read it too."""
     query = sql_files.read("inbox/counted_once.sql")
     return number_in(connection.execute(query, {"windows": list(windows)}))
-
-
-def _unknown_keys(results: Iterable[CheckResult]) -> int:
-    """Return the number of keys on this run's pages that are unknown or had values that were cast."""
-    return next(result.offending for result in results if result.check.name == UNKNOWN_KEYS)
