@@ -218,7 +218,7 @@ def _all_files(
         context.log.info(f"{folder} has no file whose name begins with {kind} and ends with .csv")
     arriving = [path for path in files if sends and is_arriving(path)]
     for path in arriving:
-        context.log.warning(f"{path} is left out: its upload may not have ended. The sensor pushes it once it has.")
+        context.log.warning(f"{path} is left out: its upload may not have ended. The sensor takes it once it has.")
     return [GivenFile(path=str(path)) for path in files if path not in arriving]
 
 
