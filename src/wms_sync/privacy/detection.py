@@ -6,29 +6,30 @@ its keys (``PERSON``), except in custom fields. The decoder returns custom field
 be subtracted.
 
 Every page is searched, so the search uses the Rust regex engine inside pydantic, through a string validator with a
-pattern: 0.7 ms for a page of 7.5 MB, against 38 ms for ``re``. The validator also rejects text that is not UTF-8, but
-with a different type of error. `make bench BENCH=persons` measures detection.
+pattern: 0.7 ms for a page of 7.5 MB, against 5 ms for pyarrow and 9 ms for ``re``. The validator also rejects text that
+is not UTF-8, but with a different type of error. `make bench BENCH=persons` measures detection.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from functools import cache
 from typing import Annotated, Any
 
 import msgspec
 from msgspec import Raw
 from pydantic import StringConstraints, TypeAdapter, ValidationError
+from typing_extensions import Buffer
 
 from wms_sync.privacy.fields import CANDIDATE, COMPANYS_OWN, KEPT, KEPT_AS_TEXT, PERSON, PLACES, fields_of
 
-# A key of ASCII letters needs no escapes, so a key with escapes is suspicious.
-_PERSON = re.compile(rb'"(?:%s)"|\\u00[4-7]' % "|".join(sorted(PERSON)).encode())
-_ESCAPED = r"\\u00(?:5[fF]|6[1-9a-fA-F]|7[0-9aA])"
-"""A lower-case letter or underscore written as an escape. JSON never needs that, and it could hide a key."""
+_KEY = rf'"(?:{"|".join(sorted(PERSON))})"\s*:'
+# JSON never needs an escape for a lower-case letter or an underscore, and it could hide a key
+_SEARCH = TypeAdapter(Annotated[str, StringConstraints(pattern=rf"{_KEY}|\\u00(?:5[fF]|6[1-9a-fA-F]|7[0-9aA])")])
+_MENTION = re.compile(_KEY.encode()), re.compile(rb"\\u00[4-7]")
+"""The same as two patterns: of one alternative each, ``re`` finds them in a quarter of the time."""
 _NOTHING: Any = Raw()
-_REQUIRED = ("collection", "has_more")
+_OWN: dict[str, Any] = dict.fromkeys(COMPANYS_OWN, Raw)
 
 
 def _struct(name: str, fields: dict[str, Any], *, strict: bool = False, required: Collection[str] = ()) -> Any:  # noqa: ANN401
@@ -41,10 +42,6 @@ def _struct(name: str, fields: dict[str, Any], *, strict: bool = False, required
 
 def _many(kind: Any) -> Any:  # noqa: ANN401 - types
     return list[kind] | None
-
-
-def _own() -> dict[str, Any]:
-    return dict.fromkeys(COMPANYS_OWN, Raw)
 
 
 def _holders() -> Iterator[str]:
@@ -64,8 +61,8 @@ _KINDS: dict[str, Any] = {
 _AT: dict[str, Any] = {
     place: _many(_KINDS[kind]) if kind == CANDIDATE else _KINDS[kind] | None for place, kind in PLACES.items()
 }
-_ORDER = _struct("Order", {**_AT, **_own()})
-_HOLDERS = {kind: _ORDER if kind == "Order" else _struct(kind, _own()) for kind in _holders()}
+_ORDER = _struct("Order", {**_AT, **_OWN})
+_HOLDERS = {kind: _ORDER if kind == "Order" else _struct(kind, _OWN) for kind in _holders()}
 
 
 def page_decoder(*, watched: bool, **envelope: Any) -> msgspec.json.Decoder[Any]:  # noqa: ANN401 - types by key
@@ -78,7 +75,18 @@ def page_decoder(*, watched: bool, **envelope: Any) -> msgspec.json.Decoder[Any]
     shipment: Any = _struct("Shipment", {"id": int, **fields}, required=("id",))
     included = _struct("Included", {kind: _many(struct) for kind, struct in {**_HOLDERS, **_KINDS}.items()})
     page = {"collection": list[shipment], **({"included": included | None} if watched else {}), **envelope}
-    return msgspec.json.Decoder(_struct("Page", page, required=_REQUIRED))
+    return msgspec.json.Decoder(_struct("Page", page, required=("collection", "has_more")))
+
+
+_WATCHED = page_decoder(watched=True)
+
+
+def is_impersonal(content: bytes) -> bool:
+    """Return whether a page has the right shape and is without personal data, as far as detection can tell."""
+    try:
+        return mentions_no_person(_WATCHED.decode(content), content)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
 
 
 def mentions_no_person(page: Any, content: bytes) -> bool:  # noqa: ANN401 - a generated struct
@@ -86,10 +94,7 @@ def mentions_no_person(page: Any, content: bytes) -> bool:  # noqa: ANN401 - a g
 
     Return False too if the search cannot tell: a letter is written as an escape, or the text is not UTF-8.
     """
-    kept = b"".join(_custom_fields(page))
-    own = frozenset(key for key in PERSON if _occurrences(key, kept))
-    outside = any(_occurrences(key, content) > _occurrences(key, kept) for key in own)
-    return not (outside or _may_be_in(content, PERSON - own))
+    return not _is_found(content) or mentions(content) == mentions(b"".join(_custom_fields(page)))
 
 
 def _custom_fields(page: Any) -> Iterator[bytes]:  # noqa: ANN401 - a generated struct
@@ -98,26 +103,19 @@ def _custom_fields(page: Any) -> Iterator[bytes]:  # noqa: ANN401 - a generated 
             yield from (getattr(record, name) for name in COMPANYS_OWN)
 
 
-def _may_be_in(text: bytes, keys: frozenset[str]) -> bool:
+def _is_found(text: bytes) -> bool:
     try:
-        _pattern(keys).validate_python(text)
+        _SEARCH.validate_python(text)
     except ValidationError as error:
-        (problem,) = error.errors(include_url=False, include_context=False, include_input=False)
-        return problem["type"] != "string_pattern_mismatch"
+        return error.errors(include_input=False)[0]["type"] != "string_pattern_mismatch"
     return True
 
 
-@cache
-def _pattern(keys: frozenset[str]) -> TypeAdapter[str]:
-    names = "|".join(sorted(keys))
-    pattern = rf'"(?:{names})"\s*:|{_ESCAPED}' if keys else _ESCAPED
-    return TypeAdapter(Annotated[str, StringConstraints(pattern=pattern)])
+def mentions(text: Buffer) -> int:
+    """Return how many keys of personal data the text may have; it need not be JSON."""
+    return sum(len(pattern.findall(text)) for pattern in _MENTION)
 
 
-def _occurrences(key: str, text: bytes) -> int:
-    return len(re.findall(rb'"%s"\s*:' % key.encode(), text))
-
-
-def mentions_person(text: bytes) -> bool:
-    """Return whether the text may have a key of personal data anywhere; the text need not be JSON."""
-    return _PERSON.search(text) is not None
+def mentions_person(text: Buffer) -> bool:
+    """Return whether the text may have a key of personal data anywhere; it need not be JSON."""
+    return any(pattern.search(text) for pattern in _MENTION)

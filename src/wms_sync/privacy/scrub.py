@@ -1,8 +1,9 @@
 """Remove personal data from pages and values.
 
-JSON with personal data is parsed, edited and serialized again. Spaces and escapes may change, but values do not: the
-numbers of valid JSON keep every digit. Invalid JSON (``NaN``, broken UTF-8, very deep nesting) is read as leniently as
-flattening reads it.
+A page is opened level by level, and only where something personal is mentioned: everything else keeps its bytes. An
+object with personal data is parsed, edited and serialized again. Spaces and escapes may change there, but values do
+not: the numbers of valid JSON keep every digit. If the page still looks personal, it is parsed whole. Invalid JSON
+(``NaN``, broken UTF-8, very deep nesting) is read as leniently as flattening reads it.
 
 PHP writes a list as an object if its indexes have gaps or are ids; both forms are handled.
 """
@@ -11,13 +12,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 
 import msgspec
+from msgspec import Raw
 
 from wms_sync.json_values import cut_to_depth, loosely, whole
-from wms_sync.privacy.detection import mentions_person
+from wms_sync.privacy.detection import is_impersonal, mentions, mentions_person
 from wms_sync.privacy.fields import (
     ADDRESS,
     CANDIDATE,
@@ -34,6 +37,9 @@ from wms_sync.privacy.fields import (
 
 _DECODER = msgspec.json.Decoder(float_hook=Decimal)
 _ENCODER = msgspec.json.Encoder(decimal_format="number")
+_OPENED = msgspec.json.Decoder(dict[str, Raw] | list[Raw])
+_LEVELS = 6
+"""The page, its lists by kind, their records, and two objects inside those, are opened; what is deeper is parsed."""
 _Name = tuple[Any, int | None]
 """The kind and the id of an object."""
 
@@ -62,21 +68,38 @@ _ORDER_PLACES = msgspec.json.Decoder(_OrderPlaces)
 
 def without_persons(content: bytes) -> bytes | None:
     """Return the page without personal data; None if there is nothing to remove."""
-    return _edited(content, lambda page: scrub(page) or (mentions_person(content) and _hides_values(content)))
+    with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        if is_impersonal(clean := bytes(_opened(content, _LEVELS))):
+            return None if clean == content else clean
+    # parsing drops a value under a key that is repeated later, or nested too deeply
+    return _edited(
+        content, lambda page: scrub(page) or mentions(json.dumps(page, default=str).encode()) < mentions(content)
+    )
 
 
-def _hides_values(content: bytes) -> bool:
-    """Return whether a page has values that parsing drops: under a key that is repeated later, or nested too deeply."""
-    shallow = cut_to_depth(content)
-    repeated: list[str] = []
+def _opened(content: bytes | Raw, levels: int) -> bytes | Raw:
+    """Return an object or a list without personal data. Only parts that mention somebody are opened in their turn."""
+    parts = _OPENED.decode(content)
+    if isinstance(parts, list):
+        left: Any = [Raw(_opened(part, levels - 1)) if _is_to_open(part) else part for part in parts]
+        return content if left == parts else _ENCODER.encode(left)
+    kind = _DECODER.decode(parts.get("type", b"null"))
+    if not levels or (isinstance(kind, str) and kind in KEPT):
+        value = _DECODER.decode(content)
+        return _ENCODER.encode(value) if scrub(value) else content
+    kept = kept_fields({**parts, "type": kind}, None)
+    left = {key: part for key, part in parts.items() if kept is None or key in kept}
+    for key, part in left.items():
+        if place_of(key):
+            held = {key: _DECODER.decode(part)}
+            left[key] = Raw(_ENCODER.encode(held[key])) if scrub(held) else part
+        elif key not in COMPANYS_OWN and _is_to_open(part):
+            left[key] = Raw(_opened(part, levels - 1))
+    return content if left == parts else _ENCODER.encode(left)
 
-    def last(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        repeated.extend(found if len(found) < len(pairs) else ())
-        return found
 
-    loosely(shallow.decode("utf-8-sig", errors="surrogateescape"), object_pairs_hook=last)
-    return bool(repeated) or shallow != content
+def _is_to_open(part: Raw) -> bool:
+    return memoryview(part)[0] in b"{[" and mentions_person(part)
 
 
 def without_orders(content: bytes, forgotten: Collection[int]) -> bytes | None:
@@ -103,7 +126,11 @@ def scrub(value: Any, kind: str | None = None, table: Kept = KEPT) -> bool:  # n
         return any(found)
     if not isinstance(value, dict):
         return False
-    changed = _strip(value, kind, table)
+    kept = kept_fields(value, kind, table)
+    personal = [] if kept is None else [key for key in value if key not in kept]
+    for key in personal:
+        del value[key]
+    changed = bool(personal)
     for key, inner in value.items():
         place = place_of(key)
         lines = inner if isinstance(inner, list) else [inner]
@@ -113,14 +140,6 @@ def scrub(value: Any, kind: str | None = None, table: Kept = KEPT) -> bool:  # n
         if key not in COMPANYS_OWN and isinstance(value[key], dict | list):
             changed = scrub(value[key], place, table) or changed
     return changed
-
-
-def _strip(value: dict[str, Any], kind: str | None, table: Kept) -> bool:
-    kept = kept_fields(value, kind, table)
-    personal = [] if kept is None else [key for key in value if key not in kept]
-    for key in personal:
-        del value[key]
-    return bool(personal)
 
 
 def _forget(page: Any, forgotten: Collection[int]) -> bool:  # noqa: ANN401 - any JSON
@@ -185,10 +204,8 @@ def _included(page: Any) -> dict[_Name, list[dict[str, Any]]]:  # noqa: ANN401 -
     included = page.get("included") if isinstance(page, dict) else None
     found: dict[_Name, list[dict[str, Any]]] = {}
     for kind, listed in included.items() if isinstance(included, dict) else ():
-        if kind in SHARED or kind == "Order" or not isinstance(listed, dict | list):
-            continue
-        for record in listed.values() if isinstance(listed, dict) else listed:
-            if isinstance(record, dict):
+        for record in as_list(listed) or ():
+            if isinstance(record, dict) and kind not in SHARED and kind != "Order":
                 found.setdefault((kind, whole(record.get("id"))), []).append(record)
     return found
 
@@ -206,18 +223,11 @@ def _may_hold(content: bytes, forgotten: Collection[int]) -> bool:
 def _edited(content: bytes, edit: Callable[[Any], bool]) -> bytes | None:
     """Return the page decoded, changed and encoded; None if ``edit`` changed nothing."""
     try:
-        return _reencoded(content, edit)
-    except RecursionError:
-        return _reencoded(cut_to_depth(content), edit)
-
-
-def _reencoded(content: bytes, edit: Callable[[Any], bool]) -> bytes | None:
-    try:
         page = _DECODER.decode(content)
         return _ENCODER.encode(page) if edit(page) else None
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         # invalid bytes survive as escaped surrogates, and flattening reports them
-        page = loosely(content.decode("utf-8-sig", errors="surrogateescape"))
+        page = loosely(cut_to_depth(content).decode("utf-8-sig", errors="surrogateescape"))
         return json.dumps(page, ensure_ascii=True).encode() if edit(page) else None
 
 

@@ -79,6 +79,7 @@ def settings_of(path: Path, memory_limit: str) -> dict[str, str]:
         "preserve_insertion_order": "false",
         "checkpoint_threshold": "64MB",  # a commit of this size goes straight into the file, without the log
         "default_block_size": BLOCK,
+        "storage_compatibility_version": "v0.10.2",  # DuckDB 2 would write what DuckDB 1 cannot read
         "experimental_metadata_reuse": "false",  # DuckDB 1.1 to 1.3 cannot read what it writes
         "autoinstall_known_extensions": "false",
         "python_enable_replacements": "false",  # the lookup of variables as tables imports numpy

@@ -210,23 +210,18 @@ class Merger:
         )
 
     def _count_parquet(self, group: WindowGroup) -> None:
-        """Raise ``CountsDisagreeError`` if a window's files do not have as many rows as were flattened."""
-        files = {table.slug: files for table in self._stored if (files := files_of(group, self._layout, table.slug))}
-        counts = (
-            f"select {literal(slug)}, _window_id, count(*) from read_parquet(${slug}) group by all" for slug in files
-        )
-        counted: dict[tuple[str, str], int] = {}
-        if files:
-            rows = self._connection.execute("\nunion all\n".join(counts), files).fetchall()
-            counted = {(slug, window): count for slug, window, count in rows}
-        for table in self._stored:
-            for window, flattened in group:
-                held, expected = counted.get((table.slug, window.id), 0), flattened.rows(table.slug)
-                if held != expected:
-                    raise CountsDisagreeError(
-                        f"The Parquet files of {table.slug} have {count_of(held, 'row')} of window {window.id}, but "
-                        f"{expected} were flattened. Nothing was merged; run `wms-sync rebuild` to rewrite them."
-                    )
+        """Raise ``CountsDisagreeError`` if a file has, by its footer, not as many rows as were flattened into it."""
+        parts: dict[str, int] = {}
+        for slug, flattened in ((table.slug, flattened) for table in self._stored for _, flattened in group):
+            rows = [part.rows for part in flattened.parts.get(slug, ())]
+            parts |= zip(flattened.files(self._layout, slug), rows, strict=True)
+        footers = "select file_name, num_rows from parquet_file_metadata(?)"
+        for path, held in self._connection.execute(footers, [list(parts)]).fetchall() if parts else ():
+            if held != parts[path]:
+                raise CountsDisagreeError(
+                    f"The Parquet file {path} has {count_of(held, 'row')}, but {parts[path]} were flattened into it. "
+                    "Nothing was merged; run `wms-sync rebuild` to write it again."
+                )
 
     def _write_receipt(self, window: Window, flattened: FlattenedWindow) -> None:
         """Write the window's receipt, which replaces an earlier receipt."""
