@@ -43,6 +43,7 @@ def load(**overrides: object) -> Settings:
         ("start_date", "2999-01-01", "future"),
         ("data_dir", "~nosuch/x", "home folder"),
         ("data_dir", "/data/\udcfcbung", "not UTF-8"),
+        ("data_dir", "/data/why?", "question mark"),
         ("data_dir", "$HOME/wms", "starts with the name of a $VARIABLE"),
         ("api_token", "${planted_token}", "starts with the name of a $VARIABLE"),
         ("api_token", "'planted'", "stands in quotes"),

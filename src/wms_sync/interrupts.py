@@ -28,9 +28,9 @@ def interruptible() -> Iterator[None]:
     try:
         yield
     except RuntimeError as error:
-        if error.__cause__ is None or isinstance(error.__cause__, Exception):
+        if str(error) != "Query interrupted":
             raise
-        raise error.__cause__ from None
+        raise (error.__cause__ or KeyboardInterrupt) from None  # DuckDB 2 states no cause
 
 
 @contextmanager

@@ -250,6 +250,10 @@ class Settings(BaseModel):
                 "is not UTF-8: rename the folder, or, if its name is right, set LC_ALL=C.UTF-8, because Python does "
                 "not decode such letters with the current locale"
             ) from None
+        if "?" in str(found):
+            raise ValueError(
+                "contains a question mark, at which DuckDB cuts off the path of its log: rename the folder"
+            )
         return found
 
     @classmethod

@@ -81,7 +81,7 @@ def test_a_file_of_a_newer_duckdb(tmp_path):
     layout = Layout(tmp_path)
     with empty_tables(layout.published).open("r+b") as file:
         file.seek(12)  # as DuckDB documents it: a checksum, DUCK, the version
-        file.write((999).to_bytes(8, "little"))
+        file.write((1_000_000).to_bytes(8, "little"))
     said = f"{layout.published} was written by a newer release of wms-sync.* Update wms-sync"
     with pytest.raises(DatabaseNewer, match=said), open_for_writing(layout.published, memory_limit="300MB"):
         pass

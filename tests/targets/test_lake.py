@@ -453,6 +453,7 @@ def test_extensions_come_from_the_installed_wheels(lake):
         assert dict(connection.execute(settings).fetchall()).items() >= ONLY_FROM_WHEELS.items()
 
 
+@pytest.mark.proof
 def test_an_absent_postgresql_shows_no_password():
     away = Settings.load(
         _env_file=None,

@@ -33,14 +33,13 @@ _HEADER = struct.Struct("<8x4sQ")
 THREADS = max(1, (os.cpu_count() or 1) // 2)
 
 
-WITHOUT_LOG = {"checkpoint_threshold": "0b", "auto_checkpoint_skip_wal_threshold": "0"}
-"""Settings that make each commit go straight into the file. DuckDB 1.5.5 reads a question mark in a path as the start
-of options: it cuts off the log's path there, so the log's folder does not exist."""
 BLOCK = "65536"
 """The block size of a new file in bytes; DuckDB's default is 262144. Each column that a load writes costs a block, in
 memory and processor time. With this size a nightly load costs a quarter less and the file is 7% larger; with smaller
 blocks the file is twice as large. Existing files keep their block size until they are compacted or rebuilt; DuckDB 1.1
 reads both sizes."""
+_DAMAGE = (duckdb.IOException, duckdb.Error)
+"""What DuckDB 1 and DuckDB 2 raise for a damaged file; the other kinds of ``duckdb.Error`` say more."""
 HOW_TO_WRITE = "connect with read_only=True; to write, use a copy"
 
 
@@ -83,7 +82,6 @@ def settings_of(path: Path, memory_limit: str) -> dict[str, str]:
         "experimental_metadata_reuse": "false",  # DuckDB 1.1 to 1.3 cannot read what it writes
         "autoinstall_known_extensions": "false",
         "python_enable_replacements": "false",  # the lookup of variables as tables imports numpy
-        **(WITHOUT_LOG if "?" in str(path) else {}),
     }
 
 
@@ -105,7 +103,9 @@ def open_for_reading(
         with _connected(layout, path, memory_limit) as connection:
             connection.execute("set timezone = 'UTC'")
             yield connection
-    except duckdb.IOException as error:  # damage may appear only in a query
+    except duckdb.Error as error:  # damage may appear only in a query
+        if type(error) not in _DAMAGE:
+            raise
         raise _unreadable(path, str(error)) from None
 
 
@@ -113,14 +113,14 @@ def _connected(layout: Layout, path: Path, memory_limit: str | None) -> duckdb.D
     config = settings_of(layout.work / path.name, memory_limit) if memory_limit else {}
     try:
         return duckdb.connect(path, read_only=True, config=config)  # type: ignore[arg-type]
-    except duckdb.IOException:
+    except duckdb.Error:
         _refuse_forbidden(path)
         _refuse_newer(path, path)
         copy = make_private_file(make_private(layout.work) / f"reading-{secrets.token_hex(4)}.duckdb")
     try:
         shutil.copyfile(path, copy)  # as of the last checkpoint: newer changes are in the log next to the file
         return duckdb.connect(copy, read_only=True, config=config)  # type: ignore[arg-type]
-    except (duckdb.IOException, OSError) as error:
+    except (duckdb.Error, OSError) as error:
         raise _unreadable(path, _error_text(error, copy, path)) from None
     finally:
         copy.unlink()  # an open file stays readable after this, until it is closed
