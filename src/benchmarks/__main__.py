@@ -23,7 +23,7 @@ def main(arguments: list[str]) -> int:
     options = parser().parse_args(arguments)
     rounds = options.rounds
     benchmarks = {
-        "first-sync": lambda: first_sync(options.shipments, rounds, FOLDER),
+        "first-sync": lambda: first_sync(options.shipments, rounds, FOLDER, persons=options.persons),
         "night": lambda: night(options.shipments, rounds, FOLDER),
         "growth": lambda: growth(options.shipments, options.sizes, rounds, FOLDER),
         "persons": lambda: persons(rounds, FOLDER),
@@ -52,6 +52,7 @@ def parser() -> argparse.ArgumentParser:
         "--shipments", type=int, default=100_000, help="of first-sync and night; growth copies 5,000 of them"
     )
     found.add_argument("--sizes", type=int, nargs="+", default=(100_000, 1_000_000), help="shipments of growth")
+    found.add_argument("--persons", action="store_true", help="first-sync: a person in each address, not requested")
     found.add_argument("--rounds", type=int, default=3, help="that count; their median is shown")
     return found
 

@@ -64,10 +64,13 @@ class Service:
 
 
 @contextmanager
-def serving(shipments: int) -> Iterator[Service]:
-    """Run a sandbox with this many shipments over the last 30 days."""
+def serving(shipments: int, *, persons: bool = False) -> Iterator[Service]:
+    """Run a sandbox with this many shipments over the last 30 days.
+
+    With ``persons``, it sends a telephone number with each address, although none was requested.
+    """
     command = [sys.executable, "-m", "wms_sandbox", "--port", "0", "--seed", str(SEED), "--days", str(DAYS)]
-    command += ["--shipments", str(shipments)]
+    command += ["--shipments", str(shipments), *(["--unasked-telephones", "1000000"] if persons else [])]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             ready = process.stdout.readline().split() if process.stdout else []

@@ -33,11 +33,11 @@ APART = 10_000_000
 """Distance between the ids of one copy and the next."""
 
 
-def first_sync(shipments: int, rounds: int, folder: Path) -> None:
+def first_sync(shipments: int, rounds: int, folder: Path, *, persons: bool) -> None:
     """Show what it costs to read this many shipments into an empty folder."""
     with serving(min(WARM_UP, shipments)) as service:
         _take_turns(_install(folder, service), 0)
-    with serving(shipments) as service:
+    with serving(shipments, persons=persons) as service:
         for _ in service.pages():
             pass
         counted = []
@@ -45,7 +45,7 @@ def first_sync(shipments: int, rounds: int, folder: Path) -> None:
             installations = _install(folder, service)
             counted.append(_take_turns(installations, number))
             compare(installations)
-    _show(f"First sync of {shipments:,} shipments", counted)
+    _show(f"First sync of {shipments:,} shipments{', a person in each address' if persons else ''}", counted)
 
 
 def night(shipments: int, rounds: int, folder: Path) -> None:
