@@ -6,8 +6,9 @@ from typing import Any
 
 import duckdb
 from click.testing import CliRunner
+from pyarrow.parquet import read_schema
 
-from tests.test_docs import DOCS, blocks
+from tests.test_docs import DOCS, blocks, rows
 from tests.test_sync import first_synced, synced
 from wms_sync.catalogue import table, tables
 from wms_sync.cli.main import main
@@ -15,6 +16,21 @@ from wms_sync.cli.main import main
 PAGE = DOCS / "how-to" / "load-elsewhere.md"
 DERIVED = {"_missing_since", "timezone"}
 """Columns that the load fills."""
+
+
+def test_the_files_have_the_types_of_the_page(bench, sandbox):
+    types = {}
+    for _, (in_tables, in_files) in rows(PAGE):
+        types |= dict(zip(in_tables.strip("`").split("`, `"), in_files.strip("`").split("`, `"), strict=True))
+    first_synced(bench, sandbox)
+    found = {}
+    for stored in tables():
+        for file in (bench.layout.parquet / stored.slug).glob("*.parquet"):
+            fields = {field.name: str(field.type) for field in read_schema(file)}
+            expected = {column.name: column.type for column in stored.columns if column.name not in DERIVED}
+            assert fields == {name: types[type_] for name, type_ in expected.items()}
+            found |= {type_: types[type_] for type_ in expected.values()}
+    assert found == types
 
 
 def test_the_examples_give_the_published_tables(bench, sandbox, tmp_path, monkeypatch):
