@@ -15,6 +15,14 @@ FAULTS = (
         ("tests/privacy/test_landing.py::test_nothing_personal_lands_that_was_not_asked_for",),
     ),
     Fault(
+        "of a page that still mentions somebody nothing more is removed",
+        (PERSONS,),
+        "src/wms_sync/privacy/scrub.py",
+        "        if is_impersonal(clean := bytes(_opened(content, _LEVELS))):\n",
+        "        if is_impersonal(clean := bytes(_opened(content, _LEVELS))) or True:\n",
+        ("tests/privacy/test_scrub.py::test_unrequested_persons_are_taken_out",),
+    ),
+    Fault(
         "a message of the service shows the token that it repeats",
         (SECRETS,),
         "src/wms_sync/service/reasons.py",

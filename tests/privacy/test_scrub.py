@@ -111,6 +111,19 @@ def test_scrubbed_pages_keep_every_digit():
     assert second == {"id": 2, "by": {}, "big": 123456789012345678901234, "b": Decimal(15), "z": Decimal("0.1")}
 
 
+def test_what_mentions_nobody_keeps_its_bytes():
+    beside = [b'{ "id" :1, "weight": 1.50e+01, "note":"\\u00e9 \\/" }', b'{ "Zone" : [ {"id": 1.0} ] }']
+    edited = b'{"id":2,"items":[{"by":{"email":"J"}},7]}'
+    clean = without_persons(
+        b'{"collection":[%s, %s], "included":%s, "has_more":false}' % (beside[0], edited, beside[1])
+    )
+    assert clean == b'{"collection":[%s,%s],"included":%s,"has_more":false}' % (
+        beside[0],
+        b'{"id":2,"items":[{"by":{}},7]}',
+        beside[1],
+    )
+
+
 WENT = {"type": "OrderAddress", "id": 5, "country": "US", "region": "Nevada", "classification": None}
 SHIPPING = {"shipping_address": {"type": "OrderAddress", "id": 5}}
 KNOWN = {"type": "Order", "id": 3, "status": "new", "items": [{"id": 4, "sku": "A"}], "custom_fields": {"email": 1}}
