@@ -38,6 +38,7 @@ def persons(rounds: int, folder: Path) -> None:
         plain = next(service.pages())
     kept = _altered(plain, lambda order: order.update(custom_fields={**(order.get("custom_fields") or {}), **EMAIL}))
     found = _altered(plain, lambda order: order.update(email="jane@example.test"), most=PERSONS)
+    each = _altered(plain, lambda order: order.update(email="jane@example.test"))
     unknown = _altered(plain, lambda order: order.update(gift_wrap="red"))
     with Flattener(work_dir=folder / "work") as flattener:
         to_parquet = partial(_to_parquet, flattener, folder)
@@ -48,6 +49,7 @@ def persons(rounds: int, folder: Path) -> None:
             f"{PERSONS} persons are removed": partial(without_persons, found),
             PLAIN: partial(to_parquet, plain),
             f"to Parquet: {PERSONS} persons on it": partial(to_parquet, found),
+            "to Parquet: a person in every order": partial(to_parquet, each),
             "to Parquet: an unknown key in every order": partial(to_parquet, unknown),
         }
         measured = [{name: _milliseconds(work) for name, work in cases.items()} for _ in range(rounds + 1)]
