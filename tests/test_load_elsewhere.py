@@ -19,11 +19,11 @@ DERIVED = {"_missing_since", "timezone"}
 
 
 def test_the_files_have_the_types_of_the_page(bench, sandbox):
-    types = {}
+    types: dict[str, str] = {}
     for _, (in_tables, in_files) in rows(PAGE):
         types |= dict(zip(in_tables.strip("`").split("`, `"), in_files.strip("`").split("`, `"), strict=True))
     first_synced(bench, sandbox)
-    found = {}
+    found: dict[str, str] = {}
     for stored in tables():
         for file in (bench.layout.parquet / stored.slug).glob("*.parquet"):
             fields = {field.name: str(field.type) for field in read_schema(file)}

@@ -165,5 +165,5 @@ def play(folder: Path, seed: int) -> Played:
     pass_time(5_000, changed=150, orders=60)
     last = night()
     last.sync()
-    assert last.report.read is not None
-    return Played(settings, last.report.read.horizon, frozenset(gone) - frozenset(back))
+    assert last.read is not None
+    return Played(settings, last.read.horizon, frozenset(gone) - frozenset(back))
