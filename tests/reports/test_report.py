@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from datetime import UTC, date, datetime, timedelta
 from html import unescape
@@ -12,11 +13,12 @@ from msgspec.structs import replace
 
 from tests.beginnings import empty_tables
 from tests.changed_files import LOADED, change
-from tests.conftest import queried
+from tests.conftest import FEWER, queried
 from tests.reports.test_dictionary import LOADS
 from tests.sql.scenario import WEST, insert, load
 from tests.test_sync import begun, first_synced
 from tests.test_sync import load as load_tables
+from wms_sandbox.app import Sandbox
 from wms_sync import sql_files
 from wms_sync.reports.finding import lasting_error, warning
 from wms_sync.reports.report import Report, ReportError, make_report, remake_report, report_load, told_apart
@@ -112,6 +114,7 @@ def test_the_report_shows_whole_weeks_and_local_days(western):
     """It is still Sunday in the West: that week is not over, and what is due on that Sunday is not late."""
     connection, _, due = western
     assert [(row["this_week"], row["in_utc"]) for row in asked(connection, "weeks")] == [(THIS_WEEK, 0)]
+    assert asked(connection, "weeks")[0]["first_week"] < THIS_WEEK - timedelta(weeks=8)
     on_time = {row["week"]: (row["due"], row["on_time"]) for row in asked(connection, "on_time")}
     whole = {THIS_WEEK - timedelta(weeks=number): (7, 0) for number in range(1, 9)}
     assert on_time == {**whole, THIS_WEEK: (6, 0)}
@@ -126,6 +129,21 @@ def test_the_report_shows_whole_weeks_and_local_days(western):
     assert packed == {11: 55 / 56, 12: 1 / 56}, "one was packed after the clocks went forward"
     [backlog] = asked(connection, "backlog")
     assert backlog["shipments"] == 0, "today's is open, but its day is not over"
+
+
+def test_in_the_first_week_the_page_shows_that_week(bench, sandbox):
+    """On a Thursday; nothing was shipped before its Monday. The weeks before it stay empty in the charts."""
+    sandbox.sandbox = Sandbox(dataclasses.replace(FEWER, days=2, odd_values=False))
+    sandbox.sandbox.advance(seconds=2 * 86_400, changed=240)
+    bench.read()
+    load_tables(bench)
+    path, report = make_report(bench.settings)
+    assert report.weeks[-2] == report.zones["this_week"] == date(2026, 3, 30)
+    shipped = "select count(distinct order_id) from marts.shipments where shipped_day is not null"
+    assert (report.shipped("orders")[-1],) == queried(bench.layout.published, shipped)[0] > (0,)
+    text = shown(path)
+    assert "none is over yet" in text
+    assert [f"{week:%m-%d}" in text for week in report.weeks] == [True] * 8 + [False]
 
 
 def test_without_a_row_the_page_says_so(bench, tmp_path):

@@ -49,7 +49,8 @@ class ReportError(WmsSyncError):
 class Report(Struct, frozen=True):
     """The content of the page: the open findings, errors first, and the rows of each query by its name.
 
-    ``weeks`` are the Mondays of the eight whole weeks and of this week.
+    ``weeks`` are the Mondays of the eight whole weeks and of the week after them, which is this week unless that is the
+    first one.
     """
 
     made_at: datetime
@@ -126,7 +127,7 @@ def _collected(settings: Settings, findings: Sequence[Finding]) -> Report:
         with target.published() as connection:
             freshness = records(connection.execute("from marts.freshness"))
             [zones] = records(connection.execute(sql_files.read("report/weeks.sql")))
-            weeks = _weeks(zones["this_week"] or datetime.now(UTC).date())
+            weeks = _weeks(zones["this_week"] or datetime.now(UTC).date(), zones["first_week"])
             rows = {name: _asked(connection, name, weeks) for name in QUERIES}
     except duckdb.CatalogException as error:
         raise ReportError(
@@ -138,8 +139,10 @@ def _collected(settings: Settings, findings: Sequence[Finding]) -> Report:
     return Report(datetime.now(UTC), freshness[0], open_findings(findings), weeks, zones, target_share, rows)
 
 
-def _weeks(this_week: date) -> tuple[date, ...]:
-    return tuple(this_week - timedelta(weeks=number) for number in range(WEEKS, -1, -1))
+def _weeks(this_week: date, first_week: date | None) -> tuple[date, ...]:
+    """Return the Mondays; this week counts as a whole one if there is no earlier one."""
+    last = this_week if first_week and first_week < this_week else this_week + timedelta(weeks=1)
+    return tuple(last - timedelta(weeks=number) for number in range(WEEKS, -1, -1))
 
 
 def _asked(connection: duckdb.DuckDBPyConnection, name: str, weeks: Sequence[date]) -> Rows:
@@ -200,7 +203,12 @@ def shares(rows: Rows, weeks: Sequence[date], target: float | None) -> str:
     bar = {
         "mark": {"type": "bar", "stroke": BLUE, "strokeWidth": 0.5},
         "encoding": {
-            "x": {"field": "week", "type": "ordinal", "sort": None, "axis": axis},
+            "x": {
+                "field": "week",
+                "type": "ordinal",
+                "scale": {"domain": [part["week"] for part in parts]},
+                "axis": axis,
+            },
             "y": {
                 "field": "share",
                 "type": "quantitative",
@@ -211,8 +219,9 @@ def shares(rows: Rows, weeks: Sequence[date], target: float | None) -> str:
         },
     }
     wanted = {"mark": {"type": "rule", "color": ORANGE, "strokeDash": [4, 3]}, "encoding": {"y": {"datum": target}}}
-    layers = [bar] if target is None else [bar, wanted]
-    return _svg({"width": 330, "height": 130, "data": {"values": parts}, "layer": layers})
+    return _svg(
+        {"width": 330, "height": 130, "data": {"values": parts}, "layer": [bar] if target is None else [bar, wanted]}
+    )
 
 
 def hours(rows: Rows) -> str:
