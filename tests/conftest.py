@@ -60,7 +60,7 @@ from wms_sync.state.turns import Turn
 from wms_sync.upkeep.recovery import recovered
 
 NOW = datetime(2026, 3, 31, 12, 0, 0, tzinfo=UTC)
-CONFIG = SandboxConfig(shipments=600, seed=5, days=20, now=NOW, families=60)
+CONFIG = SandboxConfig(shipments=600, seed=5, days=20, now=NOW, families=60, odd_values=True)
 FEWER = replace(CONFIG, shipments=240)
 """For what does not depend on how many there are."""
 MEMORY, PLENTY = Path("/dev/shm"), 8 * 1024**3

@@ -81,7 +81,7 @@ def test_after_each_sync_every_table_equals_the_service(bench, sandbox):
     assert_equal(bench, sandbox)
 
     sandbox.sandbox.advance(seconds=3600)
-    assert bench.read().requests <= 4
+    assert bench.read().requests <= 5
     day = datetime(2026, 3, 25, tzinfo=UTC)
     bench.backfill(day, day + timedelta(days=2))
     early = {window.id for window in bench.store.windows("landed")}

@@ -1,8 +1,9 @@
 """The sandbox: a stand-in for the warehouse fulfillment service, to run and test against.
 
 It is written from the specification (sections 2, 4, 5 and 7) and imports nothing of `wms_sync`, so that a misreading in
-the client cannot be repeated here. What belongs here: the rules of the service, a deterministic set of difficult data,
-and the ways to let time pass. What does not: anything that knows how the data is read.
+the client cannot be repeated here. What belongs here: the rules of the service, the data of a plausible business (with
+`odd_values`: difficult data), always the same for a seed, and the ways to let time pass. What does not: anything that
+knows how the data is read.
 
 Requests: `server` (a socket), `app` (routes), `errors`, `query` (parameters of a listing) with `filters` and
 `selection`; `kinds` has the field tables for selection; `faults` has broken answers for tests.

@@ -20,8 +20,7 @@ def main(arguments: list[str] | None = None) -> None:
             options.seed,
             options.token,
             options.days,
-            only_known_statuses=options.only_known_statuses,
-            unasked_telephones=options.unasked_telephones,
+            odd_values=options.odd_values,
         )
         listener = listen(options.port)
     except (OSError, OverflowError, ValueError) as error:
@@ -42,12 +41,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=SandboxConfig.seed)
     parser.add_argument("--token", default=SandboxConfig.token)
     parser.add_argument("--days", type=int, default=SandboxConfig.days, help="span of the data before now")
-    parser.add_argument(
-        "--only-known-statuses", action="store_true", help="no status that the vendor does not document"
-    )
-    parser.add_argument(
-        "--unasked-telephones", type=int, default=0, help="telephone numbers on every page that were not selected"
-    )
+    parser.add_argument("--odd-values", action="store_true", help="difficult data in place of a plausible business")
     return parser
 
 

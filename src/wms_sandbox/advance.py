@@ -1,10 +1,11 @@
 """Let time pass: move the clock, and change shipments, orders and retailers between the old and the new time.
 
-The changes follow from the seed and the number of earlier advances. A change is a counter in the store, so a record
-shows it whenever it is served. The `updated_at` of a changed record lies between the two times; a retailer's new name
-appears the next time the retailer is included, without any sign on the shipment, as in reality. New shipments refer to
-the retailers and products that callers have created (`newcomers`). A record that is committed late appears only now,
-with an `updated_at` from before.
+The changes follow from the seed and the number of earlier advances. Shipments that reach another stage of their plan
+(see `store`) change first, then others at random. A change is a few numbers in the store, so a record shows it whenever
+it is served. The `updated_at` of a changed record lies between the two times; a retailer's new name appears the next
+time the retailer is included, without any sign on the shipment, as in reality. New shipments refer to the retailers and
+products that callers have created (`newcomers`). A record that is committed late appears only now, with an `updated_at`
+from before.
 """
 
 from dataclasses import dataclass
@@ -15,10 +16,7 @@ from wms_sandbox.clock import Clock
 from wms_sandbox.heads import MOST_PACKAGES, PAIR_SHARE
 from wms_sandbox.identities import RETAILERS
 from wms_sandbox.newcomers import Newcomers
-from wms_sandbox.store import NO_TIME, Indexes, NewShipments, Store
-
-_STEPS = 12
-"""After this many changes a status returns to its first value."""
+from wms_sandbox.store import Indexes, Store
 
 
 @dataclass(frozen=True)
@@ -64,10 +62,12 @@ class Passage:
     def run(self) -> Advance:
         """Make all changes; new shipments come last, so that they are not among the changed ones."""
         living = self._store.living()
-        changed = living[self._choose(len(living), self._wish.changed)]
+        is_due = self._store.is_due(living, self._after - self._late)
+        changed = np.sort(living[np.argsort(self._generator.random(len(living)) - is_due)[: self._wish.changed]])
         self._touch(changed)
+        settled = self._store.settle(changed, self._after - self._late)
         self._change_packages(changed)
-        order_shipments = self._change_orders()
+        order_shipments = np.union1d(self._change_orders(), np.setdiff1d(settled, changed))
         self._rename_retailers()
         new = self._add_new()
         return Advance(*(self._store.ids[at].tolist() for at in (changed, new, order_shipments)))
@@ -83,21 +83,20 @@ class Passage:
         return np.where(whole < high, whole, moments) - self._late
 
     def _touch(self, at: Indexes) -> None:
-        """Give shipments another revision: new tracking numbers, often another status, sometimes packed now."""
+        """Give shipments another revision: new tracking numbers; odd ones often get another status."""
         store = self._store
         store.updated[at] = np.maximum(self._moments(len(at)), store.updated[at] + 1)
         store.revision[at] += 1
         moves = at[self._generator.random(len(at)) < 0.8]
-        store.step[moves] = (store.step[moves] + 1) % _STEPS
-        packed = at[(store.packed[at] == NO_TIME) & (self._generator.random(len(at)) < 0.5)]
-        store.packed[packed] = store.updated[packed]
+        store.step[moves] += store.is_odd
 
     def _change_packages(self, changed: Indexes) -> None:
         wish, shown = self._wish, self._store.shown
+        usual = len(changed) // 5 * self._store.is_odd
         may_gain = self._generator.permutation(changed[shown[changed] < MOST_PACKAGES])
-        added = may_gain[: len(changed) // 5 if wish.packages_added is None else wish.packages_added]
+        added = may_gain[: usual if wish.packages_added is None else wish.packages_added]
         may_lose = self._generator.permutation(changed[(shown[changed] > 0) & ~np.isin(changed, added)])
-        removed = may_lose[: len(changed) // 5 if wish.packages_removed is None else wish.packages_removed]
+        removed = may_lose[: usual if wish.packages_removed is None else wish.packages_removed]
         shown[added] += 1
         shown[removed[: len(removed) // 2]] -= 1
         shown[removed[len(removed) // 2 :]] = 0
@@ -108,7 +107,6 @@ class Passage:
         orders = firsts[self._choose(len(firsts), self._wish.orders)].astype(np.int64)
         store.order_updated[orders] = np.maximum(self._moments(len(orders)), store.order_updated[orders] + 1)
         store.order_revision[orders] += 1
-        store.order_step[orders] = (store.order_step[orders] + 1) % _STEPS
         touched = np.nonzero(np.isin(store.order_first, orders) & ~store.deleted)[0]
         moments = store.order_updated[store.order_first[touched]]
         store.updated[touched] = np.maximum(moments, store.updated[touched] + 1)
@@ -121,12 +119,11 @@ class Passage:
     def _add_new(self) -> Indexes:
         store, count = self._store, self._wish.new
         created = np.sort(self._moments(count))
-        lag = (self._generator.random(count) * (self._after - self._late - created)).astype(np.int64) // 1000 * 1000
         family, part, first = store.assign(self._generator, count)
         alone = np.nonzero(family % PAIR_SHARE)[0]
         newcomers = self._newcomers.take(len(alone))
         if newcomers:
             family[alone[: len(newcomers)]] = store.add_families(newcomers)
         start = len(store)
-        store.append(self._generator, NewShipments(family, part, first, created, created + lag))
+        store.append(self._generator, (family, part, first), created, self._after - self._late)
         return np.arange(start, start + count, dtype=np.int64)

@@ -63,16 +63,16 @@ def _write(family: Family, things: list[Thing]) -> Template:
 
 
 @lru_cache(_KEPT)
-def compiled_shipment(seed: int, index: int, head: Head, part: int, shown: int, selection: Selection) -> Compiled:
+def compiled_shipment(seed: int, head: Head, part: int, shown: int, selection: Selection) -> Compiled:
     """Compile a shipment of a family, with its first `shown` packages."""
-    family = make_family(seed, index, head)
+    family = make_family(seed, head)
     return _compile_shipment(family, family.shipments[part], selection, shown)
 
 
 @lru_cache(_KEPT)
-def compiled_order(seed: int, index: int, head: Head, added: int, selection: Selection) -> Compiled:
+def compiled_order(seed: int, head: Head, added: int, selection: Selection) -> Compiled:
     """Compile the order of a family with `added` more history entries; empty if the selection does not include it."""
-    return _compile_order(make_family(seed, index, head), selection, added)
+    return _compile_order(make_family(seed, head), selection, added)
 
 
 def _compile_shipment(family: Family, part: ShipmentPart, selection: Selection, shown: int) -> Compiled:

@@ -14,9 +14,8 @@ class SandboxConfig:
     `days` is the span before the anchor in which shipments were created. `now` (a datetime with a time zone) freezes
     the clock, which then moves only by `advance`. Without it the anchor is the time of construction and the clock runs.
     `families` is the number of different shipments that the data repeats: fewer make a smaller and less varied sandbox.
-    `only_known_statuses`: shipments and orders have no status or state that the vendor does not document.
-    `unasked_telephones`: so many addresses, and so many ship-to locations, of every page have a telephone number that
-    was not selected.
+    `odd_values`: difficult data in place of a plausible business: statuses that the vendor does not document, orders
+    that contradict their shipments, missing values, references to nothing, difficult texts and numbers.
     """
 
     shipments: int = 2000
@@ -25,8 +24,7 @@ class SandboxConfig:
     days: int = 90
     now: datetime | None = None
     families: int = 1000
-    only_known_statuses: bool = False
-    unasked_telephones: int = 0
+    odd_values: bool = False
     merchant_username: str = "sandbox-merchant"
     merchant_api_key: str = "sandbox-api-key"
 

@@ -22,7 +22,7 @@ class Products:
         self._pools = pools
         self._newcomers = newcomers
         self._clock = clock
-        self._skus = {sku(position) for position in range(_POOL_SIZE)}
+        self._skus = {sku(position, is_odd=pools.is_odd) for position in range(_POOL_SIZE)}
         self.created: list[dict[str, Any]] = []
 
     def create(self, body: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:

@@ -4,18 +4,32 @@ import random
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
+from wms_sandbox import texts
+
 T = TypeVar("T")
 
 
 class Dice:
-    """Random choices for one object, identified by its key (`Dice(seed, "family", 12)`)."""
+    """Random choices for one object, identified by its key (`Dice(seed, "family", 12)`).
 
-    def __init__(self, *key: object) -> None:
+    `is_odd`: the object has odd values (see `SandboxConfig`).
+    """
+
+    def __init__(self, *key: object, is_odd: bool = False) -> None:
+        self.is_odd = is_odd
         self._random = random.Random(":".join(map(str, key)))  # noqa: S311 - repeatable is the point
 
     def chance(self, probability: float) -> bool:
         """Return True with this probability."""
         return self._random.random() < probability
+
+    def oddly(self, probability: float) -> bool:
+        """Return True with this probability if values are odd; otherwise never."""
+        return self.is_odd and self.chance(probability)
+
+    def remark(self) -> str:
+        """Return a text that a person typed; a difficult one if values are odd."""
+        return self.pick(texts.UGLY if self.is_odd else texts.REMARKS)
 
     def pick(self, choices: Sequence[T]) -> T:
         """Return one of the choices, all equally likely."""
@@ -43,8 +57,8 @@ class Dice:
         return len(weights) - 1
 
     def roughen(self, thing: dict[str, Any], keep: frozenset[str], share: float = 0.05) -> None:
-        """Set a share of the values to null and remove a few keys, as real data does; `keep` names those that stay."""
-        keys = list(thing)
+        """If values are odd, set a share of them to null and remove a few keys; `keep` names those that stay."""
+        keys = list(thing) if self.is_odd else []
         for _ in range(int(len(keys) * share + self._random.random())):
             key = self.pick(keys)
             if key in keep or key not in thing:

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-from wms_sandbox import texts
 from wms_sandbox.dice import Dice
 from wms_sandbox.identities import reference
 from wms_sandbox.slots import number, text
@@ -29,7 +28,7 @@ def gallery_part(dice: Dice, owner: int) -> GalleryPart:
         "updated_at": text("s3") + "Z",
         "items": [reference("GalleryItem", item["id"]) for item in items],
     }
-    dice.roughen(gallery, frozenset(("type", "id", "items")))
+    dice.roughen(gallery, frozenset(("type", "id", "items")), share=0.3)
     return GalleryPart(gallery, items)
 
 
@@ -39,7 +38,7 @@ def _photo(dice: Dice, slot: int) -> dict[str, Any]:
         "id": number(f"gi{slot}"),
         "url": f"https://media.example.test/{text('sid')}/{slot}.jpg?sig=a%2Fb%3D",
         "thumbnail_url": f"https://media.example.test/{text('sid')}/{slot}_t.jpg",
-        "caption": dice.pick(texts.UGLY),
+        "caption": dice.remark(),
         "taken_at": text("s2") + dice.pick(("Z", ".75Z")),
         "device_info": dice.pick(({}, {"model": "TC52", "os": {"name": "Android", "version": [13, 0]}})),
         "media_info": dice.pick(({}, {"width": 4032, "height": 3024, "exif": None, "ratio": 1.3333})),

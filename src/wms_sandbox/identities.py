@@ -82,11 +82,11 @@ def packaging_reference(dice: Dice, kind: str) -> dict[str, Any]:
     return product_reference(PRODUCTS + offset)
 
 
-def sku(position: int) -> str:
-    """Return the SKU at a position; some look like numbers, some have quotes and spaces."""
-    if position % 31 == 5:
+def sku(position: int, *, is_odd: bool = False) -> str:
+    """Return the SKU at a position; some odd ones look like numbers, some have quotes and spaces."""
+    if is_odd and position % 31 == 5:
         return f"{position:06}"
-    if position % 37 == 4:
+    if is_odd and position % 37 == 4:
         return f'SK "{position}" ü/%'
     return f"SKU-{position * 7919 % 100_000:05}-{'SML'[position % 3]}"
 

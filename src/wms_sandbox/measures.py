@@ -1,5 +1,6 @@
 """Small values that many objects have (specification 2.0): times, money, weights, sizes, titles, custom fields."""
 
+import zlib
 from typing import Any
 
 from wms_sandbox import texts
@@ -19,7 +20,7 @@ def custom_fields(dice: Dice) -> dict[str, Any]:
         return {}
     every: dict[str, Any] = {
         "is_vip": {"value": dice.chance(0.5)},
-        "dock_note": {"value": dice.pick(texts.UGLY)},
+        "dock_note": {"value": dice.remark()},
         "pallet_limit": {"value": dice.whole(0, 40)},
         "tier": {"id": dice.whole(1, 5), "label": dice.pick(("Gold", "Silver", "Brönze"))},
         "days": [{"id": k, "label": day} for k, day in enumerate(("Mon", "Tue", "Wed")) if dice.chance(0.6)],
@@ -31,14 +32,17 @@ def custom_fields(dice: Dice) -> dict[str, Any]:
 def money(dice: Dice, high: float) -> dict[str, Any]:
     """Return an amount up to `high`: whole, with cents, and sometimes with four digits."""
     amount: float = dice.whole(0, int(high)) if dice.chance(0.2) else dice.decimal(0, high, dice.pick((2, 2, 2, 4)))
-    return {"amount": amount, "currency": dice.pick(("USD", "USD", "USD", "EUR", "JPY"))}
+    return {"amount": amount, "currency": dice.pick(("USD", "USD", "USD", "EUR", "JPY")) if dice.is_odd else "USD"}
 
 
-def weight(dice: Dice, high: float) -> dict[str, Any]:
-    """Return a weight in pounds; rarely without a value, or a tiny one."""
-    if dice.chance(0.02):
-        return {"value": dice.pick((None, 0, 0.00001, 1e-7)), "unit": "lb"}
-    return {"value": dice.decimal(0.01, high, dice.pick((1, 2, 4))), "unit": "lb"}
+def weight(dice: Dice, pounds: float) -> dict[str, Any]:
+    """Return a weight; few odd ones are without a value, or tiny."""
+    return {"value": dice.pick((None, 0, 0.00001, 1e-7)) if dice.oddly(0.02) else round(pounds, 2), "unit": "lb"}
+
+
+def piece(sku: str) -> float:
+    """Return the pounds of a piece of a product."""
+    return 0.2 + zlib.crc32(sku.encode()) % 60 / 10
 
 
 def dimensions(dice: Dice) -> dict[str, Any]:
@@ -58,4 +62,4 @@ def volume(dice: Dice) -> dict[str, Any]:
 
 def title(dice: Dice) -> str:
     """Return a product or brand name, sometimes a difficult one."""
-    return dice.pick(texts.UGLY) if dice.chance(0.1) else f"{dice.pick(texts.WORDS)} {dice.pick(texts.THINGS)}"
+    return dice.remark() if dice.oddly(0.1) else f"{dice.pick(texts.WORDS)} {dice.pick(texts.THINGS)}"

@@ -27,8 +27,6 @@ from wms_sandbox.store import Indexes, Store
 from wms_sandbox.templates import Row
 
 _KEPT_SELECTIONS = 12
-_WITH_TELEPHONE = {"OrderAddress", "RetailerShipToLocation"}
-_TELEPHONE = b'"telephone":"555-0142"'
 
 Objects = tuple[list[bytes], dict[str, list[bytes]]]
 """The collection, and the included objects by kind."""
@@ -74,18 +72,18 @@ class View:
     def _orders_of(self, at: Indexes) -> Iterable[tuple[int, int]]:
         """Yield each shipment's order, as the index of its first shipment, with the number of added history entries."""
         firsts = self._store.order_first[at]
-        added = np.minimum(self._store.order_step[firsts], ADDED_HISTORY)
+        added = np.minimum(self._store.order_revision[firsts], ADDED_HISTORY * self._store.is_odd)
         return zip(firsts.tolist(), added.tolist(), strict=True)
 
     def _compile_shipment(self, key: tuple[int, int, int]) -> tuple[Compiled, frozenset[int]]:
         index, part, shown = key
         head = self._store.heads[index]
-        compiled = compiled_shipment(self._store.seed, index, head, part, shown, self._selection)
+        compiled = compiled_shipment(self._store.seed, head, part, shown, self._selection)
         self._shipments[key] = compiled, self._shared.codes(compiled.shared)
         return self._shipments[key]
 
     def _compile_order(self, index: int, added: int) -> tuple[Compiled, frozenset[int]]:
-        compiled = compiled_order(self._store.seed, index, self._store.heads[index], added, self._selection)
+        compiled = compiled_order(self._store.seed, self._store.heads[index], added, self._selection)
         self._orders[index, added] = compiled, self._shared.codes(compiled.shared)
         return self._orders[index, added]
 
@@ -98,9 +96,8 @@ def _fill(compiled: Compiled, row: Row, included: dict[str, list[bytes]]) -> Non
 class Pages:
     """Answers listings of one store."""
 
-    def __init__(self, store: Store, pools: Pools, *, unasked_telephones: int = 0) -> None:
+    def __init__(self, store: Store, pools: Pools) -> None:
         self._store = store
-        self._unasked_telephones = unasked_telephones
         self._matcher = Matcher(store)
         self._view = lru_cache(_KEPT_SELECTIONS)(partial(View, store, pools))
 
@@ -108,8 +105,6 @@ class Pages:
         """Return the envelope in pieces, to be joined."""
         page = find_page(self._store, self._matcher, query, most_matches)
         collection, included = self._view(query.selection).objects(page.rows)
-        if self._unasked_telephones:
-            included = {kind: self._with_telephones(kind, listed) for kind, listed in included.items()}
         pieces = [b'{"collection":[', *_listed(collection), b'],"included":{']
         opening = b'"%b":['
         for kind in INCLUDED_ORDER:
@@ -117,14 +112,6 @@ class Pages:
                 pieces += [opening % kind.encode(), *_listed(included[kind]), b"]"]
                 opening = b',"%b":['
         return [*pieces, b"},", json.dumps(_ending(path, query, page), separators=(",", ":")).encode()[1:]]
-
-    def _with_telephones(self, kind: str, listed: list[bytes]) -> list[bytes]:
-        if kind not in _WITH_TELEPHONE:
-            return listed
-        first, others = listed[: self._unasked_telephones], listed[self._unasked_telephones :]
-        return [
-            record if _TELEPHONE[:12] in record else record.replace(b",", b",%b," % _TELEPHONE, 1) for record in first
-        ] + others
 
 
 def _listed(things: list[bytes]) -> list[bytes]:

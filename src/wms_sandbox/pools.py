@@ -32,8 +32,9 @@ _KEPT = frozenset({"type", "id", "code", "name", "status", "sku", "label", "reta
 class Pools:
     """The shared objects of one seed, with all fields: fields are selected elsewhere."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, *, is_odd: bool) -> None:
         self._seed = seed
+        self.is_odd = is_odd
         self._makers: dict[str, Callable[[Dice, int], dict[str, Any]]] = {
             "Merchant": _merchant,
             "Brand": _brand,
@@ -75,12 +76,12 @@ class Pools:
         return self._made[key]
 
     def _make(self, kind: str, position: int) -> dict[str, Any]:
-        """Make an object; every second one lacks a value, each in turn, so that every field is absent somewhere."""
-        dice = Dice(self._seed, kind, position)
+        """Make an object; every second odd one lacks a value, each in turn, so that every field is absent somewhere."""
+        dice = Dice(self._seed, kind, position, is_odd=self.is_odd)
         thing = self._makers[kind](dice, position)
         dice.roughen(thing, _KEPT)
         missed = list(thing)[position // 2 % len(thing)]
-        if position % 2 and missed not in _KEPT:
+        if self.is_odd and position % 2 and missed not in _KEPT:
             thing[missed] = None
         return thing
 
@@ -91,8 +92,8 @@ def _merchant(dice: Dice, position: int) -> dict[str, Any]:
         "type": "Merchant",
         "id": merchant_id(position),
         "code": f"m{position:02}",
-        "name": f"{dice.pick(texts.LAST_NAMES)} & Sons {position}",
-        "status": dice.pick(("active", "active", "suspended")),
+        "name": f"{texts.WORDS[position]} Trading",
+        "status": "suspended" if dice.oddly(0.3) else "active",
         "created_at": stamp(dice),
         "updated_at": stamp(dice, 2024, 2025),
         "brands": [] if position == 5 else brands,
@@ -128,7 +129,7 @@ def _billing_group(dice: Dice, position: int) -> dict[str, Any]:
     return {
         "type": "ThirdPartyBillingGroup",
         "id": 1 + position,
-        "label": f"Group {position} {dice.pick(texts.UGLY)}",
+        "label": f"Group {1 + position}" + (f" {dice.remark()}" if dice.is_odd else ""),
         "status": None if position == 2 else dice.pick(("active", "inactive")),
     }
 
@@ -136,21 +137,23 @@ def _billing_group(dice: Dice, position: int) -> dict[str, Any]:
 def _retailer(dice: Dice, position: int) -> dict[str, Any]:
     parent = retailer_parent(position)
     carrier = dice.pick(texts.CARRIERS)
-    methods = [f"{each[0]}_{each[1]}" for each in texts.CARRIERS if dice.chance(0.4)]
+    methods = [f"{each[0]}_{each[1]}" for each in texts.CARRIERS if dice.chance(0.4 if dice.is_odd else 0.97)]
     return {
         "type": "Retailer",
         "id": retailer_id(position),
         "code": retailer_code(position),
-        "name": dice.pick(texts.UGLY[:12]) if dice.chance(0.15) else f"{dice.pick(texts.LAST_NAMES)} Stores {position}",
-        "status": "archived" if dice.chance(0.12) else "active",
+        "name": dice.pick(texts.UGLY[:12])
+        if dice.oddly(0.15)
+        else f"{texts.WORDS[position % 24]} {texts.THINGS[(position * 5 + position // 24) % 24]} Stores",
+        "status": "archived" if dice.oddly(0.12) else "active",
         "fulfillment_model": dice.pick(("wholesale", "drop_ship", "mixed")),
         "parent_retailer": None if parent is None else reference("Retailer", retailer_id(parent)),
         "legal_name": f"{dice.pick(texts.LAST_NAMES)} Holdings, LLC",
-        "dba": dice.pick(texts.UGLY),
+        "dba": f"{dice.pick(texts.LAST_NAMES)} Stores",
         "default_duties_payor": dice.pick(("shipper", "recipient", "third_party")),
         "default_shipping_method": f"{carrier[0]}_{carrier[1]}",
         "allowed_shipping_methods": methods,
-        "routing_guide_notes": dice.pick(texts.UGLY),
+        "routing_guide_notes": dice.remark(),
         "custom_fields": custom_fields(dice),
         "created_at": stamp(dice),
         "updated_at": stamp(dice, 2024, 2025),
@@ -158,7 +161,7 @@ def _retailer(dice: Dice, position: int) -> dict[str, Any]:
 
 
 def _location(dice: Dice, position: int) -> dict[str, Any]:
-    city, region, postcode, country = dice.pick(texts.CITIES)
+    city, region, postcode, country = dice.pick(texts.DOMESTIC)
     return {
         "type": "RetailerShipToLocation",
         "id": location_id(position),

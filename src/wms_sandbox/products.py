@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from wms_sandbox import texts
+from wms_sandbox import measures, texts
 from wms_sandbox.dice import Dice
 from wms_sandbox.identities import (
     LOT_TYPES,
@@ -24,7 +24,7 @@ def product(dice: Dice, position: int) -> dict[str, Any]:
     shared: dict[str, Any] = {
         "type": kind,
         "id": product_id(position),
-        "sku": sku(position),
+        "sku": sku(position, is_odd=dice.is_odd),
         "name": title(dice),
         "is_enabled": dice.chance(0.95),
     }
@@ -48,7 +48,7 @@ def _sold_product(dice: Dice, position: int) -> dict[str, Any]:
         "is_visible": dice.chance(0.9),
         "goods_type": dice.pick(texts.GOODS_TYPES) if is_regulated else "NORMAL",
         "lot_type": reference("LotType", dice.whole(1, LOT_TYPES)) if dice.chance(0.3) else None,
-        "weight": weight(dice, 20),
+        "weight": weight(dice, measures.piece(sku(position, is_odd=dice.is_odd))),
         "dimensions": dimensions(dice),
         "volume": volume(dice),
         "inventory": {
@@ -78,8 +78,8 @@ def _regulated_goods(dice: Dice) -> dict[str, Any]:
     return {
         "regulation": reference("Regulation", dice.whole(1, REGULATIONS)),
         "technical_name": "Lithium ion batteries, UN3481",
-        "additional_information": dice.pick(texts.UGLY),
-        "net_weight": weight(dice, 3),
+        "additional_information": dice.remark(),
+        "net_weight": weight(dice, dice.decimal(0.1, 3, 2)),
         "container_type": dice.pick(("box", "drum")),
         "container_meets_hazmat_specs": dice.chance(0.5),
         "regulation_units": dice.whole(1, 12),

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from wms_sandbox import texts
 from wms_sandbox.clock import as_datetime
-from wms_sandbox.store import DAY, NO_TIME, Indexes, Store
+from wms_sandbox.heads import DELIVERED, LATE, PACKED, SHIPPED
+from wms_sandbox.store import DAY, NO_TIME, SHIP_BY_DAYS, Indexes, Store
 
 ALTERNATIVE = 7 * 10**12
 """The difference between the digits of an alternative tracking number and of the first one."""
@@ -38,7 +39,7 @@ _ORDER_BLOCKS: dict[str, tuple[int, int, int]] = {
 }
 """Name: first id, distance between neighbours, number of ids. Ids go up to just below 2^53."""
 
-_TIMES = ("s1", "s2", "s3", "ocreated", "o1", "o2", "o3", "oupdated")
+_TIMES = ("s2", "s3", "ocreated", "o1", "o2", "oover", "o3", "o4", "oupdated")
 _DATES = ("tdate", "odate")
 
 
@@ -104,15 +105,14 @@ def slot_rows(store: Store, at: Indexes) -> list[tuple[object, ...]]:
     first = store.order_first[at].astype(np.int64)
     ids, revisions = store.ids[at], store.revision[at].astype(np.int64)
     columns: list[Sequence[object]] = [ids.tolist(), unique_number(ids).tolist()]
-    known = slice(-1) if store.only_known_statuses else slice(None)  # the last one of each is not documented
-    columns.append(_words(texts.SHIPMENT_STATUSES[known], store.statuses(at)))
+    columns.append(_words(texts.SHIPMENT_STATUSES, store.statuses(at)))
     columns += _block_columns(_SHIPMENT_BLOCKS, at)
     for shift in (0, ALTERNATIVE):
         columns += [(tracking_number(ids, revisions, k) + shift).tolist() for k in range(PACKAGES)]
     siblings = store.ids[np.minimum(first + 1, len(store.ids) - 1)]
     columns += [(first * 104_729 % 10**9).tolist(), store.order_revision[first].tolist()]
     state, status = store.order_states(first)
-    columns += [_words(texts.ORDER_STATES[known], state), _words(texts.ORDER_STATUSES[known], status)]
+    columns += [_words(texts.ORDER_STATES, state), _words(texts.ORDER_STATUSES, status)]
     columns += [store.ids[first].tolist(), siblings.tolist()]
     columns += _block_columns(_ORDER_BLOCKS, first)
     columns += [_json_times(values[at], at) for values in (store.created, store.updated, store.packed)]
@@ -135,23 +135,25 @@ def _block_columns(blocks: dict[str, tuple[int, int, int]], at: Indexes) -> list
 
 
 def _time_columns(store: Store, at: Indexes, first: Indexes) -> list[list[bytes]]:
-    created, lag = store.created[at], store.lag[at].astype(np.int64) * 1000
-    order_seen = store.created[first]
-    order_created = order_seen - (first * 7919 % 259_200 + 60) * 1000
-    half_lag = store.lag[first].astype(np.int64) * 500
-    updated = store.updated[at]
+    created, updated, order_seen = store.created[at], store.updated[at], store.created[first]
+    order_created = order_seen - (first * 7919 % (259_200 if store.is_odd else 14_400) + 60) * 1000
+    plan = store.plan(first)
     times = (
-        created + lag // 4,
-        created + lag // 2,
+        plan[PACKED - 1],
         np.where(updated == NO_TIME, created, updated),
         order_created,
         order_created + 30_000,
         order_seen,
-        order_seen + half_lag,
+        plan[LATE - 1],
+        plan[SHIPPED - 1],
+        plan[DELIVERED - 1],
         store.order_updated[first],
     )
     columns = [_second_texts(values).tolist() for values in times]
-    dates = [_second_texts(values).astype("S10").tolist() for values in (created + 2 * DAY, order_created + 5 * DAY)]
+    dates = [
+        _second_texts(values).astype("S10").tolist()
+        for values in (created + SHIP_BY_DAYS * DAY, order_created + 5 * DAY)
+    ]
     return columns + dates
 
 

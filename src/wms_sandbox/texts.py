@@ -32,6 +32,17 @@ UGLY = (
     "https://example.test/a?b=c&d=%20/e",
 )
 
+REMARKS = (
+    "Call before delivery",
+    "Deliver to the loading dock",
+    "Fragile: handle with care",
+    "Gift: no prices in the package",
+    "Keep dry",
+    "Pack with the other order of this buyer",
+    "Leave with the neighbour",
+    "Regular customer",
+)
+
 WORDS = names(
     "Amber Basic Classic Cotton Deluxe Eco Family Garden Heavy Indigo Junior Kitchen Linen Maple Nordic "
     "Organic Pocket Quiet Rustic Silver Travel Urban Velvet Winter"
@@ -44,13 +55,14 @@ FIRST_NAMES = ("Ada", "Bjørn", "Chloë", "Duc", "Émile", "Fatima", "Grace", "H
 LAST_NAMES = ("Nguyễn", "Smith-Jones", "de la Cruz", "O’Brien", "Müller", "García", "Ivanova", "李", "Öztürk", "X")
 CITIES = (
     ("Springfield", "IL", "62701", "US"),
-    ("São Paulo", "SP", "01310-100", "BR"),
-    ("Zürich", "ZH", "8001", "CH"),
     ("Boston", "MA", "02108", "US"),
     ("Reno", "NV", "89501", "US"),
+    ("São Paulo", "SP", "01310-100", "BR"),
+    ("Zürich", "ZH", "8001", "CH"),
     ("Montréal", "QC", "H2Y 1C6", "CA"),
     ("東京", "13", "100-0001", "JP"),
 )
+DOMESTIC, ABROAD = CITIES[:3], CITIES[3:]
 COUNTRIES = ("US", "CN", "DE", "VN", "MX", "IN", "PT", "TR")
 
 SHIPMENT_STATUSES = names("new picking picked packing packed shipped canceled voided quarantine_hold")
@@ -78,4 +90,13 @@ CARRIERS = (
     ("dhl", "EXPRESS_WORLDWIDE", "DHL Express Worldwide", "DHLC", "JD01"),
     ("external", "LTL", 'Freight "LTL" / truck', "ODFL", "PRO-"),
 )
+TARIFFS = (
+    (6.2, 0.55, 3, 0.02),
+    (11.0, 0.9, 2, 0.02),
+    (5.0, 0.6, 6, 0.14),
+    (24.0, 2.1, 5, 0.02),
+    (38.0, 0.35, 4, 0.02),
+)
+"""Of the carriers: dollars for a shipment and for each pound, days to the door, share of shipments that are late."""
+ABROAD_CARRIER = 3
 GOODS_TYPES = ("NORMAL", "HAZMAT", "LIMITED_QUANTITIES_COMMODITIES", "ORM_D")

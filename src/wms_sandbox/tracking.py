@@ -38,7 +38,7 @@ class TrackingNumbers:
         return found
 
     def _cut(self, family: int, part: int, name: str) -> list[Pieces]:
-        made = make_family(self._store.seed, family, self._store.heads[family])
+        made = make_family(self._store.seed, self._store.heads[family])
         packages = made.shipments[part].packages(MOST_PACKAGES)
         marked = [_PIECES.fullmatch(package.package.get(name) or "") for package in packages]
         self._pieces[family, part, name] = [mark and (mark[1], mark[2]) for mark in marked]

@@ -91,7 +91,8 @@ def test_sync_status_backfill_and_rebuild(first, run, sandbox, tmp_path):
 
     status = json.loads(run("status", "--json").stdout)
     assert (status["rows"]["shipments"], status["gaps"]) == (FEWER.shipments, [])
-    assert {finding["name"] for finding in status["findings"]} == {"stale", "clocks", "check-statuses_are_known"}
+    found = {"check-statuses_are_known", "check-shipped_shipments_say_when"}
+    assert {finding["name"] for finding in status["findings"]} == {"stale", "clocks", *found}
 
 
 def test_doctor_finds_nothing_wrong_and_names_what_is(run):

@@ -35,7 +35,7 @@ from wms_sync.settings import Settings
 from wms_sync.state import ledger
 from wms_sync_pipelines import coverage
 
-SERVICE = SandboxConfig(shipments=120, seed=5, days=20, families=40, only_known_statuses=True)
+SERVICE = SandboxConfig(shipments=120, seed=5, days=20, families=40)
 
 
 @deferred

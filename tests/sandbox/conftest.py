@@ -17,7 +17,7 @@ from wms_sandbox.transport import InProcess
 
 TOKEN = "a-token"
 NOW = datetime(2025, 6, 1, tzinfo=UTC)
-CONFIG = SandboxConfig(token=TOKEN, now=NOW)
+CONFIG = SandboxConfig(token=TOKEN, now=NOW, odd_values=True)
 AUTHORISED = {"Authorization": f"Bearer {TOKEN}"}
 LONGEST_NAME = "n" * 230
 

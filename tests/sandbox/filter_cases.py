@@ -27,24 +27,24 @@ FILTERABLE: dict[str, tuple[Callable[[Any], list[Any]], Any, Any]] = {
     ),
     "updated_at": (
         lambda shipment: [shipment["updated_at"]],
-        "2025-05-05T04:08:56Z",
-        "2025-04-12T17:04:49+00:00",
+        "2025-04-24T16:06:54Z",
+        "2025-04-16T21:19:28+00:00",
     ),
     "packed_at": (
         lambda shipment: [shipment.get("packed_at")],
-        "2025-04-26T16:14:03Z",
-        "2025-04-12T16:58:56+00:00",
+        "2025-04-20T17:30:53Z",
+        "2025-04-30T15:13:00+00:00",
     ),
     "retailer_id": (lambda shipment: [(shipment.get("retailer") or {}).get("id")], 110, 815),
     "tracking_number": (
         lambda shipment: [package.get("tracking_ref") for package in shipment["packages"]],
-        "JD0110100919000",
-        "940010100823000",
+        "PRO-10100919000",
+        "6129910100819000",
     ),
     "alt_tracking_number": (
         lambda shipment: [package.get("alt_tracking_number") for package in shipment["packages"]],
-        "ALT 7010100919000%",
         "ALT 7010100819000%",
+        "ALT 7010100063000%",
     ),
 }
 MEETS: dict[str, Callable[[Any, Any], bool]] = {

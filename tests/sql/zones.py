@@ -21,7 +21,7 @@ from wms_sync.runs import Operation
 from wms_sync.settings import Settings
 
 Record = dict[str, Any]
-ZONES = {"Springfield DC 0": "America/Los_Angeles", "SP1": "Pacific/Auckland", "ZH2": "Europe/Berlin"}
+ZONES = {"Springfield DC 0": "America/Los_Angeles", "MA1": "Pacific/Auckland", "NV2": "Europe/Berlin"}
 """By name or abbreviation of a warehouse; all others are in New York."""
 OTHER_ZONE = "America/New_York"
 WAREHOUSES = (1, 2, 3, 3, 2, 4, 99)
@@ -136,7 +136,9 @@ def _text(moment: datetime) -> str:
 def play(folder: Path, seed: int) -> Played:
     """Three nights: promises move, shipments are deleted, which the second audits, and some of them restored."""
     now = list(CHANGES)[seed % 2]
-    service = InProcess(Sandbox(SandboxConfig(shipments=600, seed=seed, days=70, now=now, families=300)))
+    service = InProcess(
+        Sandbox(SandboxConfig(shipments=600, seed=seed, days=70, now=now, families=300, odd_values=True))
+    )
     sandbox, rewriter = service.sandbox, Rewriter(seed, now)
     sandbox.rewrite = rewriter.rewritten
     zones = ",".join(f"{name}={zone}" for name, zone in [*ZONES.items(), ("*", OTHER_ZONE)])
@@ -157,7 +159,7 @@ def play(folder: Path, seed: int) -> Played:
     pass_time(30_000, changed=150, new=30, orders=60, retailers=20)
     sandbox.delete_shipments(gone)
     with data_of(service) as held:  # without a trace in updated_at
-        held.order_step[held.order_first[100:200:9]] += 1
+        held.order_revision[held.order_first[100:200:9]] += 1
     night(audit_pages=1000).sync()
     sandbox.delete_shipments(back, deleted=False)
     with data_of(service) as held:

@@ -117,7 +117,7 @@ class House:
 def first_night(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     if not request.config.getoption("--soak"):
         pytest.skip("only under --soak: it waits for a second attempt")
-    sandbox = Sandbox(replace(CONFIG, now=None, shipments=300, only_known_statuses=True))
+    sandbox = Sandbox(replace(CONFIG, now=None, shipments=300, odd_values=False))
     with SandboxServer(sandbox) as server, receiving() as hook:
         house = House(tmp_path_factory.mktemp("house"), server, hook)
         if may_mount():

@@ -107,7 +107,7 @@ class World:
         with data_of(self.server) as store:
             shipments, of_orders = self._some(3), self._some(2)
             store.step[shipments] += 1
-            store.order_step[store.order_first[of_orders]] += 1
+            store.order_revision[store.order_first[of_orders]] += 1
         self.unsure |= self._of([*shipments, *of_orders])
 
     def moves_back(self) -> None:

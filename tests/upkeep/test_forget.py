@@ -66,7 +66,7 @@ def marked_in_new_places(envelope: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def service() -> InProcess:
-    within = InProcess(Sandbox(SandboxConfig(shipments=60, seed=5, days=20, now=NOW, families=40)))
+    within = InProcess(Sandbox(SandboxConfig(shipments=60, seed=5, days=20, now=NOW, families=40, odd_values=True)))
     within.sandbox.rewrite = marked_in_new_places
     return within
 

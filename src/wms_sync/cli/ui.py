@@ -183,7 +183,7 @@ def _stop(processes: Processes) -> None:
 def local_sandbox(*, shipments: int, seed: int, days: int) -> Iterator[str]:
     """Run a sandbox on a free port and yield its base URL. Stop it when the block ends; SIGTERM ends the block."""
     command = [sys.executable, "-m", "wms_sandbox", "--port", "0", "--shipments", str(shipments)]
-    command += ["--seed", str(seed), "--days", str(days), "--token", TOKEN, "--only-known-statuses"]
+    command += ["--seed", str(seed), "--days", str(days), "--token", TOKEN]
     with sigterm_interrupts(), subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - our own module
         try:
             ready = process.stdout.readline() if process.stdout else ""

@@ -83,7 +83,7 @@ def an_eventful_day(sandbox, late: int, right: int, before: int) -> None:
         held.updated[LATE] = late
         held.step[list(CHANGED[:2])] += 1
         held.shown[CHANGED[2]] = 0 if held.shown[CHANGED[2]] else 1
-        held.order_step[[held.order_first[index] for index in ORDERS_CHANGED]] += 1
+        held.order_revision[[held.order_first[index] for index in ORDERS_CHANGED]] += 1
         held.updated[list(BACK)] = right, before - DAY
         held.step[list(BACK)] += 1
         held.order_updated[held.order_first[ORDER_BACK]] = right

@@ -1,0 +1,153 @@
+"""The data without odd values is a plausible business, at first and after days have passed, whatever the seed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from tests.sandbox.conftest import start
+from wms_sandbox import texts
+
+Thing = dict[str, Any]
+FIELDS = {f"fields:{path}": "all" for path in ("order", "order.items", "order.status_history", "items", "packages")}
+FIELDS |= {"fields:packages.items": "all", "fields": "all", "sort": "id", "limit": "1000"}
+DAYS, A_DAY = 60, 20
+"""So many days, and so many shipments on each."""
+OPEN = {"new", "picking", "picked", "packing", "packed"}
+SLOW = "usps"
+
+
+class Business:
+    """What a sandbox shows: shipments, and orders by id."""
+
+    def __init__(self, seed: int, days_passed: int) -> None:
+        service = start(seed=seed, shipments=DAYS * A_DAY, days=DAYS, families=400, odd_values=False)
+        for _ in range(days_passed):
+            service.sandbox.advance(seconds=86_400, changed=3 * A_DAY, new=A_DAY, orders=A_DAY // 4)
+        self.today = datetime.fromtimestamp(service.sandbox.clock.now() / 1000, UTC).date()
+        self.shipments: list[Thing] = []
+        self.orders: dict[int, Thing] = {}
+        self.items: dict[int, Thing] = {}
+        more = {**FIELDS}
+        while more:
+            page = service.get(**more).json()
+            self.shipments += page["collection"]
+            self.orders |= {order["id"]: order for order in page["included"]["Order"]}
+            self.items |= {item["id"]: item for item in page["included"]["ShipmentItem"]}
+            more = {**FIELDS, "cursor_start": str(page["meta"]["cursor_start"])} if page["has_more"] else {}
+
+    def order(self, shipment: Thing) -> Thing:
+        return self.orders[shipment["order"]["id"]]
+
+    def due(self) -> list[Thing]:
+        """What is shipped or open, and should be shipped by now."""
+        judged = {"shipped", *OPEN}
+        return [each for each in self.shipments if each["status"] in judged and ship_by(each) < self.today]
+
+    def share(self, shipments: Iterable[Thing]) -> float:
+        """The share that was shipped by its day."""
+        on_time = [is_on_time(each) for each in shipments]
+        return sum(on_time) / len(on_time)
+
+    def stuck(self) -> list[int]:
+        """How many days the open shipments are over their day."""
+        return [(self.today - ship_by(each)).days for each in self.due() if each["status"] in OPEN]
+
+
+def ship_by(shipment: Thing) -> date:
+    return date.fromisoformat(shipment["target_ship_date"])
+
+
+def is_on_time(shipment: Thing) -> bool:
+    return bool(shipment["status"] == "shipped" and shipment["packed_at"][:10] <= shipment["target_ship_date"])
+
+
+def weeks(business: Business) -> Sequence[float]:
+    """The share of each whole week, the worst first."""
+    mondays = {ship_by(each) - timedelta(days=ship_by(each).weekday()) for each in business.due()}
+    last = business.today - timedelta(days=business.today.weekday())
+    return sorted(
+        business.share(each for each in business.due() if monday <= ship_by(each) < monday + timedelta(days=7))
+        for monday in sorted(mondays)[1:]
+        if monday < last
+    )
+
+
+def carrier(business: Business, *, is_slow: bool) -> float:
+    return business.share(each for each in business.due() if (each["shipping_carrier_code"] == SLOW) == is_slow)
+
+
+def quantities(business: Business, shipment: Thing) -> list[Thing]:
+    return [business.items[each["id"]] for each in shipment["items"]]
+
+
+TRUE_OF_THE_BUSINESS: dict[str, Callable[[Business], bool]] = {
+    "about 95 % are on time": lambda business: 0.92 < business.share(business.due()) < 0.97,
+    "one week is clearly worse": lambda business: weeks(business)[0] < 0.88 < weeks(business)[1],
+    "one carrier is clearly worse": lambda business: (
+        carrier(business, is_slow=True) + 0.04 < carrier(business, is_slow=False)
+    ),
+    "a few are stuck": lambda business: 0 < len(business.stuck()) < 2 * A_DAY,
+    "some for more than two days": lambda business: max(business.stuck()) > 2,
+    "shipments have known statuses": lambda business: (
+        {each["status"] for each in business.shipments} <= {*texts.SHIPMENT_STATUSES[:-1]}
+    ),
+    "orders too": lambda business: (
+        {each["state"] for each in business.orders.values()} <= {*texts.ORDER_STATES[:-1]}
+        and {each["status"] for each in business.orders.values()} <= {*texts.ORDER_STATUSES[:-1]}
+    ),
+    "an order is open as long as a shipment of it is": lambda business: all(
+        (business.order(each)["state"] in {"new", "processing", "holded"}) == (each["status"] in OPEN)
+        for each in business.shipments
+    ),
+    "what is complete was shipped": lambda business: all(
+        (order["state"] == "complete")
+        == (order.get("shipped_at") is not None)
+        == (order.get("completed_at") is not None)
+        for order in business.orders.values()
+    ),
+    "what is delivered was updated then": lambda business: all(
+        (order.get("delivered_at") or "")[:19] <= order["updated_at"][:19] for order in business.orders.values()
+    ),
+    "what is packed has packages, with a weight": lambda business: all(
+        bool(each["packages"]) == (each.get("packed_at") is not None)
+        and all(package["billable_weight"]["value"] > 0 for package in each["packages"])
+        for each in business.shipments
+    ),
+    "packages have the items of the shipment": lambda business: all(
+        sorted(item["sku"] for package in each["packages"] for item in package["items"])
+        == sorted(item["sku"] for item in quantities(business, each))
+        for each in business.shipments
+        if each["packages"]
+    ),
+    "what is shipped has quantities, and the rest has none": lambda business: all(
+        (sum(item["qty_shipped"] for item in quantities(business, each)) > 0) == (each["status"] == "shipped")
+        for each in business.shipments
+    ),
+    "few are shipped without a cost, none costs nothing": lambda business: (
+        sum(each.get("carrier_shipping_cost") is None for each in business.shipments if each["status"] == "shipped")
+        < len(business.shipments) / 20
+        and all((each.get("carrier_shipping_cost") or 2) > 1 for each in business.shipments)
+    ),
+    "a voided shipment is followed by another one": lambda business: all(
+        business.order(each)["shipments"][0]["id"] == each["id"] and len(business.order(each)["shipments"]) == 2
+        for each in business.shipments
+        if each["status"] == "voided"
+    ),
+    "every shipment has a warehouse, a carrier and a day": lambda business: all(
+        each["warehouse"] and each["shipping_carrier_code"] and each["target_ship_date"] for each in business.shipments
+    ),
+}
+
+
+@pytest.fixture(scope="module", params=[(1, 0), (2, 3)], ids=["at first", "after three days"])
+def business(request: pytest.FixtureRequest) -> Business:
+    return Business(*request.param)
+
+
+@pytest.mark.parametrize("what", TRUE_OF_THE_BUSINESS)
+def test_what_is_true_of_the_business(business: Business, what: str):
+    assert TRUE_OF_THE_BUSINESS[what](business)
