@@ -21,6 +21,7 @@ def main(arguments: list[str] | None = None) -> None:
             options.token,
             options.days,
             odd_values=options.odd_values,
+            unasked_telephones=options.unasked_telephones,
         )
         listener = listen(options.port)
     except (OSError, OverflowError, ValueError) as error:
@@ -42,6 +43,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--token", default=SandboxConfig.token)
     parser.add_argument("--days", type=int, default=SandboxConfig.days, help="span of the data before now")
     parser.add_argument("--odd-values", action="store_true", help="difficult data in place of a plausible business")
+    parser.add_argument("--unasked-telephones", action="store_true", help="one in each address, not selected")
     return parser
 
 

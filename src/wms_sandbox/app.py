@@ -86,7 +86,7 @@ class Sandbox:
         self.status_of_empty_list: int | None = None
         self._store = Store(self.config, self.clock.anchor)
         pools = Pools(self.config.seed, is_odd=self.config.odd_values)
-        self._pages = Pages(self._store, pools)
+        self._pages = Pages(self._store, pools, unasked_telephones=self.config.unasked_telephones)
         self._lock = threading.Lock()
         self._intercepting = threading.Lock()
         self._creates = Creates(pools, self.clock, self._lock)

@@ -16,6 +16,7 @@ class SandboxConfig:
     `families` is the number of different shipments that the data repeats: fewer make a smaller and less varied sandbox.
     `odd_values`: difficult data in place of a plausible business: statuses that the vendor does not document, orders
     that contradict their shipments, missing values, references to nothing, difficult texts and numbers.
+    `unasked_telephones`: each address and each ship-to location has a telephone number that was not selected.
     """
 
     shipments: int = 2000
@@ -25,6 +26,7 @@ class SandboxConfig:
     now: datetime | None = None
     families: int = 1000
     odd_values: bool = False
+    unasked_telephones: bool = False
     merchant_username: str = "sandbox-merchant"
     merchant_api_key: str = "sandbox-api-key"
 
