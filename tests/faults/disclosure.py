@@ -15,7 +15,7 @@ FAULTS = (
         ("tests/privacy/test_landing.py::test_nothing_personal_lands_that_was_not_asked_for",),
     ),
     Fault(
-        "of a page that still mentions somebody nothing more is removed",
+        "a page that still mentions a person is taken for clean",
         (PERSONS,),
         "src/wms_sync/privacy/scrub.py",
         "        if is_impersonal(clean := bytes(_opened(content, _LEVELS))):\n",

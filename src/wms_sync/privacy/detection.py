@@ -27,7 +27,7 @@ _KEY = rf'"(?:{"|".join(sorted(PERSON))})"\s*:'
 # JSON never needs an escape for a lower-case letter or an underscore, and it could hide a key
 _SEARCH = TypeAdapter(Annotated[str, StringConstraints(pattern=rf"{_KEY}|\\u00(?:5[fF]|6[1-9a-fA-F]|7[0-9aA])")])
 _MENTION = re.compile(_KEY.encode()), re.compile(rb"\\u00[4-7]")
-"""The same as two patterns: of one alternative each, ``re`` finds them in a quarter of the time."""
+"""The same search as two patterns: ``re`` needs a quarter of the time that it needs for one pattern of both."""
 _NOTHING: Any = Raw()
 _OWN: dict[str, Any] = dict.fromkeys(COMPANYS_OWN, Raw)
 

@@ -78,7 +78,7 @@ def without_persons(content: bytes) -> bytes | None:
 
 
 def _opened(content: bytes | Raw, levels: int) -> bytes | Raw:
-    """Return an object or a list without personal data. Only parts that mention somebody are opened in their turn."""
+    """Return an object or a list without personal data. Open only those parts that mention a person."""
     parts = _OPENED.decode(content)
     if isinstance(parts, list):
         left: Any = [Raw(_opened(part, levels - 1)) if _is_to_open(part) else part for part in parts]
