@@ -162,12 +162,12 @@ class _Row(Struct, frozen=True):
                     raise Broken(self._foreign(column))
                 values = column.parse(text)
             except Broken as broken:
-                violations.append(self._violation(placed, str(broken)))
+                violations.append(_violation(self.file, self.line, placed, str(broken)))
             for path, value in values.items():
                 other = filled.setdefault(path, placed)
                 if other is not placed:
                     violations.append(
-                        self._violation(placed, f"Fills the same field as {other.written}; fill it once.")
+                        _violation(self.file, self.line, placed, f"Fills the same field as {other.written}; fill it once.")
                     )
                 if violations:
                     continue  # there is no record
@@ -205,12 +205,9 @@ class _Row(Struct, frozen=True):
             rule = f"Must be filled, because another cell of {group} is." if in_group else "Must be filled."
             placed = self.header.named(column.name)
             if placed is not None:
-                yield self._violation(placed, rule)
+                yield _violation(self.file, self.line, placed, rule)
             elif in_group:
                 yield Violation(self.line, column.name, "", rule)
-
-    def _violation(self, placed: FileColumn, rule: str) -> Violation:
-        return _violation(self.file, self.line, placed, rule)
 
 
 def _reference(placed: FileColumn, cell: Refers, keys: tuple[str, ...]) -> Reference:

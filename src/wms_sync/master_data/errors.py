@@ -30,12 +30,8 @@ class UnreadableFile(MasterDataError):
 
     def __init__(self, path: Path, reason: str) -> None:
         self.path, self.reason = path, reason
-        super().__init__(f"{_shown(path)} cannot be read: {reason}")
-
-
-def _shown(path: Path) -> str:
-    """Return a path as text that can be printed and stored, even if the path is not UTF-8."""
-    return os.fsencode(path).decode("utf-8", errors="replace")
+        printable = os.fsencode(path).decode("utf-8", errors="replace")  # the path may not be UTF-8
+        super().__init__(f"{printable} cannot be read: {reason}")
 
 
 class TooManyCreates(MasterDataError):

@@ -115,9 +115,8 @@ def barcode() -> Cell:
     """
 
     def doubt(cell: str) -> str | None:
-        if _lacks_zero(cell):
-            return f"Is a valid UPC with a 0 in front: if a spreadsheet dropped it, write 0{cell}; sent unchanged."
-        return None
+        said = f"Is a valid UPC with a 0 in front: if a spreadsheet dropped it, write 0{cell}; sent unchanged."
+        return said if _lacks_zero(cell) else None
 
     return replace(text(holds=BARCODE), doubt=doubt)
 
@@ -183,12 +182,8 @@ def flag_or_text() -> Cell:
         return _BOOLEANS.get(cell.casefold(), cell)
 
     def doubt(cell: str) -> str | None:
-        if cell.casefold() in _BOOLEANS:
-            return None
-        return (
-            "Is neither true nor false and is sent as text, because the specification does not show the values of the "
-            "option."
-        )
+        said = "Is neither true nor false and is sent as text: the specification does not show the option's values."
+        return None if cell.casefold() in _BOOLEANS else said
 
     return Cell("true or false", "true or false, yes or no, 1 or 0; other text is sent unchanged", parse, doubt=doubt)
 
@@ -314,9 +309,10 @@ def may_part_thousands(cell: str) -> bool:
 
 def two_ways(cell: str) -> Broken:
     """Return the error for a number that can be read in two ways."""
-    digits = re.sub("[.,]", "", cell)
-    point = re.sub("[.,]", ".", cell)
-    return Broken(f"Can be read in two ways: write {digits}, or {point}0 with one more digit after the point.")
+    whole, thousand = re.split("[.,]", cell)
+    return Broken(
+        f"Can be read in two ways: write {whole}{thousand}, or {whole}.{thousand}0 with one more digit after the point."
+    )
 
 
 def _lacks_zero(cell: str) -> bool:

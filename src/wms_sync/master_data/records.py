@@ -234,15 +234,12 @@ def _is_written_as(sent: object, shown: object) -> bool:
 def changes(old: str, new: str) -> tuple[Change, ...]:
     """Return the fields in which two contents differ. 1 equals 1.0, and the order of custom fields is ignored."""
     before, after = dict(_fields(json.loads(old))), dict(_fields(json.loads(new)))
+    values = ((name, before.get(name, ABSENT), after.get(name, ABSENT)) for name in sorted(before.keys() | after.keys()))
     return tuple(
-        Change(field, before.get(field, ABSENT), after.get(field, ABSENT))
-        for field in sorted(before.keys() | after.keys())
-        if not _same(before.get(field, ABSENT), after.get(field, ABSENT))
+        Change(name, was, now)
+        for name, was, now in values
+        if was != now or isinstance(was, bool) != isinstance(now, bool)  # 1 equals True
     )
-
-
-def _same(old: object, new: object) -> bool:
-    return old == new and isinstance(old, bool) == isinstance(new, bool)
 
 
 def _remote(reference: Reference, key: str) -> dict[str, Any]:
