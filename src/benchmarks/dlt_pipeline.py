@@ -120,7 +120,7 @@ JSON_COLUMNS = {
 NESTING = 4
 """The product's deepest column: shipment, packages, items, weight, value."""
 
-DECIMALS = "re:(__(value|amount|length|width|height)|quantity|percent|divisor|cost|cartons|_qty|^qty_.*)$"
+DECIMALS = "re:(__(value|amount|length|width|height)|quantity|item_count|percent|divisor|cost|cartons|_qty|^qty_.*)$"
 TIMES = "re:_(at|until_time)$"
 BELONGINGS = (
     ("Order", "items", "OrderItem", "order_id"),

@@ -154,7 +154,7 @@ def read_of(file: Path, columns: Mapping[str, str], largest: int) -> str:
 def lines(page: int, objects: Iterable[bytes | msgspec.Raw]) -> bytes:
     """Return a page's objects of one kind as lines; their bytes must have no line break."""
     begin = b'{"_page":%d,' % page
-    rest = [memoryview(raw)[1:] if len(raw) > len("{}") else _NO_KEYS for raw in objects]
+    rest = [bytes(raw)[1:] if len(raw) > len("{}") else _NO_KEYS for raw in objects]
     return begin + (b"\n" + begin).join(rest) + b"\n"
 
 
