@@ -464,7 +464,7 @@ def doctor(as_json: bool) -> int:
 @AS_JSON
 @exits_with_code
 def show_habits(as_json: bool) -> int:
-    """Observe the habits of the service, worst first, and what wms-sync does about each. It only reads.
+    """Observe the habits of the service, worst first. It only reads.
 
     Exit code 1: a sync would fail.
     """
