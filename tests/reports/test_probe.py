@@ -31,7 +31,7 @@ from wms_sandbox.transport import InProcess
 from wms_sync.errors import WmsSyncError
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.finding import Finding
-from wms_sync.reports.probe import HABITS, Verdict, probe
+from wms_sync.reports.probe import HABITS, probe
 from wms_sync.service.errors import FilterMisses, PagingBroken, Rejected, Unauthorized
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.raw import WindowIncomplete
@@ -57,7 +57,7 @@ def treats(treatment: FieldTreatment) -> Deviate:
 
 def sets(**hooks: object) -> Deviate:
     """These hooks of the sandbox are set."""
-    return lambda sandbox: [setattr(sandbox, name, value) for name, value in hooks.items()]
+    return lambda sandbox: vars(sandbox).update(hooks)
 
 
 def refuses(asked: Callable[[Request], bool], status: int = 400) -> Deviate:
@@ -153,7 +153,7 @@ def capped(size: int) -> Deviate:
 
 def by_reference(page: Page) -> None:
     """Packages are under ``included``."""
-    found = []
+    found: list[Page] = []
     for shipment in page["collection"]:
         for package in shipment.get("packages") or ():
             found.append(package | {"type": "ShipmentPackage", "id": 10_000_000 + len(found)})
@@ -181,7 +181,7 @@ class Odd:
     """A service. The probe finds these habits: verdict, and what it observed. ``ends`` is the error of a sync."""
 
     deviate: Deviate
-    habits: Mapping[str, tuple[Verdict, str]]
+    habits: Mapping[str, tuple[str, str]]
     ends: type[WmsSyncError] | None = None
 
 
