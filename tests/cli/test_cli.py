@@ -100,6 +100,11 @@ def test_doctor_finds_nothing_wrong_and_names_what_is(run):
     assert well.returncode == 0, well.stdout
     bad = [line.split()[:2] for line in well.stdout.splitlines() if line.startswith(("warn", "fail"))]
     assert sorted(bad) == [["warn", "alerts"], ["warn", "clock"], ["warn", "nothing-synced"]]
+    probed = run("probe", "--json")
+    worst, *others = json.loads(probed.stdout)
+    assert (probed.returncode, worst["name"], worst["verdict"]) == (0, "clock", "warns")
+    assert {habit["verdict"] for habit in others} == {"as specified"}
+    assert run("probe").stdout.startswith("warns         clock: the service's clock is ")
     ill = run("doctor", WMS_API_TOKEN="wr0ng-t0ken")
     assert (ill.returncode, "WMS_API_TOKEN" in ill.stdout) == (1, True)
 

@@ -43,6 +43,7 @@ FEW_DAYS_AGO = datetime.now(UTC).date() - timedelta(days=3)
 COMMANDS = (
     ["--help"],
     ["doctor"],
+    ["probe"],
     ["sync"],
     ["alert", "test"],
     ["push", "location-tags", "tags.csv", "--dry-run"],

@@ -26,7 +26,8 @@ from wms_sync.service.errors import (
 )
 from wms_sync.service.headers import dated
 from wms_sync.service.query import Pager
-from wms_sync.service.shipments import ShipmentListing
+from wms_sync.service.selection import Selection
+from wms_sync.service.shipments import Learned, ShipmentListing
 
 TOKEN = "sandbox-token"
 START = NOW - timedelta(days=30)
@@ -37,7 +38,7 @@ def client(sandbox, token):
 
 
 def listing(api):
-    return ShipmentListing(api, page_size=50, include_addresses=False)
+    return ShipmentListing(api, Learned(50, Selection.whole(include_addresses=False)))
 
 
 @pytest.fixture

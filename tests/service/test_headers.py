@@ -76,5 +76,5 @@ def test_what_is_announced_is_kept_and_shown(sandbox, settings_for):
     announce(sandbox, ("Sunset", "Sat, 31 Dec 2026 23:59:59 GMT"))
     Operation(settings, source="test", transport=sandbox).backfill(Interval(NOW - timedelta(days=30), NOW))
     assert "Sunset: Sat" in "\n".join(needs(settings))
-    [found] = [finding for finding in examine(settings, transport=sandbox) if finding.name == "headers"]
+    [found] = [finding for finding in examine(settings, transport=sandbox) if finding.name == "announcements"]
     assert (found.severity, "Sunset: Sat" in found.text) == ("warning", True)

@@ -3,33 +3,31 @@
 import pytest
 
 from wms_sync.service.errors import Rejected
-from wms_sync.service.shipments import PageSize
+from wms_sync.service.selection import Selection
+from wms_sync.service.shipments import Learned
 
 HALVED = [(1000, 400, True, 500), (500, 400, True, 250), (250, 400, True, 125), (125, None, False, 125)]
-STORIES: dict[str, tuple[int, list[tuple[int, int | None, bool, int]], list[int]]] = {
+STORIES: dict[str, tuple[int, list[tuple[int, int | None, bool, int]]]] = {
     # the size that is wanted; for each request its size, the status of its refusal if it is refused, whether that
-    # lowers the size and which it is then; the sizes that are reported
-    "halved until taken, and reported once": (1000, [*HALVED, HALVED[-1]], [125]),
-    "taken at once": (100, [(100, None, False, 100)] * 2, []),
-    "refused for something else": (100, [(100, 404, False, 100)], []),
-    "there is no smaller one": (1, [(1, 400, False, 1)], []),
+    # lowers the size and which it is then
+    "halved until taken": (1000, [*HALVED, HALVED[-1]]),
+    "taken at once": (100, [(100, None, False, 100)] * 2),
+    "refused for something else": (100, [(100, 404, False, 100)]),
+    "there is no smaller one": (1, [(1, 400, False, 1)]),
     "a size that was taken is not to blame": (
         100,
         [(100, 400, True, 50), (50, None, False, 50), (50, 400, False, 50)],
-        [50],
     ),
-    "two threads lower it once": (1000, [(1000, 400, True, 500)] * 2, []),
+    "two threads lower it once": (1000, [(1000, 400, True, 500)] * 2),
 }
 
 
-@pytest.mark.parametrize(("wanted", "requests", "reported"), STORIES.values(), ids=STORIES)
-def test_which_refusals_lower_the_size(wanted, requests, reported):
-    found: list[int] = []
-    size = PageSize(wanted, found=found.append)
+@pytest.mark.parametrize(("wanted", "requests"), STORIES.values(), ids=STORIES)
+def test_which_refusals_lower_the_size(wanted, requests):
+    learned = Learned(wanted, Selection.whole(include_addresses=False))
     for asked, status, lowers, now in requests:
         if status is None:
-            size.taken(asked)
+            learned.taken(asked)
         else:
-            assert size.refused(asked, Rejected("no", status=status)) == lowers
-        assert size.now == now
-    assert found == reported
+            assert learned.refused(asked, Rejected("no", status=status)) == lowers
+        assert learned.page_size == now

@@ -9,7 +9,7 @@ from __future__ import annotations
 import click
 
 GROUPS = {
-    "Sync": ("sync", "backfill", "rebuild", "status", "doctor", "inbox", "acknowledge"),
+    "Sync": ("sync", "backfill", "rebuild", "status", "doctor", "probe", "inbox", "acknowledge"),
     "Master data": ("push", "merchant"),
     "Analysts": ("report", "export", "dictionary", "reader", "explain", "check"),
     "Upkeep": ("backup", "restore", "verify", "forget", "maintain", "alert", "ui"),
@@ -23,6 +23,7 @@ EXAMPLES = {
     "rebuild": "wms-sync rebuild",
     "status": "wms-sync status --check",
     "doctor": "wms-sync doctor",
+    "probe": "wms-sync probe",
     "inbox list": "wms-sync inbox list",
     "inbox show": "wms-sync inbox show value-3f2a1c",
     "acknowledge": "wms-sync acknowledge run-sync",

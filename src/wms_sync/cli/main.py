@@ -460,6 +460,20 @@ def doctor(as_json: bool) -> int:
     return show_examined(Settings.load(), as_json=as_json)
 
 
+@main.command("probe")
+@AS_JSON
+@exits_with_code
+def show_habits(as_json: bool) -> int:
+    """Observe the habits of the service, worst first. It only reads.
+
+    Exit code 1: a sync would fail.
+    """
+    settings = _for_service()
+    from wms_sync.cli.views import show_probed
+
+    return show_probed(settings, as_json=as_json)
+
+
 @main.group()
 def alert() -> None:
     """Test the alert channels."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from itertools import chain, groupby
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from msgspec.structs import replace
 
@@ -210,6 +210,21 @@ def show_examined(settings: Settings, *, as_json: bool) -> int:
     elif exit_code(found) == WELL:
         say_lines(["next  wms-sync sync"])
     return exit_code(found)
+
+
+def show_probed(settings: Settings, *, as_json: bool) -> int:
+    """Print the habits of the service, worst first; return the exit code: 1 if a sync would fail."""
+    from wms_sync.reports.probe import Verdict, probe
+
+    habits = sorted(probe(settings), key=lambda habit: get_args(Verdict).index(habit.verdict))
+    if as_json:
+        say_json(habits)
+    for habit in habits if not as_json else ():
+        say_lines([f"{habit.verdict:<{INDENT}}{habit.name}: {habit.observed}"])
+        if habit.verdict != "as specified":
+            setting = f"; setting: {habit.setting}" if habit.setting else ""
+            say_lines([f"{'':<{INDENT}}specified ({habit.specified}); wms-sync {habit.handled}{setting}"])
+    return int(habits[0].verdict == "stops")
 
 
 def show_checks(settings: Settings, *, full: bool, is_strict: bool) -> int:

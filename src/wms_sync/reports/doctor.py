@@ -12,7 +12,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import partial
 
 import httpx
@@ -23,16 +23,12 @@ from wms_sync.grammar import count_of
 from wms_sync.master_data.existing import METHODS, MerchantLookup
 from wms_sync.master_data.kinds import files_of, folder_of
 from wms_sync.reports.channels import all_channels
-from wms_sync.reports.doctor_reading import check_status, read_as_a_sync
-from wms_sync.reports.finding import Finding, examined, open_findings
+from wms_sync.reports.finding import Finding, Severity, examined, open_findings
 from wms_sync.reports.findings import findings_of
-from wms_sync.service.answers import RetryPolicy
-from wms_sync.service.client import GlobalApi
+from wms_sync.reports.probe import TWO_TRIES, probe
 from wms_sync.service.errors import AccessDenied, CallFailed
-from wms_sync.service.headers import Readings
 from wms_sync.service.merchant import MerchantApi
 from wms_sync.settings import Settings
-from wms_sync.shipments.read.clocks import apart
 from wms_sync.state.engine import refuse_newer, try_writing
 from wms_sync.state.errors import StateOlder
 from wms_sync.state.schema import MIGRATIONS
@@ -42,12 +38,12 @@ from wms_sync.targets.database import records
 from wms_sync.targets.errors import DatabaseOpenError
 from wms_sync.targets.target import target_of
 
-SKEW = timedelta(seconds=30)
 LOW_DISK_BYTES = 2 * 1024**3
 FEW_FILES = 1000
 """The doctor warns if the file system has room for fewer files than this. A sync writes about thirty per window."""
 SOON_SECONDS = 7 * 86400
-ONE_TRY = RetryPolicy(attempts=2, total_seconds=20)
+SEVERITIES: dict[str, Severity] = {"stops": "error", "not observed": "warning", "warns": "warning"}
+"""The severities of habits that need a hand, by verdict."""
 CHEAP_CALL = "warehouse.list"
 NOBODY = "wms-sync-doctor"
 """A key that no object has. The doctor looks it up to see whether look-ups work."""
@@ -62,7 +58,7 @@ def examine(settings: Settings, *, transport: httpx.BaseTransport | None = None)
     subjects: tuple[tuple[str, Callable[[Settings], Iterable[Finding]]], ...] = (
         ("settings", _settings),
         ("token", _token),
-        ("connection", partial(_connection, transport)),
+        ("connection", partial(_habits, transport)),
         ("merchant", partial(_merchant, transport)),
         ("disk", _disk),
         ("files", _files),
@@ -106,35 +102,15 @@ def _token(settings: Settings) -> Iterator[Finding]:
         yield examined("token", "note", f"WMS_API_TOKEN is valid until {expires:%Y-%m-%d}")
 
 
-def _connection(transport: httpx.BaseTransport | None, settings: Settings) -> Iterator[Finding]:
-    announced: list[str] = []
-    with GlobalApi.from_settings(
-        settings, policy=ONE_TRY, warn=lambda _, text: announced.append(text), transport=transport
-    ) as api:
-        yield check_status(api)
-        yield from read_as_a_sync(settings, api)
-    yield from (examined("headers", "warning", text) for text in announced)
-    readings = api.clock.readings
-    yield _clock(readings, settings.clock_tolerance)
-
-
-def _clock(readings: Readings, tolerance: timedelta) -> Finding:
-    """Report the difference between the clocks.
-
-    A sync reads up to the earlier of two times: the service's clock, and this machine's plus the tolerance.
-    """
-    if readings.least is None or readings.most is None:
-        return examined(
-            "clock", "warning", "answers have no Date header: a sync reads up to the time of this machine's clock alone"
-        )
-    furthest = max(readings.least, readings.most, key=abs)
-    difference = f"the service's clock is {apart(furthest)} this machine's"
-    if furthest > tolerance:
-        allowed = f"WMS_CLOCK_TOLERANCE_SECONDS allows {tolerance.total_seconds():.0f} s, and later changes wait"
-        return examined("clock", "warning", f"{difference}; {allowed}. Correct the wrong clock")
-    if abs(furthest) > SKEW:
-        return examined("clock", "warning", f"{difference}: correct the wrong clock")
-    return examined("clock", "note", difference)
+def _habits(transport: httpx.BaseTransport | None, settings: Settings) -> Iterator[Finding]:
+    """Sum up what the probe observes: a finding for each habit that a sync reports or fails on, and a note."""
+    habits = list(probe(settings, transport=transport))
+    for habit in habits:
+        if habit.verdict in SEVERITIES:
+            yield examined(habit.name, SEVERITIES[habit.verdict], f"{habit.observed}; wms-sync {habit.handled}")
+    usual = sum(habit.verdict == "as specified" for habit in habits)
+    observed = f"{usual} of {len(habits)} habits are as specified (`wms-sync probe`)"
+    yield examined("connection", "note", f"{settings.base_url} answers; {observed}")
 
 
 def _merchant(transport: httpx.BaseTransport | None, settings: Settings) -> Iterator[Finding]:
@@ -154,7 +130,7 @@ def _ask_merchant(transport: httpx.BaseTransport | None, settings: Settings) -> 
 
     Raise ``AccessDenied`` or ``Unauthorized`` if the API refuses the credentials.
     """
-    with MerchantApi.from_settings(settings, policy=ONE_TRY, transport=transport) as api:
+    with MerchantApi.from_settings(settings, policy=TWO_TRIES, transport=transport) as api:
         try:
             api.call(CHEAP_CALL)
         except AccessDenied:

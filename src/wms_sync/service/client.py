@@ -45,6 +45,7 @@ class Answer(Struct, Generic[T], frozen=True):
     body: Body
     served_at: datetime
     read: T
+    headers: Mapping[str, str] = {}
 
 
 class Reply(Struct, frozen=True):
@@ -180,7 +181,7 @@ class GlobalApi:
         served_at = self.clock.take(dated(response))  # at the first byte: a page may take minutes to arrive
         body = receive(response)
         try:
-            return Answer(body, served_at, read(body.content))
+            return Answer(body, served_at, read(body.content), response.headers)
         except NotAList:
             if response.status_code == HTTPStatus.NO_CONTENT:
                 raise

@@ -12,7 +12,6 @@ used (``page_cursor``); each page is requested with the listing's own parameters
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
@@ -51,70 +50,41 @@ class Counted(Struct, frozen=True):
     served_at: datetime
 
 
-def ignored(_: int) -> None:
-    """Default for ``found``: do nothing."""
+class Learned:
+    """What one run has learnt of the service's habits, in one place for all its threads.
 
-
-class PageSize:
-    """The page size of one run, shared by its threads.
-
-    If only a page size below ``wanted`` works, ``found`` is called with that size, once.
+    ``page_size`` is the largest that the service accepts, ``selection`` is what is requested, without the names that it
+    refuses, and ``status_of_empty_list`` is its status for a day without shipments, None until that was requested.
 
     A service may refuse a ``limit`` that the specification allows (4.4: 1 to 1000). Each refusal halves it; the first
     accepted size is kept for the rest of the run. A refusal is attributed to the limit until a page of that size has
     been served, because the preceding request for one record was accepted.
     """
 
-    def __init__(self, wanted: int, *, found: Callable[[int], object] = ignored) -> None:
-        self.wanted = wanted
-        self._now = wanted
-        self._found = found
-        self._is_reported = False
+    def __init__(self, page_size: int, selection: Selection) -> None:
+        self.page_size = page_size
+        self.selection = selection
+        self.status_of_empty_list: int | None = None
         self._largest_taken = 0
-        self._lock = threading.Lock()
-
-    @property
-    def now(self) -> int:
-        """Return the current page size."""
-        with self._lock:
-            return self._now
 
     def taken(self, size: int) -> None:
         """Record that the service served a page of this size."""
-        with self._lock:
-            self._largest_taken = max(size, self._largest_taken)
-            new = size < self.wanted and not self._is_reported
-            self._is_reported |= new
-        if new:
-            self._found(size)
+        self._largest_taken = max(size, self._largest_taken)
 
     def refused(self, size: int, refusal: Rejected) -> bool:
         """Halve the size if a refusal may be about it. Return whether to retry with a smaller size."""
-        with self._lock:
-            if refusal.status not in _OF_PARAMETERS or size <= self._largest_taken:
-                return False
-            self._now = min(self._now, max(1, size // 2))  # another thread may have lowered it already
-            return self._now < size
+        if refusal.status not in _OF_PARAMETERS or size <= self._largest_taken:
+            return False
+        self.page_size = min(self.page_size, max(1, size // 2))  # another thread may have lowered it already
+        return self.page_size < size
 
 
 class ShipmentListing:
-    """Requests pages of shipments, by ``updated_at`` in ``[start, end)`` or by id.
+    """Requests pages of shipments, by ``updated_at`` in ``[start, end)`` or by id, as ``learned`` says."""
 
-    Set ``selection`` to request less.
-    """
-
-    def __init__(
-        self,
-        api: GlobalApi,
-        *,
-        page_size: int | PageSize,
-        include_addresses: bool,
-    ) -> None:
+    def __init__(self, api: GlobalApi, learned: Learned) -> None:
+        self.learned = learned
         self._api = api
-        self.selection = Selection.whole(include_addresses=include_addresses)
-        self._empty_is: int | None = None
-        self._page_size = page_size if isinstance(page_size, PageSize) else PageSize(page_size)
-        self._watched = not include_addresses
 
     def cut_by_interrupts(self) -> AbstractContextManager[None]:
         """End the requests of other threads at once if an interrupt ends the block."""
@@ -122,13 +92,13 @@ class ShipmentListing:
 
     @property
     def _common(self) -> tuple[tuple[str, str], ...]:
-        return (("sort", "id"), *self.selection.params)
+        return (("sort", "id"), *self.learned.selection.params)
 
     @property
     def signature(self) -> str:
         """Return everything that is requested besides the window, as text."""
         asked = [f"{name}={value}" for name, value in self._common]
-        return "&".join([f"limit={self._page_size.now}", *asked])
+        return "&".join([f"limit={self.learned.page_size}", *asked])
 
     def requests_the_same(self, signature: str) -> bool:
         """Return whether a half-read window with this signature can be resumed; the page size may differ."""
@@ -227,24 +197,23 @@ class ShipmentListing:
         return bool(envelope.records or envelope.has_more or not envelope.count)
 
     def _query(self, *filters: str, after_id: int | None = None, to_id: int | None = None) -> Query:
-        per_request = min(IDS_PER_REQUEST, self._page_size.now)
-        return Query(self._page, self._bare_page, *filters, after_id=after_id, to_id=to_id, per_request=per_request)
+        per_request = min(IDS_PER_REQUEST, self.learned.page_size)
+        bare = partial(self._page, is_bare=True)
+        return Query(self._page, bare, *filters, after_id=after_id, to_id=to_id, per_request=per_request)
 
     def _counted(self, *filters: str, sort: str = "id", selecting: Params = ()) -> tuple[Envelope, datetime]:
         asked = (*_asked(filters, None), ("sort", sort), ("limit", "1"), ("count", "1"), *selecting)
         answer = self._get(asked)
         return answer.read, answer.served_at
 
-    def _page(self, filters: Sequence[str], page_cursor: int | None, *, counted: bool = True) -> Page:
-        common = (("count", "1"), *self._common) if counted else self._common
-        return self._taken(filters, page_cursor, common, watched=self._watched)
-
-    def _bare_page(self, filters: Sequence[str], page_cursor: int | None, *, counted: bool = True) -> Page:
-        """Request a page without field selection: it is small, and there is no parameter that could be refused."""
-        common = (("count", "1"), ("sort", "id")) if counted else (("sort", "id"),)
-        return self._taken(filters, page_cursor, common, watched=False)
-
-    def _taken(self, filters: Sequence[str], page_cursor: int | None, common: Params, *, watched: bool) -> Page:
+    def _page(
+        self, filters: Sequence[str], page_cursor: int | None, *, counted: bool = True, is_bare: bool = False
+    ) -> Page:
+        """Request a page; a bare one is small, and without field selection it has no parameter to be refused."""
+        selection = self.learned.selection
+        common = [("count", "1")] if counted else []
+        common += [("sort", "id"), *(() if is_bare else selection.params)]
+        watched = not (is_bare or selection.include_addresses)
         answer = self._answer(filters, page_cursor, common, partial(read_envelope, watched=watched))
         return Page(answer.body, answer.read, answer.served_at)
 
@@ -254,14 +223,14 @@ class ShipmentListing:
         """Request a page, as large as the service accepts."""
         asked = tuple(_asked(filters, page_cursor))
         while True:
-            size = self._page_size.now
+            size = self.learned.page_size
             try:
                 answer = self._get((*asked, ("limit", str(size)), *common), read)
             except Rejected as refusal:
-                if not self._page_size.refused(size, refusal):
+                if not self.learned.refused(size, refusal):
                     raise
             else:
-                self._page_size.taken(size)
+                self.learned.taken(size)
                 return answer
 
     def _get(self, params: Params, read: Callable[[bytes], Envelope] = read_envelope) -> Answer[Envelope]:
@@ -281,18 +250,19 @@ class ShipmentListing:
     def status_of_empty_list(self) -> int:
         """Return the service's status for a day without shipments: 200, 404 or 204. At most one request.
 
-        The status is cached. Other errors of the request are raised.
+        The status is learnt. Other errors of the request are raised.
         """
-        if self._empty_is is None:
+        learned = self.learned
+        if learned.status_of_empty_list is None:
             params = (("filter", updated_within(*LONG_AGO)), ("sort", "id"), ("limit", "1"))
             try:
                 self._api.get(PATH, params, read=read_envelope)
-                self._empty_is = HTTPStatus.OK
+                learned.status_of_empty_list = HTTPStatus.OK
             except (NotAList, Rejected) as refusal:
-                self._empty_is = _status_of_empty(refusal)
-                if self._empty_is is None:
+                learned.status_of_empty_list = _status_of_empty(refusal)
+                if learned.status_of_empty_list is None:
                     raise
-        return self._empty_is
+        return learned.status_of_empty_list
 
 
 def _status_of_empty(refusal: NotAList | Rejected) -> int | None:

@@ -35,7 +35,7 @@ from wms_sync.shipments.read.cleaning import Cleaner
 from wms_sync.shipments.read.clocks import served_later
 from wms_sync.shipments.read.counts import Counts
 from wms_sync.shipments.read.field_selection import remembered
-from wms_sync.shipments.read.listing import is_recent, listing_of, page_size
+from wms_sync.shipments.read.listing import is_recent, listing_of
 from wms_sync.shipments.read.progress import Tally
 from wms_sync.shipments.read.raw import WindowIncomplete
 from wms_sync.shipments.read.shortfall import BEFORE_START
@@ -83,8 +83,8 @@ class SliceReader:
         self._stored = stored
         self._landed = landed
         self._warnings = warnings or Warnings()
-        self._listing = listing_of(settings, api, page_size(settings, self._warnings))
-        self._listing.selection = remembered(settings, store)
+        self._listing = listing_of(settings, api)
+        self._listing.learned.selection = remembered(settings, store)
         served_later(api, store)
         self._counts = Counts(self._listing, self._warnings)
 
@@ -215,7 +215,7 @@ class SliceReader:
             run_id=self._run_id,
             signature=f"after={after}&{self._listing.signature}",
             service=self._settings.base_url,
-            omitted=self._listing.selection.omitted,
+            omitted=self._listing.learned.selection.omitted,
         )
         self._store.begin_windows([window])
         return window

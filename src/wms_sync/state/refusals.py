@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import datetime
 
 from msgspec import Struct
 from msgspec.structs import asdict
-from sqlalchemy import ColumnElement, and_, select, update
+from sqlalchemy import ColumnElement, and_, select
 
 from wms_sync.state.schema import refusals
 from wms_sync.state.turns import Guarded
-
-LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Refusal(Struct, frozen=True):
@@ -36,11 +34,6 @@ class Refusals(Guarded):
         query = select(refusals).where(_of(service, api_version)).order_by(refusals.c.parameter)
         with self._reading() as connection:
             return tuple(Refusal(**row._mapping) for row in connection.execute(query))
-
-    def try_again(self, service: str, api_version: str) -> None:
-        """Make the next read try the full request again. Needs no ``Turn``: only the time of the next trial changes."""
-        with self.engine.begin() as connection:
-            connection.execute(update(refusals).where(_of(service, api_version)).values(tried_at=LONG_AGO))
 
     def replace(self, service: str, api_version: str, found: Iterable[Refusal]) -> None:
         """Replace the refusals of a service with the refusals ``found``."""

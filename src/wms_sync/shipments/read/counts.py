@@ -18,6 +18,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import accumulate, pairwise
 
 from wms_sync.intervals import Interval, slices
+from wms_sync.service.errors import Rejected
 from wms_sync.service.shipments import ShipmentListing
 from wms_sync.shipments.read.warnings import Warnings
 
@@ -61,7 +62,10 @@ class Counts:
 
     def outside_dates(self) -> int | None:
         """Return the number of shipments that a filter on all dates misses; None if the service does not count."""
-        everything, dated = self._listing.count_ids(0, None), self._listing.count(EPOCH, None).count
+        try:
+            everything, dated = self._listing.count_ids(0, None), self._listing.count(EPOCH, None).count
+        except Rejected:  # filters on id cannot be used
+            return None
         return None if everything is None or dated is None else max(0, everything - dated)
 
     def distrust(self) -> None:

@@ -11,19 +11,20 @@ parameter, the whole parameter is left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 
 from msgspec.structs import replace
 
 from wms_sync.service.errors import StatusError, Unauthorized
+from wms_sync.service.headers import EARLIEST
 from wms_sync.service.reasons import in_words
 from wms_sync.service.selection import Selection, data_of
 from wms_sync.service.shipments import Counted, ShipmentListing
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.listing import is_recent
 from wms_sync.shipments.read.warnings import Warnings
-from wms_sync.state.refusals import LONG_AGO, Refusal
+from wms_sync.state.refusals import Refusal
 from wms_sync.state.store import StateStore
 
 ABOUT_WHAT_WAS_SENT = frozenset({400, 403, 404, 422})
@@ -80,57 +81,44 @@ def _said(refusal: StatusError) -> str:
     return str(refusal)
 
 
-class FieldSelection:
-    """The field selection of one installation, remembered in the state store."""
+def settle(
+    settings: Settings,
+    store: StateStore,
+    warnings: Warnings,
+    listing: ShipmentListing,
+    start: datetime | None,
+    end: datetime | None,
+) -> Counted:
+    """Find a selection that the service accepts, and let the listing use it. Return the result of the test request.
 
-    def __init__(self, settings: Settings, store: StateStore, warnings: Warnings) -> None:
-        self._settings = settings
-        self._store = store
-        self._warnings = warnings
-
-    def settle(self, listing: ShipmentListing, start: datetime | None, end: datetime | None) -> Counted:
-        """Find a selection that the service accepts, and set it on the listing. Return the result of the test request.
-
-        That is the service's count of the shipments changed in ``[start, end)``.
-        """
-        whose, memory = _whose(self._settings), self._store.refusals
-        known = memory.of(*whose)
-        tried_at = min((refusal.tried_at for refusal in known), default=LONG_AGO)
-        again = not is_recent(TRIED_EVERY, tried_at)
-        before = _accepted(self._settings, known)
-        listing.selection, counted = agree(
-            lambda selection: listing.count(start, end, selecting=selection),
-            wanted(self._settings) if again else before,
+    That is the service's count of the shipments changed in ``[start, end)``. The state store remembers what is refused.
+    """
+    whose, memory = _whose(settings), store.refusals
+    known = memory.of(*whose)
+    tried_at = min((refusal.tried_at for refusal in known), default=EARLIEST)
+    again = not is_recent(TRIED_EVERY, tried_at)
+    before = _accepted(settings, known)
+    listing.learned.selection, counted = agree(
+        lambda selection: listing.count(start, end, selecting=selection), wanted(settings) if again else before
+    )
+    now = listing.learned.selection.omitted
+    if now != before.omitted or (again and known):
+        tried_at = datetime.now(UTC) if again else tried_at
+        memory.replace(*whose, (Refusal(*whose, name, said, tried_at) for name, said in now.items()))
+    for name in sorted(before.omitted.keys() - now.keys()):
+        warnings.remark(f"The service accepts {name} again: windows read without it are read again.")
+    for name, said in now.items():
+        warnings.warn(
+            f"refused-{name}",
+            f"The service refuses {name} ({said}). It is left out, so {data_of(name)} will not be updated; stored "
+            "values stay as they are. It is tried again once a day.",
         )
-        now = listing.selection.omitted
-        if now != before.omitted or (again and known):
-            tried_at = datetime.now(UTC) if again else tried_at
-            memory.replace(*whose, (Refusal(*whose, name, said, tried_at) for name, said in now.items()))
-        self._report(before.omitted, now)
-        return counted
-
-    def _report(self, before: Mapping[str, str], now: Mapping[str, str]) -> None:
-        for name in sorted(before.keys() - now.keys()):
-            self._warnings.remark(f"The service accepts {name} again: windows read without it are read again.")
-        for name, said in now.items():
-            self._warnings.warn(
-                f"refused-{name}",
-                f"The service refuses {name} ({said}). It is left out, so {data_of(name)} will not be updated; stored "
-                "values stay as they are. It is tried again once a day.",
-            )
+    return counted
 
 
 def remembered(settings: Settings, store: StateStore) -> Selection:
     """Return the selection that the service last accepted, without a request."""
     return _accepted(settings, store.refusals.of(*_whose(settings)))
-
-
-def taken_again(settings: Settings, store: StateStore, agreed: Selection) -> tuple[str, ...]:
-    """Return the refused parameters that the service now accepts. If there are any, the next read tries everything."""
-    again = tuple(name for name in remembered(settings, store).omitted if name not in agreed.omitted)
-    if again:
-        store.refusals.try_again(*_whose(settings))
-    return again
 
 
 def wanted(settings: Settings) -> Selection:

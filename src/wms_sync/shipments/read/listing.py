@@ -11,7 +11,8 @@ from datetime import UTC, datetime, timedelta
 from wms_sync.service.client import GlobalApi
 from wms_sync.service.envelope import change_time
 from wms_sync.service.errors import FilterMisses
-from wms_sync.service.shipments import PageSize, ShipmentListing
+from wms_sync.service.selection import Selection
+from wms_sync.service.shipments import Learned, ShipmentListing
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.warnings import Warnings
 from wms_sync.state.store import StateStore
@@ -31,19 +32,6 @@ def is_recent(span: timedelta, moment: datetime) -> bool:
     return timedelta(0) <= datetime.now(UTC) - moment < span
 
 
-def page_size(settings: Settings, warnings: Warnings) -> PageSize:
-    """Return the page size for a run. It warns if the service accepts only pages smaller than the setting asks for."""
-    wanted = settings.page_size
-    return PageSize(
-        wanted,
-        found=lambda size: warnings.warn(
-            "page-size",
-            f"The service refuses pages of {wanted} shipments (WMS_PAGE_SIZE) but accepts {size}, so pages of {size} "
-            f"are read. Set WMS_PAGE_SIZE={size}.",
-        ),
-    )
-
-
 def try_filter(listing: ShipmentListing, store: StateStore, service: str) -> None:
     """Try the filter on ``updated_at`` if that is due. Raise ``FilterMisses`` if it is not exact.
 
@@ -56,9 +44,20 @@ def try_filter(listing: ShipmentListing, store: StateStore, service: str) -> Non
             store.observe(FOUND, shipment, service)
 
 
-def listing_of(settings: Settings, api: GlobalApi, size: PageSize) -> ShipmentListing:
-    """Return a listing of the service's shipments in pages of ``size``."""
-    return ShipmentListing(api, page_size=size, include_addresses=settings.include_addresses)
+def listing_of(settings: Settings, api: GlobalApi, page_size: int | None = None) -> ShipmentListing:
+    """Return a listing of the service's shipments, in pages of ``page_size``, or else of the setting."""
+    selection = Selection.whole(include_addresses=settings.include_addresses)
+    return ShipmentListing(api, Learned(page_size or settings.page_size, selection))
+
+
+def warn_of_page_size(learned: Learned, wanted: int, warnings: Warnings) -> None:
+    """Warn if the service accepts only pages smaller than the setting asks for."""
+    if learned.page_size < wanted:
+        warnings.warn(
+            "page-size",
+            f"The service refuses pages of {wanted} shipments (WMS_PAGE_SIZE) but accepts {learned.page_size}, so "
+            f"pages of {learned.page_size} are read. Set WMS_PAGE_SIZE={learned.page_size}.",
+        )
 
 
 def found_by_filter(listing: ShipmentListing) -> int | None:

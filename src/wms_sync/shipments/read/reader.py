@@ -24,8 +24,8 @@ from wms_sync.shipments.read import plan
 from wms_sync.shipments.read.cleaning import Cleaner
 from wms_sync.shipments.read.clocks import CLOCKS, Clocks, expected_horizon, remember, served_later
 from wms_sync.shipments.read.counts import UNKNOWN, Counts, IntervalCutter
-from wms_sync.shipments.read.field_selection import FieldSelection
-from wms_sync.shipments.read.listing import listing_of, page_size, try_filter
+from wms_sync.shipments.read.field_selection import settle
+from wms_sync.shipments.read.listing import listing_of, try_filter, warn_of_page_size
 from wms_sync.shipments.read.plan import RESUME_WITHIN, UnfinishedBackfill
 from wms_sync.shipments.read.progress import Progress, Tally, Watcher
 from wms_sync.shipments.read.proof import Source
@@ -90,15 +90,13 @@ class Reading:
         self._api = api
         self._run_id = run.id
         self._warnings = warnings or Warnings()
-        size = page_size(settings, self._warnings)
-        self._listing = listing_of(settings, api, size)
+        self._listing = listing_of(settings, api)
         self._counts = Counts(self._listing, self._warnings)
         self._cutter = IntervalCutter(
-            self._listing, self._counts, page_size=size.now, lanes=settings.max_parallel_requests
+            self._listing, self._counts, page_size=settings.page_size, lanes=settings.max_parallel_requests
         )
         self._tally = Tally(watcher)
         self._landed = landed
-        self._field_selection = FieldSelection(settings, store, self._warnings)
         self._notes: list[str] = []
         served_later(api, store)
 
@@ -110,7 +108,7 @@ class Reading:
         overlap = self._overlap()
         lowest = min(gap.start for gap in plan.find_gaps(start, datetime.max.replace(tzinfo=UTC), covered))
         since = max(start, lowest - overlap) if covered else start
-        counted = self._field_selection.settle(self._listing, since, None)
+        counted = settle(self._settings, self._store, self._warnings, self._listing, since, None)
         self._count_before_start()
         clocks = self._heed_clocks()
         covered = self._store.covered()
@@ -124,7 +122,7 @@ class Reading:
         """Read ``[start, end)`` again, up to the horizon."""
         started = monotonic()
         self._prepare()
-        counted = self._field_selection.settle(self._listing, start, end)
+        counted = settle(self._settings, self._store, self._warnings, self._listing, start, end)
         clocks = self._heed_clocks()
         asked, needed = Interval(start, end), interval(start, min(end, clocks.horizon))
         before = self._gone_on_with(asked, needed)
@@ -196,7 +194,7 @@ class Reading:
 
     def _omitting(self, start: datetime, end: datetime) -> tuple[Interval, ...]:
         """Return the intervals that were read without data that is requested now."""
-        omitting = plan.omitting(self._store.windows(*COMPLETE_STATES), self._listing.selection.omitted)
+        omitting = plan.omitting(self._store.windows(*COMPLETE_STATES), self._listing.learned.selection.omitted)
         again = intersect(interval(start, end), omitting)
         if again:
             self._warnings.remark(
@@ -297,6 +295,7 @@ class Reading:
         window_ids, ids = self._read_all(windows)
         self._heed_clocks_again()
         short = compare(self._store, self._listing, self._counts, self._warnings, ids)
+        warn_of_page_size(self._listing.learned, self._settings.page_size, self._warnings)
         self._store.record_warnings(self._warnings.kept, from_scratch=reason == "sync")
         if short:
             raise ReadIncomplete("\n".join(short))
@@ -366,7 +365,7 @@ class Reading:
             run_id=self._run_id,
             signature=self._listing.signature,
             service=self._settings.base_url,
-            omitted=self._listing.selection.omitted,
+            omitted=self._listing.learned.selection.omitted,
             expected=expected or None,
         )
 
