@@ -491,12 +491,29 @@ def ui(port: int) -> int:
 
 
 @main.command()
+@click.argument("folder", metavar="DIR", type=FILE)
+@click.option("--pages", type=click.IntRange(min=1), help="Record a sync of at most this many pages, not a probe.")
+@exits_with_code
+def record(folder: Path, pages: int | None) -> None:
+    """Record what the service answers, without personal data, secrets and texts, in a new folder DIR.
+
+    A sync that is recorded leaves nothing behind. `wms-sync sandbox --replay DIR` serves the recording.
+    """
+    settings = _for_service()
+    from wms_sync.cli.record import make_recording
+
+    make_recording(settings, folder, pages)
+
+
+@main.command()
 @click.option("--port", type=PORT, default=8808, show_default=True, help="Port on 127.0.0.1; 0 picks a free one.")
 @click.option("--shipments", type=COUNT, default=2000, show_default=True, help="Number of shipments, up to millions.")
 @click.option("--seed", type=COUNT, default=1, show_default=True, help="The same seed gives the same data.")
-def sandbox(port: int, shipments: int, seed: int) -> NoReturn:
+@click.option("--replay", metavar="DIR", type=FILE, help="Serve this recording instead of made-up shipments.")
+def sandbox(port: int, shipments: int, seed: int, replay: Path | None) -> NoReturn:
     """Serve a stand-in for the service with made-up shipments, until you press Ctrl-C."""
     arguments = ["--port", str(port), "--shipments", str(shipments), "--seed", str(seed)]
+    arguments += [] if replay is None else ["--replay", str(replay)]
     arguments += ["--called", "wms-sync sandbox"]
     os.execv(sys.executable, [sys.executable, "-m", "wms_sandbox", *arguments])  # noqa: S606 - our own module
 
