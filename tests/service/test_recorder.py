@@ -146,12 +146,13 @@ def test_a_page_keeps_its_form(page, tmp_path):
 
 def test_a_request_and_its_answers_fit_after_the_replacement(tmp_path):
     body = {"collection": [{"type": "Shipment", "id": 100_234, "unique_id": "S-0815"}], "has_more": False}
-    asked = {"params": [("filter", "id{gt:100233,lt:100235}"), ("filter", "unique_id:S-0815"), ("limit", "1000")]}
+    asked = {"params": [("filter", "id{gt:100233,lt:100235}"), ("filter", "unique_id:S-0815")]}
+    asked["params"] += [("filter", "id{in:[100234,7]}"), ("filter", "updated_at{null:true}"), ("limit", "1000")]
     (exchange,) = recorded(tmp_path / "new", [httpx.Response(200, json=body)], **asked)
     (shipment,) = exchange["body"]["collection"]
     assert exchange["request"] == (
         f"GET {PATH}?filter=id{{gt:{shipment['id'] - 1},lt:{shipment['id'] + 1}}}"
-        f"&filter=unique_id:{shipment['unique_id']}&limit=1000"
+        f"&filter=unique_id:{shipment['unique_id']}&filter=id{{in:[{shipment['id']},7]}}&filter=updated_at{{null:true}}&limit=1000"
     )
 
 

@@ -36,7 +36,8 @@ _CODES = (
 )
 _OF_REQUESTS = (
     "api global v1 shipping shipments system inventory location-tags retailers products jsonrpc http https filter sort "
-    "fields limit tracking_number retailer_id merchant_id basic all eq gt lt from to null start end regex true false"
+    "fields limit tracking_number retailer_id merchant_id basic all eq gt in lt from to null start end regex true "
+    "false wms_sync_probe"
 )
 _OF_MESSAGES = (
     "the a an is are was be not no of in to there error errors unknown invalid supplied parameters value key given "
