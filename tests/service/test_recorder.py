@@ -25,6 +25,7 @@ PLANTED = {
     "name": "Érika Mustermann-Nguyễn",
     "street": "Heidestraße 17b, Köln",
     "telephone": "+49 221 555-0142",
+    "telephone with a slash": "0221/5550142",
     "telephone in digits": "02215550142",
     "telephone as a number": 2215550142,
     "e-mail": "erika.m@geheim-logistik.example",

@@ -143,7 +143,7 @@ class StandIns:
 
     def _part(self, found: re.Match[str]) -> str:
         part = found.group()
-        if whole(part) is not None:
+        if part == str(whole(part)):  # with a zero in front it may be a part of a telephone number
             return str(self._id(part))
         stays = re.fullmatch(_TIME, part, re.ASCII) or _NAMES.issuperset(part.removeprefix("-").split("."))
         return part if stays else self._text(part)
