@@ -6,7 +6,8 @@ the client cannot be repeated here. What belongs here: the rules of the service,
 knows how the data is read.
 
 Requests: `server` (a socket), `app` (routes), `errors`, `query` (parameters of a listing) with `filters` and
-`selection`; `kinds` has the field tables for selection; `faults` has broken answers for tests.
+`selection`; `kinds` has the field tables for selection; `faults` has broken answers for tests; `replay` serves a
+recording instead.
 Creates: `definitions` with `shapes` (what a body may contain), `checking`, `creates` (the endpoints);
 created objects are in `location_tags`, `retailers` and `created_products`; `newcomers` puts them into new shipments.
 Merchant API: `merchant_api` (the envelope, sessions), `rpc_methods`.

@@ -2,9 +2,11 @@
 
 import argparse
 from contextlib import suppress
+from pathlib import Path
 
 from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
+from wms_sandbox.replay import Replay
 from wms_sandbox.server import HOST, listen, make_server
 
 PROGRAM = "python -m wms_sandbox"
@@ -14,7 +16,9 @@ def main(arguments: list[str] | None = None) -> None:
     """Serve until the process is told to stop."""
     parser = _parser()
     options = parser.parse_args(arguments)
+    replay: Replay | None = None
     try:
+        replay = None if options.replay is None else Replay(options.replay)
         config = SandboxConfig(
             options.shipments,
             options.seed,
@@ -25,12 +29,14 @@ def main(arguments: list[str] | None = None) -> None:
         )
         listener = listen(options.port)
     except (OSError, OverflowError, ValueError) as error:
-        parser.exit(
-            2, f"{options.called}: cannot serve {options.shipments} shipments on port {options.port}: {error}\n"
-        )
+        what = options.replay or f"{options.shipments} shipments"
+        parser.exit(2, f"{options.called}: cannot serve {what} on port {options.port}: {error}\n")
     with suppress(KeyboardInterrupt):
-        server = make_server(Sandbox(config))
+        server = make_server(replay or Sandbox(config))
         print(f"sandbox: http://{HOST}:{listener.getsockname()[1]} token {config.token}", flush=True)  # noqa: T201 - the line that callers wait for
+        if replay is not None:
+            settings = " ".join(f"{name}={value}" for name, value in replay.settings.items())
+            print(f"recorded with: {settings}", flush=True)  # noqa: T201 - for whoever replays it
         server.run(sockets=[listener])
 
 
@@ -43,6 +49,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--token", default=SandboxConfig.token)
     parser.add_argument("--days", type=int, default=SandboxConfig.days, help="span of the data before now")
     parser.add_argument("--odd-values", action="store_true", help="difficult data in place of a plausible business")
+    parser.add_argument("--replay", type=Path, help="serve this recording instead of made-up shipments")
     parser.add_argument("--unasked-telephones", action="store_true", help="one in each address, not selected")
     return parser
 

@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import httpx
-from starlette.types import Message, Scope
+from starlette.types import ASGIApp, Message, Scope
 
 from wms_sandbox.app import Sandbox
+from wms_sandbox.replay import Replay
 
 
 class InProcess(httpx.BaseTransport):
@@ -28,6 +29,19 @@ class InProcess(httpx.BaseTransport):
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Answer a request on an event loop of its own."""
         return asyncio.run(_answered(self.sandbox, _scope(request), request.read()))
+
+
+class InProcessReplay(httpx.BaseTransport):
+    """A recording, served in this process."""
+
+    base_url = InProcess.base_url
+
+    def __init__(self, replay: Replay) -> None:
+        self._replay = replay
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Answer a request on an event loop of its own."""
+        return asyncio.run(_answered(self._replay, _scope(request), request.read()))
 
 
 class _Cut(httpx.SyncByteStream):
@@ -58,7 +72,7 @@ def _scope(request: httpx.Request) -> Scope:
     }
 
 
-async def _answered(sandbox: Sandbox, scope: Scope, content: bytes) -> httpx.Response:
+async def _answered(service: ASGIApp, scope: Scope, content: bytes) -> httpx.Response:
     started: dict[str, Any] = {}
     parts: list[bytes] = []
 
@@ -72,7 +86,7 @@ async def _answered(sandbox: Sandbox, scope: Scope, content: bytes) -> httpx.Res
             parts.append(message.get("body", b""))
 
     try:
-        await sandbox(scope, receive, send)
+        await service(scope, receive, send)
     except ConnectionAbortedError:
         if not started:
             raise httpx.RemoteProtocolError("Server disconnected without sending a response.") from None

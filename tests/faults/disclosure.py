@@ -4,6 +4,7 @@ from tests.faults.fault import Fault
 
 PERSONS = "Nothing of a person is stored that was not asked for, or that was forgotten"
 SECRETS = "No secret is shown or kept"
+RECORDINGS = "Nothing of a person, no secret and no host is in a recording"
 
 FAULTS = (
     Fault(
@@ -29,5 +30,13 @@ FAULTS = (
         "    if not secrets:\n",
         "    if secrets:\n",
         ("tests/service/test_creates.py::test_no_form_of_an_answer_shows_the_token",),
+    ),
+    Fault(
+        "a recording has the values of keys that nobody knows",
+        (RECORDINGS,),
+        "src/wms_sync/privacy/stand_ins.py",
+        '        if type_ == "json":\n            return type(value)()\n',
+        '        if type_ == "json":\n            return value\n',
+        ("tests/service/test_recorder.py::test_what_is_planted_everywhere_is_in_no_byte_of_a_recording",),
     ),
 )

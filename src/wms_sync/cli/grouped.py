@@ -13,7 +13,7 @@ GROUPS = {
     "Master data": ("push", "merchant"),
     "Analysts": ("report", "export", "dictionary", "reader", "explain", "check"),
     "Upkeep": ("backup", "restore", "verify", "forget", "maintain", "alert", "ui"),
-    "Development": ("demo", "sandbox"),
+    "Development": ("demo", "sandbox", "record"),
 }
 """Each command in its group, in the order of ``--help``."""
 
@@ -46,6 +46,7 @@ EXAMPLES = {
     "ui": "wms-sync ui --port 3001",
     "demo": "wms-sync demo",
     "sandbox": "wms-sync sandbox --shipments 10000",
+    "record": "wms-sync record first-day --pages 3",
 }
 """An example of each command."""
 

@@ -111,10 +111,7 @@ def main() -> None:
 @main.command()
 @exits_with_code
 def sync() -> None:
-    """Run the nightly sync now: read everything that has changed since the last sync, and load it.
-
-    A sync without changes succeeds.
-    """
+    """Run the nightly sync now: read everything that has changed since the last sync, and load it."""
     settings = _for_service()
     from wms_sync.cli.runs import run_sync
 
@@ -152,10 +149,7 @@ def backfill(start: datetime, end: datetime) -> None:
 def push(
     kind: str, file: Path | None, dry_run: bool, resend: bool, as_written: bool, every: bool, columns: bool
 ) -> int:
-    """Create in the service the rows of a CSV file that the service lacks.
-
-    Use --dry-run to see the plan first. It is safe to push a file again.
-    """
+    """Create in the service the rows of a CSV file that the service lacks."""
     from wms_sync.cli import views
     from wms_sync.master_data.kinds import kind_named
     from wms_sync.master_data.plan import SHOWN
@@ -395,7 +389,7 @@ def dictionary(to: Path, force: bool) -> None:
 def forget(orders: tuple[str, ...], yes: bool, dry_run: bool, unseen: bool, is_list: bool, take_off: bool) -> None:
     """Remove the personal data of these orders from every file, for good.
 
-    ORDER is an id, unique_id or order_ref. The command shows the data to be removed and asks for confirmation.
+    ORDER is an id, unique_id or order_ref.
     """
     from wms_sync.cli import upkeep
 
@@ -413,10 +407,7 @@ def forget(orders: tuple[str, ...], yes: bool, dry_run: bool, unseen: bool, is_l
 @click.option("--keep", type=click.IntRange(min=1), default=7, show_default=True, help="Backups to keep in DIR.")
 @exits_with_code
 def backup(folder: Path, keep: int) -> int:
-    """Back up the data folder and the state store to DIR/<time>, even while a run writes.
-
-    A backup copies only the files that are new since the last backup.
-    """
+    """Back up the data folder and the state store to DIR/<time>, even while a run writes."""
     from wms_sync.cli.upkeep import make_backup
 
     return make_backup(Settings.load(), folder, keep=keep)
@@ -505,12 +496,26 @@ def ui(port: int) -> int:
 
 
 @main.command()
+@click.argument("folder", metavar="DIR", type=FILE)
+@click.option("--pages", type=click.IntRange(min=1), help="Record a sync of so many pages instead.")
+@exits_with_code
+def record(folder: Path, pages: int | None) -> None:
+    """Record a probe of the service, without its texts, in a new folder, for `wms-sync sandbox --replay`."""
+    settings = _for_service()
+    from wms_sync.cli.record import make_recording
+
+    make_recording(settings, folder, pages)
+
+
+@main.command()
 @click.option("--port", type=PORT, default=8808, show_default=True, help="Port on 127.0.0.1; 0 picks a free one.")
 @click.option("--shipments", type=COUNT, default=2000, show_default=True, help="Number of shipments, up to millions.")
 @click.option("--seed", type=COUNT, default=1, show_default=True, help="The same seed gives the same data.")
-def sandbox(port: int, shipments: int, seed: int) -> NoReturn:
+@click.option("--replay", metavar="DIR", type=FILE, help="Serve this recording instead.")
+def sandbox(port: int, shipments: int, seed: int, replay: Path | None) -> NoReturn:
     """Serve a stand-in for the service with made-up shipments, until you press Ctrl-C."""
     arguments = ["--port", str(port), "--shipments", str(shipments), "--seed", str(seed)]
+    arguments += [] if replay is None else ["--replay", str(replay)]
     arguments += ["--called", "wms-sync sandbox"]
     os.execv(sys.executable, [sys.executable, "-m", "wms_sandbox", *arguments])  # noqa: S606 - our own module
 

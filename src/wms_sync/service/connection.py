@@ -86,7 +86,7 @@ def always() -> None:
 
 
 @contextmanager
-def _refusing_environment() -> Iterator[None]:
+def refusing_environment() -> Iterator[None]:
     """Raise ``SettingsError`` if a proxy or certificate authority that the environment names cannot be used.
 
     The message omits the address of the proxy, which may contain a password.
@@ -145,7 +145,7 @@ class Connection:
         self.throttle = Throttle(parallel)
         self._credentials = credentials
         self._policy = policy or RetryPolicy()
-        with _refusing_environment():
+        with refusing_environment():
             # once, and only for sockets: reading the certificate authorities takes longer than a request
             trusted = httpx.create_ssl_context() if transport is None else True
             self._proxy = _proxy_of(base_url)

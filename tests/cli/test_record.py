@@ -1,0 +1,82 @@
+"""`wms-sync record`, and `wms-sync sandbox --replay` of what it recorded, as somebody types them."""
+
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from wms_sandbox.app import Sandbox
+from wms_sandbox.config import SandboxConfig
+from wms_sandbox.replay import Replay
+from wms_sandbox.server import SandboxServer
+from wms_sync.cli.main import main
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def typed(*command: str) -> str:
+    done = CliRunner().invoke(main, command)
+    assert done.exit_code == 0, (done.output, done.exception)
+    return done.output
+
+
+def test_a_sync_that_was_recorded_is_replayed(folder, monkeypatch):
+    with SandboxServer(Sandbox(SandboxConfig(shipments=20, days=5, families=20))) as server:
+        for name, value in {
+            "BASE_URL": server.base_url,
+            "API_TOKEN": server.sandbox.config.token,
+        }.items():
+            monkeypatch.setenv(f"WMS_{name}", value)
+        assert "exchanges in first-day\n" in typed("record", "first-day", "--pages", "5")
+        assert [path.name for path in folder.iterdir()] == ["first-day"], "nothing else is left behind"
+        refused = CliRunner().invoke(main, ["record", "first-day"])
+        assert (refused.exit_code, "is not empty" in refused.output) == (2, True)
+    command = [sys.executable, "-m", "wms_sandbox", "--replay", "first-day", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=folder) as process:
+        assert process.stdout is not None
+        monkeypatch.setenv("WMS_BASE_URL", process.stdout.readline().split()[1])
+        assert "WMS_PAGE_SIZE=1000" in process.stdout.readline()
+        said = typed("sync")
+        process.terminate()
+        unanswered = process.stdout.read()
+    assert unanswered == ""
+    records = Replay(folder / "first-day").outcome["counts"]["records"]
+    assert f"landed    {records} shipments in 1 page" in said
+
+
+def test_a_probe_is_recorded_and_one_that_fails_too(folder, monkeypatch):
+    with SandboxServer(Sandbox(SandboxConfig(shipments=20, days=5, families=20))) as server:
+        monkeypatch.setenv("WMS_BASE_URL", server.base_url)
+        monkeypatch.setenv("WMS_API_TOKEN", server.sandbox.config.token)
+        typed("record", "habits")
+        monkeypatch.setenv("WMS_API_TOKEN", "wrong")
+        assert "ended" in typed("record", "refused", "--pages", "1")
+    assert Replay(folder / "habits").outcome["habits"]
+    assert Replay(folder / "refused").outcome["error"] == "Unauthorized"
+
+
+def test_a_sync_ends_after_its_last_page(folder, monkeypatch):
+    with SandboxServer(Sandbox(SandboxConfig(shipments=40, days=5, families=20))) as server:
+        for name, value in {
+            "BASE_URL": server.base_url,
+            "API_TOKEN": server.sandbox.config.token,
+            "PAGE_SIZE": "5",
+        }.items():
+            monkeypatch.setenv(f"WMS_{name}", value)
+        typed("record", "part", "--pages", "2")
+        pages = [
+            request for request in server.sandbox.requests if "fields" in request.query and "sort=id" in request.query
+        ]
+    assert len(pages) == 2
+    assert Replay(folder / "part").outcome["error"] == "EnoughPages"
+
+
+def test_a_folder_without_a_recording_is_wrong_usage(folder):
+    command = [sys.executable, "-m", "wms_sandbox", "--replay", str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, "has no recording" in done.stderr) == (2, True)

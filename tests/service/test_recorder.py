@@ -1,0 +1,227 @@
+"""A recording: what is written of each exchange, and that nothing of a person, no secret and no host is in it."""
+
+import gzip
+import json
+from itertools import chain
+from typing import Any
+from urllib.parse import unquote
+
+import httpx
+import pytest
+
+from tests.conftest import FEWER
+from wms_sandbox.app import Sandbox
+from wms_sandbox.replay import Replay
+from wms_sandbox.transport import InProcess, InProcessReplay
+from wms_sync.errors import SettingsError
+from wms_sync.privacy.stand_ins import HEADERS
+from wms_sync.service.recorder import EnoughPages, Recorder
+from wms_sync.service.selection import Selection
+from wms_sync.service.shipments import PATH
+
+HOST = "https://wms.geheim-logistik.example"
+PLANTED = {
+    "secret": "eyJhbGciOi.planted-t0ken.4711",
+    "name": "Érika Mustermann-Nguyễn",
+    "street": "Heidestraße 17b, Köln",
+    "telephone": "+49 221 555-0142",
+    "telephone with a slash": "0221/5550142",
+    "telephone in digits": "02215550142",
+    "telephone as a number": 2215550142,
+    "e-mail": "erika.m@geheim-logistik.example",
+}
+PARTS = ("t0ken", "Mustermann", "Nguyễn", "Heidestra", "555-0142", "5550142", "erika", "geheim", "planted")
+"""What betrays a planted text that was replaced in part."""
+
+
+@pytest.fixture(scope="module")
+def page() -> dict[str, Any]:
+    """A page with every field, those of persons too."""
+    params = httpx.QueryParams(
+        [("sort", "id"), ("limit", "20"), ("count", "1"), *Selection.whole(include_addresses=True).params]
+    )
+    with httpx.Client(transport=InProcess(Sandbox(FEWER)), base_url=InProcess.base_url) as client:
+        content = client.get(PATH, params=params, headers={"Authorization": "Bearer sandbox-token"}).json()
+    assert isinstance(content, dict)
+    return content
+
+
+def planted(value: Any, plant: object) -> Any:
+    """The same objects and lists, with this in the place of every other value."""
+    if isinstance(value, dict):
+        return {key: planted(member, plant) for key, member in value.items()}
+    return [planted(element, plant) for element in value] if isinstance(value, list) else plant
+
+
+def keyed(value: Any, plant: object) -> Any:
+    """The same, and in each object one more key, which is this."""
+    if isinstance(value, dict):
+        return {key: keyed(member, plant) for key, member in value.items()} | {str(plant): {str(plant): [plant]}}
+    return [keyed(element, plant) for element in value] if isinstance(value, list) else value
+
+
+def answering(*answers: httpx.Response) -> httpx.MockTransport:
+    """A service with these answers, which come as from a socket."""
+    told = (httpx.Response(answer.status_code, headers=answer.headers, stream=answer.stream) for answer in answers)
+    return httpx.MockTransport(lambda _: next(told))
+
+
+def recorded(folder, answers, **asked: Any) -> list[dict[str, Any]]:
+    """The exchanges of these requests with these answers."""
+    recorder = Recorder(folder, HOST, transport=answering(*answers))
+    with httpx.Client(transport=recorder, base_url=HOST) as client:
+        for _ in answers:
+            client.get(**{"url": PATH, **asked})
+            client.cookies.clear()
+    return [json.loads(path.read_bytes()) for path in sorted(folder.iterdir())]
+
+
+def in_plain(folder) -> str:
+    """All that a reader of a recording could see, however it is written."""
+    texts = [path.read_text() for path in folder.iterdir()]
+    plain = [json.dumps(json.loads(text), ensure_ascii=False) for text in texts]
+    return "\n".join([*texts, *plain, *map(unquote, plain)])
+
+
+@pytest.mark.parametrize("plant", PLANTED.values(), ids=PLANTED)
+def test_what_is_planted_everywhere_is_in_no_byte_of_a_recording(page, tmp_path, plant):
+    text = str(plant)
+    said = {name.encode(): text.encode() for name in (*HEADERS, "set-cookie", "x-request-id", "location", "via")}
+    del said[b"content-encoding"]
+    links = page | {"next": f"{HOST}{PATH}?name={text}&cursor_start={text}#{text}", "previous": f"/{text}?{text}"}
+    error = {"type": text, "message": f"{text} is unknown.", "details": [{"key": text, "message": f"'{text}'?"}]}
+    answers = [
+        httpx.Response(200, json=planted(page, plant)),
+        httpx.Response(200, json=planted(page, {text: plant})),
+        httpx.Response(200, json=keyed(page, plant)),
+        httpx.Response(200, json=links, headers=said),
+        httpx.Response(400, json={"errors": [error], "message": text, "status": text, text: text}),
+        httpx.Response(200, json=plant),
+        httpx.Response(200, json=[plant, [plant]]),
+        httpx.Response(503, html=f"<h1>{text}</h1>"),
+        httpx.Response(200, content=b"\xff" + json.dumps(planted(page, plant), ensure_ascii=False).encode()),
+    ]
+    filters = [("filter", f'tracking_number{{eq:"{text}"}}'), ("cursor_start", text), (text, text), ("sort", text)]
+    headers = {"Authorization": f"Bearer {text.encode().hex()}", "X-Who": text.encode().hex()}
+    exchanges = recorded(tmp_path / "new", answers, url=f"{PATH}/{text}", params=filters, headers=headers)
+    assert len(exchanges) == len(answers)
+    shown = in_plain(tmp_path / "new")
+    assert text not in shown
+    assert text.encode().hex() not in shown
+    assert [part for part in PARTS if part in shown] == []
+
+
+def leaves(value: Any, key: str = "") -> list[tuple[str, Any]]:
+    if isinstance(value, dict):
+        return list(chain.from_iterable(leaves(member, name) for name, member in value.items()))
+    if isinstance(value, list):
+        return list(chain.from_iterable(leaves(element, key) for element in value))
+    return [(key, value)]
+
+
+def test_a_page_keeps_its_form(page, tmp_path):
+    """Keys, times, codes, numbers, and the order of ids; a text has one stand-in, of its length."""
+    (exchange,) = recorded(tmp_path / "new", [httpx.Response(200, json=page)])
+    before, after = leaves(page), leaves(exchange["body"])
+    assert [type(value) for _, value in before] == [type(value) for _, value in after]
+    known = [(was, now) for was, now in zip(before, after, strict=True) if was[0] == now[0]]
+    kept = {key for (key, was), (_, now) in known if was == now and was}
+    assert {"created_at", "status", "type", "unit", "quantity", "currency"} <= kept
+    replaced = {
+        (was, now)
+        for (key, was), (_, now) in known
+        if now and key in {"sku", "name", "order_ref", "telephone", "email"}  # under custom fields they are ""
+    }
+    assert len({was for was, _ in replaced}) == len({now for _, now in replaced}) == len(replaced) > 50
+    assert [(was, now) for was, now in replaced if len(was) != len(now)] == []
+    ids = [
+        (shipment["id"], shown["id"])
+        for shipment, shown in zip(page["collection"], exchange["body"]["collection"], strict=True)
+    ]
+    assert len({shown - shipment for shipment, shown in ids}) == 1
+    assert ids[0][0] != ids[0][1]
+    cursor = exchange["body"]["meta"]["cursor_start"]
+    assert cursor - page["meta"]["cursor_start"] == ids[0][1] - ids[0][0]
+    assert exchange["body"]["next"].endswith(f"cursor_start={cursor}")
+
+
+def test_a_request_and_its_answers_fit_after_the_replacement(tmp_path):
+    body = {"collection": [{"type": "Shipment", "id": 100_234, "unique_id": "S-0815"}], "has_more": False}
+    asked = {"params": [("filter", "id{gt:100233,lt:100235}"), ("filter", "unique_id:S-0815")]}
+    asked["params"] += [("filter", "id{in:[100234,7]}"), ("filter", "updated_at{null:true}"), ("limit", "1000")]
+    (exchange,) = recorded(tmp_path / "new", [httpx.Response(200, json=body)], **asked)
+    (shipment,) = exchange["body"]["collection"]
+    assert exchange["request"] == (
+        f"GET {PATH}?filter=id{{gt:{shipment['id'] - 1},lt:{shipment['id'] + 1}}}"
+        f"&filter=unique_id:{shipment['unique_id']}&filter=id{{in:[{shipment['id']},7]}}&filter=updated_at{{null:true}}&limit=1000"
+    )
+
+
+def test_what_is_not_json_survives_as_its_type_and_length(tmp_path):
+    packed = gzip.compress(b"{")
+    answers = [
+        httpx.Response(
+            503, html="<h1>Down</h1>", headers={"Retry-After": "7", "Date": "Fri, 27 Nov 2026 08:00:00 GMT"}
+        ),
+        httpx.Response(200, content=packed, headers={"Content-Encoding": "br"}),
+        httpx.Response(204),
+    ]
+    exchanges = recorded(tmp_path / "new", answers)
+    assert exchanges[0]["headers"] == {
+        "date": "Fri, 27 Nov 2026 08:00:00 GMT",
+        "content-type": "text/html; charset=utf-8",
+        "retry-after": "7",
+    }
+    assert [(exchange["status"], exchange["length"]) for exchange in exchanges] == [
+        (503, 13),
+        (200, len(packed)),
+        (204, 0),
+    ]
+
+
+def failing(_: httpx.Request) -> httpx.Response:
+    raise httpx.ReadTimeout("slow")
+
+
+def test_a_request_without_an_answer_is_recorded_and_replayed_as_such(tmp_path):
+    recorder = Recorder(tmp_path / "new", HOST, transport=httpx.MockTransport(failing))
+    with httpx.Client(transport=recorder) as client, pytest.raises(httpx.ReadTimeout):
+        client.get(f"{HOST}{PATH}?sort=id")
+    replay = InProcessReplay(Replay(tmp_path / "new"))
+    with httpx.Client(transport=replay) as client, pytest.raises(httpx.RemoteProtocolError):
+        client.get(f"{HOST}{PATH}?sort=id")
+
+
+def test_after_enough_pages_none_is_requested(tmp_path):
+    recorder = Recorder(tmp_path / "new", HOST, 1, answering(*[httpx.Response(200, json={})] * 3))
+    with httpx.Client(transport=recorder, base_url=HOST) as client:
+        for query in ("sort=id&limit=1", "sort=id&fields=status", "sort=-id&fields=status"):
+            client.get(f"{PATH}?{query}")
+        with pytest.raises(EnoughPages):
+            client.get(f"{PATH}?sort=id&fields=status&cursor_start=7")
+    assert recorder.exchanges == len(list((tmp_path / "new").iterdir())) == 3
+
+
+def test_a_folder_with_files_is_refused(tmp_path):
+    tmp_path.joinpath("notes.txt").touch()
+    with pytest.raises(SettingsError, match="not empty"):
+        Recorder(tmp_path, HOST)
+
+
+def test_equal_requests_get_their_answers_in_turn_then_the_last_one(tmp_path, capsys):
+    recorded(tmp_path / "new", [httpx.Response(status, json={}) for status in (429, 200)], params={"b": "1", "a": "2"})
+    with httpx.Client(transport=InProcessReplay(replay := Replay(tmp_path / "new")), base_url=HOST) as client:
+        parameters = replay_parameters(tmp_path / "new")
+        statuses = [client.get(f"{PATH}?{'&'.join(reversed(parameters))}").status_code for _ in range(3)]
+        unknown = client.get(f"{PATH}?sort=-id")
+    assert statuses == [429, 200, 200]
+    assert unknown.status_code == 410
+    assert f"GET {PATH}?sort=-id" in unknown.json()["errors"][0]["message"]
+    assert replay.unanswered == [f"GET {PATH}?sort=-id"]
+    assert "no answer is recorded to GET" in capsys.readouterr().out
+
+
+def replay_parameters(folder) -> list[str]:
+    """The parameters as recorded: names that the interface does not have are replaced too."""
+    request: str = json.loads((folder / "00001.json").read_bytes())["request"]
+    return request.partition("?")[2].split("&")
