@@ -58,18 +58,6 @@ CASES: dict[str, tuple[str, int, tuple[str, ...], dict[str, str], int | None]] =
     "a folder for a file": ("push retailers .", 2, ("'.'",), {}, None),
     "no argument": ("push location-tags", 2, ("FILE",), {}, None),
     "columns without a service": ("push location-tags --columns", 0, COLUMNS, {"WMS_BASE_URL": ""}, None),
-    "a call": ("merchant call warehouse.list", 0, ('"name": "Springfield DC 0"',), MERCHANT, None),
-    "a call of nothing": ('merchant call product.info ["none"]', 1, ("refused product.info",), MERCHANT, None),
-    "a call with an object": ('merchant call warehouse.list {"a":1}', 2, ("must be an array",), MERCHANT, None),
-    "a call with half a list": ("merchant call warehouse.list [1", 2, ("is not JSON",), MERCHANT, None),
-    "a call without a key": ("merchant call warehouse.list", 2, ("WMS_MERCHANT_USERNAME",), {}, None),
-    "a call with a wrong key": (
-        "merchant call warehouse.list",
-        2,
-        ("WMS_MERCHANT_API_KEY",),
-        MERCHANT | {"WMS_MERCHANT_API_KEY": WRONG},
-        None,
-    ),
 }
 
 

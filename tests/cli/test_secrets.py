@@ -42,14 +42,11 @@ FORMS = [encode(secret) for secret in SLASHED for encode in ENCODED]
 FEW_DAYS_AGO = datetime.now(UTC).date() - timedelta(days=3)
 COMMANDS = (
     ["--help"],
-    ["doctor"],
     ["sync"],
-    ["alert", "test"],
+    ["doctor", "--alert"],
     ["push", "location-tags", "tags.csv", "--dry-run"],
     ["push", "location-tags", "tags.csv"],
     ["push", "retailers", "retailers.csv", "--resend"],
-    ["merchant", "call", "retailer.list"],
-    ["merchant", "call", "no.such"],
     ["status"],
     ["status", "--json"],
     ["explain", "shipment", "100001"],

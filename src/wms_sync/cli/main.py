@@ -7,7 +7,6 @@ settings. 3: done, but something needs a hand. 130: interrupted. Slow imports ar
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable
@@ -176,25 +175,6 @@ def push(
     from wms_sync.cli.runs import run_push
 
     return run_push(settings, kind_named(kind), file, resend=resend, as_written=as_written, most=most)
-
-
-@main.group()
-def merchant() -> None:
-    """Call the Merchant API by hand."""
-
-
-@merchant.command()
-@click.argument("method")
-@click.argument("arguments", default="[]", metavar="[JSON-ARGS]")
-@exits_with_code
-def call(method: str, arguments: str) -> None:
-    """Call METHOD with a JSON array of arguments and print its result as JSON."""
-    from wms_sync.service.merchant import MerchantApi
-
-    given = _json_array(arguments)
-    with MerchantApi.from_settings(Settings.load()) as api:
-        result = api.call(method, given)
-    say(json.dumps(result, indent=2, ensure_ascii=False))
 
 
 @main.command()
@@ -452,29 +432,13 @@ def verify(folder: Path | None) -> int:
 
 @main.command()
 @AS_JSON
+@click.option("--alert", is_flag=True, help="Send a test alert to every channel too.")
 @exits_with_code
-def doctor(as_json: bool) -> int:
+def doctor(as_json: bool, alert: bool) -> int:
     """Check settings, connection, tokens, clock, disk and state store, and show every finding."""
     from wms_sync.cli.views import show_examined
 
-    return show_examined(Settings.load(), as_json=as_json)
-
-
-@main.group()
-def alert() -> None:
-    """Test the alert channels."""
-
-
-@alert.command(name="test")
-@exits_with_code
-def send_test() -> int:
-    """Send a test alert to every channel that is set.
-
-    Exit code 1: a channel did not accept it.
-    """
-    from wms_sync.cli.views import send_test_alert
-
-    return send_test_alert(Settings.load())
+    return show_examined(Settings.load(), as_json=as_json, alert=alert)
 
 
 @main.command()
@@ -522,22 +486,6 @@ def _for_service() -> Settings:
     settings = Settings.load()
     settings.require_service()
     return settings
-
-
-def _json_array(text: str) -> list[Any]:
-    """Return the arguments of a call. Raise ``UsageError`` for anything but a JSON array."""
-    from wms_sync.master_data.json_columns import json_value
-
-    try:
-        given = json_value(text)
-    except ValueError as error:
-        why = str(error)
-        raise click.UsageError(
-            f"JSON-ARGS {why[:1].lower()}{why[1:]} Give an array, such as '[{{\"limit\": 5}}]'."
-        ) from None
-    if not isinstance(given, list):
-        raise click.UsageError(f"JSON-ARGS must be an array: the method's arguments in order, such as '[{text}]'.")
-    return given
 
 
 def _refuse_bad_range(settings: Settings, first: date, after: date) -> None:
