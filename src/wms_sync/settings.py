@@ -346,6 +346,13 @@ class Settings(BaseModel):
             )
         return base_url, self.api_token
 
+    def reread_token(self) -> SecretStr | None:
+        """Read ``api_token_file`` again. Return None if it is not set, or cannot be read while it is replaced."""
+        with suppress(ValueError):
+            if self.api_token_file is not None:
+                return SecretStr(_secret_in({"api_token_file": self.api_token_file}, "api_token"))
+        return None
+
     def require_merchant(self) -> tuple[str, str, SecretStr]:
         """Return base URL, username and key of the Merchant API. Raise ``SettingsError`` if one of them is not set."""
         base_url = self.require_base_url()

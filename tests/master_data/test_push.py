@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import codecs
 import csv
+import itertools
 import os
 import re
 import threading
@@ -303,6 +304,27 @@ def test_what_an_answer_makes_of_a_row(desk, kind, pushes, made):
             assert report.exit_code == (0 if push.outcome in {RowStatus.CREATED, RowStatus.ALREADY_THERE} else 3)
     there = {TAGS: "location_tags", RETAILERS: "retailers", PRODUCTS: "products"}[kind]
     assert len(getattr(desk.server.sandbox, there)()) == made
+
+
+@pytest.mark.parametrize("kind", ROWS)
+def test_a_token_that_expires_ends_no_push(desk, kind):
+    """A 401 has created nothing, so the create is sent again with the token that its file has by then."""
+    path, served, numbers = desk.folder / "token", desk.server.sandbox, itertools.count()
+    path.write_text(served.config.token)
+    desk.set(api_token_file=path)
+
+    def expire(_: Request) -> None:
+        if next(numbers) == 3:
+            path.write_text("renewed")
+            served.config = replace(served.config, token="renewed")
+
+    served.intercept = expire
+    column, row = ROWS[kind]
+    rows = [row.replace("K", f"K{at}", 1) for at in range(8)]
+    report = desk.push(kind, desk.file(column, *rows))
+    assert report.counts == {RowStatus.CREATED: 8}
+    assert (desk.creates.count(201), {*desk.creates}) == (8, {201, 401})
+    assert {entry.attempts for entry in desk.entries().values()} == {1}
 
 
 @pytest.mark.parametrize("answers", [[Disconnect()] * 9, [failed(503)] * 9, [AnswerLost()]])

@@ -56,11 +56,15 @@ Take = Callable[[httpx.Response], T]
 
 
 class TimeLimits(Struct, frozen=True):
-    """Time limits in seconds: for connecting, between two pieces of an answer, and until its last byte."""
+    """Time limits in seconds: for connecting, between two pieces of an answer, and until its last byte.
+
+    ``token`` is the least time between two readings of the token's file.
+    """
 
     connect: float = 10.0
     read: float = 120.0
     answer: float = 600.0
+    token: float = 60.0
 
 
 class Request(Struct, frozen=True):
