@@ -40,7 +40,7 @@ from wms_sync.service.errors import (
     ServiceFailed,
     Unreachable,
 )
-from wms_sync.service.headers import Notices, Warn, log_warning
+from wms_sync.service.headers import Notices, Warn, log_warning, wait_requested
 from wms_sync.service.lanes import Lane, Throttle
 
 logger = logging.getLogger(__name__)
@@ -51,6 +51,8 @@ Cause = TypeVar("Cause", bound=BaseException)
 FOR_HTTP = {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR", "SSLKEYLOGFILE"}
 """The variables that the HTTP library reads."""
 LOGIN_REQUIRED = "407"
+LONG_WAIT = 10.0
+"""Seconds from which on a pause of all requests is logged."""
 Take = Callable[[httpx.Response], T]
 """A function that reads a successful, streamed response."""
 
@@ -252,6 +254,7 @@ class Connection:
             response = lane.send(built)
             try:
                 self._notices.hear(response)
+                self._heed(response)
                 raise_for(response, self.base_url, self._credentials)
                 taken = take(response)
             finally:
@@ -263,6 +266,14 @@ class Connection:
         if lane.is_cut:  # an answer without a length looks complete when its connection is cut
             raise Unreachable(self._too_slow())
         return taken
+
+    def _heed(self, response: httpx.Response) -> None:
+        """Start no request before the time that an answer sets, unless it exceeds the time limit of retries."""
+        wait = wait_requested(response) or 0.0
+        if 0 < wait <= self._policy.total_seconds:
+            level = logging.INFO if wait >= LONG_WAIT else logging.DEBUG
+            logger.log(level, "%(url)s accepts no request for %(wait).1f s.", {"url": self.base_url, "wait": wait})
+            self.throttle.pause(wait)
 
     def _not_sent(self, error: httpx.HTTPError) -> ApiError:
         """Return the error for a connection that could not be made."""
