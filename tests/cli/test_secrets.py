@@ -73,7 +73,7 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SandboxSe
 
 
 def said(command: list[str]) -> str:
-    done = CliRunner().invoke(main, command)
+    done = CliRunner().invoke(main, ["--log-level", "debug", *command])
     return f"{command} {done.exit_code}\n{done.output}\n{done.exception!r}"
 
 

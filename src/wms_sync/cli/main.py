@@ -7,12 +7,15 @@ settings. 3: done, but something needs a hand. 130: interrupted. Slow imports ar
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Callable
 from datetime import UTC, date, datetime
 from functools import wraps
 from pathlib import Path
+from traceback import format_exception
+from types import TracebackType
 from typing import Any, NoReturn
 
 import click
@@ -21,11 +24,12 @@ from wms_sync.cli.grouped import Grouped
 from wms_sync.cli.printing import open_closed_streams, say, say_lines, shown
 from wms_sync.errors import SettingsError, WmsSyncError
 from wms_sync.interrupts import INTERRUPTED, interruptible
-from wms_sync.logs import Lines, handling, stamped
+from wms_sync.logs import Lines, handling, json_line, stamped
 from wms_sync.master_data.kinds import NAMES
-from wms_sync.settings import Settings
+from wms_sync.settings import Settings, logs_json
 from wms_sync.storage.durable import keep_private, unusable
 
+logger = logging.getLogger(__name__)
 ALERT_SECONDS = 5.0
 """The maximum time that a command spends on sending alerts; a later command or run sends the remaining alerts."""
 FILE = click.Path(path_type=Path)
@@ -48,22 +52,27 @@ def exits_with_code(command: Callable[..., int | None]) -> Callable[..., NoRetur
             with interruptible():
                 code = command(*args, **kwargs) or 0
         except WmsSyncError as error:
-            say(f"wms-sync: {error}", err=True)
+            _end_log(str(error))
             code = error.exit_code
         except KeyboardInterrupt:
-            say("wms-sync: interrupted; run the command again to continue.", err=True)
+            _end_log("interrupted; run the command again to continue.")
             sys.exit(INTERRUPTED)
         except Exception as error:
             failure = unusable(error) or _silent(error)
             if failure is None:
                 _send_due_alerts()
                 raise
-            say(f"wms-sync: {failure}", err=True)
+            _end_log(str(failure))
             code = failure.exit_code
         _send_due_alerts()
         sys.exit(code)
 
     return run
+
+
+def _end_log(why: str) -> None:
+    """Log why a command ends without its result."""
+    logger.error(why)
 
 
 def _silent(error: Exception) -> WmsSyncError | None:
@@ -95,7 +104,14 @@ def _is_there(path: Path) -> bool:
 
 @click.group(cls=Grouped, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(package_name="wms-sync")
-def main() -> None:
+@click.option(
+    "--log-level",
+    type=click.Choice(["debug", "info", "warning"]),
+    default="info",
+    show_default=True,
+    help="What to log on standard error; debug shows each request to the service.",
+)
+def main(log_level: str) -> None:
     """Sync shipments of a warehouse fulfillment service into Parquet and DuckDB, and push master data to it.
 
     Exit codes: 0 done; 1 failed; 2 wrong usage or settings; 3 done, but something needs a hand; 130 interrupted.
@@ -103,8 +119,22 @@ def main() -> None:
     """
     open_closed_streams()
     keep_private()
-    console = Lines(lambda _, text: say(text if sys.stderr.isatty() else stamped(text), err=True))
-    click.get_current_context().with_resource(handling(console))
+    as_line = _plain_line
+    if logs_json():
+        as_line, sys.excepthook = json_line, _log_defect
+    console = Lines(lambda level, text: say(as_line(level, text), err=True))
+    click.get_current_context().with_resource(handling(console, log_level.upper()))
+
+
+def _log_defect(_: type[BaseException], defect: BaseException, __: TracebackType | None) -> None:
+    """Print a traceback as one record, in place of Python."""
+    say(json_line(logging.CRITICAL, "".join(format_exception(defect))), err=True)
+
+
+def _plain_line(level: int, text: str) -> str:
+    if level >= logging.ERROR:
+        return f"wms-sync: {text}"
+    return text if sys.stderr.isatty() else stamped(text)
 
 
 @main.command()

@@ -40,6 +40,7 @@ from wms_sync.service.errors import (
     ServiceFailed,
     Unreachable,
 )
+from wms_sync.service.exchange import described
 from wms_sync.service.headers import Notices, Warn, log_warning, wait_requested
 from wms_sync.service.lanes import Lane, Throttle
 
@@ -243,14 +244,15 @@ class Connection:
             self._free.put(lane)
 
     def _answered(self, lane: Lane, request: Request, take: Take[T]) -> T:
+        built = lane.http.build_request(
+            request.method,
+            request.url,
+            params=list(request.params) or None,
+            content=request.content,
+            headers=dict(request.headers),
+        )
+        began, response = monotonic(), None
         try:
-            built = lane.http.build_request(
-                request.method,
-                request.url,
-                params=list(request.params) or None,
-                content=request.content,
-                headers=dict(request.headers),
-            )
             response = lane.send(built)
             try:
                 self._notices.hear(response)
@@ -263,6 +265,9 @@ class Connection:
             raise self._not_sent(error) from None
         except httpx.HTTPError as error:
             raise Unreachable(self._too_slow() if lane.is_cut else self._no_answer(error)) from None
+        finally:
+            if logger.isEnabledFor(logging.DEBUG):
+                logger.debug(described(built, response, monotonic() - began))
         if lane.is_cut:  # an answer without a length looks complete when its connection is cut
             raise Unreachable(self._too_slow())
         return taken
