@@ -175,11 +175,19 @@ def backfill(start: datetime, end: datetime) -> None:
 @click.option(
     "--as-written", is_flag=True, help="Send suspicious cells too, such as dates and errors of a spreadsheet."
 )
+@click.option("--limit", type=click.IntRange(min=1), help="Send only the first creates, and show each with its answer.")
 @click.option("--all", "every", is_flag=True, help="Print every row, even of a long file.")
 @click.option("--columns", is_flag=True, help="Print the columns that a file of this kind may have, and exit.")
 @exits_with_code
 def push(
-    kind: str, file: Path | None, dry_run: bool, resend: bool, as_written: bool, every: bool, columns: bool
+    kind: str,
+    file: Path | None,
+    dry_run: bool,
+    resend: bool,
+    as_written: bool,
+    limit: int | None,
+    every: bool,
+    columns: bool,
 ) -> int:
     """Create in the service the rows of a CSV file that the service lacks.
 
@@ -199,12 +207,12 @@ def push(
     if dry_run:
         from wms_sync.runs import plan_push
 
-        plan = plan_push(settings, kind_named(kind), file, resend=resend, as_written=as_written)
+        plan = plan_push(settings, kind_named(kind), file, resend=resend, as_written=as_written, limit=limit)
         say_lines(views.plan_lines(plan, limit=settings.push_limit, most=most))
         return plan.exit_code
     from wms_sync.cli.runs import run_push
 
-    return run_push(settings, kind_named(kind), file, resend=resend, as_written=as_written, most=most)
+    return run_push(settings, kind_named(kind), file, resend=resend, as_written=as_written, limit=limit, most=most)
 
 
 @main.command()

@@ -79,10 +79,12 @@ def run_push(
     *,
     resend: bool = False,
     as_written: bool = False,
+    limit: int | None = None,
     most: int | None = None,
     is_shown: bool = True,
 ) -> int:
     """Push one file; return the exit code. Print at most ``most`` rows of each outcome, or all if it is None.
+    With ``limit``, send at most so many creates, and show each with its answer.
 
     From the first request on, SIGINT, SIGTERM and SIGHUP end the push with a report.
     """
@@ -96,6 +98,7 @@ def run_push(
             source=COMMAND_LINE,
             resend=resend,
             as_written=as_written,
+            limit=limit,
             planned=lambda _: stopping.listen(),
             stop=stopping.asked,
             watcher=watcher,

@@ -56,6 +56,7 @@ OF_DOCTOR = {"note": "ok", "warning": "warn", "error": "fail"}
 """The doctor's word for each severity. Its notes report subjects without a problem."""
 MEANINGS = {
     RowStatus.CREATE: "not in the service as far as is known: a push sends it",
+    RowStatus.LEFT: "left out by --limit: a later push without it sends it",
     RowStatus.ALREADY_THERE: "nothing to do",
     RowStatus.CHANGED: "created earlier with other values; the interface cannot update: change it in the service",
     RowStatus.WAITS: "refers to an object whose id is not known yet: push again later",
