@@ -45,7 +45,8 @@ def commands() -> Iterator[str]:
     yield f"""# Commands
 
 {GENERATED} `--help` says the same. A read or push shows a bar on a terminal, elsewhere a line every ten
-seconds. Where a command has them, `--json` prints JSON, and `--force` replaces a file of other origin.
+seconds. `wms-sync --log-level debug COMMAND` logs each request too, without secrets. Where a
+command has them, `--json` prints JSON, and `--force` replaces a file of other origin.
 """
     for group, names in GROUPS.items():
         yield f"## {group}\n\n| command | does |\n| --- | --- |"

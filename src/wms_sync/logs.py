@@ -1,7 +1,8 @@
-"""Route the library's log records, and format progress as lines: for the log of a run, and for a terminal."""
+"""Route the library's log records, and format them and progress as lines: for a run's log, a terminal and programs."""
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,6 +19,12 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 LINE_SECONDS = 10.0
 LIBRARY = logging.getLogger("wms_sync")
+
+
+class ThisRun:
+    """The run that records of the log belong to: the latest one of this process, which has one at a time."""
+
+    id: str | None = None
 
 
 class Lines(logging.Handler):
@@ -37,6 +44,18 @@ def stamped(text: str) -> str:
     return f"{datetime.now(UTC):%H:%M:%S} UTC  {text}"
 
 
+def json_line(level: int, text: str) -> str:
+    """Return a record of the log as one line of JSON: time, level, message and the id of the run."""
+    return json.dumps(
+        {
+            "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
+            "level": logging.getLevelName(level).lower(),
+            "message": text,
+            "run": ThisRun.id,
+        }
+    )
+
+
 @contextmanager
 def logging_to(log: logging.Logger) -> Iterator[None]:
     """Inside the block, send the library's log records to another log, such as that of a step."""
@@ -45,11 +64,11 @@ def logging_to(log: logging.Logger) -> Iterator[None]:
 
 
 @contextmanager
-def handling(handler: logging.Handler) -> Iterator[None]:
-    """Inside the block, pass the library's log records of level INFO and above to a handler."""
+def handling(handler: logging.Handler, level: int | str = logging.INFO) -> Iterator[None]:
+    """Inside the block, pass the library's log records of this level and above to a handler."""
     before = LIBRARY.level
     LIBRARY.addHandler(handler)
-    LIBRARY.setLevel(logging.INFO)
+    LIBRARY.setLevel(level)
     try:
         yield
     finally:

@@ -19,6 +19,7 @@ from wms_sync.errors import WmsSyncError
 from wms_sync.grammar import count_of
 from wms_sync.interrupts import interruptible
 from wms_sync.layout import Layout
+from wms_sync.logs import ThisRun
 from wms_sync.reports.outcomes import mends_by_waiting
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.plan import data_as_of
@@ -128,6 +129,7 @@ class Recording:
         `retry_after`, unless that is None. Then `keep` the state, as a snapshot at least, release the lock, and call
         `afterwards` with the state store. A run of several steps calls this method once for each step and attempt.
         """
+        ThisRun.id = self.run_id
         layout = self._settings.layout
         lock = lock_of(self._settings.database_url, layout)
         self._phase = ""

@@ -241,6 +241,7 @@ def push(
     source: str,
     resend: bool,
     as_written: bool = False,
+    limit: int | None = None,
     planned: Callable[[Plan], object],
     stop: Event,
     watcher: PushWatcher | None = None,
@@ -255,6 +256,7 @@ def push(
             path,
             resend=resend,
             as_written=as_written,
+            limit=limit,
             planned=planned,
             watcher=watcher,
             stop=stop,
@@ -296,6 +298,7 @@ def plan_push(
     *,
     resend: bool = False,
     as_written: bool = False,
+    limit: int | None = None,
     transport: httpx.BaseTransport | None = None,
 ) -> Plan:
     """Return the plan that a push would apply now. Send nothing. Wait for locks only if the state store was lost."""
@@ -311,6 +314,7 @@ def plan_push(
             lacking=lacking,
             resend=resend,
             as_written=as_written,
+            limit=limit,
             transport=transport,
         )
 

@@ -100,6 +100,7 @@ class Settings(BaseModel):
     heartbeat_url: SecretStr | None = None
     heartbeat_url_file: Path | None = None
     ui_url: str | None = None
+    log_format: Literal["text", "json"] = "text"
     master_data_dir: Path | None = None
     report: bool = False
     on_time_target: float | None = Field(default=None, gt=0, le=100)
@@ -346,6 +347,13 @@ class Settings(BaseModel):
             )
         return base_url, self.api_token
 
+    def reread_token(self) -> SecretStr | None:
+        """Read ``api_token_file`` again. Return None if it is not set, or cannot be read while it is replaced."""
+        with suppress(ValueError):
+            if self.api_token_file is not None:
+                return SecretStr(_secret_in({"api_token_file": self.api_token_file}, "api_token"))
+        return None
+
     def require_merchant(self) -> tuple[str, str, SecretStr]:
         """Return base URL, username and key of the Merchant API. Raise ``SettingsError`` if one of them is not set."""
         base_url = self.require_base_url()
@@ -354,6 +362,14 @@ class Settings(BaseModel):
         if self.merchant_api_key is None:
             raise SettingsError("WMS_MERCHANT_API_KEY is not set. Set it to the API key of that API user.")
         return base_url, self.merchant_username, self.merchant_api_key
+
+
+def logs_json() -> bool:
+    """Return whether ``WMS_LOG_FORMAT`` is ``json``, even if other settings are wrong: a log reports them too."""
+    in_file: dict[str, str | None] = {}
+    with suppress(SettingsError):
+        in_file = values_in(Path(ENV_FILE), PREFIX)
+    return given(PREFIX, in_file).get("log_format") == "json"
 
 
 def secrets() -> tuple[str, ...]:

@@ -42,15 +42,12 @@ FORMS = [encode(secret) for secret in SLASHED for encode in ENCODED]
 FEW_DAYS_AGO = datetime.now(UTC).date() - timedelta(days=3)
 COMMANDS = (
     ["--help"],
-    ["doctor"],
     ["probe"],
     ["sync"],
-    ["alert", "test"],
+    ["doctor", "--alert"],
     ["push", "location-tags", "tags.csv", "--dry-run"],
     ["push", "location-tags", "tags.csv"],
     ["push", "retailers", "retailers.csv", "--resend"],
-    ["merchant", "call", "retailer.list"],
-    ["merchant", "call", "no.such"],
     ["status"],
     ["status", "--json"],
     ["explain", "shipment", "100001"],
@@ -77,7 +74,7 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SandboxSe
 
 
 def said(command: list[str]) -> str:
-    done = CliRunner().invoke(main, command)
+    done = CliRunner().invoke(main, ["--log-level", "debug", *command])
     return f"{command} {done.exit_code}\n{done.output}\n{done.exception!r}"
 
 

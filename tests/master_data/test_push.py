@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import codecs
 import csv
+import itertools
 import os
 import re
 import threading
@@ -36,6 +37,7 @@ from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.kinds import LOCATION_TAGS, PRODUCTS, RETAILERS
 from wms_sync.master_data.plan import RowStatus
 from wms_sync.master_data.push import PushReport, needs
+from wms_sync.runs import failures_of
 from wms_sync.service.answers import RetryPolicy
 from wms_sync.service.errors import ApiError, Unauthorized
 from wms_sync.settings import Settings
@@ -303,6 +305,88 @@ def test_what_an_answer_makes_of_a_row(desk, kind, pushes, made):
             assert report.exit_code == (0 if push.outcome in {RowStatus.CREATED, RowStatus.ALREADY_THERE} else 3)
     there = {TAGS: "location_tags", RETAILERS: "retailers", PRODUCTS: "products"}[kind]
     assert len(getattr(desk.server.sandbox, there)()) == made
+
+
+@pytest.mark.parametrize("kind", ROWS)
+def test_a_push_of_the_first_rows_leaves_the_rest_to_the_next(desk, kind):
+    """Rows that the service has do not count. Nothing is sent twice, whatever the order of pushes."""
+    column, row = ROWS[kind]
+    rows = [row.replace("K", key, 1) for key in "abcde"]
+    desk.push(kind, desk.file(column, rows[0]))
+    path = desk.file(column, *rows)
+    for limit, created, left in ((1, "b", 3), (2, "cd", 1), (None, "e", 0), (1, "", 0)):
+        report = desk.push(kind, path, limit=limit)
+        assert [key for key, outcome in outcomes(report).items() if outcome is RowStatus.CREATED] == [*created]
+        assert (len(report.left), report.exit_code, [*failures_of(report)]) == (left, 0, [])
+        assert [file.unsent for file in desk.unfinished()] == [left] * bool(left)
+    assert desk.creates == [201] * 5
+    assert {entry.state for entry in desk.entries().values()} == {State.CREATED}
+
+
+def test_the_first_rows_are_those_that_others_refer_to(desk):
+    path = desk.file("code,name,parent_retailer_code", "c,C,b", "b,B,a", "a,A,", "bad,,")
+    report = desk.push(RETAILERS, path, limit=2)
+    assert outcomes(report) | {"": None} == {
+        "a": RowStatus.CREATED, "b": RowStatus.CREATED, "c": RowStatus.LEFT, "": None
+    }  # fmt: skip
+    assert (report.exit_code, "Left out by --limit" in needs(desk.settings, desk.unfinished()[0])) == (3, True)
+    assert outcomes(desk.push(RETAILERS, path))["c"] is RowStatus.CREATED
+
+
+def test_a_row_in_doubt_counts_and_stays_in_doubt(desk):
+    desk.server.sandbox.intercept = lambda _: Disconnect()
+    desk.push(RETAILERS, desk.file("code,name", "a,A", "b,B"))
+    desk.server.sandbox.intercept = None
+    path = desk.file("code,name", "a,A", "b,B", "c,C")
+    first = desk.push(RETAILERS, path, limit=1)
+    assert outcomes(first) == {"a": RowStatus.CREATED, "b": RowStatus.IN_DOUBT, "c": RowStatus.LEFT}
+    assert first.exit_code == 3
+    assert desk.push(RETAILERS, path).counts == {RowStatus.CREATED: 2, RowStatus.ALREADY_THERE: 1}
+    assert [retailer["code"] for retailer in desk.server.sandbox.retailers()] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "shown"),
+    [
+        (refused(422, "No.", name="is too long"), ["answered 422: name: is too long"]),
+        (
+            JSONResponse({"resource": {"type": "LocationTag", "id": 7, "name": "Fra", "color": "red1"}}, 201),
+            [
+                'answer: 201 {"type": "LocationTag", "id": 7, "name": "Fra"',
+                'stored otherwise: name: "Fragile" -> "Fra"',
+            ],
+        ),
+        (failed(503), ["answered 503"]),
+    ],
+)
+def test_a_push_of_the_first_rows_shows_what_was_said(desk, answer, shown):
+    path = desk.file("name,color", "Fragile,red1")
+    desk.answer({"Fragile": answer})
+    text = "\n".join(desk.push(TAGS, path, limit=1).lines())
+    sent = ('request: POST /v1/inventory/location-tags {"', '"name": "Fragile"')
+    assert [words for words in (*sent, *shown) if words not in text] == []
+    assert "request:" not in "\n".join(desk.push(TAGS, path).lines())
+
+
+@pytest.mark.parametrize("kind", ROWS)
+def test_a_token_that_expires_ends_no_push(desk, kind):
+    """A 401 has created nothing, so the create is sent again with the token that its file has by then."""
+    path, served, numbers = desk.folder / "token", desk.server.sandbox, itertools.count()
+    path.write_text(served.config.token)
+    desk.set(api_token_file=path)
+
+    def expire(_: Request) -> None:
+        if next(numbers) == 3:
+            path.write_text("renewed")
+            served.config = replace(served.config, token="renewed")
+
+    served.intercept = expire
+    column, row = ROWS[kind]
+    rows = [row.replace("K", f"K{at}", 1) for at in range(8)]
+    report = desk.push(kind, desk.file(column, *rows))
+    assert report.counts == {RowStatus.CREATED: 8}
+    assert (desk.creates.count(201), {*desk.creates}) == (8, {201, 401})
+    assert {entry.attempts for entry in desk.entries().values()} == {1}
 
 
 @pytest.mark.parametrize("answers", [[Disconnect()] * 9, [failed(503)] * 9, [AnswerLost()]])

@@ -14,7 +14,7 @@ from wms_sync.service.errors import (
     Unauthorized,
     Unreachable,
 )
-from wms_sync.service.headers import retry_after_seconds
+from wms_sync.service.headers import seconds_until
 
 POLICY = RetryPolicy(attempts=9, total_seconds=1000, first_wait=1, longest_wait=10, jitter=0)
 BUSY = Busy("busy", status=429)
@@ -67,7 +67,9 @@ def test_jitter_spreads_waits_below_the_full_one():
         ("3", 3.0),
         ("0.5", 0.5),
         ("-1", 0.0),
-        (None, None),
+        ("1735689630", 30.0),
+        ("1735689599", 0.0),
+        ("nan", 0.0),
         ("soon", None),
         ("Wed, 01 Jan 2025 00:00:30 GMT", 30.0),
         ("Tue, 31 Dec 2024 23:00:00 GMT", 0.0),
@@ -76,5 +78,5 @@ def test_jitter_spreads_waits_below_the_full_one():
         ("Wed, 01 Jan 99999999999 00:00:30 GMT", None),
     ],
 )
-def test_retry_after_is_seconds_or_a_date(header, seconds):
-    assert retry_after_seconds(header, now=datetime(2025, 1, 1, tzinfo=UTC)) == seconds
+def test_a_wait_is_seconds_a_date_or_a_unix_time(header, seconds):
+    assert seconds_until(header, now=datetime(2025, 1, 1, tzinfo=UTC)) == seconds

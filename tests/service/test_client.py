@@ -1,7 +1,9 @@
 """The client against the sandbox on a socket: every kind of answer becomes the right error, or is asked again."""
 
+import dataclasses
 import sys
 import time
+from contextlib import contextmanager, nullcontext
 from datetime import timedelta
 from email.utils import format_datetime
 
@@ -12,10 +14,11 @@ from msgspec.structs import replace
 from pydantic import SecretStr
 from starlette.responses import JSONResponse, Response
 
-from tests.conftest import IMPATIENT, NOW, logged
+from tests.conftest import CONFIG, IMPATIENT, NOW, logged
 from wms_sandbox.errors import failed
 from wms_sync.errors import SettingsError
 from wms_sync.service.client import STATUS, GlobalApi
+from wms_sync.service.connection import TimeLimits
 from wms_sync.service.errors import (
     Busy,
     ProtocolError,
@@ -93,6 +96,55 @@ def test_a_date_to_retry_at_is_the_services(sandbox, api):
         listing(api).count(START, None)
     assert raised.value.retry_after == pytest.approx(60, abs=30)
     assert len(sandbox.sandbox.requests) == 1  # since so long a wait is not made
+
+
+@pytest.fixture
+def renewing(sandbox, settings_for, tmp_path):
+    """Opens a client whose token is in a file, and writes the file anew; the service takes ``new`` alone."""
+    path = tmp_path / "token"
+    sandbox.sandbox.config = dataclasses.replace(CONFIG, token="new")
+
+    @contextmanager
+    def open_client(seconds=60):
+        path.write_text("old")
+        settings, limits = settings_for(sandbox, api_token=None, api_token_file=path), TimeLimits(token=seconds)
+        with GlobalApi.from_settings(settings, policy=IMPATIENT, limits=limits, transport=sandbox) as api:
+            yield api, path
+
+    return open_client
+
+
+@pytest.mark.parametrize(
+    ("content", "statuses"),
+    [
+        # what the file holds by then, and the answers to two requests
+        ("new\n", [401, 200, 200]),
+        ("old", [401, 401]),
+        ("wrong", [401, 401, 401]),
+        ("", [401, 401]),
+        (None, [401, 401]),
+        ("no\ntoken", [401]),
+    ],
+)
+def test_a_refused_token_is_read_again(sandbox, renewing, content, statuses):
+    with renewing() as (api, path), logged() as said:
+        path.unlink() if content is None else path.write_text(content)
+        for _ in range(2):
+            with nullcontext() if 200 in statuses else pytest.raises(Unauthorized, match="WMS_API_TOKEN"):
+                api.get(STATUS, read=bytes)
+    assert [request.status for request in sandbox.sandbox.requests] == statuses
+    assert len(said) == (content in {"new\n", "wrong", "no\ntoken"})
+
+
+@pytest.mark.parametrize("seconds", [0, 60])
+def test_the_file_of_the_token_is_read_once_a_minute(sandbox, renewing, seconds):
+    with renewing(seconds) as (api, path):
+        path.write_text("new")
+        api.get(STATUS, read=bytes)
+        sandbox.sandbox.config = dataclasses.replace(CONFIG, token="newest")
+        path.write_text("newest")
+        with nullcontext() if seconds == 0 else pytest.raises(Unauthorized):
+            api.get(STATUS, read=bytes)
 
 
 TROUBLE = "<html>trouble</html>"

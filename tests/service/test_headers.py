@@ -1,9 +1,13 @@
-"""What headers of answers announce reaches whoever runs a read or the doctor, once, and clean."""
+"""What headers of answers announce reaches whoever runs a read or the doctor, once, and clean; limits are kept."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import timedelta
+from time import monotonic
 
+import httpx
 import pytest
+from starlette.responses import Response
 
 from tests.conftest import FEWER, IMPATIENT, NOW, needs
 from wms_sandbox.app import STATUS, Sandbox
@@ -11,6 +15,8 @@ from wms_sync.intervals import Interval
 from wms_sync.reports.doctor import examine
 from wms_sync.runs import Operation
 from wms_sync.service.client import GlobalApi
+from wms_sync.service.errors import Rejected
+from wms_sync.service.headers import wait_requested
 
 
 def announce(sandbox, *headers):
@@ -34,6 +40,67 @@ def heard(bench, requests: int = 3) -> list[str]:
         for _ in range(requests):
             api.get(STATUS, read=bytes)
     return [sentence.partition(" answers with ")[2] for sentence in said]
+
+
+DATE = "Tue, 31 Mar 2026 12:00:00 GMT"
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        # the headers of an answer, and for how long no request is sent
+        ("Retry-After: 7", 7),
+        ("Retry-After: Tue, 31 Mar 2026 12:00:07 GMT", 7),
+        ("RateLimit-Limit: 9; RateLimit-Remaining: 0; RateLimit-Reset: 7", 7),
+        ("X-RateLimit-Limit: 9; X-RateLimit-Remaining: 0; X-RateLimit-Reset: 7.5", 7.5),
+        ("X-Rate-Limit-Remaining: 0; X-Rate-Limit-Reset: 7", 7),
+        (f"X-RateLimit-Remaining: 0; X-RateLimit-Reset: {NOW.timestamp() + 7:.0f}", 7),
+        ("X-RateLimit-Remaining: 0; X-RateLimit-Reset: Tue, 31 Mar 2026 12:00:07 GMT", 7),
+        ("RateLimit-Remaining: 0; RateLimit-Reset: 7; Retry-After: 9", 9),
+        ("RateLimit: limit=9, remaining=0, reset=7", 7),
+        ('RateLimit: "default";r=0;t=7', 7),
+        ('RateLimit: "second";r=5;t=1, "hour";r=0;t=7', 7),
+        ('RateLimit: "second";r=0, "hour";r=5;t=7', None),
+        ('RateLimit: "default";r=5;t=7', None),
+        ("RateLimit: limit=9, remaining=10, reset=7", None),
+        ("X-RateLimit-Remaining: 1; X-RateLimit-Reset: 7", None),
+        ("X-RateLimit-Remaining: -1; X-RateLimit-Reset: 7", None),
+        ("X-RateLimit-Remaining: 0", None),
+        ("X-RateLimit-Remaining: 0; X-RateLimit-Reset: soon", None),
+        ("X-RateLimit-Limit: 0", None),
+        ("", None),
+    ],
+)
+def test_how_long_an_answer_allows_no_request(headers, seconds):
+    named = dict(header.split(": ", 1) for header in headers.split("; ") if header)
+    assert wait_requested(httpx.Response(200, headers={"Date": DATE, **named})) == seconds
+
+
+@pytest.mark.parametrize("status", [200, 404])
+def test_a_limit_is_not_exceeded(bench, sandbox, status):
+    """Whoever sent the next request before the reset was refused, and had to wait anyway."""
+    reset_at = 0.0
+
+    async def answer(request):
+        nonlocal reset_at
+        if monotonic() < reset_at:
+            return Response("", 429)
+        reset_at = monotonic() + 0.2
+        headers = {"RateLimit-Limit": "1", "RateLimit-Remaining": "0", "RateLimit-Reset": "0.2"}
+        return Response("{}", status, headers=headers)
+
+    sandbox.sandbox.intercept = answer
+    with bench.api() as api:
+        for _ in range(3):
+            with nullcontext() if status == 200 else pytest.raises(Rejected):
+                api.get(STATUS, read=bytes)
+    assert [request.status for request in sandbox.sandbox.requests] == [status] * 3
+
+
+def test_a_reset_that_is_too_far_away_is_not_awaited(bench, sandbox):
+    announce(sandbox, ("X-RateLimit-Remaining", "0"), ("X-RateLimit-Reset", "3600"))
+    heard(bench)
+    assert len(sandbox.sandbox.requests) == 3
 
 
 USED = "This interface, which wms-sync uses,"

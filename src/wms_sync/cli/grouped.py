@@ -10,9 +10,9 @@ import click
 
 GROUPS = {
     "Sync": ("sync", "backfill", "rebuild", "status", "doctor", "probe", "inbox", "acknowledge"),
-    "Master data": ("push", "merchant"),
+    "Master data": ("push",),
     "Analysts": ("report", "export", "dictionary", "reader", "explain", "check"),
-    "Upkeep": ("backup", "restore", "verify", "forget", "maintain", "alert", "ui"),
+    "Upkeep": ("backup", "restore", "verify", "forget", "maintain", "ui"),
     "Development": ("demo", "sandbox", "record"),
 }
 """Each command in its group, in the order of ``--help``."""
@@ -22,13 +22,12 @@ EXAMPLES = {
     "backfill": "wms-sync backfill --from 2026-03-01 --to 2026-03-08",
     "rebuild": "wms-sync rebuild",
     "status": "wms-sync status --check",
-    "doctor": "wms-sync doctor",
+    "doctor": "wms-sync doctor --alert",
     "probe": "wms-sync probe",
     "inbox list": "wms-sync inbox list",
     "inbox show": "wms-sync inbox show value-3f2a1c",
     "acknowledge": "wms-sync acknowledge run-sync",
     "push": "wms-sync push retailers retailers.csv --dry-run",
-    "merchant call": """wms-sync merchant call retailer.list '[{"code": {"in": ["NWT"]}}]'""",
     "report": "wms-sync report --to /tmp/report.html",
     "export": "wms-sync export days --to days.csv",
     "dictionary": "wms-sync dictionary --to models",
@@ -42,7 +41,6 @@ EXAMPLES = {
     "verify": "wms-sync verify /mnt/backups/wms-sync",
     "forget": "wms-sync forget SO-2026-0815 --dry-run",
     "maintain": "wms-sync maintain",
-    "alert test": "wms-sync alert test",
     "ui": "wms-sync ui --port 3001",
     "demo": "wms-sync demo",
     "sandbox": "wms-sync sandbox --shipments 10000",

@@ -7,13 +7,15 @@ settings. 3: done, but something needs a hand. 130: interrupted. Slow imports ar
 
 from __future__ import annotations
 
-import json
+import logging
 import os
 import sys
 from collections.abc import Callable
 from datetime import UTC, date, datetime
 from functools import wraps
 from pathlib import Path
+from traceback import format_exception
+from types import TracebackType
 from typing import Any, NoReturn
 
 import click
@@ -22,11 +24,12 @@ from wms_sync.cli.grouped import Grouped
 from wms_sync.cli.printing import open_closed_streams, say, say_lines, shown
 from wms_sync.errors import SettingsError, WmsSyncError
 from wms_sync.interrupts import INTERRUPTED, interruptible
-from wms_sync.logs import Lines, handling, stamped
+from wms_sync.logs import Lines, handling, json_line, stamped
 from wms_sync.master_data.kinds import NAMES
-from wms_sync.settings import Settings
+from wms_sync.settings import Settings, logs_json
 from wms_sync.storage.durable import keep_private, unusable
 
+logger = logging.getLogger(__name__)
 ALERT_SECONDS = 5.0
 """The maximum time that a command spends on sending alerts; a later command or run sends the remaining alerts."""
 FILE = click.Path(path_type=Path)
@@ -49,22 +52,27 @@ def exits_with_code(command: Callable[..., int | None]) -> Callable[..., NoRetur
             with interruptible():
                 code = command(*args, **kwargs) or 0
         except WmsSyncError as error:
-            say(f"wms-sync: {error}", err=True)
+            _end_log(str(error))
             code = error.exit_code
         except KeyboardInterrupt:
-            say("wms-sync: interrupted; run the command again to continue.", err=True)
+            _end_log("interrupted; run the command again to continue.")
             sys.exit(INTERRUPTED)
         except Exception as error:
             failure = unusable(error) or _silent(error)
             if failure is None:
                 _send_due_alerts()
                 raise
-            say(f"wms-sync: {failure}", err=True)
+            _end_log(str(failure))
             code = failure.exit_code
         _send_due_alerts()
         sys.exit(code)
 
     return run
+
+
+def _end_log(why: str) -> None:
+    """Log why a command ends without its result."""
+    logger.error(why)
 
 
 def _silent(error: Exception) -> WmsSyncError | None:
@@ -96,7 +104,14 @@ def _is_there(path: Path) -> bool:
 
 @click.group(cls=Grouped, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(package_name="wms-sync")
-def main() -> None:
+@click.option(
+    "--log-level",
+    type=click.Choice(["debug", "info", "warning"]),
+    default="info",
+    show_default=True,
+    help="What to log on standard error; debug shows each request to the service.",
+)
+def main(log_level: str) -> None:
     """Sync shipments of a warehouse fulfillment service into Parquet and DuckDB, and push master data to it.
 
     Exit codes: 0 done; 1 failed; 2 wrong usage or settings; 3 done, but something needs a hand; 130 interrupted.
@@ -104,8 +119,22 @@ def main() -> None:
     """
     open_closed_streams()
     keep_private()
-    console = Lines(lambda _, text: say(text if sys.stderr.isatty() else stamped(text), err=True))
-    click.get_current_context().with_resource(handling(console))
+    as_line = _plain_line
+    if logs_json():
+        as_line, sys.excepthook = json_line, _log_defect
+    console = Lines(lambda level, text: say(as_line(level, text), err=True))
+    click.get_current_context().with_resource(handling(console, log_level.upper()))
+
+
+def _log_defect(_: type[BaseException], defect: BaseException, __: TracebackType | None) -> None:
+    """Print a traceback as one record, in place of Python."""
+    say(json_line(logging.CRITICAL, "".join(format_exception(defect))), err=True)
+
+
+def _plain_line(level: int, text: str) -> str:
+    if level >= logging.ERROR:
+        return f"wms-sync: {text}"
+    return text if sys.stderr.isatty() else stamped(text)
 
 
 @main.command()
@@ -143,11 +172,19 @@ def backfill(start: datetime, end: datetime) -> None:
 @click.option(
     "--as-written", is_flag=True, help="Send suspicious cells too, such as dates and errors of a spreadsheet."
 )
+@click.option("--limit", type=click.IntRange(min=1), help="Send only the first creates, and show each with its answer.")
 @click.option("--all", "every", is_flag=True, help="Print every row, even of a long file.")
 @click.option("--columns", is_flag=True, help="Print the columns that a file of this kind may have, and exit.")
 @exits_with_code
 def push(
-    kind: str, file: Path | None, dry_run: bool, resend: bool, as_written: bool, every: bool, columns: bool
+    kind: str,
+    file: Path | None,
+    dry_run: bool,
+    resend: bool,
+    as_written: bool,
+    limit: int | None,
+    every: bool,
+    columns: bool,
 ) -> int:
     """Create in the service the rows of a CSV file that the service lacks."""
     from wms_sync.cli import views
@@ -164,31 +201,12 @@ def push(
     if dry_run:
         from wms_sync.runs import plan_push
 
-        plan = plan_push(settings, kind_named(kind), file, resend=resend, as_written=as_written)
+        plan = plan_push(settings, kind_named(kind), file, resend=resend, as_written=as_written, limit=limit)
         say_lines(views.plan_lines(plan, limit=settings.push_limit, most=most))
         return plan.exit_code
     from wms_sync.cli.runs import run_push
 
-    return run_push(settings, kind_named(kind), file, resend=resend, as_written=as_written, most=most)
-
-
-@main.group()
-def merchant() -> None:
-    """Call the Merchant API by hand."""
-
-
-@merchant.command()
-@click.argument("method")
-@click.argument("arguments", default="[]", metavar="[JSON-ARGS]")
-@exits_with_code
-def call(method: str, arguments: str) -> None:
-    """Call METHOD with a JSON array of arguments and print its result as JSON."""
-    from wms_sync.service.merchant import MerchantApi
-
-    given = _json_array(arguments)
-    with MerchantApi.from_settings(Settings.load()) as api:
-        result = api.call(method, given)
-    say(json.dumps(result, indent=2, ensure_ascii=False))
+    return run_push(settings, kind_named(kind), file, resend=resend, as_written=as_written, limit=limit, most=most)
 
 
 @main.command()
@@ -443,12 +461,13 @@ def verify(folder: Path | None) -> int:
 
 @main.command()
 @AS_JSON
+@click.option("--alert", is_flag=True, help="Send a test alert to every channel too.")
 @exits_with_code
-def doctor(as_json: bool) -> int:
+def doctor(as_json: bool, alert: bool) -> int:
     """Check settings, connection, tokens, clock, disk and state store, and show every finding."""
     from wms_sync.cli.views import show_examined
 
-    return show_examined(Settings.load(), as_json=as_json)
+    return show_examined(Settings.load(), as_json=as_json, alert=alert)
 
 
 @main.command("probe")
@@ -463,23 +482,6 @@ def show_habits(as_json: bool) -> int:
     from wms_sync.cli.views import show_probed
 
     return show_probed(settings, as_json=as_json)
-
-
-@main.group()
-def alert() -> None:
-    """Test the alert channels."""
-
-
-@alert.command(name="test")
-@exits_with_code
-def send_test() -> int:
-    """Send a test alert to every channel that is set.
-
-    Exit code 1: a channel did not accept it.
-    """
-    from wms_sync.cli.views import send_test_alert
-
-    return send_test_alert(Settings.load())
 
 
 @main.command()
@@ -541,22 +543,6 @@ def _for_service() -> Settings:
     settings = Settings.load()
     settings.require_service()
     return settings
-
-
-def _json_array(text: str) -> list[Any]:
-    """Return the arguments of a call. Raise ``UsageError`` for anything but a JSON array."""
-    from wms_sync.master_data.json_columns import json_value
-
-    try:
-        given = json_value(text)
-    except ValueError as error:
-        why = str(error)
-        raise click.UsageError(
-            f"JSON-ARGS {why[:1].lower()}{why[1:]} Give an array, such as '[{{\"limit\": 5}}]'."
-        ) from None
-    if not isinstance(given, list):
-        raise click.UsageError(f"JSON-ARGS must be an array: the method's arguments in order, such as '[{text}]'.")
-    return given
 
 
 def _refuse_bad_range(settings: Settings, first: date, after: date) -> None:

@@ -21,7 +21,7 @@ from wms_sync.cli.printing import say, say_lines
 from wms_sync.cli.views import maintained_lines, next_lines, open_lines, read_lines, refresh_lines, took_lines
 from wms_sync.grammar import count_of
 from wms_sync.interrupts import INTERRUPTED, Stopping, sigterm_interrupts
-from wms_sync.logs import PlainLines, line, push_line, stamped
+from wms_sync.logs import LIBRARY, PlainLines, line, push_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -79,16 +79,18 @@ def run_push(
     *,
     resend: bool = False,
     as_written: bool = False,
+    limit: int | None = None,
     most: int | None = None,
     is_shown: bool = True,
 ) -> int:
     """Push one file; return the exit code. Print at most ``most`` rows of each outcome, or all if it is None.
+    With ``limit``, send at most so many creates, and show each with its answer.
 
     From the first request on, SIGINT, SIGTERM and SIGHUP end the push with a report.
     """
     from wms_sync.runs import push
 
-    with sigterm_interrupts(), _watched("pushing", push_line, _of_push) as watcher, Stopping() as stopping:
+    with sigterm_interrupts(), _watched(settings, "pushing", push_line, _of_push) as watcher, Stopping() as stopping:
         done = push(
             settings,
             kind,
@@ -96,6 +98,7 @@ def run_push(
             source=COMMAND_LINE,
             resend=resend,
             as_written=as_written,
+            limit=limit,
             planned=lambda _: stopping.listen(),
             stop=stopping.asked,
             watcher=watcher,
@@ -114,7 +117,7 @@ def _run(settings: Settings, does: Callable[[Operation], object], *, is_shown: b
     from wms_sync.runs import Operation
 
     began = monotonic()
-    with _watched("reading", line, _of_read) as watcher, sigterm_interrupts():
+    with _watched(settings, "reading", line, _of_read) as watcher, sigterm_interrupts():
         run = Operation(settings, source=COMMAND_LINE, watcher=watcher)
         try:
             does(run)
@@ -144,7 +147,7 @@ def _show(reports: Callable[[ModuleType], None]) -> None:
 
         reports(reporting)
     except Exception as error:  # noqa: BLE001 - a defect of Dagster's catalogue must not fail a command
-        say(f"wms-sync: the result is not reported to the catalogue of {DAGSTER_HOME}: {error}", err=True)
+        LIBRARY.error(f"the result is not reported to the catalogue of {DAGSTER_HOME}: {error}")
 
 
 def report(outcome: Operation, seconds: float) -> None:
@@ -169,10 +172,12 @@ class _Shown(Struct, frozen=True):
 
 
 @contextmanager
-def _watched(what: str, line: Callable[[T], str], shown: Callable[[T, float], _Shown]) -> Iterator[Callable[[T], None]]:
-    """Yield a watcher that shows a read or push: as a bar on a terminal, as plain lines elsewhere."""
-    if (console := _terminal()) is None:
-        yield PlainLines(lambda text: say(stamped(text), err=True), line)
+def _watched(
+    settings: Settings, what: str, line: Callable[[T], str], shown: Callable[[T, float], _Shown]
+) -> Iterator[Callable[[T], None]]:
+    """Yield a watcher that shows a read or push: as a bar on a terminal, as lines of the log elsewhere."""
+    if settings.log_format == "json" or (console := _terminal()) is None:
+        yield PlainLines(LIBRARY.info, line)
         return
     with _bar(console) as bar:
         tasks: list[TaskID] = []

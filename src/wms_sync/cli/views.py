@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from itertools import chain, groupby
 from typing import TYPE_CHECKING, Literal, get_args
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Literal, get_args
 from msgspec.structs import replace
 
 from wms_sync.cli.printing import INDENT, say, say_json, say_labelled, say_lines
-from wms_sync.errors import SettingsError
 from wms_sync.grammar import count_of
 from wms_sync.master_data.columns import Violation, columns_of
 from wms_sync.master_data.kind import Kind
@@ -57,6 +56,7 @@ OF_DOCTOR = {"note": "ok", "warning": "warn", "error": "fail"}
 """The doctor's word for each severity. Its notes report subjects without a problem."""
 MEANINGS = {
     RowStatus.CREATE: "not in the service as far as is known: a push sends it",
+    RowStatus.LEFT: "left out by --limit: a later push without it sends it",
     RowStatus.ALREADY_THERE: "nothing to do",
     RowStatus.CHANGED: "created earlier with other values; the interface cannot update: change it in the service",
     RowStatus.WAITS: "refers to an object whose id is not known yet: push again later",
@@ -196,12 +196,12 @@ def show_status(settings: Settings, *, as_json: bool, is_check: bool, is_each_ta
     return exit_code(findings, is_strict=is_check)
 
 
-def show_examined(settings: Settings, *, as_json: bool) -> int:
+def show_examined(settings: Settings, *, as_json: bool, alert: bool) -> int:
     """Print each finding of the doctor as soon as it is known; return the exit code."""
     from wms_sync.reports.doctor import examine
 
     found = []
-    for finding in examine(settings):
+    for finding in examine(settings, alert=alert):
         found.append(finding)
         if not as_json:
             say_lines([f"{OF_DOCTOR[finding.severity]:<4}  {finding.name:<11}  {finding.sentence}"])
@@ -265,32 +265,6 @@ def show_explained(
         say_json(found)
     else:
         say_lines(lines)
-
-
-def send_test_alert(settings: Settings) -> int:
-    """Send a test alert to each channel, without the outbox, and print which accepted it; return the exit code."""
-    from wms_sync.reports.alerts import body_of
-    from wms_sync.reports.channels import NotDelivered, all_channels
-    from wms_sync.settings import ALERT_CHANNELS, PREFIX
-
-    channels = all_channels(settings)
-    if not channels:
-        raise SettingsError(
-            "No alert channel is set, so failures are not reported to anyone. Set one of "
-            f"{', '.join(PREFIX + name.upper() for name in ALERT_CHANNELS)}, in the environment or in .env."
-        )
-    test = Finding(name="test", severity="note", text="This is a test: alerts arrive here.")
-    body = body_of(settings, "new", test, datetime.now(UTC), None)
-    failed = False
-    for channel in channels:
-        try:
-            said = channel.send(body)
-        except NotDelivered as error:
-            say_lines([f"fail  {channel.setting}: {error}"])
-            failed = True
-        else:
-            say_lines([f"ok    {channel.setting} accepted the test" + (f", and says: {said}" if said else "")])
-    return 1 if failed else 0
 
 
 def json_of(finding: Finding) -> dict[str, object]:

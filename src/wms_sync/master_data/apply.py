@@ -296,7 +296,10 @@ class Push:
         self._by_id[entry.remote_id] = entry
         message = message_of(self._plan.kind, sent, was_there=intent.state in PRESENT)
         again = self._settles_by_itself(sent.state)
-        self._rows.conclude(Result(step.line, key, sent.status, entry.remote_id, message, sent.warnings, again))
+        exchange = () if self._plan.limit is None else sent.exchange
+        self._rows.conclude(
+            Result(step.line, key, sent.status, entry.remote_id, message, sent.warnings, again, exchange)
+        )
         self._stopped = self._stopped or (None if self._halted else self._reason_to_stop(sent))
         if self._stopped is not None and not self._halted:
             self._halt()

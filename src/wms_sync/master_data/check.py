@@ -167,7 +167,9 @@ class _Row(Struct, frozen=True):
                 other = filled.setdefault(path, placed)
                 if other is not placed:
                     violations.append(
-                        _violation(self.file, self.line, placed, f"Fills the same field as {other.written}; fill it once.")
+                        _violation(
+                            self.file, self.line, placed, f"Fills the same field as {other.written}; fill it once."
+                        )
                     )
                 if violations:
                     continue  # there is no record

@@ -48,7 +48,8 @@ PASSING = ServiceFailed | NotSent
 class Result(Struct, frozen=True):
     """The result of one row. ``message`` gives the reason and says what to do; ``warnings`` come from the service.
 
-    ``settles_by_itself``: the row is in doubt, and sending it again settles the doubt.
+    ``settles_by_itself``: the row is in doubt, and sending it again settles the doubt. ``exchange`` shows the request
+    and its answer, if the push has a limit.
     """
 
     line: int
@@ -58,6 +59,7 @@ class Result(Struct, frozen=True):
     message: str = ""
     warnings: tuple[str, ...] = ()
     settles_by_itself: bool = False
+    exchange: tuple[str, ...] = ()
 
     @property
     def row(self) -> dict[str, Any]:
@@ -115,7 +117,7 @@ class Sent(Struct, frozen=True):
     """The outcome of one create. ``stops`` is an error that would recur for every further create.
 
     ``is_busy``: the service was still too busy after all retries. ``shown`` is the body with the values of the answer,
-    and ``changes`` are the fields that the service stored otherwise.
+    and ``changes`` are the fields that the service stored otherwise. ``request`` and ``answer`` are texts.
     """
 
     state: State
@@ -126,6 +128,15 @@ class Sent(Struct, frozen=True):
     is_busy: bool = False
     shown: dict[str, Any] = field(default_factory=dict)
     changes: tuple[Change, ...] = ()
+    request: str = ""
+    answer: str = ""
+
+    @property
+    def exchange(self) -> tuple[str, ...]:
+        """Return lines that show the request, its answer, and what the service stored otherwise than it was sent."""
+        otherwise = "; ".join(map(str, self.changes)) or "nothing that the answer shows"
+        stored = (f"stored otherwise: {otherwise}",) if self.state is State.CREATED else ()
+        return (f"request: {self.request}", f"answer: {self.answer or self.message}", *stored)
 
     @property
     def is_proof(self) -> bool:
@@ -166,7 +177,9 @@ class Sender:
     def send(self, key: str, body: Resource, prior: Prior, *, id_needed: bool) -> Sent:
         """Send a row. With ``id_needed``, look up the id if the answer has no id."""
         began = datetime.now(UTC)
-        sent = self._send(key, body, prior)
+        wrapped = {self._kind.wrapped_in: body} if self._kind.wrapped_in else body
+        request = f"POST {self._kind.endpoint} {json.dumps(wrapped, ensure_ascii=False)}"
+        sent = replace(self._send(key, body, prior), request=request)
         if id_needed and sent.remote_id is None and sent.state in PRESENT:
             found = self._look_for(key)
             if not self._kind.is_unique:
@@ -188,7 +201,7 @@ class Sender:
                 if not self._kind.is_unique or sendings == SENDINGS or not self._rest(sendings, error.retry_after):
                     return Sent(State.DOUBT, message=str(error))
             except Rejected as error:
-                return self._refused(key, error, prior)
+                return replace(self._refused(key, error, prior), answer=str(error))
             except Busy as error:
                 self._creates.be_brief()
                 return Sent(prior.not_done, message=str(error), is_busy=True)
@@ -199,7 +212,10 @@ class Sender:
                 shown = as_shown(body, created.shown)
                 found = changes(json.dumps(body), json.dumps(shown))
                 message = f"{STORED}: {'; '.join(map(str, found))}" if found else None
-                return Sent(State.CREATED, created.id, message, created.warnings, shown=shown, changes=found)
+                answer = f"{created.status} {json.dumps(created.shown, ensure_ascii=False)}"
+                return Sent(
+                    State.CREATED, created.id, message, created.warnings, shown=shown, changes=found, answer=answer
+                )
 
     def _rest(self, attempt: int, asked: float | None) -> bool:
         """Wait before the next attempt. Return False if the push was stopped meanwhile."""

@@ -33,6 +33,7 @@ from wms_sync.master_data.records import Change, Record, Reference, Remote, chan
 from wms_sync.state.ledger import PRESENT, UNSURE, Entry, State
 
 WITH_RESEND = " with --resend"
+LEFT_OUT = "Left out by --limit: push the file again without it."
 OURS = UNSURE | {State.CREATED}
 """The states of rows whose object, if the service has it, comes from one of our creates."""
 SHOWN = 100
@@ -45,7 +46,8 @@ class RowStatus(StrEnum):
     """What a plan decides on a row, as in the module's docstring, or what a push made of it.
 
     A row to create becomes ``CREATED``, ``STORED_OTHERWISE`` (the answer shows other values than were sent),
-    ``REJECTED`` or ``IN_DOUBT``, or ``UNSENT`` if nothing was created and a later push sends it.
+    ``REJECTED`` or ``IN_DOUBT``, or ``UNSENT`` if nothing was created and a later push sends it. It is ``LEFT`` to a
+    later push if it is beyond the limit of this one.
     """
 
     CREATE = "create"
@@ -56,6 +58,7 @@ class RowStatus(StrEnum):
     REJECTED = "rejected"
     WAITS = "waits"
     UNSENT = "unsent"
+    LEFT = "left"
     IN_DOUBT = "in doubt"
 
 
@@ -100,13 +103,15 @@ class Step(Struct, frozen=True):
 class Plan(Struct, frozen=True):
     """The steps of a push of a file, in the order of sending, parents before children.
 
-    ``unasked`` are the reasons why the Merchant API could not be called. Rows that need it wait.
+    ``unasked`` are the reasons why the Merchant API could not be called. Rows that need it wait. ``limit`` is the most
+    creates that the plan may send, if a person has set one (``limited``).
     """
 
     checked: CheckedFile
     service: str
     steps: tuple[Step, ...]
     unasked: tuple[str, ...] = ()
+    limit: int | None = None
 
     @property
     def kind(self) -> Kind:
@@ -153,7 +158,8 @@ class Plan(Struct, frozen=True):
         """Return 0 if every row is or will be in the service, 2 for a wrong header, 3 if anything needs attention."""
         if self.checked.header_is_wrong:
             return WRONG_USAGE
-        return 0 if self.counts.keys() <= {RowStatus.CREATE, RowStatus.ALREADY_THERE} else NEEDS_A_HAND
+        well = {RowStatus.CREATE, RowStatus.ALREADY_THERE, RowStatus.LEFT}
+        return 0 if self.counts.keys() <= well else NEEDS_A_HAND
 
     @property
     def summary(self) -> str:
@@ -177,6 +183,23 @@ def make_plan(checked: CheckedFile, existing: Existing, *, resend: bool = False,
     planner = _Planner(checked, existing, resend=resend, again=again)
     steps = (*rejected, *map(planner.decide, checked.records))
     return Plan(checked, existing.service, steps, tuple(dict.fromkeys(existing.unasked.values())))
+
+
+def limited(plan: Plan, limit: int | None) -> Plan:
+    """Return the plan with only its first ``limit`` creates; the other rows are left to a later push.
+
+    Parents come first, so no row is sent without those that it refers to. A row in doubt stays in doubt.
+    """
+    if limit is None:
+        return plan
+    left = {step.key for step in [step for step in plan.steps if step.sends][limit:]}
+    steps = tuple(_left(step) if step.sends and step.key in left else step for step in plan.steps)
+    return replace(plan, steps=steps, limit=limit)
+
+
+def _left(step: Step) -> Step:
+    action = RowStatus.LEFT if step.action is RowStatus.CREATE else step.action
+    return replace(step, action=action, sends=False, why=LEFT_OUT, warning="")
 
 
 def _in_words(violations: Iterable[Violation]) -> dict[int, str]:

@@ -40,7 +40,7 @@ from wms_sync.master_data.errors import TooManyCreates, UnreadableFile
 from wms_sync.master_data.existing import MerchantLookup, read_existing
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.kinds import NAMES
-from wms_sync.master_data.plan import NEEDS_A_HAND, SHOWN, WRONG_USAGE, Plan, RowStatus, make_plan
+from wms_sync.master_data.plan import NEEDS_A_HAND, SHOWN, WRONG_USAGE, Plan, RowStatus, limited, make_plan
 from wms_sync.service.answers import RetryPolicy
 from wms_sync.service.client import GlobalApi
 from wms_sync.service.merchant import MerchantApi
@@ -83,7 +83,12 @@ class PushReport(Struct, frozen=True):
             return self.applied.stopped.exit_code
         if self.plan.checked.header_is_wrong:
             return WRONG_USAGE
-        return 0 if self.counts.keys() <= GOOD else NEEDS_A_HAND
+        return 0 if self.counts.keys() <= GOOD | {RowStatus.LEFT} else NEEDS_A_HAND
+
+    @property
+    def left(self) -> tuple[Result, ...]:
+        """Return the rows that the limit of this push left to a later one."""
+        return tuple(result for result in self.applied.results if result.outcome is RowStatus.LEFT)
 
     @property
     def unsettled(self) -> tuple[Result, ...]:
@@ -113,12 +118,13 @@ class PushReport(Struct, frozen=True):
         warned = {step.line: f"Warning: {step.warning}" for step in self.plan.steps if step.warning}
         for result in sorted(self.applied.results, key=lambda result: result.line):
             ours = warned.get(result.line, "")
-            if result.outcome not in GOOD or result.warnings or ours:
+            if result.outcome not in GOOD | {RowStatus.LEFT} or result.warnings or ours or result.exchange:
                 seen[result.outcome] += 1
                 if most is None or seen[result.outcome] <= most:
                     text = f"line {result.line}: {result.outcome} {result.key}".rstrip()
                     why = f"{result.row['why']} {ours}".strip()
                     yield f"{text}: {f'as line {first[why]}' if why in first else why}".rstrip()
+                    yield from (f"  {line}" for line in result.exchange)
                     if why:
                         first.setdefault(why, result.line)
         for outcome, count in seen.items():
@@ -133,6 +139,8 @@ class PushReport(Struct, frozen=True):
                 f"shows the merchant. Push rows whose {self.plan.kind.key} belongs to another merchant in a separate "
                 "file with --resend."
             )
+        if self.left:
+            yield f"{count_of(len(self.left), 'row is', 'rows are')} left: push the file again without --limit."
         if self.rejects is not None:
             yield f"Correct the rejected rows in {self.rejects} and push that file."
         if self.applied.stopped is not None:
@@ -151,17 +159,18 @@ def plan_file(
     lacking: Observation | None = None,
     resend: bool = False,
     as_written: bool = False,
+    limit: int | None = None,
     transport: httpx.BaseTransport | None = None,
 ) -> Plan:
     """Return the plan that ``push_file`` would apply now. Send nothing, and do not wait for a lock.
 
     ``lacking`` is the observation ``LEDGER_LACKS``; None if the ledger is complete. ``as_written``: create rows with
-    suspicious cells too.
+    suspicious cells too. ``limit`` is the most creates to send.
     """
     _refuse_odd_name(path)
     with _lookup(settings, None, transport) as lookup:
         checked = check(read_csv(path), kind, as_written=as_written)
-        return _plan(settings, store.ledger, checked, lookup, lacking, resend=resend)
+        return limited(_plan(settings, store.ledger, checked, lookup, lacking, resend=resend), limit)
 
 
 def push_file(
@@ -174,6 +183,7 @@ def push_file(
     lacking: Observation | None = None,
     resend: bool = False,
     as_written: bool = False,
+    limit: int | None = None,
     again: bool = False,
     planned: Callable[[Plan], object] | None = None,
     watcher: Watcher | None = None,
@@ -186,7 +196,7 @@ def push_file(
     ``planned`` is called with the plan before the first create, and may raise an error to prevent sending. ``stop``
     ends the push after the requests under way. Use ``again`` for a file whose rows were handled earlier: refused rows
     that have not changed are then neither sent nor written to the rejects again. Requests go through ``transport``, if
-    there is one, instead of a socket. ``lacking`` and ``as_written`` are those of ``plan_file``. Raise
+    there is one, instead of a socket. ``lacking``, ``as_written`` and ``limit`` are those of ``plan_file``. Raise
     ``UnreadableFile``, ``TooManyCreates``, ``SettingsError`` or ``StateError``; errors of creates and of the Merchant
     API are in the report.
     """
@@ -199,6 +209,7 @@ def push_file(
         try:
             checked = check(read_csv(path), kind, as_written=as_written)
             plan = _plan(settings, store.ledger, checked, lookup, lacking, resend=resend, again=again)
+            plan = limited(plan, limit)
         except UnreadableFile:
             state.unreadable()
             raise
@@ -233,7 +244,7 @@ def push_file(
             if result.outcome is RowStatus.REJECTED and result.line in shown
         }
         report = PushReport(plan, applied, write_rejects(settings.layout, plan.checked, run_id, reasons))
-        state.ended(applied, report.unsettled)
+        state.ended(applied, (*report.unsettled, *report.left))
     return report
 
 
@@ -305,10 +316,9 @@ class FileState:
         self._record(sha256=digest_of(self._path), ended_at=datetime.now(UTC))
 
     def planned(self, plan: Plan) -> None:
-        """Record the plan, before the first create."""
-        self._record(
-            sha256=plan.checked.file.sha256, unsent=plan.sends, waits=plan.counts.get(RowStatus.WAITS, 0), ended_at=None
-        )
+        """Record the plan, before the first create. Rows beyond its limit count as unsent."""
+        unsent, waits = plan.sends + plan.counts.get(RowStatus.LEFT, 0), plan.counts.get(RowStatus.WAITS, 0)
+        self._record(sha256=plan.checked.file.sha256, unsent=unsent, waits=waits, ended_at=None)
 
     def refused(self, error: WmsSyncError) -> None:
         """Record why the plan is not applied."""

@@ -234,7 +234,9 @@ def _is_written_as(sent: object, shown: object) -> bool:
 def changes(old: str, new: str) -> tuple[Change, ...]:
     """Return the fields in which two contents differ. 1 equals 1.0, and the order of custom fields is ignored."""
     before, after = dict(_fields(json.loads(old))), dict(_fields(json.loads(new)))
-    values = ((name, before.get(name, ABSENT), after.get(name, ABSENT)) for name in sorted(before.keys() | after.keys()))
+    values = (
+        (name, before.get(name, ABSENT), after.get(name, ABSENT)) for name in sorted(before.keys() | after.keys())
+    )
     return tuple(
         Change(name, was, now)
         for name, was, now in values

@@ -22,7 +22,8 @@ from wms_sync.errors import WmsSyncError
 from wms_sync.grammar import count_of
 from wms_sync.master_data.existing import METHODS, MerchantLookup
 from wms_sync.master_data.kinds import files_of, folder_of
-from wms_sync.reports.channels import all_channels
+from wms_sync.reports.alerts import body_of
+from wms_sync.reports.channels import Channel, NotDelivered, all_channels
 from wms_sync.reports.finding import Finding, Severity, examined, open_findings
 from wms_sync.reports.findings import findings_of
 from wms_sync.reports.probe import TWO_TRIES, probe
@@ -31,6 +32,7 @@ from wms_sync.service.merchant import MerchantApi
 from wms_sync.settings import Settings
 from wms_sync.state.engine import refuse_newer, try_writing
 from wms_sync.state.errors import StateOlder
+from wms_sync.state.reported import Body
 from wms_sync.state.schema import MIGRATIONS
 from wms_sync.state.store import StateStore
 from wms_sync.storage.durable import kept_from_group, refuse_unwritable
@@ -49,11 +51,14 @@ NOBODY = "wms-sync-doctor"
 """A key that no object has. The doctor looks it up to see whether look-ups work."""
 
 
-def examine(settings: Settings, *, transport: httpx.BaseTransport | None = None) -> Iterator[Finding]:
+def examine(
+    settings: Settings, *, alert: bool = False, transport: httpx.BaseTransport | None = None
+) -> Iterator[Finding]:
     """Examine each subject in turn, then yield the open findings of the installation.
 
     If the examination of a subject fails, report that, and continue with the next subject except after ``StateOlder``.
-    Requests go through ``transport``, if there is one, instead of a socket.
+    With ``alert``, send a test alert to each channel. Requests to the service go through ``transport``, if there is
+    one, instead of a socket.
     """
     subjects: tuple[tuple[str, Callable[[Settings], Iterable[Finding]]], ...] = (
         ("settings", _settings),
@@ -64,7 +69,7 @@ def examine(settings: Settings, *, transport: httpx.BaseTransport | None = None)
         ("files", _files),
         ("state", _state),
         ("time zones", _timezones),
-        ("alerts", check_alerts),
+        ("alerts", partial(check_alerts, alert=alert)),
         ("findings", lambda settings: open_findings(findings_of(settings))),
     )
     for subject, look in subjects:
@@ -225,15 +230,20 @@ def _timezones(settings: Settings) -> Iterator[Finding]:
         yield examined("time zones", "note", f"{count_of(len(warehouses), 'warehouse')}, each with a time zone")
 
 
-def check_alerts(settings: Settings) -> Iterator[Finding]:
-    """Name the channels, and count the alerts that a receiver has not accepted yet."""
+def check_alerts(settings: Settings, *, alert: bool = False) -> Iterator[Finding]:
+    """Name the channels, and count the alerts that a receiver has not accepted yet. With ``alert``, send a test."""
     channels = all_channels(settings)
     if not channels:
         unset = "no alert channel is set, so failures are not reported to anyone: see WMS_ALERT_WEBHOOK_URL"
-        yield examined("alerts", "warning", unset)
+        yield examined("alerts", "error" if alert else "warning", unset)
         return
-    named = ", ".join(channel.setting for channel in channels)
-    yield examined("alerts", "note", f"{named}; `wms-sync alert test` sends a test")
+    if alert:
+        test = Finding(name="test", severity="note", text="This is a test: alerts arrive here.")
+        body = body_of(settings, "new", test, datetime.now(UTC), None)
+        yield from (_tried(channel, body) for channel in channels)
+    else:
+        named = ", ".join(channel.setting for channel in channels)
+        yield examined("alerts", "note", f"{named}; `wms-sync doctor --alert` sends a test")
     with StateStore.opened(settings.database_url) as store:
         refused = [alert for alert in store.outbox.waiting() if alert.refusal is not None]
     if refused:
@@ -243,6 +253,16 @@ def check_alerts(settings: Settings) -> Iterator[Finding]:
             "warning",
             f"{count_of(len(refused), 'alert waits', 'alerts wait')} for the receiver {since}. {refused[-1].refusal}",
         )
+
+
+def _tried(channel: Channel, body: Body) -> Finding:
+    """Send a test alert to a channel, without the outbox. A channel that does not accept it is an error."""
+    try:
+        said = channel.send(body)
+    except NotDelivered as error:
+        return examined("alerts", "error", str(error))
+    says = f", and says: {said}" if said else ""
+    return examined("alerts", "note", f"{channel.setting} accepted the test{says}")
 
 
 def _expiry(token: str) -> datetime | None:

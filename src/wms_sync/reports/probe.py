@@ -294,7 +294,8 @@ def _inline(parts: Iterable[Any]) -> bool:
 
 
 def _address(kilobytes: int, service: _Service) -> Seen:
-    ids = [*service.first.read.ids[:1], *range(1000, 1000 + kilobytes * 1024 // 7)]  # small ids are the same in a recording
+    # a recording keeps small ids as they are
+    ids = [*service.first.read.ids[:1], *range(1000, 1000 + kilobytes * 1024 // 7)]
     service.ask(("filter", ids_among(ids)))
     return False, "answered"
 

@@ -31,7 +31,7 @@ from wms_sync.service.errors import (
     Unauthorized,
     Unreachable,
 )
-from wms_sync.service.headers import dated, retry_after_seconds
+from wms_sync.service.headers import wait_requested
 from wms_sync.service.reasons import as_sentence, clean, problems_in, words_in, words_in_page
 
 NO_SUCH_PATH = frozenset({404, 405})
@@ -69,8 +69,9 @@ def wait_before_retry(
 ) -> float | None:
     """Return the seconds to wait before attempt ``attempt + 1``; None if the error is final or a limit is hit.
 
-    ``attempt`` counts from 1. A ``Retry-After`` is followed, unless it exceeds the time limit. A ``Retry-After`` below
-    the usual wait (0, or a date in the past) does not shorten that wait, because all attempts would be used up at once.
+    ``attempt`` counts from 1. A requested wait (``wait_requested``) is followed, unless it exceeds the time limit. One
+    below the usual wait (0, or a date in the past) does not shorten that wait, because all attempts would be used up at
+    once.
     """
     if not _may_repeat(error, idempotent=idempotent) or attempt >= policy.attempts:
         return None
@@ -105,7 +106,7 @@ def raise_for(response: httpx.Response, base_url: str, credentials: str) -> None
     content = body_of_error(response)
     problems, said = problems_in(content, response.request), words_in(content, response.request)
     is_own = bool(problems)
-    wait = _wait(response)
+    wait = wait_requested(response)
     answered = f"{_where(response, base_url)} answered {status}"
     if status == UNAUTHORIZED or (status == FORBIDDEN and is_own):
         refused = f"{base_url} refused {credentials.format(status=status)}{_it_says(said)}"
@@ -144,7 +145,7 @@ def not_the_answer(response: httpx.Response, content: bytes, base_url: str, *, w
 
     A login page, a maintenance page or a firewall may answer like this for a while.
     """
-    wait, said = _wait(response), words_in_page(content, response.request)
+    wait, said = wait_requested(response), words_in_page(content, response.request)
     answered = f"{_where(response, base_url)} answered {response.status_code}"
     return ServiceFailed(
         f"{answered} with {len(content):,} bytes that are not {wanted}, so it may not be the service"
@@ -168,12 +169,8 @@ def _where(response: httpx.Response, base_url: str) -> str:
     return f"{response.request.method} {base_url}{response.request.url.path}"
 
 
-def _wait(response: httpx.Response) -> float | None:
-    return retry_after_seconds(response.headers.get("retry-after"), now=dated(response))
-
-
 def _asked(wait: float | None) -> str:
-    return f" It requests a wait of {wait:,.0f} s (Retry-After)." if wait else ""
+    return f" It requests a wait of {wait:,.0f} s." if wait else ""
 
 
 def _it_says(said: str) -> str:

@@ -5,27 +5,33 @@ The token is sent to the configured origin only and never appears in a message.
 
 from __future__ import annotations
 
+import logging
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from functools import partial
 from http import HTTPStatus
+from math import inf
+from time import monotonic
 from types import TracebackType
 from typing import Generic, Self, TypeVar
 
 import httpx
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 from pydantic import SecretStr
 
 from wms_sync.service.answers import RetryPolicy, not_the_answer
 from wms_sync.service.body import Body, receive
-from wms_sync.service.connection import Connection, Params, Request, TimeLimits, always
+from wms_sync.service.connection import Connection, Params, Request, Take, TimeLimits, always
 from wms_sync.service.errors import NotAList, ProtocolError, Unauthorized, Unreachable
 from wms_sync.service.headers import ServiceClock, Warn, dated, log_warning
 from wms_sync.service.lanes import Throttle
 from wms_sync.settings import TOLERANCE, Settings
 
+logger = logging.getLogger(__name__)
 ROOT = "/api/global"
 STATUS = f"{ROOT}/v1/system/status"
 CREDENTIALS = (
@@ -58,13 +64,17 @@ class Reply(Struct, frozen=True):
 
 
 class GlobalApi:
-    """A thread-safe client of the Global API; create one per run. Close it, or use it as a context manager."""
+    """A thread-safe client of the Global API; create one per run. Close it, or use it as a context manager.
+
+    ``reread_token`` returns the present token, or None if there is none but the first; it is called after a 401.
+    """
 
     def __init__(
         self,
         base_url: str,
         token: SecretStr,
         *,
+        reread_token: Callable[[], SecretStr | None] = always,
         parallel: int = 4,
         api_version: str | None = None,
         policy: RetryPolicy | None = None,
@@ -77,13 +87,17 @@ class GlobalApi:
         self.base_url = base_url
         self.clock = ServiceClock(tolerance)
         self._token = token
+        self._reread_token = reread_token
+        self._reread_after = -inf
+        self._limits = limits or TimeLimits()
+        self._lock = threading.Lock()
         self._connection = Connection(
             base_url,
             parallel=parallel,
             credentials=CREDENTIALS,
             policy=policy,
             headers={"X-ShipStream-API-Version": api_version} if api_version is not None else None,
-            limits=limits,
+            limits=self._limits,
             allowed=allowed,
             warn=warn,
             transport=transport,
@@ -108,6 +122,7 @@ class GlobalApi:
         return cls(
             base_url,
             token,
+            reread_token=settings.reread_token,
             parallel=settings.max_parallel_requests,
             api_version=settings.api_version,
             policy=policy,
@@ -157,18 +172,17 @@ class GlobalApi:
         ``read`` parses the body. If it raises ``NotAList`` or an error of decoding, the request is retried, because
         something else may have answered; not after ``NotAList`` if the status is 204.
         """
-        request = Request("GET", self._connection.url(path), self._headers(), params)
-        return self._connection.send(request, partial(self._answered, read))
+        return self._send(Request("GET", self._connection.url(path), {}, params), partial(self._answered, read))
 
     def post(self, path: str, body: object, *, attempts: int | None = None) -> Reply:
         """POST a JSON body. Retry only if nothing was done; raise ``InDoubt`` if the request may have taken effect.
 
         ``attempts`` lowers the retry policy's number of attempts.
         """
-        headers = {**self._headers(), "Content-Type": "application/json"}
-        content, url = msgspec.json.encode(body), self._connection.url(path)
+        headers, content = {"Content-Type": "application/json"}, msgspec.json.encode(body)
+        url = self._connection.url(path)
         request = Request("POST", url, headers, content=content, repeatable=False, attempts=attempts)
-        return self._connection.send(request, _replied)
+        return self._send(request, _replied)
 
     def rest(self, attempt: int, asked: float | None) -> None:
         """Wait before a create in doubt is repeated; ``asked`` is the wait in seconds that the answer requested.
@@ -189,14 +203,37 @@ class GlobalApi:
         except (msgspec.DecodeError, UnicodeDecodeError):
             raise not_the_answer(response, body.content, self.base_url, wanted="the expected JSON") from None
 
-    def _headers(self) -> Mapping[str, str]:
-        token = self._token.get_secret_value()
-        if not token or not token.isascii() or not token.isprintable() or " " in token:
-            # httpx would show the token in its error
-            raise Unauthorized(
-                "WMS_API_TOKEN is empty, or contains spaces, line breaks or characters that no token has.", status=0
-            )
-        return {"Authorization": f"Bearer {token}"}
+    def _send(self, request: Request, take: Take[T]) -> T:
+        """Send a request with the token. After a 401, which did nothing, send it again if there is a newer token."""
+        while True:
+            token = self._token
+            headers = {**request.headers, **_authorization(token)}
+            try:
+                return self._connection.send(replace(request, headers=headers), take)
+            except Unauthorized as error:
+                if error.status != HTTPStatus.UNAUTHORIZED or not self._has_newer(token):
+                    raise
+
+    def _has_newer(self, refused: SecretStr) -> bool:
+        """Return whether there is a newer token than the refused one; read its file again if that is due."""
+        with self._lock:
+            if self._token == refused and monotonic() > self._reread_after:
+                self._reread_after = monotonic() + self._limits.token
+                self._token = self._reread_token() or refused
+                if self._token != refused:
+                    logger.info("The service refused the token; WMS_API_TOKEN_FILE has a new one, which is used now.")
+            return self._token != refused
+
+
+def _authorization(secret: SecretStr) -> Mapping[str, str]:
+    """Return the header with the token. Raise ``Unauthorized`` if no header can have it."""
+    token = secret.get_secret_value()
+    if not token or not token.isascii() or not token.isprintable() or " " in token:
+        # httpx would show the token in its error
+        raise Unauthorized(
+            "WMS_API_TOKEN is empty, or contains spaces, line breaks or characters that no token has.", status=0
+        )
+    return {"Authorization": f"Bearer {token}"}
 
 
 def _replied(response: httpx.Response) -> Reply:

@@ -40,7 +40,8 @@ from wms_sync.service.errors import (
     ServiceFailed,
     Unreachable,
 )
-from wms_sync.service.headers import Notices, Warn, log_warning
+from wms_sync.service.exchange import described
+from wms_sync.service.headers import Notices, Warn, log_warning, wait_requested
 from wms_sync.service.lanes import Lane, Throttle
 
 logger = logging.getLogger(__name__)
@@ -51,16 +52,22 @@ Cause = TypeVar("Cause", bound=BaseException)
 FOR_HTTP = {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR", "SSLKEYLOGFILE"}
 """The variables that the HTTP library reads."""
 LOGIN_REQUIRED = "407"
+LONG_WAIT = 10.0
+"""Seconds from which on a pause of all requests is logged."""
 Take = Callable[[httpx.Response], T]
 """A function that reads a successful, streamed response."""
 
 
 class TimeLimits(Struct, frozen=True):
-    """Time limits in seconds: for connecting, between two pieces of an answer, and until its last byte."""
+    """Time limits in seconds: for connecting, between two pieces of an answer, and until its last byte.
+
+    ``token`` is the least time between two readings of the token's file.
+    """
 
     connect: float = 10.0
     read: float = 120.0
     answer: float = 600.0
+    token: float = 60.0
 
 
 class Request(Struct, frozen=True):
@@ -237,17 +244,19 @@ class Connection:
             self._free.put(lane)
 
     def _answered(self, lane: Lane, request: Request, take: Take[T]) -> T:
+        built = lane.http.build_request(
+            request.method,
+            request.url,
+            params=list(request.params) or None,
+            content=request.content,
+            headers=dict(request.headers),
+        )
+        began, response = monotonic(), None
         try:
-            built = lane.http.build_request(
-                request.method,
-                request.url,
-                params=list(request.params) or None,
-                content=request.content,
-                headers=dict(request.headers),
-            )
             response = lane.send(built)
             try:
                 self._notices.hear(response)
+                self._heed(response)
                 raise_for(response, self.base_url, self._credentials)
                 taken = take(response)
             finally:
@@ -256,9 +265,20 @@ class Connection:
             raise self._not_sent(error) from None
         except httpx.HTTPError as error:
             raise Unreachable(self._too_slow() if lane.is_cut else self._no_answer(error)) from None
+        finally:
+            if logger.isEnabledFor(logging.DEBUG):
+                logger.debug(described(built, response, monotonic() - began))
         if lane.is_cut:  # an answer without a length looks complete when its connection is cut
             raise Unreachable(self._too_slow())
         return taken
+
+    def _heed(self, response: httpx.Response) -> None:
+        """Start no request before the time that an answer sets, unless it exceeds the time limit of retries."""
+        wait = wait_requested(response) or 0.0
+        if 0 < wait <= self._policy.total_seconds:
+            level = logging.INFO if wait >= LONG_WAIT else logging.DEBUG
+            logger.log(level, "%(url)s accepts no request for %(wait).1f s.", {"url": self.base_url, "wait": wait})
+            self.throttle.pause(wait)
 
     def _not_sent(self, error: httpx.HTTPError) -> ApiError:
         """Return the error for a connection that could not be made."""

@@ -51,6 +51,7 @@ class Created(Struct, frozen=True):
     ``shown`` are the fields of the object that the answer has.
     """
 
+    status: int
     id: int | None
     shown: Resource
     warnings: tuple[str, ...]
@@ -134,6 +135,7 @@ def _created(reply: Reply) -> Created:
             "If this repeats, ask the operator of the service how creates are answered."
         )
     return Created(
+        status=reply.status,
         id=id_,
         shown=json.loads(without_credentials(json.dumps(shallow(made), ensure_ascii=False), reply.request)),
         warnings=tuple(without_credentials(_in_words(warning), reply.request) for warning in warnings)

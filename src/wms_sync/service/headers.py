@@ -1,4 +1,4 @@
-"""Read the headers of answers: the service's clock, its announcements, and the wait that it requests (``Retry-After``).
+"""Read the headers of answers: the service's clock, its announcements, and the wait that it requests.
 
 Neither the service's clock (``Date``) nor this machine's is trusted alone: one of the service's servers may be hours
 ahead, and so may this machine. A time is trusted only if both clocks have reached it; this machine's clock has a
@@ -11,6 +11,7 @@ consists of a code, an agent, a message and an optional time; codes 110 to 112 c
 from __future__ import annotations
 
 import logging
+import re
 import threading
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -38,6 +39,12 @@ MEANINGS = {
     "Warning": "If the code is 110 to 112, a cache answers in place of the service, so changes can be missed: turn "
     "caching off for the service, then read the days again (`wms-sync backfill`).",
 }
+LIMITS = ("ratelimit", "x-ratelimit", "x-rate-limit")
+"""How the names of headers about limits begin, such as ``X-RateLimit-Remaining`` and ``X-RateLimit-Reset``."""
+_USED_UP = re.compile(r'\b(?:r|remaining)=0\b[^"]*?\b(?:t|reset)=(\d+)')
+"""The seconds until the reset in ``RateLimit: "default";r=0;t=30`` or ``RateLimit: limit=9, remaining=0, reset=30``."""
+_LATER_IS_A_TIME = 1e9
+"""More seconds than this, 31 years, are a Unix time."""
 
 
 class Readings(Struct, frozen=True):
@@ -140,19 +147,32 @@ def log_warning(_: str, text: str) -> None:
     logger.warning(text)
 
 
-def retry_after_seconds(value: str | None, *, now: datetime | None = None) -> float | None:
-    """Return a ``Retry-After`` header (a number or an HTTP date) in seconds; None if it is absent or unreadable.
+def wait_requested(response: httpx.Response) -> float | None:
+    """Return the seconds until the service accepts the next request; None if its answer sets no such time.
+
+    ``Retry-After`` sets it in any answer, the reset of a limit in an answer that says that no request is left.
+    """
+    headers, now = response.headers, dated(response)
+    resets = [headers.get(f"{name}-reset") for name in LIMITS if headers.get(f"{name}-remaining") == "0"]
+    named = [headers.get("retry-after"), *resets, *_USED_UP.findall(headers.get("ratelimit", ""))]
+    waits = [seconds_until(value, now=now) for value in named if value is not None]
+    return max((wait for wait in waits if wait is not None), default=None)
+
+
+def seconds_until(value: str, *, now: datetime | None = None) -> float | None:
+    """Return a number of seconds, an HTTP date or a Unix time as seconds from now on; None if it is unreadable.
 
     ``now`` is the sender's clock, which may differ from this machine's by hours; None if it is unknown.
     """
-    if value is None:
-        return None
+    clock = now or datetime.now(UTC)
     try:
-        return max(0.0, float(value))
+        seconds = float(value)
     except ValueError:
         pass
+    else:
+        return max(0.0, seconds - clock.timestamp() if seconds > _LATER_IS_A_TIME else seconds)
     try:
-        return max(0.0, (http_date(value) - (now or datetime.now(UTC))).total_seconds())
+        return max(0.0, (http_date(value) - clock).total_seconds())
     except ValueError:
         return None
 

@@ -30,8 +30,6 @@ from wms_sync.settings import Settings
 
 PATH = "/api/jsonrpc"
 CREDENTIALS = "username or API key ({status}): check WMS_MERCHANT_USERNAME and WMS_MERCHANT_API_KEY."
-READS = frozenset({"search", "info", "list"})
-"""The last parts of the names of methods that only read: such a call can be retried if no answer arrives."""
 PARALLEL = 5
 """The number of simultaneous calls that the service accepts (specification 10)."""
 ACCESS_DENIED = 2
@@ -106,22 +104,13 @@ class MerchantApi:
         return self._connection.requests
 
     def call(self, method: str, arguments: Sequence[object] = ()) -> Any:  # noqa: ANN401 - whatever the method returns
-        """Call a method such as ``retailer.list``. Raise ``ApiError`` on failure.
-
-        If no answer arrives, a method that may change something is not retried and raises ``InDoubt``.
-        """
+        """Call a method that only reads, such as ``retailer.list``, with retries. Raise ``ApiError`` on failure."""
         pair = f"{self._username}:{self._api_key.get_secret_value()}"
         basic = f"Basic {base64.b64encode(pair.encode()).decode()}"
         headers = {"Content-Type": "application/json", "Authorization": basic}
         params = [None, method, list(arguments)]
         envelope = {"jsonrpc": "2.0", "id": next(self._numbers), "method": "call", "params": params}
-        request = Request(
-            "POST",
-            self._connection.url(PATH),
-            headers,
-            content=msgspec.json.encode(envelope),
-            repeatable=method.rpartition(".")[2] in READS,
-        )
+        request = Request("POST", self._connection.url(PATH), headers, content=msgspec.json.encode(envelope))
         return self._connection.send(request, lambda response: _result(response, self._connection.base_url, method))
 
 
