@@ -83,9 +83,8 @@ class Audits(Guarded):
 
     def all(self) -> tuple[Audit, ...]:
         """Return every audit, oldest first."""
-        with self._reading() as connection:
-            rows = connection.execute(select(audits).order_by(audits.c.read_at, audits.c.window_id))
-            return tuple(Audit(**row._mapping) for row in rows)
+        by_age = select(audits).order_by(audits.c.read_at, audits.c.window_id)
+        return tuple(Audit(**row._mapping) for row in self._rows(by_age))
 
     def last(self) -> Audit | None:
         """Return the newest audit; None if there is none."""
@@ -94,8 +93,7 @@ class Audits(Guarded):
     def all_missing(self) -> tuple[MissingShipment, ...]:
         """Return every shipment that was ever proven missing, including those that returned, oldest first."""
         by_age = select(missing_shipments).order_by(missing_shipments.c.missing_since, *missing_shipments.primary_key)
-        with self._reading() as connection:
-            return tuple(MissingShipment(**row._mapping) for row in connection.execute(by_age))
+        return tuple(MissingShipment(**row._mapping) for row in self._rows(by_age))
 
     def missing(self) -> dict[int, MissingShipment]:
         """Return the shipments that are missing now, by id."""
@@ -115,8 +113,7 @@ class Audits(Guarded):
 
     def complete(self, window_id: str, result: AuditResult) -> None:
         """Record the result of the comparison."""
-        with self._transaction() as connection:
-            connection.execute(update(audits).where(audits.c.window_id == window_id).values(**asdict(result)))
+        self._execute(update(audits).where(audits.c.window_id == window_id).values(**asdict(result)))
 
     def mark_deleted(self, found: Iterable[MissingShipment]) -> None:
         """Record shipments that pages mark as deleted, except those already known to be missing at that time."""

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from sqlalchemy import URL, Connection, Dialect, Engine, Table, create_engine, delete, event, false
+from sqlalchemy import (
+    URL,
+    Connection,
+    Dialect,
+    Engine,
+    Executable,
+    Row,
+    Select,
+    Table,
+    create_engine,
+    delete,
+    event,
+    false,
+)
 from sqlalchemy.engine import ExceptionContext, make_url
 from sqlalchemy.exc import (
     ArgumentError,
@@ -54,6 +67,25 @@ class StatePart:
 
     def _reading(self) -> Connection:
         return self.engine.connect()
+
+    def _rows(self, query: Select[*tuple[Any, ...]]) -> Sequence[Row[*tuple[Any, ...]]]:
+        """Return the rows of a query."""
+        with self._reading() as connection:
+            return connection.execute(query).all()
+
+    def _value(self, query: Select[Any]) -> Any | None:  # noqa: ANN401 - of the column's type
+        """Return the first value of the first row of a query; None if there is no row."""
+        with self._reading() as connection:
+            return connection.scalar(query)
+
+    def _transaction(self) -> AbstractContextManager[Connection]:
+        return self.engine.begin()
+
+    def _execute(self, *statements: Executable) -> None:
+        """Execute statements that write, in one transaction."""
+        with self._transaction() as connection:
+            for statement in statements:
+                connection.execute(statement)
 
 
 def open_engine(url: str) -> Engine:

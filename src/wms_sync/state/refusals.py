@@ -34,8 +34,7 @@ class Refusals(Guarded):
     def of(self, service: str, api_version: str) -> tuple[Refusal, ...]:
         """Return the refusals of one service, ordered by parameter."""
         query = select(refusals).where(_of(service, api_version)).order_by(refusals.c.parameter)
-        with self._reading() as connection:
-            return tuple(Refusal(**row._mapping) for row in connection.execute(query))
+        return tuple(Refusal(**row._mapping) for row in self._rows(query))
 
     def try_again(self, service: str, api_version: str) -> None:
         """Make the next read try the full request again. Needs no ``Turn``: only the time of the next trial changes."""

@@ -78,9 +78,7 @@ class RunRecords(StatePart):
 
     def newest(self, limit: int) -> tuple[RunRecord, ...]:
         """Return the newest runs, newest first."""
-        query = select(runs).order_by(*NEWEST_FIRST).limit(limit)
-        with self._reading() as connection:
-            return tuple(_record(row) for row in connection.execute(query))
+        return tuple(map(_record, self._rows(select(runs).order_by(*NEWEST_FIRST).limit(limit))))
 
     def of(self, run_id: str) -> RunRecord | None:
         """Return the record of a run; None if it has none."""
@@ -89,8 +87,7 @@ class RunRecords(StatePart):
 
     def kept_since(self) -> datetime:
         """Return the time since which there are records: runs from before the loss of a state store have none."""
-        with self._reading() as connection:
-            since: datetime = connection.execute(select(func.min(migrations_table.c.applied_at))).scalar_one()
+        since: datetime = self._rows(select(func.min(migrations_table.c.applied_at)))[0][0]
         return since
 
     def started(self, run_id: str, purpose: str, source: str) -> None:
@@ -136,9 +133,7 @@ class RunRecords(StatePart):
 
     def explain(self, run_id: str, error: str, error_kind: str) -> None:
         """Record the error of a run that was recorded as killed, once it is known."""
-        known = {"error": error, "error_kind": error_kind}
-        with self.engine.begin() as connection:
-            connection.execute(update(runs).where(runs.c.run_id == run_id).values(known))
+        self._execute(update(runs).where(runs.c.run_id == run_id).values(error=error, error_kind=error_kind))
 
     def as_they_are(self, layout: Layout) -> tuple[RunRecord, ...]:
         """Return all kept runs, newest first; killed runs of this installation count as failed."""
@@ -147,14 +142,11 @@ class RunRecords(StatePart):
     def mark_killed(self, layout: Layout) -> tuple[RunRecord, ...]:
         """Record as failed the runs whose process is gone; return them, oldest first."""
         query = select(runs).where(runs.c.outcome.in_(("running", "waiting"))).order_by(runs.c.number)
-        with self._reading() as connection:
-            unfinished = tuple(_record(row) for row in connection.execute(query))
         killed: list[RunRecord] = []
-        for before in unfinished:
+        for before in map(_record, self._rows(query)):
             record = self.as_it_is(layout, before)
             if record.error == KILLED:
-                with self.engine.begin() as connection:
-                    connection.execute(_changing(record).where(runs.c.outcome == before.outcome))
+                self._execute(_changing(record).where(runs.c.outcome == before.outcome))
                 killed.append(record)
         return tuple(killed)
 

@@ -90,14 +90,11 @@ class Snapshots(Guarded):
 
     def installation(self) -> Identity | None:
         """Return the identity of the store; None if it is new: no run has begun with it."""
-        with self._reading() as connection:
-            row = connection.execute(select(installation)).one_or_none()
-        return None if row is None else Identity(**row._mapping)
+        return next((Identity(**row._mapping) for row in self._rows(select(installation))), None)
 
     def begin(self) -> None:
         """Make the store that of a new installation."""
-        with self._transaction() as connection:
-            connection.execute(installation.insert().values(id=secrets.token_hex(8), snapshot=0))
+        self._execute(installation.insert().values(id=secrets.token_hex(8), snapshot=0))
 
     def take(self) -> Snapshot:
         """Count up the number of snapshots, and read the whole store in the same transaction.
@@ -134,8 +131,7 @@ class Snapshots(Guarded):
 
     def note(self, trouble: str) -> None:
         """Note why the newest snapshot could not be written."""
-        with self._transaction() as connection:
-            connection.execute(update(installation).values(trouble=trouble))
+        self._execute(update(installation).values(trouble=trouble))
 
     @contextmanager
     def _one_moment(self) -> Iterator[Connection]:

@@ -198,26 +198,22 @@ class StateStore(Guarded):
         query = select(windows).order_by(windows.c.started_at, windows.c.id)
         if states:
             query = query.where(windows.c.state.in_(states))
-        with self._reading() as connection:
-            return tuple(Window(**row._mapping) for row in connection.execute(query))
+        return tuple(Window(**row._mapping) for row in self._rows(query))
 
     def window(self, window_id: str) -> Window:
         """Return one window by its id."""
-        with self._reading() as connection:
-            row = connection.execute(select(windows).where(windows.c.id == window_id)).one()
+        [row] = self._rows(select(windows).where(windows.c.id == window_id))
         return Window(**row._mapping)
 
     def pages(self, window_id: str) -> tuple[LandedPage, ...]:
         """Return the landed pages of a window, in order."""
         query = select(pages).where(pages.c.window_id == window_id).order_by(pages.c.number)
-        with self._reading() as connection:
-            return tuple(LandedPage(**row._mapping) for row in connection.execute(query))
+        return tuple(LandedPage(**row._mapping) for row in self._rows(query))
 
     def read_plans(self) -> tuple[ReadPlan, ...]:
         """Return the plans of reads that have not been compared yet, ordered by time."""
-        with self._reading() as connection:
-            rows = connection.execute(select(read_plans).order_by(read_plans.c.from_at))
-            return tuple(ReadPlan(**row._mapping) for row in rows)
+        query = select(read_plans).order_by(read_plans.c.from_at)
+        return tuple(ReadPlan(**row._mapping) for row in self._rows(query))
 
     def covered(
         self,
@@ -234,12 +230,11 @@ class StateStore(Guarded):
         query = select(windows.c.id, windows.c.from_at, windows.c.to_at, windows.c.state)
         query = query.where(or_(windows.c.state.in_(states), was_read), windows.c.reason.in_(COVERING))
         covered: list[Interval] = []
-        with self._reading() as connection:
-            for id_, start, end, state in connection.execute(query.order_by(windows.c.started_at, windows.c.id)):
-                if id_ in without:
-                    continue
-                part = interval(start, end)
-                covered = [*subtract(covered, part)] if state == "abandoned" else [*covered, *part]
+        for id_, start, end, state in self._rows(query.order_by(windows.c.started_at, windows.c.id)):
+            if id_ in without:
+                continue
+            part = interval(start, end)
+            covered = [*subtract(covered, part)] if state == "abandoned" else [*covered, *part]
         return union(covered)
 
     def covered_until(self) -> datetime | None:
@@ -249,52 +244,42 @@ class StateStore(Guarded):
             windows.c.reason.in_(COVERING),
             windows.c.from_at < windows.c.to_at,
         )
-        with self._reading() as connection:
-            newest: datetime | None = connection.scalar(query)
-        return newest
+        return self._value(query)
 
     def service(self) -> str | None:
         """Return the base URL that the newest window was read from; None if no window has a base URL."""
         query = select(windows.c.service).where(windows.c.service.is_not(None)).order_by(windows.c.started_at.desc())
-        with self._reading() as connection:
-            return connection.scalar(query.limit(1))
+        return self._value(query.limit(1))
 
     def highest_id(self) -> int:
         """Return the highest shipment id on any page of a complete window; 0 if there is none."""
         query = select(func.max(pages.c.last_id)).join(windows, windows.c.id == pages.c.window_id)
-        with self._reading() as connection:
-            return connection.scalar(query.where(windows.c.state.in_(COMPLETE_STATES))) or 0
+        return self._value(query.where(windows.c.state.in_(COMPLETE_STATES))) or 0
 
     def latest_served(self) -> datetime | None:
         """Return the time when the newest page was served; None if there is no page."""
-        with self._reading() as connection:
-            served: datetime | None = connection.scalar(select(func.max(pages.c.served_at)))
-        return served
+        return self._value(select(func.max(pages.c.served_at)))
 
     def longest_read(self, since: datetime) -> timedelta:
         """Return the longest time that reading a window took, of the windows landed at ``since`` or later."""
         query = select(func.max(windows.c.read_seconds)).where(windows.c.landed_at >= since)
-        with self._reading() as connection:
-            return timedelta(seconds=connection.scalar(query) or 0)
+        return timedelta(seconds=self._value(query) or 0)
 
     def landed_so_far(self) -> tuple[int, int]:
         """Return the number of records ever landed, and their size on disk in bytes."""
         query = select(func.sum(windows.c.records), func.sum(windows.c.bytes))
-        with self._reading() as connection:
-            records, size = connection.execute(query).one()
+        [(records, size)] = self._rows(query)
         return int(records or 0), int(size or 0)
 
     def observation(self, name: str) -> Observation | None:
         """Return the observation of this name; None if there is none."""
-        with self._reading() as connection:
-            row = connection.execute(select(observations).where(observations.c.name == name)).one_or_none()
-        return None if row is None else Observation(**row._mapping)
+        query = select(observations).where(observations.c.name == name)
+        return next((Observation(**row._mapping) for row in self._rows(query)), None)
 
     def warnings(self) -> dict[str, tuple[str, datetime]]:
         """Return the warnings of the last sync and of the reads after it by name, each with its time."""
         query = select(read_warnings).order_by(read_warnings.c.warned_at, read_warnings.c.name)
-        with self._reading() as connection:
-            return {row.name: (row.text, row.warned_at) for row in connection.execute(query)}
+        return {row.name: (row.text, row.warned_at) for row in self._rows(query)}
 
     def forgotten(self, *, unfinished: bool = False) -> frozenset[int]:
         """Return the ids of orders whose personal data must not be stored.
@@ -304,14 +289,12 @@ class StateStore(Guarded):
         query = select(forgotten_orders.c.order_id)
         if unfinished:
             query = query.where(forgotten_orders.c.done_at.is_(None))
-        with self._reading() as connection:
-            return frozenset(connection.scalars(query))
+        return frozenset(order_id for (order_id,) in self._rows(query))
 
     def forgotten_list(self) -> tuple[ForgottenOrder, ...]:
         """Return every forgotten order, ordered by the time of the request."""
         query = select(forgotten_orders).order_by(forgotten_orders.c.asked_at, forgotten_orders.c.order_id)
-        with self._reading() as connection:
-            return tuple(ForgottenOrder(**row._mapping) for row in connection.execute(query))
+        return tuple(ForgottenOrder(**row._mapping) for row in self._rows(query))
 
     # --- writing ---
 
@@ -324,17 +307,16 @@ class StateStore(Guarded):
 
     def record_page(self, page: LandedPage) -> None:
         """Record that a page is on disk: reading continues with the next page."""
-        with self._transaction() as connection:
-            connection.execute(pages.insert().values(**asdict(page)))
-            connection.execute(
-                update(windows)
-                .where(windows.c.id == page.window_id)
-                .values(
-                    pages=windows.c.pages + 1,
-                    records=windows.c.records + page.records,
-                    bytes=windows.c.bytes + page.bytes,
-                )
-            )
+        self._execute(
+            pages.insert().values(**asdict(page)),
+            update(windows)
+            .where(windows.c.id == page.window_id)
+            .values(
+                pages=windows.c.pages + 1,
+                records=windows.c.records + page.records,
+                bytes=windows.c.bytes + page.bytes,
+            ),
+        )
 
     def set_count(self, window_id: str, count: int | None) -> None:
         """Record the service's count from the first page of this window; None if there was none."""
@@ -346,12 +328,8 @@ class StateStore(Guarded):
 
     def mark_loaded(self, window_ids: Sequence[str]) -> None:
         """Record that the analytics database holds receipts for these windows."""
-        with self._transaction() as connection:
-            connection.execute(
-                update(windows)
-                .where(windows.c.id.in_(window_ids), windows.c.state == "landed")
-                .values(state="loaded", loaded_at=datetime.now(UTC))
-            )
+        landed = update(windows).where(windows.c.id.in_(window_ids), windows.c.state == "landed")
+        self._execute(landed.values(state="loaded", loaded_at=datetime.now(UTC)))
 
     def abandon(self, window_id: str) -> None:
         """Give up the window: its interval is no longer covered and is read again in another window."""
@@ -359,9 +337,10 @@ class StateStore(Guarded):
 
     def end_read(self, plan: ReadPlan, uncovered: Collection[str]) -> None:
         """Delete the plan of a read, and end the coverage of the windows ``uncovered``, which keep their state."""
-        with self._transaction() as connection:
-            connection.execute(read_plans.delete().where(read_plans.c.from_at == plan.from_at))
-            connection.execute(update(windows).where(windows.c.id.in_(uncovered)).values(to_at=windows.c.from_at))
+        self._execute(
+            read_plans.delete().where(read_plans.c.from_at == plan.from_at),
+            update(windows).where(windows.c.id.in_(uncovered)).values(to_at=windows.c.from_at),
+        )
 
     def withdraw_coverage(self, moment: datetime) -> None:
         """End the coverage of every window at ``moment``.
@@ -373,9 +352,7 @@ class StateStore(Guarded):
         end = case((windows.c.from_at > moment, windows.c.from_at), else_=literal(moment, windows.c.to_at.type))
         half_read = update(windows).where(beyond, windows.c.state == "reading").values(state="abandoned")
         complete = update(windows).where(beyond, windows.c.state.in_(COMPLETE_STATES)).values(to_at=end)
-        with self._transaction() as connection:
-            connection.execute(half_read)
-            connection.execute(complete)
+        self._execute(half_read, complete)
 
     def observe(self, name: str, value: int, about: str) -> None:
         """Record an observation with the current time; it replaces the previous observation of this name."""
@@ -390,8 +367,7 @@ class StateStore(Guarded):
 
     def delete_observation(self, name: str) -> None:
         """Delete the observation of this name."""
-        with self._transaction() as connection:
-            connection.execute(observations.delete().where(observations.c.name == name))
+        self._execute(observations.delete().where(observations.c.name == name))
 
     def record_warnings(self, warnings: Mapping[str, str], *, from_scratch: bool) -> None:
         """Record the warnings of a read, by name, with the earlier warnings or, if ``from_scratch``, in their place."""
@@ -410,11 +386,11 @@ class StateStore(Guarded):
     def rewrite_page(self, page: LandedPage) -> None:
         """Replace the row of a page whose file is about to be rewritten without personal data."""
         this = and_(pages.c.window_id == page.window_id, pages.c.number == page.number)
-        with self._transaction() as connection:
-            before = connection.scalar(select(pages.c.bytes).where(this)) or 0
-            connection.execute(update(pages).where(this).values(**asdict(page)))
-            grown = windows.c.bytes + (page.bytes - before)
-            connection.execute(update(windows).where(windows.c.id == page.window_id).values(bytes=grown))
+        before = select(pages.c.bytes).where(this).scalar_subquery()
+        self._execute(
+            update(windows).where(windows.c.id == page.window_id).values(bytes=windows.c.bytes + page.bytes - before),
+            update(pages).where(this).values(**asdict(page)),
+        )
 
     def remember_forgotten(self, order_ids: Iterable[int]) -> None:
         """Record that personal data of these orders must not be stored from now on."""
@@ -426,21 +402,15 @@ class StateStore(Guarded):
 
     def take_off_forgotten(self, order_ids: Iterable[int]) -> None:
         """Remove orders from the forgotten orders: their data is stored from now on like that of any other order."""
-        with self._transaction() as connection:
-            connection.execute(forgotten_orders.delete().where(forgotten_orders.c.order_id.in_(list(order_ids))))
+        self._execute(forgotten_orders.delete().where(forgotten_orders.c.order_id.in_(list(order_ids))))
 
     def mark_forgotten(self, order_ids: Iterable[int]) -> None:
         """Record that no personal data of these orders is left anywhere."""
-        with self._transaction() as connection:
-            connection.execute(
-                update(forgotten_orders)
-                .where(forgotten_orders.c.order_id.in_(order_ids))
-                .values(done_at=datetime.now(UTC))
-            )
+        done = update(forgotten_orders).where(forgotten_orders.c.order_id.in_(order_ids))
+        self._execute(done.values(done_at=datetime.now(UTC)))
 
     def _update(self, window_id: str, **values: Any) -> None:  # noqa: ANN401 - columns of several types
-        with self._transaction() as connection:
-            connection.execute(update(windows).where(windows.c.id == window_id).values(**values))
+        self._execute(update(windows).where(windows.c.id == window_id).values(**values))
 
 
 class Run(Struct, frozen=True):
