@@ -17,26 +17,13 @@ from wms_sync.state.schema import audits, missing_shipments
 from wms_sync.state.turns import Guarded
 
 
-class AuditResult(Struct, frozen=True):
-    """The result of comparing a slice with the tables. ``examples`` is JSON: a few ids for each kind of difference."""
-
-    compared: int
-    changed: int
-    missed: int
-    absent: int
-    orders_changed: int
-    settled_in_tables: int
-    total_in_tables: int
-    voided: int
-    examples: str
-
-
 class Audit(Struct, frozen=True):
     """One row of ``audits``: shipments with ids in ``(after_id, to_id]`` were read again in a separate window.
 
     Every change before ``settled_at`` must be in the tables. ``settled_counted`` is the service's count of shipments
     changed between the start date and ``settled_at``; ``total_counted`` is its count of shipments with ids up to
-    ``total_to_id``. The columns of ``AuditResult`` are None until the slice has been compared.
+    ``total_to_id``. The fields from ``compared`` on are the result of comparing the slice with the tables, None
+    until then. ``examples`` is JSON: a few ids for each kind of difference.
     """
 
     window_id: str
@@ -111,9 +98,9 @@ class Audits(Guarded):
             connection.execute(audits.insert().values(**asdict(audit)))
             _insert(connection, missing_shipments, missing)
 
-    def complete(self, window_id: str, result: AuditResult) -> None:
-        """Record the result of the comparison."""
-        self._execute(update(audits).where(audits.c.window_id == window_id).values(**asdict(result)))
+    def complete(self, audit: Audit) -> None:
+        """Record an audit with the result of the comparison."""
+        self._execute(update(audits).where(audits.c.window_id == audit.window_id).values(**asdict(audit)))
 
     def mark_deleted(self, found: Iterable[MissingShipment]) -> None:
         """Record shipments that pages mark as deleted, except those already known to be missing at that time."""

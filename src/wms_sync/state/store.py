@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import asdict
 from sqlalchemy import Engine, and_, case, func, literal, or_, select, update
 
@@ -36,9 +36,10 @@ COMPLETE_STATES = ("landed", "loaded")
 """The states of a window whose pages have all been read."""
 
 
-class Window(Struct, frozen=True):
-    """One row of ``windows``: an interval of ``updated_at`` of one service, and its state.
+class Window(Struct, frozen=True, kw_only=True):
+    """One row of ``windows``: an interval of ``updated_at`` of one service, and its state; by default a new window.
 
+    ``count_reported`` is the service's count of its records, an earlier one until its first page; None if unknown.
     ``to_at`` is earlier than in the window's requests if coverage was withdrawn; it is ``from_at`` if nothing is left.
     ``service`` is the base URL; None if the state store did not know the window. ``omitted`` are the
     names that its requests left out, as in ``Selection.omitted``.
@@ -47,57 +48,23 @@ class Window(Struct, frozen=True):
     id: str
     from_at: datetime
     to_at: datetime
-    state: str
+    state: str = "reading"
     reason: Reason
     run_id: str
     signature: str
-    count_reported: int | None
-    pages: int
-    records: int
-    bytes: int
-    started_at: datetime
-    landed_at: datetime | None
-    loaded_at: datetime | None
-    read_seconds: float | None
+    count_reported: int | None = None
+    pages: int = 0
+    records: int = 0
+    bytes: int = 0
+    started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    landed_at: datetime | None = None
+    loaded_at: datetime | None = None
+    read_seconds: float | None = None
     service: str | None = None
     omitted: Mapping[str, str] = {}
 
     def __hash__(self) -> int:
         return hash(self.id)  # a mapping has no hash
-
-    @classmethod
-    def begun(
-        cls,
-        window_id: str,
-        whole: Interval,
-        *,
-        reason: Reason,
-        run_id: str,
-        signature: str,
-        service: str | None,
-        omitted: Mapping[str, str] = {},
-        expected: int | None = None,
-    ) -> Self:
-        """Return a new window without pages; ``expected`` is the service's earlier count of its records, if known."""
-        return cls(
-            id=window_id,
-            from_at=whole.start,
-            to_at=whole.end,
-            state="reading",
-            reason=reason,
-            run_id=run_id,
-            signature=signature,
-            count_reported=expected,
-            pages=0,
-            records=0,
-            bytes=0,
-            started_at=datetime.now(UTC),
-            landed_at=None,
-            loaded_at=None,
-            read_seconds=None,
-            service=service,
-            omitted=omitted,
-        )
 
     @property
     def covers_time(self) -> bool:
@@ -137,12 +104,7 @@ class Observation(Struct, frozen=True):
     name: str
     value: int
     about: str
-    observed_at: datetime
-
-    @classmethod
-    def of_now(cls, name: str, value: int, about: str) -> Self:
-        """Return an observation with the current time."""
-        return cls(name, value, about, datetime.now(UTC))
+    observed_at: datetime = field(default_factory=lambda: datetime.now(UTC))
 
 
 class LandedPage(Struct, frozen=True):
@@ -356,7 +318,7 @@ class StateStore(Guarded):
 
     def observe(self, name: str, value: int, about: str) -> None:
         """Record an observation with the current time; it replaces the previous observation of this name."""
-        self.record((Observation.of_now(name, value, about),))
+        self.record((Observation(name, value, about),))
 
     def record(self, seen: Iterable[Observation]) -> None:
         """Record observations; each replaces the previous observation of its name."""

@@ -137,7 +137,7 @@ def _doubting(settings: Settings, snapshot: Snapshot) -> Snapshot:
     others = [row for row in snapshot.rows(observations) if row["name"] != LEDGER_LACKS]
     reaches = snapshot.landed_until() or settings.start
     since = min([int(reaches.timestamp()), *snapshot.observed(LEDGER_LACKS)])
-    lacks = Observation.of_now(LEDGER_LACKS, since, "the state store and creates.jsonl were lost")
+    lacks = Observation(LEDGER_LACKS, since, "the state store and creates.jsonl were lost")
     logger.warning(
         "the state store was lost, and creates.jsonl is missing: a push of products first looks up in the service each "
         "product that is not in the ledger. If you know that no create is missing: `wms-sync restore "
