@@ -25,7 +25,7 @@ from wms_sync.master_data.create import Watcher as PushWatcher
 from wms_sync.master_data.errors import MasterDataError
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.plan import WRONG_USAGE, Plan
-from wms_sync.master_data.push import PUSH_LOCKS, PushReport, plan_file, push_file
+from wms_sync.master_data.push import PushReport, plan_file, push_file
 from wms_sync.recording import SUCCEEDED, Counts, Ended, Recording, never_failing
 from wms_sync.reports.finding import Finding
 from wms_sync.reports.findings import acknowledgeable, findings_in
@@ -186,7 +186,7 @@ class Operation:
                 phase,
                 counts=self._counts,
                 end=self._end,
-                before=partial(restore_state, self.settings),
+                before=partial(recover_state, self.settings),
                 afterwards=self._examine,
                 retry_after=self.retry_after,
             ) as store,
@@ -265,11 +265,6 @@ def push(
     return report
 
 
-def restore_state(settings: Settings) -> None:
-    """Put the newest snapshot in place of a state store that is lost or an old copy. Raise ``AnotherInstallation``."""
-    recover_state(settings, PUSH_LOCKS)
-
-
 @contextmanager
 def pushing(
     settings: Settings, recording: Recording, kind: Kind, *, counts: Callable[[], Counts], end: Callable[[], Ended]
@@ -278,7 +273,7 @@ def pushing(
 
     Yield ``push_file`` without the arguments that are the same for each file.
     """
-    before, examine = partial(restore_state, settings), partial(examine_installation, settings)
+    before, examine = partial(recover_state, settings), partial(examine_installation, settings)
     phase = recording.phase("push", counts=counts, end=end, before=before, afterwards=examine, keep=keep_state_of_push)
     with phase as store, reported_refusals():
         refuse_another_service(settings, store)  # tables of a different service have other objects and ids
@@ -299,7 +294,7 @@ def plan_push(
     transport: httpx.BaseTransport | None = None,
 ) -> Plan:
     """Return the plan that a push would apply now. Send nothing. Wait for locks only if the state store was lost."""
-    restore_state(settings)
+    recover_state(settings)
     with StateStore.opened(settings.database_url) as store:
         refuse_another_service(settings, store)
         lacking = store.observation(LEDGER_LACKS)

@@ -11,10 +11,10 @@ import pytest
 from tests.conftest import NOW, store_at
 from tests.lakes import name_of
 from wms_sync.reports.doctor import examine
-from wms_sync.runs import restore_state
 from wms_sync.settings import Settings
 from wms_sync.state.errors import StateBusy, StateDamaged, StateError, StateNewer, StateRefused, StateUrlError
 from wms_sync.state.store import StateStore, Window
+from wms_sync.upkeep.recovery import recover_state
 
 ELSEWHERE = """
 import sqlite3, sys
@@ -81,7 +81,7 @@ def test_a_newer_state_store_is_read_not_written(tmp_path):
         assert store.windows() == ()
     said = r"written by a newer release of wms-sync \(its state store has 9999_later\).* Update wms-sync"
     with pytest.raises(StateNewer, match=said):
-        restore_state(settings)
+        recover_state(settings)
     [found] = [finding for finding in examine(settings) if "newer release" in finding.text]
     assert found.severity == "error"
 

@@ -16,7 +16,6 @@ from wms_sync.cli.runs import COMMAND_LINE
 from wms_sync.cli.views import moment
 from wms_sync.errors import SettingsError
 from wms_sync.grammar import count_of
-from wms_sync.master_data.push import PUSH_LOCKS
 from wms_sync.reports.finding import ATTENTION
 from wms_sync.runs import Operation
 from wms_sync.settings import Settings
@@ -42,10 +41,10 @@ def put_back(settings: Settings, source: Path | None, *, over: Path | None, crea
     if source is None:
         if not creates_are_known:
             raise SettingsError("Name the folder that `wms-sync backup` wrote to, or one backup in it.")
-        trust_ledger(settings, PUSH_LOCKS)
+        trust_ledger(settings)
         say("ledger    is treated as complete from now on")
         return 0
-    restored = restore(settings, source, over=over, creates_are_known=creates_are_known, locks=PUSH_LOCKS)
+    restored = restore(settings, source, over=over, creates_are_known=creates_are_known)
     say_lines(_restored_lines(restored))
     return ATTENTION if restored.copied.left_out or restored.creates_unknown_since else 0
 

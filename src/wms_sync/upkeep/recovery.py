@@ -8,7 +8,7 @@ store does not know, an interrupted ``forget``. A window with a damaged page los
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 from msgspec.structs import asdict
@@ -16,6 +16,7 @@ from msgspec.structs import asdict
 from wms_sync.errors import SettingsError
 from wms_sync.grammar import count_of
 from wms_sync.layout import CREATES, Layout
+from wms_sync.master_data.push import PUSH_LOCKS
 from wms_sync.settings import Settings, is_same_service
 from wms_sync.shipments.flatten.page import PageDamagedError
 from wms_sync.shipments.flatten.window import is_flattened, refuse_damaged
@@ -44,6 +45,8 @@ from wms_sync.upkeep.retention import set_aside_unknown
 logger = logging.getLogger(__name__)
 BACKUP = "backup"
 """The lock on making a backup."""
+ALL_LOCKS = (WRITER, *PUSH_LOCKS, BACKUP)
+"""The locks on everything that writes, in the order in which they are taken together."""
 PLACE = "files_in"
 """The observation in the state store: the number of windows when the location was first used, and its name's end."""
 IN_DATA_FOLDER = "the data folder"
@@ -51,11 +54,11 @@ _END = 64
 """How many characters of the end of a location's name to store; they distinguish it from other locations."""
 
 
-def recover_state(settings: Settings, pushes: Sequence[str]) -> None:
+def recover_state(settings: Settings) -> None:
     """Put the newest snapshot in place of a state store that is lost or an old copy; else write the first snapshot.
 
-    Only then are locks needed: all of them, always in the same order. ``pushes`` are the names of the locks on pushes.
-    Raise ``AnotherInstallation``, and change nothing, if store and files do not belong together.
+    Only then are locks needed: all of them. Raise ``AnotherInstallation``, and change nothing, if store and files do
+    not belong together.
     """
     url, layout = settings.database_url, settings.layout
     refuse_unusable(layout)  # before a state store is created in a backup
@@ -64,7 +67,7 @@ def recover_state(settings: Settings, pushes: Sequence[str]) -> None:
             return
     with ExitStack() as stack:
         lock = lock_of(url, layout)
-        held = [stack.enter_context(lock.hold("recovery", what=what)) for what in (WRITER, *pushes, BACKUP)]
+        held = [stack.enter_context(lock.hold("recovery", what=what)) for what in ALL_LOCKS]
         opened = stack.enter_context(StateStore.opened(url))
         store = stack.enter_context(opened.in_turn(layout, held[0]))
         stack.enter_context(layout.files.in_turn(store.turn))

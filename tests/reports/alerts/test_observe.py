@@ -19,7 +19,7 @@ from tests.reports.alerts.conftest import HOUR, Installation, Story, nothing, pl
 from wms_sandbox.app import Sandbox
 from wms_sandbox.transport import InProcess
 from wms_sync.reports.alerts import deliver
-from wms_sync.runs import Operation, restore_state
+from wms_sync.runs import Operation
 from wms_sync.state.audits import Audit
 from wms_sync.state.ledger import Entry, PushedFile, State
 from wms_sync.state.lock import FileLock
@@ -28,6 +28,7 @@ from wms_sync.state.snapshot_files import write_snapshot
 from wms_sync.state.store import Window
 from wms_sync.targets.file import FileTarget
 from wms_sync.targets.target import note_published
+from wms_sync.upkeep.recovery import recover_state
 
 SERVICE = "https://acme.example.com"
 FOUND = "'w', 1, timestamptz '2026-03-01 12:00:00+00'"
@@ -121,7 +122,7 @@ def put_back(house: Installation) -> None:
 
 
 def recovered(house: Installation) -> None:
-    restore_state(house.settings)
+    recover_state(house.settings)
 
 
 def another_service(house: Installation) -> None:
