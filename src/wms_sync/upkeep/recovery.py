@@ -116,12 +116,6 @@ def keep_creates_elsewhere(layout: Layout, store: StateStore) -> None:
         layout.files.replace(store.turn, CREATES, lines_of(store.ledger.all()))
 
 
-def keep_state_of_push(layout: Layout, store: StateStore) -> None:
-    """Keep the creates elsewhere, and write a snapshot."""
-    keep_creates_elsewhere(layout, store)
-    write_snapshot(layout, store)
-
-
 def creates_elsewhere(layout: Layout) -> list[Entry]:
     """Return the rows of the journal in object storage; none if there is none."""
     if layout.elsewhere is None:
