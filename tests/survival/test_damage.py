@@ -132,6 +132,20 @@ def test_the_state_store_of_another_installation_is_refused(bench, sandbox, tmp_
     assert {path: path.stat().st_mtime_ns for path in before} == before
 
 
+def test_files_that_are_all_gone_are_named(bench, sandbox):
+    """As at a wrong place. Without the state store too, everything is read again."""
+    begun(bench, sandbox, night)
+    shutil.rmtree(bench.layout.raw.parent)
+    with pytest.raises(AnotherInstallation, match=r"0 windows are there, and it knows \d+ others"):
+        recover_state(bench.settings)
+    assert not bench.layout.raw.parent.exists()
+    bench.lose_the_state_store(during_a_run=True)
+    shutil.rmtree(bench.layout.parquet)
+    bench.recover()
+    night(bench)
+    assert_equal(bench, sandbox)
+
+
 def test_snapshots_of_which_only_the_heads_are_readable_make_no_new_installation(bench, sandbox):
     begun(bench, sandbox, night)
     bench.lose_the_state_store()

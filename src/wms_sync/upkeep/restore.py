@@ -50,7 +50,6 @@ from wms_sync.upkeep.recovery import (
     creates_elsewhere,
     keep_creates_elsewhere,
     recover_state,
-    refuse_another_place,
     refuse_another_service,
 )
 from wms_sync.upkeep.verify import (
@@ -307,7 +306,6 @@ def _swap(
         _drop_lake(settings)
     layout.restoring.unlink()
     sync(layout.root)
-    refuse_another_place(settings, present)  # and remember where the files are now
 
 
 def _put_objects(layout: Layout, turn: Turn) -> None:
