@@ -20,7 +20,6 @@ import httpx
 from wms_sync.errors import WmsSyncError
 from wms_sync.grammar import count_of
 from wms_sync.intervals import Interval
-from wms_sync.master_data.check import CheckedFile
 from wms_sync.master_data.create import Watcher as PushWatcher
 from wms_sync.master_data.errors import MasterDataError
 from wms_sync.master_data.kind import Kind
@@ -321,6 +320,8 @@ def end_by(failures: Sequence[WmsSyncError]) -> Ended:
 
 def failures_of(done: Handled) -> Iterator[WmsSyncError]:
     """Yield the errors that make the run fail although the file was read."""
+    checked = done.checked if isinstance(done, Plan) else done.plan.checked
+    name = checked.file.path.name
     if isinstance(done, PushReport) and done.applied.stopped is not None:
         yield done.applied.stopped
     if isinstance(done, PushReport) and done.applied.interrupted:
@@ -328,18 +329,12 @@ def failures_of(done: Handled) -> Iterator[WmsSyncError]:
     elif isinstance(done, PushReport) and done.unsettled and done.applied.stopped is None:
         first = done.unsettled[0]
         yield RowsUnsent(
-            f"The service did not accept {count_of(len(done.unsettled), 'row')} of {_checked(done).file.path.name}, "
+            f"The service did not accept {count_of(len(done.unsettled), 'row')} of {name}, "
             f"the first on line {first.line}: {first.message} {done.summary}"
         )
-    if done.exit_code == WRONG_USAGE and _checked(done).header_is_wrong:
-        why = "; ".join(
-            f"{violation.column}: {violation.rule}" for violation in _checked(done).violations[:SHOWN_FAULTS]
-        )
-        yield WrongHeader(f"The header of {_checked(done).file.path.name} is wrong, so no row was sent. {why}")
-
-
-def _checked(done: Handled) -> CheckedFile:
-    return done.checked if isinstance(done, Plan) else done.plan.checked
+    if done.exit_code == WRONG_USAGE and checked.header_is_wrong:
+        why = "; ".join(f"{violation.column}: {violation.rule}" for violation in checked.violations[:SHOWN_FAULTS])
+        yield WrongHeader(f"The header of {name} is wrong, so no row was sent. {why}")
 
 
 def _purpose_of(days: Interval) -> str:

@@ -57,13 +57,9 @@ class Forgotten(Struct, frozen=True):
     rows: int
 
 
+@refusals_explained(*REFUSED)
 def forget(run: Run, order_ids: Collection[int]) -> Forgotten:
     """Remove the personal data of these orders and of all orders forgotten earlier. Needs the writer's lock."""
-    with refusals_explained(*REFUSED):
-        return _forget(run, order_ids)
-
-
-def _forget(run: Run, order_ids: Collection[int]) -> Forgotten:
     settings, store, layout = run.settings, run.store, run.layout
     layout.files.refuse_versions()
     former = former_target(settings)
@@ -182,9 +178,9 @@ def _clean_parquet(layout: Layout, store: StateStore, connection: duckdb.DuckDBP
 
 def _holding(layout: Layout, connection: duckdb.DuckDBPyConnection, table: Table) -> list[str]:
     """Return the keys of the Parquet files of a table that contain personal data of the forgotten orders."""
-    keys = dict(zip(_files(layout, table), layout.parquet_files(table.slug), strict=True))
-    files = list(keys)
-    if not files:
+    names = layout.parquet_files(table.slug)
+    keys = dict(zip(layout.files.local(names), names, strict=True))
+    if not (files := list(keys)):
         return []
     query = sql_files.read("forget/holding.sql").format(
         key=quote(table.root_key), personal=persons(table, _columns_of(connection, files))
@@ -195,10 +191,6 @@ def _holding(layout: Layout, connection: duckdb.DuckDBPyConnection, table: Table
 def _columns_of(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> set[str]:
     query = sql_files.read("forget/parquet_columns.sql")
     return {column for (column,) in connection.execute(query, {"files": files}).fetchall()}
-
-
-def _files(layout: Layout, table: Table) -> list[str]:
-    return layout.files.local(layout.parquet_files(table.slug))
 
 
 def _clean_file(turn: Turn, layout: Layout, connection: duckdb.DuckDBPyConnection, table: Table, key: str) -> None:
