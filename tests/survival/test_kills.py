@@ -24,7 +24,7 @@ AFTER_THE_CUT = (
     Moment(
         "Reading._heed_clocks > StateStore.withdraw_coverage > StatePart._execute > Guarded._transaction: after commit"
     ),
-    Moment("Reading._heed_clocks > remember > StateStore.record > Guarded._transaction: after commit"),
+    Moment("remember > StateStore.record > StatePart._put > Guarded._transaction: after commit"),
 )
 OFTEN_NAMED = """
 select order_id

@@ -41,7 +41,7 @@ STEPS = {
 }
 SENT = "Connection.send > Connection._once > Connection._answered > Lane.send: before send"
 PUSHED = (
-    "Push._intend > PushLedger.record > PushLedger._write > Guarded._transaction: after commit",
+    "Push._intend > PushLedger.record > StatePart._put > Guarded._transaction: after commit",
     "Push._top_up > Push._intend > PushLedger.record > CreatesJournal.append: after fsync",
     SENT,
 )

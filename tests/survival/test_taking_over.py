@@ -210,7 +210,7 @@ def test_runs_wait_for_one_that_is_suspended(install, service, expected):
     installation.assert_coverage_is_true()
 
 
-INTENDED = Moment("Push._intend > PushLedger.record > PushLedger._write > Guarded._transaction: after commit")
+INTENDED = Moment("Push._intend > PushLedger.record > StatePart._put > Guarded._transaction: after commit")
 """The first creates are intended and none has been sent."""
 
 

@@ -11,8 +11,9 @@ from datetime import datetime
 
 from msgspec import Struct
 from msgspec.structs import asdict
-from sqlalchemy import Connection, Table, select, update
+from sqlalchemy import select, update
 
+from wms_sync.state.engine import add_rows
 from wms_sync.state.schema import audits, missing_shipments
 from wms_sync.state.turns import Guarded
 
@@ -96,7 +97,7 @@ class Audits(Guarded):
             later = update(audits).where(audits.c.read_at > audit.read_at)
             connection.execute(later.values(read_at=audits.c.settled_at))
             connection.execute(audits.insert().values(**asdict(audit)))
-            _insert(connection, missing_shipments, missing)
+            add_rows(connection, missing_shipments, [asdict(shipment) for shipment in missing])
 
     def complete(self, audit: Audit) -> None:
         """Record an audit with the result of the comparison."""
@@ -107,10 +108,12 @@ class Audits(Guarded):
         known: dict[int, list[MissingShipment]] = {}
         for missing in self.all_missing():
             known.setdefault(missing.shipment_id, []).append(missing)
-        new = [stub for stub in found if not any(_spans(missing, stub) for missing in known.get(stub.shipment_id, ()))]
-        if new:
-            with self._transaction() as connection:
-                _insert(connection, missing_shipments, new)
+        new = [
+            asdict(stub)
+            for stub in found
+            if not any(_spans(missing, stub) for missing in known.get(stub.shipment_id, ()))
+        ]
+        self._put(missing_shipments, new)
 
     def mark_returned(self, seen: Mapping[int, datetime]) -> None:
         """Record the times when pages contained missing shipments again, by shipment."""
@@ -120,12 +123,6 @@ class Audits(Guarded):
                     missing_shipments.c.shipment_id == shipment_id, missing_shipments.c.returned_at.is_(None)
                 )
                 connection.execute(back.values(returned_at=moment))
-
-
-def _insert(connection: Connection, table: Table, rows: Iterable[Audit | MissingShipment]) -> None:
-    values = [asdict(row) for row in rows]
-    if values:
-        connection.execute(table.insert(), values)
 
 
 def _spans(known: MissingShipment, other: MissingShipment) -> bool:

@@ -39,6 +39,8 @@ from wms_sync.storage.durable import Inaccessible, is_full, make_private, make_p
 BUSY_SECONDS = 30
 """The time that SQLite waits for a write by another process."""
 DAMAGED, READ_ONLY, BUSY = ("SQLITE_CORRUPT", "SQLITE_NOTADB"), "SQLITE_READONLY", ("SQLITE_BUSY", "SQLITE_LOCKED")
+Values = dict[str, Any]
+"""A row to write, by column."""
 REFUSED = ("SQLITE_CANTOPEN", "SQLITE_FULL", "SQLITE_IOERR")
 
 
@@ -86,6 +88,16 @@ class StatePart:
         with self._transaction() as connection:
             for statement in statements:
                 connection.execute(statement)
+
+    def _put(self, table: Table, rows: Sequence[Values]) -> None:
+        """Write rows in one transaction, each in place of the row with its key."""
+        if rows:
+            insert = insert_of(self.engine, table)
+            changed = {name: column for name, column in insert.excluded.items() if not table.c[name].primary_key}
+            with self._transaction() as connection:
+                connection.execute(
+                    insert.on_conflict_do_update(index_elements=[*table.primary_key], set_=changed), rows
+                )
 
 
 def open_engine(url: str) -> Engine:
@@ -144,6 +156,12 @@ def insert_of(engine: Engine, table: Table) -> Any:  # noqa: ANN401 - an insert 
     else:  # its drivers take long to import
         from sqlalchemy.dialects.postgresql import insert  # type: ignore[assignment]
     return insert(table)
+
+
+def add_rows(connection: Connection, table: Table, rows: Sequence[Values]) -> None:
+    """Insert rows, if there are any."""
+    if rows:
+        connection.execute(table.insert(), rows)
 
 
 def _wait_for_others(connection: Connection) -> None:

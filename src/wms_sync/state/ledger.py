@@ -23,27 +23,25 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, Any
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict
 from sqlalchemy import Connection, Select, and_, func, or_, select, update
 
-from wms_sync.state.engine import insert_of
 from wms_sync.state.schema import push_files, push_ledger
 from wms_sync.state.turns import Guarded
 from wms_sync.storage.durable import PRIVATE_FILE, accessing, write_whole
 
 logger = logging.getLogger(__name__)
-ROWS_PER_STATEMENT = 500
-"""Keys or rows per statement: SQLite accepts at most 32,766 parameters in a statement."""
+KEYS_PER_STATEMENT = 500
+"""SQLite accepts at most 32,766 parameters in a statement."""
 
 LEDGER_LACKS = "ledger_lacks_creates_since"
 """The name of an observation: the ledger was restored, and may lack creates that were sent between its value (seconds
 since 1970) and the time of the observation."""
 
-T = TypeVar("T")
 CLOCKS_DIFFER = timedelta(minutes=10)
 """The tolerated lead of this machine's clock over the service's when a product is matched with a create: a product of
 the same sku that is older than the create by more than this belongs to another merchant, or existed already."""
@@ -121,8 +119,12 @@ class PushLedger(Guarded):
     def entries(self, service: str, kind: str, keys: Iterable[str]) -> dict[str, Entry]:
         """Return the rows of these things, by key."""
         of_kind = select(push_ledger).where(push_ledger.c.service == service, push_ledger.c.kind == kind)
-        parts = [self._entries(of_kind.where(push_ledger.c.key.in_(part))) for part in _parts(list(keys))]
-        return {entry.key: entry for part in parts for entry in part}
+        asked = list(keys)
+        found: list[Entry] = []
+        for start in range(0, len(asked), KEYS_PER_STATEMENT):
+            some = asked[start : start + KEYS_PER_STATEMENT]
+            found += self._entries(of_kind.where(push_ledger.c.key.in_(some)))
+        return {entry.key: entry for entry in found}
 
     def all(self) -> tuple[Entry, ...]:
         """Return every row, in the order of intent."""
@@ -159,7 +161,7 @@ class PushLedger(Guarded):
         The transaction fails if another process has taken over.
         """
         if written:
-            self._write(written)
+            self._put(push_ledger, [asdict(entry) for entry in written])
             CreatesJournal(self.turn.layout.creates).append(written)
 
     def take_in(self, copied: Iterable[Entry]) -> int:
@@ -170,7 +172,7 @@ class PushLedger(Guarded):
         known = {entry.name: entry.version for entry in self.all()}
         newest = newest_entries(copied)  # several copies may have a row, in any order
         newer = [entry for entry in newest if entry.name not in known or entry.version > known[entry.name]]
-        self._write(newer)
+        self._put(push_ledger, [asdict(entry) for entry in newer])
         return len(newer)
 
     def record_sightings(self, sightings: Sequence[Sighting]) -> None:
@@ -181,15 +183,6 @@ class PushLedger(Guarded):
 
     def _entries(self, query: Select[Any]) -> tuple[Entry, ...]:
         return tuple(Entry(**{**row._mapping, "state": State(row.state)}) for row in self._rows(query))
-
-    def _write(self, written: Sequence[Entry]) -> None:
-        statement = insert_of(self.engine, push_ledger)
-        keys = {column.name for column in push_ledger.primary_key}
-        changed = {column.name: column for column in statement.excluded if column.name not in keys}
-        upsert = statement.on_conflict_do_update(index_elements=sorted(keys), set_=changed)
-        with self._transaction() as connection:
-            for part in _parts(written):
-                connection.execute(upsert, [asdict(entry) for entry in part])
 
 
 def _remember(connection: Connection, sighting: Sighting) -> None:
@@ -208,11 +201,6 @@ def _remember(connection: Connection, sighting: Sighting) -> None:
         .where(this, push_ledger.c.state.in_(UNSURE))
         .values(state=State.CREATED, settled_at=datetime.now(UTC), message="found in the service's data")
     )
-
-
-def _parts(whole: Sequence[T]) -> Iterator[Sequence[T]]:
-    for start in range(0, len(whole), ROWS_PER_STATEMENT):
-        yield whole[start : start + ROWS_PER_STATEMENT]
 
 
 class PushedFile(Struct, frozen=True):
@@ -255,11 +243,7 @@ class PushFiles(Guarded):
 
     def record(self, file: PushedFile) -> None:
         """Record the state of a file's push; it replaces the previous row."""
-        keys = [column.name for column in push_files.primary_key]
-        values: dict[str, Any] = asdict(file)
-        changed = {name: value for name, value in values.items() if name not in keys}
-        insert = insert_of(self.engine, push_files).values(values)
-        self._execute(insert.on_conflict_do_update(index_elements=keys, set_=changed))
+        self._put(push_files, [asdict(file)])
 
 
 class CreatesJournal:

@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 from sqlalchemy import ColumnElement, and_, select, update
 
+from wms_sync.state.engine import add_rows
 from wms_sync.state.schema import refusals
 from wms_sync.state.turns import Guarded
 
@@ -46,8 +47,7 @@ class Refusals(Guarded):
         rows = [asdict(refusal) for refusal in found]
         with self._transaction() as connection:
             connection.execute(refusals.delete().where(_of(service, api_version)))
-            if rows:
-                connection.execute(refusals.insert(), rows)
+            add_rows(connection, refusals, rows)
 
 
 def _of(service: str, api_version: str) -> ColumnElement[bool]:

@@ -21,7 +21,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 from sqlalchemy import ColumnElement, Connection, and_, or_, select, update
 
-from wms_sync.state.engine import StatePart, insert_of
+from wms_sync.state.engine import StatePart, add_rows, insert_of
 from wms_sync.state.schema import acknowledgements, alerts, sent_alerts
 
 PAUSES = tuple(timedelta(minutes=minutes) for minutes in (1, 2, 5, 15, 60))
@@ -74,14 +74,14 @@ class Outbox(StatePart):
             if self._is_new(connection, alert):
                 if newest_only:
                     connection.execute(alerts.delete().where(alerts.c.channel.in_(channels)))
-                _put(connection, body, channels, alert.sent_at)
+                _queue(connection, body, channels, alert.sent_at)
 
     def end(self, alert: SentAlert, body: Body, channels: Collection[str], now: datetime) -> None:
         """Record that a finding has ended, and add the alert about this to the outbox, unless another process did."""
         same = sent_alerts.c.finding == alert.finding, sent_alerts.c.facts == alert.facts
         with self.engine.begin() as connection:
             if connection.execute(sent_alerts.delete().where(*same)).rowcount == 1:
-                _put(connection, body, channels, now)
+                _queue(connection, body, channels, now)
 
     def waiting(self) -> tuple[Waiting, ...]:
         """Return the undelivered alerts, oldest first."""
@@ -125,7 +125,7 @@ class Outbox(StatePart):
         return connection.execute(inserted.returning(sent_alerts.c.finding)).first() is not None
 
 
-def _put(connection: Connection, body: Body, channels: Iterable[str], now: datetime) -> None:
+def _queue(connection: Connection, body: Body, channels: Iterable[str], now: datetime) -> None:
     rows = [
         {
             "id": body["id"],
@@ -137,8 +137,7 @@ def _put(connection: Connection, body: Body, channels: Iterable[str], now: datet
         }
         for channel in channels
     ]
-    if rows:
-        connection.execute(alerts.insert(), rows)
+    add_rows(connection, alerts, rows)
 
 
 def _this(alert: Waiting) -> ColumnElement[bool]:
@@ -160,13 +159,8 @@ class Acknowledgements(StatePart):
     def add(self, items: Mapping[str, str]) -> None:
         """Acknowledge these items, given with the fingerprints of their facts."""
         now = datetime.now(UTC)
-        rows: list[dict[str, Any]] = [
-            {"item": item, "facts": facts, "acknowledged_at": now} for item, facts in items.items()
-        ]
-        with self.engine.begin() as connection:
-            connection.execute(acknowledgements.delete().where(acknowledgements.c.item.in_(list(items))))
-            if rows:
-                connection.execute(acknowledgements.insert(), rows)
+        rows = [{"item": item, "facts": facts, "acknowledged_at": now} for item, facts in items.items()]
+        self._put(acknowledgements, rows)
 
     def keep(self, present: Collection[tuple[str, str]]) -> None:
         """Delete the acknowledgements of all items and facts that are not ``present``: they have ended."""

@@ -19,6 +19,7 @@ from wms_sync.intervals import Interval, interval, subtract, union
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings
 from wms_sync.state.audits import Audits
+from wms_sync.state.engine import add_rows
 from wms_sync.state.holder import Held
 from wms_sync.state.ledger import PushFiles, PushLedger
 from wms_sync.state.refusals import Refusals
@@ -262,10 +263,9 @@ class StateStore(Guarded):
 
     def begin_windows(self, begun: Iterable[Window], plans: Iterable[ReadPlan] = ()) -> None:
         """Record windows that are about to be read, and the plans of their read."""
-        rows = {windows: [asdict(window) for window in begun], read_plans: [asdict(plan) for plan in plans]}
         with self._transaction() as connection:
-            for table in filter(rows.get, rows):
-                connection.execute(table.insert(), rows[table])
+            add_rows(connection, windows, [asdict(window) for window in begun])
+            add_rows(connection, read_plans, [asdict(plan) for plan in plans])
 
     def record_page(self, page: LandedPage) -> None:
         """Record that a page is on disk: reading continues with the next page."""
@@ -322,10 +322,7 @@ class StateStore(Guarded):
 
     def record(self, seen: Iterable[Observation]) -> None:
         """Record observations; each replaces the previous observation of its name."""
-        with self._transaction() as connection:
-            for observation in seen:
-                connection.execute(observations.delete().where(observations.c.name == observation.name))
-                connection.execute(observations.insert().values(**asdict(observation)))
+        self._put(observations, [asdict(observation) for observation in seen])
 
     def delete_observation(self, name: str) -> None:
         """Delete the observation of this name."""
@@ -342,8 +339,7 @@ class StateStore(Guarded):
             if not from_scratch:
                 old = old.where(read_warnings.c.name.in_(list(warnings)))
             connection.execute(old)
-            if rows:
-                connection.execute(read_warnings.insert(), rows)
+            add_rows(connection, read_warnings, rows)
 
     def rewrite_page(self, page: LandedPage) -> None:
         """Replace the row of a page whose file is about to be rewritten without personal data."""
@@ -358,9 +354,7 @@ class StateStore(Guarded):
         """Record that personal data of these orders must not be stored from now on."""
         known = self.forgotten()
         rows = [{"order_id": order_id, "asked_at": datetime.now(UTC)} for order_id in sorted(set(order_ids) - known)]
-        if rows:
-            with self._transaction() as connection:
-                connection.execute(forgotten_orders.insert(), rows)
+        self._put(forgotten_orders, rows)
 
     def take_off_forgotten(self, order_ids: Iterable[int]) -> None:
         """Remove orders from the forgotten orders: their data is stored from now on like that of any other order."""
