@@ -22,7 +22,7 @@ from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
 from wms_sync.upkeep.backup import BackupReport, Copied, backup
 from wms_sync.upkeep.forget import Forgotten
-from wms_sync.upkeep.forget_plan import ForgetPlan, NamedOrder, orders_named, plan_forget, refuse_unseen
+from wms_sync.upkeep.forget_plan import NamedOrder, orders_named, refuse_unseen, rows_to_forget
 from wms_sync.upkeep.restore import Restored, restore, trust_ledger
 from wms_sync.upkeep.verify import Verified, verify
 
@@ -103,12 +103,13 @@ def forget_orders(settings: Settings, names: Sequence[str], *, yes: bool, dry_ru
             if not store.forgotten(unfinished=True):
                 raise SettingsError("Name the orders to forget, by id, unique_id or order_ref.")
     orders = _named(settings, names)
-    with StateStore.opened(settings.database_url) as store:
-        if not unseen:
-            refuse_unseen(settings.layout, store, orders)
-        if orders and (dry_run or not yes):
-            say_lines(chain.from_iterable(map(_order_lines, orders)))
-            say_lines(_plan_lines(plan_forget(settings, store, [order.id for order in orders])))
+    if not unseen:
+        refuse_unseen(orders)
+    if orders and (dry_run or not yes):
+        say_lines(chain.from_iterable(map(_order_lines, orders)))
+        held = rows_to_forget(settings, [order.id for order in orders])
+        rows = ", ".join(f"{count:,} of {table}" for table, count in held.items()) or "none"
+        say(f"personal  rows: {rows}; and what Parquet files and raw pages have of these orders")
     if dry_run:
         say("nothing was changed")
         return
@@ -165,12 +166,6 @@ def _ask(question: str) -> None:
 def _order_lines(order: NamedOrder) -> Iterator[str]:
     where = f"unique_id {order.unique_id}, order_ref {order.order_ref}" if order.is_in_tables else "in no table"
     yield f"order     {order.id} ({where}{', on the list already' if order.is_forgotten else ''})"
-
-
-def _plan_lines(plan: ForgetPlan) -> Iterator[str]:
-    rows = ", ".join(f"{count:,} of {table}" for table, count in plan.rows.items()) or "none"
-    files, pages = count_of(plan.parquet_files, "Parquet file"), count_of(plan.pages, "raw page")
-    yield f"personal  rows: {rows}; in {files} and {pages}"
 
 
 def _lines(done: Forgotten) -> Iterator[str]:

@@ -235,28 +235,6 @@ def _number_of(layout: Layout, parts: Sequence[ParquetPart], table: Table, key: 
     return None
 
 
-def held_files(layout: Layout, order_ids: Collection[int]) -> int:
-    """Return the number of Parquet files that contain personal data of these orders."""
-    with duckdb.connect() as connection:
-        prepare(connection, order_ids)
-        return sum(len(_holding(layout, connection, table)) for table in concerned_tables())
-
-
-def held_pages(layout: Layout, store: StateStore, order_ids: Collection[int]) -> int:
-    """Return the number of raw pages that contain personal data of these orders. A damaged page is counted too."""
-    windows = suspects(layout, store, order_ids)
-    pages = (raw_key(window_id, name) for window_id in windows for name in layout.pages(window_id))
-    return sum(holds(layout, key, order_ids) for key in pages)
-
-
-def holds(layout: Layout, key: str, order_ids: Collection[int]) -> bool:
-    """Return whether a raw page contains personal data of these orders; True for a damaged page."""
-    try:
-        return without_orders(_content(layout, key), order_ids) is not None
-    except ValueError:
-        return True
-
-
 def suspects(layout: Layout, store: StateStore, order_ids: Collection[int]) -> tuple[str, ...]:
     """Return the ids of the windows whose raw pages may name one of these orders, sorted.
 
