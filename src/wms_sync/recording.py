@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 from time import monotonic
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -28,15 +27,12 @@ from wms_sync.settings import Settings
 from wms_sync.shipments.read.plan import data_as_of
 from wms_sync.state.holder import WRITER
 from wms_sync.state.lock import lock_of
-from wms_sync.state.runs import NOT_PUBLISHED, Outcome, RunRecord, lock_for
+from wms_sync.state.runs import Outcome, RunRecord, lock_for
 from wms_sync.state.snapshot_files import write_snapshot
 from wms_sync.state.store import StateStore
 from wms_sync.state.turns import taking_turn
 from wms_sync.storage.durable import unusable
 from wms_sync.upkeep.recovery import keep_creates_elsewhere, recover_state
-
-if TYPE_CHECKING:
-    from wms_sync.shipments.load.refresh import RefreshReport
 
 logger = logging.getLogger("wms_sync.runs")
 Counts = Mapping[str, int]
@@ -86,11 +82,6 @@ class Ended(Struct, frozen=True):
         if retry_after is not None and mends_by_waiting(kind):
             return cls("waiting", str(known), kind, datetime.now(UTC) + retry_after)
         return cls("failed", str(known), kind)
-
-    @classmethod
-    def of(cls, refreshed: RefreshReport) -> Ended:
-        """Return the end of a run that loaded the tables: failed if nothing was published."""
-        return SUCCEEDED if refreshed.published else cls("failed", refreshed.refusal, NOT_PUBLISHED)
 
 
 SUCCEEDED = Ended()

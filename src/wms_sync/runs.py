@@ -211,7 +211,10 @@ class Operation:
         return {**read, **loaded, **maintained, **forgotten}
 
     def _end(self) -> Ended:
-        return SUCCEEDED if self.refreshed is None else Ended.of(self.refreshed)
+        refreshed = self.refreshed
+        if refreshed is None or refreshed.published:
+            return SUCCEEDED
+        return Ended("failed", refreshed.refusal, NotPublished.__name__)
 
 
 def push(

@@ -64,7 +64,7 @@ def pushed(bench: Bench, path: Path) -> PushReport:
 def a_page(bench: Bench, state: str) -> tuple[str, Path]:
     """A window in this state, and its last page."""
     window = next(window for window in bench.store.windows(state) if window.pages)
-    return window.id, bench.layout.window(window.id) / bench.store.pages(window.id)[-1].file
+    return window.id, bench.layout.raw / window.id / bench.store.pages(window.id)[-1].file
 
 
 def alter(page: Path) -> None:
@@ -261,7 +261,7 @@ def read_half(bench: Bench, sandbox: SandboxServer) -> None:
 def test_a_folder_that_was_copied_stops_no_run(bench, sandbox):
     begun(bench, sandbox, night)
     window, _ = a_page(bench, "loaded")
-    folder = bench.layout.window(window)
+    folder = bench.layout.raw / window
     shutil.copytree(folder, folder.with_name(f"{window}.bak"))
     sandbox.sandbox.requests.clear()
     assert f"{window}.bak: what it covers is read again" in "".join(read_again(bench))
@@ -287,7 +287,7 @@ def test_a_damaged_page_of_a_backfill(bench, sandbox):
     begun(bench, sandbox, night)
     covered = bench.store.covered()
     [window] = bench.backfill(NOW - timedelta(days=3), NOW - timedelta(days=2)).window_ids
-    alter(bench.layout.window(window) / bench.store.pages(window)[0].file)
+    alter(bench.layout.raw / window / bench.store.pages(window)[0].file)
     [line] = read_again(bench)
     assert window in line
     assert bench.store.covered() == covered

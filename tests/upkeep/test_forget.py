@@ -235,7 +235,7 @@ def test_orders_are_forgotten_although_files_are_damaged(stored):
     for record in stored.layout.root.glob("parquet/_windows/*.json"):
         record.write_bytes(record.read_bytes()[:-9])
     window, *_, unread = (window.id for window in stored.store.windows("loaded"))
-    page = stored.layout.window(window) / stored.store.pages(window)[0].file
+    page = stored.layout.raw / window / stored.store.pages(window)[0].file
     page.write_bytes(page.read_bytes()[:100])
     file = next((stored.layout.parquet / "orders").glob(f"{unread}*"))
     file.write_bytes(file.read_bytes()[:-100])
@@ -262,7 +262,7 @@ def with_something_in_quarantine(bench: Bench, window: str) -> None:
 
 
 def first_page(bench: Bench, window: str) -> Path:
-    return bench.layout.window(window) / bench.layout.pages(window)[0]
+    return bench.layout.raw / window / bench.layout.pages(window)[0]
 
 
 UNSURE: dict[str, Callable[[Bench, str], object]] = {

@@ -117,12 +117,9 @@ class Audits(Guarded):
 
     def mark_returned(self, seen: Mapping[int, datetime]) -> None:
         """Record the times when pages contained missing shipments again, by shipment."""
-        with self._transaction() as connection:
-            for shipment_id, moment in seen.items():
-                back = update(missing_shipments).where(
-                    missing_shipments.c.shipment_id == shipment_id, missing_shipments.c.returned_at.is_(None)
-                )
-                connection.execute(back.values(returned_at=moment))
+        still = update(missing_shipments).where(missing_shipments.c.returned_at.is_(None))
+        id_ = missing_shipments.c.shipment_id
+        self._execute(*(still.where(id_ == shipment).values(returned_at=moment) for shipment, moment in seen.items()))
 
 
 def _spans(known: MissingShipment, other: MissingShipment) -> bool:

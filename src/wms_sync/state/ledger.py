@@ -28,7 +28,7 @@ from typing import IO, Any
 import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict
-from sqlalchemy import Connection, Select, and_, func, or_, select, update
+from sqlalchemy import Select, Update, and_, func, or_, select, update
 
 from wms_sync.state.schema import push_files, push_ledger
 from wms_sync.state.turns import Guarded
@@ -177,29 +177,25 @@ class PushLedger(Guarded):
 
     def record_sightings(self, sightings: Sequence[Sighting]) -> None:
         """Record things that appear in the service's data for the first time. This settles creates in doubt."""
-        with self._transaction() as connection:
-            for sighting in sightings:
-                _remember(connection, sighting)
+        self._execute(*(change for sighting in sightings for change in _changes(sighting)))
 
     def _entries(self, query: Select[Any]) -> tuple[Entry, ...]:
         return tuple(Entry(**{**row._mapping, "state": State(row.state)}) for row in self._rows(query))
 
 
-def _remember(connection: Connection, sighting: Sighting) -> None:
-    this = and_(
+def _changes(sighting: Sighting) -> tuple[Update, Update]:
+    """Return the statements that record when a thing was seen, and that settle its create."""
+    this = update(push_ledger).where(
         push_ledger.c.service == sighting.service,
         push_ledger.c.kind == sighting.kind,
         push_ledger.c.key == sighting.key,
     )
-    connection.execute(
-        update(push_ledger)
-        .where(this, push_ledger.c.seen_at.is_(None))
-        .values(seen_at=sighting.seen_at, remote_id=func.coalesce(push_ledger.c.remote_id, sighting.remote_id))
-    )
-    connection.execute(
-        update(push_ledger)
-        .where(this, push_ledger.c.state.in_(UNSURE))
-        .values(state=State.CREATED, settled_at=datetime.now(UTC), message="found in the service's data")
+    remote_id = func.coalesce(push_ledger.c.remote_id, sighting.remote_id)
+    return (
+        this.where(push_ledger.c.seen_at.is_(None)).values(seen_at=sighting.seen_at, remote_id=remote_id),
+        this.where(push_ledger.c.state.in_(UNSURE)).values(
+            state=State.CREATED, settled_at=datetime.now(UTC), message="found in the service's data"
+        ),
     )
 
 

@@ -33,8 +33,6 @@ LOADS_TABLES = frozenset({SYNC, "backfill", "rebuild", "loading"})
 """Groups of runs that include a load: the success of such a run makes up for an earlier failed load."""
 DASHES = str.maketrans(" _", "--")
 KILLED_KIND = "Killed"
-NOT_PUBLISHED = "NotPublished"
-"""The kind of the error of a run whose blocking checks failed."""
 KILLED = (
     "The process of this run is gone: it was killed, or its machine went down. Landed pages are kept; the next run "
     "continues where it stopped."
