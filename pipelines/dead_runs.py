@@ -12,9 +12,10 @@ from datetime import UTC, datetime, timedelta
 from signal import SIGKILL, Signals
 
 import dagster as dg
+from msgspec.structs import replace
 
 from wms_sync.settings import Settings
-from wms_sync.state.runs import KILLED, KILLED_KIND, LOADING, MAINTENANCE, SYNC, RunRecords
+from wms_sync.state.runs import KILLED, KILLED_KIND, LOADING, MAINTENANCE, SYNC, RunRecord, RunRecords
 
 from . import asset_keys
 from .jobs import BACKFILL_DAYS, LOAD_TABLES, MAINTAIN, NIGHTLY_SYNC, REBUILD_TABLES
@@ -56,30 +57,31 @@ def settle(instance: dg.DagsterInstance, settings: Settings) -> None:
 
     If the state store was lost, ignore runs that are older than the new state store.
     """
+    now = datetime.now(UTC)
     with RunRecords.opened(settings.database_url) as records:
         records.mark_killed(settings.layout)
         for record in records.newest(NEWEST):
             run = instance.get_run_by_id(record.run_id)
             if run is not None and record.outcome == "waiting" and run.status == dg.DagsterRunStatus.CANCELED:
-                records.ended(record.run_id, "interrupted", error=CANCELED)
+                records.save(replace(record, outcome="interrupted", error=CANCELED, error_kind=None, ended_at=now))
             if run is None or record.error_kind != KILLED_KIND:
                 continue
             if run.status in UNFINISHED and record.started_at < LOADED_AT:
                 instance.report_run_failed(run, KILLED)
             if record.error == KILLED and (cause := _end_of_process(instance, record.run_id)) is not None:
-                records.explain(record.run_id, cause, KILLED_KIND)
+                records.save(replace(record, error=cause))
                 instance.report_engine_event(cause, run)
         failed = dg.RunsFilter(
             statuses=[dg.DagsterRunStatus.FAILURE],
-            created_after=max(datetime.now(UTC) - LATELY, records.kept_since()),
+            created_after=max(now - LATELY, records.kept_since()),
             tags=asset_keys.location_tags(settings),
         )
         for run in instance.get_runs(failed, limit=NEWEST):
             if records.of(run.run_id) is None and UNRECORDED not in run.tags:
                 cause = _end_of_process(instance, run.run_id)
                 error, kind = (NO_STEP, NOT_STARTED) if cause is None else (cause, KILLED_KIND)
-                records.started(run.run_id, _purpose_of(run.job_name), source_of(run.tags))
-                records.ended(run.run_id, "failed", error=error, error_kind=kind)
+                purpose, source = _purpose_of(run.job_name), source_of(run.tags)
+                records.save(RunRecord(run.run_id, purpose, source, now, now, "failed", error, kind))
 
 
 def _purpose_of(job: str) -> str:

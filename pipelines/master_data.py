@@ -25,7 +25,7 @@ from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.kinds import files_of, folder_of, is_arriving
 from wms_sync.master_data.plan import Plan
 from wms_sync.master_data.push import PushReport
-from wms_sync.runs import Handled, counts_of, end_by, failures_of, plan_push, purpose_of, pushing
+from wms_sync.runs import Handled, failures_of, plan_push, purpose_of, pushing
 from wms_sync.settings import Settings
 
 from . import asset_keys, metadata
@@ -148,13 +148,7 @@ def _recorded(
         with (
             logging_to(context.log),
             operation.recording(purpose_of(kind), context) as recording,
-            pushing(
-                operation.settings,
-                recording,
-                kind,
-                counts=lambda: counts_of(handled),
-                end=lambda: end_by(failures),
-            ) as push,
+            pushing(operation.settings, recording, kind, handled, failures) as push,
         ):
             failures += _handle(context, config, operation, kind, handled, push)
     except WmsSyncError as error:  # before the run had its lock

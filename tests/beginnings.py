@@ -13,10 +13,10 @@ from typing import Any, TypeVar
 
 from tests.services import Service
 from wms_sandbox.app import Sandbox
-from wms_sync.runs import restore_state
 from wms_sync.settings import Settings
 from wms_sync.storage.durable import make_private
 from wms_sync.targets.opening import open_for_writing
+from wms_sync.upkeep.recovery import recover_state
 
 T = TypeVar("T")
 
@@ -56,14 +56,14 @@ def empty_state(settings: Settings) -> None:
     if any(settings.data_dir.glob("state.db*")):
         return
     if settings.state_url is not None or settings.files_url is not None:
-        restore_state(settings)
+        recover_state(settings)
         return
     assert not any(settings.data_dir.glob("raw/*"))
 
     assert not any(settings.data_dir.glob("raw/*"))
 
     def make(folder: Path) -> None:
-        restore_state(settings.model_copy(update={"data_dir": folder}))
+        recover_state(settings.model_copy(update={"data_dir": folder}))
         assert {path.name for path in folder.iterdir()} == NEW
 
     folder, _ = made("empty state", make)

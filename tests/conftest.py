@@ -46,7 +46,7 @@ from wms_sync.layout import Layout
 from wms_sync.logs import Lines, handling
 from wms_sync.reports.finding import exit_code, open_findings
 from wms_sync.reports.findings import findings_of
-from wms_sync.runs import Operation, restore_state
+from wms_sync.runs import Operation
 from wms_sync.service.answers import RetryPolicy
 from wms_sync.service.client import GlobalApi
 from wms_sync.settings import Settings
@@ -57,7 +57,7 @@ from wms_sync.state.holder import WRITER, Held, Holder
 from wms_sync.state.snapshot_files import write_snapshot
 from wms_sync.state.store import Run, StateStore
 from wms_sync.state.turns import Turn
-from wms_sync.upkeep.recovery import recovered
+from wms_sync.upkeep.recovery import recover_state, recovered
 
 NOW = datetime(2026, 3, 31, 12, 0, 0, tzinfo=UTC)
 CONFIG = SandboxConfig(shipments=600, seed=5, days=20, now=NOW, families=60, odd_values=True)
@@ -295,7 +295,7 @@ class Bench:
     def recover(self) -> None:
         """What a run does before it begins."""
         self.store.close()
-        restore_state(self.settings)
+        recover_state(self.settings)
         self.store = opened_store(self.settings)
         with recovered(self.settings, self.store, self.run_id):
             pass

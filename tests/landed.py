@@ -17,7 +17,7 @@ def landed_contents(bench: Bench, *states: str) -> Iterator[tuple[tuple[str, int
     """Window, number and content of the landed pages of windows that count, or are in these states."""
     for window in bench.store.windows(*(states or ("landed", "loaded"))):
         for page in bench.store.pages(window.id):
-            path = bench.layout.window(window.id) / page.file
+            path = bench.layout.raw / window.id / page.file
             raw = RawPage(path, page.number, page.records, page.served_at, page.content_bytes)
             yield (window.id, page.number), raw.content()
 

@@ -10,12 +10,12 @@ import httpx
 from wms_sync.cli.runs import COMMAND_LINE
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.push import PushReport
-from wms_sync.runs import Operation, push, restore_state
+from wms_sync.runs import Operation, push
 from wms_sync.settings import Settings
 from wms_sync.state.lock import lock_of
 from wms_sync.state.store import Run, StateStore
 from wms_sync.storage.durable import keep_private
-from wms_sync.upkeep.recovery import recovered
+from wms_sync.upkeep.recovery import recover_state, recovered
 
 
 def run_sync(settings: Settings, transport: httpx.BaseTransport | None = None) -> Operation:
@@ -33,7 +33,7 @@ def run_push(settings: Settings, kind: Kind, path: Path, *, resend: bool = False
 @contextmanager
 def unrecorded_run(settings: Settings, purpose: str, *, from_scratch: bool = False) -> Iterator[Run]:
     """What a run holds between its steps, without a record."""
-    restore_state(settings)
+    recover_state(settings)
     url, layout = settings.database_url, settings.layout
     with (
         lock_of(url, layout).hold(purpose, run_id=purpose) as held,

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from tests.beginnings import empty_tables
 from tests.conftest import Bench
 from wms_sync.cli.main import main
-from wms_sync.runs import restore_state
 from wms_sync.state.errors import StateError, StateOlder
 from wms_sync.state.snapshot import decoded, encoded
+from wms_sync.upkeep.recovery import recover_state
 
 COMMANDS = [
     "sync",
@@ -87,5 +87,5 @@ def test_a_snapshot_of_an_older_release_is_refused(read):
         path.unlink()
     before = files(read.layout.root)
     with pytest.raises(StateError, match=r"an older release .* made\. Nothing was changed"):
-        restore_state(read.settings)
+        recover_state(read.settings)
     assert files(read.layout.root) == before

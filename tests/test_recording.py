@@ -27,13 +27,11 @@ def test_a_record_is_written_under_the_lock(bench):
 
     def counts() -> Counts:
         held.append(lock.holder())
-        return {}
+        return {step: 1}
 
     with RunRecords.opened(bench.settings.database_url) as records:
         for step in ("read", "load"):
-            with recording.phase(
-                step, counts=counts, end=lambda: SUCCEEDED, before=lambda: None, afterwards=lambda _: None
-            ) as mine:
+            with recording.phase(step, counts=counts, end=lambda: SUCCEEDED) as mine:
                 me = lock.holder()
                 assert str(mine.turn.row).startswith("backfill (run run, ")
                 assert str(me).startswith("backfill (run run, ")
@@ -43,13 +41,12 @@ def test_a_record_is_written_under_the_lock(bench):
         [record] = records.newest(5)
     assert record.outcome == "succeeded"
     assert record.phases.keys() == {"read", "load"}
+    assert record.counts == {"read": 1, "load": 1}
 
 
 def test_a_run_without_its_lock_is_recorded(bench):
     def never(name: str) -> None:
-        with Recording(bench.settings, name, "sync", "test").phase(
-            name, counts=dict, end=lambda: SUCCEEDED, before=lambda: None, afterwards=lambda _: None
-        ):
+        with Recording(bench.settings, name, "sync", "test").phase(name, counts=dict, end=lambda: SUCCEEDED):
             pytest.fail("it has no lock")
 
     stop = Lines(lambda *_: os.kill(os.getpid(), signal.SIGINT))
@@ -70,9 +67,7 @@ def test_an_interrupt_during_a_query_ends_the_run(bench):
     recording = Recording(bench.settings, "run", "rebuild", "test")
 
     def run(connection: duckdb.DuckDBPyConnection) -> None:
-        with recording.phase(
-            "rebuild", counts=dict, end=lambda: SUCCEEDED, before=lambda: None, afterwards=lambda _: None
-        ):
+        with recording.phase("rebuild", counts=dict, end=lambda: SUCCEEDED):
             threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
             connection.execute("select sum(hash(range)) from range(1000000000)").fetchall()
 

@@ -55,10 +55,6 @@ class Layout(Struct, frozen=True):
         """Return the folder of raw pages, with one folder per window; each page is written once."""
         return self.root / RAW
 
-    def window(self, window_id: str) -> Path:
-        """Return the folder of a window's raw pages."""
-        return self.raw / window_id
-
     def windows(self) -> list[str]:
         """Return the ids of the windows that have a folder of raw pages, sorted."""
         return self.files.names(RAW)

@@ -10,28 +10,30 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 from time import monotonic
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 from sqlalchemy.exc import SQLAlchemyError
 
 from wms_sync.errors import WmsSyncError
 from wms_sync.grammar import count_of
 from wms_sync.interrupts import interruptible
-from wms_sync.layout import Layout
 from wms_sync.logs import ThisRun
+from wms_sync.reports.finding import Finding
+from wms_sync.reports.findings import acknowledgeable, findings_in
+from wms_sync.reports.installation import read_installation
+from wms_sync.reports.metrics import write_metrics
 from wms_sync.reports.outcomes import mends_by_waiting
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.plan import data_as_of
+from wms_sync.state.holder import WRITER
 from wms_sync.state.lock import lock_of
-from wms_sync.state.runs import NOT_PUBLISHED, Outcome, RunRecord, RunRecords, lock_for
+from wms_sync.state.runs import Outcome, RunRecord, lock_for
 from wms_sync.state.snapshot_files import write_snapshot
 from wms_sync.state.store import StateStore
 from wms_sync.state.turns import taking_turn
 from wms_sync.storage.durable import unusable
-
-if TYPE_CHECKING:
-    from wms_sync.shipments.load.refresh import RefreshReport
+from wms_sync.upkeep.recovery import keep_creates_elsewhere, recover_state
 
 logger = logging.getLogger("wms_sync.runs")
 Counts = Mapping[str, int]
@@ -82,28 +84,26 @@ class Ended(Struct, frozen=True):
             return cls("waiting", str(known), kind, datetime.now(UTC) + retry_after)
         return cls("failed", str(known), kind)
 
-    @classmethod
-    def of(cls, refreshed: RefreshReport) -> Ended:
-        """Return the end of a run that loaded the tables: failed if nothing was published."""
-        return SUCCEEDED if refreshed.published else cls("failed", refreshed.refusal, NOT_PUBLISHED)
-
 
 SUCCEEDED = Ended()
 
 
 class Recording:
-    """The lock and the record of one run. After the run, `summary` is the last line of its log."""
+    """The lock and the record of one run.
+
+    After the run, `summary` is the last line of its log, None if the run could not be recorded; `findings` are those of
+    the installation.
+    """
 
     def __init__(self, settings: Settings, run_id: str, purpose: str, source: str) -> None:
         self.run_id = run_id
         self.summary: str | None = None
+        self.findings: tuple[Finding, ...] = ()
         self._settings = settings
         self._purpose = purpose
         self._source = source
         self._store: StateStore | None = None
-        self._writing: StateStore | None = None
-        self._is_ready = False
-        self._is_open = False
+        self._record: RunRecord | None = None
         self._phase = ""
         self._since = 0.0
         self._counts: Callable[[], Counts] = dict
@@ -115,53 +115,53 @@ class Recording:
         *,
         counts: Callable[[], Counts],
         end: Callable[[], Ended],
-        before: Callable[[], object],
-        afterwards: Callable[[StateStore], object],
-        keep: Callable[[Layout, StateStore], object] = write_snapshot,
         retry_after: timedelta | None = None,
     ) -> Iterator[StateStore]:
         """Hold the lock inside the block, whose first phase is `name`; afterwards record the end of the run.
 
-        First call `before`, which puts a lost state store back; nothing is recorded in a store that it refuses. Yield
-        the state store for writing, which is opened once the lock is held: a restore may replace it until then.
-        Call `counts` at the end of each phase, and `end` after the last phase. Record an error as the end of the run,
-        even an error raised while waiting for the lock. After an error that may pass by itself, the run waits for
-        `retry_after`, unless that is None. Then `keep` the state, as a snapshot at least, release the lock, and call
-        `afterwards` with the state store. A run of several steps calls this method once for each step and attempt.
+        First put a lost state store back; nothing is recorded in a store that does not belong to the files. Yield the
+        state store for writing, which is opened once the lock is held: a restore may replace it until then. Call
+        `counts` at the end of each phase, and `end` after the last phase. Record an error as the end of the run, even
+        an error raised while waiting for the lock. After an error that may pass by itself, the run waits for
+        `retry_after`, unless that is None. Then write a snapshot, release the lock, and determine the findings. A run
+        of several steps calls this method once for each step and attempt.
         """
         ThisRun.id = self.run_id
-        layout = self._settings.layout
-        lock = lock_of(self._settings.database_url, layout)
-        self._phase = ""
-        self._writing = None
+        self.summary, self._record, self._phase, self._counts = None, None, "", dict
+        layout, what = self._settings.layout, lock_for(self._purpose)
+        writing, is_ready = None, False
         with ExitStack() as stack:
             stack.callback(self._close)
-            stack.callback(self._released, afterwards)
             try:
                 with interruptible():
-                    before()
-                    self._is_ready = True
-                    hold = lock.hold(self._purpose, what=lock_for(self._purpose), run_id=self.run_id)
-                    held = stack.enter_context(hold)
+                    recover_state(self._settings)
+                    is_ready = True
+                    stack.callback(self._examine)  # once the lock is released
+                    lock = lock_of(self._settings.database_url, layout)
+                    held = stack.enter_context(lock.hold(self._purpose, what=what, run_id=self.run_id))
                     store = self._opened()
-                    self._started(store.runs)
+                    self._start()
                     self._phase, self._since, self._counts = name, monotonic(), counts
                     turn = stack.enter_context(taking_turn(store.engine, layout, held))
-                    self._writing = StateStore(store.engine, turn)
+                    writing = StateStore(store.engine, turn)
                     with turn.explaining():
-                        yield self._writing
+                        yield writing
                 ended = end()
             except BaseException as error:
                 ended = Ended.by(error, retry_after)
                 raise
             finally:
-                self._ended(ended)
-                self._keep_state(keep)
+                if is_ready:
+                    self._record_end(ended)
+                if ended.outcome == "failed" and self.summary is None:
+                    self._report_unrecorded(ended)
+                if writing is not None:
+                    self._keep_state(writing)
 
     def next_phase(self, name: str) -> None:
         """Record the end of the current phase, and begin the next one. Call this inside the block of ``phase``."""
         with never_failing("a phase of this run could not be recorded"):
-            self._phase_ended(self._opened().runs)
+            self._save()
         self._phase, self._since = name, monotonic()
 
     def _opened(self) -> StateStore:
@@ -174,72 +174,75 @@ class Recording:
             self._store.close()
             self._store = None
 
-    def _started(self, records: RunRecords) -> None:
+    def _start(self) -> None:
         with never_failing("the start of this run could not be recorded"):
-            for killed in records.mark_killed(self._settings.layout):
+            for killed in self._opened().runs.mark_killed(self._settings.layout):
                 logger.warning(
                     "an earlier run, %(purpose)s (%(run)s), was killed",
                     {"purpose": killed.purpose, "run": killed.run_id},
                 )
-            records.started(self.run_id, self._purpose, self._source)
-            self._is_open = True
+            self._save()
 
-    def _ended(self, ended: Ended) -> None:
-        record: RunRecord | None = None
-        if self._is_ready:
-            record = self._record_end(ended)
-        self._is_open = False
-        if ended.outcome == "failed" and record is None:
-            from wms_sync.reports.alerts import report_unrecorded  # only a run without a record needs them
+    def _save(self, **end: object) -> RunRecord:
+        """Write the record, with the current phase if there is one, and with these fields of its end. Return it.
 
-            now, kind = datetime.now(UTC), ended.kind
-            failed = RunRecord(self.run_id, self._purpose, self._source, now, now, "failed", ended.error, kind)
-            report_unrecorded(self._settings, failed)
+        A run that has a record already, because it released its lock between two steps or attempts, continues with that
+        record.
+        """
+        records = self._opened().runs
+        before = self._record or records.of(self.run_id) or RunRecord(self.run_id, self._purpose, self._source)
+        record = RunRecord(self.run_id, before.purpose, before.source, before.started_at)
+        phases, counts = {**before.phases}, {**before.counts, **self._counts()}
+        if self._phase:  # otherwise the run does not have its lock yet, or never had it
+            phases[self._phase] = round(phases.get(self._phase, 0.0) + monotonic() - self._since, 2)
+        self._record = replace(record, phases=phases, counts=counts, **end)
+        records.save(self._record)
+        return self._record
 
-    def _record_end(self, ended: Ended) -> RunRecord | None:
-        record: RunRecord | None = None
+    def _record_end(self, ended: Ended) -> None:
         with never_failing("the end of this run could not be recorded"):
-            store = self._opened()
-            records = store.runs
-            if not self._is_open:
-                records.started(self.run_id, self._purpose, self._source)
-            self._phase_ended(records)
-            reaches = data_as_of(self._settings, store)
-            records.ended(
-                self.run_id,
-                ended.outcome,
+            record = self._save(
+                outcome=ended.outcome,
+                ended_at=datetime.now(UTC) if ended.due_at is None else None,
                 error=ended.error,
                 error_kind=ended.kind,
-                data_as_of=reaches,
                 due_at=ended.due_at,
+                data_as_of=data_as_of(self._settings, self._opened()),
             )
-            if (record := records.of(self.run_id)) is not None:
-                self.summary = summary(record)
-        return record
+            self.summary = summary(record)
 
-    def _keep_state(self, keep: Callable[[Layout, StateStore], object]) -> None:
-        """Keep the state. If that fails, note it for a finding: the outcome of the run stays."""
-        if self._writing is None:
-            return
-        layout, store = self._settings.layout, self._writing
+    def _report_unrecorded(self, ended: Ended) -> None:
+        from wms_sync.reports.alerts import report_unrecorded  # only a run without a record needs them
+
+        now = datetime.now(UTC)
+        error, kind = ended.error, ended.kind
+        failed = RunRecord(self.run_id, self._purpose, self._source, now, now, "failed", error, kind)
+        report_unrecorded(self._settings, failed)
+
+    def _keep_state(self, store: StateStore) -> None:
+        """Write a snapshot. If that fails, note it for a finding: the outcome of the run stays."""
+        layout = self._settings.layout
         try:
             with layout.files.in_turn(store.turn):
-                keep(layout, store)
+                if lock_for(self._purpose) != WRITER:
+                    keep_creates_elsewhere(layout, store)
+                write_snapshot(layout, store)
         except (WmsSyncError, OSError) as error:
             trouble = str(error)
             logger.warning("no snapshot of the state store was written: %(trouble)s", {"trouble": trouble})
             with never_failing("this could not be noted for the findings"):
                 store.snapshots.note(trouble)
 
-    def _phase_ended(self, records: RunRecords) -> None:
-        if self._phase:  # otherwise the run never had its lock
-            records.phase_ended(self.run_id, self._phase, monotonic() - self._since, self._counts())
-
-    def _released(self, afterwards: Callable[[StateStore], object]) -> None:
-        if not self._is_ready:
-            return
+    def _examine(self) -> None:
+        """Determine the findings, write the metrics, and delete acknowledgements whose facts have changed."""
         with never_failing("the findings after this run could not be determined"):
-            afterwards(self._opened())
+            store = self._opened()
+            installation = read_installation(self._settings, store)
+            self.findings = findings_in(installation)
+            with never_failing("the metrics could not be written"):
+                write_metrics(installation, self.findings)
+            if not any(finding.hides_others for finding in self.findings):
+                store.acknowledgements.keep(set(acknowledgeable(self.findings, installation.inbox).items()))
 
 
 def summary(record: RunRecord) -> str:

@@ -20,17 +20,13 @@ import httpx
 from wms_sync.errors import WmsSyncError
 from wms_sync.grammar import count_of
 from wms_sync.intervals import Interval
-from wms_sync.master_data.check import CheckedFile
 from wms_sync.master_data.create import Watcher as PushWatcher
 from wms_sync.master_data.errors import MasterDataError
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.plan import WRONG_USAGE, Plan
-from wms_sync.master_data.push import PUSH_LOCKS, PushReport, plan_file, push_file
-from wms_sync.recording import SUCCEEDED, Counts, Ended, Recording, never_failing
+from wms_sync.master_data.push import PushReport, plan_file, push_file
+from wms_sync.recording import SUCCEEDED, Counts, Ended, Recording
 from wms_sync.reports.finding import Finding
-from wms_sync.reports.findings import acknowledgeable, findings_in
-from wms_sync.reports.installation import read_installation
-from wms_sync.reports.metrics import write_metrics
 from wms_sync.reports.report import remake_report, report_load
 from wms_sync.settings import Settings
 from wms_sync.shipments.load.refresh import RefreshReport, rebuild, refresh
@@ -45,7 +41,7 @@ from wms_sync.targets.errors import reported_refusals
 from wms_sync.targets.target import target_of
 from wms_sync.upkeep.forget import Forgotten, forget
 from wms_sync.upkeep.forgotten_orders import take_off_list
-from wms_sync.upkeep.recovery import keep_state_of_push, recover_state, recovered, refuse_another_service
+from wms_sync.upkeep.recovery import recover_state, recovered, refuse_another_service
 from wms_sync.upkeep.retention import drop_old_pages
 
 SHOWN_FAULTS = 10
@@ -186,18 +182,14 @@ class Operation:
                 phase,
                 counts=self._counts,
                 end=self._end,
-                before=partial(restore_state, self.settings),
-                afterwards=self._examine,
                 retry_after=self.retry_after,
             ) as store,
             recovered(self.settings, store, self.run_id, from_scratch=from_scratch) as run,
         ):
             yield run
+        self.findings = self._recording.findings
         if self.refreshed is not None and self.refreshed is not before:
             self.page = report_load(self.settings, self.refreshed, self.findings)
-
-    def _examine(self, store: StateStore) -> None:
-        self.findings = examine_installation(self.settings, store)
 
     def _then_load(self, run: Run) -> None:
         assert self._recording is not None  # noqa: S101 - `_turn` has created it
@@ -219,18 +211,10 @@ class Operation:
         return {**read, **loaded, **maintained, **forgotten}
 
     def _end(self) -> Ended:
-        return SUCCEEDED if self.refreshed is None else Ended.of(self.refreshed)
-
-
-def examine_installation(settings: Settings, store: StateStore) -> tuple[Finding, ...]:
-    """Return the findings; write the metrics, and delete acknowledgements whose facts have changed."""
-    installation = read_installation(settings, store)
-    findings = findings_in(installation)
-    with never_failing("the metrics could not be written"):
-        write_metrics(installation, findings)
-    if not any(finding.hides_others for finding in findings):
-        store.acknowledgements.keep(set(acknowledgeable(findings, installation.inbox).items()))
-    return findings
+        refreshed = self.refreshed
+        if refreshed is None or refreshed.published:
+            return SUCCEEDED
+        return Ended("failed", refreshed.refusal, NotPublished.__name__)
 
 
 def push(
@@ -251,7 +235,7 @@ def push(
     recording = Recording(settings, str(uuid4()), purpose_of(kind), source)
     done: list[Handled] = []
     failures: list[WmsSyncError] = []
-    with pushing(settings, recording, kind, counts=lambda: counts_of(done), end=lambda: end_by(failures)) as send:
+    with pushing(settings, recording, kind, done, failures) as send:
         report = send(
             path,
             resend=resend,
@@ -267,21 +251,20 @@ def push(
     return report
 
 
-def restore_state(settings: Settings) -> None:
-    """Put the newest snapshot in place of a state store that is lost or an old copy. Raise ``AnotherInstallation``."""
-    recover_state(settings, PUSH_LOCKS)
-
-
 @contextmanager
 def pushing(
-    settings: Settings, recording: Recording, kind: Kind, *, counts: Callable[[], Counts], end: Callable[[], Ended]
+    settings: Settings,
+    recording: Recording,
+    kind: Kind,
+    handled: Sequence[Handled],
+    failures: Sequence[WmsSyncError],
 ) -> Iterator[Callable[..., PushReport]]:
     """Hold the lock on pushing the kind inside the block, as ``Recording.phase`` does.
 
-    Yield ``push_file`` without the arguments that are the same for each file.
+    Yield ``push_file`` without the arguments that are the same for each file. The block adds the files that it handled
+    to ``handled``, and the errors that make the run fail to ``failures``.
     """
-    before, examine = partial(restore_state, settings), partial(examine_installation, settings)
-    phase = recording.phase("push", counts=counts, end=end, before=before, afterwards=examine, keep=keep_state_of_push)
+    phase = recording.phase("push", counts=lambda: counts_of(handled), end=lambda: end_by(failures))
     with phase as store, reported_refusals():
         refuse_another_service(settings, store)  # tables of a different service have other objects and ids
         rows = CreatesJournal(settings.layout.creates).complete(store.ledger.all())
@@ -302,7 +285,7 @@ def plan_push(
     transport: httpx.BaseTransport | None = None,
 ) -> Plan:
     """Return the plan that a push would apply now. Send nothing. Wait for locks only if the state store was lost."""
-    restore_state(settings)
+    recover_state(settings)
     with StateStore.opened(settings.database_url) as store:
         refuse_another_service(settings, store)
         lacking = store.observation(LEDGER_LACKS)
@@ -344,6 +327,8 @@ def end_by(failures: Sequence[WmsSyncError]) -> Ended:
 
 def failures_of(done: Handled) -> Iterator[WmsSyncError]:
     """Yield the errors that make the run fail although the file was read."""
+    checked = done.checked if isinstance(done, Plan) else done.plan.checked
+    name = checked.file.path.name
     if isinstance(done, PushReport) and done.applied.stopped is not None:
         yield done.applied.stopped
     if isinstance(done, PushReport) and done.applied.interrupted:
@@ -351,18 +336,12 @@ def failures_of(done: Handled) -> Iterator[WmsSyncError]:
     elif isinstance(done, PushReport) and done.unsettled and done.applied.stopped is None:
         first = done.unsettled[0]
         yield RowsUnsent(
-            f"The service did not accept {count_of(len(done.unsettled), 'row')} of {_checked(done).file.path.name}, "
+            f"The service did not accept {count_of(len(done.unsettled), 'row')} of {name}, "
             f"the first on line {first.line}: {first.message} {done.summary}"
         )
-    if done.exit_code == WRONG_USAGE and _checked(done).header_is_wrong:
-        why = "; ".join(
-            f"{violation.column}: {violation.rule}" for violation in _checked(done).violations[:SHOWN_FAULTS]
-        )
-        yield WrongHeader(f"The header of {_checked(done).file.path.name} is wrong, so no row was sent. {why}")
-
-
-def _checked(done: Handled) -> CheckedFile:
-    return done.checked if isinstance(done, Plan) else done.plan.checked
+    if done.exit_code == WRONG_USAGE and checked.header_is_wrong:
+        why = "; ".join(f"{violation.column}: {violation.rule}" for violation in checked.violations[:SHOWN_FAULTS])
+        yield WrongHeader(f"The header of {name} is wrong, so no row was sent. {why}")
 
 
 def _purpose_of(days: Interval) -> str:

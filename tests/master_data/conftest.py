@@ -27,19 +27,20 @@ from wms_sync.layout import Layout
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.plan import Plan
 from wms_sync.master_data.push import PushReport, push_file, push_lock, unfinished
-from wms_sync.runs import plan_push, restore_state
+from wms_sync.runs import plan_push
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import LEDGER_LACKS, Entry, PushedFile, PushLedger
 from wms_sync.state.lock import lock_of
 from wms_sync.state.snapshot_files import write_snapshot
 from wms_sync.state.store import StateStore
+from wms_sync.upkeep.recovery import recover_state
 
 MERCHANT = {"merchant_username": "sandbox-merchant", "merchant_api_key": SecretStr("sandbox-api-key")}
 
 
 def pushed(settings: Settings, kind: Kind, path: Path, *, run_id: str, **options: Any) -> PushReport:
     """What a run pushes, without its record and findings."""
-    restore_state(settings)
+    recover_state(settings)
     lock = lock_of(settings.database_url, settings.layout)
     with (
         lock.hold(f"push {kind.slug}", what=push_lock(kind.name), run_id=run_id) as held,

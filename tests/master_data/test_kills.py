@@ -38,6 +38,7 @@ from wms_sync.master_data.push import PushReport
 from wms_sync.service.answers import RetryPolicy
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import State
+from wms_sync.upkeep.recovery import recover_state
 
 pytestmark = pytest.mark.proof
 
@@ -151,7 +152,7 @@ def test_retailers_are_there_once_with_their_ids(desk):
 def test_a_state_store_of_before_a_killed_push_creates_nothing_twice(desk):
     """A killed push writes no snapshot, so nothing but the journal says that the store is an old copy."""
     path, layout = desk.file("sku,name", "P1,One", "P2,Two"), desk.settings.layout
-    runs.restore_state(desk.settings)
+    recover_state(desk.settings)
     with sqlite3.connect(layout.state) as state:
         state.execute("pragma wal_checkpoint(truncate)")
     state.close()

@@ -8,9 +8,10 @@ from signal import SIGKILL, SIGSEGV
 
 import dagster as dg
 import pytest
+from msgspec.structs import replace
 
 from wms_sync.settings import Settings
-from wms_sync.state.runs import KILLED, KILLED_KIND, RunRecords
+from wms_sync.state.runs import KILLED, KILLED_KIND, RunRecord, RunRecords
 from wms_sync_pipelines import definitions, jobs
 from wms_sync_pipelines.dead_runs import NO_STEP, NOT_STARTED, settle
 
@@ -45,8 +46,8 @@ def test_a_wrong_token_is_reported_once(receiver, make_settings, instance):
 
 def test_runs_that_failed_before_a_step_are_recorded(settings, instance, records, begun):
     of_itself, of_nobody = begun(), begun()
-    records.started(of_itself.run_id, "rebuild by hand", "ui")
-    records.ended(of_itself.run_id, "failed", error="The disk is full.", error_kind="NotEnoughRoom")
+    failed = RunRecord(of_itself.run_id, "rebuild by hand", "ui", outcome="failed", error="The disk is full.")
+    records.save(replace(failed, error_kind="NotEnoughRoom"))
     for run in (of_itself, of_nobody):
         instance.report_run_failed(run, "The job could not be loaded.")
     for _ in range(2):
@@ -104,7 +105,7 @@ def test_a_run_of_another_instance_is_not_recorded(make_settings, instance, begu
 def test_a_killed_run_is_recorded_with_its_cause(settings, instance, records, begun, exit_code, cause):
     """What the code server writes of a real one is in `test_dagster_ui`."""
     run = begun()
-    records.started(run.run_id, "rebuild", "ui")
+    records.save(RunRecord(run.run_id, "rebuild", "ui"))
     if exit_code is not None:
         instance.report_engine_event(f"Run execution process for it was terminated by signal {exit_code:d}", run)
         instance.report_run_failed(run)
@@ -116,8 +117,7 @@ def test_a_killed_run_is_recorded_with_its_cause(settings, instance, records, be
 
 def test_a_night_that_is_canceled_while_it_waits_was_not_killed(settings, instance, records, begun):
     night = begun()
-    records.started(night.run_id, "sync", "schedule")
-    records.ended(night.run_id, "waiting", error="Down.", error_kind="ServiceFailed", due_at=datetime.now(UTC))
+    records.save(RunRecord(night.run_id, "sync", "schedule", outcome="waiting", due_at=datetime.now(UTC)))
     instance.report_run_canceled(night)
     settle(instance, settings)
     assert [record.outcome for record in records.newest(9)] == ["interrupted"]
@@ -126,7 +126,7 @@ def test_a_night_that_is_canceled_while_it_waits_was_not_killed(settings, instan
 def test_a_run_of_a_dead_code_server_is_marked(settings, instance, records, begun):
     old, new = begun(), begun()
     for run in (old, new):
-        records.started(run.run_id, "rebuild", "ui")
+        records.save(RunRecord(run.run_id, "rebuild", "ui"))
     with records.engine.begin() as connection:
         connection.exec_driver_sql("update runs set started_at = ? where run_id = ?", ("2026-01-01", old.run_id))
     settle(instance, settings)

@@ -69,8 +69,7 @@ class Watching:
         start, now = datetime(2026, 3, day, tzinfo=UTC), at or datetime.now(UTC)
         window = Window(
             id=f"window-{day}", from_at=start, to_at=start + timedelta(days=1), state="loaded", reason="sync",
-            run_id="a-run", signature="", count_reported=0, pages=0, records=0, bytes=0, started_at=now,
-            landed_at=now, loaded_at=now, read_seconds=0.1,
+            run_id="a-run", signature="", started_at=now, landed_at=now, loaded_at=now,
         )  # fmt: skip
         with opened_store(self.settings) as store:
             store.begin_windows([window])

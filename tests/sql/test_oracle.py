@@ -34,7 +34,7 @@ def raw_pages(played: Played) -> Iterator[tuple[bytes, datetime, bool]]:
     with StateStore.opened(played.settings.database_url) as store:
         for window in store.windows("loaded"):
             for page in store.pages(window.id):
-                path = played.settings.layout.window(window.id) / page.file
+                path = played.settings.layout.raw / window.id / page.file
                 yield unpacked_page(path.read_bytes(), path), page.served_at, window.reason in {"audit", "backfill"}
 
 

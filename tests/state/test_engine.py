@@ -5,18 +5,16 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
-from datetime import UTC, datetime
 
 import pytest
 
-from tests.conftest import store_at
+from tests.conftest import NOW, store_at
 from tests.lakes import name_of
-from wms_sync.intervals import Interval
 from wms_sync.reports.doctor import examine
-from wms_sync.runs import restore_state
 from wms_sync.settings import Settings
 from wms_sync.state.errors import StateBusy, StateDamaged, StateError, StateNewer, StateRefused, StateUrlError
 from wms_sync.state.store import StateStore, Window
+from wms_sync.upkeep.recovery import recover_state
 
 ELSEWHERE = """
 import sqlite3, sys
@@ -31,12 +29,11 @@ PAGE_BYTES = 4096
 def test_others_see_writes_after_a_second_opening(tmp_path):
     """To open and close the file beside SQLite dropped its locks: another process then deleted the log in use."""
     url = f"sqlite:///{tmp_path}/state.db"
-    day = Interval(datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 3, 2, tzinfo=UTC))
     command = [sys.executable, "-c", ELSEWHERE, str(tmp_path / "state.db")]
     with store_at(url, tmp_path) as store:
         StateStore.opened(url).close()
         assert subprocess.check_output(command) == b"0\n"
-        store.begin_windows([Window.begun("w1", day, reason="sync", run_id="run", signature="s", service=None)])
+        store.begin_windows([Window(id="w1", from_at=NOW, to_at=NOW, reason="sync", run_id="run", signature="s")])
         assert subprocess.check_output(command) == b"1\n"
 
 
@@ -84,7 +81,7 @@ def test_a_newer_state_store_is_read_not_written(tmp_path):
         assert store.windows() == ()
     said = r"written by a newer release of wms-sync \(its state store has 9999_later\).* Update wms-sync"
     with pytest.raises(StateNewer, match=said):
-        restore_state(settings)
+        recover_state(settings)
     [found] = [finding for finding in examine(settings) if "newer release" in finding.text]
     assert found.severity == "error"
 

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from wms_sync.state.ledger import (
-    ROWS_PER_STATEMENT,
+    KEYS_PER_STATEMENT,
     UNSURE,
     CreatesJournal,
     Entry,
@@ -63,7 +63,7 @@ def test_kinds_services_and_keys_are_apart(ledger):
 
 
 def test_many_rows_are_written_and_read(ledger):
-    rows = [intent(f"key {number}") for number in range(2 * ROWS_PER_STATEMENT + 1)]
+    rows = [intent(f"key {number}") for number in range(2 * KEYS_PER_STATEMENT + 1)]
     ledger.record(rows)
     assert ledger.entries("service", "retailers", [row.key for row in rows]) == {row.key: row for row in rows}
 

@@ -12,7 +12,7 @@ from wms_sync.runs import purpose_of
 from wms_sync.state import schema
 from wms_sync.state.holder import WRITER
 from wms_sync.state.lock import lock_of
-from wms_sync.state.runs import KEPT, KILLED, KILLED_KIND, OVERDUE_AFTER, RunRecords, lock_for
+from wms_sync.state.runs import KEPT, KILLED, KILLED_KIND, OVERDUE_AFTER, RunRecord, RunRecords, lock_for
 
 MOMENT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -24,32 +24,28 @@ def records(url):
 
 
 def test_a_run_of_two_phases_is_one_record(records):
-    records.started("a", "sync", "schedule")
-    records.phase_ended("a", "read", 1.234, {"records": 7})
-    between = records.of("a")
-    assert (between.outcome, between.ended_at) == ("running", None)
-    records.phase_ended("a", "load", 2.0, {"merged": 70})
-    records.ended("a", "succeeded", data_as_of=MOMENT)
-    [record] = records.newest(5)
-    assert record == replace(
-        between,
+    running = RunRecord("a", "sync", "schedule", phases={"read": 1.23}, counts={"records": 7})
+    ended = replace(
+        running,
         outcome="succeeded",
         phases={"read": 1.23, "load": 2.0},
         counts={"records": 7, "merged": 70},
         data_as_of=MOMENT,
-        ended_at=record.ended_at,
+        ended_at=MOMENT,
     )
-    assert (record.purpose, record.source) == ("sync", "schedule")
+    for record in (running, ended):
+        records.save(record)
+        assert records.newest(5) == (record,)
     assert records.of("b") is None
 
 
 def test_only_the_newest_are_kept(records):
-    records.started("run-0", "sync", "ui")
+    records.save(RunRecord("run-0", "sync", "ui"))
     with records.engine.begin() as connection:
         first = connection.execute(schema.runs.select()).one()._mapping
         more = [{**first, "run_id": f"run-{n}", "number": first["number"] + n} for n in range(1, KEPT + 2)]
         connection.execute(schema.runs.insert(), more)
-    records.started(f"run-{KEPT + 2}", "sync", "ui")
+    records.save(RunRecord(f"run-{KEPT + 2}", "sync", "ui"))
     kept = records.newest(2 * KEPT)
     assert len(kept) == KEPT
     assert (kept[0].run_id, kept[-1].run_id) == (f"run-{KEPT + 2}", "run-3")
@@ -59,7 +55,7 @@ def test_an_open_run_without_its_lock_was_killed(records, url, tmp_path):
     layout = Layout(tmp_path)
     lock = lock_of(url, layout)
     for run_id, purpose in (("killed", "sync"), ("alive", "backfill"), ("pushing", "push location_tags")):
-        records.started(run_id, purpose, "ui")
+        records.save(RunRecord(run_id, purpose, "ui"))
     before = records.of("killed")
     with lock.hold("backfill", run_id="alive"), lock.hold("push", what="push-location-tags", run_id="pushing"):
         assert [record.outcome for record in records.as_they_are(layout)] == ["running", "running", "failed"]
@@ -74,21 +70,17 @@ def test_an_open_run_without_its_lock_was_killed(records, url, tmp_path):
 def test_a_run_that_waits_was_killed_if_it_is_overdue_and_the_lock_is_free(records, url, tmp_path):
     layout, now = Layout(tmp_path), datetime.now(UTC)
     for run_id, late in (("overdue", 2 * OVERDUE_AFTER), ("late", OVERDUE_AFTER / 2), ("early", -OVERDUE_AFTER)):
-        records.started(run_id, "sync", "schedule")
-        records.ended(run_id, "waiting", error="Down.", error_kind="ServiceFailed", due_at=now - late)
+        records.save(RunRecord(run_id, "sync", "schedule", outcome="waiting", error="Down.", due_at=now - late))
     with lock_of(url, layout).hold("backfill", run_id="another"):
         assert records.mark_killed(layout) == ()
     assert [killed.run_id for killed in records.mark_killed(layout)] == ["overdue"]
     killed = records.of("overdue")
     assert (killed.outcome, killed.error_kind, killed.due_at) == ("failed", KILLED_KIND, None)
-    records.started("late", "sync", "schedule")
-    assert (records.of("late").outcome, records.of("late").error, records.of("late").due_at) == ("running", None, None)
 
 
 def test_a_run_that_ends_meanwhile_was_not_killed(records, tmp_path):
-    records.started("a", "sync", "ui")
-    before = records.of("a")
-    records.ended("a", "succeeded")
+    before = RunRecord("a", "sync", "ui")
+    records.save(replace(before, outcome="succeeded"))
     assert records.as_it_is(Layout(tmp_path), before).outcome == "succeeded"
 
 

@@ -26,7 +26,9 @@ CREATE = Entry("s", "products", "k", State.DOUBT, "{}", "00", None, "r", 1, None
 
 def filled(store: StateStore) -> Snapshot:
     store.snapshots.begin()
-    begun = Window.begun("w1", WHOLE, reason="sync", run_id="r", signature="s", service="https://a")
+    begun = Window(
+        id="w1", from_at=WHOLE.start, to_at=WHOLE.end, reason="sync", run_id="r", signature="s", service="https://a"
+    )
     store.begin_windows([begun], [ReadPlan(WHOLE.start, WHOLE.end, DAY, DAY, None, 2**40)])
     store.record_page(LandedPage("w1", 1, "page-00001.json.gz", None, 3, 2**40, 10, 20, "ab" * 32, DAY))
     store.remember_forgotten([2**62])

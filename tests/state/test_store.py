@@ -20,14 +20,6 @@ def window(name: str, start: int = 0, end: int = 1, state: str = "reading") -> W
         reason="sync",
         run_id="run",
         signature="s",
-        count_reported=None,
-        pages=0,
-        records=0,
-        bytes=0,
-        started_at=datetime.now(UTC),
-        landed_at=None,
-        loaded_at=None,
-        read_seconds=None,
     )
 
 

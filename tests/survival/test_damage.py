@@ -25,12 +25,13 @@ from wms_sync.intervals import subtract
 from wms_sync.master_data.kinds import PRODUCTS, RETAILERS
 from wms_sync.master_data.plan import RowStatus
 from wms_sync.master_data.push import PushReport
-from wms_sync.runs import plan_push, restore_state
+from wms_sync.runs import plan_push
 from wms_sync.service.errors import ServiceFailed
 from wms_sync.shipments.load.refresh import rebuild
 from wms_sync.state.ledger import Entry, State
 from wms_sync.state.snapshot_files import AnotherInstallation, write_snapshot
 from wms_sync.targets.errors import AnotherServiceError, PublishedElsewhere, RawPagesDamagedError
+from wms_sync.upkeep.recovery import recover_state
 
 
 def remembered(bench: Bench) -> set[tuple[object, ...]]:
@@ -63,7 +64,7 @@ def pushed(bench: Bench, path: Path) -> PushReport:
 def a_page(bench: Bench, state: str) -> tuple[str, Path]:
     """A window in this state, and its last page."""
     window = next(window for window in bench.store.windows(state) if window.pages)
-    return window.id, bench.layout.window(window.id) / bench.store.pages(window.id)[-1].file
+    return window.id, bench.layout.raw / window.id / bench.store.pages(window.id)[-1].file
 
 
 def alter(page: Path) -> None:
@@ -106,7 +107,7 @@ def test_what_was_read_since_the_snapshot_is_read_again(bench, sandbox):
 def foreign_store(bench: Bench, folder: Path) -> Path:
     """The state store of an installation elsewhere, which has read as much."""
     theirs = replace(bench, settings=bench.settings.model_copy(update={"data_dir": folder / "theirs"}))
-    restore_state(theirs.settings)
+    recover_state(theirs.settings)
     return theirs.layout.state
 
 
@@ -126,9 +127,23 @@ def test_the_state_store_of_another_installation_is_refused(bench, sandbox, tmp_
         bench.recover()  # a new installation with a store that another one left
         return
     with pytest.raises(AnotherInstallation, match=r"does not belong to the files .* Nothing was read, changed or del"):
-        restore_state(bench.settings)
+        recover_state(bench.settings)
     assert "does not belong to the files" in "".join(bench.needs)
     assert {path: path.stat().st_mtime_ns for path in before} == before
+
+
+def test_files_that_are_all_gone_are_named(bench, sandbox):
+    """As at a wrong place. Without the state store too, everything is read again."""
+    begun(bench, sandbox, night)
+    shutil.rmtree(bench.layout.raw.parent)
+    with pytest.raises(AnotherInstallation, match=r"0 windows are there, and it knows \d+ others"):
+        recover_state(bench.settings)
+    assert not bench.layout.raw.parent.exists()
+    bench.lose_the_state_store(during_a_run=True)
+    shutil.rmtree(bench.layout.parquet)
+    bench.recover()
+    night(bench)
+    assert_equal(bench, sandbox)
 
 
 def test_snapshots_of_which_only_the_heads_are_readable_make_no_new_installation(bench, sandbox):
@@ -139,7 +154,7 @@ def test_snapshots_of_which_only_the_heads_are_readable_make_no_new_installation
         whole = msgspec.json.decode(gzip.decompress(path.read_bytes()))
         path.write_bytes(gzip.compress(msgspec.json.encode({**whole, "tables": {}})))
     with pytest.raises(AnotherInstallation, match=r"no snapshot raw/state-\* is readable\. Nothing was read"):
-        restore_state(bench.settings)
+        recover_state(bench.settings)
     assert bench.layout.windows()
 
 
@@ -150,7 +165,7 @@ def test_two_runs_that_begin_without_a_state_store_agree(bench, sandbox):
     bench.lose_the_state_store()
     bench.store.close()
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda _: restore_state(bench.settings), range(4)))
+        list(pool.map(lambda _: recover_state(bench.settings), range(4)))
     bench.store = opened_store(bench.settings)
     assert remembered(bench) == before
 
@@ -246,7 +261,7 @@ def read_half(bench: Bench, sandbox: SandboxServer) -> None:
 def test_a_folder_that_was_copied_stops_no_run(bench, sandbox):
     begun(bench, sandbox, night)
     window, _ = a_page(bench, "loaded")
-    folder = bench.layout.window(window)
+    folder = bench.layout.raw / window
     shutil.copytree(folder, folder.with_name(f"{window}.bak"))
     sandbox.sandbox.requests.clear()
     assert f"{window}.bak: what it covers is read again" in "".join(read_again(bench))
@@ -272,7 +287,7 @@ def test_a_damaged_page_of_a_backfill(bench, sandbox):
     begun(bench, sandbox, night)
     covered = bench.store.covered()
     [window] = bench.backfill(NOW - timedelta(days=3), NOW - timedelta(days=2)).window_ids
-    alter(bench.layout.window(window) / bench.store.pages(window)[0].file)
+    alter(bench.layout.raw / window / bench.store.pages(window)[0].file)
     [line] = read_again(bench)
     assert window in line
     assert bench.store.covered() == covered

@@ -21,8 +21,10 @@ from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
 
 AFTER_THE_CUT = (
-    Moment("Reading.sync > Reading._heed_clocks > StateStore.withdraw_coverage > Guarded._transaction: after commit"),
-    Moment("Reading._heed_clocks > remember > StateStore.record > Guarded._transaction: after commit"),
+    Moment(
+        "Reading._heed_clocks > StateStore.withdraw_coverage > StatePart._execute > Guarded._transaction: after commit"
+    ),
+    Moment("remember > StateStore.record > StatePart._put > Guarded._transaction: after commit"),
 )
 OFTEN_NAMED = """
 select order_id

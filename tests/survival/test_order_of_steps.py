@@ -17,14 +17,14 @@ from tests.test_sync import synced
 
 PUT = "Turn.put_in_place > put_in_place: before replace"
 NAME_SYNCED = "Turn.write_whole > Turn.put_in_place > put_in_place > sync: after fsync"
-COMMIT = "Guarded._transaction: before commit"
+COMMIT = "StatePart._execute > Guarded._transaction: before commit"
 PUBLISHED = "Refresh._load > FileLoad.publish > Turn.put_in_place > put_in_place: after replace"
 STEPS = {
     "a page is on disk under its name when it is recorded": (
         "land > FolderFiles.put > Turn.write_whole > write_synced: after fsync",
         f"FolderFiles.put > Turn.write_whole > {PUT}",
         NAME_SYNCED,
-        f"WindowReader._read_on > WindowReader._land > StateStore.record_page > {COMMIT}",
+        f"WindowReader._land > StateStore.record_page > {COMMIT}",
     ),
     "a Parquet file is on disk before it gets its name": (
         "_put_in_place > sync_file > sync: after fsync",
@@ -36,12 +36,12 @@ STEPS = {
     ),
     "a window counts as loaded once its rows are published": (
         PUBLISHED,
-        f"Refresh.run > Refresh._load > StateStore.mark_loaded > {COMMIT}",
+        f"Refresh._load > StateStore.mark_loaded > {COMMIT}",
     ),
 }
 SENT = "Connection.send > Connection._once > Connection._answered > Lane.send: before send"
 PUSHED = (
-    "Push._intend > PushLedger.record > PushLedger._write > Guarded._transaction: after commit",
+    "Push._intend > PushLedger.record > StatePart._put > Guarded._transaction: after commit",
     "Push._top_up > Push._intend > PushLedger.record > CreatesJournal.append: after fsync",
     SENT,
 )

@@ -20,7 +20,6 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from msgspec import structs
 
 from tests.survival.counts import ORDERS_OF_VERSIONS
 from wms_sync.intervals import Interval
@@ -173,8 +172,11 @@ def landed(layout: Layout, versions: Sequence[Version]) -> list[Window]:
         (layout.root / flattened_key(name)).parent.mkdir(parents=True, exist_ok=True)
         (layout.root / flattened_key(name)).write_bytes(msgspec.json.encode(flattened))
         reason = of_window[0].reason
-        begun = Window.begun(name, WHOLE, reason=reason, run_id="run", signature="", service=None)
-        windows.append(structs.replace(begun, records=flattened.records))
+        begun = Window(
+            id=name, from_at=WHOLE.start, to_at=WHOLE.end, reason=reason, run_id="run", signature="",
+            records=flattened.records,
+        )  # fmt: skip
+        windows.append(begun)
     return windows
 
 

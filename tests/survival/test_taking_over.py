@@ -30,7 +30,7 @@ from wms_sync.state.ledger import PushLedger, State
 from wms_sync.state.lock import FileLock
 
 ONE_AT_A_TIME = {"WMS_MAX_PARALLEL_REQUESTS": "1"}
-RECORD = "WindowReader._read_on > WindowReader._land > StateStore.record_page > Guarded._transaction"
+RECORD = "WindowReader._land > StateStore.record_page > StatePart._execute > Guarded._transaction"
 PUT = "Turn.put_in_place > put_in_place: before replace"
 MERGED = "PendingWindows._merge_batch > PendingWindows._merge > Merger.merge > Session.transaction: before commit"
 IN_A_FOLDER = {
@@ -43,7 +43,7 @@ IN_A_FOLDER = {
     "the tables are published": ("sync", Moment(f"Refresh._load > FileLoad.publish > {PUT}", 1)),
     "a rebuild is published": ("rebuild", Moment(f"Refresh._load > FileLoad.publish > {PUT}", 1)),
 }
-LANDED = "WindowReader.read > StateStore.mark_landed > StateStore._update > Guarded._transaction: after commit"
+LANDED = "StateStore.mark_landed > StateStore._update > StatePart._execute > Guarded._transaction: after commit"
 STORE = "BucketFiles.put > BucketFiles._asked > BucketFiles.put.<locals>.<lambda>"
 MERGES = "PendingWindows._merge > Merger.merge > Merger._merge_family > Merger._replace: before execute"
 COMMIT = "Refresh.run > Refresh._load > LakeLoad.publish"
@@ -210,7 +210,7 @@ def test_runs_wait_for_one_that_is_suspended(install, service, expected):
     installation.assert_coverage_is_true()
 
 
-INTENDED = Moment("Push._intend > PushLedger.record > PushLedger._write > Guarded._transaction: after commit")
+INTENDED = Moment("Push._intend > PushLedger.record > StatePart._put > Guarded._transaction: after commit")
 """The first creates are intended and none has been sent."""
 
 

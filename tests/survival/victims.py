@@ -301,10 +301,10 @@ class Export(Victim):
             duckdb.sql(f"select count(*) from read_parquet('{path}')").fetchone()
 
 
-RECORD = "WindowReader._read_on > WindowReader._land > StateStore.record_page > Guarded._transaction: before commit"
-INTEND = "Push._intend > PushLedger.record > PushLedger._write > Guarded._transaction: before commit"
+RECORD = "WindowReader._land > StateStore.record_page > StatePart._execute > Guarded._transaction: before commit"
+INTEND = "Push._intend > PushLedger.record > StatePart._put > Guarded._transaction: before commit"
 SEND = "Connection.send > Connection._once > Connection._answered > Lane.send: after send"
-REWRITE = "_clean_pages > _clean_page > StateStore.rewrite_page > Guarded._transaction: after commit"
+REWRITE = "_clean_page > StateStore.rewrite_page > StatePart._execute > Guarded._transaction: after commit"
 PUBLISH = "Refresh._load > FileLoad.publish > Turn.put_in_place > put_in_place: before replace"
 RETAILERS = (
     "code,name,parent_retailer_code",

@@ -151,7 +151,7 @@ def test_what_is_restored_is_what_was_there(settings, backups):
     assert restored.creates_unknown_since is not None
     with StateStore.opened(settings.database_url) as store:
         assert store.observation(LEDGER_LACKS) is not None, "until somebody vouches for it"
-        trust_ledger(settings, ())
+        trust_ledger(settings)
         assert store.observation(LEDGER_LACKS) is None
 
 

@@ -25,7 +25,7 @@ from wms_sync.shipments.read.raw import damage
 from wms_sync.storage.durable import make_private
 from wms_sync.targets.errors import AnalyticsError, UnknownOrderError
 from wms_sync.upkeep.forget import forget, suspects
-from wms_sync.upkeep.forget_plan import orders_named, plan_forget
+from wms_sync.upkeep.forget_plan import orders_named
 from wms_sync.upkeep.verify import verify
 
 MARK = "Zaphodina-Quxley-%s-77"
@@ -235,13 +235,10 @@ def test_orders_are_forgotten_although_files_are_damaged(stored):
     for record in stored.layout.root.glob("parquet/_windows/*.json"):
         record.write_bytes(record.read_bytes()[:-9])
     window, *_, unread = (window.id for window in stored.store.windows("loaded"))
-    page = stored.layout.window(window) / stored.store.pages(window)[0].file
+    page = stored.layout.raw / window / stored.store.pages(window)[0].file
     page.write_bytes(page.read_bytes()[:100])
     file = next((stored.layout.parquet / "orders").glob(f"{unread}*"))
     file.write_bytes(file.read_bytes()[:-100])
-    with pytest.raises(AnalyticsError, match="`wms-sync verify` lists the damage"):
-        plan_forget(stored.settings, stored.store, orders)
-
     forget(stored.run, orders)
     assert [holding(stored, order) for order in orders] == [set(), set()], "though it is unknown which files there are"
     assert not page.exists()
@@ -265,7 +262,7 @@ def with_something_in_quarantine(bench: Bench, window: str) -> None:
 
 
 def first_page(bench: Bench, window: str) -> Path:
-    return bench.layout.window(window) / bench.layout.pages(window)[0]
+    return bench.layout.raw / window / bench.layout.pages(window)[0]
 
 
 UNSURE: dict[str, Callable[[Bench, str], object]] = {

@@ -95,7 +95,7 @@ def test_what_else_is_dropped_and_when(aged):
     grow_old(aged, "abandoned", 2)
     assert given_up.id not in drop(aged)
 
-    assert not aged.layout.window(given_up.id).exists()
+    assert not (aged.layout.raw / given_up.id).exists()
 
 
 def test_what_the_state_store_does_not_know_is_kept_for_a_day(aged, sandbox):

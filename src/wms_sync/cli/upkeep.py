@@ -16,14 +16,13 @@ from wms_sync.cli.runs import COMMAND_LINE
 from wms_sync.cli.views import moment
 from wms_sync.errors import SettingsError
 from wms_sync.grammar import count_of
-from wms_sync.master_data.push import PUSH_LOCKS
 from wms_sync.reports.finding import ATTENTION
 from wms_sync.runs import Operation
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
 from wms_sync.upkeep.backup import BackupReport, Copied, backup
 from wms_sync.upkeep.forget import Forgotten
-from wms_sync.upkeep.forget_plan import ForgetPlan, NamedOrder, orders_named, plan_forget, refuse_unseen
+from wms_sync.upkeep.forget_plan import NamedOrder, orders_named, refuse_unseen, rows_to_forget
 from wms_sync.upkeep.restore import Restored, restore, trust_ledger
 from wms_sync.upkeep.verify import Verified, verify
 
@@ -42,10 +41,10 @@ def put_back(settings: Settings, source: Path | None, *, over: Path | None, crea
     if source is None:
         if not creates_are_known:
             raise SettingsError("Name the folder that `wms-sync backup` wrote to, or one backup in it.")
-        trust_ledger(settings, PUSH_LOCKS)
+        trust_ledger(settings)
         say("ledger    is treated as complete from now on")
         return 0
-    restored = restore(settings, source, over=over, creates_are_known=creates_are_known, locks=PUSH_LOCKS)
+    restored = restore(settings, source, over=over, creates_are_known=creates_are_known)
     say_lines(_restored_lines(restored))
     return ATTENTION if restored.copied.left_out or restored.creates_unknown_since else 0
 
@@ -104,12 +103,13 @@ def forget_orders(settings: Settings, names: Sequence[str], *, yes: bool, dry_ru
             if not store.forgotten(unfinished=True):
                 raise SettingsError("Name the orders to forget, by id, unique_id or order_ref.")
     orders = _named(settings, names)
-    with StateStore.opened(settings.database_url) as store:
-        if not unseen:
-            refuse_unseen(settings.layout, store, orders)
-        if orders and (dry_run or not yes):
-            say_lines(chain.from_iterable(map(_order_lines, orders)))
-            say_lines(_plan_lines(plan_forget(settings, store, [order.id for order in orders])))
+    if not unseen:
+        refuse_unseen(orders)
+    if orders and (dry_run or not yes):
+        say_lines(chain.from_iterable(map(_order_lines, orders)))
+        held = rows_to_forget(settings, [order.id for order in orders])
+        rows = ", ".join(f"{count:,} of {table}" for table, count in held.items()) or "none"
+        say(f"personal  rows: {rows}; and what Parquet files and raw pages have of these orders")
     if dry_run:
         say("nothing was changed")
         return
@@ -166,12 +166,6 @@ def _ask(question: str) -> None:
 def _order_lines(order: NamedOrder) -> Iterator[str]:
     where = f"unique_id {order.unique_id}, order_ref {order.order_ref}" if order.is_in_tables else "in no table"
     yield f"order     {order.id} ({where}{', on the list already' if order.is_forgotten else ''})"
-
-
-def _plan_lines(plan: ForgetPlan) -> Iterator[str]:
-    rows = ", ".join(f"{count:,} of {table}" for table, count in plan.rows.items()) or "none"
-    files, pages = count_of(plan.parquet_files, "Parquet file"), count_of(plan.pages, "raw page")
-    yield f"personal  rows: {rows}; in {files} and {pages}"
 
 
 def _lines(done: Forgotten) -> Iterator[str]:

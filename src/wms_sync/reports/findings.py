@@ -86,7 +86,7 @@ def _places(installation: Installation) -> Findings:
     """Yield a finding if the settings name other files, other tables or a different service than at the last run."""
     settings, store = installation.settings, installation.store
     try:
-        refuse_places(settings, store)
+        refuse_places(settings)
     except WmsSyncError as error:
         yield lasting_error("elsewhere", str(error), hides_others=True)
     try:

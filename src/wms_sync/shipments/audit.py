@@ -24,7 +24,6 @@ from datetime import UTC, datetime, timedelta
 from msgspec.structs import replace
 
 from wms_sync.grammar import count_of
-from wms_sync.intervals import Interval
 from wms_sync.json_values import LARGEST_ID
 from wms_sync.service.client import GlobalApi
 from wms_sync.service.envelope import Envelope, change_times, changed_before
@@ -208,9 +207,10 @@ class SliceReader:
         return there, asked_at
 
     def _begin(self, after: int, settled: datetime) -> Window:
-        window = Window.begun(
-            new_name_without_time("audit", settled),
-            Interval(self._settings.start, settled),
+        window = Window(
+            id=new_name_without_time("audit", settled),
+            from_at=self._settings.start,
+            to_at=settled,
             reason="audit",
             run_id=self._run_id,
             signature=f"after={after}&{self._listing.signature}",

@@ -11,24 +11,11 @@ from datetime import datetime
 
 from msgspec import Struct
 from msgspec.structs import asdict
-from sqlalchemy import Connection, Table, select, update
+from sqlalchemy import select, update
 
+from wms_sync.state.engine import add_rows
 from wms_sync.state.schema import audits, missing_shipments
 from wms_sync.state.turns import Guarded
-
-
-class AuditResult(Struct, frozen=True):
-    """The result of comparing a slice with the tables. ``examples`` is JSON: a few ids for each kind of difference."""
-
-    compared: int
-    changed: int
-    missed: int
-    absent: int
-    orders_changed: int
-    settled_in_tables: int
-    total_in_tables: int
-    voided: int
-    examples: str
 
 
 class Audit(Struct, frozen=True):
@@ -36,7 +23,8 @@ class Audit(Struct, frozen=True):
 
     Every change before ``settled_at`` must be in the tables. ``settled_counted`` is the service's count of shipments
     changed between the start date and ``settled_at``; ``total_counted`` is its count of shipments with ids up to
-    ``total_to_id``. The columns of ``AuditResult`` are None until the slice has been compared.
+    ``total_to_id``. The fields from ``compared`` on are the result of comparing the slice with the tables, None
+    until then. ``examples`` is JSON: a few ids for each kind of difference.
     """
 
     window_id: str
@@ -83,9 +71,8 @@ class Audits(Guarded):
 
     def all(self) -> tuple[Audit, ...]:
         """Return every audit, oldest first."""
-        with self._reading() as connection:
-            rows = connection.execute(select(audits).order_by(audits.c.read_at, audits.c.window_id))
-            return tuple(Audit(**row._mapping) for row in rows)
+        by_age = select(audits).order_by(audits.c.read_at, audits.c.window_id)
+        return tuple(Audit(**row._mapping) for row in self._rows(by_age))
 
     def last(self) -> Audit | None:
         """Return the newest audit; None if there is none."""
@@ -94,8 +81,7 @@ class Audits(Guarded):
     def all_missing(self) -> tuple[MissingShipment, ...]:
         """Return every shipment that was ever proven missing, including those that returned, oldest first."""
         by_age = select(missing_shipments).order_by(missing_shipments.c.missing_since, *missing_shipments.primary_key)
-        with self._reading() as connection:
-            return tuple(MissingShipment(**row._mapping) for row in connection.execute(by_age))
+        return tuple(MissingShipment(**row._mapping) for row in self._rows(by_age))
 
     def missing(self) -> dict[int, MissingShipment]:
         """Return the shipments that are missing now, by id."""
@@ -111,37 +97,29 @@ class Audits(Guarded):
             later = update(audits).where(audits.c.read_at > audit.read_at)
             connection.execute(later.values(read_at=audits.c.settled_at))
             connection.execute(audits.insert().values(**asdict(audit)))
-            _insert(connection, missing_shipments, missing)
+            add_rows(connection, missing_shipments, [asdict(shipment) for shipment in missing])
 
-    def complete(self, window_id: str, result: AuditResult) -> None:
-        """Record the result of the comparison."""
-        with self._transaction() as connection:
-            connection.execute(update(audits).where(audits.c.window_id == window_id).values(**asdict(result)))
+    def complete(self, audit: Audit) -> None:
+        """Record an audit with the result of the comparison."""
+        self._execute(update(audits).where(audits.c.window_id == audit.window_id).values(**asdict(audit)))
 
     def mark_deleted(self, found: Iterable[MissingShipment]) -> None:
         """Record shipments that pages mark as deleted, except those already known to be missing at that time."""
         known: dict[int, list[MissingShipment]] = {}
         for missing in self.all_missing():
             known.setdefault(missing.shipment_id, []).append(missing)
-        new = [stub for stub in found if not any(_spans(missing, stub) for missing in known.get(stub.shipment_id, ()))]
-        if new:
-            with self._transaction() as connection:
-                _insert(connection, missing_shipments, new)
+        new = [
+            asdict(stub)
+            for stub in found
+            if not any(_spans(missing, stub) for missing in known.get(stub.shipment_id, ()))
+        ]
+        self._put(missing_shipments, new)
 
     def mark_returned(self, seen: Mapping[int, datetime]) -> None:
         """Record the times when pages contained missing shipments again, by shipment."""
-        with self._transaction() as connection:
-            for shipment_id, moment in seen.items():
-                back = update(missing_shipments).where(
-                    missing_shipments.c.shipment_id == shipment_id, missing_shipments.c.returned_at.is_(None)
-                )
-                connection.execute(back.values(returned_at=moment))
-
-
-def _insert(connection: Connection, table: Table, rows: Iterable[Audit | MissingShipment]) -> None:
-    values = [asdict(row) for row in rows]
-    if values:
-        connection.execute(table.insert(), values)
+        still = update(missing_shipments).where(missing_shipments.c.returned_at.is_(None))
+        id_ = missing_shipments.c.shipment_id
+        self._execute(*(still.where(id_ == shipment).values(returned_at=moment) for shipment, moment in seen.items()))
 
 
 def _spans(known: MissingShipment, other: MissingShipment) -> bool:

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from sqlalchemy import URL, Connection, Dialect, Engine, Table, create_engine, delete, event, false
+from sqlalchemy import (
+    URL,
+    Connection,
+    Dialect,
+    Engine,
+    Executable,
+    Row,
+    Select,
+    Table,
+    create_engine,
+    delete,
+    event,
+    false,
+)
 from sqlalchemy.engine import ExceptionContext, make_url
 from sqlalchemy.exc import (
     ArgumentError,
@@ -26,6 +39,8 @@ from wms_sync.storage.durable import Inaccessible, is_full, make_private, make_p
 BUSY_SECONDS = 30
 """The time that SQLite waits for a write by another process."""
 DAMAGED, READ_ONLY, BUSY = ("SQLITE_CORRUPT", "SQLITE_NOTADB"), "SQLITE_READONLY", ("SQLITE_BUSY", "SQLITE_LOCKED")
+Values = dict[str, Any]
+"""A row to write, by column."""
 REFUSED = ("SQLITE_CANTOPEN", "SQLITE_FULL", "SQLITE_IOERR")
 
 
@@ -54,6 +69,35 @@ class StatePart:
 
     def _reading(self) -> Connection:
         return self.engine.connect()
+
+    def _rows(self, query: Select[*tuple[Any, ...]]) -> Sequence[Row[*tuple[Any, ...]]]:
+        """Return the rows of a query."""
+        with self._reading() as connection:
+            return connection.execute(query).all()
+
+    def _value(self, query: Select[Any]) -> Any | None:  # noqa: ANN401 - of the column's type
+        """Return the first value of the first row of a query; None if there is no row."""
+        with self._reading() as connection:
+            return connection.scalar(query)
+
+    def _transaction(self) -> AbstractContextManager[Connection]:
+        return self.engine.begin()
+
+    def _execute(self, *statements: Executable) -> None:
+        """Execute statements that write, in one transaction."""
+        with self._transaction() as connection:
+            for statement in statements:
+                connection.execute(statement)
+
+    def _put(self, table: Table, rows: Sequence[Values]) -> None:
+        """Write rows in one transaction, each in place of the row with its key."""
+        if rows:
+            insert = insert_of(self.engine, table)
+            changed = {name: column for name, column in insert.excluded.items() if not table.c[name].primary_key}
+            with self._transaction() as connection:
+                connection.execute(
+                    insert.on_conflict_do_update(index_elements=[*table.primary_key], set_=changed), rows
+                )
 
 
 def open_engine(url: str) -> Engine:
@@ -112,6 +156,12 @@ def insert_of(engine: Engine, table: Table) -> Any:  # noqa: ANN401 - an insert 
     else:  # its drivers take long to import
         from sqlalchemy.dialects.postgresql import insert  # type: ignore[assignment]
     return insert(table)
+
+
+def add_rows(connection: Connection, table: Table, rows: Sequence[Values]) -> None:
+    """Insert rows, if there are any."""
+    if rows:
+        connection.execute(table.insert(), rows)
 
 
 def _wait_for_others(connection: Connection) -> None:

@@ -23,27 +23,25 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, Any
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict
-from sqlalchemy import Connection, and_, func, or_, select, update
+from sqlalchemy import Select, Update, and_, func, or_, select, update
 
-from wms_sync.state.engine import insert_of
 from wms_sync.state.schema import push_files, push_ledger
 from wms_sync.state.turns import Guarded
 from wms_sync.storage.durable import PRIVATE_FILE, accessing, write_whole
 
 logger = logging.getLogger(__name__)
-ROWS_PER_STATEMENT = 500
-"""Keys or rows per statement: SQLite accepts at most 32,766 parameters in a statement."""
+KEYS_PER_STATEMENT = 500
+"""SQLite accepts at most 32,766 parameters in a statement."""
 
 LEDGER_LACKS = "ledger_lacks_creates_since"
 """The name of an observation: the ledger was restored, and may lack creates that were sent between its value (seconds
 since 1970) and the time of the observation."""
 
-T = TypeVar("T")
 CLOCKS_DIFFER = timedelta(minutes=10)
 """The tolerated lead of this machine's clock over the service's when a product is matched with a create: a product of
 the same sku that is older than the create by more than this belongs to another merchant, or existed already."""
@@ -120,46 +118,40 @@ class PushLedger(Guarded):
 
     def entries(self, service: str, kind: str, keys: Iterable[str]) -> dict[str, Entry]:
         """Return the rows of these things, by key."""
-        found: dict[str, Entry] = {}
-        with self._reading() as connection:
-            for part in _parts(list(keys)):
-                of_kind = and_(push_ledger.c.service == service, push_ledger.c.kind == kind)
-                query = select(push_ledger).where(of_kind, push_ledger.c.key.in_(part))
-                found |= {row.key: _entry(row._mapping) for row in connection.execute(query)}
-        return found
+        of_kind = select(push_ledger).where(push_ledger.c.service == service, push_ledger.c.kind == kind)
+        asked = list(keys)
+        found: list[Entry] = []
+        for start in range(0, len(asked), KEYS_PER_STATEMENT):
+            some = asked[start : start + KEYS_PER_STATEMENT]
+            found += self._entries(of_kind.where(push_ledger.c.key.in_(some)))
+        return {entry.key: entry for entry in found}
 
     def all(self) -> tuple[Entry, ...]:
         """Return every row, in the order of intent."""
-        query = select(push_ledger).order_by(push_ledger.c.intended_at, push_ledger.c.kind, push_ledger.c.key)
-        with self._reading() as connection:
-            return tuple(_entry(row._mapping) for row in connection.execute(query))
+        by_intent = push_ledger.c.intended_at, push_ledger.c.kind, push_ledger.c.key
+        return self._entries(select(push_ledger).order_by(*by_intent))
 
     def unsure(self) -> tuple[Entry, ...]:
         """Return the creates that may have been sent but have no conclusive answer, oldest first."""
         unsure = push_ledger.c.state.in_(UNSURE)
-        query = select(push_ledger).where(unsure).order_by(push_ledger.c.intended_at, push_ledger.c.key)
-        with self._reading() as connection:
-            return tuple(_entry(row._mapping) for row in connection.execute(query))
+        return self._entries(select(push_ledger).where(unsure).order_by(push_ledger.c.intended_at, push_ledger.c.key))
 
     def services(self) -> set[str]:
         """Return the base URLs of the services that have, or may have, a thing of the ledger."""
         query = select(push_ledger.c.service).where(push_ledger.c.state.in_(PRESENT | UNSURE)).distinct()
-        with self._reading() as connection:
-            return set(connection.scalars(query))
+        return {service for (service,) in self._rows(query)}
 
     def unseen(self, kinds: Iterable[str]) -> int:
         """Return the number of created things of these kinds that no page has shown yet."""
         there = and_(push_ledger.c.state == State.CREATED, push_ledger.c.seen_at.is_(None))
         query = select(func.count()).where(there, push_ledger.c.kind.in_(tuple(kinds)))
-        with self._reading() as connection:
-            return int(connection.scalar(query) or 0)
+        return self._value(query) or 0
 
     def counts(self) -> dict[tuple[str, State], int]:
         """Return the number of things by kind and state."""
         columns = (push_ledger.c.kind, push_ledger.c.state)
-        query = select(*columns, func.count()).group_by(*columns)
-        with self._reading() as connection:
-            return {(kind, State(state)): count for kind, state, count in connection.execute(query)}
+        rows = self._rows(select(*columns, func.count()).group_by(*columns))
+        return {(kind, State(state)): count for kind, state, count in rows}
 
     # --- writing ---
 
@@ -169,7 +161,7 @@ class PushLedger(Guarded):
         The transaction fails if another process has taken over.
         """
         if written:
-            self._write(written)
+            self._put(push_ledger, [asdict(entry) for entry in written])
             CreatesJournal(self.turn.layout.creates).append(written)
 
     def take_in(self, copied: Iterable[Entry]) -> int:
@@ -180,50 +172,31 @@ class PushLedger(Guarded):
         known = {entry.name: entry.version for entry in self.all()}
         newest = newest_entries(copied)  # several copies may have a row, in any order
         newer = [entry for entry in newest if entry.name not in known or entry.version > known[entry.name]]
-        self._write(newer)
+        self._put(push_ledger, [asdict(entry) for entry in newer])
         return len(newer)
 
     def record_sightings(self, sightings: Sequence[Sighting]) -> None:
         """Record things that appear in the service's data for the first time. This settles creates in doubt."""
-        with self._transaction() as connection:
-            for sighting in sightings:
-                _remember(connection, sighting)
+        self._execute(*(change for sighting in sightings for change in _changes(sighting)))
 
-    def _write(self, written: Sequence[Entry]) -> None:
-        statement = insert_of(self.engine, push_ledger)
-        keys = {column.name for column in push_ledger.primary_key}
-        changed = {column.name: column for column in statement.excluded if column.name not in keys}
-        upsert = statement.on_conflict_do_update(index_elements=sorted(keys), set_=changed)
-        with self._transaction() as connection:
-            for part in _parts(written):
-                connection.execute(upsert, [asdict(entry) for entry in part])
+    def _entries(self, query: Select[Any]) -> tuple[Entry, ...]:
+        return tuple(Entry(**{**row._mapping, "state": State(row.state)}) for row in self._rows(query))
 
 
-def _remember(connection: Connection, sighting: Sighting) -> None:
-    this = and_(
+def _changes(sighting: Sighting) -> tuple[Update, Update]:
+    """Return the statements that record when a thing was seen, and that settle its create."""
+    this = update(push_ledger).where(
         push_ledger.c.service == sighting.service,
         push_ledger.c.kind == sighting.kind,
         push_ledger.c.key == sighting.key,
     )
-    connection.execute(
-        update(push_ledger)
-        .where(this, push_ledger.c.seen_at.is_(None))
-        .values(seen_at=sighting.seen_at, remote_id=func.coalesce(push_ledger.c.remote_id, sighting.remote_id))
+    remote_id = func.coalesce(push_ledger.c.remote_id, sighting.remote_id)
+    return (
+        this.where(push_ledger.c.seen_at.is_(None)).values(seen_at=sighting.seen_at, remote_id=remote_id),
+        this.where(push_ledger.c.state.in_(UNSURE)).values(
+            state=State.CREATED, settled_at=datetime.now(UTC), message="found in the service's data"
+        ),
     )
-    connection.execute(
-        update(push_ledger)
-        .where(this, push_ledger.c.state.in_(UNSURE))
-        .values(state=State.CREATED, settled_at=datetime.now(UTC), message="found in the service's data")
-    )
-
-
-def _entry(row: Any) -> Entry:  # noqa: ANN401 - a mapping of columns
-    return Entry(**{**row, "state": State(row["state"])})
-
-
-def _parts(whole: Sequence[T]) -> Iterator[Sequence[T]]:
-    for start in range(0, len(whole), ROWS_PER_STATEMENT):
-        yield whole[start : start + ROWS_PER_STATEMENT]
 
 
 class PushedFile(Struct, frozen=True):
@@ -256,26 +229,17 @@ class PushFiles(Guarded):
     def of_kind(self, service: str, kind: str) -> dict[str, PushedFile]:
         """Return every file of the kind, by path."""
         query = select(push_files).where(push_files.c.service == service, push_files.c.kind == kind)
-        with self._reading() as connection:
-            return {row.path: PushedFile(**row._mapping) for row in connection.execute(query)}
+        return {row.path: PushedFile(**row._mapping) for row in self._rows(query)}
 
     def unfinished(self) -> tuple[PushedFile, ...]:
         """Return the files with unsent or waiting rows, oldest first."""
         is_open = or_(push_files.c.unsent > 0, push_files.c.waits > 0)
         query = select(push_files).where(is_open).order_by(push_files.c.began_at, push_files.c.path)
-        with self._reading() as connection:
-            return tuple(PushedFile(**row._mapping) for row in connection.execute(query))
+        return tuple(PushedFile(**row._mapping) for row in self._rows(query))
 
     def record(self, file: PushedFile) -> None:
         """Record the state of a file's push; it replaces the previous row."""
-        keys = [column.name for column in push_files.primary_key]
-        values: dict[str, Any] = asdict(file)
-        changed = {name: value for name, value in values.items() if name not in keys}
-        statement = (
-            insert_of(self.engine, push_files).values(values).on_conflict_do_update(index_elements=keys, set_=changed)
-        )
-        with self._transaction() as connection:
-            connection.execute(statement)
+        self._put(push_files, [asdict(file)])
 
 
 class CreatesJournal:

@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 from sqlalchemy import ColumnElement, and_, select
 
+from wms_sync.state.engine import add_rows
 from wms_sync.state.schema import refusals
 from wms_sync.state.turns import Guarded
 
@@ -32,16 +33,14 @@ class Refusals(Guarded):
     def of(self, service: str, api_version: str) -> tuple[Refusal, ...]:
         """Return the refusals of one service, ordered by parameter."""
         query = select(refusals).where(_of(service, api_version)).order_by(refusals.c.parameter)
-        with self._reading() as connection:
-            return tuple(Refusal(**row._mapping) for row in connection.execute(query))
+        return tuple(Refusal(**row._mapping) for row in self._rows(query))
 
     def replace(self, service: str, api_version: str, found: Iterable[Refusal]) -> None:
         """Replace the refusals of a service with the refusals ``found``."""
         rows = [asdict(refusal) for refusal in found]
         with self._transaction() as connection:
             connection.execute(refusals.delete().where(_of(service, api_version)))
-            if rows:
-                connection.execute(refusals.insert(), rows)
+            add_rows(connection, refusals, rows)
 
 
 def _of(service: str, api_version: str) -> ColumnElement[bool]:

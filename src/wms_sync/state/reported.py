@@ -21,7 +21,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 from sqlalchemy import ColumnElement, Connection, and_, or_, select, update
 
-from wms_sync.state.engine import StatePart, insert_of
+from wms_sync.state.engine import StatePart, add_rows, insert_of
 from wms_sync.state.schema import acknowledgements, alerts, sent_alerts
 
 PAUSES = tuple(timedelta(minutes=minutes) for minutes in (1, 2, 5, 15, 60))
@@ -63,8 +63,7 @@ class Outbox(StatePart):
 
     def sent(self) -> dict[str, SentAlert]:
         """Return the reported findings that have not ended, by name."""
-        with self._reading() as connection:
-            return {row.finding: SentAlert(**row._mapping) for row in connection.execute(select(sent_alerts))}
+        return {row.finding: SentAlert(**row._mapping) for row in self._rows(select(sent_alerts))}
 
     def add(self, alert: SentAlert, body: Body, channels: Collection[str], *, newest_only: bool = False) -> None:
         """Add an alert to the outbox unless the finding was reported with these facts.
@@ -75,21 +74,19 @@ class Outbox(StatePart):
             if self._is_new(connection, alert):
                 if newest_only:
                     connection.execute(alerts.delete().where(alerts.c.channel.in_(channels)))
-                _put(connection, body, channels, alert.sent_at)
+                _queue(connection, body, channels, alert.sent_at)
 
     def end(self, alert: SentAlert, body: Body, channels: Collection[str], now: datetime) -> None:
         """Record that a finding has ended, and add the alert about this to the outbox, unless another process did."""
         same = sent_alerts.c.finding == alert.finding, sent_alerts.c.facts == alert.facts
         with self.engine.begin() as connection:
             if connection.execute(sent_alerts.delete().where(*same)).rowcount == 1:
-                _put(connection, body, channels, now)
+                _queue(connection, body, channels, now)
 
     def waiting(self) -> tuple[Waiting, ...]:
         """Return the undelivered alerts, oldest first."""
         query = select(alerts).order_by(alerts.c.created_at, alerts.c.id, alerts.c.channel)
-        with self._reading() as connection:
-            rows = [row._mapping for row in connection.execute(query)]
-        return tuple(Waiting(**{**row, "body": json.loads(row["body"])}) for row in rows)
+        return tuple(Waiting(**{**row._mapping, "body": json.loads(row.body)}) for row in self._rows(query))
 
     def claim(self, alert: Waiting, now: datetime) -> bool:
         """Claim the attempt that begins now, and plan the next. Return False if another process has claimed it."""
@@ -101,13 +98,11 @@ class Outbox(StatePart):
 
     def delivered(self, alert: Waiting) -> None:
         """Delete an alert that its channel has accepted."""
-        with self.engine.begin() as connection:
-            connection.execute(alerts.delete().where(_this(alert)))
+        self._execute(alerts.delete().where(_this(alert)))
 
     def refused(self, alert: Waiting, why: str) -> None:
         """Record why an attempt failed."""
-        with self.engine.begin() as connection:
-            connection.execute(update(alerts).where(_this(alert)).values(refusal=why))
+        self._execute(update(alerts).where(_this(alert)).values(refusal=why))
 
     def prune(self, channels: Collection[str], kept_until: Mapping[str, datetime], before: datetime) -> None:
         """Delete alerts for channels that are no longer configured, and alerts that are too old.
@@ -119,8 +114,7 @@ class Outbox(StatePart):
         too_long = and_(alerts.c.created_at < before, alerts.c.attempts >= GIVEN_UP_AFTER)
         old = [too_long, alerts.c.channel.not_in(channels)]
         old += [(alerts.c.channel == channel) & (alerts.c.created_at < limit) for channel, limit in kept_until.items()]
-        with self.engine.begin() as connection:
-            connection.execute(alerts.delete().where(or_(*old)))
+        self._execute(alerts.delete().where(or_(*old)))
 
     def _is_new(self, connection: Connection, alert: SentAlert) -> bool:
         values = asdict(alert)
@@ -131,7 +125,7 @@ class Outbox(StatePart):
         return connection.execute(inserted.returning(sent_alerts.c.finding)).first() is not None
 
 
-def _put(connection: Connection, body: Body, channels: Iterable[str], now: datetime) -> None:
+def _queue(connection: Connection, body: Body, channels: Iterable[str], now: datetime) -> None:
     rows = [
         {
             "id": body["id"],
@@ -143,8 +137,7 @@ def _put(connection: Connection, body: Body, channels: Iterable[str], now: datet
         }
         for channel in channels
     ]
-    if rows:
-        connection.execute(alerts.insert(), rows)
+    add_rows(connection, alerts, rows)
 
 
 def _this(alert: Waiting) -> ColumnElement[bool]:
@@ -161,24 +154,16 @@ class Acknowledgements(StatePart):
 
     def all(self) -> dict[tuple[str, str], datetime]:
         """Return the times of acknowledgement, by item and fingerprint of its facts."""
-        with self._reading() as connection:
-            rows = connection.execute(select(acknowledgements))
-            return {(row.item, row.facts): row.acknowledged_at for row in rows}
+        return {(row.item, row.facts): row.acknowledged_at for row in self._rows(select(acknowledgements))}
 
     def add(self, items: Mapping[str, str]) -> None:
         """Acknowledge these items, given with the fingerprints of their facts."""
         now = datetime.now(UTC)
-        rows: list[dict[str, Any]] = [
-            {"item": item, "facts": facts, "acknowledged_at": now} for item, facts in items.items()
-        ]
-        with self.engine.begin() as connection:
-            connection.execute(acknowledgements.delete().where(acknowledgements.c.item.in_(list(items))))
-            if rows:
-                connection.execute(acknowledgements.insert(), rows)
+        rows = [{"item": item, "facts": facts, "acknowledged_at": now} for item, facts in items.items()]
+        self._put(acknowledgements, rows)
 
     def keep(self, present: Collection[tuple[str, str]]) -> None:
         """Delete the acknowledgements of all items and facts that are not ``present``: they have ended."""
         ended = [item for item, facts in self.all() if (item, facts) not in present]
         if ended:
-            with self.engine.begin() as connection:
-                connection.execute(acknowledgements.delete().where(acknowledgements.c.item.in_(ended)))
+            self._execute(acknowledgements.delete().where(acknowledgements.c.item.in_(ended)))

@@ -15,10 +15,10 @@ from typing import Any, Literal
 
 from msgspec import Struct, field
 from msgspec.structs import asdict, replace
-from sqlalchemy import Connection, Row, func, select, update
+from sqlalchemy import Row, func, select, update
 
 from wms_sync.layout import Layout
-from wms_sync.state.engine import StatePart
+from wms_sync.state.engine import StatePart, insert_of
 from wms_sync.state.holder import WRITER
 from wms_sync.state.lock import lock_of
 from wms_sync.state.schema import migrations_table, runs
@@ -33,8 +33,6 @@ LOADS_TABLES = frozenset({SYNC, "backfill", "rebuild", "loading"})
 """Groups of runs that include a load: the success of such a run makes up for an earlier failed load."""
 DASHES = str.maketrans(" _", "--")
 KILLED_KIND = "Killed"
-NOT_PUBLISHED = "NotPublished"
-"""The kind of the error of a run whose blocking checks failed."""
 KILLED = (
     "The process of this run is gone: it was killed, or its machine went down. Landed pages are kept; the next run "
     "continues where it stopped."
@@ -57,7 +55,7 @@ class RunRecord(Struct, frozen=True):
     run_id: str
     purpose: str
     source: str
-    started_at: datetime
+    started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
     ended_at: datetime | None = None
     outcome: Outcome = "running"
     error: str | None = None
@@ -78,67 +76,27 @@ class RunRecords(StatePart):
 
     def newest(self, limit: int) -> tuple[RunRecord, ...]:
         """Return the newest runs, newest first."""
-        query = select(runs).order_by(*NEWEST_FIRST).limit(limit)
-        with self._reading() as connection:
-            return tuple(_record(row) for row in connection.execute(query))
+        return tuple(map(_record, self._rows(select(runs).order_by(*NEWEST_FIRST).limit(limit))))
 
     def of(self, run_id: str) -> RunRecord | None:
         """Return the record of a run; None if it has none."""
-        with self._reading() as connection:
-            return _of(connection, run_id)
+        return next(map(_record, self._rows(select(runs).where(runs.c.run_id == run_id))), None)
 
     def kept_since(self) -> datetime:
         """Return the time since which there are records: runs from before the loss of a state store have none."""
-        with self._reading() as connection:
-            since: datetime = connection.execute(select(func.min(migrations_table.c.applied_at))).scalar_one()
+        since: datetime = self._rows(select(func.min(migrations_table.c.applied_at)))[0][0]
         return since
 
-    def started(self, run_id: str, purpose: str, source: str) -> None:
-        """Record that a run has started, and delete the oldest records beyond ``KEPT``.
-
-        A run that has a record already, because it released its lock between two steps or attempts, continues with that
-        record.
-        """
-        with self.engine.begin() as connection:
-            if (before := _of(connection, run_id)) is not None:
-                reopened = RunRecord(run_id, before.purpose, before.source, before.started_at)
-                _update(connection, replace(reopened, phases=before.phases, counts=before.counts))
-                return
-            record = RunRecord(run_id, purpose, source, datetime.now(UTC))
-            number = select(func.coalesce(func.max(runs.c.number), 0) + 1).scalar_subquery()
-            connection.execute(runs.insert().values({**_values(record), "number": number}))
-            oldest = select(runs.c.number).order_by(runs.c.number.desc()).offset(KEPT).limit(1)
-            connection.execute(runs.delete().where(runs.c.number <= oldest.scalar_subquery()))
-
-    def phase_ended(self, run_id: str, phase: str, seconds: float, counts: Mapping[str, int]) -> None:
-        """Add a phase and its counts to the record; the seconds of a repeated phase are added up."""
-        with self.engine.begin() as connection:
-            if (before := _of(connection, run_id)) is not None:
-                phases = {**before.phases, phase: round(before.phases.get(phase, 0.0) + seconds, 2)}
-                _update(connection, replace(before, phases=phases, counts={**before.counts, **counts}))
-
-    def ended(
-        self,
-        run_id: str,
-        outcome: Outcome,
-        *,
-        error: str | None = None,
-        error_kind: str | None = None,
-        data_as_of: datetime | None = None,
-        due_at: datetime | None = None,
-    ) -> None:
-        """Record the outcome of a run. A run that is ``waiting`` has not ended: ``due_at`` is its next attempt."""
-        ended_at = datetime.now(UTC) if due_at is None else None
-        with self.engine.begin() as connection:
-            if (before := _of(connection, run_id)) is not None:
-                end = replace(before, ended_at=ended_at, outcome=outcome, error=error, error_kind=error_kind)
-                _update(connection, replace(end, data_as_of=data_as_of, due_at=due_at))
-
-    def explain(self, run_id: str, error: str, error_kind: str) -> None:
-        """Record the error of a run that was recorded as killed, once it is known."""
-        known = {"error": error, "error_kind": error_kind}
-        with self.engine.begin() as connection:
-            connection.execute(update(runs).where(runs.c.run_id == run_id).values(known))
+    def save(self, record: RunRecord) -> None:
+        """Write the record of a run in place of its earlier one; keep only the newest ``KEPT`` records."""
+        values = _values(record)
+        number = select(func.coalesce(func.max(runs.c.number), 0) + 1).scalar_subquery()
+        insert = insert_of(self.engine, runs).values({**values, "number": number})
+        oldest = select(runs.c.number).order_by(runs.c.number.desc()).offset(KEPT).limit(1)
+        self._execute(
+            insert.on_conflict_do_update(index_elements=["run_id"], set_=values),
+            runs.delete().where(runs.c.number <= oldest.scalar_subquery()),
+        )
 
     def as_they_are(self, layout: Layout) -> tuple[RunRecord, ...]:
         """Return all kept runs, newest first; killed runs of this installation count as failed."""
@@ -147,14 +105,12 @@ class RunRecords(StatePart):
     def mark_killed(self, layout: Layout) -> tuple[RunRecord, ...]:
         """Record as failed the runs whose process is gone; return them, oldest first."""
         query = select(runs).where(runs.c.outcome.in_(("running", "waiting"))).order_by(runs.c.number)
-        with self._reading() as connection:
-            unfinished = tuple(_record(row) for row in connection.execute(query))
         killed: list[RunRecord] = []
-        for before in unfinished:
+        for before in map(_record, self._rows(query)):
             record = self.as_it_is(layout, before)
             if record.error == KILLED:
-                with self.engine.begin() as connection:
-                    connection.execute(_changing(record).where(runs.c.outcome == before.outcome))
+                same = (runs.c.run_id == record.run_id) & (runs.c.outcome == before.outcome)
+                self._execute(update(runs).where(same).values(_values(record)))
                 killed.append(record)
         return tuple(killed)
 
@@ -191,11 +147,6 @@ def lock_for(purpose: str) -> str:
     return purpose.translate(DASHES) if purpose.startswith("push ") else WRITER
 
 
-def _of(connection: Connection, run_id: str) -> RunRecord | None:
-    row = connection.execute(select(runs).where(runs.c.run_id == run_id)).one_or_none()
-    return None if row is None else _record(row)
-
-
 def _record(row: Row[Any]) -> RunRecord:
     values = dict(row._mapping)
     del values["number"]
@@ -204,11 +155,3 @@ def _record(row: Row[Any]) -> RunRecord:
 
 def _values(record: RunRecord) -> dict[str, Any]:
     return {**asdict(record), "phases": json.dumps(record.phases), "counts": json.dumps(record.counts)}
-
-
-def _changing(record: RunRecord) -> Any:  # noqa: ANN401 - an update statement
-    return update(runs).where(runs.c.run_id == record.run_id).values(_values(record))
-
-
-def _update(connection: Connection, record: RunRecord) -> None:
-    connection.execute(_changing(record))

@@ -25,6 +25,7 @@ from sqlalchemy import Column, Connection, Table, select, update
 from sqlalchemy.exc import DBAPIError
 
 from wms_sync.layout import flattened_key, is_of_window, raw_key
+from wms_sync.state.engine import Values, add_rows
 from wms_sync.state.errors import StateError
 from wms_sync.state.schema import (
     METADATA,
@@ -38,9 +39,6 @@ from wms_sync.state.schema import (
     windows,
 )
 from wms_sync.state.turns import Guarded
-
-ROWS_PER_STATEMENT = 1000
-Row = dict[str, Any]
 
 
 class Identity(Struct, frozen=True):
@@ -59,9 +57,9 @@ class Snapshot(Struct, frozen=True):
 
     installation: Identity
     migrations: tuple[str, ...]
-    tables: Mapping[str, tuple[Row, ...]]
+    tables: Mapping[str, tuple[Values, ...]]
 
-    def rows(self, table: Table) -> tuple[Row, ...]:
+    def rows(self, table: Table) -> tuple[Values, ...]:
         """Return the rows of a table."""
         return self.tables[table.name]
 
@@ -73,7 +71,7 @@ class Snapshot(Struct, frozen=True):
         """Return when its newest window landed; None if it has none."""
         return max((row["landed_at"] for row in self.rows(windows) if row["landed_at"] is not None), default=None)
 
-    def with_rows(self, table: Table, rows: Iterable[Row]) -> Snapshot:
+    def with_rows(self, table: Table, rows: Iterable[Values]) -> Snapshot:
         """Return the snapshot with other rows in one table."""
         return replace(self, tables={**self.tables, table.name: tuple(rows)})
 
@@ -90,14 +88,11 @@ class Snapshots(Guarded):
 
     def installation(self) -> Identity | None:
         """Return the identity of the store; None if it is new: no run has begun with it."""
-        with self._reading() as connection:
-            row = connection.execute(select(installation)).one_or_none()
-        return None if row is None else Identity(**row._mapping)
+        return next((Identity(**row._mapping) for row in self._rows(select(installation))), None)
 
     def begin(self) -> None:
         """Make the store that of a new installation."""
-        with self._transaction() as connection:
-            connection.execute(installation.insert().values(id=secrets.token_hex(8), snapshot=0))
+        self._execute(installation.insert().values(id=secrets.token_hex(8), snapshot=0))
 
     def take(self) -> Snapshot:
         """Count up the number of snapshots, and read the whole store in the same transaction.
@@ -125,17 +120,16 @@ class Snapshots(Guarded):
                 for table in (*reversed(_copied()), installation, migrations_table):
                     connection.execute(table.delete())
                 for table in _copied():
-                    _insert(connection, table, snapshot.rows(table))
+                    add_rows(connection, table, snapshot.rows(table))
                 head = snapshot.installation
                 connection.execute(installation.insert().values(id=head.id, snapshot=head.snapshot))
-                _insert(connection, migrations_table, applied)
+                add_rows(connection, migrations_table, applied)
         except DBAPIError as error:
             raise StateError(f"The state store could not be written: {error.orig}") from None
 
     def note(self, trouble: str) -> None:
         """Note why the newest snapshot could not be written."""
-        with self._transaction() as connection:
-            connection.execute(update(installation).values(trouble=trouble))
+        self._execute(update(installation).values(trouble=trouble))
 
     @contextmanager
     def _one_moment(self) -> Iterator[Connection]:
@@ -206,12 +200,6 @@ def _refuse_others(migrations: Sequence[str]) -> None:
 def _copied() -> list[Table]:
     """Return the tables of a snapshot, each after the tables that it refers to."""
     return [table for table in METADATA.sorted_tables if table not in (turns, push_ledger, installation)]
-
-
-def _insert(connection: Connection, table: Table, rows: Iterable[Row]) -> None:
-    given = list(rows)
-    for start in range(0, len(given), ROWS_PER_STATEMENT):
-        connection.execute(table.insert(), given[start : start + ROWS_PER_STATEMENT])
 
 
 def _type_of(column: Column[Any]) -> Any:  # noqa: ANN401 - the type of a field

@@ -11,6 +11,7 @@ import logging
 from contextlib import suppress
 
 from wms_sync.errors import WmsSyncError
+from wms_sync.grammar import count_of
 from wms_sync.layout import Layout, snapshot_key
 from wms_sync.state.snapshot import Identity, Snapshot, decoded, encoded, head_of
 from wms_sync.state.store import StateStore
@@ -25,9 +26,9 @@ class AnotherInstallation(WmsSyncError):
     def __init__(self, layout: Layout, reason: str) -> None:
         super().__init__(
             f"The state store does not belong to the files in {layout.files.where('raw')}: {reason}. Nothing was read, "
-            "changed or deleted. Correct WMS_STATE_URL, WMS_DATA_DIR or WMS_FILES_URL. If the state store is lost, "
-            "restore a backup with `wms-sync restore`, or move raw/ and parquet/ away: the next sync then reads "
-            "everything again."
+            "changed or deleted. Correct WMS_STATE_URL, WMS_DATA_DIR or WMS_FILES_URL; `wms-sync backup` and "
+            "`wms-sync restore` move an installation. If the state store or the files are lost, restore a backup, or "
+            "move away what is left of the state store, raw/ and parquet/: the next sync then reads everything again."
         )
 
 
@@ -62,10 +63,14 @@ def newest_snapshot(layout: Layout) -> Snapshot | None:
 
 
 def refuse_unknown(layout: Layout, store: StateStore) -> None:
-    """Raise ``AnotherInstallation`` if the store knows none of the windows here. No snapshot says whose they are."""
-    windows = set(layout.windows())
-    if windows and windows.isdisjoint(window.id for window in store.windows()):
-        raise AnotherInstallation(layout, "it knows none of their windows, and no snapshot raw/state-* is readable")
+    """Raise ``AnotherInstallation`` if store and files have windows, but none in common.
+
+    No snapshot says whose the files are.
+    """
+    here, known = set(layout.windows()), {window.id for window in store.windows() if window.pages}
+    if (here or known) and here.isdisjoint(known):
+        reason = f"{count_of(len(here), 'window is', 'windows are')} there, and it knows {len(known):,} others"
+        raise AnotherInstallation(layout, f"{reason}; no snapshot raw/state-* is readable")
 
 
 def is_behind(layout: Layout, store: StateStore) -> bool:

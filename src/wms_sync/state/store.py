@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import asdict
 from sqlalchemy import Engine, and_, case, func, literal, or_, select, update
 
@@ -19,6 +19,7 @@ from wms_sync.intervals import Interval, interval, subtract, union
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings
 from wms_sync.state.audits import Audits
+from wms_sync.state.engine import add_rows
 from wms_sync.state.holder import Held
 from wms_sync.state.ledger import PushFiles, PushLedger
 from wms_sync.state.refusals import Refusals
@@ -36,9 +37,10 @@ COMPLETE_STATES = ("landed", "loaded")
 """The states of a window whose pages have all been read."""
 
 
-class Window(Struct, frozen=True):
-    """One row of ``windows``: an interval of ``updated_at`` of one service, and its state.
+class Window(Struct, frozen=True, kw_only=True):
+    """One row of ``windows``: an interval of ``updated_at`` of one service, and its state; by default a new window.
 
+    ``count_reported`` is the service's count of its records, an earlier one until its first page; None if unknown.
     ``to_at`` is earlier than in the window's requests if coverage was withdrawn; it is ``from_at`` if nothing is left.
     ``service`` is the base URL; None if the state store did not know the window. ``omitted`` are the
     names that its requests left out, as in ``Selection.omitted``.
@@ -47,57 +49,23 @@ class Window(Struct, frozen=True):
     id: str
     from_at: datetime
     to_at: datetime
-    state: str
+    state: str = "reading"
     reason: Reason
     run_id: str
     signature: str
-    count_reported: int | None
-    pages: int
-    records: int
-    bytes: int
-    started_at: datetime
-    landed_at: datetime | None
-    loaded_at: datetime | None
-    read_seconds: float | None
+    count_reported: int | None = None
+    pages: int = 0
+    records: int = 0
+    bytes: int = 0
+    started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    landed_at: datetime | None = None
+    loaded_at: datetime | None = None
+    read_seconds: float | None = None
     service: str | None = None
     omitted: Mapping[str, str] = {}
 
     def __hash__(self) -> int:
         return hash(self.id)  # a mapping has no hash
-
-    @classmethod
-    def begun(
-        cls,
-        window_id: str,
-        whole: Interval,
-        *,
-        reason: Reason,
-        run_id: str,
-        signature: str,
-        service: str | None,
-        omitted: Mapping[str, str] = {},
-        expected: int | None = None,
-    ) -> Self:
-        """Return a new window without pages; ``expected`` is the service's earlier count of its records, if known."""
-        return cls(
-            id=window_id,
-            from_at=whole.start,
-            to_at=whole.end,
-            state="reading",
-            reason=reason,
-            run_id=run_id,
-            signature=signature,
-            count_reported=expected,
-            pages=0,
-            records=0,
-            bytes=0,
-            started_at=datetime.now(UTC),
-            landed_at=None,
-            loaded_at=None,
-            read_seconds=None,
-            service=service,
-            omitted=omitted,
-        )
 
     @property
     def covers_time(self) -> bool:
@@ -137,12 +105,7 @@ class Observation(Struct, frozen=True):
     name: str
     value: int
     about: str
-    observed_at: datetime
-
-    @classmethod
-    def of_now(cls, name: str, value: int, about: str) -> Self:
-        """Return an observation with the current time."""
-        return cls(name, value, about, datetime.now(UTC))
+    observed_at: datetime = field(default_factory=lambda: datetime.now(UTC))
 
 
 class LandedPage(Struct, frozen=True):
@@ -198,26 +161,22 @@ class StateStore(Guarded):
         query = select(windows).order_by(windows.c.started_at, windows.c.id)
         if states:
             query = query.where(windows.c.state.in_(states))
-        with self._reading() as connection:
-            return tuple(Window(**row._mapping) for row in connection.execute(query))
+        return tuple(Window(**row._mapping) for row in self._rows(query))
 
     def window(self, window_id: str) -> Window:
         """Return one window by its id."""
-        with self._reading() as connection:
-            row = connection.execute(select(windows).where(windows.c.id == window_id)).one()
+        [row] = self._rows(select(windows).where(windows.c.id == window_id))
         return Window(**row._mapping)
 
     def pages(self, window_id: str) -> tuple[LandedPage, ...]:
         """Return the landed pages of a window, in order."""
         query = select(pages).where(pages.c.window_id == window_id).order_by(pages.c.number)
-        with self._reading() as connection:
-            return tuple(LandedPage(**row._mapping) for row in connection.execute(query))
+        return tuple(LandedPage(**row._mapping) for row in self._rows(query))
 
     def read_plans(self) -> tuple[ReadPlan, ...]:
         """Return the plans of reads that have not been compared yet, ordered by time."""
-        with self._reading() as connection:
-            rows = connection.execute(select(read_plans).order_by(read_plans.c.from_at))
-            return tuple(ReadPlan(**row._mapping) for row in rows)
+        query = select(read_plans).order_by(read_plans.c.from_at)
+        return tuple(ReadPlan(**row._mapping) for row in self._rows(query))
 
     def covered(
         self,
@@ -234,12 +193,11 @@ class StateStore(Guarded):
         query = select(windows.c.id, windows.c.from_at, windows.c.to_at, windows.c.state)
         query = query.where(or_(windows.c.state.in_(states), was_read), windows.c.reason.in_(COVERING))
         covered: list[Interval] = []
-        with self._reading() as connection:
-            for id_, start, end, state in connection.execute(query.order_by(windows.c.started_at, windows.c.id)):
-                if id_ in without:
-                    continue
-                part = interval(start, end)
-                covered = [*subtract(covered, part)] if state == "abandoned" else [*covered, *part]
+        for id_, start, end, state in self._rows(query.order_by(windows.c.started_at, windows.c.id)):
+            if id_ in without:
+                continue
+            part = interval(start, end)
+            covered = [*subtract(covered, part)] if state == "abandoned" else [*covered, *part]
         return union(covered)
 
     def covered_until(self) -> datetime | None:
@@ -249,52 +207,42 @@ class StateStore(Guarded):
             windows.c.reason.in_(COVERING),
             windows.c.from_at < windows.c.to_at,
         )
-        with self._reading() as connection:
-            newest: datetime | None = connection.scalar(query)
-        return newest
+        return self._value(query)
 
     def service(self) -> str | None:
         """Return the base URL that the newest window was read from; None if no window has a base URL."""
         query = select(windows.c.service).where(windows.c.service.is_not(None)).order_by(windows.c.started_at.desc())
-        with self._reading() as connection:
-            return connection.scalar(query.limit(1))
+        return self._value(query.limit(1))
 
     def highest_id(self) -> int:
         """Return the highest shipment id on any page of a complete window; 0 if there is none."""
         query = select(func.max(pages.c.last_id)).join(windows, windows.c.id == pages.c.window_id)
-        with self._reading() as connection:
-            return connection.scalar(query.where(windows.c.state.in_(COMPLETE_STATES))) or 0
+        return self._value(query.where(windows.c.state.in_(COMPLETE_STATES))) or 0
 
     def latest_served(self) -> datetime | None:
         """Return the time when the newest page was served; None if there is no page."""
-        with self._reading() as connection:
-            served: datetime | None = connection.scalar(select(func.max(pages.c.served_at)))
-        return served
+        return self._value(select(func.max(pages.c.served_at)))
 
     def longest_read(self, since: datetime) -> timedelta:
         """Return the longest time that reading a window took, of the windows landed at ``since`` or later."""
         query = select(func.max(windows.c.read_seconds)).where(windows.c.landed_at >= since)
-        with self._reading() as connection:
-            return timedelta(seconds=connection.scalar(query) or 0)
+        return timedelta(seconds=self._value(query) or 0)
 
     def landed_so_far(self) -> tuple[int, int]:
         """Return the number of records ever landed, and their size on disk in bytes."""
         query = select(func.sum(windows.c.records), func.sum(windows.c.bytes))
-        with self._reading() as connection:
-            records, size = connection.execute(query).one()
+        [(records, size)] = self._rows(query)
         return int(records or 0), int(size or 0)
 
     def observation(self, name: str) -> Observation | None:
         """Return the observation of this name; None if there is none."""
-        with self._reading() as connection:
-            row = connection.execute(select(observations).where(observations.c.name == name)).one_or_none()
-        return None if row is None else Observation(**row._mapping)
+        query = select(observations).where(observations.c.name == name)
+        return next((Observation(**row._mapping) for row in self._rows(query)), None)
 
     def warnings(self) -> dict[str, tuple[str, datetime]]:
         """Return the warnings of the last sync and of the reads after it by name, each with its time."""
         query = select(read_warnings).order_by(read_warnings.c.warned_at, read_warnings.c.name)
-        with self._reading() as connection:
-            return {row.name: (row.text, row.warned_at) for row in connection.execute(query)}
+        return {row.name: (row.text, row.warned_at) for row in self._rows(query)}
 
     def forgotten(self, *, unfinished: bool = False) -> frozenset[int]:
         """Return the ids of orders whose personal data must not be stored.
@@ -304,37 +252,33 @@ class StateStore(Guarded):
         query = select(forgotten_orders.c.order_id)
         if unfinished:
             query = query.where(forgotten_orders.c.done_at.is_(None))
-        with self._reading() as connection:
-            return frozenset(connection.scalars(query))
+        return frozenset(order_id for (order_id,) in self._rows(query))
 
     def forgotten_list(self) -> tuple[ForgottenOrder, ...]:
         """Return every forgotten order, ordered by the time of the request."""
         query = select(forgotten_orders).order_by(forgotten_orders.c.asked_at, forgotten_orders.c.order_id)
-        with self._reading() as connection:
-            return tuple(ForgottenOrder(**row._mapping) for row in connection.execute(query))
+        return tuple(ForgottenOrder(**row._mapping) for row in self._rows(query))
 
     # --- writing ---
 
     def begin_windows(self, begun: Iterable[Window], plans: Iterable[ReadPlan] = ()) -> None:
         """Record windows that are about to be read, and the plans of their read."""
-        rows = {windows: [asdict(window) for window in begun], read_plans: [asdict(plan) for plan in plans]}
         with self._transaction() as connection:
-            for table in filter(rows.get, rows):
-                connection.execute(table.insert(), rows[table])
+            add_rows(connection, windows, [asdict(window) for window in begun])
+            add_rows(connection, read_plans, [asdict(plan) for plan in plans])
 
     def record_page(self, page: LandedPage) -> None:
         """Record that a page is on disk: reading continues with the next page."""
-        with self._transaction() as connection:
-            connection.execute(pages.insert().values(**asdict(page)))
-            connection.execute(
-                update(windows)
-                .where(windows.c.id == page.window_id)
-                .values(
-                    pages=windows.c.pages + 1,
-                    records=windows.c.records + page.records,
-                    bytes=windows.c.bytes + page.bytes,
-                )
-            )
+        self._execute(
+            pages.insert().values(**asdict(page)),
+            update(windows)
+            .where(windows.c.id == page.window_id)
+            .values(
+                pages=windows.c.pages + 1,
+                records=windows.c.records + page.records,
+                bytes=windows.c.bytes + page.bytes,
+            ),
+        )
 
     def set_count(self, window_id: str, count: int | None) -> None:
         """Record the service's count from the first page of this window; None if there was none."""
@@ -346,12 +290,8 @@ class StateStore(Guarded):
 
     def mark_loaded(self, window_ids: Sequence[str]) -> None:
         """Record that the analytics database holds receipts for these windows."""
-        with self._transaction() as connection:
-            connection.execute(
-                update(windows)
-                .where(windows.c.id.in_(window_ids), windows.c.state == "landed")
-                .values(state="loaded", loaded_at=datetime.now(UTC))
-            )
+        landed = update(windows).where(windows.c.id.in_(window_ids), windows.c.state == "landed")
+        self._execute(landed.values(state="loaded", loaded_at=datetime.now(UTC)))
 
     def abandon(self, window_id: str) -> None:
         """Give up the window: its interval is no longer covered and is read again in another window."""
@@ -359,9 +299,10 @@ class StateStore(Guarded):
 
     def end_read(self, plan: ReadPlan, uncovered: Collection[str]) -> None:
         """Delete the plan of a read, and end the coverage of the windows ``uncovered``, which keep their state."""
-        with self._transaction() as connection:
-            connection.execute(read_plans.delete().where(read_plans.c.from_at == plan.from_at))
-            connection.execute(update(windows).where(windows.c.id.in_(uncovered)).values(to_at=windows.c.from_at))
+        self._execute(
+            read_plans.delete().where(read_plans.c.from_at == plan.from_at),
+            update(windows).where(windows.c.id.in_(uncovered)).values(to_at=windows.c.from_at),
+        )
 
     def withdraw_coverage(self, moment: datetime) -> None:
         """End the coverage of every window at ``moment``.
@@ -373,25 +314,19 @@ class StateStore(Guarded):
         end = case((windows.c.from_at > moment, windows.c.from_at), else_=literal(moment, windows.c.to_at.type))
         half_read = update(windows).where(beyond, windows.c.state == "reading").values(state="abandoned")
         complete = update(windows).where(beyond, windows.c.state.in_(COMPLETE_STATES)).values(to_at=end)
-        with self._transaction() as connection:
-            connection.execute(half_read)
-            connection.execute(complete)
+        self._execute(half_read, complete)
 
     def observe(self, name: str, value: int, about: str) -> None:
         """Record an observation with the current time; it replaces the previous observation of this name."""
-        self.record((Observation.of_now(name, value, about),))
+        self.record((Observation(name, value, about),))
 
     def record(self, seen: Iterable[Observation]) -> None:
         """Record observations; each replaces the previous observation of its name."""
-        with self._transaction() as connection:
-            for observation in seen:
-                connection.execute(observations.delete().where(observations.c.name == observation.name))
-                connection.execute(observations.insert().values(**asdict(observation)))
+        self._put(observations, [asdict(observation) for observation in seen])
 
     def delete_observation(self, name: str) -> None:
         """Delete the observation of this name."""
-        with self._transaction() as connection:
-            connection.execute(observations.delete().where(observations.c.name == name))
+        self._execute(observations.delete().where(observations.c.name == name))
 
     def record_warnings(self, warnings: Mapping[str, str], *, from_scratch: bool) -> None:
         """Record the warnings of a read, by name, with the earlier warnings or, if ``from_scratch``, in their place."""
@@ -404,43 +339,34 @@ class StateStore(Guarded):
             if not from_scratch:
                 old = old.where(read_warnings.c.name.in_(list(warnings)))
             connection.execute(old)
-            if rows:
-                connection.execute(read_warnings.insert(), rows)
+            add_rows(connection, read_warnings, rows)
 
     def rewrite_page(self, page: LandedPage) -> None:
         """Replace the row of a page whose file is about to be rewritten without personal data."""
         this = and_(pages.c.window_id == page.window_id, pages.c.number == page.number)
-        with self._transaction() as connection:
-            before = connection.scalar(select(pages.c.bytes).where(this)) or 0
-            connection.execute(update(pages).where(this).values(**asdict(page)))
-            grown = windows.c.bytes + (page.bytes - before)
-            connection.execute(update(windows).where(windows.c.id == page.window_id).values(bytes=grown))
+        before = select(pages.c.bytes).where(this).scalar_subquery()
+        self._execute(
+            update(windows).where(windows.c.id == page.window_id).values(bytes=windows.c.bytes + page.bytes - before),
+            update(pages).where(this).values(**asdict(page)),
+        )
 
     def remember_forgotten(self, order_ids: Iterable[int]) -> None:
         """Record that personal data of these orders must not be stored from now on."""
         known = self.forgotten()
         rows = [{"order_id": order_id, "asked_at": datetime.now(UTC)} for order_id in sorted(set(order_ids) - known)]
-        if rows:
-            with self._transaction() as connection:
-                connection.execute(forgotten_orders.insert(), rows)
+        self._put(forgotten_orders, rows)
 
     def take_off_forgotten(self, order_ids: Iterable[int]) -> None:
         """Remove orders from the forgotten orders: their data is stored from now on like that of any other order."""
-        with self._transaction() as connection:
-            connection.execute(forgotten_orders.delete().where(forgotten_orders.c.order_id.in_(list(order_ids))))
+        self._execute(forgotten_orders.delete().where(forgotten_orders.c.order_id.in_(list(order_ids))))
 
     def mark_forgotten(self, order_ids: Iterable[int]) -> None:
         """Record that no personal data of these orders is left anywhere."""
-        with self._transaction() as connection:
-            connection.execute(
-                update(forgotten_orders)
-                .where(forgotten_orders.c.order_id.in_(order_ids))
-                .values(done_at=datetime.now(UTC))
-            )
+        done = update(forgotten_orders).where(forgotten_orders.c.order_id.in_(order_ids))
+        self._execute(done.values(done_at=datetime.now(UTC)))
 
     def _update(self, window_id: str, **values: Any) -> None:  # noqa: ANN401 - columns of several types
-        with self._transaction() as connection:
-            connection.execute(update(windows).where(windows.c.id == window_id).values(**values))
+        self._execute(update(windows).where(windows.c.id == window_id).values(**values))
 
 
 class Run(Struct, frozen=True):

@@ -57,13 +57,9 @@ class Forgotten(Struct, frozen=True):
     rows: int
 
 
+@refusals_explained(*REFUSED)
 def forget(run: Run, order_ids: Collection[int]) -> Forgotten:
     """Remove the personal data of these orders and of all orders forgotten earlier. Needs the writer's lock."""
-    with refusals_explained(*REFUSED):
-        return _forget(run, order_ids)
-
-
-def _forget(run: Run, order_ids: Collection[int]) -> Forgotten:
     settings, store, layout = run.settings, run.store, run.layout
     layout.files.refuse_versions()
     former = former_target(settings)
@@ -182,9 +178,9 @@ def _clean_parquet(layout: Layout, store: StateStore, connection: duckdb.DuckDBP
 
 def _holding(layout: Layout, connection: duckdb.DuckDBPyConnection, table: Table) -> list[str]:
     """Return the keys of the Parquet files of a table that contain personal data of the forgotten orders."""
-    keys = dict(zip(_files(layout, table), layout.parquet_files(table.slug), strict=True))
-    files = list(keys)
-    if not files:
+    names = layout.parquet_files(table.slug)
+    keys = dict(zip(layout.files.local(names), names, strict=True))
+    if not (files := list(keys)):
         return []
     query = sql_files.read("forget/holding.sql").format(
         key=quote(table.root_key), personal=persons(table, _columns_of(connection, files))
@@ -195,10 +191,6 @@ def _holding(layout: Layout, connection: duckdb.DuckDBPyConnection, table: Table
 def _columns_of(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> set[str]:
     query = sql_files.read("forget/parquet_columns.sql")
     return {column for (column,) in connection.execute(query, {"files": files}).fetchall()}
-
-
-def _files(layout: Layout, table: Table) -> list[str]:
-    return layout.files.local(layout.parquet_files(table.slug))
 
 
 def _clean_file(turn: Turn, layout: Layout, connection: duckdb.DuckDBPyConnection, table: Table, key: str) -> None:
@@ -241,28 +233,6 @@ def _number_of(layout: Layout, parts: Sequence[ParquetPart], table: Table, key: 
         if unmarked(other) == unmarked(name) and layout.files.size(parquet_key(table.slug, other)) is None:
             return number
     return None
-
-
-def held_files(layout: Layout, order_ids: Collection[int]) -> int:
-    """Return the number of Parquet files that contain personal data of these orders."""
-    with duckdb.connect() as connection:
-        prepare(connection, order_ids)
-        return sum(len(_holding(layout, connection, table)) for table in concerned_tables())
-
-
-def held_pages(layout: Layout, store: StateStore, order_ids: Collection[int]) -> int:
-    """Return the number of raw pages that contain personal data of these orders. A damaged page is counted too."""
-    windows = suspects(layout, store, order_ids)
-    pages = (raw_key(window_id, name) for window_id in windows for name in layout.pages(window_id))
-    return sum(holds(layout, key, order_ids) for key in pages)
-
-
-def holds(layout: Layout, key: str, order_ids: Collection[int]) -> bool:
-    """Return whether a raw page contains personal data of these orders; True for a damaged page."""
-    try:
-        return without_orders(_content(layout, key), order_ids) is not None
-    except ValueError:
-        return True
 
 
 def suspects(layout: Layout, store: StateStore, order_ids: Collection[int]) -> tuple[str, ...]:

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Collection, Iterator
-from pathlib import Path
+from collections.abc import Collection, Iterable, Iterator
 
 from wms_sync.grammar import count_of
 from wms_sync.json_values import identity
 from wms_sync.layout import FORGOTTEN, Layout
 from wms_sync.state.store import StateStore
+from wms_sync.storage.files import Files, FolderFiles
 from wms_sync.targets.errors import ForgottenOrdersLostError, UnknownOrderError
 
 logger = logging.getLogger(__name__)
@@ -25,57 +25,44 @@ logger = logging.getLogger(__name__)
 
 def reconcile_lists(layout: Layout, store: StateStore) -> None:
     """Give the state store and the files the same list. The caller holds the writer's lock."""
-    known = store.forgotten()
-    copies = list(_copies(layout))
-    if all(copy is None for _, copy in copies) and (known or layout.forgotten_orders.exists()):
+    known, copies = store.forgotten(), [*_copies(layout)]
+    everyone = known | orders_remembered(layout)
+    incomplete = [place for place, copy in [("the state store", known), *copies] if copy != everyone]
+    if not incomplete:
+        return
+    if everyone or layout.forgotten_orders.exists():  # otherwise this is the first run
         logger.warning(
-            "%(file)s is missing or damaged: rewritten from the state store, %(orders)s",
-            {"file": layout.forgotten_orders, "orders": count_of(len(known), "order")},
+            "the list of forgotten orders was missing, damaged or incomplete in %(places)s: completed, %(orders)s",
+            {"places": " and ".join(incomplete), "orders": count_of(len(everyone), "order")},
         )
-    listed = frozenset[int]().union(*(copy for _, copy in copies if copy is not None))
-    if not listed <= known:
-        store.remember_forgotten(listed)
-        logger.info(
-            "restored %(orders)s in the state store from %(file)s",
-            {"orders": count_of(len(listed - known), "forgotten order"), "file": layout.forgotten_orders},
-        )
-    everyone = known | listed
-    for place, copy in copies:
-        if copy is not None and copy != everyone:
-            logger.info(
-                "restored %(orders)s in %(file)s from the state store",
-                {"orders": count_of(len(everyone - copy), "forgotten order"), "file": place},
-            )
-    if any(copy != everyone for _, copy in copies):
-        _write(layout, store)
+    add_to_list(layout, store, everyone)
 
 
 def refuse_lost(layout: Layout) -> None:
     """Raise ``ForgottenOrdersLostError`` if no file can be read. The state store is lost, or an old copy."""
-    if any(copy is not None for _, copy in _copies(layout)):
-        return
-    try:
-        orders_listed(layout.forgotten_orders)
-    except ValueError as damage:
-        raise ForgottenOrdersLostError(layout.forgotten_orders, str(damage)) from None
+    copies = [copy for _, copy in _copies(layout)]
+    if all(isinstance(copy, ValueError) for copy in copies):
+        raise ForgottenOrdersLostError(layout.forgotten_orders, str(copies[0]))
 
 
 def orders_remembered(layout: Layout) -> frozenset[int]:
     """Return the orders in the files that can be read."""
-    return frozenset[int]().union(*(copy for _, copy in _copies(layout) if copy is not None))
+    return frozenset[int]().union(*(copy for _, copy in _copies(layout) if isinstance(copy, frozenset)))
 
 
-def _copies(layout: Layout) -> Iterator[tuple[str, frozenset[int] | None]]:
-    """Yield the location of each file and its list; None for a file that is missing or damaged."""
-    try:
-        yield str(layout.forgotten_orders), orders_listed(layout.forgotten_orders)
-    except ValueError:
-        yield str(layout.forgotten_orders), None
-    if layout.elsewhere is not None:
+def _copies(layout: Layout) -> Iterator[tuple[str, frozenset[int] | ValueError]]:
+    """Yield the location of each file, and its list or the damage."""
+    for files in _places(layout):
         try:
-            yield layout.files.where(FORGOTTEN), orders_in(layout.files.get(FORGOTTEN))
-        except (FileNotFoundError, ValueError):
-            yield layout.files.where(FORGOTTEN), None
+            yield files.where(FORGOTTEN), orders_in(files.get(FORGOTTEN))
+        except FileNotFoundError:
+            yield files.where(FORGOTTEN), ValueError("is missing")
+        except ValueError as damage:
+            yield files.where(FORGOTTEN), damage
+
+
+def _places(layout: Layout) -> Iterable[Files]:
+    return dict.fromkeys((FolderFiles(layout.root), layout.files))
 
 
 def add_to_list(layout: Layout, store: StateStore, order_ids: Collection[int]) -> frozenset[int]:
@@ -102,18 +89,9 @@ def take_off_list(layout: Layout, store: StateStore, order_ids: Collection[int])
 def _write(layout: Layout, store: StateStore) -> frozenset[int]:
     everyone = store.forgotten()
     content = json.dumps(sorted(everyone)).encode()
-    store.turn.write_whole(layout.forgotten_orders, content)
-    if layout.elsewhere is not None:
-        layout.files.replace(store.turn, FORGOTTEN, content)
+    for files in _places(layout):
+        files.replace(store.turn, FORGOTTEN, content)
     return everyone
-
-
-def orders_listed(path: Path) -> frozenset[int]:
-    """Return the orders in a file. Raise ``ValueError``, which describes the damage."""
-    try:
-        return orders_in(path.read_bytes())
-    except FileNotFoundError:
-        raise ValueError("is missing") from None
 
 
 def orders_in(content: bytes) -> frozenset[int]:

@@ -8,14 +8,14 @@ store does not know, an interrupted ``forget``. A window with a damaged page los
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 from msgspec.structs import asdict
 
-from wms_sync.errors import SettingsError
 from wms_sync.grammar import count_of
 from wms_sync.layout import CREATES, Layout
+from wms_sync.master_data.push import PUSH_LOCKS
 from wms_sync.settings import Settings, is_same_service
 from wms_sync.shipments.flatten.page import PageDamagedError
 from wms_sync.shipments.flatten.window import is_flattened, refuse_damaged
@@ -44,18 +44,15 @@ from wms_sync.upkeep.retention import set_aside_unknown
 logger = logging.getLogger(__name__)
 BACKUP = "backup"
 """The lock on making a backup."""
-PLACE = "files_in"
-"""The observation in the state store: the number of windows when the location was first used, and its name's end."""
-IN_DATA_FOLDER = "the data folder"
-_END = 64
-"""How many characters of the end of a location's name to store; they distinguish it from other locations."""
+ALL_LOCKS = (WRITER, *PUSH_LOCKS, BACKUP)
+"""The locks on everything that writes, in the order in which they are taken together."""
 
 
-def recover_state(settings: Settings, pushes: Sequence[str]) -> None:
+def recover_state(settings: Settings) -> None:
     """Put the newest snapshot in place of a state store that is lost or an old copy; else write the first snapshot.
 
-    Only then are locks needed: all of them, always in the same order. ``pushes`` are the names of the locks on pushes.
-    Raise ``AnotherInstallation``, and change nothing, if store and files do not belong together.
+    Only then are locks needed: all of them. Raise ``AnotherInstallation``, and change nothing, if store and files do
+    not belong together.
     """
     url, layout = settings.database_url, settings.layout
     refuse_unusable(layout)  # before a state store is created in a backup
@@ -64,7 +61,7 @@ def recover_state(settings: Settings, pushes: Sequence[str]) -> None:
             return
     with ExitStack() as stack:
         lock = lock_of(url, layout)
-        held = [stack.enter_context(lock.hold("recovery", what=what)) for what in (WRITER, *pushes, BACKUP)]
+        held = [stack.enter_context(lock.hold("recovery", what=what)) for what in ALL_LOCKS]
         opened = stack.enter_context(StateStore.opened(url))
         store = stack.enter_context(opened.in_turn(layout, held[0]))
         stack.enter_context(layout.files.in_turn(store.turn))
@@ -113,12 +110,6 @@ def keep_creates_elsewhere(layout: Layout, store: StateStore) -> None:
         layout.files.replace(store.turn, CREATES, lines_of(store.ledger.all()))
 
 
-def keep_state_of_push(layout: Layout, store: StateStore) -> None:
-    """Keep the creates elsewhere, and write a snapshot."""
-    keep_creates_elsewhere(layout, store)
-    write_snapshot(layout, store)
-
-
 def creates_elsewhere(layout: Layout) -> list[Entry]:
     """Return the rows of the journal in object storage; none if there is none."""
     if layout.elsewhere is None:
@@ -137,7 +128,7 @@ def _doubting(settings: Settings, snapshot: Snapshot) -> Snapshot:
     others = [row for row in snapshot.rows(observations) if row["name"] != LEDGER_LACKS]
     reaches = snapshot.landed_until() or settings.start
     since = min([int(reaches.timestamp()), *snapshot.observed(LEDGER_LACKS)])
-    lacks = Observation.of_now(LEDGER_LACKS, since, "the state store and creates.jsonl were lost")
+    lacks = Observation(LEDGER_LACKS, since, "the state store and creates.jsonl were lost")
     logger.warning(
         "the state store was lost, and creates.jsonl is missing: a push of products first looks up in the service each "
         "product that is not in the ledger. If you know that no create is missing: `wms-sync restore "
@@ -156,7 +147,7 @@ def recovered(settings: Settings, store: StateStore, run_id: str, *, from_scratc
     with settings.layout.files.in_turn(store.turn), reported_refusals():
         store.turn.take_away(run.layout.staged.root)  # left by a restore that was killed
         report_foreign_log(run.layout)
-        refuse_another_place(settings, store)
+        refuse_link(settings)
         refuse_another_service(settings, store)
         reconcile_lists(run.layout, store)
         set_aside_unknown(run)
@@ -204,57 +195,13 @@ def _give_up_if_damaged(layout: Layout, store: StateStore, window: Window) -> No
         logger.warning(DAMAGED, {"file": error.path.name, "window": window.id, "reason": error.reason})
 
 
-class FilesElsewhere(SettingsError):
-    """``WMS_FILES_URL`` was changed, but the files were not moved."""
-
-    def __init__(self, before: str, now: str, windows: int) -> None:
-        shown = f"...{before}" if len(before) == _END else before
-        super().__init__(
-            f"Raw pages and Parquet files were in {shown} until now, and {now} has none of them "
-            f"({count_of(windows, 'window')}). "
-            "Nothing was read, loaded or changed. Restore the old WMS_FILES_URL. To move the files, copy raw/, "
-            "parquet/ and forgotten-orders.json unchanged, or use `wms-sync backup` and `wms-sync restore`. If the "
-            "files are lost, keep the old WMS_FILES_URL: the next runs read everything again."
-        )
-
-
-def refuse_another_place(settings: Settings, store: StateStore) -> None:
-    """Raise ``FilesElsewhere`` if the location has changed and has none of the files. Otherwise remember it.
-
-    In an empty location a run would find every file missing, discard all windows and read everything again.
-    """
-    refuse_place_without_files(settings, store)
-    now = _place(settings)
-    known = store.observation(PLACE)
-    if known is None or known.about != now[-_END:]:
-        store.observe(PLACE, len(_with_pages(store)), now[-_END:])
-
-
-def refuse_place_without_files(settings: Settings, store: StateStore) -> None:
-    """Raise ``FilesElsewhere`` if the location has changed and has none of the files, without remembering it.
-
-    Raise ``PublishedElsewhere`` if the published file is a link: a load would replace the link, not the file behind it.
-    """
+def refuse_link(settings: Settings) -> None:
+    """Raise ``PublishedElsewhere`` if the published file is a link: a load would replace the link, not its file."""
     if settings.analytics == "file" and settings.layout.published.is_symlink():
         raise PublishedElsewhere(settings.layout.published)
-    now = _place(settings)
-    known = store.observation(PLACE)
-    if known is None or known.about == now[-_END:]:
-        return
-    with_pages = _with_pages(store)
-    if with_pages and not with_pages.intersection(settings.layout.windows()):
-        raise FilesElsewhere(known.about, now, len(with_pages))
 
 
-def refuse_places(settings: Settings, store: StateStore) -> None:
-    """Raise the error that a run would raise if files or tables are elsewhere, or belong to another installation."""
-    refuse_place_without_files(settings, store)
+def refuse_places(settings: Settings) -> None:
+    """Raise the error that a run would raise if the tables are elsewhere, or belong to another installation."""
+    refuse_link(settings)
     target_of(settings).refuse_others()
-
-
-def _place(settings: Settings) -> str:
-    return settings.files_url or IN_DATA_FOLDER
-
-
-def _with_pages(store: StateStore) -> set[str]:
-    return {window.id for window in store.windows() if window.pages}

@@ -32,7 +32,7 @@ from msgspec.structs import replace
 from wms_sync.errors import SettingsError, WmsSyncError
 from wms_sync.layout import CREATES, FORGOTTEN, PARQUET, SNAPSHOTS, Layout, backups_in
 from wms_sync.settings import Settings
-from wms_sync.state.holder import WRITER, Held
+from wms_sync.state.holder import Held
 from wms_sync.state.ledger import LEDGER_LACKS, CreatesJournal, Entry, entries_in, lines_of, newest_entries
 from wms_sync.state.lock import lock_of
 from wms_sync.state.schema import forgotten_orders, pages, windows
@@ -46,11 +46,10 @@ from wms_sync.upkeep.backup import Copied, Copying, refuse_overlap
 from wms_sync.upkeep.forget import forget
 from wms_sync.upkeep.forgotten_orders import orders_in, orders_remembered
 from wms_sync.upkeep.recovery import (
-    BACKUP,
+    ALL_LOCKS,
     creates_elsewhere,
     keep_creates_elsewhere,
     recover_state,
-    refuse_another_place,
     refuse_another_service,
 )
 from wms_sync.upkeep.verify import (
@@ -99,19 +98,18 @@ def restore(
     *,
     over: Path | None = None,
     creates_are_known: bool = False,
-    locks: Sequence[str] = (),
 ) -> Restored:
     """Restore a data folder, or the newest backup of a folder of backups.
 
     ``over`` names the data folder whose data may be replaced. ``creates_are_known`` means that a person has verified
-    that no create is missing from the ledger. ``locks`` are the names of the locks on pushes.
+    that no create is missing from the ledger.
     """
     layout, folder = settings.layout, data_folders(folder)[-1]
     refuse_overlap(folder, layout)
     refuse_backup(layout)
     lock = lock_of(settings.database_url, layout)
     with ExitStack() as stack:
-        held = [stack.enter_context(lock.hold("restore", what=what)) for what in (WRITER, *locks, BACKUP)]
+        held = [stack.enter_context(lock.hold("restore", what=what)) for what in ALL_LOCKS]
         stack.callback(shutil.rmtree, layout.staged.root, ignore_errors=True)
         with _unchanged(folder, layout):
             opened = stack.enter_context(StateStore.opened(settings.database_url))
@@ -130,9 +128,9 @@ def restore(
     return Restored(folder, copied, len(forgotten), since)
 
 
-def trust_ledger(settings: Settings, locks: Sequence[str]) -> None:
+def trust_ledger(settings: Settings) -> None:
     """Record that a person has verified that no create is missing from the ledger."""
-    recover_state(settings, locks)
+    recover_state(settings)
     with (
         lock_of(settings.database_url, settings.layout).hold("restore") as held,
         StateStore.opened(settings.database_url) as opened,
@@ -308,7 +306,6 @@ def _swap(
         _drop_lake(settings)
     layout.restoring.unlink()
     sync(layout.root)
-    refuse_another_place(settings, present)  # and remember where the files are now
 
 
 def _put_objects(layout: Layout, turn: Turn) -> None:

@@ -13,10 +13,7 @@ import logging
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
-from msgspec.structs import replace
-
 from wms_sync.grammar import count_of
-from wms_sync.intervals import Interval
 from wms_sync.layout import Layout, window_key
 from wms_sync.settings import Settings
 from wms_sync.shipments.flatten.window import delete_unnamed, flattened_windows, is_flattened, reflatten
@@ -45,15 +42,17 @@ def set_aside_unknown(run: Run) -> None:
         if len(window_id) > LONGEST_ID:  # not a window's name, and too long for the state store
             continue
         time = time_named(window_id)
-        begun = Window.begun(
-            window_id,
-            time or Interval(now - timedelta(seconds=1), now),
+        window = Window(
+            id=window_id,
+            from_at=now if time is None else time.start,
+            to_at=now if time is None else time.end,
+            state="abandoned",
             reason="audit" if time is None else "sync",
             run_id=run.id,
             signature=UNKNOWN,
-            service=None,
+            landed_at=now,
         )
-        run.store.begin_windows([replace(begun, state="abandoned", landed_at=now)])
+        run.store.begin_windows([window])
         logger.warning(
             "the state store does not know %(folder)s: what it covers is read again, and its files are deleted after a "
             "day",

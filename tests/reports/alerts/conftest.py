@@ -7,15 +7,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import update
 
 from tests.deferred import deferred
 from tests.receiver import Receiver
 from wms_sync.reports.alerts import deliver
 from wms_sync.settings import Settings
 from wms_sync.state.reported import Outbox, Waiting
-from wms_sync.state.runs import Outcome, RunRecords
-from wms_sync.state.schema import runs
+from wms_sync.state.runs import Outcome, RunRecord, RunRecords
 
 HOUR = timedelta(hours=1)
 REFUSED = "The service refused the token (401). Renew WMS_API_TOKEN."
@@ -47,15 +45,13 @@ class Installation:
         run_id = f"run-{self._runs}"
         at = self.now + (timedelta(seconds=self._runs) if began is None else began)
         with RunRecords.opened(self.settings.database_url) as records:
-            records.started(run_id, purpose, source)
-            if counts:
-                records.phase_ended(run_id, "push", 1.0, counts)
-            if outcome != "running":
-                due_at = None if due is None else self.now + due
-                records.ended(run_id, outcome, error=error, error_kind=kind, due_at=due_at)
-            moved = {"started_at": at, **({} if outcome in {"running", "waiting"} else {"ended_at": at})}
-            with records.engine.begin() as connection:
-                connection.execute(update(runs).where(runs.c.run_id == run_id).values(moved))
+            ended_at = None if outcome in {"running", "waiting"} else at
+            due_at = None if due is None else self.now + due
+            records.save(
+                RunRecord(
+                    run_id, purpose, source, at, ended_at, outcome, error, kind, counts=counts or {}, due_at=due_at
+                )
+            )
         return run_id
 
     def tell(self, later: timedelta = timedelta()) -> None:

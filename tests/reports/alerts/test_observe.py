@@ -13,14 +13,14 @@ from sqlalchemy import update
 
 from tests.beginnings import empty_tables
 from tests.changed_files import change
-from tests.conftest import CONFIG, opened_store
+from tests.conftest import CONFIG, NOW, opened_store
 from tests.deferred import deferred
 from tests.reports.alerts.conftest import HOUR, Installation, Story, nothing, play, ran
 from wms_sandbox.app import Sandbox
 from wms_sandbox.transport import InProcess
 from wms_sync.reports.alerts import deliver
-from wms_sync.runs import Operation, restore_state
-from wms_sync.state.audits import Audit, AuditResult
+from wms_sync.runs import Operation
+from wms_sync.state.audits import Audit
 from wms_sync.state.ledger import Entry, PushedFile, State
 from wms_sync.state.lock import FileLock
 from wms_sync.state.schema import installation
@@ -28,10 +28,12 @@ from wms_sync.state.snapshot_files import write_snapshot
 from wms_sync.state.store import Window
 from wms_sync.targets.file import FileTarget
 from wms_sync.targets.target import note_published
+from wms_sync.upkeep.recovery import recover_state
 
 SERVICE = "https://acme.example.com"
 FOUND = "'w', 1, timestamptz '2026-03-01 12:00:00+00'"
-NOTHING = AuditResult(100, 0, 0, 0, 0, 9, 9, 0, "{}")
+AUDIT = Audit("", "run", NOW, 0, 2**40, NOW, 9, 2**40, 9)
+NOTHING = replace(AUDIT, compared=100, settled_in_tables=9, total_in_tables=9, examples="{}")
 
 
 @deferred
@@ -64,9 +66,8 @@ def published(house: Installation) -> None:
 def covered(house: Installation, until: float) -> None:
     """The tables have what changed until so many hours from now."""
     window = Window(
-        id=f"w{until}", from_at=house.settings.start, to_at=house.now + until * HOUR, state="reading",
-        reason="sync", run_id="run", signature="", count_reported=0, pages=0, records=0, bytes=0,
-        started_at=house.now, landed_at=None, loaded_at=None, read_seconds=None, service=SERVICE,
+        id=f"w{until}", from_at=house.settings.start, to_at=house.now + until * HOUR,
+        reason="sync", run_id="run", signature="", started_at=house.now, service=SERVICE,
     )  # fmt: skip
     with opened_store(house.settings) as store:
         store.begin_windows([window])
@@ -105,13 +106,11 @@ def pushed(house: Installation, content: str, *, rejected: int) -> None:
 
 
 @deferred
-def audited(house: Installation, number: int, result: AuditResult | None) -> None:
+def audited(house: Installation, number: int, found: Audit) -> None:
+    moved = {"window_id": f"window-{number}", "read_at": house.now + number * HOUR, "settled_at": house.now}
     with opened_store(house.settings) as store:
-        store.audits.begin(
-            Audit(f"window-{number}", "run", house.now + number * HOUR, 0, 2**40, house.now, 9, 2**40, 9)
-        )
-        if result is not None:
-            store.audits.complete(f"window-{number}", result)
+        store.audits.begin(replace(AUDIT, **moved))
+        store.audits.complete(replace(found, **moved))
 
 
 def put_back(house: Installation) -> None:
@@ -123,7 +122,7 @@ def put_back(house: Installation) -> None:
 
 
 def recovered(house: Installation) -> None:
-    restore_state(house.settings)
+    recover_state(house.settings)
 
 
 def another_service(house: Installation) -> None:
@@ -212,7 +211,7 @@ STORIES: dict[str, Story] = {
         (audited(1, replace(NOTHING, changed=2, missed=1)), 0, "new:audit-differences"),
         (audited(2, replace(NOTHING, changed=7)), 0, ""),
         (audited(3, NOTHING), 0, "ended:audit-differences"),
-        (audited(4, None), 0, ""),
+        (audited(4, AUDIT), 0, ""),
     ],
 }
 TOLD: dict[str, tuple[dict[str, Any], str]] = {

@@ -76,7 +76,7 @@ def make_unreadable(bench) -> None:
     window = min(bench.store.windows("landed"), key=lambda one: one.from_at)
     page = bench.store.pages(window.id)[0]
     body = packed(b'{"collection": "lost"}', page.file.partition(".")[2])
-    (bench.layout.window(window.id) / page.file).write_bytes(body.landed)
+    (bench.layout.raw / window.id / page.file).write_bytes(body.landed)
     bench.store.rewrite_page(
         replace(
             page,

@@ -29,7 +29,7 @@ def without_pages(bench: Bench, window: str) -> None:
 
 
 def with_damaged_pages(bench: Bench, window: str) -> None:
-    for path in bench.layout.window(window).glob("page-*"):
+    for path in (bench.layout.raw / window).glob("page-*"):
         path.write_bytes(path.read_bytes()[:-1])
 
 

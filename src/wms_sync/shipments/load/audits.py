@@ -25,7 +25,7 @@ from datetime import datetime
 from types import SimpleNamespace
 
 import duckdb
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from wms_sync import sql_files
 from wms_sync.catalogue import Table, quote, table, tables
@@ -34,7 +34,7 @@ from wms_sync.settings import Settings
 from wms_sync.shipments.flatten.values import SAYS_DELETED
 from wms_sync.shipments.flatten.window import FlattenedWindow, WindowGroup, files_of, rows_of
 from wms_sync.shipments.load.omitted import Omitted, OmittedData, omitted_data
-from wms_sync.state.audits import Audit, AuditResult, Audits, MissingShipment
+from wms_sync.state.audits import Audit, Audits, MissingShipment
 from wms_sync.state.store import Window
 from wms_sync.targets.database import replace_rows
 from wms_sync.targets.errors import DatabaseOpenError, without_statement
@@ -82,15 +82,16 @@ class Comparison:
         self._missing = missing
         self._omitted = omitted
 
-    def result(self, start: datetime) -> AuditResult:
-        """Return the differences between tables and service, for shipments changed at ``start`` or later."""
+    def result(self, start: datetime) -> Audit:
+        """Return the audit with the differences that it found, for shipments changed at ``start`` or later."""
         self._find_versions(start)
         compared, missed, absent = (self._ids(verdict) for verdict in (None, "missed", "absent"))
         changed, orders = self._differing("shipments", "audit_shipments"), self._differing("orders", "audit_orders")
         voided = {f"voided_{root.slug}": self._voided(root) for root in tables() if root.is_root and root.newer}
         found = {"changed": changed, "missed": missed, "absent": absent, "orders_changed": orders, **voided}
         settled, total = self._totals(start)
-        return AuditResult(
+        return replace(
+            self._audit,
             compared=len(compared),
             changed=len(changed),
             missed=len(missed),
@@ -189,7 +190,7 @@ def compare(
             data = omitted_data(omitted.get(window.id, ()))
             missing = list(audits.missing().values())
             comparison = Comparison(connection, layout, known[window.id], flattened, missing, data)
-            audits.complete(window.id, comparison.result(start))
+            audits.complete(comparison.result(start))
             compared.append(window.id)
     return compared
 

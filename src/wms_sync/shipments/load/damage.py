@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
@@ -19,25 +18,10 @@ from wms_sync.shipments.flatten.page import RecordDamagedError
 from wms_sync.shipments.flatten.window import flattened_window, flattened_windows, reflatten
 from wms_sync.shipments.read.raw import is_dropped
 from wms_sync.state.store import StateStore
-from wms_sync.targets.errors import AnalyticsError
 
 logger = logging.getLogger(__name__)
 DAMAGED = "%(file)s of window %(window)s is damaged (%(reason)s): the window will be read again"
 _AGAIN = "%(file)s was damaged (%(reason)s) and is deleted: its window is flattened again or, without pages, read again"
-
-
-@contextmanager
-def reading_parquet() -> Iterator[None]:
-    """Turn DuckDB's errors into ``AnalyticsError`` with advice."""
-    try:
-        yield
-    except duckdb.OutOfMemoryException:
-        raise
-    except duckdb.Error as error:
-        raise AnalyticsError(
-            f"A Parquet file cannot be read ({type(error).__name__}: {str(error).partition(chr(10))[0]}). Nothing was "
-            "changed. `wms-sync verify` lists the damage and its repair; then run again."
-        ) from None
 
 
 def take_away_damaged(layout: Layout, store: StateStore) -> int:

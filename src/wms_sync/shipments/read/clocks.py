@@ -129,7 +129,7 @@ def remember(store: StateStore, clocks: Clocks) -> None:
     # times ahead of this machine by more than the tolerance are never covered: going back from there loses nothing
     latest = min(readings.latest, datetime.now(UTC) + clocks.tolerance)
     at_boot = round(latest.timestamp() - uptime)
-    store.record((Observation.of_now(OBSERVED, most, str(least)), Observation.of_now(SINCE_BOOT, at_boot, boot)))
+    store.record((Observation(OBSERVED, most, str(least)), Observation(SINCE_BOOT, at_boot, boot)))
 
 
 def expected_horizon(store: StateStore, tolerance: timedelta) -> datetime:

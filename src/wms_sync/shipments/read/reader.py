@@ -358,15 +358,16 @@ class Reading:
 
     def _begin(self, reason: Reason, part: Interval, expected: int = UNKNOWN) -> Window:
         """Return a new window with its expected number of records, so that a run that resumes it knows what remains."""
-        return Window.begun(
-            new_name(part) if reason in COVERING else new_name_without_time(reason, part.end),
-            part,
+        return Window(
+            id=new_name(part) if reason in COVERING else new_name_without_time(reason, part.end),
+            from_at=part.start,
+            to_at=part.end,
             reason=reason,
             run_id=self._run_id,
             signature=self._listing.signature,
             service=self._settings.base_url,
             omitted=self._listing.learned.selection.omitted,
-            expected=expected or None,
+            count_reported=expected or None,
         )
 
     def _read_all(self, windows: Sequence[Window]) -> tuple[tuple[str, ...], Mapping[str, Sequence[int]]]:
