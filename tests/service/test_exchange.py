@@ -30,6 +30,7 @@ LISTED = (("limit", "50"), ("count", "1"), ("sort", "-id,status"), ("cursor_star
         ((("fields", "status,order"), ("fields:order.items", "all")), None),
         ((("filter", "id:Erika"),), "filter=(withheld)"),
         ((("filter", "updated_at{regex:'Erika'}"),), "filter=(withheld)"),
+        ((("filter", "id:Елена"),), "filter=(withheld)"),
         ((("filter", "email:erika@example.com"),), "filter=(withheld)"),
         ((("token", "s3cret"), ("limit", "Erika")), "token=(withheld)&limit=(withheld)"),
     ],

@@ -22,7 +22,7 @@ HEADERS = frozenset({
 """The headers of an answer that are shown."""
 _HARMLESS = re.compile(
     r"(?:limit|count|cursor_start|cursor_end)=\d*|sort=[\w,-]+|fields(?::[\w.]+)?=[\w,]+"
-    r"|filter=(?:id|updated_at)(?:[^a-z]|gt|lt|in|null|true|(?<=\d)[tz])*",
+    r"|filter=(?:id|updated_at)(?:[\W\d_]|gt|lt|in|null|true|(?<=\d)[tz])*",
     re.IGNORECASE,
 )
 """Parameters that are shown with their values: of a filter only numbers, times and the words of its grammar."""
