@@ -1,17 +1,20 @@
 """Write ``metrics.prom`` in the data folder: metrics in Prometheus' text format, for a textfile collector.
 
-Every run rewrites the file at its end, even a failed run. A value that changes with time is therefore given as a
+Every run rewrites the file at its end, even a failed run, and pushes the same to a Pushgateway, if there is one: in a
+pod nobody can collect the file. A value that changes with time is therefore given as a
 timestamp: the lag at any time is ``time() - wms_sync_data_as_of_timestamp_seconds``. Names and units follow Prometheus'
 conventions.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from http.client import HTTPException
 from urllib.parse import urlsplit
 
 from wms_sync.errors import WmsSyncError
@@ -21,6 +24,10 @@ from wms_sync.state.runs import RunRecord
 from wms_sync.storage.durable import make_private, put_in_place, share_with_group, write_synced
 from wms_sync.targets.target import target_of
 
+logger = logging.getLogger(__name__)
+
+SECONDS = 10
+"""The time limit for the Pushgateway."""
 Metric = tuple[str, str, tuple[str, ...], Mapping[tuple[str, ...], float]]
 """A gauge: its name, help and labels but ``service``, and the number for each combination of the labels' values."""
 LAST_RUN = (
@@ -34,8 +41,8 @@ LAST_RUN = (
 
 
 def write_metrics(installation: Installation, findings: Sequence[Finding]) -> None:
-    """Write the file, without the facts that cannot be read."""
-    from prometheus_client import CollectorRegistry, Gauge, generate_latest  # slow to import
+    """Write the file, without the facts that cannot be read, and push it. A push that fails is logged."""
+    from prometheus_client import CollectorRegistry, Gauge, generate_latest, push_to_gateway  # slow to import
 
     registry = CollectorRegistry()
     settings = installation.settings
@@ -52,6 +59,15 @@ def write_metrics(installation: Installation, findings: Sequence[Finding]) -> No
     write_synced(temporary, generate_latest(registry))
     share_with_group(layout.root, temporary)
     put_in_place(temporary, layout.metrics)
+    if settings.metrics_url is not None:
+        try:
+            push_to_gateway(settings.metrics_url, "wms-sync", registry, {"service": service}, timeout=SECONDS)
+        except (OSError, HTTPException) as error:
+            logger.warning(
+                "the metrics could not be pushed to WMS_METRICS_URL, %(url)s (%(error)s): check the address; the next "
+                "run pushes again",
+                {"url": settings.metrics_url, "error": error},
+            )
 
 
 def _of_runs(runs: Sequence[RunRecord]) -> Iterator[Metric]:
