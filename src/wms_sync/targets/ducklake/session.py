@@ -128,7 +128,7 @@ def _attached(
     connection = duckdb.connect(config=config | ONLY_FROM_WHEELS)  # type: ignore[arg-type]
     try:
         load_extensions(connection, place.extensions(settings))
-        for statement in (*place.store_statements(settings), *_secrets(settings, path, session)):
+        for statement in (*place.key_statements(settings), *_secrets(settings, path, session)):
             connection.execute(statement)
         connection.execute(f"attach 'ducklake:{LAKE}' as {LAKE} ({options})")
         connection.execute(f"use {LAKE}")

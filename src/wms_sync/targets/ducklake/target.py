@@ -38,7 +38,7 @@ class Lake:
     name = "the lake"
 
     def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+        self.settings = settings
 
     @property
     def is_published(self) -> bool:
@@ -62,26 +62,26 @@ class Lake:
 
     def published(self, *, memory_limit: str | None = None) -> Opened:
         """Attach the lake for reading."""
-        return opened_for_reading(self._settings, memory_limit=memory_limit)
+        return opened_for_reading(self.settings, memory_limit=memory_limit)
 
     def refuse_others(self) -> None:
         """Raise ``LakeElsewhere`` if the lake's files are elsewhere, ``LakeReplaced`` if another lake replaced it."""
-        refuse_another_place(self._settings)
-        refuse_replaced(self._settings)
+        refuse_another_place(self.settings)
+        refuse_replaced(self.settings)
 
     def try_files(self) -> str | None:
         """Try the bucket, if the files are in one. Raise ``LakeUnreachable``."""
-        return place.try_bucket(self._settings)
+        return place.try_bucket(self.settings)
 
     def readers_in_the_way(self) -> tuple[int, ...]:
         """Return the sessions that have read the statistics in a transaction that is still open."""
-        with LakeCatalogue.opened(self._settings.database_url) as catalogue:
+        with LakeCatalogue.opened(self.settings.database_url) as catalogue:
             return catalogue.readers()
 
     @contextmanager
     def load(self, turn: Turn, *, from_scratch: bool = False) -> Iterator[LakeLoad]:
         """Begin a load for the length of the block. Drop everything if ``from_scratch`` or the history is outdated."""
-        connection = opened_for_writing(self._settings, turn)
+        connection = opened_for_writing(self.settings, turn)
         try:
             connection.begin()
             if from_scratch or database.has_other_history(connection):
@@ -100,16 +100,16 @@ class Lake:
     @property
     def loads_gathered(self) -> int:
         """Return the number of loads since the last maintenance."""
-        with LakeCatalogue.opened(self._settings.database_url) as catalogue:
+        with LakeCatalogue.opened(self.settings.database_url) as catalogue:
             return catalogue.loads_gathered()
 
     def maintain(self, turn: Turn, keep: timedelta) -> Maintained:
         """Merge the files of each table, and delete files that were replaced longer ago than ``keep``."""
-        return maintain(self._settings, turn, keep)
+        return maintain(self.settings, turn, keep)
 
     def erase(self, turn: Turn, order_ids: Collection[int], *, anyway: bool) -> int:
         """Remove the personal data of these orders from everything that the lake keeps."""
-        return erase(self._settings, turn, order_ids, anyway=anyway) if self.is_published else 0
+        return erase(self.settings, turn, order_ids, anyway=anyway) if self.is_published else 0
 
     def _published_snapshot(self) -> LakeSnapshot:
         found = self._newest_snapshot()
@@ -117,7 +117,7 @@ class Lake:
         return found
 
     def _newest_snapshot(self) -> LakeSnapshot | None:
-        with LakeCatalogue.opened(self._settings.database_url) as catalogue:
+        with LakeCatalogue.opened(self.settings.database_url) as catalogue:
             return catalogue.newest_snapshot()
 
 
@@ -133,7 +133,8 @@ class LakeLoad:
 
     @contextmanager
     def session(self) -> Iterator[Session]:
-        """Yield the connection of the load."""
+        """Yield the connection of the load, with the keys of the bucket as they are now."""
+        place.look_for_keys(self._connection, self._lake.settings)
         yield Session(self._connection, is_one_transaction=True)
 
     def publish(self) -> int:
