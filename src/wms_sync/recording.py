@@ -9,6 +9,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
+from http.client import HTTPException
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -268,6 +269,6 @@ def never_failing(loss: str) -> Iterator[None]:
     """Log a known error of the block as a loss, and continue."""
     try:
         yield
-    except (WmsSyncError, SQLAlchemyError, OSError) as error:
+    except (WmsSyncError, SQLAlchemyError, OSError, HTTPException) as error:
         # level INFO: usually the run itself fails because of the same problem, and its error says what to do
         logger.info("%(loss)s (%(kind)s)", {"loss": loss, "kind": type(error).__name__})

@@ -226,7 +226,7 @@ def examine_installation(settings: Settings, store: StateStore) -> tuple[Finding
     """Return the findings; write the metrics, and delete acknowledgements whose facts have changed."""
     installation = read_installation(settings, store)
     findings = findings_in(installation)
-    with never_failing("the metrics could not be written"):
+    with never_failing("the metrics could not be written, or not be pushed to WMS_METRICS_URL"):
         write_metrics(installation, findings)
     if not any(finding.hides_others for finding in findings):
         store.acknowledgements.keep(set(acknowledgeable(findings, installation.inbox).items()))

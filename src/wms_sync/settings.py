@@ -191,8 +191,8 @@ class Settings(BaseModel):
         if value is None:
             return None
         url = urlsplit(value.strip())
-        refused = url.username or url.password or url.query or url.port == 0  # `port` raises ValueError for a wrong one
-        if url.scheme not in {"http", "https"} or not url.hostname or refused:
+        is_http = url.scheme in {"http", "https"} and url.hostname
+        if not is_http or url.username or url.password or url.query or url.port == 0:  # `port` refuses a wrong one
             raise ValueError("must look like https://host.example.com, without credentials or query")
         return value.strip().rstrip("/")
 

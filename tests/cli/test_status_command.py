@@ -71,7 +71,9 @@ def test_metrics_are_pushed_as_they_are_written(type_in, make_settings, receiver
     assert receiver.asked == ["PUT /metrics/job/wms-sync/service/127.0.0.1"] * 2
     receiver.status = 500
     refused = type_in("sync", **gateway)
-    assert (refused.exit_code, "could not be pushed to WMS_METRICS_URL" in refused.output) == (0, True), refused.output
+    assert (refused.exit_code, "not be pushed to WMS_METRICS_URL (HTTPError)" in refused.output) == (0, True), (
+        refused.output
+    )
 
 
 PROGRAM = Path(sys.executable).with_name("wms-sync")

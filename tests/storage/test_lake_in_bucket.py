@@ -33,7 +33,7 @@ from wms_sync.reports.reader import python_lines, reader_lines
 from wms_sync.settings import Settings
 from wms_sync.storage.files import VersionsKept
 from wms_sync.targets.ducklake.catalogue import StoredTable
-from wms_sync.targets.ducklake.place import key_statements
+from wms_sync.targets.ducklake.place import find_keys
 from wms_sync.targets.ducklake.session import opened_for_writing
 from wms_sync.targets.ducklake.target import Lake
 from wms_sync.targets.ducklake.upkeep import AT_ONCE, delete_replaced, everything, put_together
@@ -175,8 +175,7 @@ def test_a_pod_has_a_role_instead_of_keys(sandbox, settings_for, in_bucket, lake
         exec("\n".join(python_lines(settings)).replace("user=''analyst''", "user=''wms''"), names)
         with names["connection"] as connection:
             expire()
-            for statement in key_statements(settings):
-                connection.execute(statement)
+            connection.execute(find_keys(settings))
             assert connection.execute("select count(*) from main.shipments").fetchone() == (FEW.shipments + 5,)
 
 

@@ -1,20 +1,17 @@
 """Write ``metrics.prom`` in the data folder: metrics in Prometheus' text format, for a textfile collector.
 
-Every run rewrites the file at its end, even a failed run, and pushes the same to a Pushgateway, if there is one: in a
-pod nobody can collect the file. A value that changes with time is therefore given as a
-timestamp: the lag at any time is ``time() - wms_sync_data_as_of_timestamp_seconds``. Names and units follow Prometheus'
-conventions.
+Every run rewrites the file at its end, even a failed run. A pod's file vanishes with it, so a run also pushes to a
+Pushgateway if one is set. A value that changes with time is therefore given as a timestamp: the lag at any time is
+``time() - wms_sync_data_as_of_timestamp_seconds``. Names and units follow Prometheus' conventions.
 """
 
 from __future__ import annotations
 
-import logging
 import os
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from http.client import HTTPException
 from urllib.parse import urlsplit
 
 from wms_sync.errors import WmsSyncError
@@ -23,8 +20,6 @@ from wms_sync.reports.installation import Installation, LastAudit
 from wms_sync.state.runs import RunRecord
 from wms_sync.storage.durable import make_private, put_in_place, share_with_group, write_synced
 from wms_sync.targets.target import target_of
-
-logger = logging.getLogger(__name__)
 
 SECONDS = 10
 """The time limit for the Pushgateway."""
@@ -41,7 +36,10 @@ LAST_RUN = (
 
 
 def write_metrics(installation: Installation, findings: Sequence[Finding]) -> None:
-    """Write the file, without the facts that cannot be read, and push it. A push that fails is logged."""
+    """Write the file, without the facts that cannot be read, and push the same.
+
+    Raise ``OSError`` or ``HTTPException`` if the Pushgateway does not take it.
+    """
     from prometheus_client import CollectorRegistry, Gauge, generate_latest, push_to_gateway  # slow to import
 
     registry = CollectorRegistry()
@@ -60,14 +58,7 @@ def write_metrics(installation: Installation, findings: Sequence[Finding]) -> No
     share_with_group(layout.root, temporary)
     put_in_place(temporary, layout.metrics)
     if settings.metrics_url is not None:
-        try:
-            push_to_gateway(settings.metrics_url, "wms-sync", registry, {"service": service}, timeout=SECONDS)
-        except (OSError, HTTPException) as error:
-            logger.warning(
-                "the metrics could not be pushed to WMS_METRICS_URL, %(url)s (%(error)s): check the address; the next "
-                "run pushes again",
-                {"url": settings.metrics_url, "error": error},
-            )
+        push_to_gateway(settings.metrics_url, "wms-sync", registry, {"service": service}, timeout=SECONDS)
 
 
 def _of_runs(runs: Sequence[RunRecord]) -> Iterator[Metric]:

@@ -15,7 +15,7 @@ from wms_sync.catalogue import literal, quote, stored_tables
 from wms_sync.layout import LAKE
 from wms_sync.settings import Settings
 from wms_sync.targets.ducklake.catalogue import STATISTICS
-from wms_sync.targets.ducklake.place import data_path, extensions, key_statements, parameters
+from wms_sync.targets.ducklake.place import data_path, extensions, find_keys, parameters
 from wms_sync.targets.persons import is_personal
 
 ANALYST = "analyst"
@@ -36,7 +36,7 @@ def reader_lines(settings: Settings) -> Iterator[str]:
         return
     yield f"The tables are in a lake. To read it you need DuckDB {duckdb.__version__}, its extensions"
     yield f"{', '.join(extensions(settings))}, the right to read {data_path(settings)}, and a PostgreSQL role."
-    if key_statements(settings):
+    if find_keys(settings):
         yield "DuckDB looks for the bucket's keys as AWS's own tools do: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY,"
         yield "then ~/.aws, then the role of the machine or pod. Set AWS_REGION. When the keys of a role have expired,"
         yield "run the statement that creates the secret again."
@@ -79,7 +79,7 @@ def attach_statements(settings: Settings) -> tuple[str, ...]:
     """Return the statements that attach the lake read-only after the extensions are loaded."""
     where = parameters(settings, user=ANALYST)
     return (
-        *key_statements(settings),
+        *filter(None, [find_keys(settings)]),
         "create secret (type postgres, password '...')",
         f"attach {literal(f'ducklake:postgres:{where}')} as {LAKE} (read_only, metadata_schema {literal(LAKE)})",
         f"use {LAKE}",

@@ -78,8 +78,8 @@ def extensions(settings: Settings) -> tuple[str, ...]:
     return (*OF_LAKE, *OF_BUCKET) if _is_bucket(settings) else OF_LAKE
 
 
-def key_statements(settings: Settings) -> tuple[str, ...]:
-    """Return the statement that has DuckDB look for the keys of the bucket; none without a bucket.
+def find_keys(settings: Settings) -> str:
+    """Return the statement that has DuckDB look for the keys of the bucket; an empty one without a bucket.
 
     It looks where AWS's own tools do: no ``chain`` is given, because none has the keys of a container (EKS Pod
     Identity). The keys of a role expire, and under DuckLake DuckDB does not look again by itself (duckdb-aws issues 26
@@ -87,19 +87,10 @@ def key_statements(settings: Settings) -> tuple[str, ...]:
     DuckLake looks for orphans on a connection of its own.
     """
     if not _is_bucket(settings):
-        return ()
-    provider = ""
-    if settings.files_endpoint is not None:
-        endpoint = urlsplit(settings.files_endpoint)
-        is_tls = str(endpoint.scheme == "https").lower()
-        provider = f", endpoint {literal(endpoint.netloc)}, use_ssl {is_tls}, url_style 'path'"
-    return (f"create or replace secret {LAKE}_files (type s3, provider credential_chain{provider})",)
-
-
-def look_for_keys(connection: duckdb.DuckDBPyConnection, settings: Settings) -> None:
-    """Give DuckDB the keys of the bucket as they are now; do nothing without a bucket."""
-    for statement in key_statements(settings):
-        connection.execute(statement)
+        return ""
+    at = urlsplit(settings.files_endpoint or "")
+    provider = f", endpoint {literal(at.netloc)}, use_ssl {at.scheme == 'https'}, url_style 'path'" if at.netloc else ""
+    return f"create or replace secret {LAKE}_files (type s3, provider credential_chain{provider})"
 
 
 def try_bucket(settings: Settings) -> str | None:
@@ -113,7 +104,7 @@ def try_bucket(settings: Settings) -> str | None:
     path = f"{data_path(settings)}probe-{secrets.token_hex(8)}/"
     with closing(duckdb.connect(config=ONLY_FROM_WHEELS)) as connection:  # type: ignore[arg-type]
         load_extensions(connection, extensions(settings))
-        for what, statements in {"find keys for": key_statements(settings), **TRIAL}.items():
+        for what, statements in {"find keys for": (find_keys(settings),), **TRIAL}.items():
             try:
                 for statement in statements:
                     connection.execute(statement.format(path=literal(path))).fetchall()

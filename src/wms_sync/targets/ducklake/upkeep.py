@@ -31,7 +31,7 @@ from wms_sync.state.turns import Turn
 from wms_sync.targets import persons
 from wms_sync.targets.database import Maintained
 from wms_sync.targets.ducklake.catalogue import LakeCatalogue, StoredTable
-from wms_sync.targets.ducklake.place import look_for_keys
+from wms_sync.targets.ducklake.place import find_keys
 from wms_sync.targets.ducklake.session import opened_for_writing, sign, threads
 from wms_sync.targets.errors import MaintenanceError, may_lack_files
 
@@ -107,7 +107,7 @@ def delete_replaced(settings: Settings, connection: duckdb.DuckDBPyConnection, t
     deleted = 0
     for function in ("ducklake_cleanup_old_files", "ducklake_delete_orphaned_files"):
         turn.check()
-        look_for_keys(connection, settings)
+        connection.execute(find_keys(settings))
         found = connection.execute(f"call {function}({literal(LAKE)}, {old})", [until] if keep > AT_ONCE else [])
         deleted += len(found.fetchall())
     return deleted
@@ -138,8 +138,8 @@ def _put_together(
 
 @contextmanager
 def committed(settings: Settings, connection: duckdb.DuckDBPyConnection, turn: Turn) -> Iterator[None]:
-    """Commit the block, as a load does. After an error roll it back, for the reason given in ``Lake.load``."""
-    look_for_keys(connection, settings)
+    """Commit the block, as a load does. After an error roll it back, for the reason given in ``target.begun``."""
+    connection.execute(find_keys(settings))
     connection.begin()
     try:
         yield
