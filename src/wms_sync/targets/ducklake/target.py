@@ -134,7 +134,7 @@ def begun(settings: Settings, turn: Turn, *, is_empty: bool = False) -> Iterator
 class LakeLoad:
     """One load of the lake: one transaction."""
 
-    most: int | None = 2_000_000
+    most: int | None = 1_000_000
 
     def __init__(self, settings: Settings, turn: Turn, connection: duckdb.DuckDBPyConnection) -> None:
         self._settings = settings
