@@ -10,8 +10,8 @@ from typing import Any
 
 
 class Receiver(ThreadingHTTPServer):
-    """``taken`` is what was posted, ``asked`` each request; ``status`` and ``says`` are the answer; ``answers`` holds
-    it back."""
+    """``taken`` is what was posted and ``put`` what was put, ``asked`` each request; ``status`` and ``says`` are the
+    answer; ``answers`` holds it back."""
 
     daemon_threads = True
 
@@ -25,6 +25,7 @@ class Receiver(ThreadingHTTPServer):
     def clear(self) -> None:
         """Begin anew."""
         self.taken: list[dict[str, Any]] = []
+        self.put: list[str] = []
         self.asked: list[str] = []
         self.status = 204
         self.says = b""
@@ -43,6 +44,10 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         if self.server.status < 300:
             self.server.taken.append(body)
+        self.do_GET()
+
+    def do_PUT(self) -> None:
+        self.server.put.append(self.rfile.read(int(self.headers["content-length"])).decode())
         self.do_GET()
 
     def do_GET(self) -> None:

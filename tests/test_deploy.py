@@ -115,10 +115,40 @@ def test_containers_have_one_image_and_the_pinned_dagster():
     assert deployment["includeConfigInLaunchedRuns"] == {"enabled": True}, "runs have the settings of the code server"
 
 
+def test_every_container_is_confined():
+    """As the Pod Security Standard "restricted" demands, and read-only; its own folders are writable, with a size."""
+    values = yaml.safe_load((PODS / "helm-values.yaml").read_text(encoding="utf-8"))
+    [deployment] = values["dagster-user-deployments"]["deployments"]
+    runs = values["runLauncher"]["config"]["k8sRunLauncher"]["runK8sConfig"]
+    servers = (values["dagsterWebserver"], values["dagsterDaemon"], deployment)
+    for pod in (*(server["podSecurityContext"] for server in servers), runs["podSpecConfig"]["securityContext"]):
+        assert pod["runAsNonRoot"]
+        assert {pod["runAsUser"], pod["runAsGroup"], pod["fsGroup"]} == {10001}
+        assert pod["seccompProfile"] == {"type": "RuntimeDefault"}
+    for container in (*(server["securityContext"] for server in servers), runs["containerConfig"]["securityContext"]):
+        assert container == {
+            "allowPrivilegeEscalation": False,
+            "privileged": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        }
+    for server in servers:
+        assert {"cpu", "memory", "ephemeral-storage"} == server["resources"]["requests"].keys()
+        assert all(volume["emptyDir"]["sizeLimit"] for volume in server["volumes"])
+        assert "/tmp" in {mount["mountPath"] for mount in server["volumeMounts"]}
+    compose = yaml.safe_load((PODS / "compose.yaml").read_text(encoding="utf-8"))["services"]
+    for service in compose.values():
+        assert (service["read_only"], service["privileged"], service["cap_drop"]) == (True, False, ["ALL"])
+        assert service["security_opt"] == ["no-new-privileges:true"]
+        assert re.fullmatch(r"(?!0)\d+:(?!0)\d+", service["user"])
+        assert "/tmp" in service["tmpfs"]
+    assert "USER 10001:10001" in (PODS / "Dockerfile").read_text(encoding="utf-8")
+
+
 def test_containers_find_each_other():
     compose = yaml.safe_load((PODS / "compose.yaml").read_text(encoding="utf-8"))["services"]
     [location] = yaml.safe_load((PODS / "workspace.yaml").read_text(encoding="utf-8"))["load_from"]
-    assert compose["code"]["network_mode"] == f"service:{location['grpc_server']['host']}"
+    assert location["grpc_server"]["host"] in compose
     assert f'"{location["grpc_server"]["port"]}"' in (PODS / "Dockerfile").read_text(encoding="utf-8")
     home = yaml.safe_load((PODS / "dagster.yaml").read_text(encoding="utf-8"))
     asked = {value["env"] for value in home["storage"]["postgres"]["postgres_db"].values() if isinstance(value, dict)}

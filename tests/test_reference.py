@@ -138,7 +138,7 @@ def metrics() -> Iterator[str]:
     yield f"""# Metrics
 
 {GENERATED} Each run writes `metrics.prom` into the data folder at its end, also when it failed. The label
-`service` is the host of `WMS_BASE_URL`. [Monitor](../how-to/monitor.md#metrics) says how to collect them.
+`service` is the host of `WMS_BASE_URL`. [Monitor](../how-to/monitor.md#metrics) says how to collect or push them.
 
 | metric | is |
 | --- | --- |"""

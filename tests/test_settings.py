@@ -75,6 +75,8 @@ def load(**overrides: object) -> Settings:
         ("heartbeat_url", "http://10.0.0.5/planted", "plain http"),
         ("alert_urls", "slack://token planted", "apprise"),
         ("ui_url", "https://planted:pw@dagster.example.com", "credentials"),
+        ("metrics_url", "pushgateway:9091", "https://"),
+        ("metrics_url", "http://pushgateway:90910", "Port out of range"),
         ("push_limit", "0", "greater"),
         ("push_enabled", "perhaps", "bool"),
     ],

@@ -13,7 +13,13 @@ from importlib.util import find_spec
 MODULES: Mapping[str, tuple[str, ...]] = {
     "alerts": ("apprise",),
     "files": ("obstore",),
-    "lake": ("duckdb_extension_ducklake", "duckdb_extension_httpfs", "duckdb_extension_postgres_scanner", "psycopg"),
+    "lake": (
+        "duckdb_extension_aws",
+        "duckdb_extension_ducklake",
+        "duckdb_extension_httpfs",
+        "duckdb_extension_postgres_scanner",
+        "psycopg",
+    ),
     "postgres": ("psycopg",),
     "report": ("vl_convert",),
 }

@@ -9,6 +9,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
+from http.client import HTTPException
 from time import monotonic
 
 from msgspec import Struct
@@ -239,7 +240,7 @@ class Recording:
             store = self._opened()
             installation = read_installation(self._settings, store)
             self.findings = findings_in(installation)
-            with never_failing("the metrics could not be written"):
+            with never_failing("the metrics could not be written, or not be pushed to WMS_METRICS_URL"):
                 write_metrics(installation, self.findings)
             if not any(finding.hides_others for finding in self.findings):
                 store.acknowledgements.keep(set(acknowledgeable(self.findings, installation.inbox).items()))
@@ -273,6 +274,6 @@ def never_failing(loss: str) -> Iterator[None]:
     """Log a known error of the block as a loss, and continue."""
     try:
         yield
-    except (WmsSyncError, SQLAlchemyError, OSError) as error:
+    except (WmsSyncError, SQLAlchemyError, OSError, HTTPException) as error:
         # level INFO: usually the run itself fails because of the same problem, and its error says what to do
         logger.info("%(loss)s (%(kind)s)", {"loss": loss, "kind": type(error).__name__})

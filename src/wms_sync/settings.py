@@ -99,6 +99,7 @@ class Settings(BaseModel):
     alert_urls_file: Path | None = None
     heartbeat_url: SecretStr | None = None
     heartbeat_url_file: Path | None = None
+    metrics_url: str | None = None
     ui_url: str | None = None
     log_format: Literal["text", "json"] = "text"
     master_data_dir: Path | None = None
@@ -185,14 +186,15 @@ class Settings(BaseModel):
     def _files_have_a_place(cls, value: str | None) -> str | None:
         return None if value is None else checked_place(value)
 
-    @field_validator("ui_url")
+    @field_validator("metrics_url", "ui_url")
     @classmethod
-    def _ui_has_an_address(cls, value: str | None) -> str | None:
+    def _is_an_address(cls, value: str | None) -> str | None:
         if value is None:
             return None
         url = urlsplit(value.strip())
-        if url.scheme not in {"http", "https"} or not url.hostname or url.username or url.password or url.query:
-            raise ValueError("must look like https://dagster.example.com, without credentials or query")
+        is_http = url.scheme in {"http", "https"} and url.hostname
+        if not is_http or url.username or url.password or url.query or url.port == 0:  # `port` refuses a wrong one
+            raise ValueError("must look like https://host.example.com, without credentials or query")
         return value.strip().rstrip("/")
 
     @field_validator("start_date")

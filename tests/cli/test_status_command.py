@@ -61,6 +61,21 @@ def test_a_failed_night_is_told_until_acknowledged(type_in, make_settings):
     assert type_in("status", "--check").exit_code == 0, "another night failed for the same reason"
 
 
+def test_metrics_are_pushed_as_they_are_written(type_in, make_settings, receiver):
+    """A Pushgateway that refuses them fails no run."""
+    gateway = {"WMS_METRICS_URL": f"{receiver.origin}/"}
+    assert type_in("sync", **gateway).exit_code == 0
+    assert receiver.put == [make_settings().layout.metrics.read_text()]
+    assert type_in("sync", token="a-wrong-token", **gateway).exit_code == 2
+    assert 'wms_sync_last_run_success{run="sync",service="127.0.0.1"} 0.0' in receiver.put[-1]
+    assert receiver.asked == ["PUT /metrics/job/wms-sync/service/127.0.0.1"] * 2
+    receiver.status = 500
+    refused = type_in("sync", **gateway)
+    assert (refused.exit_code, "not be pushed to WMS_METRICS_URL (HTTPError)" in refused.output) == (0, True), (
+        refused.output
+    )
+
+
 PROGRAM = Path(sys.executable).with_name("wms-sync")
 COLUMNS = 60
 ESCAPE = re.compile(r"\x1b\[(\d*)m")

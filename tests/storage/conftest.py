@@ -1,7 +1,8 @@
-"""An S3 server, which starts once in a process, a wire to it that can be cut, and places in its bucket."""
+"""An S3 server, which starts once in a process, a wire to it that can be cut, keys for it, and places in its bucket."""
 
 from __future__ import annotations
 
+import json
 import logging
 import math
 import secrets
@@ -9,7 +10,9 @@ import socket
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from time import sleep
 from typing import Any
 from urllib.request import Request, urlopen
 
@@ -21,6 +24,8 @@ from wms_sandbox.server import SandboxServer
 from wms_sync.reports.findings import findings_of
 from wms_sync.settings import Settings
 
+EXPIRED = b"<Error><Code>ExpiredToken</Code><Message>The provided token has expired.</Message></Error>"
+TERMS = 10
 KEYS = {"AWS_ACCESS_KEY_ID": "tests", "AWS_SECRET_ACCESS_KEY": "open-sesame", "AWS_REGION": "us-east-1"}
 
 
@@ -38,19 +43,28 @@ def served(answer: Callable[..., Iterable[bytes]]) -> Iterator[str]:
 
 
 class Wire:
-    """What leads to an S3 server, unless it ``is_cut``: then each request ends without an answer."""
+    """What leads to an S3 server, unless it ``is_cut``: then each request ends without an answer.
+
+    With a ``token``, it refuses each request that was not sent with this token of a role's keys.
+    """
 
     def __init__(self) -> None:
         from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 
         self.address = ""
         self.is_cut = False
+        self.token: str | None = None
         self._moto = DomainDispatcherApplication(create_backend_app)
 
     def answer(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         if self.is_cut:
             environ["werkzeug.socket"].shutdown(socket.SHUT_RDWR)
             raise ConnectionResetError
+        if self.token not in {None, environ.get("HTTP_X_AMZ_SECURITY_TOKEN")}:
+            start_response(
+                "400 Bad Request", [("Content-Type", "application/xml"), ("Content-Length", str(len(EXPIRED)))]
+            )
+            return [EXPIRED]
         answered: Iterable[bytes] = self._moto(environ, start_response)
         return answered
 
@@ -114,6 +128,48 @@ def permitted(wire: Wire, policy: str) -> Iterator[dict[str, str]]:
         yield KEYS | {"AWS_ACCESS_KEY_ID": made["AccessKeyId"], "AWS_SECRET_ACCESS_KEY": made["SecretAccessKey"]}
     finally:
         _check_keys_after(wire, math.inf)
+
+
+@contextmanager
+def as_pod(wire: Wire, policy: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
+    """Make this process one of EKS inside the block: it has no keys, but an address that lends it those of a role.
+
+    Gives a function that has the keys expire: the server then takes only the next ones, which the address lends from
+    then on. Inside the block it also checks each signature, and refuses what the policy does not allow.
+    """
+    iam, sts, role = client_of(wire, service="iam"), client_of(wire, service="sts"), f"pod-{secrets.token_hex(4)}"
+    arn = iam.create_role(RoleName=role, AssumeRolePolicyDocument="{}")["Role"]["Arn"]
+    iam.put_role_policy(RoleName=role, PolicyName="shown", PolicyDocument=policy)
+    terms = [sts.assume_role(RoleArn=arn, RoleSessionName=role)["Credentials"] for _ in range(TERMS)]
+    (folder / "token").write_text("of the pod")
+
+    def lend(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        keys, soon = terms[-1], datetime.now(UTC) + timedelta(minutes=1)
+        lent = {"AccessKeyId": keys["AccessKeyId"], "SecretAccessKey": keys["SecretAccessKey"]}
+        content = json.dumps(
+            lent | {"Token": keys["SessionToken"], "Expiration": f"{soon:%Y-%m-%dT%H:%M:%SZ}"}
+        ).encode()
+        is_known = environ.get("HTTP_AUTHORIZATION") == "of the pod"
+        start_response("200 OK" if is_known else "403 Forbidden", [("Content-Length", str(len(content)))])
+        return [content]
+
+    def expire() -> None:
+        terms.pop()
+        wire.token = terms[-1]["SessionToken"]
+        sleep(0.2)  # obstore asks for keys that expire soon at most ten times a second
+
+    _check_keys_after(wire, 0)
+    with served(lend) as address, monkeypatch.context() as pod:
+        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+            pod.delenv(name)
+        pod.setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", f"{address}/")
+        pod.setenv("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", f"{folder}/token")
+        expire()
+        try:
+            yield expire
+        finally:
+            wire.token = None
+            _check_keys_after(wire, math.inf)
 
 
 def _check_keys_after(wire: Wire, requests: float) -> None:

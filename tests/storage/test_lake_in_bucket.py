@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
@@ -20,7 +20,7 @@ from tests.conftest import CONFIG, let_pass
 from tests.lakes import tables_of
 from tests.oracle import differences, expected_tables
 from tests.running import run_sync, unrecorded_run
-from tests.storage.conftest import KEYS, Wire, answering, client_of, foretold, permitted, prefix_of
+from tests.storage.conftest import Wire, as_pod, client_of, foretold, permitted, prefix_of
 from tests.storage.test_sync_in_bucket import raw_pages, recorded
 from tests.targets.test_lake import an_order_at_an_end
 from tests.unpacked import files_holding
@@ -32,9 +32,11 @@ from wms_sync.reports.doctor import examine
 from wms_sync.reports.reader import python_lines, reader_lines
 from wms_sync.settings import Settings
 from wms_sync.storage.files import VersionsKept
+from wms_sync.targets.ducklake.catalogue import StoredTable
+from wms_sync.targets.ducklake.place import find_keys
 from wms_sync.targets.ducklake.session import opened_for_writing
 from wms_sync.targets.ducklake.target import Lake
-from wms_sync.targets.ducklake.upkeep import AT_ONCE, delete_replaced
+from wms_sync.targets.ducklake.upkeep import AT_ONCE, delete_replaced, everything, put_together
 from wms_sync.targets.errors import LakeReplaced, LakeUnreachable
 from wms_sync.targets.persons import is_personal
 from wms_sync.targets.target import target_of
@@ -66,8 +68,8 @@ def test_the_next_machine_continues_the_lake(sandbox, settings_for, in_bucket, k
     with unrecorded_run(settings, "maintenance") as run, closing(opened_for_writing(settings, run.turn)) as connection:
         settings.layout.files.replace(run.turn, orphan, b"PAR1")
         of_earlier_snapshots = len(in_lake(keys)) - sum(table.files for table in tables_of(settings))
-        assert delete_replaced(connection, run.turn, timedelta(days=1)) == 0
-        assert delete_replaced(connection, run.turn, AT_ONCE) == of_earlier_snapshots > 1
+        assert delete_replaced(settings, connection, run.turn, timedelta(days=1)) == 0
+        assert delete_replaced(settings, connection, run.turn, AT_ONCE) == of_earlier_snapshots > 1
     assert orphan not in keys()
     assert len(in_lake(keys)) == sum(table.files for table in tables_of(settings))
 
@@ -93,11 +95,10 @@ def test_persons_in_a_bucket_are_hidden_and_forgotten(
     state_url = lakes.new()
     settings = settings_for(sandbox, **(in_bucket | IN_LAKE | {"state_url": state_url, "include_addresses": True}))
     run_sync(settings)
-    policy = re.search(r"^  \{.*^  \}$", "\n".join(reader_lines(settings)), re.DOTALL | re.MULTILINE)
-    assert policy is not None
+    of_reader, _ = shown_policies(settings)
     file = prefix_of(in_bucket) + min(in_lake(keys))
     lines = "\n".join(python_lines(settings)).replace("user=''analyst''", "user=''wms''")
-    with permitted(s3, policy[0]) as of_analyst, monkeypatch.context() as analyst:
+    with permitted(s3, of_reader) as of_analyst, monkeypatch.context() as analyst:
         for name, value in of_analyst.items():
             analyst.setenv(name, value)
         names: dict[str, duckdb.DuckDBPyConnection] = {}
@@ -143,26 +144,39 @@ def holding(s3: Wire, in_bucket: dict[str, object], keys: Callable[[], set[str]]
     return files_holding(folder, (MARK % order).encode())
 
 
-def test_keys_that_only_obstore_finds_are_refused(sandbox, settings_for, in_bucket, keys, lakes, monkeypatch, tmp_path):
-    """As in EKS, where the environment has only the address at which to request the keys."""
+def test_a_pod_has_a_role_instead_of_keys(sandbox, settings_for, in_bucket, lakes, s3, monkeypatch, tmp_path):
+    """Its keys expire between two runs, two steps of a load and two of maintenance, and while a reader is connected."""
+    sandbox.sandbox = Sandbox(FEW)
     settings = settings_for(sandbox, **(in_bucket | IN_LAKE | {"state_url": lakes.new()}))
-    given = {"AccessKeyId": KEYS["AWS_ACCESS_KEY_ID"], "SecretAccessKey": KEYS["AWS_SECRET_ACCESS_KEY"]}
-    content = json.dumps(given | {"Token": "lent", "Expiration": "2099-01-01T00:00:00Z"}).encode()
-    (tmp_path / "token").write_text("token")
-    with answering(200, content) as (address, _), monkeypatch.context() as container:
-        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-            container.delenv(name)
-        container.setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", f"{address}/")
-        container.setenv("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", f"{tmp_path}/token")
+    policy = json.loads(shown_policies(settings)[1])
+    # moto, unlike AWS, looks for this when a request deletes several objects
+    policy["Statement"].append({"Effect": "Allow", "Action": "s3:DeleteObject", "Resource": "arn:aws:s3:::wms"})
+    with as_pod(s3, json.dumps(policy), tmp_path, monkeypatch) as expire:
         found = {(finding.name, finding.severity): finding.text for finding in examine(settings)}
-        assert found["files", "note"].endswith("does not overwrite objects")
-        assert "set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION" in found["files", "error"]
-        sandbox.sandbox.requests.clear()
-        unreachable = rf"DuckDB cannot .* {settings.files_url}/lake/ \(HTTPException: .*403"
-        with pytest.raises(LakeUnreachable, match=unreachable):
-            run_sync(settings)
-    assert list(sandbox.sandbox.requests) == []
-    assert not [key for key in keys() if key.startswith("raw/shipments/")]
+        assert ("files", "error") not in found, found["files", "error"]
+        run_sync(settings)
+        expire()
+        let_pass(sandbox.sandbox, seconds=7200, changed=15, new=5)
+        run_sync(settings)
+        with unrecorded_run(settings, "sync") as run:
+            with Lake(settings).load(run.turn) as loading:
+                for _ in range(2):
+                    expire()
+                    with loading.session() as session:
+                        session.connection.execute("update main.orders set status = status")
+                expire()
+                loading.publish()
+            with closing(opened_for_writing(settings, run.turn)) as connection:
+                expire()
+                assert put_together(settings, connection, run.turn, of_shipments) == {("main", "shipments")}
+                expire()
+                assert delete_replaced(settings, connection, run.turn, AT_ONCE)
+        names: dict[str, duckdb.DuckDBPyConnection] = {}
+        exec("\n".join(python_lines(settings)).replace("user=''analyst''", "user=''wms''"), names)
+        with names["connection"] as connection:
+            expire()
+            connection.execute(find_keys(settings))
+            assert connection.execute("select count(*) from main.shipments").fetchone() == (FEW.shipments + 5,)
 
 
 @pytest.mark.parametrize(
@@ -178,6 +192,15 @@ def test_duckdb_is_tried_with_every_kind_of_request(denied, what, in_bucket, s3,
         with pytest.raises(LakeUnreachable, match=f"DuckDB cannot {what} {in_bucket['files_url']}/lake/ ") as error:
             lake.try_files()
     assert "\n" not in str(error.value)
+
+
+def shown_policies(settings: Settings) -> list[str]:
+    """The policies for a reader and for runs."""
+    return re.findall(r"^  \{.*?^  \}$", "\n".join(reader_lines(settings)), re.DOTALL | re.MULTILINE)
+
+
+def of_shipments(table: StoredTable) -> Sequence[str]:
+    return everything(table) if (table.schema_name, table.table_name) == ("main", "shipments") else ()
 
 
 def in_lake(keys: Callable[[], set[str]]) -> set[str]:

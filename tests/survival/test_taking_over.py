@@ -54,7 +54,7 @@ IN_A_LAKE = {
     "a page was recorded": ("sync", Moment(f"{RECORD}: after commit", 4)),
     "a window was landed": ("sync", Moment(LANDED, 1)),
     "a table's file is put": ("sync", Moment(f"BucketFiles._keep > {STORE}: before put", 5)),
-    "a load begins": ("sync", Moment("refresh > Refresh.run > Refresh._load > Lake.load: after begin", 1)),
+    "a load begins": ("sync", Moment("refresh > Refresh.run > Refresh._load > begun: after begin", 1)),
     "rows are merged": ("sync", Moment(MERGES, 20)),
     "a load is committed": ("sync", Moment(f"refresh > {COMMIT}: before commit", 1)),
     "a load was committed": ("sync", Moment(f"refresh > {COMMIT}: after commit", 1)),

@@ -1,8 +1,8 @@
 """Write ``metrics.prom`` in the data folder: metrics in Prometheus' text format, for a textfile collector.
 
-Every run rewrites the file at its end, even a failed run. A value that changes with time is therefore given as a
-timestamp: the lag at any time is ``time() - wms_sync_data_as_of_timestamp_seconds``. Names and units follow Prometheus'
-conventions.
+Every run rewrites the file at its end, even a failed run. A pod's file vanishes with it, so a run also pushes to a
+Pushgateway if one is set. A value that changes with time is therefore given as a timestamp: the lag at any time is
+``time() - wms_sync_data_as_of_timestamp_seconds``. Names and units follow Prometheus' conventions.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from wms_sync.state.runs import RunRecord
 from wms_sync.storage.durable import make_private, put_in_place, share_with_group, write_synced
 from wms_sync.targets.target import target_of
 
+SECONDS = 10
+"""The time limit for the Pushgateway."""
 Metric = tuple[str, str, tuple[str, ...], Mapping[tuple[str, ...], float]]
 """A gauge: its name, help and labels but ``service``, and the number for each combination of the labels' values."""
 LAST_RUN = (
@@ -34,8 +36,11 @@ LAST_RUN = (
 
 
 def write_metrics(installation: Installation, findings: Sequence[Finding]) -> None:
-    """Write the file, without the facts that cannot be read."""
-    from prometheus_client import CollectorRegistry, Gauge, generate_latest  # slow to import
+    """Write the file, without the facts that cannot be read, and push the same.
+
+    Raise ``OSError`` or ``HTTPException`` if the Pushgateway does not take it.
+    """
+    from prometheus_client import CollectorRegistry, Gauge, generate_latest, push_to_gateway  # slow to import
 
     registry = CollectorRegistry()
     settings = installation.settings
@@ -52,6 +57,8 @@ def write_metrics(installation: Installation, findings: Sequence[Finding]) -> No
     write_synced(temporary, generate_latest(registry))
     share_with_group(layout.root, temporary)
     put_in_place(temporary, layout.metrics)
+    if settings.metrics_url is not None:
+        push_to_gateway(settings.metrics_url, "wms-sync", registry, {"service": service}, timeout=SECONDS)
 
 
 def _of_runs(runs: Sequence[RunRecord]) -> Iterator[Metric]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from urllib.parse import urlsplit
 
 import duckdb
@@ -15,7 +15,7 @@ from wms_sync.catalogue import literal, quote, stored_tables
 from wms_sync.layout import LAKE
 from wms_sync.settings import Settings
 from wms_sync.targets.ducklake.catalogue import STATISTICS
-from wms_sync.targets.ducklake.place import OF_BUCKET, data_path, extensions, parameters, store_statements
+from wms_sync.targets.ducklake.place import data_path, extensions, find_keys, parameters
 from wms_sync.targets.persons import is_personal
 
 ANALYST = "analyst"
@@ -36,12 +36,17 @@ def reader_lines(settings: Settings) -> Iterator[str]:
         return
     yield f"The tables are in a lake. To read it you need DuckDB {duckdb.__version__}, its extensions"
     yield f"{', '.join(extensions(settings))}, the right to read {data_path(settings)}, and a PostgreSQL role."
-    if OF_BUCKET in extensions(settings):
-        yield "Keys and region of the bucket come from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION."
+    if find_keys(settings):
+        yield "DuckDB looks for the bucket's keys as AWS's own tools do: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY,"
+        yield "then ~/.aws, then the role of the machine or pod. Set AWS_REGION. When the keys of a role have expired,"
+        yield "run the statement that creates the secret again."
         yield ""
-        yield "The policy for these keys. It allows only listing and reading the lake's files, because anyone who"
-        yield "may delete objects there can destroy the lake."
-        yield from (f"  {line}" for line in json.dumps(bucket_policy(settings), indent=2).splitlines())
+        yield "The policy for analysts. It allows only listing and reading the lake's files, because anyone who may"
+        yield "delete objects there can destroy the lake."
+        yield from (f"  {line}" for line in json.dumps(reader_policy(settings), indent=2).splitlines())
+        yield ""
+        yield "The policy for wms-sync itself, such as for the role of its pods:"
+        yield from (f"  {line}" for line in json.dumps(writer_policy(settings), indent=2).splitlines())
     yield ""
     yield "The role, created once by the owner of the database:"
     yield from (f"  {' '.join(statement.split())};" for statement in role_statements(settings))
@@ -74,7 +79,7 @@ def attach_statements(settings: Settings) -> tuple[str, ...]:
     """Return the statements that attach the lake read-only after the extensions are loaded."""
     where = parameters(settings, user=ANALYST)
     return (
-        *store_statements(settings),
+        *filter(None, [find_keys(settings)]),
         "create secret (type postgres, password '...')",
         f"attach {literal(f'ducklake:postgres:{where}')} as {LAKE} (read_only, metadata_schema {literal(LAKE)})",
         f"use {LAKE}",
@@ -82,17 +87,28 @@ def attach_statements(settings: Settings) -> tuple[str, ...]:
     )
 
 
-def bucket_policy(settings: Settings) -> dict[str, object]:
+def reader_policy(settings: Settings) -> dict[str, object]:
     """Return the policy for readers of a lake in a bucket, for AWS and other providers of S3.
 
     The policy does not allow the files of personal tables to be read.
     """
-    url = urlsplit(data_path(settings))
-    bucket, folder = f"arn:aws:s3:::{url.netloc}", url.path.lstrip("/")
     schemas = sorted({table.schema for table in stored_tables() if not is_personal(table)})
+    return _policy(data_path(settings), ["s3:GetObject"], [f"{schema}/*" for schema in schemas])
+
+
+def writer_policy(settings: Settings) -> dict[str, object]:
+    """Return the policy for runs: everything below ``WMS_FILES_URL``."""
+    actions = ["s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload"]
+    return _policy(f"{settings.files_url}/", actions, ["*"])
+
+
+def _policy(url: str, actions: Sequence[str], places: Sequence[str]) -> dict[str, object]:
+    """Return a policy that allows listing below a URL, and the actions on the objects in these places below it."""
+    parts = urlsplit(url)
+    bucket, folder = f"arn:aws:s3:::{parts.netloc}", parts.path.lstrip("/")
     listed = {"Action": "s3:ListBucket", "Resource": bucket, "Condition": {"StringLike": {"s3:prefix": f"{folder}*"}}}
-    read = {"Action": "s3:GetObject", "Resource": [f"{bucket}/{folder}{schema}/*" for schema in schemas]}
-    return {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", **listed}, {"Effect": "Allow", **read}]}
+    done = {"Action": actions, "Resource": [f"{bucket}/{folder}{place}" for place in places]}
+    return {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", **listed}, {"Effect": "Allow", **done}]}
 
 
 def role_statements(settings: Settings) -> tuple[str, ...]:

@@ -178,10 +178,9 @@ class LakeUnreachable(AnalyticsError):
     def __init__(self, what: str, place: str, cause: Exception) -> None:
         super().__init__(
             f"DuckDB cannot {what} {place} ({type(cause).__name__}: {str(cause).partition(chr(10))[0]}), so no load "
-            "can succeed. DuckDB takes keys only from the environment, not from a machine or container role or a token "
-            "file: set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION, and AWS_SESSION_TOKEN "
-            "for temporary keys. The keys need permission to put, get, list and delete there. `wms-sync doctor` tries "
-            "each."
+            "can succeed. Give this machine or pod a role, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (and "
+            "AWS_SESSION_TOKEN for temporary keys); set AWS_REGION. The role or the keys need permission to put, get, "
+            "list and delete there: `wms-sync reader` prints the policy, and `wms-sync doctor` tries each."
         )
 
 

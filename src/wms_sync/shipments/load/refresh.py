@@ -179,8 +179,7 @@ class Refresh:
     def _load(self) -> RefreshReport:
         audits = self._store.audits
         with self._target.load(self._run.turn, from_scratch=self._from_scratch) as loading:
-            # a rebuild merges everything at once, so that no reader sees a part of the old data
-            pending = PendingWindows(self._run, None if self._from_scratch else loading.most)
+            pending = PendingWindows(self._run, loading.most)
             with self._phase("merge"):
                 while not pending.is_complete:
                     with loading.session() as session, self._taking_away_damaged():

@@ -22,8 +22,8 @@ from wms_sync.settings import Settings
 from wms_sync.targets.errors import LakeUnreachable
 
 OF_LAKE = ("ducklake", "postgres_scanner")
-OF_BUCKET = "httpfs"
-"""The extension that DuckDB needs if the files are in S3."""
+OF_BUCKET = ("httpfs", "aws")
+"""The extensions that DuckDB needs if the files are in S3."""
 ONLY_FROM_WHEELS = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -75,39 +75,36 @@ def data_path(settings: Settings) -> str:
 
 def extensions(settings: Settings) -> tuple[str, ...]:
     """Return the extensions that DuckDB needs."""
-    return (*OF_LAKE, OF_BUCKET) if _is_bucket(settings) else OF_LAKE
+    return (*OF_LAKE, *OF_BUCKET) if _is_bucket(settings) else OF_LAKE
 
 
-def store_statements(settings: Settings) -> tuple[str, ...]:
-    """Return statements with DuckDB's settings for an S3 provider other than Amazon.
+def find_keys(settings: Settings) -> str:
+    """Return the statement that has DuckDB look for the keys of the bucket; an empty one without a bucket.
 
-    DuckDB takes keys and region from the environment. The settings are global, because DuckLake looks for orphans on a
-    connection of its own.
+    It looks where AWS's own tools do: no ``chain`` is given, because none has the keys of a container (EKS Pod
+    Identity). The keys of a role expire, and under DuckLake DuckDB does not look again by itself (duckdb-aws issues 26
+    and 97), so run the statement before each transaction. A secret applies to the whole database, as it must, because
+    DuckLake looks for orphans on a connection of its own.
     """
-    if not _is_bucket(settings) or settings.files_endpoint is None:
-        return ()
-    endpoint = urlsplit(settings.files_endpoint)
-    return (
-        f"set global s3_endpoint = {literal(endpoint.netloc)}",
-        f"set global s3_use_ssl = {str(endpoint.scheme == 'https').lower()}",
-        "set global s3_url_style = 'path'",
-    )
+    if not _is_bucket(settings):
+        return ""
+    at = urlsplit(settings.files_endpoint or "")
+    provider = f", endpoint {literal(at.netloc)}, use_ssl {at.scheme == 'https'}, url_style 'path'" if at.netloc else ""
+    return f"create or replace secret {LAKE}_files (type s3, provider credential_chain{provider})"
 
 
 def try_bucket(settings: Settings) -> str | None:
     """Have DuckDB write, read, delete and list a file in the lake's folder; return a sentence, None without a bucket.
 
-    obstore finds keys in places that DuckDB ignores, so a sync may land files that no load can read. If the file cannot
-    be deleted, maintenance deletes it later as an orphan. Raise ``LakeUnreachable``.
+    obstore and DuckDB each look for keys, so a sync may land files that no load can read. If the file cannot be
+    deleted, maintenance deletes it later as an orphan. Raise ``LakeUnreachable``.
     """
     if not _is_bucket(settings):
         return None
     path = f"{data_path(settings)}probe-{secrets.token_hex(8)}/"
     with closing(duckdb.connect(config=ONLY_FROM_WHEELS)) as connection:  # type: ignore[arg-type]
         load_extensions(connection, extensions(settings))
-        for statement in store_statements(settings):
-            connection.execute(statement)
-        for what, statements in TRIAL.items():
+        for what, statements in {"find keys for": (find_keys(settings),), **TRIAL}.items():
             try:
                 for statement in statements:
                     connection.execute(statement.format(path=literal(path))).fetchall()

@@ -7,7 +7,7 @@ matter where a writer was suspended, or which of its connections was lost.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 
@@ -37,6 +37,10 @@ TRIGGERS = {
     "lake.ducklake_snapshot": "lake/fence/snapshots.sql",
     "lake.ducklake_files_scheduled_for_deletion": "lake/fence/deletions.sql",
 }
+NOT_INLINED = "data_inlining_row_limit 0"
+"""The option that puts each row into a file, and none into the catalogue."""
+PRIVATE = "rebuilt"
+"""The name of a rebuild's private lake."""
 LEAST_THREADS = 4
 """The minimum number of threads: a thread waits for each request to a remote catalogue or store."""
 
@@ -74,7 +78,7 @@ def _put_up_fence(turn: Turn) -> None:
 def opened_for_reading(settings: Settings, *, memory_limit: str | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
     """Attach the lake for the length of the block. Raise ``DatabaseOpenError``."""
     config = _config(settings, memory_limit) if memory_limit else {}
-    with closing(_attached(settings, config, "read_only")) as connection:
+    with closing(_attached(settings, config, _shared(settings, "read_only"))) as connection:
         try:
             yield connection
         except duckdb.IOException as error:  # the catalogue or a file is unreachable
@@ -88,7 +92,7 @@ def opened_for_writing(settings: Settings, turn: Turn) -> duckdb.DuckDBPyConnect
     path, options = place.data_path(settings), session_options(turn)
     config = _config(settings, settings.memory_limit)
     try:
-        connection = _attached(settings, config, "data_inlining_row_limit 0", path=path, session=options)
+        connection = _attached(settings, config, _shared(settings, NOT_INLINED, path, options))
     except DatabaseOpenError:
         refuse_another_place(settings)
         raise
@@ -100,6 +104,18 @@ def opened_for_writing(settings: Settings, turn: Turn) -> duckdb.DuckDBPyConnect
         connection.close()
         raise
     return connection
+
+
+def opened_privately(settings: Settings, turn: Turn) -> duckdb.DuckDBPyConnection:
+    """Attach or create the lake in the turn's folder, in place of the published one. Raise ``DatabaseOpenError``."""
+    options = f"data_path {literal(f'{turn.folder}/{PRIVATE}/')}, {NOT_INLINED}"
+    attach = [f"attach {private(turn)} ({options})", f"use {PRIVATE}"]
+    return _attached(settings, _config(settings, settings.memory_limit), attach)
+
+
+def private(turn: Turn) -> str:
+    """Return the catalogue of the lake in the turn's folder, and its name, for ``attach``."""
+    return f"{literal(f'ducklake:{turn.folder / PRIVATE}.ducklake')} as {PRIVATE}"
 
 
 def refuse_another_place(settings: Settings) -> None:
@@ -122,25 +138,20 @@ def _config(settings: Settings, memory_limit: str) -> dict[str, str]:
     return {**own, "threads": str(threads(settings))}
 
 
-def _attached(
-    settings: Settings, config: dict[str, str], options: str, *, path: str | None = None, session: str | None = None
-) -> duckdb.DuckDBPyConnection:
+def _attached(settings: Settings, config: dict[str, str], statements: Iterable[str]) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect(config=config | ONLY_FROM_WHEELS)  # type: ignore[arg-type]
     try:
         load_extensions(connection, place.extensions(settings))
-        for statement in (*place.store_statements(settings), *_secrets(settings, path, session)):
+        for statement in (place.find_keys(settings), *statements, "set timezone = 'UTC'"):
             connection.execute(statement)
-        connection.execute(f"attach 'ducklake:{LAKE}' as {LAKE} ({options})")
-        connection.execute(f"use {LAKE}")
-        connection.execute("set timezone = 'UTC'")
     except duckdb.Error as error:
         connection.close()
         raise _unreadable(error) from None
     return connection
 
 
-def _secrets(settings: Settings, path: str | None, session: str | None) -> Iterator[str]:
-    """Yield statements that create secrets with the lake's location. DuckDB never shows the password of a secret."""
+def _shared(settings: Settings, options: str, path: str | None = None, session: str | None = None) -> Iterator[str]:
+    """Yield statements that create secrets with the lake's location, which never show the password, and attach it."""
     given = place.password(settings)
     password = f", password {literal(given)}" if given else ""
     yield f"create secret {LAKE}_catalogue (type postgres{password})"
@@ -151,6 +162,8 @@ def _secrets(settings: Settings, path: str | None, session: str | None) -> Itera
         f"metadata_schema {literal(LAKE)}{given_path}, "
         f"metadata_parameters map {{'TYPE': 'postgres', 'SECRET': '{LAKE}_catalogue'}})"
     )
+    yield f"attach 'ducklake:{LAKE}' as {LAKE} ({options})"
+    yield f"use {LAKE}"
 
 
 def _unreadable(error: duckdb.Error) -> DatabaseOpenError:

@@ -1,20 +1,21 @@
 """The tables in a lake: DuckLake's catalogue in the PostgreSQL of the state store, Parquet files below the data path.
 
-A load is one transaction: merged rows, ``ops``, findings of the checks and the commit message. Readers see a load only
-after its commit. A load that is refused, fails or is killed leaves only files that no snapshot references. A writer
-cannot commit once another writer has taken over (``session.Fence``).
+A load is one transaction: merged rows, ``ops``, findings of the checks and the commit message. A rebuild is done in a
+private lake, whose files one transaction adds. Readers see a load only after its commit. A load that is refused, fails
+or is killed leaves only files that no snapshot references. A writer cannot commit once another writer has taken over
+(``session.Fence``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from datetime import datetime, timedelta
 
 import duckdb
 
 from wms_sync import sql_files
-from wms_sync.catalogue import marts
+from wms_sync.catalogue import marts, stored_tables
 from wms_sync.settings import Settings
 from wms_sync.state.turns import Turn
 from wms_sync.targets import database
@@ -22,13 +23,17 @@ from wms_sync.targets.database import Maintained, Opened, Session
 from wms_sync.targets.ducklake import place as place
 from wms_sync.targets.ducklake.catalogue import LakeCatalogue, LakeSnapshot
 from wms_sync.targets.ducklake.session import (
+    PRIVATE,
     opened_for_reading,
     opened_for_writing,
+    opened_privately,
+    private,
     refuse_another_place,
     refuse_replaced,
     sign,
+    threads,
 )
-from wms_sync.targets.ducklake.upkeep import erase, maintain
+from wms_sync.targets.ducklake.upkeep import MEMORY_EACH, erase, maintain
 from wms_sync.targets.errors import NotCommitted
 
 
@@ -78,24 +83,9 @@ class Lake:
         with LakeCatalogue.opened(self._settings.database_url) as catalogue:
             return catalogue.readers()
 
-    @contextmanager
-    def load(self, turn: Turn, *, from_scratch: bool = False) -> Iterator[LakeLoad]:
-        """Begin a load for the length of the block. Drop everything if ``from_scratch`` or the history is outdated."""
-        connection = opened_for_writing(self._settings, turn)
-        try:
-            connection.begin()
-            if from_scratch or database.has_other_history(connection):
-                database.drop_everything(connection)
-            if not database.is_as_defined(connection):
-                database.complete(connection, comments_on_views=False)
-                _write_columns(connection)
-            yield LakeLoad(self, turn, connection)
-        finally:
-            # if PostgreSQL's session of an open transaction is lost, closing the connection makes DuckDB end the whole
-            # process; a rollback raises an ordinary error instead
-            with suppress(duckdb.Error):
-                connection.rollback()
-            connection.close()
+    def load(self, turn: Turn, *, from_scratch: bool = False) -> AbstractContextManager[LakeLoad | LakeRebuild]:
+        """Begin a load for the length of the block, in a private lake if ``from_scratch``."""
+        return nullcontext(LakeRebuild(self._settings, turn)) if from_scratch else begun(self._settings, turn)
 
     @property
     def loads_gathered(self) -> int:
@@ -121,19 +111,40 @@ class Lake:
             return catalogue.newest_snapshot()
 
 
+@contextmanager
+def begun(settings: Settings, turn: Turn, *, is_empty: bool = False) -> Iterator[LakeLoad]:
+    """Begin a transaction for the length of the block. Drop everything if ``is_empty`` or the history is outdated."""
+    connection = opened_for_writing(settings, turn)
+    try:
+        connection.begin()
+        if is_empty or database.has_other_history(connection):
+            database.drop_everything(connection)
+        if not database.is_as_defined(connection):
+            database.complete(connection, comments_on_views=False)
+            _write_columns(connection)
+        yield LakeLoad(settings, turn, connection)
+    finally:
+        # if PostgreSQL's session of an open transaction is lost, closing the connection makes DuckDB end the whole
+        # process; a rollback raises an ordinary error instead
+        with suppress(duckdb.Error):
+            connection.rollback()
+        connection.close()
+
+
 class LakeLoad:
     """One load of the lake: one transaction."""
 
-    most: int | None = 2_000_000
+    most: int | None = 1_000_000
 
-    def __init__(self, lake: Lake, turn: Turn, connection: duckdb.DuckDBPyConnection) -> None:
-        self._lake = lake
+    def __init__(self, settings: Settings, turn: Turn, connection: duckdb.DuckDBPyConnection) -> None:
+        self._settings = settings
         self._turn = turn
         self._connection = connection
 
     @contextmanager
     def session(self) -> Iterator[Session]:
-        """Yield the connection of the load."""
+        """Yield the connection of the load, with the keys of the bucket as they are now."""
+        self._connection.execute(place.find_keys(self._settings))
         yield Session(self._connection, is_one_transaction=True)
 
     def publish(self) -> int:
@@ -143,7 +154,40 @@ class LakeLoad:
             self._connection.commit()
         except duckdb.Error as error:
             raise NotCommitted(error) from None  # the text of ``error`` contains values of columns
-        return self._lake.size
+        return Lake(self._settings).size
+
+
+class LakeRebuild:
+    """A rebuild of the lake: a private lake on this machine's disk, whose rows one transaction copies.
+
+    Readers must not see a part of the tables, and a transaction frees no memory half way.
+    """
+
+    most: int | None = None
+
+    def __init__(self, settings: Settings, turn: Turn) -> None:
+        self._settings = settings
+        self._turn = turn
+        with self.session() as session, session.transaction():
+            database.complete(session.connection, comments_on_views=False)
+
+    @contextmanager
+    def session(self) -> Iterator[Session]:
+        """Open the private lake; closing it frees its memory."""
+        with closing(opened_privately(self._settings, self._turn)) as connection:
+            yield Session(connection)
+
+    def publish(self) -> int:
+        """Replace the rows of the lake. Raise ``NotCommitted``."""
+        with begun(self._settings, self._turn, is_empty=True) as load:
+            with load.session() as session:
+                session.connection.execute(f"set threads = {threads(self._settings, MEMORY_EACH)}")
+                session.connection.execute(f"attach {private(self._turn)} (read_only)")
+            for table in stored_tables():
+                with load.session() as session:  # with the present keys of the bucket
+                    rows = f"select * from {PRIVATE}.{table.qualified}"
+                    session.connection.execute(f"insert into {table.qualified} by name {rows}")
+            return load.publish()
 
 
 def _write_columns(connection: duckdb.DuckDBPyConnection) -> None:

@@ -31,6 +31,7 @@ from wms_sync.state.turns import Turn
 from wms_sync.targets import persons
 from wms_sync.targets.database import Maintained
 from wms_sync.targets.ducklake.catalogue import LakeCatalogue, StoredTable
+from wms_sync.targets.ducklake.place import find_keys
 from wms_sync.targets.ducklake.session import opened_for_writing, sign, threads
 from wms_sync.targets.errors import MaintenanceError, may_lack_files
 
@@ -59,7 +60,7 @@ def maintain(settings: Settings, turn: Turn, keep: timedelta) -> Maintained:
     with explained(), closing(opened_for_writing(settings, turn)) as connection:
         changed = put_together(settings, connection, turn, _worthwhile)
         changed |= put_together(settings, connection, turn, _still_too_many)
-        deleted = delete_replaced(connection, turn, keep)
+        deleted = delete_replaced(settings, connection, turn, keep)
     return Maintained(len(changed), _files(before), _files(LakeCatalogue(turn.engine).tables()), deleted)
 
 
@@ -73,7 +74,7 @@ def put_together(
     connection.execute(f"set threads = {threads(settings, MEMORY_EACH)}")
     changed = set()
     for table in LakeCatalogue(turn.engine).tables():
-        if _put_together(connection, turn, table, steps(table)):
+        if _put_together(settings, connection, turn, table, steps(table)):
             changed.add((table.schema_name, table.table_name))
     return changed
 
@@ -91,13 +92,13 @@ def _still_too_many(table: StoredTable) -> Sequence[str]:
     return EVERYTHING if table.files > MANY_FILES else ()
 
 
-def delete_replaced(connection: duckdb.DuckDBPyConnection, turn: Turn, keep: timedelta) -> int:
+def delete_replaced(settings: Settings, connection: duckdb.DuckDBPyConnection, turn: Turn, keep: timedelta) -> int:
     """Delete snapshots, and files that no snapshot references, if older than ``keep``; return the number of files.
 
     Files that no transaction has committed are deleted too. Nobody reads them, and no load takes as long as ``keep``.
     """
     until = datetime.now(UTC) - keep
-    with committed(connection, turn):
+    with committed(settings, connection, turn):
         if keep > AT_ONCE:
             connection.execute(f"call ducklake_expire_snapshots({literal(LAKE)}, older_than => $1)", [until])
         elif earlier := _all_but_the_newest(connection):
@@ -106,6 +107,7 @@ def delete_replaced(connection: duckdb.DuckDBPyConnection, turn: Turn, keep: tim
     deleted = 0
     for function in ("ducklake_cleanup_old_files", "ducklake_delete_orphaned_files"):
         turn.check()
+        connection.execute(find_keys(settings))
         found = connection.execute(f"call {function}({literal(LAKE)}, {old})", [until] if keep > AT_ONCE else [])
         deleted += len(found.fetchall())
     return deleted
@@ -117,12 +119,14 @@ def _all_but_the_newest(connection: duckdb.DuckDBPyConnection) -> list[int]:
     return [number for (number,) in found.fetchall()][:-1]
 
 
-def _put_together(connection: duckdb.DuckDBPyConnection, turn: Turn, table: StoredTable, steps: Sequence[str]) -> bool:
+def _put_together(
+    settings: Settings, connection: duckdb.DuckDBPyConnection, turn: Turn, table: StoredTable, steps: Sequence[str]
+) -> bool:
     """Run the steps for one table. Return whether anything was written."""
     names = {"name": literal(LAKE), "table": literal(table.table_name), "schema": literal(table.schema_name)}
     written = 0
     for step in steps:
-        with committed(connection, turn):
+        with committed(settings, connection, turn):
             written += len(connection.execute(f"call {step.format(**names)}").fetchall())
     if written:
         logger.info(
@@ -133,8 +137,9 @@ def _put_together(connection: duckdb.DuckDBPyConnection, turn: Turn, table: Stor
 
 
 @contextmanager
-def committed(connection: duckdb.DuckDBPyConnection, turn: Turn) -> Iterator[None]:
-    """Commit the block, as a load does. After an error roll it back, for the reason given in ``Lake.load``."""
+def committed(settings: Settings, connection: duckdb.DuckDBPyConnection, turn: Turn) -> Iterator[None]:
+    """Commit the block, as a load does. After an error roll it back, for the reason given in ``target.begun``."""
+    connection.execute(find_keys(settings))
     connection.begin()
     try:
         yield
@@ -169,9 +174,9 @@ def erase(settings: Settings, turn: Turn, order_ids: Collection[int], *, anyway:
         held = sum(persons.held_rows(connection, order_ids).values())
         if not (held or anyway):
             return 0
-        with committed(connection, turn):
+        with committed(settings, connection, turn):
             persons.erase(connection, order_ids)
         put_together(settings, connection, turn, everything)
-        delete_replaced(connection, turn, AT_ONCE)
+        delete_replaced(settings, connection, turn, AT_ONCE)
     LakeCatalogue(turn.engine).narrow_statistics(turn)
     return held
