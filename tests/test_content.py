@@ -1,4 +1,4 @@
-"""Content that does not fit: one sync reads a page of each line of docs/explanation/guarantees-content.md.
+"""Content that does not fit: one sync reads a page of each line of tests/content.md.
 
 Each page holds one shipment, altered on its way out of the sandbox; then each case is looked up in the published file.
 """
@@ -29,7 +29,7 @@ from wms_sandbox.transport import InProcess
 from wms_sync.shipments.load.refresh import RefreshReport
 
 ROOT = Path(__file__).parents[1]
-DOCUMENT = (ROOT / "docs" / "explanation" / "guarantees-content.md").read_text(encoding="utf-8")
+DOCUMENT = (ROOT / "tests" / "content.md").read_text(encoding="utf-8")
 KEPT = "kept"
 EMPTY = "null"
 NULL = "null, quarantined"

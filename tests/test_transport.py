@@ -1,4 +1,4 @@
-"""Transport that misbehaves: a sync over a socket for each line of docs/explanation/guarantees-transport.md.
+"""Transport that misbehaves: a sync over a socket for each line of tests/transport.md.
 
 Either the sync ends right, or it ends with one clear error, keeps what it has, and the next one completes it. Either
 way every shipment is landed, and nothing counts as covered that is not.
@@ -42,7 +42,7 @@ from wms_sync.shipments.read.raw import WindowIncomplete
 
 pytestmark = pytest.mark.proof
 
-DOCUMENT = (Path(__file__).parents[1] / "docs" / "explanation" / "guarantees-transport.md").read_text(encoding="utf-8")
+DOCUMENT = Path(__file__).with_name("transport.md").read_text(encoding="utf-8")
 SHIPMENTS, PAGE_SIZE = 20, 5
 AFTER = 2
 """So many pages are served as they should be."""

@@ -1,4 +1,4 @@
-"""Every sort of value in every field of sql/types: a table in docs/explanation/guarantees-content.md, by cell.
+"""Every sort of value in every field of sql/types: a table in tests/content.md, by cell.
 
 Each cell has a page with an object of every kind, in which each field of the cell's type holds its value. Where that
 passes the gate, a second page has an unknown key, so it is repaired. All pages are flattened in one batch.

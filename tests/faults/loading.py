@@ -95,7 +95,7 @@ FAULTS = (
     ),
     Fault(
         "a monitor sees no warning after a sync that could not take a value",
-        ("`.venv/bin/python -m pytest tests/test_content.py tests/test_type_clashes.py`",),
+        ("text where a number is expected",),
         "src/wms_sync/reports/finding.py",
         "ATTENTION if severities and is_strict else WELL",
         "WELL",

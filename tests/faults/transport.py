@@ -85,7 +85,7 @@ FAULTS = (
     ),
     Fault(
         "a collection that is no list counts as empty",
-        ("`.venv/bin/python -m pytest tests/test_transport.py`", "a `collection` that is no list"),
+        ("a `collection` that is no list",),
         "src/wms_sync/service/envelope.py",
         'raise TypeError("collection")',
         "records = []",
