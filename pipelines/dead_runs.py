@@ -63,7 +63,8 @@ def settle(instance: dg.DagsterInstance, settings: Settings) -> None:
         for record in records.newest(NEWEST):
             run = instance.get_run_by_id(record.run_id)
             if run is not None and record.outcome == "waiting" and run.status == dg.DagsterRunStatus.CANCELED:
-                records.save(replace(record, outcome="interrupted", error=CANCELED, error_kind=None, ended_at=now))
+                canceled = replace(record, outcome="interrupted", error=CANCELED, error_kind=None)
+                records.save(replace(canceled, ended_at=now, due_at=None))
             if run is None or record.error_kind != KILLED_KIND:
                 continue
             if run.status in UNFINISHED and record.started_at < LOADED_AT:

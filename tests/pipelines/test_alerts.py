@@ -120,7 +120,7 @@ def test_a_night_that_is_canceled_while_it_waits_was_not_killed(settings, instan
     records.save(RunRecord(night.run_id, "sync", "schedule", outcome="waiting", due_at=datetime.now(UTC)))
     instance.report_run_canceled(night)
     settle(instance, settings)
-    assert [record.outcome for record in records.newest(9)] == ["interrupted"]
+    assert [(record.outcome, record.due_at) for record in records.newest(9)] == [("interrupted", None)]
 
 
 def test_a_run_of_a_dead_code_server_is_marked(settings, instance, records, begun):
