@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 def reconcile_lists(layout: Layout, store: StateStore) -> None:
     """Give the state store and the files the same list. The caller holds the writer's lock."""
     known, copies = store.forgotten(), [*_copies(layout)]
-    everyone = known | orders_remembered(layout)
+    everyone = known.union(*(copy for _, copy in copies if isinstance(copy, frozenset)))
     incomplete = [place for place, copy in [("the state store", known), *copies] if copy != everyone]
     if not incomplete:
         return
