@@ -342,7 +342,8 @@ def test_a_row_in_doubt_counts_and_stays_in_doubt(desk):
     assert outcomes(first) == {"a": RowStatus.CREATED, "b": RowStatus.IN_DOUBT, "c": RowStatus.LEFT}
     assert first.exit_code == 3
     assert desk.push(RETAILERS, path).counts == {RowStatus.CREATED: 2, RowStatus.ALREADY_THERE: 1}
-    assert [retailer["code"] for retailer in desk.server.sandbox.retailers()] == ["a", "b", "c"]
+    codes = [retailer["code"] for retailer in desk.server.sandbox.retailers()]
+    assert sorted(codes) == ["a", "b", "c"]  # two threads send b and c
 
 
 @pytest.mark.parametrize(
