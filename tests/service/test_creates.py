@@ -27,9 +27,7 @@ from wms_sync.service.errors import (
 def create(sandbox):
     """Create a location tag."""
     with client(sandbox, TOKEN) as api:
-        yield lambda: Creates(api).create(
-            LOCATION_TAGS.endpoint, {"name": "Fragile", "color": "red1"}, wrapped_in=LOCATION_TAGS.wrapped_in
-        )
+        yield lambda: Creates(api).create(LOCATION_TAGS.endpoint, {"name": "Fragile", "color": "red1"})
 
 
 def statuses(sandbox) -> list[int]:

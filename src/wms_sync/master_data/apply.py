@@ -296,7 +296,7 @@ class Push:
         self._by_id[entry.remote_id] = entry
         message = message_of(self._plan.kind, sent, was_there=intent.state in PRESENT)
         again = self._settles_by_itself(sent.state)
-        exchange = () if self._plan.limit is None else sent.exchange
+        exchange = () if self._plan.limit is None else sent.exchange(self._plan.kind.endpoint)
         self._rows.conclude(
             Result(step.line, key, sent.status, entry.remote_id, message, sent.warnings, again, exchange)
         )

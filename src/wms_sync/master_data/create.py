@@ -20,7 +20,7 @@ from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.plan import WITH_RESEND, RowStatus, what_to_do
 from wms_sync.master_data.records import Change, as_shown, changes
 from wms_sync.service.answers import NO_SUCH_PATH
-from wms_sync.service.creates import Creates, Resource, already_in_use, speaks_of_use
+from wms_sync.service.creates import Created, Creates, Resource, already_in_use, speaks_of_use
 from wms_sync.service.errors import ApiError, Busy, InDoubt, NotSent, Rejected, ServiceFailed
 from wms_sync.service.reasons import in_words
 from wms_sync.state.ledger import PRESENT, UNSURE, State
@@ -34,8 +34,9 @@ OF_STATE = {
     State.UNPROVEN: RowStatus.IN_DOUBT,
 }
 """The status of a row that was sent, by the state of its create."""
-GOOD = frozenset({RowStatus.CREATED, RowStatus.ALREADY_THERE})
-THERE = GOOD | {RowStatus.STORED_OTHERWISE}
+GOOD = frozenset({RowStatus.CREATED, RowStatus.ALREADY_THERE, RowStatus.LEFT})
+"""The outcomes that need no hand."""
+THERE = frozenset({RowStatus.CREATED, RowStatus.ALREADY_THERE, RowStatus.STORED_OTHERWISE})
 """The outcomes after which the service has the object."""
 SENDINGS = 3
 """The maximum number of attempts at a create that gets no answer, if it is safe to send it again."""
@@ -117,7 +118,7 @@ class Sent(Struct, frozen=True):
     """The outcome of one create. ``stops`` is an error that would recur for every further create.
 
     ``is_busy``: the service was still too busy after all retries. ``shown`` is the body with the values of the answer,
-    and ``changes`` are the fields that the service stored otherwise. ``request`` and ``answer`` are texts.
+    and ``changes`` are the fields that the service stored otherwise.
     """
 
     state: State
@@ -128,15 +129,17 @@ class Sent(Struct, frozen=True):
     is_busy: bool = False
     shown: dict[str, Any] = field(default_factory=dict)
     changes: tuple[Change, ...] = ()
-    request: str = ""
-    answer: str = ""
+    request: Resource = field(default_factory=dict)
+    answer: Created | Rejected | None = None
 
-    @property
-    def exchange(self) -> tuple[str, ...]:
+    def exchange(self, endpoint: str) -> tuple[str, ...]:
         """Return lines that show the request, its answer, and what the service stored otherwise than it was sent."""
+        request, answer = _json(self.request), str(self.answer or self.message)
+        if isinstance(self.answer, Created):
+            answer = f"{self.answer.status} {_json(self.answer.shown)}"
         otherwise = "; ".join(map(str, self.changes)) or "nothing that the answer shows"
         stored = (f"stored otherwise: {otherwise}",) if self.state is State.CREATED else ()
-        return (f"request: {self.request}", f"answer: {self.answer or self.message}", *stored)
+        return (f"request: POST {endpoint} {request}", f"answer: {answer}", *stored)
 
     @property
     def is_proof(self) -> bool:
@@ -147,6 +150,10 @@ class Sent(Struct, frozen=True):
     def status(self) -> RowStatus:
         """Return the status of the row."""
         return RowStatus.STORED_OTHERWISE if self.changes else OF_STATE[self.state]
+
+
+def _json(body: Resource) -> str:
+    return json.dumps(body, ensure_ascii=False)
 
 
 def message_of(kind: Kind, sent: Sent, *, was_there: bool) -> str:
@@ -177,9 +184,8 @@ class Sender:
     def send(self, key: str, body: Resource, prior: Prior, *, id_needed: bool) -> Sent:
         """Send a row. With ``id_needed``, look up the id if the answer has no id."""
         began = datetime.now(UTC)
-        wrapped = {self._kind.wrapped_in: body} if self._kind.wrapped_in else body
-        request = f"POST {self._kind.endpoint} {json.dumps(wrapped, ensure_ascii=False)}"
-        sent = replace(self._send(key, body, prior), request=request)
+        request = self._kind.request(body)
+        sent = replace(self._send(key, body, request, prior), request=request)
         if id_needed and sent.remote_id is None and sent.state in PRESENT:
             found = self._look_for(key)
             if not self._kind.is_unique:
@@ -190,18 +196,18 @@ class Sender:
     def _look_for(self, key: str) -> Sequence[ExistingObject]:
         return self._lookup.find(self._kind.type, [key]).get(key, ()) if self._lookup else ()
 
-    def _send(self, key: str, body: Resource, prior: Prior) -> Sent:
+    def _send(self, key: str, body: Resource, request: Resource, prior: Prior) -> Sent:
         sendings = 0
         while True:
             sendings += 1
             try:
-                created = self._creates.create(self._kind.endpoint, body, wrapped_in=self._kind.wrapped_in)
+                created = self._creates.create(self._kind.endpoint, request)
             except InDoubt as error:
                 prior = replace(prior, in_doubt=True, is_last_word=False)
                 if not self._kind.is_unique or sendings == SENDINGS or not self._rest(sendings, error.retry_after):
                     return Sent(State.DOUBT, message=str(error))
             except Rejected as error:
-                return replace(self._refused(key, error, prior), answer=str(error))
+                return replace(self._refused(key, error, prior), answer=error)
             except Busy as error:
                 self._creates.be_brief()
                 return Sent(prior.not_done, message=str(error), is_busy=True)
@@ -212,9 +218,14 @@ class Sender:
                 shown = as_shown(body, created.shown)
                 found = changes(json.dumps(body), json.dumps(shown))
                 message = f"{STORED}: {'; '.join(map(str, found))}" if found else None
-                answer = f"{created.status} {json.dumps(created.shown, ensure_ascii=False)}"
                 return Sent(
-                    State.CREATED, created.id, message, created.warnings, shown=shown, changes=found, answer=answer
+                    State.CREATED,
+                    created.id,
+                    message,
+                    created.warnings,
+                    shown=shown,
+                    changes=found,
+                    answer=created,
                 )
 
     def _rest(self, attempt: int, asked: float | None) -> bool:

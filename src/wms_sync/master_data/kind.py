@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from msgspec import Struct, field
 
@@ -101,6 +101,10 @@ class Kind(Struct, frozen=True, eq=False):
     def can_be_found(self) -> bool:
         """Return whether a sync or the Merchant API may find the kind's objects."""
         return self.query is not None or self.merchant_method is not None
+
+    def request(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the body of the request that creates an object."""
+        return {self.wrapped_in: body} if self.wrapped_in else body
 
     def type_written(self, text: str) -> str:
         """Return a type as the service writes it, whatever its case. Return any other text unchanged."""

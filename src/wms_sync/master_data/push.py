@@ -83,7 +83,7 @@ class PushReport(Struct, frozen=True):
             return self.applied.stopped.exit_code
         if self.plan.checked.header_is_wrong:
             return WRONG_USAGE
-        return 0 if self.counts.keys() <= GOOD | {RowStatus.LEFT} else NEEDS_A_HAND
+        return 0 if self.counts.keys() <= GOOD else NEEDS_A_HAND
 
     @property
     def left(self) -> tuple[Result, ...]:
@@ -118,7 +118,7 @@ class PushReport(Struct, frozen=True):
         warned = {step.line: f"Warning: {step.warning}" for step in self.plan.steps if step.warning}
         for result in sorted(self.applied.results, key=lambda result: result.line):
             ours = warned.get(result.line, "")
-            if result.outcome not in GOOD | {RowStatus.LEFT} or result.warnings or ours or result.exchange:
+            if result.outcome not in GOOD or result.warnings or ours or result.exchange:
                 seen[result.outcome] += 1
                 if most is None or seen[result.outcome] <= most:
                     text = f"line {result.line}: {result.outcome} {result.key}".rstrip()

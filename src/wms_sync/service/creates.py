@@ -75,10 +75,9 @@ class Creates:
         """Retry less from now on, because the service was too busy for a create even after all its retries."""
         self._attempts = BRIEFLY
 
-    def create(self, endpoint: str, body: Resource, *, wrapped_in: str | None = None) -> Created:
-        """Post a body to an endpoint such as ``/v1/shipping/retailers``, under the key ``wrapped_in`` if given."""
-        sent = {wrapped_in: body} if wrapped_in else body
-        return _created(self._api.post(f"{ROOT}{endpoint}", sent, attempts=self._attempts))
+    def create(self, endpoint: str, request: Resource) -> Created:
+        """Post a request to an endpoint such as ``/v1/shipping/retailers``."""
+        return _created(self._api.post(f"{ROOT}{endpoint}", request, attempts=self._attempts))
 
     def rest(self, attempt: int, asked: float | None) -> None:
         """Wait before a create in doubt is repeated; ``asked`` is the wait in seconds that the answer requested."""
