@@ -499,7 +499,7 @@ def ui(port: int) -> int:
 
 @main.command()
 @click.argument("folder", metavar="DIR", type=FILE)
-@click.option("--pages", type=click.IntRange(min=1), help="Record a sync of so many pages instead.")
+@click.option("--pages", type=click.IntRange(min=1), help="Record a sync of at most this many pages instead.")
 @exits_with_code
 def record(folder: Path, pages: int | None) -> None:
     """Record a probe of the service, without its texts, in a new folder, for `wms-sync sandbox --replay`."""

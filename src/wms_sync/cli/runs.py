@@ -84,7 +84,7 @@ def run_push(
     is_shown: bool = True,
 ) -> int:
     """Push one file; return the exit code. Print at most ``most`` rows of each outcome, or all if it is None.
-    With ``limit``, send at most so many creates, and show each with its answer.
+    With ``limit``, send at most that many creates, and show each with its answer.
 
     From the first request on, SIGINT, SIGTERM and SIGHUP end the push with a report.
     """

@@ -26,7 +26,7 @@ MOVED = range(10_000, 2**62)
 """The ids that move: smaller numbers are also constants of requests."""
 DISTANCES = range(10**6, 10**9)
 BODY, UNKNOWN = "body", "unknown"
-"""Keys that stand for a whole body, and for a place of which nothing is known."""
+"""What stands in place of a key: of a whole body, and of whatever is under an unknown key."""
 _CODES = (
     "new picking picked packing packed shipped canceled voided deleted processing complete holded partial_backorder "
     "backordered delayed_shipment unresolved invalid_address unable_to_process active inactive archived wholesale "

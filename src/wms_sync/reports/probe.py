@@ -128,13 +128,18 @@ class _Service:
             raise ProtocolError("no page could be read.")
         return self.pages
 
-    def objects(self, kind: str = COLLECTION) -> list[Any]:
-        """Return the objects of a kind under ``included`` of the pages, or their shipments."""
-        return [msgspec.json.decode(found) for page in self.contents for found in (page.objects or {}).get(kind, ())]
+    def objects(self, kind: str) -> list[bytes | msgspec.Raw]:
+        """Return the objects of a kind under ``included`` of the pages, or their shipments, as JSON."""
+        return [found for page in self.contents for found in (page.objects or {}).get(kind, ())]
+
+    @cached_property
+    def shipments(self) -> list[dict[str, Any]]:
+        """Return the shipments of the pages."""
+        return [msgspec.json.decode(found) for found in self.objects(COLLECTION)]
 
     def parts(self, field: str) -> list[Any]:
         """Return what the shipments have in a field, each element of a list by itself."""
-        values = [shipment.get(field) or [] for shipment in self.objects()]
+        values = [shipment.get(field) or [] for shipment in self.shipments]
         return [part for value in values for part in (value if isinstance(value, list) else [value])]
 
 
@@ -257,7 +262,8 @@ def _pages(service: _Service) -> Seen:
     pages = [first] if follows is None else [first, query.at(follows, counted=True)]
     with duckdb.connect() as connection:
         create_types(connection)
-        service.pages = [repair(page.body.content, shape_of(connection)) for page in pages]
+        shape = shape_of(connection)
+    service.pages = [repair(page.body.content, shape) for page in pages]
     records = sum(page.envelope.records for page in pages)
     read = f"{records:,} read in {count_of(len(pages), 'page')} of up to {listing.learned.page_size:,}"
     return False, f"{first.envelope.count} changed since {start:%Y-%m-%d}; {read}"
@@ -449,7 +455,7 @@ HABITS: tuple[tuple[str, Callable[[_Service], Seen], Verdict, str, str, str], ..
         partial(_headers, ("ratelimit", "rate-limit", "retry-after")),
         "differs",
         "8: open; facts: Retry-After",
-        "waits as Retry-After says",
+        "waits as Retry-After and RateLimit-* say",
         "WMS_MAX_PARALLEL_REQUESTS",
     ),
     ("encoding", partial(_headers, ("content-encoding",)), "differs", "4: open", "accepts gzip and zstd", ""),
@@ -466,7 +472,7 @@ HABITS: tuple[tuple[str, Callable[[_Service], Seen], Verdict, str, str, str], ..
         _refusals,
         "differs",
         "7.1: 400 with errors",
-        "takes a failed create without them for one in doubt",
+        "treats a create that fails without them as in doubt",
         "",
     ),
     (

@@ -1,7 +1,7 @@
 """The tables in a lake: DuckLake's catalogue in the PostgreSQL of the state store, Parquet files below the data path.
 
 A load is one transaction: merged rows, ``ops``, findings of the checks and the commit message. A rebuild is done in a
-private lake, whose files one transaction adds. Readers see a load only after its commit. A load that is refused, fails
+private lake, whose rows one transaction copies. Readers see a load only after its commit. A load that is refused, fails
 or is killed leaves only files that no snapshot references. A writer cannot commit once another writer has taken over
 (``session.Fence``).
 """
