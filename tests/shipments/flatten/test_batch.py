@@ -78,6 +78,16 @@ def test_a_text_that_duckdb_cuts_inside_a_letter_is_quarantined(flattener, land,
     assert (done.quarantined, done.records_removed) == (4, 4)
 
 
+@pytest.mark.parametrize("empty", [b"null", b"[]", b"{}"])
+def test_a_page_without_records(flattener, land, tmp_path, empty):
+    """With a byte order mark, and with bytes that are not UTF-8 in a key that nobody knows."""
+    pages = land(b'\xef\xbb\xbf{"collection": ' + empty + b', "more": "\xff"}')
+
+    done = flattener.flatten(pages, window_id="w", part=1, parquet_dir=tmp_path)
+
+    assert {slug for slug, count in done.rows.items() if count} == {"ops_quarantine", "ops_schema_drift"}
+
+
 def test_the_count_holds_page_by_page(flattener, land, tmp_path):
     first, second = land(page_with(1, 2), page_with(3))
     pages = [replace(first, records=1), replace(second, records=2)]

@@ -21,8 +21,8 @@ from wms_sync import sql_files
 from wms_sync.catalogue import table
 from wms_sync.layout import parquet_name, spill
 from wms_sync.shipments.flatten.gate import Gate, Seen
-from wms_sync.shipments.flatten.page import Drift, Misfit, PageUnreadableError, RawPage, RecordsLostError
-from wms_sync.shipments.flatten.repair import Repaired, repair
+from wms_sync.shipments.flatten.page import Drift, Misfit, RawPage, RecordsLostError
+from wms_sync.shipments.flatten.repair import repair
 from wms_sync.shipments.flatten.shape import SHARED, Sent, create_types, either, shape_of
 from wms_sync.shipments.flatten.write import (
     CONTENT_ERRORS,
@@ -99,25 +99,10 @@ class PageReader:
                 self._seen[kind] |= shared
             return Findings(sent=examined.sent)
         repaired = repair(content, self._shape)
-        if repaired.objects is None:
-            misfits, removed = self._all_records(page, repaired)
-        else:
-            misfits, removed = repaired.misfits, repaired.removed
-            self._batch.add(page.number, repaired.objects)
-        self._quarantine(page, window_id, misfits)
+        self._batch.add(page.number, repaired.objects)
+        self._quarantine(page, window_id, repaired.misfits)
         self._list_drift(page, window_id, repaired.drift)
-        return Findings(len(misfits), len(repaired.drift), {page.number: removed}, repaired.sent)
-
-    def _all_records(self, page: RawPage, repaired: Repaired) -> tuple[list[Misfit], int]:
-        """Return the misfits of an unreadable page that was requested twice, and the number of its records.
-
-        Each record is a misfit too. Raise ``PageUnreadableError`` if the page has been requested only once.
-        """
-        if not page.is_retry:
-            raise PageUnreadableError(page.path, repaired.misfits[-1].why)
-        why = "the page is unreadable, although it was requested twice"
-        records = [Misfit("Shipment", None, f"$.collection[{index}]", "", why) for index in range(page.records)]
-        return [*repaired.misfits, *records], page.records
+        return Findings(len(repaired.misfits), len(repaired.drift), {page.number: repaired.removed}, repaired.sent)
 
     def _quarantine(self, page: RawPage, window_id: str, misfits: Sequence[Misfit]) -> None:
         if misfits:
@@ -212,7 +197,7 @@ class Flattener:
     def flatten(self, pages: Sequence[RawPage], *, window_id: str, part: int, parquet_dir: Path) -> Flattened:
         """Write ``<parquet_dir>/<slug>/<window>-<part>.parquet`` for each table that has rows.
 
-        Raise ``PageDamagedError``, ``PageUnreadableError`` or ``RecordsLostError``.
+        Raise ``PageDamagedError`` or ``RecordsLostError``.
         """
         started = time.monotonic()
         batch = Batch(pages, window_id, parquet_dir, parquet_name(window_id, part), self._work_dir)

@@ -2,7 +2,6 @@
 
     FlattenError
     ├── PageDamagedError    a raw file is missing or differs from the received page
-    │   └── PageUnreadableError     a raw file is intact, but no record can be read from it
     ├── RecordDamagedError  the record of a window's Parquet files cannot be read
     └── RecordsLostError    the number of shipments on a page differs from the number accounted for
 
@@ -49,18 +48,6 @@ class PageDamagedError(FlattenError):
         )
 
 
-class PageUnreadableError(PageDamagedError):
-    """No record can be read from the page; the window is read again, once."""
-
-    def __init__(self, path: Path, reason: str) -> None:
-        self.path, self.reason = path, reason
-        FlattenError.__init__(
-            self,
-            f"No record can be read from the raw page {path.name} of window {path.parent.name} ({reason}). The window "
-            "will be read again; if the service sends the same page, ops.quarantine lists its records by position.",
-        )
-
-
 class RecordDamagedError(FlattenError):
     """The record of a window's Parquet files cannot be read; flattening the window again rewrites it."""
 
@@ -91,8 +78,6 @@ class RawPage(Struct, frozen=True):
     records: int
     served_at: datetime
     content_bytes: int
-    is_retry: bool = False
-    """The page's window was read a second time because a page was unreadable the first time."""
 
     def content(self) -> bytes:
         """Return the response, decompressed. Raise ``PageDamagedError``."""
@@ -152,11 +137,6 @@ class Drift(Struct):
     def path(self) -> str:
         """Return holder and key, such as ``Order.gift_wrap``."""
         return with_surrogates_escaped(f"{self.holder}.{self.key}")
-
-
-def whole_page(content: bytes, why: str) -> Misfit:
-    """Return the misfit for a page from which nothing can be read."""
-    return Misfit("Page", None, "$", piece_of(content, content[:TEXT_LIMIT]), why)
 
 
 def piece_of(content: bytes, piece: bytes) -> str:

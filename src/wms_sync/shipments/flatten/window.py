@@ -32,8 +32,8 @@ from wms_sync.layout import (
     window_key,
     window_of,
 )
-from wms_sync.shipments.flatten.batch import Flattened, Flattener
-from wms_sync.shipments.flatten.page import PageDamagedError, PageUnreadableError, RawPage, RecordDamagedError
+from wms_sync.shipments.flatten.batch import Flattener
+from wms_sync.shipments.flatten.page import PageDamagedError, RawPage, RecordDamagedError
 from wms_sync.shipments.flatten.shape import Sent, either
 from wms_sync.shipments.read.raw import content_differs, damage, key_of, size_differs
 from wms_sync.state.store import LandedPage, StateStore, Window
@@ -41,7 +41,6 @@ from wms_sync.state.turns import Turn
 from wms_sync.targets.database import receipts
 
 PAGES_PER_BATCH = 20
-_UNREADABLE = "unreadable"
 
 
 class ParquetPart(Struct, frozen=True):
@@ -149,6 +148,7 @@ def _flatten_all(
     layout: Layout, store: StateStore, flattener: Flattener, window_id: str, left: deque[list[RawPage]]
 ) -> FlattenedWindow:
     """Flatten the remaining batches, one after the other."""
+    made_in = layout.files.workplace(store.turn) / PARQUET
     parts: dict[str, list[ParquetPart]] = {}
     sent: Sent = {}
     quarantined = drift = removed = 0
@@ -156,7 +156,7 @@ def _flatten_all(
     while left:
         batch = left.popleft()
         try:
-            done = _flatten(layout, store, flattener, batch, window_id, number)
+            done = flattener.flatten(batch, window_id=window_id, part=number, parquet_dir=made_in)
         except duckdb.OutOfMemoryException:
             if len(batch) == 1:
                 raise
@@ -174,30 +174,6 @@ def _flatten_all(
         removed += done.records_removed
     not_sent = sorted(name for name, is_sent in sent.items() if not is_sent)
     return FlattenedWindow(parts, not_sent, quarantined, drift, removed)
-
-
-def _flatten(
-    layout: Layout, store: StateStore, flattener: Flattener, pages: Sequence[RawPage], window_id: str, part: int
-) -> Flattened:
-    """Flatten one batch. Raise ``PageUnreadableError`` the first time that one of its pages is unreadable.
-
-    The window is then read again. If the page is still unreadable, its records go to quarantine one by one.
-    """
-    made_in = layout.files.workplace(store.turn) / PARQUET
-    try:
-        return flattener.flatten(pages, window_id=window_id, part=part, parquet_dir=made_in)
-    except PageUnreadableError as error:
-        window = store.window(window_id)
-        before = [
-            earlier
-            for earlier in store.windows("abandoned")
-            if earlier.reason == window.reason and earlier.from_at < window.to_at and window.from_at < earlier.to_at
-        ]
-        if all(store.observation(f"{_UNREADABLE} {earlier.id}") is None for earlier in before):
-            store.observe(f"{_UNREADABLE} {window_id}", 1, error.path.name)
-            raise
-    again = [replace(page, is_retry=True) for page in pages]
-    return flattener.flatten(again, window_id=window_id, part=part, parquet_dir=made_in)
 
 
 def write_flattened(turn: Turn, layout: Layout, window_id: str, flattened: FlattenedWindow) -> None:
