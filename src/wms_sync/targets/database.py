@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from typing import Any
@@ -125,15 +125,20 @@ def replace_rows(
     of = table(f"ops_{name}")
     stored = set(stored_rows(connection, name) if stored is None else stored)
     wanted = dict.fromkeys(tuple(getattr(row, column, None) for column in of.column_names) for row in present)
-    if gone := [tuple(row[of.column_names.index(key)] for key in of.keys) for row in stored - wanted.keys()]:
-        keys = _listed(of.keys)
-        given = _given(of, of.keys)
+    if gone := [_by_column(of, row) for row in stored - wanted.keys()]:
+        keys, given = _listed(of.keys), _given(of, of.keys)
         connection.execute(
-            f"delete from {of.qualified} where ({keys}) in (select ({keys}) from ({given}))", [_as_json(of.keys, gone)]
+            f"delete from {of.qualified} where ({keys}) in (select ({keys}) from ({given}))",
+            [msgspec.json.encode(gone).decode()],
         )
     if new := [row for row in wanted if row not in stored]:
-        given = _given(of, of.column_names)
-        connection.execute(f"insert into {of.qualified} by name {given}", [_as_json(of.column_names, new)])
+        insert_rows(connection, of, [_by_column(of, row) for row in new])
+
+
+def insert_rows(connection: duckdb.DuckDBPyConnection, of: Table, rows: Sequence[Mapping[str, object]]) -> None:
+    """Insert rows, given by column; keys that are no column are left out."""
+    given = _given(of, of.column_names)
+    connection.execute(f"insert into {of.qualified} by name {given}", [msgspec.json.encode(rows).decode()])
 
 
 def _given(of: Table, columns: Collection[str]) -> str:
@@ -146,8 +151,8 @@ def _given(of: Table, columns: Collection[str]) -> str:
     return f"select unnest(from_json(?, {literal(json.dumps([types]))}), recursive := true)"
 
 
-def _as_json(columns: Sequence[str], rows: Iterable[tuple[object, ...]]) -> str:
-    return msgspec.json.encode([dict(zip(columns, row, strict=True)) for row in rows]).decode()
+def _by_column(of: Table, row: tuple[object, ...]) -> dict[str, object]:
+    return dict(zip(of.column_names, row, strict=True))
 
 
 def _listed(names: Iterable[str]) -> str:

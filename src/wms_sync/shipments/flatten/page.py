@@ -60,13 +60,11 @@ class RecordDamagedError(FlattenError):
 class RecordsLostError(FlattenError):
     """The rows and quarantined shipments of a page do not add up to its shipments; nothing was loaded."""
 
-    def __init__(self, *, window_id: str, page: int, expected: int, rows: int, removed: int) -> None:
-        self.window_id, self.page, self.expected, self.rows, self.removed = window_id, page, expected, rows, removed
+    def __init__(self, window_id: str, page: int, records: int, accounted: int) -> None:
         super().__init__(
-            f"Window {window_id}: page {page} has {count_of(expected, 'shipment')}, but flattening gave "
-            f"{count_of(rows, 'row')} and "
-            f"{count_of(removed, 'quarantined record')}. Nothing was loaded. This is a bug in wms-sync: keep the raw "
-            "pages and report it."
+            f"Window {window_id}: page {page} has {count_of(records, 'shipment')}, but flattening gave "
+            f"{count_of(accounted, 'row or quarantined record', 'rows and quarantined records')}. Nothing was loaded. "
+            "This is a bug in wms-sync: keep the raw pages and report it."
         )
 
 

@@ -74,14 +74,10 @@ _HALF_OF_A_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 class Repaired(Struct, frozen=True):
-    """A repaired page; ``sent`` tells which lists its ``objects`` have.
-
-    ``removed`` is the number of removed records; each is also listed in ``misfits``.
-    """
+    """A repaired page; ``sent`` tells which lists its ``objects`` have."""
 
     misfits: list[Misfit]
     drift: list[Drift]
-    removed: int
     objects: ObjectBytes
     sent: Sent
 
@@ -98,7 +94,7 @@ def repair(content: bytes, shape: Shape) -> Repaired:
     sent: Sent = {}
     for kind, node in shape.kinds.items():
         note_lists(sent, things.get(kind) or (), lists_in(node), lambda name: methodcaller("get", name, UNSET))
-    return Repaired(walk.misfits, list(walk.drift.values()), walk.removed, _as_json(things, shape), sent)
+    return Repaired(walk.misfits, list(walk.drift.values()), _as_json(things, shape), sent)
 
 
 def _as_json(things: dict[str, Any], shape: Shape) -> ObjectBytes:
@@ -125,7 +121,6 @@ class _Walk(Struct):
     odd: bool
     misfits: list[Misfit]
     drift: dict[tuple[str, str], Drift] = field(default_factory=dict)
-    removed: int = 0
     products: dict[int, Any] = field(default_factory=dict)
 
     def page(self, document: dict[str, Any], shape: Shape) -> dict[str, Any]:
@@ -136,7 +131,6 @@ class _Walk(Struct):
         for key in sorted(document.keys() - ENVELOPE):
             self._unknown("Page", key, document[key])
         repaired = {"collection": self._many(records, shape.collection, _PAGE, (_ROOT, "collection"))}
-        self.removed = len(records) - len(repaired["collection"])
         if document.get("included") is not None:
             repaired["included"] = self._included(document["included"], shape)
         return repaired

@@ -60,20 +60,18 @@ class ParquetPart(Struct, frozen=True):
 class FlattenedWindow(Struct, frozen=True):
     """The Parquet files of a window, by table and in page order.
 
-    ``records_removed`` counts the shipments that were quarantined whole. ``not_sent`` names the lists whose key no
-    object of the window has, such as ``Order.items``; a list that no object could have is not named.
+    ``left_out`` counts the shipments that were quarantined whole. ``not_sent`` names the lists whose key no object of
+    the window has, such as ``Order.items``; a list that no object could have is not named.
     """
 
     parts: dict[str, list[ParquetPart]]
     not_sent: list[str]
-    quarantined: int
-    drift: int
-    records_removed: int
+    left_out: int
 
     @property
     def records(self) -> int:
         """Return the number of shipments on the window's pages."""
-        return self.rows("shipments") + self.records_removed
+        return self.rows("shipments") + self.left_out
 
     @property
     def all_rows(self) -> int:
@@ -151,8 +149,7 @@ def _flatten_all(
     made_in = layout.files.workplace(store.turn) / PARQUET
     parts: dict[str, list[ParquetPart]] = {}
     sent: Sent = {}
-    quarantined = drift = removed = 0
-    number = 1
+    left_out, number = 0, 1
     while left:
         batch = left.popleft()
         try:
@@ -169,11 +166,9 @@ def _flatten_all(
         for table, part, key in zip(done.files, written, layout.files.keep(store.turn, made), strict=True):
             parts.setdefault(table, []).append(replace(part, name=name_of(key)))
         sent = either(sent, done.sent)
-        quarantined += done.quarantined
-        drift += done.drift
-        removed += done.records_removed
+        left_out += sum(page.records for page in batch) - done.rows["shipments"]
     not_sent = sorted(name for name, is_sent in sent.items() if not is_sent)
-    return FlattenedWindow(parts, not_sent, quarantined, drift, removed)
+    return FlattenedWindow(parts, not_sent, left_out)
 
 
 def write_flattened(turn: Turn, layout: Layout, window_id: str, flattened: FlattenedWindow) -> None:

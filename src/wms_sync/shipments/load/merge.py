@@ -235,7 +235,7 @@ class Merger:
             "load_run_id": self._run_id,
             "pages": window.pages,
             "records": window.records,
-            "quarantined": flattened.quarantined,
+            "quarantined": flattened.rows("ops_quarantine"),
             "rows_flattened": flattened.all_rows,
             "loaded_at": datetime.now(UTC),
         }

@@ -44,7 +44,6 @@ class PendingWindows:
         self.rows: dict[str, int] = {}
         self.verdicts: dict[str, Counter[str]] = {}
         self.kept: Counter[str] = Counter()
-        self.quarantined = self.drift = 0
         self.landed: list[str] = []
         self.later: frozenset[str] = frozenset()
         self._run = run
@@ -135,10 +134,7 @@ class PendingWindows:
     def _note(self, group: WindowGroup, rows: Mapping[str, int], compared: Sequence[str]) -> None:
         """Note merged windows. A slice in ``compared`` is its own batch; its rows do not count."""
         self.compared += compared
-        for window, flattened in group:
-            self.merged.append(window.id)
-            self.quarantined += flattened.quarantined
-            self.drift += flattened.drift
+        self.merged += [window.id for window, _ in group]
         for table, count in rows.items() if not compared else ():
             self.rows[table] = self.rows.get(table, 0) + count
 

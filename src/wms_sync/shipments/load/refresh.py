@@ -193,7 +193,7 @@ class Refresh:
                     rows = row_counts(session.connection, (*tables(), *ops_tables()))
                     write_checks(session.connection, results, rows)
                     rows["ops_checks"] = len(results)
-                    quarantined = _quarantined(session.connection, pending.merged) if pending.quarantined else 0
+                    quarantined = _quarantined(session.connection, pending.merged)
             is_accepted = not any(result.blocks_publishing for result in results)
             with self._phase("publish"):
                 size = loading.publish() if is_accepted else 0
@@ -216,7 +216,7 @@ class Refresh:
             checks=results,
             published=is_accepted,
             quarantined=quarantined,
-            drift=next(unknown) if pending.drift else 0,
+            drift=next(unknown) if pending.merged else 0,
             bytes=size,
             seconds=monotonic() - self._started,
             phases=self._took,
