@@ -12,12 +12,16 @@ from wms_sync.catalogue import table
 from wms_sync.json_values import identity
 from wms_sync.layout import Layout, raw_key
 from wms_sync.settings import Settings
-from wms_sync.shipments.load.damage import reading_parquet
 from wms_sync.state.store import StateStore
-from wms_sync.targets.errors import UnknownOrderError
+from wms_sync.targets.errors import UnknownOrderError, refusals_explained
 from wms_sync.targets.persons import held_rows
 from wms_sync.targets.target import target_of
 from wms_sync.upkeep.forget import held_files, held_pages, holds, suspects
+
+REFUSED = (
+    "The personal data could not be looked up",
+    "nothing was changed. `wms-sync verify` lists damaged files and their repair",
+)
 
 
 class NamedOrder(Struct, frozen=True):
@@ -59,7 +63,7 @@ def orders_named(settings: Settings, store: StateStore, names: Sequence[str]) ->
 def refuse_unseen(layout: Layout, store: StateStore, orders: Collection[NamedOrder]) -> None:
     """Raise ``UnknownOrderError`` for an order that is not in a table, a Parquet file, a raw page or the list."""
     unknown = {order.id for order in orders if not (order.is_in_tables or order.is_forgotten)}
-    with reading_parquet():
+    with refusals_explained(*REFUSED):
         unknown -= _in_parquet(layout, unknown)
         unknown -= _on_pages(layout, store, unknown)
     if unknown:
@@ -76,7 +80,7 @@ def plan_forget(settings: Settings, store: StateStore, order_ids: Collection[int
     if target.is_published:
         with target.published() as connection:
             rows = held_rows(connection, order_ids)
-    with reading_parquet():
+    with refusals_explained(*REFUSED):
         return ForgetPlan(rows, held_files(layout, order_ids), held_pages(layout, store, order_ids))
 
 

@@ -78,6 +78,11 @@ class FlattenedWindow(Struct, frozen=True):
         """Return the number of rows of all tables."""
         return sum(map(self.rows, self.parts))
 
+    @property
+    def by_key(self) -> dict[str, ParquetPart]:
+        """Return the files of all tables by key."""
+        return {parquet_key(table, part.name): part for table, parts in self.parts.items() for part in parts}
+
     def rows(self, table: str) -> int:
         """Return the number of rows of a table."""
         return sum(part.rows for part in self.parts.get(table, []))
@@ -118,7 +123,7 @@ def reflatten(turn: Turn, layout: Layout, window_id: str) -> None:
 def delete_unnamed(turn: Turn, layout: Layout, window_ids: Collection[str]) -> None:
     """Delete Parquet files of these windows that a killed run or an earlier flattening left: no record names them."""
     flattened = [flattened_window(layout, window) for window in window_ids if is_flattened(layout, window)]
-    named = {key for window in flattened for table in window.parts for key in window.keys(table)}
+    named = {key for window in flattened for key in window.by_key}
     for table in tables():
         for key in layout.parquet_files(table.slug):
             if key not in named and window_of(name_of(key)) in window_ids:

@@ -78,7 +78,7 @@ class PendingWindows:
         """Record the omitted data of a batch, and merge it."""
         files = self._layout.files
         windows = [(window, flattened_window(self._layout, window.id)) for window in batch]
-        files.local([key for _, flattened in windows for table in flattened.parts for key in flattened.keys(table)])
+        files.local([key for _, flattened in windows for key in flattened.by_key])
         with session.transaction():
             record_omitted(session.connection, self._layout, windows)
         self._merge(session, windows, omitted_by_window(session.connection), audits)
