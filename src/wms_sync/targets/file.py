@@ -158,12 +158,18 @@ class FileLoad:
         self._layout = turn.layout
         self._private = private
         self._memory_limit = memory_limit
+        self._is_complete = False
 
     @contextmanager
     def session(self) -> Iterator[Session]:
         """Open the private file. Closing it at the end frees DuckDB's memory."""
-        shown = self._layout.published
-        with open_for_writing(self._private, memory_limit=self._memory_limit, called=shown) as connection:
+        with open_for_writing(
+            self._private,
+            memory_limit=self._memory_limit,
+            called=self._layout.published,
+            is_complete=self._is_complete,
+        ) as connection:
+            self._is_complete = True
             yield Session(connection)
 
     def publish(self) -> int:

@@ -45,11 +45,12 @@ HOW_TO_WRITE = "connect with read_only=True; to write, use a copy"
 
 @contextmanager
 def open_for_writing(
-    path: Path, *, memory_limit: str, called: Path | None = None
+    path: Path, *, memory_limit: str, called: Path | None = None, is_complete: bool = False
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open the database at ``path``, create missing objects, and checkpoint and close it at the end.
 
-    ``called`` is the path to show in errors if the file is a copy. Raise ``DatabaseOpenError`` or ``TablesNewer``.
+    ``called`` is the path to show in errors if the file is a copy. ``is_complete`` says that this run has created the
+    missing objects. Raise ``DatabaseOpenError`` or ``TablesNewer``.
     """
     try:
         connection = duckdb.connect(path, config=settings_of(path, memory_limit))  # type: ignore[arg-type]
@@ -59,7 +60,7 @@ def open_for_writing(
         raise _unreadable(shown, _error_text(error, path, shown)) from None
     try:
         connection.execute("set timezone = 'UTC'")
-        if not is_as_defined(connection):
+        if not (is_complete or is_as_defined(connection)):
             connection.begin()  # hundreds of statements with a commit each take ten times as long
             complete(connection)
             connection.commit()
