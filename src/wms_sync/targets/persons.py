@@ -14,7 +14,7 @@ from wms_sync import sql_files
 from wms_sync.catalogue import Table, quote, tables
 from wms_sync.privacy.fields import COMPANYS_OWN, SHIP_TO
 from wms_sync.privacy.scrub import scrubbed
-from wms_sync.targets.database import number_in, replace_rows
+from wms_sync.targets.database import number_in, relations_in, replace_rows
 
 
 def concerned_tables() -> list[Table]:
@@ -95,8 +95,8 @@ def held_rows(connection: duckdb.DuckDBPyConnection, order_ids: Collection[int])
 
 def present_tables(connection: duckdb.DuckDBPyConnection) -> list[tuple[Table, set[str]]]:
     """Return the existing tables that may hold personal data of an order, each with its columns."""
-    present = present_columns(connection)
-    return [(table, there) for table in concerned_tables() if (there := present.get((table.schema, table.name)))]
+    present = relations_in(connection)
+    return [(table, set(present[table.place].columns)) for table in concerned_tables() if table.place in present]
 
 
 def erase(connection: duckdb.DuckDBPyConnection, order_ids: Collection[int]) -> None:
@@ -117,15 +117,6 @@ def _erased(table: Table, there: Collection[str]) -> str:
     columns = [column for column in (*_free_form(table), *_emptied(table)) if column in there]
     changes = ", ".join(f"{quote(column)} = {_changed(table, column)}" for column in columns)
     return sql_files.read("forget/update.sql").format(**names, changes=changes, personal=persons(table, there))
-
-
-def present_columns(connection: duckdb.DuckDBPyConnection) -> dict[tuple[str, str], set[str]]:
-    """Return the columns of the connection's database, by schema and table."""
-    present: dict[tuple[str, str], set[str]] = {}
-    rows = connection.execute(sql_files.read("forget/columns.sql")).fetchall()
-    for schema, table, column in rows:
-        present.setdefault((schema, table), set()).add(column)
-    return present
 
 
 def write_forgotten(connection: duckdb.DuckDBPyConnection, order_ids: Collection[int]) -> None:
