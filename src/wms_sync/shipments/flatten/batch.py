@@ -30,7 +30,7 @@ from wms_sync.shipments.flatten.write import (
     Batch,
     ObjectFiles,
     create_stages,
-    drop_kept_stages,
+    drop_stages,
     write_tables,
 )
 from wms_sync.storage.durable import make_private
@@ -128,7 +128,7 @@ class Flattener:
         self._found.clear()
         for slug in FINDINGS:
             self._connection.execute(f"truncate {table(slug).qualified}")
-        drop_kept_stages(self._connection)
+        drop_stages(self._connection)
 
     def _read(self, page: RawPage, window_id: str, *, repairing: bool) -> Sent:
         """Add a page to the files of objects, and what it has besides to the tables of findings."""

@@ -131,17 +131,14 @@ def at_end(objects: Sequence[Any], route: Route, getter: Callable[[str], Any] = 
     return map(getter(route[-1][0]), holders)
 
 
-def lists_in(node: Node, before: Route = ()) -> Iterator[tuple[Route, str]]:
+def lists_in(node: Node) -> Iterator[tuple[Route, str]]:
     """Yield the route to each list of objects inside an object, and the list's name, such as ``Order.items``."""
-    if not isinstance(node, ObjectNode):
-        return
-    for name, child in node.fields.items():
-        is_list = isinstance(child, ListNode)
-        inner = child.element if isinstance(child, ListNode) else child
-        route = (*before, (name, is_list))
-        if is_list and isinstance(inner, ObjectNode):
-            yield route, f"{node.name}.{name}"
-        yield from lists_in(inner, route)
+    owners: list[tuple[Route, Node]] = [((), node), *routes(node)]
+    for route, owner in owners:
+        if isinstance(owner, ObjectNode):
+            for name, child in owner.fields.items():
+                if isinstance(child, ListNode) and isinstance(child.element, ObjectNode):
+                    yield (*route, (name, True)), f"{owner.name}.{name}"
 
 
 def note_lists(

@@ -210,18 +210,14 @@ def _at_hand(layout: Layout, landed: Sequence[LandedPage]) -> list[str]:
 
 
 def _batches(pages: Sequence[RawPage], most_bytes: int) -> Iterator[list[RawPage]]:
-    """Yield batches of about the same size, because a batch has a cost for each table, however few its pages are."""
-    all_bytes = sum(page.content_bytes for page in pages)
-    number = max(-(-len(pages) // PAGES_PER_BATCH), -(-all_bytes // most_bytes))
-    share = all_bytes / max(1, number)
+    """Yield as few batches as possible, because a batch has a cost for each table, however few its pages are."""
     batch: list[RawPage] = []
-    held = 0
     for page in pages:
-        if batch and (held + page.content_bytes / 2 > share or len(batch) == PAGES_PER_BATCH):
+        held = sum(other.content_bytes for other in batch)
+        if batch and (held + page.content_bytes > most_bytes or len(batch) == PAGES_PER_BATCH):
             yield batch
-            batch, held = [], 0
+            batch = []
         batch.append(page)
-        held += page.content_bytes
     if batch:
         yield batch
 

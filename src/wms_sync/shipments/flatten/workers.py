@@ -47,7 +47,7 @@ class Flattening:
         self.damaged: dict[str, PageDamagedError] = {}
         self._layout = settings.layout
         memory = memory_bytes(settings.memory_limit)
-        self._workers = workers = max(1, min(os.cpu_count() or 1, MOST_WORKERS, memory // MEMORY_EACH))
+        workers = max(1, min(os.cpu_count() or 1, MOST_WORKERS, memory // MEMORY_EACH))
         self._memory_each = memory // workers
         self._store = store
         self._done = done

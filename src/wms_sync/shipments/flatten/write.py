@@ -33,6 +33,7 @@ from wms_sync import sql_files
 from wms_sync.catalogue import Table, literal, quote, tables
 from wms_sync.shipments.flatten.page import RawPage
 from wms_sync.storage.durable import PRIVATE_FILE, make_private, put_in_place, sync_file
+from wms_sync.targets.database import number_in
 
 _KIND = re.compile(r'\bpage\.(?:"(\w+)"|(\w+))')
 _UNION = "\nunion all\n"
@@ -186,31 +187,24 @@ class Batch(Struct, frozen=True):
 
 
 def create_stages(connection: duckdb.DuckDBPyConnection, kinds: Kinds) -> set[str]:
-    """Create the views that several tables select from, or tables if that saves time (header ``kept: yes``).
-
-    Return the names of those tables that have rows.
-    """
+    """Create the tables of a batch that several tables select from. Return the names of those that have rows."""
     filled = set()
     for path in sql_files.listed("flatten/stages"):
-        name, kept = _stage(path)
-        what = f"{'table' if kept else 'view'} {quote(name)}"
-        created = connection.execute(f"create or replace {what} as {statement(path, kinds)}").fetchone()
-        if kept and created and created[0]:
+        name = _stage(path)
+        created = connection.execute(f"create or replace table {quote(name)} as {statement(path, kinds)}")
+        if number_in(created):
             filled.add(name)
     return filled
 
 
-def drop_kept_stages(connection: duckdb.DuckDBPyConnection) -> None:
-    """Drop the stages that are tables, to free their memory."""
-    for name, kept in map(_stage, sql_files.listed("flatten/stages")):
-        if kept:
-            connection.execute(f"drop table if exists {quote(name)}")
+def drop_stages(connection: duckdb.DuckDBPyConnection) -> None:
+    """Drop the stages, to free their memory."""
+    for path in sql_files.listed("flatten/stages"):
+        connection.execute(f"drop table if exists {quote(_stage(path))}")
 
 
-@cache
-def _stage(path: str) -> tuple[str, bool]:
-    """Return the name of a stage and whether it is kept."""
-    return sql_files.stem(path).partition("_")[2], sql_files.headers(sql_files.read(path)).get("kept") == "yes"
+def _stage(path: str) -> str:
+    return sql_files.stem(path).partition("_")[2]
 
 
 def write_tables(
@@ -238,8 +232,7 @@ def _write(connection: duckdb.DuckDBPyConnection, batch: Batch, table: Table, ki
     temporary = batch.temporary(table.slug)
     copy = f"copy ({select_of(table, kinds)}) to $temporary ({_FORMAT})"
     parameters = {"temporary": str(temporary)} | ({} if table.schema == "ops" else batch.provenance)
-    copied = connection.execute(copy, parameters).fetchone()
-    rows = int(copied[0]) if copied else 0
+    rows = number_in(connection.execute(copy, parameters))
     if not rows:
         temporary.unlink(missing_ok=True)
     return rows
