@@ -5,12 +5,11 @@ A flattener uses one processor, so there is one flattener per processor, within 
 
 from __future__ import annotations
 
-import itertools
 import logging
 import os
 import queue
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Self
 
@@ -31,18 +30,16 @@ MEMORY_EACH = 95_000_000
 """The minimum memory of a flattener, in bytes."""
 BATCH_SHARE = 2 / 3
 """The bytes of JSON in a batch, as a share of the flattener's memory: 84 MB of 150 MB were measured to fit."""
-LINES = 20
-"""About how many lines a run logs about the windows that it flattens: a rebuild may have thousands."""
 
 
 class Flattening:
     """Threads that flatten each window added; leaving the block without an error waits for all added windows.
 
     An error in one thread stops all; ``trouble`` then has the error, and the remaining windows can be flattened later.
-    A window with a damaged page is skipped; ``damaged`` then has its error. The threads call ``done`` for each window.
+    A window with a damaged page is skipped; ``damaged`` then has its error.
     """
 
-    def __init__(self, settings: Settings, store: StateStore, done: Callable[[str], object] = lambda _: None) -> None:
+    def __init__(self, settings: Settings, store: StateStore) -> None:
         self.trouble: Exception | None = None
         self.damaged: dict[str, PageDamagedError] = {}
         self._layout = settings.layout
@@ -50,7 +47,6 @@ class Flattening:
         workers = max(1, min(os.cpu_count() or 1, MOST_WORKERS, memory // MEMORY_EACH))
         self._memory_each = memory // workers
         self._store = store
-        self._done = done
         self._windows: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._threads = [threading.Thread(target=self._run, args=(number,)) for number in range(1, workers + 1)]
         self._stopped = False
@@ -101,7 +97,6 @@ class Flattening:
             flatten_window(self._layout, self._store, flattener, window, batch_bytes=most)
         except PageDamagedError as error:
             self.damaged[window] = error
-        self._done(window)
 
 
 def flatten_landed(settings: Settings, store: StateStore, *, from_scratch: bool) -> Mapping[str, PageDamagedError]:
@@ -122,14 +117,9 @@ def flatten_landed(settings: Settings, store: StateStore, *, from_scratch: bool)
             "%(windows)s loaded from Parquet files: the raw pages were dropped",
             {"windows": count_of(len(kept), "window is", "windows are")},
         )
-    total = len(windows)
-    done = itertools.count(1)
-
-    def report(_: str) -> None:
-        if (number := next(done)) % max(1, total // LINES) == 0 or number == total:
-            logger.info("flattened %(flattened)d of %(all)s", {"flattened": number, "all": count_of(total, "window")})
-
-    with Flattening(settings, store, report) as flattening:
+    if windows:
+        logger.info("flattening %(windows)s", {"windows": count_of(len(windows), "window")})
+    with Flattening(settings, store) as flattening:
         for window in windows:
             flattening.add(window)
     if flattening.trouble is not None:

@@ -205,7 +205,7 @@ class Refresh:
             data_as_of=data_as_of(self._settings, self._store),
             merged=pending.rows,
             verdicts=pending.verdicts,
-            audits=pending.audits_of(audits),
+            audits=tuple(audit for audit in audits.all() if audit.window_id in pending.compared),
             checks=results,
             published=is_accepted,
             quarantined=found[LEFT_OUT],
