@@ -70,15 +70,14 @@ class SliceReader:
         run: Run,
         api: GlobalApi,
         *,
-        landed: Callable[[str], None] | None = None,
-        warnings: Warnings | None = None,
+        landed: Callable[[str], None],
+        warnings: Warnings,
     ) -> None:
-        settings, store = run.settings, run.store
-        self._settings = settings
-        self._store = store
         self._run_id = run.id
+        self._settings = settings = run.settings
+        self._store = store = run.store
         self._landed = landed
-        self._warnings = warnings or Warnings()
+        self._warnings = warnings
         self._listing = listing_of(settings, api, page_size(settings, self._warnings))
         self._listing.selection = remembered(settings, store)
         served_later(api, store)
@@ -104,8 +103,7 @@ class SliceReader:
             )
             return None
         audits.begin(audit, missing)
-        if self._landed is not None:
-            self._landed(audit.window_id)
+        self._landed(audit.window_id)
         return audit
 
     def _before_first(self) -> int:

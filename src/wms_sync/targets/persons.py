@@ -64,9 +64,7 @@ def kept_rows(table: Table, there: Collection[str], source: str) -> str:
 
 def _cleaned(table: Table, column: str) -> str:
     value = f"held.{quote(column)}"
-    if column in _emptied(table):
-        return f"case when forgotten.order_id is null then {value} end"
-    if column not in _free_form(table):
+    if column not in (*_emptied(table), *_free_form(table)):
         return value
     return f"case when forgotten.order_id is null then {value} else {_changed(table, column)} end"
 

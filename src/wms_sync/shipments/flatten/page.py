@@ -1,9 +1,8 @@
 """A raw page, the errors on its way to Parquet, and the findings on a page that does not fit the types.
 
-    FlattenError
-    ├── PageDamagedError    a raw file is missing or differs from the received page
-    ├── RecordDamagedError  the record of a window's Parquet files cannot be read
-    └── RecordsLostError    the number of shipments on a page differs from the number accounted for
+    PageDamagedError    a raw file is missing or differs from the received page
+    RecordDamagedError  the record of a window's Parquet files cannot be read
+    RecordsLostError    the number of shipments on a page differs from the number accounted for
 
 A value or record that does not fit its type is not an error: it goes to ``ops.quarantine``, an unknown key to
 ``ops.schema_drift``, and the sync continues. Personal data may be only in schema ``pii`` and in raw pages, so a finding
@@ -33,11 +32,7 @@ WITHHELD = "(personal data withheld: see the raw page)"
 UNKNOWN_KEY = "no type has the key"
 
 
-class FlattenError(WmsSyncError):
-    """A batch of pages could not be flattened; none of its rows is used."""
-
-
-class PageDamagedError(FlattenError):
+class PageDamagedError(WmsSyncError):
     """The raw file is missing, truncated or altered; reading the window again repairs it."""
 
     def __init__(self, path: Path, reason: str) -> None:
@@ -48,7 +43,7 @@ class PageDamagedError(FlattenError):
         )
 
 
-class RecordDamagedError(FlattenError):
+class RecordDamagedError(WmsSyncError):
     """The record of a window's Parquet files cannot be read; flattening the window again rewrites it."""
 
     def __init__(self, key: str) -> None:
@@ -57,7 +52,7 @@ class RecordDamagedError(FlattenError):
         )
 
 
-class RecordsLostError(FlattenError):
+class RecordsLostError(WmsSyncError):
     """The rows and quarantined shipments of a page do not add up to its shipments; nothing was loaded."""
 
     def __init__(self, window_id: str, page: int, records: int, accounted: int) -> None:

@@ -190,22 +190,16 @@ def refuse_damaged(layout: Layout, landed: Sequence[LandedPage]) -> None:
     """Raise ``PageDamagedError`` for the first page whose file differs from the received page."""
     for page in landed:
         if (reason := damage(layout, page)) is not None:
-            raise _damaged(page, reason)
-
-
-def _damaged(page: LandedPage, reason: str) -> PageDamagedError:
-    return PageDamagedError(Path(key_of(page)), reason)
+            raise PageDamagedError(Path(key_of(page)), reason)
 
 
 def _at_hand(layout: Layout, landed: Sequence[LandedPage]) -> list[str]:
     """Return the local paths of pages. Raise ``PageDamagedError`` if a page is missing or damaged."""
-    for page in landed:
-        if (reason := size_differs(layout, page)) is not None:
-            raise _damaged(page, reason)
     paths = layout.files.local([key_of(page) for page in landed])
     for page, path in zip(landed, paths, strict=True):
-        if (reason := content_differs(Path(path).read_bytes(), page)) is not None:
-            raise _damaged(page, reason)
+        reason = size_differs(layout, page) or content_differs(Path(path).read_bytes(), page)
+        if reason is not None:
+            raise PageDamagedError(Path(key_of(page)), reason)
     return paths
 
 
