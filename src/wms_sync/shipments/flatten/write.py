@@ -13,7 +13,7 @@ object never has its own key ``_page``, because ``repair`` removes unknown keys.
 
 A statement reads only kinds and stages with rows in the batch, because planning a query costs more than running it on a
 few rows. So ``from page."Order"`` becomes the read of the kind's file directly, without a view. The kind that the
-header ``completed`` names is joined only if it has objects. A part of a union is kept only if a kind in it has objects.
+header ``completed`` names is joined only if it has objects.
 """
 
 from __future__ import annotations
@@ -36,7 +36,6 @@ from wms_sync.storage.durable import PRIVATE_FILE, make_private, put_in_place, s
 from wms_sync.targets.database import number_in
 
 _KIND = re.compile(r'\bpage\.(?:"(\w+)"|(\w+))')
-_UNION = "\nunion all\n"
 # DuckDB's errors for the content of a file; they do not include running out of memory or disk.
 # The message quotes the file, cut anywhere: if a character is cut in half, Python cannot decode the message.
 CONTENT_ERRORS = (duckdb.InvalidInputException, duckdb.DataError, UnicodeDecodeError)
@@ -70,7 +69,7 @@ def statement(path: str, kinds: Kinds) -> str:
     With the header ``completed: OrderItem``, fields are taken from included objects of that kind, or from ``stated``
     where they are null there.
     """
-    text = _without_empty_parts(sql_files.read(path), kinds)
+    text = sql_files.read(path)
     kind = sql_files.headers(text).get("completed", "")
     if kind in kinds.filled:
         text = _completed(text, kind, kinds.fields[kind])
@@ -101,13 +100,6 @@ def _completed(text: str, kind: str, fields: Collection[str]) -> str:
     select = sql_files.read("flatten/page/completed.sql").format(kind=quote(kind), fields=replaced)
     before, _, after = text.rpartition("from stated")
     return f"{before}from ({select}) as stated{after}"
-
-
-def _without_empty_parts(text: str, kinds: Kinds) -> str:
-    """Drop the parts of the outermost union that read only kinds without objects, but keep at least one part."""
-    parts = text.split(_UNION)
-    filled = [part for part in parts if any((quoted or bare) in kinds.filled for quoted, bare in _KIND.findall(part))]
-    return text if len(parts) == 1 else _UNION.join(filled or parts[:1])
 
 
 class ObjectFiles:
