@@ -23,7 +23,7 @@ FAULTS = (
         (ONCE, '`make soak SOAK="-k by_name"`'),
         "src/wms_sync/shipments/load/refresh.py",
         '            with self._phase("publish"):\n',
-        '            self._store.mark_loaded(pending.landed)\n            with self._phase("publish"):\n',
+        '            self._run.store.mark_loaded(pending.landed)\n            with self._phase("publish"):\n',
         ("tests/survival/test_order_of_steps.py",),
     ),
     Fault(
@@ -46,7 +46,7 @@ FAULTS = (
         "a night fails for the damaged file of an old window",
         ("a Parquet file is missing or damaged",),
         "src/wms_sync/shipments/load/refresh.py",
-        "if is_final or not take_away_damaged(self._layout, self._store):",
+        "if is_final or not take_away_damaged(self._run.layout, self._run.store):",
         "if True:",
         ("tests/shipments/load/test_damage.py",),
     ),

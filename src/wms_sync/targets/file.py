@@ -90,7 +90,6 @@ class FileTarget:
     @contextmanager
     def load(self, turn: Turn, *, from_scratch: bool = False) -> Iterator[FileLoad]:
         """Begin a load for the length of the block, on a copy of the published file; empty if tables are rebuilt."""
-        report_foreign_log(self._layout)
         with self._private_file(turn) as private:
             if self.is_published and not from_scratch:
                 self._copy_to(private)
@@ -204,13 +203,11 @@ def copy_tables(source: Path, fresh: Path, *, memory_limit: str) -> None:
             connection.execute(f"detach old; {attach_old}")  # frees DuckDB's memory of deleted rows
             stored = f"{quote(schema)}.{quote(name)}"
             connection.execute(f"insert into fresh.{stored} from old.{stored}")
-            _refuse_other_count(connection, stored)
+            counts = connection.execute(f"select count(*) from old.{stored} union select count(*) from fresh.{stored}")
+            if len(counts.fetchall()) != 1:
+                raise duckdb.IntegrityError(
+                    f"the row count of {stored} differs in the copy; this is a bug in wms-sync or DuckDB"
+                )
         connection.execute("checkpoint fresh")
     sizes = {"before": source.stat().st_size / 1e6, "after": fresh.stat().st_size / 1e6}
     logger.info("copied the tables without free space: %(after).1f MB instead of %(before).1f MB", sizes)
-
-
-def _refuse_other_count(connection: duckdb.DuckDBPyConnection, name: str) -> None:
-    counts = connection.execute(f"select count(*) from old.{name} union all select count(*) from fresh.{name}")
-    if len(set(counts.fetchall())) != 1:
-        raise duckdb.IntegrityError(f"the row count of {name} differs in the copy; this is a bug in wms-sync or DuckDB")

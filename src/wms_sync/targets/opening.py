@@ -95,7 +95,7 @@ def open_for_reading(
     that another program left next to the published file is renamed first.
     """
     if path == layout.published:
-        keep_foreign_log(layout)
+        report_foreign_log(layout)
     try:
         with _connected(layout, path, memory_limit) as connection:
             connection.execute("set timezone = 'UTC'")
@@ -144,19 +144,19 @@ def _error_text(error: Exception, path: Path, shown: Path) -> str:
     return f"{type(error).__name__}: {error}".replace(str(path), str(shown))
 
 
-def keep_foreign_log(layout: Layout) -> Path | None:
-    """Rename the log next to the published file; return its new path, None if there was none.
+def report_foreign_log(layout: Layout) -> None:
+    """Rename the log next to the published file, if there is one, and report it.
 
     Raise ``Inaccessible`` if it cannot be renamed.
     """
     log = layout.published_log
     if not log.exists():
-        return None
+        return
     names = itertools.chain([log.name], (f"{log.name}.{number}" for number in itertools.count(2)))
     kept = next(path for name in names if not (path := log.with_name(f"{name}{FOREIGN_LOG}")).exists())
     with suppress(FileNotFoundError), accessing(log):  # another process may have renamed it first
-        return log.rename(kept)
-    return None
+        log.rename(kept)
+        logger.warning(log_notice(kept, layout.published))
 
 
 def log_notice(kept: Path, published: Path) -> str:
@@ -165,9 +165,3 @@ def log_notice(kept: Path, published: Path) -> str:
         f"Someone wrote to {published.name}, which only a load replaces. The changes are kept in {kept} and are "
         f"not in any table. Advice for the writer: {HOW_TO_WRITE}. Delete the log if nobody needs it."
     )
-
-
-def report_foreign_log(layout: Layout) -> None:
-    """Rename a foreign log, if there is one, and report it."""
-    if (kept := keep_foreign_log(layout)) is not None:
-        logger.warning(log_notice(kept, layout.published))

@@ -74,21 +74,20 @@ def _changed(table: Table, column: str) -> str:
     return "null" if column in _emptied(table) else f"scrubbed(held.{quote(column)})::json"
 
 
-def _count(connection: duckdb.DuckDBPyConnection, table: Table, there: Collection[str]) -> int:
-    query = sql_files.read("forget/held.sql").format(
-        table=table.qualified, key=quote(table.root_key), personal=persons(table, there)
-    )
-    return number_in(connection.execute(query))
-
-
 def held_rows(connection: duckdb.DuckDBPyConnection, order_ids: Collection[int]) -> dict[str, int]:
     """Return the number of rows that are or hold personal data of these orders, for each table that has any.
 
     Calls ``prepare`` first.
     """
     prepare(connection, order_ids)
-    counted = {table.slug: _count(connection, table, there) for table, there in present_tables(connection)}
-    return {slug: count for slug, count in counted.items() if count}
+    held = {}
+    for table, there in present_tables(connection):
+        query = sql_files.read("forget/held.sql").format(
+            table=table.qualified, key=quote(table.root_key), personal=persons(table, there)
+        )
+        if count := number_in(connection.execute(query)):
+            held[table.slug] = count
+    return held
 
 
 def present_tables(connection: duckdb.DuckDBPyConnection) -> list[tuple[Table, set[str]]]:

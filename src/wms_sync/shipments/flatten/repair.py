@@ -94,13 +94,9 @@ def repair(content: bytes, shape: Shape) -> Repaired:
     sent: Sent = {}
     for kind, node in shape.kinds.items():
         note_lists(sent, things.get(kind) or (), lists_in(node), lambda name: methodcaller("get", name, UNSET))
-    return Repaired(walk.misfits, list(walk.drift.values()), _as_json(things, shape), sent)
-
-
-def _as_json(things: dict[str, Any], shape: Shape) -> ObjectBytes:
-    """Return the objects of a repaired page as JSON, by kind."""
     encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
-    return {kind: [encoder.encode(thing).encode() for thing in things.get(kind) or ()] for kind in shape.kinds}
+    objects = {kind: [encoder.encode(thing).encode() for thing in things.get(kind) or ()] for kind in shape.kinds}
+    return Repaired(walk.misfits, list(walk.drift.values()), objects, sent)
 
 
 class _OwningObject(NamedTuple):
@@ -211,7 +207,7 @@ class _Walk(Struct):
             return _MISFIT
         if not value and not in_list and node.keyed:
             return None
-        if node.is_kind:
+        if "." not in node.name:  # a kind, not a part of another object
             owner = _OwningObject(node.name, whole(value.get("id")) if value else None)
         if node.keyed and owner.id is None:
             self._misfit(owner, path, value, "its id is not a whole number: the object was removed")

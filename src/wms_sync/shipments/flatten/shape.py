@@ -81,11 +81,6 @@ class ObjectNode(Struct, frozen=True):
         """Return whether the object is a number with its unit; a bare number is accepted in its place."""
         return self.fields.keys() == {"value", "unit"}
 
-    @property
-    def is_kind(self) -> bool:
-        """Return whether the object has its own kind, rather than being a part of another object."""
-        return "." not in self.name
-
 
 Node = ValueNode | ListNode | ObjectNode
 

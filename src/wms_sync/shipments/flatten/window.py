@@ -139,7 +139,10 @@ def flatten_window(
     """
     landed = store.pages(window_id)
     try:
-        pages = [_page(page, path) for page, path in zip(landed, _at_hand(layout, landed), strict=True)]
+        pages = [
+            RawPage(Path(path), page.number, page.records, page.served_at, page.content_bytes)
+            for page, path in zip(landed, _at_hand(layout, landed), strict=True)
+        ]
         reflatten(store.turn, layout, window_id)
         flattened = _flatten_all(layout, store, flattener, window_id, deque(_batches(pages, batch_bytes)))
     finally:
@@ -214,16 +217,6 @@ def _batches(pages: Sequence[RawPage], most_bytes: int) -> Iterator[list[RawPage
         batch.append(page)
     if batch:
         yield batch
-
-
-def _page(page: LandedPage, path: str) -> RawPage:
-    return RawPage(
-        path=Path(path),
-        number=page.number,
-        records=page.records,
-        served_at=page.served_at,
-        content_bytes=page.content_bytes,
-    )
 
 
 def merged_windows(connection: duckdb.DuckDBPyConnection, layout: Layout) -> dict[str, FlattenedWindow]:

@@ -9,8 +9,8 @@ import logging
 import os
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import Self
 
 from wms_sync.grammar import count_of
 from wms_sync.settings import Settings, memory_bytes
@@ -31,7 +31,7 @@ BATCH_SHARE = 2 / 3
 """The bytes of JSON in a batch, as a share of the flattener's memory: 84 MB of 150 MB were measured to fit."""
 
 
-class Flattening:
+class Flattening(AbstractContextManager["Flattening"]):
     """Threads that flatten each window added; leaving the block without an error waits for all added windows.
 
     An error in one thread stops all; ``trouble`` then has the error, and the remaining windows can be flattened later.
@@ -52,9 +52,6 @@ class Flattening:
     def add(self, window_id: str) -> None:
         """Queue a window that is complete on disk."""
         self._pool.submit(self._flatten, window_id)
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -168,15 +168,6 @@ class Batch(Struct, frozen=True):
         """Return the path at which a table's file is written."""
         return self.work_dir / f"{slug}.parquet"
 
-    @property
-    def provenance(self) -> dict[str, Any]:
-        """Return the parameters of ``sql/flatten/page/provenance.sql``."""
-        return {
-            "window_id": self.window_id,
-            "numbers": [page.number for page in self.pages],
-            "extracted_at": [page.served_at.isoformat() for page in self.pages],
-        }
-
 
 def create_stages(connection: duckdb.DuckDBPyConnection, kinds: Kinds) -> set[str]:
     """Create the tables of a batch that several tables select from. Return the names of those that have rows."""
@@ -223,7 +214,13 @@ def write_tables(
 def _write(connection: duckdb.DuckDBPyConnection, batch: Batch, table: Table, kinds: Kinds) -> int:
     temporary = batch.temporary(table.slug)
     copy = f"copy ({select_of(table, kinds)}) to $temporary ({_FORMAT})"
-    parameters = {"temporary": str(temporary)} | ({} if table.schema == "ops" else batch.provenance)
+    parameters: dict[str, object] = {"temporary": str(temporary)}
+    if table.schema != "ops":
+        parameters |= {
+            "window_id": batch.window_id,
+            "numbers": [page.number for page in batch.pages],
+            "extracted_at": [page.served_at.isoformat() for page in batch.pages],
+        }
     rows = number_in(connection.execute(copy, parameters))
     if not rows:
         temporary.unlink(missing_ok=True)

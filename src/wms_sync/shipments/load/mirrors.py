@@ -22,14 +22,14 @@ from wms_sync.settings import Settings
 from wms_sync.shipments.read.plan import sync_cursor
 from wms_sync.state.ledger import CLOCKS_DIFFER, PushLedger, Sighting
 from wms_sync.state.store import StateStore
-from wms_sync.targets.database import definitions, records, replace_rows, stored_rows
+from wms_sync.targets.database import definitions, records, replace_rows
 from wms_sync.timezones import WarehouseTimezones, offsets
 
 
 def settle_creates(connection: duckdb.DuckDBPyConnection, ledger: PushLedger, service: str | None) -> None:
     """Settle in the ledger the creates of ``service`` that the tables show, and rewrite ``ops.push_ledger``."""
     entries = ledger.all()
-    replace_rows(connection, "push_ledger", entries, stored_rows(connection, "push_ledger"))
+    replace_rows(connection, "push_ledger", entries)
     if service is None or all(entry.seen_at is not None for entry in entries):
         return
     given = {"service": service, "clocks_differ": CLOCKS_DIFFER}

@@ -112,16 +112,16 @@ class PendingWindows:
         settings, store = self._run.settings, self._run.store
         write_audits(connection, audits)
         mark_missing(connection, audits)
-        replace_rows(connection, "windows", self._windows_as_published())
+        now, landed = datetime.now(UTC), set(self.landed)
+        published = (
+            replace(window, state="loaded", loaded_at=now) if window.id in landed else window
+            for window in store.windows()
+        )
+        replace_rows(connection, "windows", published)
         settle_creates(connection, store.ledger, settings.base_url)
         write_timezones(connection, settings.timezones)
         write_forgotten(connection, store.forgotten())
         write_latest_load(connection, settings, store, self._run.id, self.later)
-
-    def _windows_as_published(self) -> Iterator[Window]:
-        now = datetime.now(UTC)
-        for window in self._run.store.windows():
-            yield replace(window, state="loaded", loaded_at=now) if window.id in self.landed else window
 
 
 def _beyond(pending: Sequence[Window], most: int) -> Sequence[Window]:

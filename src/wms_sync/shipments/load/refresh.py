@@ -151,9 +151,6 @@ class Refresh:
     def __init__(self, run: Run, *, from_scratch: bool = False) -> None:
         self._run = run
         self._from_scratch = from_scratch
-        self._settings = run.settings
-        self._store = run.store
-        self._layout = run.layout
         self._target = target_of(run.settings)
         self._took: dict[str, float] = {}
 
@@ -162,18 +159,20 @@ class Refresh:
         if self._from_scratch:
             self._prepare_rebuild()
         while True:
-            self._flatten()
+            with self._phase("flatten"):  # before the tables are opened, because either step may use all the memory
+                damaged = flatten_landed(self._run.settings, self._run.store, from_scratch=self._from_scratch)
+            self._give_up(damaged)
             try:
                 return self._load()
             except (duckdb.Error, RecordDamagedError) as error:
                 # a night does not fail for damaged files; a rebuild does, because it would lack what they hold
                 is_final = self._from_scratch or isinstance(error, duckdb.OutOfMemoryException)
-                if is_final or not take_away_damaged(self._layout, self._store):
+                if is_final or not take_away_damaged(self._run.layout, self._run.store):
                     raise
                 # each time there are fewer, and what is left of their windows is flattened again
 
     def _load(self) -> RefreshReport:
-        audits = self._store.audits
+        audits = self._run.store.audits
         with self._target.load(self._run.turn, from_scratch=self._from_scratch) as loading:
             # a rebuild merges everything at once, so that no reader sees a part of the old data
             pending = PendingWindows(self._run, None if self._from_scratch else loading.most)
@@ -193,16 +192,16 @@ class Refresh:
             with self._phase("publish"):
                 size = loading.publish() if is_accepted else 0
         if is_accepted:
-            note_published(self._store, self._target, size)
-            self._store.mark_loaded(pending.landed)
+            note_published(self._run.store, self._target, size)
+            self._run.store.mark_loaded(pending.landed)
         if pending.kept:
-            self._store.record_warnings({"kept": _kept_sentence(pending.kept)}, from_scratch=False)
+            self._run.store.record_warnings({"kept": _kept_sentence(pending.kept)}, from_scratch=False)
         # of the latest load: of this one, if it merged a window
         found = {result.check.name: result.offending if pending.merged else 0 for result in results}
         return RefreshReport(
             windows=tuple(pending.merged),
             rows=rows,
-            data_as_of=data_as_of(self._settings, self._store),
+            data_as_of=data_as_of(self._run.settings, self._run.store),
             merged=pending.rows,
             verdicts=pending.verdicts,
             audits=tuple(audit for audit in audits.all() if audit.window_id in pending.compared),
@@ -217,20 +216,14 @@ class Refresh:
         )
 
     def _prepare_rebuild(self) -> None:
-        take_away_damaged_records(self._layout, self._store)
+        take_away_damaged_records(self._run.layout, self._run.store)
         personal = [table.slug for table in tables() if table.schema == PERSONAL]
-        if not self._settings.include_addresses and any(map(self._layout.parquet_files, personal)):
+        if not self._run.settings.include_addresses and any(map(self._run.layout.parquet_files, personal)):
             logger.info(
                 "schema %(schema)s is left empty, because WMS_INCLUDE_ADDRESSES is off; raw pages and Parquet files "
                 "keep their personal data",
                 {"schema": PERSONAL},
             )
-
-    def _flatten(self) -> None:
-        """Flatten windows before the tables are opened, because either step may use all the memory."""
-        with self._phase("flatten"):
-            damaged = flatten_landed(self._settings, self._store, from_scratch=self._from_scratch)
-        self._give_up(damaged)
 
     def _give_up(self, damaged: Mapping[str, PageDamagedError]) -> None:
         """Give up the windows with damaged pages, so that they are read again.
@@ -240,10 +233,10 @@ class Refresh:
         needed = [
             f"{window_id}/{error.path.name}: {error.reason}"
             for window_id, error in damaged.items()
-            if self._from_scratch or self._store.window(window_id).state != "loaded"
+            if self._from_scratch or self._run.store.window(window_id).state != "loaded"
         ]
         for window_id, error in damaged.items():
-            self._store.abandon(window_id)
+            self._run.store.abandon(window_id)
             logger.warning(DAMAGED, {"file": error.path.name, "window": window_id, "reason": error.reason})
         if needed:
             raise RawPagesDamagedError(needed)
