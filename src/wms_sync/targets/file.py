@@ -92,7 +92,16 @@ class FileTarget:
         """Begin a load for the length of the block, on a copy of the published file; empty if tables are rebuilt."""
         with self._private_file(turn) as private:
             if self.is_published and not from_scratch:
-                self._copy_to(private)
+                with self.published() as connection:
+                    is_outdated, has_free_space = database.has_other_history(connection), is_bloated(connection)
+                if is_outdated:
+                    logger.info(
+                        "this release defines the history tables differently: every table is rebuilt from Parquet files"
+                    )
+                elif has_free_space:
+                    copy_tables(self._layout.published, private, memory_limit=self._memory_limit)
+                else:
+                    shutil.copyfile(self._layout.published, private)
             yield FileLoad(turn, private, self._memory_limit)
 
     @property
@@ -132,19 +141,6 @@ class FileTarget:
         finally:
             for left in (private, log_of(private)):
                 left.unlink(missing_ok=True)
-
-    def _copy_to(self, private: Path) -> None:
-        """Copy the published file, table by table if much of it is free space. Copy nothing if tables are rebuilt."""
-        with self.published() as connection:
-            is_outdated, has_free_space = database.has_other_history(connection), is_bloated(connection)
-        if is_outdated:
-            logger.info(
-                "this release defines the history tables differently: every table is rebuilt from Parquet files"
-            )
-        elif has_free_space:
-            copy_tables(self._layout.published, private, memory_limit=self._memory_limit)
-        else:
-            shutil.copyfile(self._layout.published, private)
 
 
 class FileLoad:
