@@ -21,7 +21,7 @@ FOLLOWING = "verdict = 'follows'"
 STARTING = "starts_over"
 
 
-class Keeper:
+class HistoryWriter:
     """Keeps the history of one root table, inside the caller's transaction.
 
     A tracked column that the window omits keeps the value of the previous version.
