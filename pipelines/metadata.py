@@ -80,8 +80,7 @@ def of_read(report: ReadReport) -> Metadata:
 
 def of_table(slug: str, report: RefreshReport, page: Path | None) -> Metadata:
     """Return the metadata of a table: its row count, the rows that this run merged into it, and the load's report."""
-    rows = {**report.rows, **report.ops_rows}
-    counts = {"dagster/row_count": rows[slug]} if slug in rows else {}
+    counts = {"dagster/row_count": report.rows[slug]} if slug in report.rows else {}
     shown = {"report": dg.MetadataValue.path(page.absolute())} if page is not None else {}
     merged = {"rows_merged": report.merged.get(slug, 0), **(report.merging(slug) if slug in report.verdicts else {})}
     return {**counts, **merged, **shown, **of_refresh(report)}
@@ -97,7 +96,7 @@ def of_refresh(report: RefreshReport) -> Metadata:
         "quarantined": report.quarantined,
         "unknown_keys": report.drift,
         "published_bytes": report.bytes,
-        "seconds": round(report.seconds, 2),
+        "seconds": round(sum(report.phases.values()), 2),
     }
 
 

@@ -105,7 +105,7 @@ def events(settings: Settings, report: RefreshReport, page: Path | None) -> Iter
     for result in report.checks:
         yield dg.AssetCheckEvaluation(**_found(settings, result), blocking=result.check.blocking)
     if report.published:
-        event = dg.AssetMaterialization if report.is_news else dg.AssetObservation
+        event = dg.AssetMaterialization if report.windows else dg.AssetObservation
         for relation in relations():
             yield event(key(settings, relation), metadata=metadata.of_table(relation.slug, report, page))
 

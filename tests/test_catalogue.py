@@ -8,9 +8,8 @@ from msgspec.structs import replace
 
 from wms_sync import sql_files
 from wms_sync.catalogue import history_tables, marts, ops_tables, table, tables
-from wms_sync.shipments.flatten.batch import PageReader
-from wms_sync.shipments.flatten.shape import create_types
-from wms_sync.shipments.flatten.write import create_stages, needs, select_of
+from wms_sync.shipments.flatten.shape import create_types, shape_of
+from wms_sync.shipments.flatten.write import ObjectFiles, create_stages, needs, select_of
 from wms_sync.targets.database import create_empty
 
 SET_BY_LOADS = ("_missing_since", "timezone")
@@ -130,7 +129,7 @@ def flattening(tmp_path_factory):
     """A batch without pages, to ask what a flatten statement would return, and what it would read."""
     with duckdb.connect() as connection:
         create_types(connection)
-        kinds = PageReader(connection, tmp_path_factory.mktemp("flattening")).kinds
+        kinds = ObjectFiles(tmp_path_factory.mktemp("flattening"), shape_of(connection).columns).kinds
         create_stages(connection, kinds)
         yield connection, kinds
 

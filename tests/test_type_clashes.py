@@ -139,7 +139,7 @@ def pages(tmp_path_factory) -> dict[Cell, Page]:
         for number, (page, (_, _, repaired)) in enumerate(zip(made, cells, strict=True)):
             content = json.dumps(page.content | (UNHEARD_OF if repaired else {})).encode()
             (path := folder / f"page-{number:05d}.json").write_bytes(content)
-            raw.append(RawPage(path, number, 1, datetime(2026, 2, 1, tzinfo=UTC), len(content), is_retry=True))
+            raw.append(RawPage(path, number, 1, datetime(2026, 2, 1, tzinfo=UTC), len(content)))
         with Flattener(work_dir=folder / "work") as flattener:
             files = flattener.flatten(raw, window_id="w", part=1, parquet_dir=folder / "parquet").files
 

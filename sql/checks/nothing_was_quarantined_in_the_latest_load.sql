@@ -20,7 +20,7 @@ select
 from ops.quarantine
 semi join latest
     on quarantine._window_id = latest.window_id
--- a value that both a sync and the audit of its run read counts once, as in inbox/counted_once.sql
+-- a value that both a sync and the audit of its run read counts once, if its object has an id
 qualify row_number() over (
     partition by
         quarantine.object,

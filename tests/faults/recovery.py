@@ -112,8 +112,8 @@ FAULTS = (
         "an altered page is flattened",
         (PAGE,),
         "src/wms_sync/shipments/flatten/window.py",
-        "        if (reason := content_differs(Path(path).read_bytes(), page)) is not None:\n",
-        "        if (reason := None) is not None:\n",
+        " or content_differs(Path(path).read_bytes(), page)",
+        "",
         ("tests/survival/test_damage.py::test_a_damaged_loaded_page_fails_a_rebuild",),
     ),
 )

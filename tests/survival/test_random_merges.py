@@ -165,9 +165,7 @@ def landed(layout: Layout, versions: Sequence[Version]) -> list[Window]:
                 kind: [ParquetPart.of(f"{name}-1.parquet", len(found), b"")] for kind, found in rows.items() if found
             },
             not_sent=["Shipment.packages"] if of_window[0].omits else [],
-            quarantined=0,
-            drift=0,
-            records_removed=0,
+            left_out=0,
         )
         (layout.root / flattened_key(name)).parent.mkdir(parents=True, exist_ok=True)
         (layout.root / flattened_key(name)).write_bytes(msgspec.json.encode(flattened))

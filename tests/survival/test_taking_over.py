@@ -32,7 +32,7 @@ from wms_sync.state.lock import FileLock
 ONE_AT_A_TIME = {"WMS_MAX_PARALLEL_REQUESTS": "1"}
 RECORD = "WindowReader._land > StateStore.record_page > StatePart._execute > Guarded._transaction"
 PUT = "Turn.put_in_place > put_in_place: before replace"
-MERGED = "PendingWindows._merge_batch > PendingWindows._merge > Merger.merge > Session.transaction: before commit"
+MERGED = "PendingWindows.merge_next > PendingWindows._merge_batch > Merger.merge > Session.transaction: before commit"
 IN_A_FOLDER = {
     "a page is landed": ("sync", Moment(f"FolderFiles.put > Turn.write_whole > {PUT}", 4)),
     "a page was landed": ("sync", Moment(f"FolderFiles.put > Turn.write_whole > {PUT.replace('before', 'after')}", 4)),
@@ -45,7 +45,7 @@ IN_A_FOLDER = {
 }
 LANDED = "StateStore.mark_landed > StateStore._update > StatePart._execute > Guarded._transaction: after commit"
 STORE = "BucketFiles.put > BucketFiles._asked > BucketFiles.put.<locals>.<lambda>"
-MERGES = "PendingWindows._merge > Merger.merge > Merger._merge_family > Merger._replace: before execute"
+MERGES = "PendingWindows._merge_batch > Merger.merge > Merger._merge_family > Merger._replace: before execute"
 COMMIT = "Refresh.run > Refresh._load > LakeLoad.publish"
 MAINTAIN = "maintain > put_together > _put_together > committed: before commit"
 IN_A_LAKE = {

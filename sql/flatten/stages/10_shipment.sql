@@ -1,5 +1,4 @@
 -- grain: one row per shipment of a page
--- kept: yes
 -- source: collection of a page
 -- notes: the columns are the fields of type shipment
 select *

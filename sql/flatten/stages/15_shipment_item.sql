@@ -1,5 +1,4 @@
 -- grain: one row per item of a shipment
--- kept: yes
 -- completed: ShipmentItem
 -- source: Shipment.items, merged with included.ShipmentItem if present
 -- notes: the columns are the position and the fields of type shipment_item

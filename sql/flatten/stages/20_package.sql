@@ -1,5 +1,4 @@
 -- grain: one row per package of a shipment
--- kept: yes
 -- completed: ShipmentPackage
 -- source: Shipment.packages, merged with included.ShipmentPackage if present
 -- notes: the columns are the position and the fields of type shipment_package

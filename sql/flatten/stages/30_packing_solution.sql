@@ -1,5 +1,4 @@
 -- grain: one row per shipment that has a packing solution
--- kept: yes
 -- completed: ShipmentPackingSolution
 -- source: Shipment.packing_solution, merged with included.ShipmentPackingSolution if present
 -- notes: an empty object does not count as a packing solution

@@ -1,5 +1,4 @@
 -- grain: one row per gallery of a page
--- kept: yes
 -- source: included.Gallery, and galleries inside a shipment or a package that have more than type and id
 -- notes: each field is taken from the included gallery, else from the gallery in the shipment, else from the gallery in a package
 with stated as (

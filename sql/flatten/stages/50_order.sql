@@ -1,5 +1,4 @@
 -- grain: one row per order of a page
--- kept: yes
 -- source: included.Order
 -- notes: the columns are the fields of type order
 select *

@@ -30,6 +30,7 @@ from wms_sync.service.envelope import Envelope, change_times, changed_before
 from wms_sync.service.errors import ApiError, ProtocolError
 from wms_sync.service.query import Page
 from wms_sync.service.shipments import IDS_PER_REQUEST, ShipmentListing
+from wms_sync.shipments.load.audits import stored_shipments
 from wms_sync.shipments.read.cleaning import Cleaner
 from wms_sync.shipments.read.clocks import served_later
 from wms_sync.shipments.read.counts import Counts
@@ -56,14 +57,11 @@ MOST_ABSENT = 100
 SKIPPED = (ApiError, WindowIncomplete, DatabaseOpenError)
 """Errors that only skip the slice: if it is incomplete, or cannot be compared with the tables, it proves nothing."""
 
-Stored = Callable[[int, int], AbstractSet[int]]
-"""A function that returns the ids in the tables that the slice ``(after, to]`` should contain, given the two bounds."""
-
 
 class SliceReader:
     """Reads one slice through one client. The caller holds the writer's lock.
 
-    ``stored`` returns the ids in the tables. ``landed`` is called with the window's id once the slice is on disk.
+    ``landed`` is called with the window's id once the slice is on disk.
     """
 
     def __init__(
@@ -71,17 +69,14 @@ class SliceReader:
         run: Run,
         api: GlobalApi,
         *,
-        stored: Stored,
-        landed: Callable[[str], None] | None = None,
-        warnings: Warnings | None = None,
+        landed: Callable[[str], None],
+        warnings: Warnings,
     ) -> None:
-        settings, store = run.settings, run.store
-        self._settings = settings
-        self._store = store
         self._run_id = run.id
-        self._stored = stored
+        self._settings = settings = run.settings
+        self._store = store = run.store
         self._landed = landed
-        self._warnings = warnings or Warnings()
+        self._warnings = warnings
         self._listing = listing_of(settings, api)
         self._listing.learned.selection = remembered(settings, store)
         served_later(api, store)
@@ -107,8 +102,7 @@ class SliceReader:
             )
             return None
         audits.begin(audit, missing)
-        if self._landed is not None:
-            self._landed(audit.window_id)
+        self._landed(audit.window_id)
         return audit
 
     def _before_first(self) -> int:
@@ -117,7 +111,7 @@ class SliceReader:
         if older is not None and not older.value:
             return 0
         lowest = self._listing.lowest_id(self._settings.start)
-        return 0 if lowest is None else min((lowest, *self._stored(0, lowest - 1))) - 1
+        return 0 if lowest is None else min((lowest, *stored_shipments(self._settings, 0, lowest - 1))) - 1
 
     def _is_due(self, last: Audit | None, settled: datetime) -> bool:
         """Return whether a slice is due: never before there are tables, or while they lack what earlier runs read.
@@ -171,7 +165,7 @@ class SliceReader:
 
     def _prove_missing(self, window_id: str, piece: _Slice, known: AbstractSet[int]) -> Iterator[MissingShipment]:
         """Request the absent shipments by id, except those known to be missing; yield those not in the answer."""
-        stored = self._stored(piece.after, piece.to_id)
+        stored = stored_shipments(self._settings, piece.after, piece.to_id)
         absent = sorted(stored - piece.ids - known)
         if absent and (not piece.ids or len(absent) > max(MOST_ABSENT, len(stored) // 2)):
             logger.warning(

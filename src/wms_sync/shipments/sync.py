@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 
 import httpx
 
@@ -15,7 +14,6 @@ from wms_sync.intervals import Interval
 from wms_sync.service.client import GlobalApi
 from wms_sync.shipments.audit import SliceReader
 from wms_sync.shipments.flatten.workers import Flattening
-from wms_sync.shipments.load.audits import stored_shipments
 from wms_sync.shipments.read.progress import Watcher
 from wms_sync.shipments.read.reader import Reading, ReadReport
 from wms_sync.shipments.read.warnings import Warnings
@@ -57,8 +55,7 @@ def _reading(
         GlobalApi.from_settings(settings, warn=warnings.warn, transport=transport) as api,
         Flattening(settings, run.store) as flattening,
     ):
-        stored = partial(stored_shipments, settings)
         yield (
             Reading(run, api, watcher=watcher, landed=flattening.add, warnings=warnings),
-            SliceReader(run, api, stored=stored, landed=flattening.add, warnings=warnings),
+            SliceReader(run, api, landed=flattening.add, warnings=warnings),
         )

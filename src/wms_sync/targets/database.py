@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from typing import Any
@@ -25,7 +24,6 @@ from wms_sync.catalogue import (
     history_tables,
     literal,
     marts,
-    ops_tables,
     quote,
     relations,
     stored_tables,
@@ -36,7 +34,6 @@ from wms_sync.targets.errors import TablesNewer
 
 TableColumns = dict[str, tuple[str, str | None]]
 """The type and comment of each column, by name."""
-_VIEW = re.compile(r"^CREATE VIEW (\w+\.)?")
 SCHEMAS = ("main", "pii", "ops", "history", "marts")
 Opened = AbstractContextManager[duckdb.DuckDBPyConnection]
 """An open connection for the length of a block; times are UTC."""
@@ -125,15 +122,20 @@ def replace_rows(
     of = table(f"ops_{name}")
     stored = set(stored_rows(connection, name) if stored is None else stored)
     wanted = dict.fromkeys(tuple(getattr(row, column, None) for column in of.column_names) for row in present)
-    if gone := [tuple(row[of.column_names.index(key)] for key in of.keys) for row in stored - wanted.keys()]:
-        keys = _listed(of.keys)
-        given = _given(of, of.keys)
+    if gone := [_by_column(of, row) for row in stored - wanted.keys()]:
+        keys, given = _listed(of.keys), _given(of, of.keys)
         connection.execute(
-            f"delete from {of.qualified} where ({keys}) in (select ({keys}) from ({given}))", [_as_json(of.keys, gone)]
+            f"delete from {of.qualified} where ({keys}) in (select ({keys}) from ({given}))",
+            [msgspec.json.encode(gone).decode()],
         )
     if new := [row for row in wanted if row not in stored]:
-        given = _given(of, of.column_names)
-        connection.execute(f"insert into {of.qualified} by name {given}", [_as_json(of.column_names, new)])
+        insert_rows(connection, of, [_by_column(of, row) for row in new])
+
+
+def insert_rows(connection: duckdb.DuckDBPyConnection, of: Table, rows: Sequence[Mapping[str, object]]) -> None:
+    """Insert rows, given by column; keys that are no column are left out."""
+    given = _given(of, of.column_names)
+    connection.execute(f"insert into {of.qualified} by name {given}", [msgspec.json.encode(rows).decode()])
 
 
 def _given(of: Table, columns: Collection[str]) -> str:
@@ -146,8 +148,8 @@ def _given(of: Table, columns: Collection[str]) -> str:
     return f"select unnest(from_json(?, {literal(json.dumps([types]))}), recursive := true)"
 
 
-def _as_json(columns: Sequence[str], rows: Iterable[tuple[object, ...]]) -> str:
-    return msgspec.json.encode([dict(zip(columns, row, strict=True)) for row in rows]).decode()
+def _by_column(of: Table, row: tuple[object, ...]) -> dict[str, object]:
+    return dict(zip(of.column_names, row, strict=True))
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -199,21 +201,16 @@ def complete(connection: duckdb.DuckDBPyConnection, *, comments_on_views: bool =
     _create_schemas(connection)
     present = relations_in(connection)
     wanted = defined() if present else {}  # takes 0.1 s
-    for defined_table in (*tables(), *ops_tables()):
-        if (place := defined_table.place) in present:
-            _adapt_columns(connection, defined_table, present[place].columns, wanted[place].columns)
+    for stored in stored_tables():
+        if (place := stored.place) in present:
+            _adapt_columns(connection, stored, present[place].columns, wanted[place].columns)
         else:
-            connection.execute(defined_table.create)
-    for history in history_tables():
-        if history.place not in present:
-            connection.execute(history.create)
+            connection.execute(stored.create)
     for mart in marts():
-        if mart.place not in present or not _is_same_view(present[mart.place], wanted[mart.place]):
-            connection.execute(mart.create)
-            present.pop(mart.place, None)  # replacing a view deletes its comments
-    if changed := [*_changed_comments(present, on_views=comments_on_views)]:
-        # a thousand comments have nothing to optimize, and the optimizer would double the time
-        connection.execute(";\n".join(("pragma disable_optimizer", *changed, "pragma enable_optimizer")))
+        connection.execute(mart.create)
+    comments = _comments(on_views=comments_on_views)
+    # a thousand comments have nothing to optimize, and the optimizer would double the time
+    connection.execute(";\n".join(("pragma disable_optimizer", *comments, "pragma enable_optimizer")))
 
 
 def has_other_history(connection: duckdb.DuckDBPyConnection) -> bool:
@@ -268,18 +265,6 @@ def relations_in(connection: duckdb.DuckDBPyConnection) -> Relations:
     return found
 
 
-def _is_same_view(present: PresentRelation, wanted: PresentRelation) -> bool:
-    """Return whether a view has the defined query, columns and types.
-
-    Quotes are ignored, because DuckDB quotes some names until the file is opened again. The schema of the view is
-    ignored too, because DuckLake omits it.
-    """
-    mine, other = (
-        (_VIEW.sub("", relation.definition.replace('"', "")), _types(relation)) for relation in (present, wanted)
-    )
-    return mine == other
-
-
 def _types(relation: PresentRelation) -> list[tuple[str, str]]:
     return [(name, kind) for name, (kind, _) in relation.columns.items()]
 
@@ -300,14 +285,10 @@ def _adapt_columns(
             )
 
 
-def _changed_comments(present: Relations, *, on_views: bool) -> Iterator[str]:
+def _comments(*, on_views: bool) -> Iterator[str]:
     """Yield the statements that give tables, marts and columns the comments of the catalogue."""
-    for kind, of_kind in (("table", stored_tables()), ("view", marts())):
-        for relation in of_kind:
-            there = present.get(relation.place, PresentRelation("", None, {}))
-            if there.comment != relation.comment:
-                yield f"comment on {kind} {relation.qualified} is {literal(relation.comment)}"
-            for column in relation.columns if on_views or kind == "table" else ():
-                if there.columns.get(column.name, ("", None))[1] != column.comment:
-                    name = f"{relation.qualified}.{quote(column.name)}"
-                    yield f"comment on column {name} is {literal(column.comment)}"
+    for relation in relations():
+        kind = "table" if isinstance(relation, Table) else "view"
+        yield f"comment on {kind} {relation.qualified} is {literal(relation.comment)}"
+        for column in relation.columns if on_views or kind == "table" else ():
+            yield f"comment on column {relation.qualified}.{quote(column.name)} is {literal(column.comment)}"

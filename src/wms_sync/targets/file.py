@@ -31,7 +31,7 @@ from wms_sync.settings import Settings
 from wms_sync.state.turns import Turn
 from wms_sync.storage.durable import share_with_group, sync
 from wms_sync.targets import database
-from wms_sync.targets.database import Opened, Relations, Session, relations_in, row_counts
+from wms_sync.targets.database import Opened, Session, relations_in, row_counts
 from wms_sync.targets.opening import open_for_reading, open_for_writing, report_foreign_log, settings_of
 from wms_sync.targets.persons import erase, held_rows, prepare
 
@@ -90,10 +90,18 @@ class FileTarget:
     @contextmanager
     def load(self, turn: Turn, *, from_scratch: bool = False) -> Iterator[FileLoad]:
         """Begin a load for the length of the block, on a copy of the published file; empty if tables are rebuilt."""
-        report_foreign_log(self._layout)
         with self._private_file(turn) as private:
             if self.is_published and not from_scratch:
-                self._copy_to(private)
+                with self.published() as connection:
+                    is_outdated, has_free_space = database.has_other_history(connection), is_bloated(connection)
+                if is_outdated:
+                    logger.info(
+                        "this release defines the history tables differently: every table is rebuilt from Parquet files"
+                    )
+                elif has_free_space:
+                    copy_tables(self._layout.published, private, memory_limit=self._memory_limit)
+                else:
+                    shutil.copyfile(self._layout.published, private)
             yield FileLoad(turn, private, self._memory_limit)
 
     @property
@@ -134,19 +142,6 @@ class FileTarget:
             for left in (private, log_of(private)):
                 left.unlink(missing_ok=True)
 
-    def _copy_to(self, private: Path) -> None:
-        """Copy the published file, table by table if much of it is free space. Copy nothing if tables are rebuilt."""
-        with self.published() as connection:
-            is_outdated, has_free_space = database.has_other_history(connection), is_bloated(connection)
-        if is_outdated:
-            logger.info(
-                "this release defines the history tables differently: every table is rebuilt from Parquet files"
-            )
-        elif has_free_space:
-            copy_tables(self._layout.published, private, memory_limit=self._memory_limit)
-        else:
-            shutil.copyfile(self._layout.published, private)
-
 
 class FileLoad:
     """One load of the file."""
@@ -158,12 +153,18 @@ class FileLoad:
         self._layout = turn.layout
         self._private = private
         self._memory_limit = memory_limit
+        self._is_complete = False
 
     @contextmanager
     def session(self) -> Iterator[Session]:
         """Open the private file. Closing it at the end frees DuckDB's memory."""
-        shown = self._layout.published
-        with open_for_writing(self._private, memory_limit=self._memory_limit, called=shown) as connection:
+        with open_for_writing(
+            self._private,
+            memory_limit=self._memory_limit,
+            called=self._layout.published,
+            is_complete=self._is_complete,
+        ) as connection:
+            self._is_complete = True
             yield Session(connection)
 
     def publish(self) -> int:
@@ -191,30 +192,18 @@ def copy_tables(source: Path, fresh: Path, *, memory_limit: str) -> None:
         attach_old = f"attach {literal(str(source))} as old (read_only)"
         connection.execute(f"{attach_old}; attach {literal(str(fresh))} as fresh")
         connection.execute("copy from database old to fresh (schema)")
-        present = _relations(connection, "old")
-        if present != _relations(connection, "fresh"):
-            raise duckdb.IntegrityError(
-                "the tables and views of the copy differ from the original; this is a bug in wms-sync or DuckDB"
-            )
-        for (schema, name), relation in present.items():
+        connection.execute("use fresh")
+        for (schema, name), relation in relations_in(connection).items():
             if relation.definition:  # a view
                 continue
-            connection.execute(f"use fresh; detach old; {attach_old}")  # frees DuckDB's memory of deleted rows
+            connection.execute(f"detach old; {attach_old}")  # frees DuckDB's memory of deleted rows
             stored = f"{quote(schema)}.{quote(name)}"
             connection.execute(f"insert into fresh.{stored} from old.{stored}")
-            _refuse_other_count(connection, stored)
+            counts = connection.execute(f"select count(*) from old.{stored} union select count(*) from fresh.{stored}")
+            if len(counts.fetchall()) != 1:
+                raise duckdb.IntegrityError(
+                    f"the row count of {stored} differs in the copy; this is a bug in wms-sync or DuckDB"
+                )
         connection.execute("checkpoint fresh")
     sizes = {"before": source.stat().st_size / 1e6, "after": fresh.stat().st_size / 1e6}
     logger.info("copied the tables without free space: %(after).1f MB instead of %(before).1f MB", sizes)
-
-
-def _refuse_other_count(connection: duckdb.DuckDBPyConnection, name: str) -> None:
-    counts = connection.execute(f"select count(*) from old.{name} union all select count(*) from fresh.{name}")
-    if len(set(counts.fetchall())) != 1:
-        raise duckdb.IntegrityError(f"the row count of {name} differs in the copy; this is a bug in wms-sync or DuckDB")
-
-
-def _relations(connection: duckdb.DuckDBPyConnection, database: str) -> Relations:
-    """Return the tables and views of a database, with columns and comments."""
-    connection.execute(f"use {database}")
-    return relations_in(connection)

@@ -13,22 +13,19 @@ import logging
 import os
 import secrets
 import shutil
-import struct
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import duckdb
 
 from wms_sync.layout import FOREIGN_LOG, Layout, spill
 from wms_sync.storage.durable import Inaccessible, accessing, make_private, make_private_file
 from wms_sync.targets.database import complete, is_as_defined
-from wms_sync.targets.errors import DatabaseForbidden, DatabaseNewer, DatabaseOpenError
+from wms_sync.targets.errors import DatabaseForbidden, DatabaseOpenError
 
 logger = logging.getLogger(__name__)
 
-_HEADER = struct.Struct("<8x4sQ")
 # A core usually has two virtual processors, and two threads on one core merge no faster than one.
 THREADS = max(1, (os.cpu_count() or 1) // 2)
 
@@ -45,21 +42,21 @@ HOW_TO_WRITE = "connect with read_only=True; to write, use a copy"
 
 @contextmanager
 def open_for_writing(
-    path: Path, *, memory_limit: str, called: Path | None = None
+    path: Path, *, memory_limit: str, called: Path | None = None, is_complete: bool = False
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open the database at ``path``, create missing objects, and checkpoint and close it at the end.
 
-    ``called`` is the path to show in errors if the file is a copy. Raise ``DatabaseOpenError`` or ``TablesNewer``.
+    ``called`` is the path to show in errors if the file is a copy. ``is_complete`` says that this run has created the
+    missing objects. Raise ``DatabaseOpenError`` or ``TablesNewer``.
     """
     try:
         connection = duckdb.connect(path, config=settings_of(path, memory_limit))  # type: ignore[arg-type]
     except duckdb.Error as error:
         shown = called or path
-        _refuse_newer(path, shown)
         raise _unreadable(shown, _error_text(error, path, shown)) from None
     try:
         connection.execute("set timezone = 'UTC'")
-        if not is_as_defined(connection):
+        if not (is_complete or is_as_defined(connection)):
             connection.begin()  # hundreds of statements with a commit each take ten times as long
             complete(connection)
             connection.commit()
@@ -98,7 +95,7 @@ def open_for_reading(
     that another program left next to the published file is renamed first.
     """
     if path == layout.published:
-        keep_foreign_log(layout)
+        report_foreign_log(layout)
     try:
         with _connected(layout, path, memory_limit) as connection:
             connection.execute("set timezone = 'UTC'")
@@ -115,7 +112,6 @@ def _connected(layout: Layout, path: Path, memory_limit: str | None) -> duckdb.D
         return duckdb.connect(path, read_only=True, config=config)  # type: ignore[arg-type]
     except duckdb.Error:
         _refuse_forbidden(path)
-        _refuse_newer(path, path)
         copy = make_private_file(make_private(layout.work) / f"reading-{secrets.token_hex(4)}.duckdb")
     try:
         shutil.copyfile(path, copy)  # as of the last checkpoint: newer changes are in the log next to the file
@@ -136,23 +132,6 @@ def _refuse_forbidden(path: Path) -> None:
         return
 
 
-def _refuse_newer(path: Path, shown: Path) -> None:
-    """Raise ``DatabaseNewer`` if the file's storage version is later than the latest that this DuckDB writes."""
-    with suppress(duckdb.Error, OSError), TemporaryDirectory() as folder:  # such as a full temporary folder
-        latest = Path(folder) / "latest.duckdb"
-        duckdb.connect(latest, config={"storage_compatibility_version": "latest"}).close()
-        if (_storage_version(path) or 0) > (_storage_version(latest) or 0):
-            raise DatabaseNewer(shown, duckdb.__version__)
-
-
-def _storage_version(path: Path) -> int | None:
-    """Return the number after the magic bytes (DuckDB's documentation of its storage); None if there is none."""
-    with suppress(OSError, struct.error), path.open("rb") as file:
-        magic, version = _HEADER.unpack(file.read(_HEADER.size))
-        return int(version) if magic == b"DUCK" else None
-    return None
-
-
 def _unreadable(path: Path, reason: str) -> DatabaseOpenError:
     return DatabaseOpenError(
         f"{path} cannot be read ({reason}). If another program is changing it, close that program and try again. If it "
@@ -165,19 +144,19 @@ def _error_text(error: Exception, path: Path, shown: Path) -> str:
     return f"{type(error).__name__}: {error}".replace(str(path), str(shown))
 
 
-def keep_foreign_log(layout: Layout) -> Path | None:
-    """Rename the log next to the published file; return its new path, None if there was none.
+def report_foreign_log(layout: Layout) -> None:
+    """Rename the log next to the published file, if there is one, and report it.
 
     Raise ``Inaccessible`` if it cannot be renamed.
     """
     log = layout.published_log
     if not log.exists():
-        return None
+        return
     names = itertools.chain([log.name], (f"{log.name}.{number}" for number in itertools.count(2)))
     kept = next(path for name in names if not (path := log.with_name(f"{name}{FOREIGN_LOG}")).exists())
     with suppress(FileNotFoundError), accessing(log):  # another process may have renamed it first
-        return log.rename(kept)
-    return None
+        log.rename(kept)
+        logger.warning(log_notice(kept, layout.published))
 
 
 def log_notice(kept: Path, published: Path) -> str:
@@ -186,9 +165,3 @@ def log_notice(kept: Path, published: Path) -> str:
         f"Someone wrote to {published.name}, which only a load replaces. The changes are kept in {kept} and are "
         f"not in any table. Advice for the writer: {HOW_TO_WRITE}. Delete the log if nobody needs it."
     )
-
-
-def report_foreign_log(layout: Layout) -> None:
-    """Rename a foreign log, if there is one, and report it."""
-    if (kept := keep_foreign_log(layout)) is not None:
-        logger.warning(log_notice(kept, layout.published))

@@ -14,7 +14,7 @@ from wms_sync import sql_files
 from wms_sync.catalogue import Table, quote, tables
 from wms_sync.privacy.fields import COMPANYS_OWN, SHIP_TO
 from wms_sync.privacy.scrub import scrubbed
-from wms_sync.targets.database import number_in, replace_rows
+from wms_sync.targets.database import number_in, relations_in, replace_rows
 
 
 def concerned_tables() -> list[Table]:
@@ -64,9 +64,7 @@ def kept_rows(table: Table, there: Collection[str], source: str) -> str:
 
 def _cleaned(table: Table, column: str) -> str:
     value = f"held.{quote(column)}"
-    if column in _emptied(table):
-        return f"case when forgotten.order_id is null then {value} end"
-    if column not in _free_form(table):
+    if column not in (*_emptied(table), *_free_form(table)):
         return value
     return f"case when forgotten.order_id is null then {value} else {_changed(table, column)} end"
 
@@ -76,27 +74,26 @@ def _changed(table: Table, column: str) -> str:
     return "null" if column in _emptied(table) else f"scrubbed(held.{quote(column)})::json"
 
 
-def _count(connection: duckdb.DuckDBPyConnection, table: Table, there: Collection[str]) -> int:
-    query = sql_files.read("forget/held.sql").format(
-        table=table.qualified, key=quote(table.root_key), personal=persons(table, there)
-    )
-    return number_in(connection.execute(query))
-
-
 def held_rows(connection: duckdb.DuckDBPyConnection, order_ids: Collection[int]) -> dict[str, int]:
     """Return the number of rows that are or hold personal data of these orders, for each table that has any.
 
     Calls ``prepare`` first.
     """
     prepare(connection, order_ids)
-    counted = {table.slug: _count(connection, table, there) for table, there in present_tables(connection)}
-    return {slug: count for slug, count in counted.items() if count}
+    held = {}
+    for table, there in present_tables(connection):
+        query = sql_files.read("forget/held.sql").format(
+            table=table.qualified, key=quote(table.root_key), personal=persons(table, there)
+        )
+        if count := number_in(connection.execute(query)):
+            held[table.slug] = count
+    return held
 
 
 def present_tables(connection: duckdb.DuckDBPyConnection) -> list[tuple[Table, set[str]]]:
     """Return the existing tables that may hold personal data of an order, each with its columns."""
-    present = present_columns(connection)
-    return [(table, there) for table in concerned_tables() if (there := present.get((table.schema, table.name)))]
+    present = relations_in(connection)
+    return [(table, set(present[table.place].columns)) for table in concerned_tables() if table.place in present]
 
 
 def erase(connection: duckdb.DuckDBPyConnection, order_ids: Collection[int]) -> None:
@@ -117,15 +114,6 @@ def _erased(table: Table, there: Collection[str]) -> str:
     columns = [column for column in (*_free_form(table), *_emptied(table)) if column in there]
     changes = ", ".join(f"{quote(column)} = {_changed(table, column)}" for column in columns)
     return sql_files.read("forget/update.sql").format(**names, changes=changes, personal=persons(table, there))
-
-
-def present_columns(connection: duckdb.DuckDBPyConnection) -> dict[tuple[str, str], set[str]]:
-    """Return the columns of the connection's database, by schema and table."""
-    present: dict[tuple[str, str], set[str]] = {}
-    rows = connection.execute(sql_files.read("forget/columns.sql")).fetchall()
-    for schema, table, column in rows:
-        present.setdefault((schema, table), set()).add(column)
-    return present
 
 
 def write_forgotten(connection: duckdb.DuckDBPyConnection, order_ids: Collection[int]) -> None:

@@ -290,7 +290,7 @@ def _is_sure(layout: Layout, store: StateStore, window: Window | None, counted: 
         return False
     pages = {page.file: page for page in store.pages(window.id)}
     return (
-        flattened.quarantined == 0
+        not flattened.rows("ops_quarantine")
         and flattened.records == sum(page.records for page in pages.values())
         and all(flattened.rows(slug) == count for slug, count in counted.items())
         and pages.keys() == set(layout.pages(window.id))

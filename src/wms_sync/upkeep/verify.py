@@ -32,7 +32,6 @@ from wms_sync.layout import (
     backups_in,
     flattened_key,
     is_of_window,
-    parquet_key,
     raw_key,
 )
 from wms_sync.settings import Settings
@@ -291,12 +290,10 @@ def named_files(layout: Layout, window: Window, landed: Iterable[LandedPage]) ->
         yield from (NamedFile("page", key_of(page), READ_AGAIN, page.bytes, page.sha256) for page in landed)
     if window.state in COMPLETE_STATES and is_flattened(layout, window.id):
         yield NamedFile("record", flattened_key(window.id), LOOK_AGAIN)
-        for table, parts in flattened_window(layout, window.id).parts.items():
-            for part in parts:
-                key = parquet_key(table, part.name)
-                if not is_of_window(key):
-                    raise RecordDamagedError(flattened_key(window.id))
-                yield NamedFile("Parquet file", key, FLATTENED_AGAIN, part.size, part.sha256)
+        for key, part in flattened_window(layout, window.id).by_key.items():
+            if not is_of_window(key):
+                raise RecordDamagedError(flattened_key(window.id))
+            yield NamedFile("Parquet file", key, FLATTENED_AGAIN, part.size, part.sha256)
 
 
 def _difference(layout: Layout, file: NamedFile) -> str | None:

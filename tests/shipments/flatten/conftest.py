@@ -42,11 +42,8 @@ def land(tmp_path):
 
 
 def page_of(path):
-    """A page as extraction would describe it, asked for twice. What is not JSON counts as one shipment."""
+    """A page as extraction would describe it."""
     content = path.read_bytes()
-    try:
-        collection = json.loads(content.decode(errors="replace")).get("collection")
-    except ValueError:
-        collection = [None]
-    records = len(collection) if isinstance(collection, list | dict) else 0
-    return RawPage(path, int(path.stem.removeprefix("page-")), records, EXTRACTED_AT, len(content), is_retry=True)
+    page = json.loads(content.decode("utf-8-sig", errors="replace"), strict=False, parse_int=float)
+    records = len(page["collection"] or [])
+    return RawPage(path, int(path.stem.removeprefix("page-")), records, EXTRACTED_AT, len(content))

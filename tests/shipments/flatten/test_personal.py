@@ -28,7 +28,6 @@ UNFIT = {
 
 
 BROKEN = {
-    "no JSON": json.dumps(page(OrderAddress=[ADDRESS])).encode()[:-9],
     "not UTF-8": json.dumps(page(OrderAddress=[ADDRESS])).encode().replace(b"Reno", b"Re\xf1o"),
     "a key twice": json.dumps(page(OrderAddress=[ADDRESS])).encode().replace(b'"city"', b'"first_name"'),
     "a key twice of an address without a name": json.dumps(page({"shipping_address": {"city": "Reno", "town": NAME}}))

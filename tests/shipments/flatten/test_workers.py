@@ -6,19 +6,17 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from msgspec.structs import replace
 
 from tests.conftest import CONFIG
 from tests.test_sync import load
 from wms_sandbox.app import Sandbox
-from wms_sync.service.body import packed
 from wms_sync.shipments.flatten.batch import Flattener
 from wms_sync.shipments.flatten.window import flatten_window, flattened_window
 from wms_sync.shipments.flatten.workers import Flattening
 from wms_sync.shipments.load.refresh import refresh
 from wms_sync.shipments.read.reader import Reading
 from wms_sync.state.store import Run
-from wms_sync.targets.errors import AnalyticsError, RawPagesDamagedError
+from wms_sync.targets.errors import AnalyticsError
 
 
 def read_with_ahead(bench):
@@ -69,31 +67,3 @@ def test_a_batch_for_which_the_memory_is_not_enough_is_halved(bench, sandbox, tm
         if len(parts) > 1:
             break
     assert min(parts) == 1 < max(parts)
-
-
-def make_unreadable(bench) -> None:
-    """The first page of the earliest window has no records that anybody could tell apart."""
-    window = min(bench.store.windows("landed"), key=lambda one: one.from_at)
-    page = bench.store.pages(window.id)[0]
-    body = packed(b'{"collection": "lost"}', page.file.partition(".")[2])
-    (bench.layout.raw / window.id / page.file).write_bytes(body.landed)
-    bench.store.rewrite_page(
-        replace(
-            page,
-            sha256=hashlib.sha256(body.landed).hexdigest(),
-            bytes=len(body.landed),
-            content_bytes=len(body.content),
-        )
-    )
-
-
-def test_a_page_of_which_nothing_can_be_read_is_asked_for_again(bench):
-    """And then taken as what the service sends."""
-    for _ in range(2):
-        bench.read()
-        make_unreadable(bench)
-        with suppress(RawPagesDamagedError):
-            report = load(bench)
-    assert len(bench.store.windows("abandoned")) == 1
-    assert (report.rows["shipments"], report.quarantined) == (240 - 50, 1 + 50), "but for a page"
-    assert report.published

@@ -74,11 +74,6 @@ Seen = dict[str, dict[bytes, Any]]
 """The ids of objects of shared kinds on earlier pages of a batch, by kind and then by the bytes of the object."""
 
 
-def decoder(node: Node) -> msgspec.json.Decoder[Any]:
-    """Return a decoder of a list of values with this shape."""
-    return msgspec.json.Decoder(list[_type_of(node)])  # type: ignore[misc]
-
-
 def struct_of(thing: ObjectNode, other: Mapping[str, Any] | None = None) -> Any:  # noqa: ANN401 - a generated struct
     """Return the struct for an object, with the types in ``other`` for some of its fields."""
     given = other or {}
@@ -118,19 +113,6 @@ def _type_of(node: Node) -> Any:  # noqa: ANN401 - a type expression
     return struct_of(node)
 
 
-class Duplicates:
-    """Finds duplicates in the lists inside objects of one kind, decoded with the shape ``node``."""
-
-    def __init__(self, node: Node) -> None:
-        self._routes = [
-            route for route, found in routes(node) if route[-1][1] and isinstance(found, ObjectNode) and found.keyed
-        ]
-
-    def inside(self, objects: Sequence[Any]) -> bool:
-        """Return whether any list inside these objects contains an object twice."""
-        return any(_repeats(objects, route) for route in self._routes)
-
-
 def kinds_repeat(ids: Mapping[str, Ids]) -> bool:
     """Return whether a page has an id twice in a kind under ``included``, or in the kinds of products together.
 
@@ -144,6 +126,7 @@ def kinds_repeat(ids: Mapping[str, Ids]) -> bool:
 
 
 def _repeats(objects: Sequence[Any], route: Route) -> bool:
+    """Return whether a list at the end of the route contains an object twice."""
     lists = list(filter(None, at_end(objects, route)))
     ids = chain.from_iterable(lists)
     return _repeat(map(id_of, ids), sum(map(len, lists))) and any(
@@ -183,8 +166,16 @@ class Gate:
 
     def __init__(self, shape: Shape) -> None:
         self._kinds = shape.kinds
-        self._duplicates = {kind: Duplicates(node) for kind, node in self._kinds.items()}
-        self._decoders = {kind: decoder(node) for kind, node in self._kinds.items()}
+        self._with_ids = {
+            kind: [
+                route for route, found in routes(node) if route[-1][1] and isinstance(found, ObjectNode) and found.keyed
+            ]
+            for kind, node in self._kinds.items()
+        }
+        self._decoders = {
+            kind: msgspec.json.Decoder(list[_type_of(node)])  # type: ignore[misc]
+            for kind, node in self._kinds.items()
+        }
         self._inexact = {
             kind: [
                 (route, found.type)
@@ -243,7 +234,7 @@ class Gate:
             for route, duckdb_type in self._inexact[kind]:
                 if not all(loses_nothing(value, duckdb_type) for value in set(at_end(decoded, route))):
                     raise ValueError("the value would change")
-            if self._duplicates[kind].inside(decoded):
+            if any(_repeats(decoded, route) for route in self._with_ids[kind]):
                 raise ValueError("a list contains an object twice")
             if kind == COLLECTION and any(map(may_be_stub, decoded)):
                 raise ValueError("a record may be a stub")

@@ -1,10 +1,8 @@
 """A raw page, the errors on its way to Parquet, and the findings on a page that does not fit the types.
 
-    FlattenError
-    ├── PageDamagedError    a raw file is missing or differs from the received page
-    │   └── PageUnreadableError     a raw file is intact, but no record can be read from it
-    ├── RecordDamagedError  the record of a window's Parquet files cannot be read
-    └── RecordsLostError    the number of shipments on a page differs from the number accounted for
+    PageDamagedError    a raw file is missing or differs from the received page
+    RecordDamagedError  the record of a window's Parquet files cannot be read
+    RecordsLostError    the number of shipments on a page differs from the number accounted for
 
 A value or record that does not fit its type is not an error: it goes to ``ops.quarantine``, an unknown key to
 ``ops.schema_drift``, and the sync continues. Personal data may be only in schema ``pii`` and in raw pages, so a finding
@@ -34,11 +32,7 @@ WITHHELD = "(personal data withheld: see the raw page)"
 UNKNOWN_KEY = "no type has the key"
 
 
-class FlattenError(WmsSyncError):
-    """A batch of pages could not be flattened; none of its rows is used."""
-
-
-class PageDamagedError(FlattenError):
+class PageDamagedError(WmsSyncError):
     """The raw file is missing, truncated or altered; reading the window again repairs it."""
 
     def __init__(self, path: Path, reason: str) -> None:
@@ -49,19 +43,7 @@ class PageDamagedError(FlattenError):
         )
 
 
-class PageUnreadableError(PageDamagedError):
-    """No record can be read from the page; the window is read again, once."""
-
-    def __init__(self, path: Path, reason: str) -> None:
-        self.path, self.reason = path, reason
-        FlattenError.__init__(
-            self,
-            f"No record can be read from the raw page {path.name} of window {path.parent.name} ({reason}). The window "
-            "will be read again; if the service sends the same page, ops.quarantine lists its records by position.",
-        )
-
-
-class RecordDamagedError(FlattenError):
+class RecordDamagedError(WmsSyncError):
     """The record of a window's Parquet files cannot be read; flattening the window again rewrites it."""
 
     def __init__(self, key: str) -> None:
@@ -70,16 +52,14 @@ class RecordDamagedError(FlattenError):
         )
 
 
-class RecordsLostError(FlattenError):
+class RecordsLostError(WmsSyncError):
     """The rows and quarantined shipments of a page do not add up to its shipments; nothing was loaded."""
 
-    def __init__(self, *, window_id: str, page: int, expected: int, rows: int, removed: int) -> None:
-        self.window_id, self.page, self.expected, self.rows, self.removed = window_id, page, expected, rows, removed
+    def __init__(self, window_id: str, page: int, records: int, accounted: int) -> None:
         super().__init__(
-            f"Window {window_id}: page {page} has {count_of(expected, 'shipment')}, but flattening gave "
-            f"{count_of(rows, 'row')} and "
-            f"{count_of(removed, 'quarantined record')}. Nothing was loaded. This is a bug in wms-sync: keep the raw "
-            "pages and report it."
+            f"Window {window_id}: page {page} has {count_of(records, 'shipment')}, but flattening gave "
+            f"{count_of(accounted, 'row or quarantined record', 'rows and quarantined records')}. Nothing was loaded. "
+            "This is a bug in wms-sync: keep the raw pages and report it."
         )
 
 
@@ -91,8 +71,6 @@ class RawPage(Struct, frozen=True):
     records: int
     served_at: datetime
     content_bytes: int
-    is_retry: bool = False
-    """The page's window was read a second time because a page was unreadable the first time."""
 
     def content(self) -> bytes:
         """Return the response, decompressed. Raise ``PageDamagedError``."""
@@ -152,11 +130,6 @@ class Drift(Struct):
     def path(self) -> str:
         """Return holder and key, such as ``Order.gift_wrap``."""
         return with_surrogates_escaped(f"{self.holder}.{self.key}")
-
-
-def whole_page(content: bytes, why: str) -> Misfit:
-    """Return the misfit for a page from which nothing can be read."""
-    return Misfit("Page", None, "$", piece_of(content, content[:TEXT_LIMIT]), why)
 
 
 def piece_of(content: bytes, piece: bytes) -> str:

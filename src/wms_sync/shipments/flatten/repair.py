@@ -41,7 +41,6 @@ from wms_sync.shipments.flatten.page import (
     pairs_as_text,
     piece_of,
     shown,
-    whole_page,
     with_surrogates_escaped,
 )
 from wms_sync.shipments.flatten.shape import (
@@ -75,35 +74,29 @@ _HALF_OF_A_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 class Repaired(Struct, frozen=True):
-    """A repaired page; ``objects`` is None if the page is unreadable, ``sent`` tells which lists they have.
-
-    ``removed`` is the number of removed records; each is also listed in ``misfits``.
-    """
+    """A repaired page; ``sent`` tells which lists its ``objects`` have."""
 
     misfits: list[Misfit]
     drift: list[Drift]
-    removed: int
-    objects: ObjectBytes | None
+    objects: ObjectBytes
     sent: Sent
 
 
 def repair(content: bytes, shape: Shape) -> Repaired:
-    """Repair one page as described at the top of this module."""
+    """Repair one page as described at the top of this module.
+
+    The page was read with an envelope, so it is an object with ``collection``.
+    """
     parsed = Parsed().read(content)
     walk = _Walk(parsed.odd, parsed.misfits)
-    repaired = walk.page(parsed.document, shape) if parsed.document is not None or not parsed.misfits else None
-    things = {} if repaired is None else {COLLECTION: repaired[COLLECTION], **(repaired.get(INCLUDED) or {})}
+    repaired = walk.page(parsed.document, shape)
+    things = {COLLECTION: repaired[COLLECTION], **(repaired.get(INCLUDED) or {})}
     sent: Sent = {}
     for kind, node in shape.kinds.items():
         note_lists(sent, things.get(kind) or (), lists_in(node), lambda name: methodcaller("get", name, UNSET))
-    objects = None if repaired is None else _as_json(things, shape)
-    return Repaired(walk.misfits, list(walk.drift.values()), walk.removed, objects, sent)
-
-
-def _as_json(things: dict[str, Any], shape: Shape) -> ObjectBytes:
-    """Return the objects of a repaired page as JSON, by kind."""
     encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
-    return {kind: [encoder.encode(thing).encode() for thing in things.get(kind) or ()] for kind in shape.kinds}
+    objects = {kind: [encoder.encode(thing).encode() for thing in things.get(kind) or ()] for kind in shape.kinds}
+    return Repaired(walk.misfits, list(walk.drift.values()), objects, sent)
 
 
 class _OwningObject(NamedTuple):
@@ -124,21 +117,16 @@ class _Walk(Struct):
     odd: bool
     misfits: list[Misfit]
     drift: dict[tuple[str, str], Drift] = field(default_factory=dict)
-    removed: int = 0
     products: dict[int, Any] = field(default_factory=dict)
 
-    def page(self, document: Any, shape: Shape) -> dict[str, Any] | None:  # noqa: ANN401 - any JSON
-        records = document.get("collection") if isinstance(document, dict) else None
+    def page(self, document: dict[str, Any], shape: Shape) -> dict[str, Any]:
+        records = document["collection"] or []
         if isinstance(records, dict):
             self._cast("Page.collection", records, _GAPS)
             records = list(records.values())
-        if not isinstance(records, list):
-            self._misfit(_PAGE, _ROOT, document, "the page is not an object with a list under collection")
-            return None
         for key in sorted(document.keys() - ENVELOPE):
             self._unknown("Page", key, document[key])
         repaired = {"collection": self._many(records, shape.collection, _PAGE, (_ROOT, "collection"))}
-        self.removed = len(records) - len(repaired["collection"])
         if document.get("included") is not None:
             repaired["included"] = self._included(document["included"], shape)
         return repaired
@@ -219,7 +207,7 @@ class _Walk(Struct):
             return _MISFIT
         if not value and not in_list and node.keyed:
             return None
-        if node.is_kind:
+        if "." not in node.name:  # a kind, not a part of another object
             owner = _OwningObject(node.name, whole(value.get("id")) if value else None)
         if node.keyed and owner.id is None:
             self._misfit(owner, path, value, "its id is not a whole number: the object was removed")
@@ -298,11 +286,10 @@ class Parsed(Struct):
 
     Bytes that are not UTF-8 are replaced, a byte order mark is dropped, and the last of duplicate keys wins. NaN and
     numbers too large for a DOUBLE become a ``NonFiniteNumber``. Control characters in strings are kept. Nesting that is
-    too deep is cut. ``document`` is None if the content is not JSON. ``odd`` is true if the document may contain a
-    ``NonFiniteNumber`` or lone surrogates.
+    too deep is cut. ``odd`` is true if the document may contain a ``NonFiniteNumber`` or lone surrogates.
     """
 
-    document: Any = None
+    document: dict[str, Any] = {}
     odd: bool = False
     misfits: list[Misfit] = field(default_factory=list)
 
@@ -316,8 +303,6 @@ class Parsed(Struct):
             why = f"nested too deeply: values below {DEPTH} levels are null"
             self.misfits = [Misfit("Page", None, "$", "", why)]
             self.document = self._parsed(cut_to_depth(text.encode()).decode())
-        except ValueError as error:
-            self.misfits.append(whole_page(content, f"not JSON: {error}"))
         return self
 
     def _parsed(self, text: str) -> Any:  # noqa: ANN401 - any JSON
@@ -335,7 +320,7 @@ class Parsed(Struct):
         except UnicodeDecodeError as error:
             around = piece_of(content, content[max(0, error.start - 100) : error.start + 100])
             self.misfits.append(Misfit("Page", None, "$", around, f"not UTF-8 at byte {error.start}: replaced"))
-            return content.decode("utf-8", errors="replace")
+            return content.decode("utf-8-sig", errors="replace")
 
     def _non_finite(self, text: str) -> NonFiniteNumber:
         self.odd = True

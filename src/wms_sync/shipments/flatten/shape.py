@@ -6,7 +6,6 @@ object node has the name of its kind (``Order``) if it has a kind, and states wh
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain
@@ -19,7 +18,6 @@ from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from wms_sync import sql_files
-from wms_sync.catalogue import quote
 from wms_sync.service.selection import object_lists
 
 COLLECTION = "collection"
@@ -42,7 +40,6 @@ SHARED = frozenset(
 """Kinds that many shipments refer to: page after page repeats their objects, byte for byte."""
 # Kinds whose id is the key of a row, wherever the object is on the page.
 _KEYED_BY_ID = {"Gallery", "GalleryItem", "OrderItem", "ShipmentItem"}
-_TYPE = re.compile(r'^create type "?(\w+)"?', re.MULTILINE)
 Sent = dict[str, bool]
 """Whether any object has the key of a list, by the name of the list; without lists that no object could have."""
 Route = tuple[tuple[str, bool], ...]
@@ -84,11 +81,6 @@ class ObjectNode(Struct, frozen=True):
         """Return whether the object is a number with its unit; a bare number is accepted in its place."""
         return self.fields.keys() == {"value", "unit"}
 
-    @property
-    def is_kind(self) -> bool:
-        """Return whether the object has its own kind, rather than being a part of another object."""
-        return "." not in self.name
-
 
 Node = ValueNode | ListNode | ObjectNode
 
@@ -99,7 +91,7 @@ class Shape(Struct, frozen=True):
     collection: ListNode
     included: Mapping[str, Node]
     columns: Mapping[str, Mapping[str, str]]
-    """The SQL type of each field, by kind; named types appear by name, because DuckDB reads names fastest."""
+    """The SQL type of each field, by kind."""
 
     @property
     def kinds(self) -> Mapping[str, Node]:
@@ -131,17 +123,14 @@ def at_end(objects: Sequence[Any], route: Route, getter: Callable[[str], Any] = 
     return map(getter(route[-1][0]), holders)
 
 
-def lists_in(node: Node, before: Route = ()) -> Iterator[tuple[Route, str]]:
+def lists_in(node: Node) -> Iterator[tuple[Route, str]]:
     """Yield the route to each list of objects inside an object, and the list's name, such as ``Order.items``."""
-    if not isinstance(node, ObjectNode):
-        return
-    for name, child in node.fields.items():
-        is_list = isinstance(child, ListNode)
-        inner = child.element if isinstance(child, ListNode) else child
-        route = (*before, (name, is_list))
-        if is_list and isinstance(inner, ObjectNode):
-            yield route, f"{node.name}.{name}"
-        yield from lists_in(inner, route)
+    owners: list[tuple[Route, Node]] = [((), node), *routes(node)]
+    for route, owner in owners:
+        if isinstance(owner, ObjectNode):
+            for name, child in owner.fields.items():
+                if isinstance(child, ListNode) and isinstance(child.element, ObjectNode):
+                    yield (*route, (name, True)), f"{owner.name}.{name}"
 
 
 def note_lists(
@@ -166,37 +155,23 @@ def create_types(connection: duckdb.DuckDBPyConnection) -> None:
 
 def shape_of(connection: duckdb.DuckDBPyConnection) -> Shape:
     """Return the shape of a page, from the types ``shipment`` and ``included``."""
-    names = [name for path in sql_files.listed("types") for name in _TYPE.findall(sql_files.read(path))]
-    types = connection.sql(f"select {', '.join(f'null::{quote(name)}' for name in names)}").types
-    return _shape(tuple(zip(names, types, strict=True)))
+    return _shape(*connection.sql("select null::shipment, null::included").types)
 
 
 @cache
-def _shape(named: tuple[tuple[str, DuckDBPyType], ...]) -> Shape:
-    types = dict(named)
-    shipment, of_kinds = types["shipment"], dict(_children(types["included"]))
-    names = {str(duckdb_type): quote(name) for name, duckdb_type in named}
+def _shape(shipment: DuckDBPyType, included: DuckDBPyType) -> Shape:
+    of_kinds = dict(_children(included))
     kinds = {str(of_list): name for name, of_list in of_kinds.items()} | {f"{shipment}[]": SHIPMENT}
     return Shape(
         collection=ListNode(_thing(shipment, SHIPMENT, kinds, keyed=True)),
         included={name: _included(of_list, name, kinds) for name, of_list in of_kinds.items()},
-        columns={COLLECTION: _columns(shipment, names)}
-        | {
-            name: _columns(_children(of_list)[0][1], names)
-            for name, of_list in of_kinds.items()
-            if of_list.id == "list"
-        },
+        columns={COLLECTION: _columns(shipment)}
+        | {name: _columns(_children(of_list)[0][1]) for name, of_list in of_kinds.items() if of_list.id == "list"},
     )
 
 
-def _columns(struct: DuckDBPyType, names: Mapping[str, str]) -> Mapping[str, str]:
-    return {field: _in_sql(duckdb_type, names) for field, duckdb_type in _children(struct)}
-
-
-def _in_sql(duckdb_type: DuckDBPyType, names: Mapping[str, str]) -> str:
-    if duckdb_type.id == "list":
-        return f"{_in_sql(_children(duckdb_type)[0][1], names)}[]"
-    return names.get(str(duckdb_type), str(duckdb_type))
+def _columns(struct: DuckDBPyType) -> Mapping[str, str]:
+    return {field: str(duckdb_type) for field, duckdb_type in _children(struct)}
 
 
 def _included(of_list: DuckDBPyType, name: str, kinds: Mapping[str, str]) -> Node:

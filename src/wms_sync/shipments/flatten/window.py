@@ -32,8 +32,8 @@ from wms_sync.layout import (
     window_key,
     window_of,
 )
-from wms_sync.shipments.flatten.batch import Flattened, Flattener
-from wms_sync.shipments.flatten.page import PageDamagedError, PageUnreadableError, RawPage, RecordDamagedError
+from wms_sync.shipments.flatten.batch import Flattener
+from wms_sync.shipments.flatten.page import PageDamagedError, RawPage, RecordDamagedError
 from wms_sync.shipments.flatten.shape import Sent, either
 from wms_sync.shipments.read.raw import content_differs, damage, key_of, size_differs
 from wms_sync.state.store import LandedPage, StateStore, Window
@@ -41,7 +41,6 @@ from wms_sync.state.turns import Turn
 from wms_sync.targets.database import receipts
 
 PAGES_PER_BATCH = 20
-_UNREADABLE = "unreadable"
 
 
 class ParquetPart(Struct, frozen=True):
@@ -61,25 +60,28 @@ class ParquetPart(Struct, frozen=True):
 class FlattenedWindow(Struct, frozen=True):
     """The Parquet files of a window, by table and in page order.
 
-    ``records_removed`` counts the shipments that were quarantined whole. ``not_sent`` names the lists whose key no
-    object of the window has, such as ``Order.items``; a list that no object could have is not named.
+    ``left_out`` counts the shipments that were quarantined whole. ``not_sent`` names the lists whose key no object of
+    the window has, such as ``Order.items``; a list that no object could have is not named.
     """
 
     parts: dict[str, list[ParquetPart]]
     not_sent: list[str]
-    quarantined: int
-    drift: int
-    records_removed: int
+    left_out: int
 
     @property
     def records(self) -> int:
         """Return the number of shipments on the window's pages."""
-        return self.rows("shipments") + self.records_removed
+        return self.rows("shipments") + self.left_out
 
     @property
     def all_rows(self) -> int:
         """Return the number of rows of all tables."""
         return sum(map(self.rows, self.parts))
+
+    @property
+    def by_key(self) -> dict[str, ParquetPart]:
+        """Return the files of all tables by key."""
+        return {parquet_key(table, part.name): part for table, parts in self.parts.items() for part in parts}
 
     def rows(self, table: str) -> int:
         """Return the number of rows of a table."""
@@ -121,7 +123,7 @@ def reflatten(turn: Turn, layout: Layout, window_id: str) -> None:
 def delete_unnamed(turn: Turn, layout: Layout, window_ids: Collection[str]) -> None:
     """Delete Parquet files of these windows that a killed run or an earlier flattening left: no record names them."""
     flattened = [flattened_window(layout, window) for window in window_ids if is_flattened(layout, window)]
-    named = {key for window in flattened for table in window.parts for key in window.keys(table)}
+    named = {key for window in flattened for key in window.by_key}
     for table in tables():
         for key in layout.parquet_files(table.slug):
             if key not in named and window_of(name_of(key)) in window_ids:
@@ -137,7 +139,10 @@ def flatten_window(
     """
     landed = store.pages(window_id)
     try:
-        pages = [_page(page, path) for page, path in zip(landed, _at_hand(layout, landed), strict=True)]
+        pages = [
+            RawPage(Path(path), page.number, page.records, page.served_at, page.content_bytes)
+            for page, path in zip(landed, _at_hand(layout, landed), strict=True)
+        ]
         reflatten(store.turn, layout, window_id)
         flattened = _flatten_all(layout, store, flattener, window_id, deque(_batches(pages, batch_bytes)))
     finally:
@@ -149,14 +154,14 @@ def _flatten_all(
     layout: Layout, store: StateStore, flattener: Flattener, window_id: str, left: deque[list[RawPage]]
 ) -> FlattenedWindow:
     """Flatten the remaining batches, one after the other."""
+    made_in = layout.files.workplace(store.turn) / PARQUET
     parts: dict[str, list[ParquetPart]] = {}
     sent: Sent = {}
-    quarantined = drift = removed = 0
-    number = 1
+    left_out, number = 0, 1
     while left:
         batch = left.popleft()
         try:
-            done = _flatten(layout, store, flattener, batch, window_id, number)
+            done = flattener.flatten(batch, window_id=window_id, part=number, parquet_dir=made_in)
         except duckdb.OutOfMemoryException:
             if len(batch) == 1:
                 raise
@@ -169,35 +174,9 @@ def _flatten_all(
         for table, part, key in zip(done.files, written, layout.files.keep(store.turn, made), strict=True):
             parts.setdefault(table, []).append(replace(part, name=name_of(key)))
         sent = either(sent, done.sent)
-        quarantined += done.quarantined
-        drift += done.drift
-        removed += done.records_removed
+        left_out += sum(page.records for page in batch) - done.rows["shipments"]
     not_sent = sorted(name for name, is_sent in sent.items() if not is_sent)
-    return FlattenedWindow(parts, not_sent, quarantined, drift, removed)
-
-
-def _flatten(
-    layout: Layout, store: StateStore, flattener: Flattener, pages: Sequence[RawPage], window_id: str, part: int
-) -> Flattened:
-    """Flatten one batch. Raise ``PageUnreadableError`` the first time that one of its pages is unreadable.
-
-    The window is then read again. If the page is still unreadable, its records go to quarantine one by one.
-    """
-    made_in = layout.files.workplace(store.turn) / PARQUET
-    try:
-        return flattener.flatten(pages, window_id=window_id, part=part, parquet_dir=made_in)
-    except PageUnreadableError as error:
-        window = store.window(window_id)
-        before = [
-            earlier
-            for earlier in store.windows("abandoned")
-            if earlier.reason == window.reason and earlier.from_at < window.to_at and window.from_at < earlier.to_at
-        ]
-        if all(store.observation(f"{_UNREADABLE} {earlier.id}") is None for earlier in before):
-            store.observe(f"{_UNREADABLE} {window_id}", 1, error.path.name)
-            raise
-    again = [replace(page, is_retry=True) for page in pages]
-    return flattener.flatten(again, window_id=window_id, part=part, parquet_dir=made_in)
+    return FlattenedWindow(parts, not_sent, left_out)
 
 
 def write_flattened(turn: Turn, layout: Layout, window_id: str, flattened: FlattenedWindow) -> None:
@@ -214,50 +193,30 @@ def refuse_damaged(layout: Layout, landed: Sequence[LandedPage]) -> None:
     """Raise ``PageDamagedError`` for the first page whose file differs from the received page."""
     for page in landed:
         if (reason := damage(layout, page)) is not None:
-            raise _damaged(page, reason)
-
-
-def _damaged(page: LandedPage, reason: str) -> PageDamagedError:
-    return PageDamagedError(Path(key_of(page)), reason)
+            raise PageDamagedError(Path(key_of(page)), reason)
 
 
 def _at_hand(layout: Layout, landed: Sequence[LandedPage]) -> list[str]:
     """Return the local paths of pages. Raise ``PageDamagedError`` if a page is missing or damaged."""
-    for page in landed:
-        if (reason := size_differs(layout, page)) is not None:
-            raise _damaged(page, reason)
     paths = layout.files.local([key_of(page) for page in landed])
     for page, path in zip(landed, paths, strict=True):
-        if (reason := content_differs(Path(path).read_bytes(), page)) is not None:
-            raise _damaged(page, reason)
+        reason = size_differs(layout, page) or content_differs(Path(path).read_bytes(), page)
+        if reason is not None:
+            raise PageDamagedError(Path(key_of(page)), reason)
     return paths
 
 
 def _batches(pages: Sequence[RawPage], most_bytes: int) -> Iterator[list[RawPage]]:
-    """Yield batches of about the same size, because a batch has a cost for each table, however few its pages are."""
-    all_bytes = sum(page.content_bytes for page in pages)
-    number = max(-(-len(pages) // PAGES_PER_BATCH), -(-all_bytes // most_bytes))
-    share = all_bytes / max(1, number)
+    """Yield as few batches as possible, because a batch has a cost for each table, however few its pages are."""
     batch: list[RawPage] = []
-    held = 0
     for page in pages:
-        if batch and (held + page.content_bytes / 2 > share or len(batch) == PAGES_PER_BATCH):
+        held = sum(other.content_bytes for other in batch)
+        if batch and (held + page.content_bytes > most_bytes or len(batch) == PAGES_PER_BATCH):
             yield batch
-            batch, held = [], 0
+            batch = []
         batch.append(page)
-        held += page.content_bytes
     if batch:
         yield batch
-
-
-def _page(page: LandedPage, path: str) -> RawPage:
-    return RawPage(
-        path=Path(path),
-        number=page.number,
-        records=page.records,
-        served_at=page.served_at,
-        content_bytes=page.content_bytes,
-    )
 
 
 def merged_windows(connection: duckdb.DuckDBPyConnection, layout: Layout) -> dict[str, FlattenedWindow]:

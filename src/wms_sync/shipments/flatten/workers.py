@@ -5,14 +5,12 @@ A flattener uses one processor, so there is one flattener per processor, within 
 
 from __future__ import annotations
 
-import itertools
 import logging
 import os
-import queue
-import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import Self
 
 from wms_sync.grammar import count_of
 from wms_sync.settings import Settings, memory_bytes
@@ -31,77 +29,63 @@ MEMORY_EACH = 95_000_000
 """The minimum memory of a flattener, in bytes."""
 BATCH_SHARE = 2 / 3
 """The bytes of JSON in a batch, as a share of the flattener's memory: 84 MB of 150 MB were measured to fit."""
-LINES = 20
-"""About how many lines a run logs about the windows that it flattens: a rebuild may have thousands."""
 
 
-class Flattening:
+class Flattening(AbstractContextManager["Flattening"]):
     """Threads that flatten each window added; leaving the block without an error waits for all added windows.
 
     An error in one thread stops all; ``trouble`` then has the error, and the remaining windows can be flattened later.
-    A window with a damaged page is skipped; ``damaged`` then has its error. The threads call ``done`` for each window.
+    A window with a damaged page is skipped; ``damaged`` then has its error.
     """
 
-    def __init__(self, settings: Settings, store: StateStore, done: Callable[[str], object] = lambda _: None) -> None:
+    def __init__(self, settings: Settings, store: StateStore) -> None:
         self.trouble: Exception | None = None
         self.damaged: dict[str, PageDamagedError] = {}
         self._layout = settings.layout
         memory = memory_bytes(settings.memory_limit)
-        self._workers = workers = max(1, min(os.cpu_count() or 1, MOST_WORKERS, memory // MEMORY_EACH))
+        workers = max(1, min(os.cpu_count() or 1, MOST_WORKERS, memory // MEMORY_EACH))
         self._memory_each = memory // workers
         self._store = store
-        self._done = done
-        self._windows: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        self._threads = [threading.Thread(target=self._run, args=(number,)) for number in range(1, workers + 1)]
-        self._stopped = False
+        self._idle: list[Flattener] = []
+        self._pool = ThreadPoolExecutor(workers, "flatten")
 
     def add(self, window_id: str) -> None:
         """Queue a window that is complete on disk."""
-        self._windows.put(window_id)
-
-    def __enter__(self) -> Self:
-        for thread in self._threads:
-            thread.start()
-        return self
+        self._pool.submit(self._flatten, window_id)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._stopped = error is not None
-        for _ in self._threads:
-            self._windows.put(None)
         try:
-            for thread in self._threads:
-                thread.join()
+            self._pool.shutdown(cancel_futures=error is not None)
         except BaseException:  # an interrupt: windows in progress are finished, no other is started
-            self._stopped = True
+            self._pool.shutdown(wait=False, cancel_futures=True)
             raise
+        for flattener in self._idle:
+            flattener.close()
 
-    def _run(self, number: int) -> None:
+    def _flatten(self, window: str) -> None:
+        if self.trouble is not None:
+            return
         try:
-            self._flatten_all(number)
+            flattener = self._flattener()
+            most = int(self._memory_each * BATCH_SHARE)
+            try:
+                flatten_window(self._layout, self._store, flattener, window, batch_bytes=most)
+            except PageDamagedError as error:
+                self.damaged[window] = error
+            self._idle.append(flattener)
         except Exception as error:  # noqa: BLE001 - the caller handles it
             self.trouble = self.trouble or error
-            self._stopped = True
 
-    def _flatten_all(self, number: int) -> None:
-        window = self._windows.get()
-        if window is None:
-            return
-        work_dir = self._store.turn.temporary(f"flatten-{number}")
-        work_dir.mkdir(mode=PRIVATE_FOLDER)  # without its parents: the next holder of the lock may have removed them
-        with Flattener(work_dir=work_dir, memory_limit=f"{self._memory_each}B") as flattener:
-            while window is not None and not self._stopped:
-                self._flatten(flattener, window)
-                window = self._windows.get()
-
-    def _flatten(self, flattener: Flattener, window: str) -> None:
+    def _flattener(self) -> Flattener:
+        """Return a flattener that no thread uses."""
         try:
-            most = int(self._memory_each * BATCH_SHARE)
-            flatten_window(self._layout, self._store, flattener, window, batch_bytes=most)
-        except PageDamagedError as error:
-            self.damaged[window] = error
-        self._done(window)
+            return self._idle.pop()
+        except IndexError:
+            work_dir = self._store.turn.temporary("flatten")
+        work_dir.mkdir(mode=PRIVATE_FOLDER)  # without its parents: the next holder of the lock may have removed them
+        return Flattener(work_dir=work_dir, memory_limit=f"{self._memory_each}B")
 
 
 def flatten_landed(settings: Settings, store: StateStore, *, from_scratch: bool) -> Mapping[str, PageDamagedError]:
@@ -122,14 +106,9 @@ def flatten_landed(settings: Settings, store: StateStore, *, from_scratch: bool)
             "%(windows)s loaded from Parquet files: the raw pages were dropped",
             {"windows": count_of(len(kept), "window is", "windows are")},
         )
-    total = len(windows)
-    done = itertools.count(1)
-
-    def report(_: str) -> None:
-        if (number := next(done)) % max(1, total // LINES) == 0 or number == total:
-            logger.info("flattened %(flattened)d of %(all)s", {"flattened": number, "all": count_of(total, "window")})
-
-    with Flattening(settings, store, report) as flattening:
+    if windows:
+        logger.info("flattening %(windows)s", {"windows": count_of(len(windows), "window")})
+    with Flattening(settings, store) as flattening:
         for window in windows:
             flattening.add(window)
     if flattening.trouble is not None:

@@ -13,7 +13,7 @@ object never has its own key ``_page``, because ``repair`` removes unknown keys.
 
 A statement reads only kinds and stages with rows in the batch, because planning a query costs more than running it on a
 few rows. So ``from page."Order"`` becomes the read of the kind's file directly, without a view. The kind that the
-header ``completed`` names is joined only if it has objects. A part of a union is kept only if a kind in it has objects.
+header ``completed`` names is joined only if it has objects.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from wms_sync import sql_files
 from wms_sync.catalogue import Table, literal, quote, tables
 from wms_sync.shipments.flatten.page import RawPage
 from wms_sync.storage.durable import PRIVATE_FILE, make_private, put_in_place, sync_file
+from wms_sync.targets.database import number_in
 
 _KIND = re.compile(r'\bpage\.(?:"(\w+)"|(\w+))')
-_UNION = "\nunion all\n"
 # DuckDB's errors for the content of a file; they do not include running out of memory or disk.
 # The message quotes the file, cut anywhere: if a character is cut in half, Python cannot decode the message.
 CONTENT_ERRORS = (duckdb.InvalidInputException, duckdb.DataError, UnicodeDecodeError)
@@ -69,7 +69,7 @@ def statement(path: str, kinds: Kinds) -> str:
     With the header ``completed: OrderItem``, fields are taken from included objects of that kind, or from ``stated``
     where they are null there.
     """
-    text = _without_empty_parts(sql_files.read(path), kinds)
+    text = sql_files.read(path)
     kind = sql_files.headers(text).get("completed", "")
     if kind in kinds.filled:
         text = _completed(text, kind, kinds.fields[kind])
@@ -100,13 +100,6 @@ def _completed(text: str, kind: str, fields: Collection[str]) -> str:
     select = sql_files.read("flatten/page/completed.sql").format(kind=quote(kind), fields=replaced)
     before, _, after = text.rpartition("from stated")
     return f"{before}from ({select}) as stated{after}"
-
-
-def _without_empty_parts(text: str, kinds: Kinds) -> str:
-    """Drop the parts of the outermost union that read only kinds without objects, but keep at least one part."""
-    parts = text.split(_UNION)
-    filled = [part for part in parts if any((quoted or bare) in kinds.filled for quoted, bare in _KIND.findall(part))]
-    return text if len(parts) == 1 else _UNION.join(filled or parts[:1])
 
 
 class ObjectFiles:
@@ -175,42 +168,26 @@ class Batch(Struct, frozen=True):
         """Return the path at which a table's file is written."""
         return self.work_dir / f"{slug}.parquet"
 
-    @property
-    def provenance(self) -> dict[str, Any]:
-        """Return the parameters of ``sql/flatten/page/provenance.sql``."""
-        return {
-            "window_id": self.window_id,
-            "numbers": [page.number for page in self.pages],
-            "extracted_at": [page.served_at.isoformat() for page in self.pages],
-        }
-
 
 def create_stages(connection: duckdb.DuckDBPyConnection, kinds: Kinds) -> set[str]:
-    """Create the views that several tables select from, or tables if that saves time (header ``kept: yes``).
-
-    Return the names of those tables that have rows.
-    """
+    """Create the tables of a batch that several tables select from. Return the names of those that have rows."""
     filled = set()
     for path in sql_files.listed("flatten/stages"):
-        name, kept = _stage(path)
-        what = f"{'table' if kept else 'view'} {quote(name)}"
-        created = connection.execute(f"create or replace {what} as {statement(path, kinds)}").fetchone()
-        if kept and created and created[0]:
+        name = _stage(path)
+        created = connection.execute(f"create or replace table {quote(name)} as {statement(path, kinds)}")
+        if number_in(created):
             filled.add(name)
     return filled
 
 
-def drop_kept_stages(connection: duckdb.DuckDBPyConnection) -> None:
-    """Drop the stages that are tables, to free their memory."""
-    for name, kept in map(_stage, sql_files.listed("flatten/stages")):
-        if kept:
-            connection.execute(f"drop table if exists {quote(name)}")
+def drop_stages(connection: duckdb.DuckDBPyConnection) -> None:
+    """Drop the stages, to free their memory."""
+    for path in sql_files.listed("flatten/stages"):
+        connection.execute(f"drop table if exists {quote(_stage(path))}")
 
 
-@cache
-def _stage(path: str) -> tuple[str, bool]:
-    """Return the name of a stage and whether it is kept."""
-    return sql_files.stem(path).partition("_")[2], sql_files.headers(sql_files.read(path)).get("kept") == "yes"
+def _stage(path: str) -> str:
+    return sql_files.stem(path).partition("_")[2]
 
 
 def write_tables(
@@ -237,9 +214,14 @@ def write_tables(
 def _write(connection: duckdb.DuckDBPyConnection, batch: Batch, table: Table, kinds: Kinds) -> int:
     temporary = batch.temporary(table.slug)
     copy = f"copy ({select_of(table, kinds)}) to $temporary ({_FORMAT})"
-    parameters = {"temporary": str(temporary)} | ({} if table.schema == "ops" else batch.provenance)
-    copied = connection.execute(copy, parameters).fetchone()
-    rows = int(copied[0]) if copied else 0
+    parameters: dict[str, object] = {"temporary": str(temporary)}
+    if table.schema != "ops":
+        parameters |= {
+            "window_id": batch.window_id,
+            "numbers": [page.number for page in batch.pages],
+            "extracted_at": [page.served_at.isoformat() for page in batch.pages],
+        }
+    rows = number_in(connection.execute(copy, parameters))
     if not rows:
         temporary.unlink(missing_ok=True)
     return rows

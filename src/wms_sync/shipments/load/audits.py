@@ -89,7 +89,9 @@ class Comparison:
         changed, orders = self._differing("shipments", "audit_shipments"), self._differing("orders", "audit_orders")
         voided = {f"voided_{root.slug}": self._voided(root) for root in tables() if root.is_root and root.newer}
         found = {"changed": changed, "missed": missed, "absent": absent, "orders_changed": orders, **voided}
-        settled, total = self._totals(start)
+        bounds = {"start": start, "settled_at": self._audit.settled_at, "total_to_id": self._audit.total_to_id}
+        gone = {"missing": [missing.shipment_id for missing in self._missing]}
+        [(settled, total)] = self._connection.execute(sql_files.read("audit/totals.sql"), bounds | gone).fetchall()
         return replace(
             self._audit,
             compared=len(compared),
@@ -161,13 +163,6 @@ class Comparison:
 
     def _incoming(self, of: Table) -> str:
         return rows_of(of, self._flattened.files(self._layout, of.slug))
-
-    def _totals(self, start: datetime) -> tuple[int, int]:
-        bounds = {"start": start, "settled_at": self._audit.settled_at, "total_to_id": self._audit.total_to_id}
-        query = sql_files.read("audit/totals.sql")
-        missing = [missing.shipment_id for missing in self._missing]
-        row = self._connection.execute(query, bounds | {"missing": missing}).fetchone()
-        return (int(row[0]), int(row[1])) if row else (0, 0)
 
 
 def compare(

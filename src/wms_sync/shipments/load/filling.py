@@ -101,30 +101,26 @@ class Filling:
     def _fill(self, omitted: OmittedData) -> None:
         """Fill columns and restore sets of children, parents before children."""
         for member in self._family:
-            self._fill_member(member, omitted)
-
-    def _fill_member(self, member: Table, omitted: OmittedData) -> None:
-        columns = omitted.columns_of(member.slug)
-        if columns:
-            self._execute(
-                "fill",
-                member,
-                columns=", ".join(
-                    f"{quote(name)} = coalesce(present.{quote(name)}, kept.{quote(name)})"
-                    for name in member.column_names
-                    if name in columns
-                ),
-                same=_same(member, "present", "kept"),
-            )
-        if member.slug in omitted.sets and not member.is_root:
-            self._execute(
-                "stay",
-                member,
-                columns=", ".join(map(quote, member.column_names)),
-                kept_columns=", ".join(f"kept.{quote(name)}" for name in member.column_names),
-                set_keys=", ".join(map(quote, SETS.get(member.slug, (member.root_key,)))),
-                below=_below(member),
-            )
+            if columns := omitted.columns_of(member.slug):
+                self._execute(
+                    "fill",
+                    member,
+                    columns=", ".join(
+                        f"{quote(name)} = coalesce(present.{quote(name)}, kept.{quote(name)})"
+                        for name in member.column_names
+                        if name in columns
+                    ),
+                    same=_same(member, "present", "kept"),
+                )
+            if member.slug in omitted.sets and not member.is_root:
+                self._execute(
+                    "stay",
+                    member,
+                    columns=", ".join(map(quote, member.column_names)),
+                    kept_columns=", ".join(f"kept.{quote(name)}" for name in member.column_names),
+                    set_keys=", ".join(map(quote, SETS.get(member.slug, (member.root_key,)))),
+                    below=_below(member),
+                )
 
     def _execute(
         self, name: str, member: Table, values: Mapping[str, object] | None = None, /, **identifiers: str

@@ -21,7 +21,7 @@ FOLLOWING = "verdict = 'follows'"
 STARTING = "starts_over"
 
 
-class Keeper:
+class HistoryWriter:
     """Keeps the history of one root table, inside the caller's transaction.
 
     A tracked column that the window omits keeps the value of the previous version.
@@ -62,18 +62,18 @@ class Keeper:
         if merged:
             self._observe("insert into observed by name", STARTING, merged)
             kept = number_in(self._execute("", "unreadable_versions"))
-        self._write(merged)
+        self._write(is_restarting=bool(merged))
         return kept
 
     def _observe(self, before: str, only: str, files: Sequence[str]) -> None:
         """Collect the occurrences of objects in these files."""
         self._execute(before, "observed", {"files": files}, only=only, incoming=rows_in_files(self._root))
 
-    def _write(self, merged: Sequence[str]) -> None:
+    def _write(self, *, is_restarting: bool) -> None:
         """Write the observed versions. If no data is omitted, single occurrences take one step."""
         known = "select latest.id from latest"
         self._connection.execute(f"delete from {self.history.qualified} where is_current and id in ({known})")
-        if merged:
+        if is_restarting:
             started = f"select key from contest where root = {literal(self._root.name)} and {STARTING}"
             self._connection.execute(f"delete from {self.history.qualified} where id in ({started})")
         if not self._omitting:
@@ -84,7 +84,7 @@ class Keeper:
             self._execute("", "follows", {}, **parts)
             once = "select several.id from observed as several group by several.id having count(*) = 1"
             self._connection.execute(f"delete from observed where id in ({once})")
-        if self._omitting or self._count("observed"):
+        if self._omitting or number_in(self._connection.execute("select count(*) from observed")):
             omitting = {f"omitting_{column}": windows for column, windows in self._omitting.items()}
             self._execute("", "versions", omitting, filled=",\n            ".join(map(self._filled, self._tracked)))
         self._connection.execute("drop table observed; drop table latest")
@@ -95,9 +95,6 @@ class Keeper:
         if column not in self._omitting:
             return f"{name} as {name}"
         return sql_files.read("merge/filled.sql").format(column=name, omitting=f"$omitting_{column}")
-
-    def _count(self, temporary: str) -> int:
-        return number_in(self._connection.execute(f"select count(*) from {temporary}"))
 
     def _execute(
         self, before: str, name: str, values: Mapping[str, object] | None = None, /, **parts: str

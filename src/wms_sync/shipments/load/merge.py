@@ -29,7 +29,7 @@ from wms_sync.shipments.flatten.window import (
     merged_windows,
 )
 from wms_sync.shipments.load.filling import Filling
-from wms_sync.shipments.load.history import Keeper
+from wms_sync.shipments.load.history import HistoryWriter
 from wms_sync.shipments.load.omitted import Omitted, record_stayed
 from wms_sync.state.store import Window
 from wms_sync.targets.database import Session, number_in
@@ -72,7 +72,9 @@ class Merger:
         self._fillings = {
             root.name: Filling(self._connection, root, family, omitted) for root, family in self._families
         }
-        self._keepers = {history.name: Keeper(self._connection, history, omitted) for history in history_tables()}
+        self._histories = {
+            history.name: HistoryWriter(self._connection, history, omitted) for history in history_tables()
+        }
         self._by_window = [table for table in stored if table.schema == OPERATIONS]
 
     def merge(self, group: WindowGroup) -> dict[str, int]:
@@ -125,9 +127,9 @@ class Merger:
 
     def _seen(self, root: Table) -> dict[str, str]:
         """Return the expressions of ``stored.sql`` for when an object was last seen and whether it has a history."""
-        if root.name not in self._keepers:
+        if root.name not in self._histories:
             return {"last_seen": "_extracted_at", "has_history": "false"}
-        past = self._keepers[root.name].history.qualified
+        past = self._histories[root.name].history.qualified
         last_seen = f"select max(last_seen_at) from {past} as past where past.id = stored.{quote(root.root_key)}"
         return {"last_seen": f"coalesce(({last_seen}), _extracted_at)", "has_history": "true"}
 
@@ -155,9 +157,9 @@ class Merger:
         filling = self._fillings[root.name]
         batch = {window.id for window, _ in group}
         filling.keep_stored(batch)  # before the rows are replaced
-        if root.name in self._keepers:
-            keeper = self._keepers[root.name]
-            self.kept[keeper.history.title] += keeper.take_in(new[root.slug], self._files(root, merged.values()))
+        if root.name in self._histories:
+            writer = self._histories[root.name]
+            self.kept[writer.history.title] += writer.take_in(new[root.slug], self._files(root, merged.values()))
         # the rows of what starts over may be in earlier windows
         query = "select distinct _window_id from winners order by all"
         won = [window for (window,) in self._connection.execute(query).fetchall() if window not in batch]
@@ -235,7 +237,7 @@ class Merger:
             "load_run_id": self._run_id,
             "pages": window.pages,
             "records": window.records,
-            "quarantined": flattened.quarantined,
+            "quarantined": flattened.rows("ops_quarantine"),
             "rows_flattened": flattened.all_rows,
             "loaded_at": datetime.now(UTC),
         }

@@ -22,26 +22,22 @@ from wms_sync.settings import Settings
 from wms_sync.shipments.read.plan import sync_cursor
 from wms_sync.state.ledger import CLOCKS_DIFFER, PushLedger, Sighting
 from wms_sync.state.store import StateStore
-from wms_sync.targets.database import definitions, records, replace_rows, stored_rows
+from wms_sync.targets.database import definitions, records, replace_rows
 from wms_sync.timezones import WarehouseTimezones, offsets
 
 
-def settle_creates(connection: duckdb.DuckDBPyConnection, ledger: PushLedger, service: str | None) -> int:
-    """Settle in the ledger the creates of ``service`` that the tables show, and rewrite ``ops.push_ledger``.
-
-    Return the number of things that appear for the first time.
-    """
+def settle_creates(connection: duckdb.DuckDBPyConnection, ledger: PushLedger, service: str | None) -> None:
+    """Settle in the ledger the creates of ``service`` that the tables show, and rewrite ``ops.push_ledger``."""
     entries = ledger.all()
-    replace_rows(connection, "push_ledger", entries, stored_rows(connection, "push_ledger"))
+    replace_rows(connection, "push_ledger", entries)
     if service is None or all(entry.seen_at is not None for entry in entries):
-        return 0
+        return
     given = {"service": service, "clocks_differ": CLOCKS_DIFFER}
     shown = "\nunion all\n".join(f"({sql_files.read(path)})" for path in sql_files.listed("shown"))
     rows = connection.execute(sql_files.read("known/pushed_and_seen.sql").format(shown=shown), given).fetchall()
     if rows:
         ledger.record_sightings([Sighting(service, kind, key, id_, seen_at) for kind, key, id_, seen_at in rows])
         replace_rows(connection, "push_ledger", ledger.all())
-    return len(rows)
 
 
 def write_timezones(connection: duckdb.DuckDBPyConnection, zones: WarehouseTimezones) -> None:

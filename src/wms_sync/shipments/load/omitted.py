@@ -156,7 +156,9 @@ def record_omitted(connection: duckdb.DuckDBPyConnection, layout: Layout, group:
         for window, _ in group
         for name, said in window.omitted.items()
     }
-    for row in (*_not_sent(connection, layout, group), *_lists_not_sent(group)):
+    # a service that leaves out empty lists looks the same as one that did not send them
+    lists = [OmittedName(window, of.name, NOT_SENT, data_of(of.name)) for window, of in _lacking(group)]
+    for row in (*_not_sent(connection, layout, group), *lists):
         found.setdefault((row.window_id, row.name), row)
     windows = {window.id for window, _ in group}
     stored = [row for row in stored_rows(connection, "omitted") if row[0] in windows]
@@ -196,12 +198,6 @@ def _not_sent(connection: duckdb.DuckDBPyConnection, layout: Layout, group: Wind
     for window in {window for window, *_, nothing_came in rows if nothing_came}:
         for parameter in parameters(include_addresses=True):
             yield OmittedName(window, parameter.name, NOT_SENT, data_of(parameter.name))
-
-
-def _lists_not_sent(group: WindowGroup) -> Iterator[OmittedName]:
-    """Yield the lists whose key no object of a window has. A service that leaves out empty lists looks the same."""
-    for window_id, listed in _lacking(group):
-        yield OmittedName(window_id, listed.name, NOT_SENT, data_of(listed.name))
 
 
 def _lacking(group: WindowGroup) -> Iterator[tuple[str, ObjectList]]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 import logging
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 import duckdb
@@ -13,12 +13,12 @@ from msgspec.structs import replace
 
 from wms_sync.grammar import count_of
 from wms_sync.layout import PARQUET
-from wms_sync.shipments.flatten.window import WindowGroup, flattened_window
+from wms_sync.shipments.flatten.window import flattened_window
 from wms_sync.shipments.load.audits import compare, is_new_slice, mark_missing, record_shown, write_audits
 from wms_sync.shipments.load.merge import Merger, started_over
 from wms_sync.shipments.load.mirrors import settle_creates, write_latest_load, write_timezones
-from wms_sync.shipments.load.omitted import Omitted, omitted_by_window, record_omitted
-from wms_sync.state.audits import Audit, Audits
+from wms_sync.shipments.load.omitted import omitted_by_window, record_omitted
+from wms_sync.state.audits import Audits
 from wms_sync.state.store import COMPLETE_STATES, Run, Window
 from wms_sync.targets.database import Session, receipts, replace_rows
 from wms_sync.targets.persons import write_forgotten
@@ -41,30 +41,26 @@ class PendingWindows:
         self.is_complete = False
         self.merged: list[str] = []
         self.compared: list[str] = []
-        self.rows: dict[str, int] = {}
+        self.rows: Counter[str] = Counter()
         self.verdicts: dict[str, Counter[str]] = {}
         self.kept: Counter[str] = Counter()
-        self.quarantined = self.drift = 0
         self.landed: list[str] = []
         self.later: frozenset[str] = frozenset()
         self._run = run
         self._layout = run.layout
         self._most = most
-        self._batches: Iterator[Sequence[Window]] | None = None
+        self._batches: deque[list[Window]] | None = None
         self._total = 0
 
     def merge_next(self, session: Session, audits: Audits) -> None:
         """Merge the next batch, if there is one."""
         if self._batches is None:
             self._batches = self._planned(session)
-        batch = next(self._batches, None)
-        if batch is None:
-            self.is_complete = True
-        else:
-            self._merge_batch(session, batch, audits)
-            self.is_complete = len(self.merged) == self._total
+        if self._batches:
+            self._merge_batch(session, self._batches.popleft(), audits)
+        self.is_complete = not self._batches
 
-    def _planned(self, session: Session) -> Iterator[Sequence[Window]]:
+    def _planned(self, session: Session) -> deque[list[Window]]:
         known = receipts(session.connection)
         windows = self._run.store.windows(*COMPLETE_STATES)
         pending = [window for window in windows if window.id not in known]
@@ -73,41 +69,40 @@ class PendingWindows:
         self.later = frozenset(window.id for window in left)
         self.landed = [window.id for window in windows if window.state == "landed" and window.id not in self.later]
         self._total = len(pending)
-        return _batches(pending)
+        return deque(_batches(pending))
 
     def _merge_batch(self, session: Session, batch: Sequence[Window], audits: Audits) -> None:
-        """Record the omitted data of a batch, and merge it."""
+        """Record the omitted data of a batch, compare slices with the tables, then merge it in one transaction."""
         files = self._layout.files
-        windows = [(window, flattened_window(self._layout, window.id)) for window in batch]
-        files.local([key for _, flattened in windows for table in flattened.parts for key in flattened.keys(table)])
+        group = [(window, flattened_window(self._layout, window.id)) for window in batch]
+        files.local([key for _, flattened in group for key in flattened.by_key])
+        connection, settings = session.connection, self._run.settings
         with session.transaction():
-            record_omitted(session.connection, self._layout, windows)
-        self._merge(session, windows, omitted_by_window(session.connection), audits)
-        files.release(PARQUET)
-        logger.info(
-            "merged %(merged)d of %(all)s", {"merged": len(self.merged), "all": count_of(self._total, "window")}
-        )
-
-    def _merge(self, session: Session, group: WindowGroup, omitted: Omitted, audits: Audits) -> None:
-        """Compare slices with the tables, then merge a group of windows in one transaction."""
-        start = self._run.settings.start
-        record_shown(session.connection, self._layout, audits, group)
-        compared = compare(session.connection, self._layout, audits, group, omitted, start=start)
+            record_omitted(connection, self._layout, group)
+        omitted = omitted_by_window(connection)
+        record_shown(connection, self._layout, audits, group)
+        compared = compare(connection, self._layout, audits, group, omitted, start=settings.start)
         merger = Merger(
-            session,
-            self._layout,
-            run_id=self._run.id,
-            include_addresses=self._run.settings.include_addresses,
-            omitted=omitted,
+            session, self._layout, run_id=self._run.id, include_addresses=settings.include_addresses, omitted=omitted
         )
-        self._note(group, merger.merge(group), compared)
+        rows = merger.merge(group)
+        files.release(PARQUET)
+        self.merged += [window.id for window in batch]
+        self.compared += compared
+        if not compared:  # a slice is its own batch; its rows do not count
+            self.rows.update(rows)
         self.kept += merger.kept
         for table, verdicts in merger.verdicts.items():
             self.verdicts[table] = self.verdicts.get(table, Counter()) + verdicts
+        logger.info(
+            "merged %(merged)d of %(all)s", {"merged": len(self.merged), "all": count_of(self._total, "window")}
+        )
         if reasons := started_over(sum(merger.verdicts.values(), Counter[str]())):
             why = ", ".join(f"{count:,} {reason}" for reason, count in sorted(reasons.items()))
-            rows = count_of(sum(reasons.values()), "row")
-            logger.info("%(rows)s started over from all merged windows: %(why)s", {"rows": rows, "why": why})
+            logger.info(
+                "%(rows)s started over from all merged windows: %(why)s",
+                {"rows": count_of(sum(reasons.values()), "row"), "why": why},
+            )
 
     def write_ops(self, connection: duckdb.DuckDBPyConnection, audits: Audits) -> None:
         """Write the tables of ``ops``: windows, audits, creates, time zones, the sync cursor.
@@ -117,30 +112,16 @@ class PendingWindows:
         settings, store = self._run.settings, self._run.store
         write_audits(connection, audits)
         mark_missing(connection, audits)
-        replace_rows(connection, "windows", self._windows_as_published())
+        now, landed = datetime.now(UTC), set(self.landed)
+        published = (
+            replace(window, state="loaded", loaded_at=now) if window.id in landed else window
+            for window in store.windows()
+        )
+        replace_rows(connection, "windows", published)
         settle_creates(connection, store.ledger, settings.base_url)
         write_timezones(connection, settings.timezones)
         write_forgotten(connection, store.forgotten())
         write_latest_load(connection, settings, store, self._run.id, self.later)
-
-    def audits_of(self, audits: Audits) -> tuple[Audit, ...]:
-        """Return the audits of the compared slices, with their results."""
-        return tuple(audit for audit in audits.all() if audit.window_id in self.compared)
-
-    def _windows_as_published(self) -> Iterator[Window]:
-        now = datetime.now(UTC)
-        for window in self._run.store.windows():
-            yield replace(window, state="loaded", loaded_at=now) if window.id in self.landed else window
-
-    def _note(self, group: WindowGroup, rows: Mapping[str, int], compared: Sequence[str]) -> None:
-        """Note merged windows. A slice in ``compared`` is its own batch; its rows do not count."""
-        self.compared += compared
-        for window, flattened in group:
-            self.merged.append(window.id)
-            self.quarantined += flattened.quarantined
-            self.drift += flattened.drift
-        for table, count in rows.items() if not compared else ():
-            self.rows[table] = self.rows.get(table, 0) + count
 
 
 def _beyond(pending: Sequence[Window], most: int) -> Sequence[Window]:

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from time import monotonic
 from typing import Self
 
 import duckdb
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
-from wms_sync import sql_files
 from wms_sync.catalogue import ops_tables, tables
 from wms_sync.grammar import count_of
 from wms_sync.shipments.flatten.page import PageDamagedError, RecordDamagedError
@@ -35,13 +34,14 @@ from wms_sync.shipments.load.pending import PendingWindows
 from wms_sync.shipments.read.plan import data_as_of
 from wms_sync.state.audits import Audit
 from wms_sync.state.store import Run
-from wms_sync.targets.database import Session, number_in, row_counts
+from wms_sync.targets.database import Session, row_counts
 from wms_sync.targets.errors import RawPagesDamagedError, refusals_explained
 from wms_sync.targets.target import note_published, target_of
 
 logger = logging.getLogger(__name__)
 UNKNOWN_KEYS = "no_unknown_key_came_in_the_latest_load"
-"""The check that counts unknown keys."""
+LEFT_OUT = "nothing_was_quarantined_in_the_latest_load"
+"""The checks that count unknown keys, and values and records in quarantine."""
 REFUSED = ("The tables could not be refreshed", "nothing was published, and landed pages are not read again")
 AUDITED = {
     "compared": (),
@@ -57,15 +57,14 @@ AUDITED = {
 class RefreshReport(Struct, frozen=True):
     """The result of a refresh. ``rows`` counts all rows by table, ``merged`` merged rows, without those of ``audits``.
 
-    ``audits`` are the slices of old shipments that this run compared with the tables and merged. ``quarantined`` counts
-    each value or record once, even if a sync and its audit both read it; ``drift`` counts each key once, however many
-    pages have it.
+    ``windows`` were merged. ``audits`` are the slices of old shipments that this run compared with the tables and
+    merged. ``quarantined`` counts each value or record once, even if a sync and its audit both read it; ``drift``
+    counts each key once, however many pages have it.
 
     ``verdicts`` counts how objects were merged, by root table: how many followed what is stored, and how many started
-    over, by reason. ``ops_rows`` counts the rows of schema ``ops``. ``data_as_of`` is the sync cursor of the tables.
-    ``is_news`` means that windows were merged. ``phases`` are seconds: flatten, merge, check, publish. ``target`` is
-    the name of the file or lake that analysts open. ``has_more`` means that windows are left for another load, because
-    one load does not merge all.
+    over, by reason. ``data_as_of`` is the sync cursor of the tables. ``phases`` are seconds: flatten, merge, check,
+    publish. ``target`` is the name of the file or lake that analysts open. ``has_more`` means that windows are left for
+    another load, because one load does not merge all.
     """
 
     windows: tuple[str, ...]
@@ -77,14 +76,11 @@ class RefreshReport(Struct, frozen=True):
     quarantined: int
     drift: int
     bytes: int
-    seconds: float
-    ops_rows: Mapping[str, int] = field(default_factory=dict)
-    data_as_of: datetime | None = None
-    is_news: bool = True
-    phases: Mapping[str, float] = field(default_factory=dict)
-    target: str = "analytics.duckdb"
-    has_more: bool = False
-    audits: tuple[Audit, ...] = ()
+    data_as_of: datetime | None
+    phases: Mapping[str, float]
+    target: str
+    has_more: bool
+    audits: tuple[Audit, ...]
 
     @property
     def audited(self) -> str | None:
@@ -119,10 +115,9 @@ class RefreshReport(Struct, frozen=True):
                 table: Counter(self.verdicts.get(table)) + Counter(last.verdicts.get(table))
                 for table in {*self.verdicts, *last.verdicts}
             },
-            quarantined=self.quarantined + last.quarantined,
-            drift=max(self.drift, last.drift),  # the last load has counted the keys of both
-            seconds=self.seconds + last.seconds,
-            is_news=self.is_news or last.is_news,
+            # the checks of the last load have counted those of both
+            quarantined=max(self.quarantined, last.quarantined),
+            drift=max(self.drift, last.drift),
             audits=(*self.audits, *last.audits),
             phases={name: seconds + last.phases.get(name, 0.0) for name, seconds in self.phases.items()},
         )
@@ -150,21 +145,13 @@ class RefreshReport(Struct, frozen=True):
         }
 
 
-class _FilesTakenAway(Exception):
-    """Damaged Parquet files were deleted: what is left of their windows can be flattened again."""
-
-
 class Refresh:
     """One load of new windows or, if ``from_scratch``, of everything."""
 
     def __init__(self, run: Run, *, from_scratch: bool = False) -> None:
         self._run = run
         self._from_scratch = from_scratch
-        self._settings = run.settings
-        self._store = run.store
-        self._layout = run.layout
         self._target = target_of(run.settings)
-        self._started = monotonic()
         self._took: dict[str, float] = {}
 
     def run(self) -> RefreshReport:
@@ -172,17 +159,25 @@ class Refresh:
         if self._from_scratch:
             self._prepare_rebuild()
         while True:
-            self._flatten()
-            with suppress(_FilesTakenAway):  # each time there are fewer
+            with self._phase("flatten"):  # before the tables are opened, because either step may use all the memory
+                damaged = flatten_landed(self._run.settings, self._run.store, from_scratch=self._from_scratch)
+            self._give_up(damaged)
+            try:
                 return self._load()
+            except (duckdb.Error, RecordDamagedError) as error:
+                # a night does not fail for damaged files; a rebuild does, because it would lack what they hold
+                is_final = self._from_scratch or isinstance(error, duckdb.OutOfMemoryException)
+                if is_final or not take_away_damaged(self._run.layout, self._run.store):
+                    raise
+                # each time there are fewer, and what is left of their windows is flattened again
 
     def _load(self) -> RefreshReport:
-        audits = self._store.audits
+        audits = self._run.store.audits
         with self._target.load(self._run.turn, from_scratch=self._from_scratch) as loading:
             pending = PendingWindows(self._run, loading.most)
             with self._phase("merge"):
                 while not pending.is_complete:
-                    with loading.session() as session, self._taking_away_damaged():
+                    with loading.session() as session:
                         pending.merge_next(session, audits)
             with self._phase("check"):
                 with loading.session() as session, session.transaction():
@@ -192,66 +187,42 @@ class Refresh:
                     rows = row_counts(session.connection, (*tables(), *ops_tables()))
                     write_checks(session.connection, results, rows)
                     rows["ops_checks"] = len(results)
-                    quarantined = _quarantined(session.connection, pending.merged) if pending.quarantined else 0
             is_accepted = not any(result.blocks_publishing for result in results)
             with self._phase("publish"):
                 size = loading.publish() if is_accepted else 0
-            found = pending.audits_of(audits)
         if is_accepted:
-            note_published(self._store, self._target, size)
-            self._store.mark_loaded(pending.landed)
+            note_published(self._run.store, self._target, size)
+            self._run.store.mark_loaded(pending.landed)
         if pending.kept:
-            self._store.record_warnings({"kept": _kept_sentence(pending.kept)}, from_scratch=False)
-        unknown = (result.offending for result in results if result.check.name == UNKNOWN_KEYS)
+            self._run.store.record_warnings({"kept": _kept_sentence(pending.kept)}, from_scratch=False)
+        # of the latest load: of this one, if it merged a window
+        found = {result.check.name: result.offending if pending.merged else 0 for result in results}
         return RefreshReport(
             windows=tuple(pending.merged),
-            rows={table.slug: rows[table.slug] for table in tables()},
-            ops_rows={table.slug: rows[table.slug] for table in ops_tables()},
-            data_as_of=data_as_of(self._settings, self._store),
-            is_news=bool(pending.merged),
+            rows=rows,
+            data_as_of=data_as_of(self._run.settings, self._run.store),
             merged=pending.rows,
             verdicts=pending.verdicts,
-            audits=found,
+            audits=tuple(audit for audit in audits.all() if audit.window_id in pending.compared),
             checks=results,
             published=is_accepted,
-            quarantined=quarantined,
-            drift=next(unknown) if pending.drift else 0,
+            quarantined=found[LEFT_OUT],
+            drift=found[UNKNOWN_KEYS],
             bytes=size,
-            seconds=monotonic() - self._started,
             phases=self._took,
             target=self._target.name,
             has_more=bool(pending.later),
         )
 
     def _prepare_rebuild(self) -> None:
-        take_away_damaged_records(self._layout, self._store)
+        take_away_damaged_records(self._run.layout, self._run.store)
         personal = [table.slug for table in tables() if table.schema == PERSONAL]
-        if not self._settings.include_addresses and any(map(self._layout.parquet_files, personal)):
+        if not self._run.settings.include_addresses and any(map(self._run.layout.parquet_files, personal)):
             logger.info(
                 "schema %(schema)s is left empty, because WMS_INCLUDE_ADDRESSES is off; raw pages and Parquet files "
                 "keep their personal data",
                 {"schema": PERSONAL},
             )
-
-    def _flatten(self) -> None:
-        """Flatten windows before the tables are opened, because either step may use all the memory."""
-        with self._phase("flatten"):
-            damaged = flatten_landed(self._settings, self._store, from_scratch=self._from_scratch)
-        self._give_up(damaged)
-
-    @contextmanager
-    def _taking_away_damaged(self) -> Iterator[None]:
-        """Raise ``_FilesTakenAway`` if the block failed because of damaged files: a night does not fail for them.
-
-        A rebuild does: without these files, it would lack what they hold.
-        """
-        try:
-            yield
-        except (duckdb.Error, RecordDamagedError) as error:
-            is_final = self._from_scratch or isinstance(error, duckdb.OutOfMemoryException)
-            if is_final or not take_away_damaged(self._layout, self._store):
-                raise
-            raise _FilesTakenAway from error
 
     def _give_up(self, damaged: Mapping[str, PageDamagedError]) -> None:
         """Give up the windows with damaged pages, so that they are read again.
@@ -261,10 +232,10 @@ class Refresh:
         needed = [
             f"{window_id}/{error.path.name}: {error.reason}"
             for window_id, error in damaged.items()
-            if self._from_scratch or self._store.window(window_id).state != "loaded"
+            if self._from_scratch or self._run.store.window(window_id).state != "loaded"
         ]
         for window_id, error in damaged.items():
-            self._store.abandon(window_id)
+            self._run.store.abandon(window_id)
             logger.warning(DAMAGED, {"file": error.path.name, "window": window_id, "reason": error.reason})
         if needed:
             raise RawPagesDamagedError(needed)
@@ -311,9 +282,3 @@ def _kept_sentence(kept: Mapping[str, int]) -> str:
 def _connection_of(opening: AbstractContextManager[Session]) -> Iterator[duckdb.DuckDBPyConnection]:
     with opening as session:
         yield session.connection
-
-
-def _quarantined(connection: duckdb.DuckDBPyConnection, windows: Collection[str]) -> int:
-    """Return the number of quarantined values and records of these windows, each once even if an audit read it too."""
-    query = sql_files.read("inbox/counted_once.sql")
-    return number_in(connection.execute(query, {"windows": list(windows)}))
