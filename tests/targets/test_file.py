@@ -20,11 +20,12 @@ from tests.conftest import FEWER
 from tests.test_sync import first_synced
 from wms_sandbox.app import Sandbox
 from wms_sync.catalogue import quote
+from wms_sync.layout import Layout
 from wms_sync.shipments.load.omitted import OmittedName
 from wms_sync.targets.database import Relations, Session, defined, definitions, relations_in, replace_rows
-from wms_sync.targets.errors import TablesNewer
+from wms_sync.targets.errors import DatabaseNewer, TablesNewer
 from wms_sync.targets.file import FileTarget, copy_tables, is_bloated
-from wms_sync.targets.opening import open_for_writing
+from wms_sync.targets.opening import open_for_reading, open_for_writing
 
 LOADED = {"loaded_at": "2026-03-31 12:00:00+00", "run_id": "run", "version": "1", "default_timezone": "UTC"}
 CHANGES = (
@@ -74,6 +75,18 @@ def test_tables_of_a_newer_release_are_named(tmp_path, change, says):
     with pytest.raises(TablesNewer, match=r"written by a newer release of wms-sync.* Update wms-sync") as error:
         relations_of(path)
     assert says in str(error.value)
+
+
+def test_a_file_of_a_newer_duckdb(tmp_path):
+    layout = Layout(tmp_path)
+    with empty_tables(layout.published).open("r+b") as file:
+        file.seek(12)  # as DuckDB documents it: a checksum, DUCK, the version
+        file.write((1_000_000).to_bytes(8, "little"))
+    said = f"{layout.published} was written by a newer release of wms-sync.* Update wms-sync"
+    with pytest.raises(DatabaseNewer, match=said), open_for_writing(layout.published, memory_limit="300MB"):
+        pass
+    with pytest.raises(DatabaseNewer, match=said), open_for_reading(layout, layout.published):
+        pass
 
 
 def test_rows_of_ops_are_written_if_different(tmp_path):

@@ -150,6 +150,16 @@ class DatabaseForbidden(DatabaseOpenError):
     """This process has no permission to read the file."""
 
 
+class DatabaseNewer(DatabaseOpenError):
+    """The file was written by a DuckDB newer than the installed one."""
+
+    def __init__(self, path: Path, version: str) -> None:
+        super().__init__(
+            f"{path} was written by a newer release of wms-sync, whose DuckDB is newer than {version}. Nothing was "
+            "changed. Update wms-sync, then run again."
+        )
+
+
 class LakeElsewhere(DatabaseOpenError):
     """The lake's files are not where the settings say."""
 

@@ -13,19 +13,22 @@ import logging
 import os
 import secrets
 import shutil
+import struct
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import duckdb
 
 from wms_sync.layout import FOREIGN_LOG, Layout, spill
 from wms_sync.storage.durable import Inaccessible, accessing, make_private, make_private_file
 from wms_sync.targets.database import complete, is_as_defined
-from wms_sync.targets.errors import DatabaseForbidden, DatabaseOpenError
+from wms_sync.targets.errors import DatabaseForbidden, DatabaseNewer, DatabaseOpenError
 
 logger = logging.getLogger(__name__)
 
+_HEADER = struct.Struct("<8x4sQ")
 # A core usually has two virtual processors, and two threads on one core merge no faster than one.
 THREADS = max(1, (os.cpu_count() or 1) // 2)
 
@@ -53,6 +56,7 @@ def open_for_writing(
         connection = duckdb.connect(path, config=settings_of(path, memory_limit))  # type: ignore[arg-type]
     except duckdb.Error as error:
         shown = called or path
+        _refuse_newer(path, shown)
         raise _unreadable(shown, _error_text(error, path, shown)) from None
     try:
         connection.execute("set timezone = 'UTC'")
@@ -112,6 +116,7 @@ def _connected(layout: Layout, path: Path, memory_limit: str | None) -> duckdb.D
         return duckdb.connect(path, read_only=True, config=config)  # type: ignore[arg-type]
     except duckdb.Error:
         _refuse_forbidden(path)
+        _refuse_newer(path, path)
         copy = make_private_file(make_private(layout.work) / f"reading-{secrets.token_hex(4)}.duckdb")
     try:
         shutil.copyfile(path, copy)  # as of the last checkpoint: newer changes are in the log next to the file
@@ -130,6 +135,23 @@ def _refuse_forbidden(path: Path) -> None:
         raise DatabaseForbidden(str(Inaccessible.by(path, error))) from None
     except OSError:  # copying the file reports it with advice
         return
+
+
+def _refuse_newer(path: Path, shown: Path) -> None:
+    """Raise ``DatabaseNewer`` if the file's storage version is later than the latest that this DuckDB writes."""
+    with suppress(duckdb.Error, OSError), TemporaryDirectory() as folder:  # such as a full temporary folder
+        latest = Path(folder) / "latest.duckdb"
+        duckdb.connect(latest, config={"storage_compatibility_version": "latest"}).close()
+        if (_storage_version(path) or 0) > (_storage_version(latest) or 0):
+            raise DatabaseNewer(shown, duckdb.__version__)
+
+
+def _storage_version(path: Path) -> int | None:
+    """Return the number after the magic bytes (DuckDB's documentation of its storage); None if there is none."""
+    with suppress(OSError, struct.error), path.open("rb") as file:
+        magic, version = _HEADER.unpack(file.read(_HEADER.size))
+        return int(version) if magic == b"DUCK" else None
+    return None
 
 
 def _unreadable(path: Path, reason: str) -> DatabaseOpenError:
