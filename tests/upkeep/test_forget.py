@@ -10,7 +10,6 @@ from typing import Any
 
 import duckdb
 import pytest
-from msgspec import structs
 from pyarrow import parquet
 
 from tests.conftest import NOW, Bench, no_file_larger_than, opened_store, queried, settings_in
@@ -20,7 +19,7 @@ from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.transport import InProcess
 from wms_sync.layout import flattened_key, parquet_name
-from wms_sync.shipments.flatten.window import flattened_window, write_flattened
+from wms_sync.shipments.flatten.window import ParquetPart, flattened_window, write_flattened
 from wms_sync.shipments.read.raw import damage
 from wms_sync.storage.durable import make_private
 from wms_sync.targets.errors import AnalyticsError, UnknownOrderError
@@ -258,7 +257,8 @@ def with_another_form(bench: Bench, window: str) -> None:
 
 def with_something_in_quarantine(bench: Bench, window: str) -> None:
     flattened = flattened_window(bench.layout, window)
-    write_flattened(bench.store.turn, bench.layout, window, structs.replace(flattened, quarantined=1))
+    flattened.parts["ops_quarantine"] = [ParquetPart.of(parquet_name(window, 1), 1, b"")]
+    write_flattened(bench.store.turn, bench.layout, window, flattened)
 
 
 def first_page(bench: Bench, window: str) -> Path:
