@@ -1,21 +1,35 @@
-# Every target works as the first command on a machine with Python 3.11 to 3.13 and make: it makes .venv by itself.
+# Every target works as the first command on a machine with Python 3.11 or newer and make: it makes .venv by itself.
 PYTHON ?= python3.11
 BIN := .venv/bin
 STAMP := .venv/.installed
+INSTALL := -m pip install --quiet --disable-pip-version-check --no-deps
 
-.PHONY: install demo test proof soak faults wheel lint ui browser pictures dbt bench reference lock clean
+.DEFAULT_GOAL := help
+.PHONY: help install demo ui lint test proof soak bench wheel pictures lock
 
-install: $(STAMP)
+help:  ## this list
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 10
+
+install: $(STAMP)  ## .venv with the pinned versions
 
 $(STAMP): pyproject.toml .requirements/dev.txt
-	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 to 3.13 is needed; set PYTHON=/path/to/python3.12, say"; exit 1; }
+	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 to 3.14 is needed; set PYTHON=/path/to/python3.12, say"; exit 1; }
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r .requirements/dev.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(BIN)/python $(INSTALL) --require-hashes -r .requirements/dev.txt
+	$(BIN)/python $(INSTALL) --no-build-isolation --editable .
 	@touch $@
 
-demo: $(STAMP)
+demo: $(STAMP)  ## the whole pipeline against a sandbox of the service
 	$(BIN)/wms-sync demo
+
+ui: $(STAMP)  ## Dagster's UI on your settings, or on a sandbox; PORT=3001 chooses
+	$(BIN)/wms-sync ui $(if $(PORT),--port $(PORT))
+
+lint: $(STAMP)  ## ruff, mypy (strict) and sqlfluff
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/sqlfluff lint --processes 2 sql
 
 # Three at a time, file by file: on two cores one of them always waits for a process, a clock or a poll. In the order of
 # tests/conftest.py: by number of tests, the few that start processes and wait would all come last. Python's compiled
@@ -23,77 +37,43 @@ demo: $(STAMP)
 PYTEST = env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 # what needs no server, no other process and no Dagster instance; tests/conftest.py draws the line
-test: $(STAMP)
+test: $(STAMP)  ## the quick tests, in three minutes
 	$(PYTEST) -m "not proof"
 
-# everything else but the full counts: kills, PostgreSQL, lakes, Dagster, the sandbox's own tests
-proof: $(STAMP) browser dbt
-	$(PYTEST) -m proof
+# everything else but the full counts: kills, PostgreSQL, lakes, Dagster, a browser, dbt, the wheel, the sandbox's own tests
+proof: $(STAMP) .browser/.installed .venv-dbt/.installed  ## the slow tests
+	PYTHONPATH=.browser:$$PYTHONPATH DBT=$(CURDIR)/.venv-dbt/bin/dbt $(PYTEST) -m proof
 
-# the full counts of kills and seeds; each seed is in the name of its test, each kill is printed. SOAK="-k kills" chooses
-soak: $(STAMP)
-	$(BIN)/python -m pytest --soak -v -s -o faulthandler_timeout=0 --basetemp .soak tests/survival $(SOAK)
+# each seed is in the name of its test, each kill is printed
+SOAK ?= tests/survival
+soak: $(STAMP)  ## the full counts of kills and seeds, for hours; SOAK="tests/survival -k kills" chooses
+	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest --soak -v -s -o faulthandler_timeout=0 --basetemp .soak $(SOAK)
 
-# each promise broken in a copy of the source, to see its tests fail; FAULTS="-k receipt" chooses. Python's compiled files
-# are copied too, so that each copy compiles only what was changed
-faults: $(STAMP)
-	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n 2 -v -o faulthandler_timeout=0 tests/faults/planting.py $(FAULTS)
-
-# the wheel in an empty environment of each Python that is here; downloads every dependency
-wheel: $(STAMP)
-	tests/try_wheel.sh $(foreach version,3.11 3.12 3.13,$(shell command -v python$(version)))
-
-lint: $(STAMP)
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/sqlfluff lint --processes 2 sql
-
-ui: $(STAMP)
-	$(BIN)/wms-sync ui $(if $(PORT),--port $(PORT))
-
-# apart from .venv: make test leaves these tests out, which take two minutes
-.browser/.installed: $(STAMP) .requirements/browser.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --upgrade --target .browser \
-		-r .requirements/browser.txt
-	@touch $@
-
-# Debian's chromium operates the UI; with pictures, what it looks at is kept for the docs
-browser: .browser/.installed
-	PYTHONPATH=.browser $(BIN)/python -m pytest tests/pipelines/test_dagster_ui.py -k clicks $(LOOKS)
-
-pictures: LOOKS = --pictures docs/images
-pictures: browser
-
-# dbt has an environment of its own; make test leaves its test out
-.venv-dbt/.installed: .requirements/dbt.txt
-	$(PYTHON) -m venv .venv-dbt
-	.venv-dbt/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r .requirements/dbt.txt
-	@touch $@
-
-dbt: $(STAMP) .venv-dbt/.installed
-	DBT=$(CURDIR)/.venv-dbt/bin/dbt $(BIN)/python -m pytest tests/reports/test_dictionary.py -k dbt
-
-# an environment of its own, so that dlt's dependencies touch nothing else
-.venv-bench/.installed: $(STAMP) .requirements/bench.txt
-	$(PYTHON) -m venv .venv-bench
-	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r .requirements/bench.txt
-	@touch $@
-
-bench: $(STAMP) .venv-bench/.installed
+bench: $(STAMP) .venv-bench/.installed  ## this pipeline against dlt and against the floor; BENCH="night" chooses
 	$(BIN)/python -m benchmarks $(BENCH)
 
-# the generated pages of docs/reference, from the code
-reference: $(STAMP)
-	$(BIN)/python -m tests.test_reference
+wheel: $(STAMP)  ## the wheel and the source distribution, in dist
+	$(BIN)/python -m hatchling build
 
-# the pinned lists again, from pyproject.toml
-lock:
-	$(PYTHON) -m venv .venv-lock
-	.venv-lock/bin/python -m pip install --quiet ".[alerts,files,lake,postgres,report,test]" hatchling editables
-	.venv-lock/bin/python -m pip freeze --exclude wms-sync > .requirements/dev.txt
-	rm -rf .venv-lock
+# Debian's chromium operates the UI
+pictures: $(STAMP) .browser/.installed  ## the pictures of the docs, from this commit
+	PYTHONPATH=.browser $(BIN)/python -m pytest tests/pipelines/test_dagster_ui.py -k clicks --pictures docs/images
 
-# not data: that is what an operator has
-clean:
-	rm -rf .venv .venv-bench .venv-dbt .browser bench-data .soak .mypy_cache .ruff_cache .pytest_cache
+# environments of their own, so that what they need touches nothing else
+.browser/.installed: $(STAMP) .requirements/browser.txt
+	$(BIN)/python $(INSTALL) --require-hashes --upgrade --target .browser -r .requirements/browser.txt
+	@touch $@
+
+.venv-%/.installed: .requirements/%.txt
+	$(PYTHON) -m venv .venv-$*
+	.venv-$*/bin/python $(INSTALL) --require-hashes -r $<
+	@touch $@
+
+COMPILE = $(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 --no-header --no-annotate \
+	--no-emit-index-url
+EXTRAS = $(addprefix --extra ,alerts files lake postgres report)
+
+lock: $(STAMP)  ## the pinned lists again, from pyproject.toml
+	$(COMPILE) pyproject.toml $(EXTRAS) --group dev -o .requirements/dev.txt
+	$(COMPILE) pyproject.toml --extra alerts --extra pods -o .requirements/image.txt
+	for group in bench browser dbt duckdb-2; do $(COMPILE) --group $$group -o .requirements/$$group.txt || exit 1; done

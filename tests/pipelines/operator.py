@@ -21,7 +21,7 @@ def at_the_ui(base_url: str, pictures: Path | None) -> Iterator[Operator]:
     if path is None:
         pytest.skip(f"there is no {BROWSER}: install Debian's package {BROWSER}")
     playwright = pytest.importorskip(
-        "playwright.sync_api", reason="playwright is not installed: `make browser` runs it"
+        "playwright.sync_api", reason="playwright is not installed: `make proof` installs it"
     )
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])

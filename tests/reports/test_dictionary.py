@@ -93,7 +93,7 @@ def test_the_sources_have_every_table_and_its_tests(made):
 
 
 @pytest.mark.proof
-@pytest.mark.skipif("DBT" not in os.environ, reason="dbt has an environment of its own: `make dbt` makes it")
+@pytest.mark.skipif("DBT" not in os.environ, reason="dbt has an environment of its own: `make proof` makes it")
 def test_a_dbt_project_builds_with_the_sources(made, bench, sandbox, tmp_path):
     first_synced(bench, sandbox)
     project = tmp_path / "project"

@@ -1,0 +1,93 @@
+"""The wheel in empty environments: of each Python that is here, with the newest and the lowest versions that it takes.
+
+Each downloads every dependency of its own.
+"""
+
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.pipelines.dagster_ui import free_port
+
+ROOT = Path(__file__).parents[1]
+UV = Path(sys.executable).with_name("uv")
+PYTHONS = [
+    version
+    for version in ("3.11", "3.12", "3.13", "3.14")
+    if subprocess.run([UV, "python", "find", "--no-python-downloads", version], capture_output=True).returncode == 0
+]
+BESIDE = ("dlt[duckdb]", "dbt-duckdb")
+"""What users have in one environment with it."""
+ENVIRONMENTS = {
+    "the lowest versions": (PYTHONS[0], ["--resolution", "lowest-direct"]),
+    **{f"the newest versions, Python {version}": (version, []) for version in PYTHONS},
+    "beside dlt and dbt": (PYTHONS[0], BESIDE),
+}
+LOADED = "{ workspaceOrError { ... on Workspace { locationEntries { locationOrLoadError { __typename } } } } }"
+
+pytestmark = pytest.mark.proof
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    [made] = folder.glob("*.whl")
+    return made
+
+
+def test_a_wheel_has_everything_that_runs(wheel):
+    with zipfile.ZipFile(wheel) as opened:
+        there = set(opened.namelist())
+    base = ROOT / "src"
+    wanted = {
+        str(path.relative_to(base))
+        for package in ("wms_sync", "wms_sandbox", "wms_sync_pipelines")
+        for path in (base / package).rglob("*")
+        if path.is_file() and path.suffix != ".pyc"
+    }
+    wanted |= {f"wms_sync/{path.relative_to(ROOT)}" for path in (ROOT / "sql").rglob("*.sql")}
+    assert wanted - there == set()
+    assert not [name for name in there if name.startswith(("tests/", "benchmarks/", "pipelines/"))]
+
+
+@pytest.mark.parametrize(("python", "beside"), ENVIRONMENTS.values(), ids=ENVIRONMENTS)
+def test_a_newcomer_sees_the_demo_and_the_ui(wheel, tmp_path, python, beside):
+    """In a folder that has a package with the name of one of ours."""
+    environment, here = tmp_path / "env", tmp_path / "here"
+    subprocess.run([UV, "venv", "--quiet", "--python", python, environment], check=True)
+    install = [UV, "pip", "install", "--quiet", "--python", environment / "bin" / "python", f"{wheel}[postgres,report]"]
+    subprocess.run([*install, *beside], check=True)
+    (here / "pipelines").mkdir(parents=True)
+    (here / "pipelines" / "__init__.py").write_text("raise RuntimeError('the package of somebody else')")
+    program = environment / "bin" / "wms-sync"
+    ended = subprocess.run([program, "demo"], cwd=here, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert (here / "data" / "demo" / "report.html").exists()
+    assert serves(program, here)
+
+
+def serves(program: Path, folder: Path) -> bool:
+    """Whether Dagster's UI loads the code location; nothing has to answer at the service's address."""
+    port = free_port()
+    settings = {"WMS_BASE_URL": "http://127.0.0.1:9", "WMS_API_TOKEN": "none"}
+    with subprocess.Popen([program, "ui", "--port", str(port)], cwd=folder, env=settings) as ui:
+        try:
+            return any(is_loaded(port) for _ in range(120))
+        finally:
+            ui.terminate()
+
+
+def is_loaded(port: int) -> bool:
+    time.sleep(1)
+    try:
+        answer = httpx.post(f"http://127.0.0.1:{port}/graphql", json={"query": LOADED})
+    except httpx.TransportError:  # not yet
+        return False
+    return "RepositoryLocation" in answer.text
