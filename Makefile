@@ -37,8 +37,8 @@ lint: $(STAMP)  ## ruff, mypy (strict) and sqlfluff
 PYTEST = env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 # what needs no server, no other process and no Dagster instance; tests/conftest.py draws the line
-test: $(STAMP)  ## the quick tests, in three minutes
-	$(PYTEST) -m "not proof"
+test: $(STAMP) $(if $(DUCKDB),.clients/duckdb-$(DUCKDB)/.installed)  ## the quick tests, in three minutes; DUCKDB=2 chooses another
+	$(if $(DUCKDB),PYTHONPATH=.clients/duckdb-$(DUCKDB)) $(PYTEST) -m "not proof"
 
 # everything else but the full counts: kills, PostgreSQL, lakes, Dagster, a browser, dbt, the wheel, the sandbox's own tests
 proof: $(STAMP) .browser/.installed .venv-dbt/.installed  ## the slow tests
@@ -64,13 +64,16 @@ pictures: $(STAMP) .browser/.installed  ## the pictures of the docs, from this c
 	$(BIN)/python $(INSTALL) --require-hashes --upgrade --target .browser -r .requirements/browser.txt
 	@touch $@
 
+.clients/duckdb-2/.installed: $(STAMP) .requirements/duckdb-2.txt
+	$(BIN)/python $(INSTALL) --require-hashes --upgrade --target .clients/duckdb-2 -r .requirements/duckdb-2.txt
+	@touch $@
+
 .venv-%/.installed: .requirements/%.txt
 	$(PYTHON) -m venv .venv-$*
 	.venv-$*/bin/python $(INSTALL) --require-hashes -r $<
 	@touch $@
 
-COMPILE = $(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 --no-header --no-annotate \
-	--no-emit-index-url
+COMPILE = $(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 --no-header --no-annotate
 EXTRAS = $(addprefix --extra ,alerts files lake postgres report)
 
 lock: $(STAMP)  ## the pinned lists again, from pyproject.toml

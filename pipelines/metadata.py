@@ -14,13 +14,16 @@ from typing import Any
 
 import dagster as dg
 
-from wms_sync.catalogue import Relation
+from wms_sync import sql_files
+from wms_sync.catalogue import Mart, Relation
 from wms_sync.grammar import count_of
 from wms_sync.intervals import Interval
+from wms_sync.layout import LAKE
 from wms_sync.master_data.plan import Plan
 from wms_sync.master_data.push import PushReport
 from wms_sync.reports.days import DayRead
 from wms_sync.reports.dictionary import column_types
+from wms_sync.settings import Settings
 from wms_sync.shipments.load.checking import CheckResult, Sample
 from wms_sync.shipments.load.checks import sentence
 from wms_sync.shipments.load.refresh import RefreshReport
@@ -60,7 +63,7 @@ def bulleted(texts: Iterable[str], otherwise: str = "none") -> dg.MetadataValue:
 
 def of_day(read: DayRead) -> Metadata:
     """Return the metadata of a day: its numbers, if they are known, and its windows."""
-    counts = {"records": read.records, "pages": read.pages, "bytes": read.bytes}
+    counts = {"dagster/partition_row_count": read.records, "pages": read.pages, "bytes": read.bytes}
     known = {name: count for name, count in counts.items() if count is not None}
     return {**known, "windows": _windows(read.windows)}
 
@@ -106,17 +109,28 @@ def of_check(result: CheckResult) -> Metadata:
     return {"offending_rows": result.offending, **sample}
 
 
-def of_relation(relation: Relation) -> Metadata:
-    """Return the columns of a table or mart with DuckDB's types and their descriptions, from the catalogue."""
+def of_relation(settings: Settings, relation: Relation) -> Metadata:
+    """Return the columns of a table or mart with DuckDB's types and their descriptions, and where it is.
+
+    A mart has its SQL file as code reference.
+    """
     types = column_types(defined()[relation.place])
     schema = dg.TableSchema(
         columns=[
             dg.TableColumn(column.name, types[column.name], description=column.comment) for column in relation.columns
         ]
     )
+    in_lake, published = settings.analytics == "ducklake", settings.layout.published.absolute()
+    code: Metadata = {}
+    if isinstance(relation, Mart):
+        path = f"marts/{relation.name}.sql"
+        file = dg.LocalFileCodeReference(file_path=str(sql_files.folder() / path), label=f"sql/{path}")
+        code = {"dagster/code_references": dg.CodeReferencesMetadataValue(code_references=[file])}
     return {
         "dagster/column_schema": dg.MetadataValue.table_schema(schema),
-        "dagster/table_name": relation.title,
+        "dagster/table_name": f"{LAKE if in_lake else published.stem}.{relation.schema}.{relation.name}",
+        "dagster/uri": settings.layout.files.where(LAKE) if in_lake else str(published),
+        **code,
     }
 
 

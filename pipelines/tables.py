@@ -65,7 +65,7 @@ def spec(settings: Settings, relation: Relation) -> dg.AssetSpec:
         owners=settings.owners,
         tags=_tags(relation),
         freshness_policy=_freshness(settings),
-        metadata=metadata.of_relation(relation),
+        metadata=metadata.of_relation(settings, relation),
         # with views in groups of tables, Dagster's lineage would be too wide to show how each group is
         group_name="marts" if isinstance(relation, Mart) else relation.schema,
         kinds={"duckdb"},

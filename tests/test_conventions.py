@@ -185,12 +185,6 @@ def test_make_targets_in_the_docs_exist():
     assert named <= set(re.findall(r"^([a-z]+):", read(ROOT / "Makefile"), re.MULTILINE))
 
 
-def test_cleaning_leaves_the_data_folder():
-    recipe = re.search(r"^clean:\n\trm -rf (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
-    assert recipe is not None
-    assert Settings.model_fields["data_dir"].default.name not in recipe[1].split()
-
-
 def test_an_sql_file_holds_one_documented_statement():
     for path in sorted((ROOT / "sql").rglob("*.sql")):
         text = path.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The generated reference as a test: ``python -m tests.test_reference`` writes its pages, which equal what the code says now.
+"""The generated reference as a test: ``python -m tests.test_reference`` writes its pages, as the code says them.
 
 Commands come from click, tables and marts from ``sql/``, metrics from the names in the code that writes them.
 """

@@ -1,4 +1,6 @@
-"""Plant each fault in a copy of the source, and see the tests that prove the promise fail: ``make soak SOAK="tests/faults/planting.py"``.
+"""Plant each fault in a copy of the source, and see the tests that prove the promise fail.
+
+``make soak SOAK="-n 2 tests/faults/planting.py"`` plants all.
 
 A fault is caught if pytest ends with 1 and names a test that failed, and if that test passes in the copy once the
 fault is taken out again. Anything else (a file that cannot be collected, a run that does not end) is no verdict.

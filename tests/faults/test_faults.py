@@ -1,4 +1,4 @@
-"""Each fault can be planted, and each line of the guarantees has one. ``make soak SOAK="tests/faults/planting.py"`` runs what they name."""
+"""Each fault can be planted, and each line of the guarantees has one. ``planting.py`` runs what they name."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """What Dagster shows of this code location: assets, jobs, checks, sensors, and what the docs say of them."""
 
 import re
+from pathlib import Path
 
 import dagster as dg
 import pytest
@@ -45,6 +46,16 @@ def test_every_column_of_every_table_is_described(settings, graph):
         schema = graph.get(tables.key(settings, relation)).metadata["dagster/column_schema"].value
         assert [column.name for column in schema.columns] == list(relation.column_names), relation.place
         assert all(column.description for column in schema.columns), relation.place
+
+
+def test_each_table_says_where_it_is_and_each_mart_what_makes_it(settings, graph):
+    for relation in relations():
+        metadata = graph.get(tables.key(settings, relation)).metadata
+        assert metadata["dagster/table_name"] == f"analytics.{relation.schema}.{relation.name}"
+        assert Path(metadata["dagster/uri"]) == settings.layout.published.absolute()
+        if relation.schema == "marts":
+            [file] = metadata["dagster/code_references"].code_references
+            assert f"view marts.{relation.name} as" in Path(file.file_path).read_text(encoding="utf-8")
 
 
 def test_the_code_location_loads_without_a_service(make_settings):

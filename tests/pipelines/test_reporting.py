@@ -43,7 +43,7 @@ def test_a_command_is_shown_without_a_run(type_in, settings, home):
             if day.asset_materialization
         ]
         assert {str(day.partition) for day in shown} == days_until_today()
-        assert sum(int(str(day.metadata["records"].value)) for day in shown) == SHIPMENTS
+        assert sum(int(str(day.metadata["dagster/partition_row_count"].value)) for day in shown) == SHIPMENTS
         assert latest_check(instance, settings, coverage.NO_GAP).passed
         assert instance.get_runs() == []
 

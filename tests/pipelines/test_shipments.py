@@ -91,13 +91,13 @@ def test_a_night_reads_and_loads_and_again_harmless(settings, instance, launch, 
     assert re.search(r"sync succeeded: 300 shipments read, [\d,]+ rows merged, 0 quarantined.*; read \d+\.\d s", log)
 
     before = days_shown(settings, instance)
-    assert sum(facts["records"] for facts in before.values()) == SHIPMENTS
+    assert sum(facts["dagster/partition_row_count"] for facts in before.values()) == SHIPMENTS
     assert launch(jobs.NIGHTLY_SYNC).success
     assert published(settings) == SHIPMENTS
     after = days_shown(settings, instance)
-    assert [facts["records"] for facts in after.values()] == [facts["records"] for facts in before.values()], (
-        "a later sync, which reads its overlap, leaves each day its own numbers"
-    )
+    assert [facts["dagster/partition_row_count"] for facts in after.values()] == [
+        facts["dagster/partition_row_count"] for facts in before.values()
+    ], "a later sync, which reads its overlap, leaves each day its own numbers"
     assert follows() is None, "a night loads what it reads"
 
 
@@ -128,7 +128,7 @@ def test_a_backfill_reads_its_days_and_tables_follow(settings, instance, launch,
     assert launch(str(request.job_name or jobs.LOAD_TABLES)).success
     assert published(settings) == record.counts["records"] > 0
     for day, facts in by_day.items():
-        assert facts["records"] == published(settings, f"cast(updated_at as date) = '{day}'")
+        assert facts["dagster/partition_row_count"] == published(settings, f"cast(updated_at as date) = '{day}'")
     assert follows() is None, "once"
     one = definitions.build(settings).resolve_implicit_global_asset_job_def()
     shipments, orders = (tables.key(settings, table(name)) for name in ("shipments", "orders"))
