@@ -3,7 +3,7 @@ PYTHON ?= python3.11
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: install demo test proof soak faults wheel lint ui browser pictures dbt bench reference lock clean
+.PHONY: install demo test proof soak faults wheel lint ui browser pictures dbt bench reference site lock clean
 
 install: $(STAMP)
 
@@ -87,6 +87,37 @@ bench: $(STAMP) .venv-bench/.installed
 reference: $(STAMP)
 	$(BIN)/python -m tests.test_reference
 
+# the docs' site, in an environment of its own, beside the report and the dictionary of a demo. Mermaid is served by the site
+.venv-site/.installed: .requirements/site.txt
+	$(PYTHON) -m venv .venv-site
+	.venv-site/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r .requirements/site.txt
+	@touch $@
+
+MERMAID = https://registry.npmjs.org/mermaid/-/mermaid-12.3.0.tgz
+MERMAID_SHA256 = be0684e8d20bfc874df12c0f04927a5c482f57f2200eec54cca52a4583fd4040
+
+.site/mermaid.min.js:
+	mkdir -p .site
+	curl -sSfL -o .site/mermaid.tgz $(MERMAID)
+	echo "$(MERMAID_SHA256)  .site/mermaid.tgz" | sha256sum --check --quiet
+	tar -xzOf .site/mermaid.tgz package/dist/mermaid.min.js > $@
+
+SITE = $(shell sed -n 's/^site_url = "\(.*\)"/\1/p' zensical.toml)
+
+# docs/ as it is, with the README as first page, whose links to the site become links to its pages, so that they are checked
+site: $(STAMP) .venv-site/.installed .site/mermaid.min.js
+	rm -rf .site/docs .site/demo site
+	cp -r docs .site/docs
+	sed -E -e 's#$(SITE)images/#images/#g' \
+		-e 's#$(SITE)([a-z/-]+)\.html#\1.md#g' \
+		-e 's#sandbox/(report|dictionary)\.md#sandbox/\1.html#g' README.md > .site/docs/index.md
+	cp .site/mermaid.min.js .site/docs/assets/
+	$(BIN)/wms-sync demo --data-dir .site/demo > .site/demo.log
+	WMS_DATA_DIR=.site/demo $(BIN)/wms-sync dictionary --to .site/docs/sandbox
+	cp .site/demo/report.html .site/docs/sandbox/
+	chmod -R go+rX .site/docs
+	.venv-site/bin/zensical build --clean --strict
+
 # the pinned lists again, from pyproject.toml
 lock:
 	$(PYTHON) -m venv .venv-lock
@@ -96,4 +127,4 @@ lock:
 
 # not data: that is what an operator has
 clean:
-	rm -rf .venv .venv-bench .venv-dbt .browser bench-data .soak .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv .venv-bench .venv-dbt .venv-site .site site .browser bench-data .soak .mypy_cache .ruff_cache .pytest_cache

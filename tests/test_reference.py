@@ -12,7 +12,6 @@ from pathlib import Path
 import click
 import pytest
 
-from wms_sync import sql_files
 from wms_sync.catalogue import Relation, Table, history_tables, marts, ops_tables, tables
 from wms_sync.cli.grouped import EXAMPLES, GROUPS
 from wms_sync.cli.main import main
@@ -57,7 +56,16 @@ command has them, `--json` prints JSON, and `--force` replaces a file of other o
 | 3 | Done, but something needs a hand: rows of a push that were not created, or a backup or restore without what was damaged. `status --check` and `check --strict`: there are warnings. |
 | 130 | Interrupted with Ctrl-C, SIGTERM or SIGHUP, between two pages or rows. |
 
-After a failure, interrupt or kill, run the same command again: it continues where it stopped."""  # noqa: E501 - a row of a table
+After a failure, interrupt or kill, run the same command again: it continues where it stopped.
+
+## Completion
+
+For a `wms-sync` on the `PATH`, add the line of your shell to `~/.bashrc`, or to `~/.zshrc` after `compinit`:
+
+```sh
+eval "$(_WMS_SYNC_COMPLETE=bash_source wms-sync)"
+eval "$(_WMS_SYNC_COMPLETE=zsh_source wms-sync)"
+```"""  # noqa: E501 - a row of a table
 
 
 def _command_rows(path: str, command: click.Command) -> Iterator[str]:
@@ -99,14 +107,6 @@ UTC, money is `decimal(18, 4)`. `_window_id` and `_page` name the raw page of a 
                 keys = relation.keys if isinstance(relation, Table) else ()
                 yield f"| `{relation.name}` | {_grain(relation)} | {', '.join(f'`{key}`' for key in keys)} |"
         yield ""
-    yield """## Questions
-
-Queries that are tested, in `sql/queries/questions`. `$lot`, `$order_ref` and `$month` are parameters.
-
-| question | file |
-| --- | --- |"""
-    for name in sql_files.listed("queries/questions"):
-        yield f"| {sql_files.headers(sql_files.read(name))['question']} | `{sql_files.stem(name)}` |"
 
 
 def _grain(relation: Relation) -> str:
