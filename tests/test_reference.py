@@ -37,9 +37,8 @@ def rendered(lines: Iterable[str]) -> str:
 def commands() -> Iterator[str]:
     yield f"""# Commands
 
-{GENERATED} `--help` says the same. A read or push shows a bar on a terminal, elsewhere a line every ten
-seconds. `wms-sync --log-level debug COMMAND` logs each request too, without secrets. Where a
-command has them, `--json` prints JSON, and `--force` replaces a file of other origin.
+{GENERATED} `--help` says the same, with examples. `wms-sync --log-level debug COMMAND` logs each request too,
+without secrets. Where a command has them, `--json` prints JSON, and `--force` replaces a file of other origin.
 """
     for group, names in GROUPS.items():
         yield f"## {group}\n\n| command | does |\n| --- | --- |"
@@ -77,8 +76,7 @@ def _command_rows(path: str, command: click.Command) -> Iterator[str]:
     usage = " ".join(["wms-sync", path, *(parameter.make_metavar(click.Context(command)) for parameter in given)])
     given_options = (option for option in command.params if isinstance(option, click.Option))
     options = [_option(option) for option in given_options if option.opts[0] not in COMMON]
-    example = [f"Example: `{EXAMPLES[path]}`"] if EXAMPLES[path] != f"wms-sync {path}" else []
-    cell = "<br>".join([" ".join((command.help or "").split()), *options, *example])
+    cell = "<br>".join([" ".join((command.help or "").split()), *options])
     yield f"| `{usage.replace('|', chr(92) + '|')}` | {cell.replace('|', chr(92) + '|')} |"
 
 
@@ -119,12 +117,10 @@ def metrics() -> Iterator[str]:
 
 {GENERATED} Each run writes `metrics.prom` into the data folder at its end, also when it failed. The label
 `service` is the host of `WMS_BASE_URL`. [Monitor](../how-to/monitor.md#metrics) says how to collect or push them.
-
-| metric | is |
-| --- | --- |"""
+"""
     source = (ROOT / "src/wms_sync/reports/metrics.py").read_text(encoding="utf-8")
     for name, text in sorted(re.findall(r'"(wms_sync_\w+)",\s*"([^"]+)"', source)):
-        yield f"| `{name}` | {text} |"
+        yield f"- `{name}`: {text}"
 
 
 PAGES = {REFERENCE / "commands.md": commands, REFERENCE / "tables.md": relations, REFERENCE / "metrics.md": metrics}
