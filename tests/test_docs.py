@@ -40,7 +40,7 @@ NAME = re.compile(r"(?!x_)[a-z]+(?:_[a-z0-9]+)+")
 WORDS = 22_000
 """The most words of all docs, generated pages included."""
 PROJECT = tomllib.loads(read(ROOT / "zensical.toml"))["project"]
-SITE, REPOSITORY = PROJECT["site_url"], PROJECT["repo_url"]
+SITE, REPOSITORY = PROJECT["site_url"], PROJECT["extra"]["social"][0]["link"]
 PUBLISHED = {"sandbox/report.html", "sandbox/dictionary.html"}
 """What ``make site`` puts beside the pages."""
 
@@ -131,8 +131,14 @@ def test_docs_are_short_and_each_page_is_in_the_navigation():
 
 def test_links_work_on_the_site_and_in_the_package_index():
     assert [link for link in targets(README) if not link.startswith("https://")] == []
-    outside = [(page, path) for page in DOCS.rglob("*.md") for link in targets(page) if "/../" in f"/{link}"
-               for path in [(page.parent / link.partition("#")[0]).resolve()] if not path.is_relative_to(DOCS)]
+    outside = [
+        (page, path)
+        for page in DOCS.rglob("*.md")
+        for link in targets(page)
+        if "/../" in f"/{link}"
+        for path in [(page.parent / link.partition("#")[0]).resolve()]
+        if not path.is_relative_to(DOCS)
+    ]
     assert outside == []
 
 
