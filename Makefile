@@ -5,7 +5,7 @@ STAMP := .venv/.installed
 INSTALL := -m pip install --quiet --disable-pip-version-check --no-deps
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo ui lint test proof soak bench wheel pictures lock
+.PHONY: help install demo ui lint test proof soak bench wheel site pictures lock
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 10
@@ -55,6 +55,30 @@ bench: $(STAMP) .venv-bench/.installed  ## this pipeline against dlt and against
 wheel: $(STAMP)  ## the wheel and the source distribution, in dist
 	$(BIN)/python -m hatchling build
 
+MERMAID = https://registry.npmjs.org/mermaid/-/mermaid-12.3.0.tgz
+MERMAID_SHA256 = be0684e8d20bfc874df12c0f04927a5c482f57f2200eec54cca52a4583fd4040
+SITE = $(shell sed -n 's/^site_url = "\(.*\)"/\1/p' zensical.toml)
+
+.site/mermaid.min.js:
+	mkdir -p .site
+	curl -sSfL -o .site/mermaid.tgz $(MERMAID)
+	echo "$(MERMAID_SHA256)  .site/mermaid.tgz" | sha256sum --check --quiet
+	tar -xzOf .site/mermaid.tgz package/dist/mermaid.min.js > $@
+
+# docs/ as it is, with the README as first page, whose links to the site become links to its pages, so that they are checked
+site: $(STAMP) .venv-site/.installed .site/mermaid.min.js  ## the docs as a site, with the report and dictionary of a demo
+	rm -rf .site/docs .site/demo site
+	cp -r docs .site/docs
+	sed -E -e 's#$(SITE)images/#images/#g' \
+		-e 's#$(SITE)([a-z/-]+)\.html#\1.md#g' \
+		-e 's#sandbox/(report|dictionary)\.md#sandbox/\1.html#g' README.md > .site/docs/index.md
+	cp .site/mermaid.min.js .site/docs/assets/
+	$(BIN)/wms-sync demo --data-dir .site/demo > .site/demo.log
+	WMS_DATA_DIR=.site/demo $(BIN)/wms-sync dictionary --to .site/docs/sandbox
+	cp .site/demo/report.html .site/docs/sandbox/
+	chmod -R go+rX .site/docs
+	.venv-site/bin/zensical build --clean --strict
+
 # Debian's chromium operates the UI
 pictures: $(STAMP) .browser/.installed  ## the pictures of the docs, from this commit
 	PYTHONPATH=.browser $(BIN)/python -m pytest tests/pipelines/test_dagster_ui.py -k clicks --pictures docs/images
@@ -79,4 +103,4 @@ EXTRAS = $(addprefix --extra ,alerts files lake postgres report)
 lock: $(STAMP)  ## the pinned lists again, from pyproject.toml
 	$(COMPILE) pyproject.toml $(EXTRAS) --group dev -o .requirements/dev.txt
 	$(COMPILE) pyproject.toml --extra alerts --extra pods -o .requirements/image.txt
-	for group in bench browser dbt duckdb-2; do $(COMPILE) --group $$group -o .requirements/$$group.txt || exit 1; done
+	for group in bench browser dbt duckdb-2 site; do $(COMPILE) --group $$group -o .requirements/$$group.txt || exit 1; done

@@ -3,9 +3,12 @@
 import ast
 import re
 import shlex
+import tomllib
 from collections.abc import Collection, Iterator
+from datetime import timedelta
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import click
 import duckdb
@@ -14,13 +17,19 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from tests.beginnings import empty_tables
+from tests.conftest import NOW, settings_in
 from tests.test_conventions import ROOT, STEPS, modules, parsed, read
+from wms_sandbox.app import Sandbox
+from wms_sandbox.config import SandboxConfig
+from wms_sandbox.transport import InProcess
+from wms_sync.cli import demo
 from wms_sync.cli.main import main
 from wms_sync.master_data.kinds import KINDS
+from wms_sync.runs import Operation
 from wms_sync.settings import PREFIX, Settings
 from wms_sync.shipments.load.checks import checks
 
-DOCS = ROOT / "docs"
+DOCS, README = ROOT / "docs", ROOT / "README.md"
 PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *(ROOT / ".github").rglob("*.md")])
 MARKDOWN = MarkdownIt("commonmark").enable("table")
 PATH = re.compile(r"(?:src|pipelines|sql|tests|docs|\.requirements|\.ci)/[\w./-]+")
@@ -28,8 +37,12 @@ COMMAND = "wms-sync"
 TYPED = re.compile(rf"(?:\$ )?(?:[A-Z_]+=\S+ )*(?:\.venv/bin/)?({COMMAND} .*)")
 NAME = re.compile(r"(?!x_)[a-z]+(?:_[a-z0-9]+)+")
 """A name in snake case, as of a column or a check; ``x_id`` stands for any."""
-WORDS = 26_000
+WORDS = 22_000
 """The most words of all docs, generated pages included."""
+PROJECT = tomllib.loads(read(ROOT / "zensical.toml"))["project"]
+SITE, REPOSITORY = PROJECT["site_url"], PROJECT["extra"]["social"][0]["link"]
+PUBLISHED = {"sandbox/report.html", "sandbox/dictionary.html"}
+"""What ``make site`` puts beside the pages."""
 
 
 @cache
@@ -69,11 +82,24 @@ def shown(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
+def targets(page: Path) -> Iterator[str]:
+    """Yield the address of each link and picture of a page."""
+    yield from (str(link.attrs["href"]) for link in inline(page, "link_open"))
+    yield from (str(picture.attrs["src"]) for picture in inline(page, "image"))
+
+
 def linked(page: Path) -> Iterator[tuple[Path, str]]:
-    """Yield the file and the anchor of each link within the project."""
-    for link in inline(page, "link_open"):
-        target, _, anchor = str(link.attrs["href"]).partition("#")
-        if not target.startswith("http"):
+    """Yield the file and the anchor of each link within the project, by its path or its address."""
+    for link in targets(page):
+        target, _, anchor = link.partition("#")
+        if target.startswith(f"{REPOSITORY}/"):
+            _, branch, path = target.removeprefix(f"{REPOSITORY}/").split("/", 2)
+            assert branch == "main", target
+            yield ROOT / path, anchor
+        elif target.startswith(SITE):
+            if (path := target.removeprefix(SITE)) not in PUBLISHED:
+                yield (DOCS / path).with_suffix(".md" if path.endswith(".html") else Path(path).suffix), anchor
+        elif not target.startswith("http"):
             yield (page.parent / target).resolve() if target else page, anchor
 
 
@@ -86,9 +112,34 @@ def test_links_tables_and_blocks_are_whole(page):
     assert len(re.findall(r"^ *```", read(page), re.MULTILINE)) == 2 * len(fences)
 
 
-def test_docs_are_short_and_every_page_is_linked():
-    assert sum(len(read(page).split()) for page in (ROOT / "README.md", *DOCS.rglob("*.md"))) <= WORDS
-    assert {*DOCS.resolve().rglob("*.md")} <= {path for page in PAGES for path, _ in linked(page)}
+def leaves(entries: Any) -> Iterator[str]:
+    """Yield the pages of a navigation, which is a page, or titles with what is below them."""
+    if isinstance(entries, str):
+        yield entries
+    for entry in () if isinstance(entries, str) else entries:
+        for below in entry.values():
+            yield from leaves(below)
+
+
+def test_docs_are_short_and_each_page_is_in_the_navigation():
+    assert sum(len(read(page).split()) for page in (README, *DOCS.rglob("*.md"))) <= WORDS
+    pages = sorted(leaves(PROJECT["nav"]))
+    assert pages == sorted(["index.md", *(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md"))])
+    anywhere = {path.resolve() for page in PAGES for path, _ in linked(page)}
+    assert [path for path in (DOCS / "images").iterdir() if path.resolve() not in anywhere] == []
+
+
+def test_links_work_on_the_site_and_in_the_package_index():
+    assert [link for link in targets(README) if not link.startswith("https://")] == []
+    outside = [
+        (page, path)
+        for page in DOCS.rglob("*.md")
+        for link in targets(page)
+        if "/../" in f"/{link}"
+        for path in [(page.parent / link.partition("#")[0]).resolve()]
+        if not path.is_relative_to(DOCS)
+    ]
+    assert outside == []
 
 
 @cache
@@ -131,9 +182,25 @@ def test_explained_messages_are_in_the_code():
     assert unsaid({part.strip() for code in re.findall(r"`([^`]+)`", cells) for part in code.split("…")}) == []
 
 
-def test_commands_print_what_the_readme_shows():
-    lines = [line for block in blocks(ROOT / "README.md", "text") if "┌" not in block for line in block.splitlines()]
-    assert unsaid({part.strip() for line in lines for part in re.split(r"\S*\d\S*(?: UTC)?|  +", line)}) == []
+def test_the_readme_shows_what_an_analyst_sees_in_the_demo(tmp_path, monkeypatch, capsys):
+    """The shipments of ``wms-sync demo``, as of ``NOW``."""
+    monkeypatch.chdir(tmp_path)
+    config = SandboxConfig(shipments=demo.SHIPMENTS, seed=demo.SEED, days=demo.DAYS, now=NOW)
+    start = (NOW - timedelta(days=demo.DAYS + 1)).date()
+    service = InProcess(Sandbox(config))
+    settings = settings_in(tmp_path / "data" / "demo", service, start_date=start, page_size=1000)
+    Operation(settings, source="test", transport=service).sync()
+    (example,), (answer,) = blocks(README, "python"), blocks(README, "text")
+    names: dict[str, duckdb.DuckDBPyConnection] = {}
+    exec(compile(example, shown(README), "exec"), names)
+    names["db"].close()
+    assert capsys.readouterr().out.strip() == answer.strip()
+
+
+def test_each_tested_question_has_its_number():
+    """The page that names a mart for each question has every query of ``sql/queries/questions``."""
+    codes = {code.content for code in inline(DOCS / "how-to" / "which-number.md", "code_inline")}
+    assert {path.stem for path in (ROOT / "sql" / "queries" / "questions").glob("*.sql")} <= codes
 
 
 def test_the_map_shows_packages_in_order_of_imports():
@@ -181,8 +248,12 @@ def analyst(tmp_path, monkeypatch) -> Path:
 
 @pytest.mark.parametrize(
     "page",
-    # load-elsewhere.md has a test of its own
-    [page for page in PAGES if page.stem != "load-elsewhere" and {*blocks(page, "sql"), *blocks(page, "python")}],
+    # these have tests of their own
+    [
+        page
+        for page in PAGES
+        if page.stem not in {"README", "load-elsewhere"} and {*blocks(page, "sql"), *blocks(page, "python")}
+    ],
     ids=shown,
 )
 def test_sql_and_python_in_examples_run(page, analyst, capsys):

@@ -1,4 +1,4 @@
-"""The generated reference as a test: ``python -m tests.test_reference`` writes its pages, as the code says them.
+"""The generated reference as a test: ``python -m tests.test_reference`` writes its pages, as the code says now.
 
 Commands come from click, tables and marts from ``sql/``, metrics from the names in the code that writes them.
 """
@@ -12,7 +12,6 @@ from pathlib import Path
 import click
 import pytest
 
-from wms_sync import sql_files
 from wms_sync.catalogue import Relation, Table, history_tables, marts, ops_tables, tables
 from wms_sync.cli.grouped import EXAMPLES, GROUPS
 from wms_sync.cli.main import main
@@ -38,9 +37,8 @@ def rendered(lines: Iterable[str]) -> str:
 def commands() -> Iterator[str]:
     yield f"""# Commands
 
-{GENERATED} `--help` says the same. A read or push shows a bar on a terminal, elsewhere a line every ten
-seconds. `wms-sync --log-level debug COMMAND` logs each request too, without secrets. Where a
-command has them, `--json` prints JSON, and `--force` replaces a file of other origin.
+{GENERATED} `--help` says the same, with examples. `wms-sync --log-level debug COMMAND` logs each request too,
+without secrets. Where a command has them, `--json` prints JSON, and `--force` replaces a file of other origin.
 """
     for group, names in GROUPS.items():
         yield f"## {group}\n\n| command | does |\n| --- | --- |"
@@ -57,7 +55,16 @@ command has them, `--json` prints JSON, and `--force` replaces a file of other o
 | 3 | Done, but something needs a hand: rows of a push that were not created, or a backup or restore without what was damaged. `status --check` and `check --strict`: there are warnings. |
 | 130 | Interrupted with Ctrl-C, SIGTERM or SIGHUP, between two pages or rows. |
 
-After a failure, interrupt or kill, run the same command again: it continues where it stopped."""  # noqa: E501 - a row of a table
+After a failure, interrupt or kill, run the same command again: it continues where it stopped.
+
+## Completion
+
+For a `wms-sync` on the `PATH`, add the line of your shell to `~/.bashrc`, or to `~/.zshrc` after `compinit`:
+
+```sh
+eval "$(_WMS_SYNC_COMPLETE=bash_source wms-sync)"
+eval "$(_WMS_SYNC_COMPLETE=zsh_source wms-sync)"
+```"""  # noqa: E501 - a row of a table
 
 
 def _command_rows(path: str, command: click.Command) -> Iterator[str]:
@@ -69,8 +76,7 @@ def _command_rows(path: str, command: click.Command) -> Iterator[str]:
     usage = " ".join(["wms-sync", path, *(parameter.make_metavar(click.Context(command)) for parameter in given)])
     given_options = (option for option in command.params if isinstance(option, click.Option))
     options = [_option(option) for option in given_options if option.opts[0] not in COMMON]
-    example = [f"Example: `{EXAMPLES[path]}`"] if EXAMPLES[path] != f"wms-sync {path}" else []
-    cell = "<br>".join([" ".join((command.help or "").split()), *options, *example])
+    cell = "<br>".join([" ".join((command.help or "").split()), *options])
     yield f"| `{usage.replace('|', chr(92) + '|')}` | {cell.replace('|', chr(92) + '|')} |"
 
 
@@ -99,14 +105,6 @@ UTC, money is `decimal(18, 4)`. `_window_id` and `_page` name the raw page of a 
                 keys = relation.keys if isinstance(relation, Table) else ()
                 yield f"| `{relation.name}` | {_grain(relation)} | {', '.join(f'`{key}`' for key in keys)} |"
         yield ""
-    yield """## Questions
-
-Queries that are tested, in `sql/queries/questions`. `$lot`, `$order_ref` and `$month` are parameters.
-
-| question | file |
-| --- | --- |"""
-    for name in sql_files.listed("queries/questions"):
-        yield f"| {sql_files.headers(sql_files.read(name))['question']} | `{sql_files.stem(name)}` |"
 
 
 def _grain(relation: Relation) -> str:
@@ -119,12 +117,10 @@ def metrics() -> Iterator[str]:
 
 {GENERATED} Each run writes `metrics.prom` into the data folder at its end, also when it failed. The label
 `service` is the host of `WMS_BASE_URL`. [Monitor](../how-to/monitor.md#metrics) says how to collect or push them.
-
-| metric | is |
-| --- | --- |"""
+"""
     source = (ROOT / "src/wms_sync/reports/metrics.py").read_text(encoding="utf-8")
     for name, text in sorted(re.findall(r'"(wms_sync_\w+)",\s*"([^"]+)"', source)):
-        yield f"| `{name}` | {text} |"
+        yield f"- `{name}`: {text}"
 
 
 PAGES = {REFERENCE / "commands.md": commands, REFERENCE / "tables.md": relations, REFERENCE / "metrics.md": metrics}

@@ -1,4 +1,4 @@
-"""The tutorial as a test: its blocks run in order in an empty folder, and print what the page shows.
+"""Pages that are typed, as tests: the tutorial's blocks run in order in an empty folder, and print what the page shows.
 
 The sandbox runs beside the others until the end, on a free port. The UI is left to ``pipelines/test_dagster_ui.py``.
 What follows a block as ``text`` must be in its output, line by line; numbers, moments and paths may differ.
@@ -6,6 +6,7 @@ What follows a block as ``text`` must be in its output, line by line; numbers, m
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -14,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_docs import DOCS, tokens
+from tests.test_docs import DOCS, blocks, tokens
 
 SANDBOX, UI = "wms-sync sandbox", "wms-sync ui"
 """Blocks that serve until they are stopped."""
@@ -24,6 +25,9 @@ NEED_A_HAND = ("wms-sync push", "--check")
 """Commands that end with 3 here: a row is wrong, and there are warnings."""
 VARIES = re.compile(r"\S*\d\S*")
 SECONDS = 120
+SHELLS = {"bash": "bash_complete", "zsh": "zsh_complete"}
+TYPED = ("backfill", "backup")
+"""What `wms-sync back` and a tab offer."""
 
 pytestmark = pytest.mark.proof
 
@@ -49,6 +53,12 @@ def missing(shown: list[str], output: str) -> list[str]:
     return [line for line in shown if not pattern(line).search(output)]
 
 
+def environment() -> dict[str, str]:
+    """That of a user who has wms-sync on the ``PATH`` and has set nothing."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("WMS_", "DAGSTER_"))}
+    return {**kept, "PATH": f"{Path(sys.executable).parent}:{kept['PATH']}"}
+
+
 @contextmanager
 def sandbox(folder: Path, environment: Mapping[str, str], shown: list[str]) -> Iterator[str]:
     """Run it inside the block, which begins when it has printed these lines; gives its free port."""
@@ -64,18 +74,16 @@ def sandbox(folder: Path, environment: Mapping[str, str], shown: list[str]) -> I
 
 
 def test_the_tutorial_prints_what_it_shows(tmp_path):
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("WMS_", "DAGSTER_"))}
-    environment = {**kept, "PATH": f"{Path(sys.executable).parent}:{kept['PATH']}"}
     folder, port = tmp_path, PORT
     with ExitStack() as servers:
         for language, text, shown in steps():
             if text.strip() == SANDBOX:
-                port = servers.enter_context(sandbox(folder, environment, shown))
+                port = servers.enter_context(sandbox(folder, environment(), shown))
             elif text.strip() != UI:
                 program = [sys.executable, "-c"] if language == "python" else ["bash", "-ec"]
                 typed = [*program, text.replace(PORT, port)]
                 done = subprocess.run(
-                    typed, cwd=folder, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False
+                    typed, cwd=folder, env=environment(), capture_output=True, text=True, timeout=SECONDS, check=False
                 )
                 said = done.stdout + done.stderr
                 assert done.returncode == (3 if any(part in text for part in NEED_A_HAND) else 0), f"{text}\n{said}"
@@ -83,3 +91,49 @@ def test_the_tutorial_prints_what_it_shows(tmp_path):
                 if "\ncd " in text:
                     folder /= text.split("\ncd ")[1].strip()
     assert (tmp_path / "tutorial" / "data" / "report.html").exists()
+
+
+def test_wms_sync_is_a_second_code_location_of_a_dagster(tmp_path):
+    """The workspace of the page is valid, with a location of a user's own and this installation in its place."""
+    page = DOCS / "how-to" / "your-dagster.md"
+    (workspace,) = blocks(page, "yaml")
+    (validate,) = (block for block in blocks(page, "sh") if "validate" in block)
+    project = tmp_path / "your_project"
+    project.mkdir()
+    (project / "__init__.py").touch()
+    (project / "definitions.py").write_text("import dagster as dg\n\ndefs = dg.Definitions()\n")
+    (tmp_path / "workspace.yaml").write_text(workspace.replace("/opt/wms-sync/.venv/bin/python", sys.executable))
+    done = subprocess.run(
+        ["bash", "-ec", validate],
+        cwd=tmp_path,
+        env={**environment(), "DAGSTER_HOME": str(tmp_path), "WMS_DATA_DIR": str(tmp_path / "data")},
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    for location in ("your_project.definitions", "wms-sync"):
+        assert f"Validation successful for code location {location}." in done.stdout
+    assert list((tmp_path / "data").glob("*")) == []
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_completion_offers_commands(shell):
+    """The line of the page, in the shell if it is here, and what it then asks for."""
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    (lines,) = (block for block in blocks(DOCS / "reference" / "commands.md", "sh") if shell in block)
+    (line,) = (line for line in lines.splitlines() if shell in line)
+    loads = "autoload -Uz compinit; compinit -D -u; " if shell == "zsh" else ""
+    for typed, asked in ((loads + line, {}), ("wms-sync", {"_WMS_SYNC_COMPLETE": SHELLS[shell]})):
+        done = subprocess.run(
+            [shell, "-ec", typed],
+            env={**environment(), "COMP_WORDS": "wms-sync back", "COMP_CWORD": "1", **asked},
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+    assert [name for name in TYPED if name not in done.stdout] == []

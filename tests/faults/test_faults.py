@@ -11,7 +11,7 @@ import pytest
 from tests.faults.every import FAULTS
 
 ROOT = Path(__file__).parents[2]
-GUARANTEES = ("docs/explanation/guarantees.md", "tests/content.md", "tests/transport.md")
+GUARANTEES = ("docs/explanation/guarantees.md", "tests/content.md", "tests/transport.md", "tests/survived.md")
 
 
 def lines() -> set[str]:
