@@ -55,15 +55,15 @@ bench: $(STAMP) .venv-bench/.installed  ## this pipeline against dlt and against
 wheel: $(STAMP)  ## the wheel and the source distribution, in dist
 	$(BIN)/python -m hatchling build
 
-MERMAID = https://registry.npmjs.org/mermaid/-/mermaid-12.3.0.tgz
+MERMAID = 12.3.0
 MERMAID_SHA256 = be0684e8d20bfc874df12c0f04927a5c482f57f2200eec54cca52a4583fd4040
 SITE = $(shell sed -n 's/^site_url = "\(.*\)"/\1/p' zensical.toml)
 
 .site/mermaid.min.js:
 	mkdir -p .site
-	curl -sSfL -o .site/mermaid.tgz $(MERMAID)
-	echo "$(MERMAID_SHA256)  .site/mermaid.tgz" | sha256sum --check --quiet
-	tar -xzOf .site/mermaid.tgz package/dist/mermaid.min.js > $@
+	npm pack --silent --pack-destination .site mermaid@$(MERMAID)
+	echo "$(MERMAID_SHA256)  .site/mermaid-$(MERMAID).tgz" | sha256sum --check --quiet
+	tar -xzOf .site/mermaid-$(MERMAID).tgz package/dist/mermaid.min.js > $@
 
 # docs/ as it is, with the README as first page, whose links to the site become links to its pages, so that they are checked
 site: $(STAMP) .venv-site/.installed .site/mermaid.min.js  ## the docs as a site, with the report and dictionary of a demo
