@@ -185,7 +185,7 @@ def _handle(
             handled.append(done)
             context.log.info(done.summary)
             failures += failures_of(done)
-            if isinstance(done, PushReport) and (done.applied.stopped or done.applied.interrupted):
+            if isinstance(done, PushReport) and (done.stopped or done.interrupted):
                 break
     except WmsSyncError as error:
         failures.append(error)

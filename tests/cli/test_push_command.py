@@ -18,9 +18,9 @@ from tests.running import run_push
 from wms_sandbox.faults import AnswerLost
 from wms_sync.cli.views import plan_lines
 from wms_sync.logs import push_line
-from wms_sync.master_data.create import Applied, PushProgress, Result
+from wms_sync.master_data.create import PushProgress
 from wms_sync.master_data.kinds import LOCATION_TAGS, PRODUCTS, RETAILERS
-from wms_sync.master_data.plan import RowStatus
+from wms_sync.master_data.plan import RowStatus, Step
 from wms_sync.master_data.push import PushReport
 from wms_sync.reports.doctor import examine
 from wms_sync.runs import plan_push
@@ -106,7 +106,7 @@ def test_a_dry_run_prints_the_plan(type_in, service, settings):
         "line 5 name: Must be filled.",
         "line 5 status = 'gone': Must be one of: active, archived.",
     ]
-    assert "4 rows of given.csv as retailers: 1 create, 1 already there, 1 changed, 1 rejected" in ended.stdout
+    assert "retailers of given.csv: 1 create, 1 already there, 1 changed, 1 rejected" in ended.stdout
     assert "A push would send 1." in ended.stdout
     assert len(service.sandbox.retailers()) == 2
     assert set(states(settings)) == {"old", "same"}
@@ -128,9 +128,9 @@ def test_the_first_rows_of_a_file_are_printed(settings, tmp_path, monkeypatch):
     ]
     assert sum(line.startswith("  line") for line in plan_lines(plan, limit=1000, most=None)) == 240
 
-    down = [Result(line, key, RowStatus.UNSENT, message="It is down.") for line, key in ((200, "a"), (201, "b"))]
-    refused = [Result(at, f"n{at}", RowStatus.REJECTED) for at in range(120)]
-    report = PushReport(plan, Applied((*down, *refused), None, False, 0, 0.0), Path("data/rejects/long.csv"))
+    down = [Step(line, key, RowStatus.UNSENT, "It is down.") for line, key in ((200, "a"), (201, "b"))]
+    refused = [Step(at, f"n{at}", RowStatus.REJECTED) for at in range(120)]
+    report = PushReport(plan.checked, (*down, *refused), plan, rejects=Path("data/rejects/long.csv"))
     assert list(report.lines())[99:] == [
         "line 99: rejected n99:",
         "line 200: unsent a: It is down.",

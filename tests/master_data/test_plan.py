@@ -233,7 +233,7 @@ def test_a_silent_merchant_api_holds_dependent_rows_up(desk, answer, told):
     desk.server.sandbox.intercept = lambda request: answer if request.url.path == "/api/jsonrpc" else None
     path = desk.file(CHILD, f"a,A,{retailer_code(0)}", "b,B,", "c,C,b")
     report = desk.push(RETAILERS, path)
-    assert [row["outcome"] for row in report.rows()] == [RowStatus.WAITS, RowStatus.CREATED, RowStatus.CREATED]
+    assert [row["what"] for row in report.rows()] == [RowStatus.WAITS, RowStatus.CREATED, RowStatus.CREATED]
     assert report.exit_code == 3
     [note] = [note for note in report.plan.notes if note.startswith("Warning: the Merchant API could not be called")]
     assert told in note
@@ -318,7 +318,7 @@ def test_a_doubtful_row_is_sent_with_a_warning(desk):
     first, second, _ = report.lines()
     assert f"Warning: {option}" in first
     assert second == "line 4: created c: as line 2"
-    assert {step.warning for step in desk.plan(PRODUCTS, path).steps} == {""}, "nothing of them is sent any more"
+    assert {step.warnings for step in desk.plan(PRODUCTS, path).steps} == {()}, "nothing of them is sent any more"
 
 
 def fields(*codes: str) -> dict[str, list[dict[str, object]]]:

@@ -106,7 +106,7 @@ def run_push(
     say_lines(done.lines(most=most))
     if is_shown:
         _show(lambda reporting: reporting.report_push(settings, kind, [done]))
-    return INTERRUPTED if done.applied.interrupted else done.exit_code
+    return INTERRUPTED if done.interrupted else done.exit_code
 
 
 def _run(settings: Settings, does: Callable[[Operation], object], *, is_shown: bool = True) -> Operation:

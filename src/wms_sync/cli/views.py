@@ -362,7 +362,7 @@ def _first(steps: Sequence[Step], most: int | None) -> Sequence[Step]:
     """Return at most ``most`` steps in the order of the file. Prefer steps with a warning."""
     if most is None or len(steps) <= most:
         return steps
-    return sorted(sorted(steps, key=lambda step: not step.warning)[:most], key=lambda step: step.line)
+    return sorted(sorted(steps, key=lambda step: not step.warnings)[:most], key=lambda step: step.line)
 
 
 def _more(action: RowStatus, left_out: int) -> Iterator[str]:

@@ -21,19 +21,16 @@ from msgspec.structs import replace
 
 from wms_sync.errors import WmsSyncError
 from wms_sync.master_data.create import (
-    THERE,
-    Applied,
     Prior,
     PushProgress,
-    Result,
     Sender,
     Sent,
     Watcher,
     message_of,
 )
 from wms_sync.master_data.errors import ServiceIsBusy, ServiceKeepsFailing, ServiceRepeatsIds
-from wms_sync.master_data.existing import MerchantLookup
-from wms_sync.master_data.plan import Plan, RowStatus, Step
+from wms_sync.master_data.existing import ExistingObject, MerchantLookup
+from wms_sync.master_data.plan import THERE, Plan, RowStatus, Step, without_parent
 from wms_sync.master_data.records import Ids, body, digest, stored
 from wms_sync.service.client import GlobalApi
 from wms_sync.service.creates import Creates
@@ -56,11 +53,11 @@ NOT_DONE = frozenset({State.UNDONE, State.DOUBT})
 
 
 class ReadyRows:
-    """A queue of the rows that a plan sends. ``results`` has the finished rows, ``counts`` counts their outcomes."""
+    """A queue of the rows that a plan sends. ``results`` has what became of them, ``counts`` counts the outcomes."""
 
     def __init__(self, plan: Plan) -> None:
         self.steps = {step.key: step for step in plan.steps if step.sends}
-        self.results: dict[str, Result] = {}
+        self.results: dict[str, Step] = {}
         self.counts: Counter[RowStatus] = Counter()
         self._kind = plan.kind
         self._missing = {key: len(step.waits_for) for key, step in self.steps.items()}
@@ -91,18 +88,18 @@ class ReadyRows:
         }
         return {**step.ids, **made}
 
-    def conclude(self, result: Result) -> None:
-        """Record a row's result. Its children become ready; without its id, they and their children are not sent."""
+    def conclude(self, result: Step) -> None:
+        """Record what became of a row. Its children become ready; without its id, neither they nor theirs are sent."""
         concluded = [result]
         while concluded:
             parent = concluded.pop()
             self.results[parent.key] = parent
-            self.counts[parent.outcome] += 1
+            self.counts[parent.action] += 1
             for child in self._children.get(parent.key, ()):
                 self._missing[child] -= 1
                 if child in self.results:
                     continue
-                if parent.outcome not in THERE or parent.remote_id is None:
+                if parent.action not in THERE or parent.remote_id is None:
                     concluded.append(self._orphan(self.steps[child], parent))
                 elif self._missing[child] == 0:
                     self._ready.append(child)
@@ -112,27 +109,16 @@ class ReadyRows:
         record = self.steps[key].record
         return str(record.body.get("type", self._kind.type)) if record else self._kind.type
 
-    def _ids_column(self, child: Step, parent: str) -> str:
-        """Return the column that can refer to the parent by its id."""
-        references = child.record.references if child.record else ()
-        return next(
-            reference.ids
+    def _orphan(self, child: Step, parent: Step) -> Step:
+        """Return a row whose parent got no id, as it becomes."""
+        references = child.record.references if child.record is not None else ()
+        reference = next(
+            reference
             for reference in references
-            if reference.ids and reference.kind == self._kind.type and parent in reference.keys
+            if reference.kind == self._kind.type and not reference.by_id and parent.key in reference.keys
         )
-
-    def _orphan(self, child: Step, parent: Result) -> Result:
-        named = f"Refers to {self._kind.singular} {parent.key} on line {parent.line}"
-        if parent.outcome in THERE:
-            why = (
-                f"{named}, which the service has with an unknown id. Push again when a sync has read it, or set "
-                "WMS_MERCHANT_USERNAME and WMS_MERCHANT_API_KEY, so that a push can look it up. If you know the id, "
-                f"use {self._ids_column(child, parent.key)}."
-            )
-            return Result(child.line, child.key, RowStatus.WAITS, message=why)
-        outcome = RowStatus.REJECTED if parent.outcome is RowStatus.REJECTED else RowStatus.WAITS
-        does = "waits too" if parent.outcome is RowStatus.WAITS else f"is {parent.outcome}"
-        return Result(child.line, child.key, outcome, message=f"{named}, which {does}.")
+        found = (ExistingObject(None, self._kind.type),) if parent.action in THERE else ()
+        return without_parent(child, reference, parent.key, found, parent) or child
 
 
 class Push:
@@ -176,12 +162,15 @@ class Push:
         self._failures = 0
         self._in_doubt = 0
         self._busy = 0
-        self._stopped: WmsSyncError | None = None
+        self.stopped: WmsSyncError | None = None
         self._halted = False
         self._started = monotonic()
 
-    def apply(self) -> Applied:
-        """Send the plan's creates. Stop early after an error that would fail every row, or when ``stop`` is set."""
+    def apply(self) -> tuple[Step, ...]:
+        """Send the plan's creates, and return what became of its rows, in the order of the plan.
+
+        Stop early after an error that would fail every row, which is then ``stopped``, or when ``stop`` is set.
+        """
         self._ledger.record([step.proven for step in self._plan.steps if step.proven is not None])
         with ThreadPoolExecutor(self._parallel, "create") as pool:
             try:
@@ -196,13 +185,12 @@ class Push:
                 raise
             finally:
                 self._ledger.record(self._unrecorded)
-        return Applied(
-            results=tuple(self._result(step) for step in self._plan.steps),
-            stopped=self._stopped,
-            interrupted=self._halted and self._stopped is None,
-            requests=self._api.requests,
-            seconds=monotonic() - self._started,
-        )
+        return tuple(self._result(step) for step in self._plan.steps)
+
+    @property
+    def interrupted(self) -> bool:
+        """Return whether the push ended early, but not because of an error."""
+        return self._halted and self.stopped is None
 
     # --- sending ---
 
@@ -295,13 +283,13 @@ class Push:
         self._unrecorded.append(entry)
         self._by_id[entry.remote_id] = entry
         message = message_of(self._plan.kind, sent, was_there=intent.state in PRESENT)
-        again = self._settles_by_itself(sent.state)
         exchange = () if self._plan.limit is None else sent.exchange(self._plan.kind.endpoint)
+        warnings = (*step.warnings, *sent.warnings)
         self._rows.conclude(
-            Result(step.line, key, sent.status, entry.remote_id, message, sent.warnings, again, exchange)
+            replace(step, action=sent.status, why=message, warnings=warnings, entry=entry, exchange=exchange)
         )
-        self._stopped = self._stopped or (None if self._halted else self._reason_to_stop(sent))
-        if self._stopped is not None and not self._halted:
+        self.stopped = self.stopped or (None if self._halted else self._reason_to_stop(sent))
+        if self.stopped is not None and not self._halted:
             self._halt()
         self._report_progress()
 
@@ -311,7 +299,7 @@ class Push:
         if sent.remote_id is None or other is None or other.key == key:
             return sent
         self._unrecorded.append(replace(other, remote_id=None))
-        self._stopped = self._stopped or ServiceRepeatsIds(sent.remote_id, other.key, key)
+        self.stopped = self.stopped or ServiceRepeatsIds(sent.remote_id, other.key, key)
         self._halt()
         return replace(sent, remote_id=None)
 
@@ -373,16 +361,9 @@ class Push:
             return replace(prior, attempts=intent.attempts)
         return replace(intent, state=State.UNDONE, message=NOT_SENT)
 
-    def _result(self, step: Step) -> Result:
-        if step.sends and step.key in self._rows.results:
+    def _result(self, step: Step) -> Step:
+        if step.key in self._rows.results and step.sends:
             return self._rows.results[step.key]
-        entry = step.proven or step.entry
-        status, message = step.action, step.why
-        if status is RowStatus.CREATE:
-            status, message = RowStatus.UNSENT, NOT_SENT
-        again = entry is not None and status is RowStatus.IN_DOUBT and self._settles_by_itself(entry.state)
-        id_ = entry.remote_id if entry else None
-        return Result(step.line, step.key, status, id_, message, settles_by_itself=again)
-
-    def _settles_by_itself(self, state: State) -> bool:
-        return state in {State.DOUBT, State.INTENDED} and self._plan.kind.is_unique
+        if step.action is RowStatus.CREATE:
+            return replace(step, action=RowStatus.UNSENT, why=NOT_SENT)
+        return replace(step, entry=step.proven or step.entry)

@@ -14,7 +14,6 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from wms_sync.errors import WmsSyncError
 from wms_sync.master_data.existing import ExistingObject, MerchantLookup, made_since
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.plan import WITH_RESEND, RowStatus, what_to_do
@@ -34,40 +33,12 @@ OF_STATE = {
     State.UNPROVEN: RowStatus.IN_DOUBT,
 }
 """The status of a row that was sent, by the state of its create."""
-GOOD = frozenset({RowStatus.CREATED, RowStatus.ALREADY_THERE, RowStatus.LEFT})
-"""The outcomes that need no hand."""
-THERE = frozenset({RowStatus.CREATED, RowStatus.ALREADY_THERE, RowStatus.STORED_OTHERWISE})
-"""The outcomes after which the service has the object."""
 SENDINGS = 3
 """The maximum number of attempts at a create that gets no answer, if it is safe to send it again."""
 PROOF = "sent earlier; the service refuses a second one, so the first one was created"
 FOUND = "sent earlier; the service refuses it now, but shows such an object"
 STORED = "the service stored other values than were sent"
 PASSING = ServiceFailed | NotSent
-
-
-class Result(Struct, frozen=True):
-    """The result of one row. ``message`` gives the reason and says what to do; ``warnings`` come from the service.
-
-    ``settles_by_itself``: the row is in doubt, and sending it again settles the doubt. ``exchange`` shows the request
-    and its answer, if the push has a limit.
-    """
-
-    line: int
-    key: str
-    outcome: RowStatus
-    remote_id: int | None = None
-    message: str = ""
-    warnings: tuple[str, ...] = ()
-    settles_by_itself: bool = False
-    exchange: tuple[str, ...] = ()
-
-    @property
-    def row(self) -> dict[str, Any]:
-        """Return the result as a table row: line, key, outcome, id, why."""
-        warned = " ".join(f"Warning: {warning}" for warning in self.warnings)
-        why = f"{self.message} {warned}".strip()
-        return {"line": self.line, "key": self.key, "outcome": self.outcome.value, "id": self.remote_id, "why": why}
 
 
 class PushProgress(Struct, frozen=True):
@@ -85,16 +56,6 @@ class PushProgress(Struct, frozen=True):
 
 
 Watcher = Callable[[PushProgress], None]
-
-
-class Applied(Struct, frozen=True):
-    """The result of applying a plan: one result per step. ``stopped`` is the error that ended the push early."""
-
-    results: tuple[Result, ...]
-    stopped: WmsSyncError | None
-    interrupted: bool
-    requests: int
-    seconds: float
 
 
 class Prior(Struct, frozen=True):
