@@ -157,6 +157,12 @@ class Header(Struct, frozen=True):
         """Return the cells of the known columns, without surrounding whitespace."""
         return {placed: file.frame.iloc[:, placed.position].str.strip() for placed in self.placed}
 
+    def rows(self, texts: Texts) -> Iterator[tuple[int, dict[FileColumn, str]]]:
+        """Yield the line and the filled cells of each row."""
+        columns = [cells.items() for cells in texts.values()]
+        for row in zip(*columns, strict=True):
+            yield row[0][0], {placed: text for placed, (_, text) in zip(texts, row, strict=True) if text}
+
     def reading_order(self) -> Callable[[Violation], tuple[int, int]]:
         """Return a sort key: by line, then from left to right; violations outside known columns come last."""
         places = {placed.written: placed.position for placed in self.placed}
