@@ -17,10 +17,9 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
-from wms_sync.errors import WmsSyncError
+from wms_sync.errors import MasterDataError, WmsSyncError
 from wms_sync.interrupts import Stopping
 from wms_sync.logs import PlainLines, logging_to, push_line
-from wms_sync.master_data.errors import MasterDataError
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.kinds import files_of, folder_of, is_arriving
 from wms_sync.master_data.plan import Plan

@@ -17,11 +17,10 @@ from uuid import uuid4
 
 import httpx
 
-from wms_sync.errors import WmsSyncError
+from wms_sync.errors import MasterDataError, WmsSyncError
 from wms_sync.grammar import count_of
 from wms_sync.intervals import Interval
 from wms_sync.master_data.create import Watcher as PushWatcher
-from wms_sync.master_data.errors import MasterDataError
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.plan import WRONG_USAGE, Plan
 from wms_sync.master_data.push import PushReport, plan_file, push_file

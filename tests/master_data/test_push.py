@@ -30,13 +30,13 @@ from tests.test_sync import load
 from wms_sandbox.errors import failed
 from wms_sandbox.faults import AnswerLost, Disconnect, ProxyAnswer
 from wms_sync import runs
-from wms_sync.master_data.apply import GIVE_UP_AFTER, GIVE_UP_BUSY, GIVE_UP_IN_DOUBT, NOT_SENT
+from wms_sync.master_data.apply import GIVE_UP_AFTER, GIVE_UP_BUSY, GIVE_UP_IN_DOUBT, NOT_SENT, PushStopped
 from wms_sync.master_data.create import PushProgress, Watcher
-from wms_sync.master_data.errors import ServiceIsBusy, ServiceKeepsFailing, TooManyCreates, UnreadableFile
+from wms_sync.master_data.csv_file import UnreadableFile
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.kinds import LOCATION_TAGS, PRODUCTS, RETAILERS
 from wms_sync.master_data.plan import RowStatus
-from wms_sync.master_data.push import PushReport, needs
+from wms_sync.master_data.push import PushReport, TooManyCreates, needs
 from wms_sync.runs import failures_of
 from wms_sync.service.answers import RetryPolicy
 from wms_sync.service.errors import ApiError, Unauthorized
@@ -416,10 +416,10 @@ ENDS: dict[str, tuple[Kind, Response, type[Exception], int, int, State]] = {
         str(status): (TAGS, Response("", status, {"Location": "http://127.0.0.2/"}), ApiError, 1, 50, State.UNDONE)
         for status in (302, 404, 405)
     },
-    "409": (TAGS, Response("", 409), ServiceIsBusy, 1, GIVE_UP_BUSY + 4, State.UNDONE),
-    "500": (PRODUCTS, failed(500), ServiceKeepsFailing, 1, GIVE_UP_AFTER + 4, State.UNDONE),
-    "500 of a proxy": (PRODUCTS, Response("", 500), ServiceKeepsFailing, 1, GIVE_UP_IN_DOUBT + 4, State.DOUBT),
-    "no answer": (PRODUCTS, Disconnect(), ServiceKeepsFailing, 1, GIVE_UP_IN_DOUBT + 4, State.DOUBT),
+    "409": (TAGS, Response("", 409), PushStopped, 1, GIVE_UP_BUSY + 4, State.UNDONE),
+    "500": (PRODUCTS, failed(500), PushStopped, 1, GIVE_UP_AFTER + 4, State.UNDONE),
+    "500 of a proxy": (PRODUCTS, Response("", 500), PushStopped, 1, GIVE_UP_IN_DOUBT + 4, State.DOUBT),
+    "no answer": (PRODUCTS, Disconnect(), PushStopped, 1, GIVE_UP_IN_DOUBT + 4, State.DOUBT),
 }
 
 

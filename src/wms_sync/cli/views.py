@@ -12,8 +12,7 @@ from msgspec.structs import replace
 
 from wms_sync.cli.printing import INDENT, say, say_json, say_labelled, say_lines
 from wms_sync.grammar import count_of
-from wms_sync.master_data.columns import Violation, columns_of
-from wms_sync.master_data.kind import Kind
+from wms_sync.master_data.kind import Kind, Violation, columns_of
 from wms_sync.master_data.plan import SHOWN, Plan, RowStatus, Step
 from wms_sync.reports.finding import WELL, Finding, exit_code, open_findings
 

@@ -19,7 +19,8 @@ from time import monotonic
 
 from msgspec.structs import replace
 
-from wms_sync.errors import WmsSyncError
+from wms_sync.errors import MasterDataError, WmsSyncError
+from wms_sync.grammar import count_of
 from wms_sync.master_data.create import (
     Prior,
     PushProgress,
@@ -28,7 +29,6 @@ from wms_sync.master_data.create import (
     Watcher,
     message_of,
 )
-from wms_sync.master_data.errors import ServiceIsBusy, ServiceKeepsFailing, ServiceRepeatsIds
 from wms_sync.master_data.existing import ExistingObject, MerchantLookup
 from wms_sync.master_data.plan import THERE, Plan, RowStatus, Step, without_parent
 from wms_sync.master_data.records import Ids, body, digest, stored
@@ -50,6 +50,10 @@ RECORD_SECONDS = 0.5
 POLL_SECONDS = 0.1
 NOT_SENT = "not sent: the push ended first"
 NOT_DONE = frozenset({State.UNDONE, State.DOUBT})
+
+
+class PushStopped(MasterDataError):
+    """Further creates would end like the last ones. It is safe to push the unsent rows again."""
 
 
 class ReadyRows:
@@ -299,7 +303,11 @@ class Push:
         if sent.remote_id is None or other is None or other.key == key:
             return sent
         self._unrecorded.append(replace(other, remote_id=None))
-        self.stopped = self.stopped or ServiceRepeatsIds(sent.remote_id, other.key, key)
+        self.stopped = self.stopped or PushStopped(
+            f"The service answered the creates of {other.key} and {key} with the same id {sent.remote_id}, so the push "
+            "stopped. Both count as created, with unknown ids. Report it to the service, check the objects created "
+            f"below {other.key} meanwhile, and push again when a sync has read their ids."
+        )
         self._halt()
         return replace(sent, remote_id=None)
 
@@ -311,10 +319,18 @@ class Push:
         if sent.stops is not None:
             return sent.stops
         if self._busy >= GIVE_UP_BUSY:
-            return ServiceIsBusy(self._busy, sent.message)
+            return PushStopped(
+                f"The service was too busy for the last {count_of(self._busy, 'create')}, after all retries, so the "
+                "push stopped. Push again later; a lower WMS_MAX_PARALLEL_REQUESTS reduces the load. The last answer: "
+                f"{sent.message}"
+            )
         most = GIVE_UP_AFTER if self._plan.kind.is_unique else GIVE_UP_IN_DOUBT
         if self._failures >= GIVE_UP_AFTER or self._in_doubt >= most:
-            return ServiceKeepsFailing(self._failures, sent.message)
+            return PushStopped(
+                f"The last {count_of(self._failures, 'create')} failed or got no answer, each after all retries, so "
+                "the push stopped. Push again when the service has recovered. The last answer: "
+                f"{sent.message}"
+            )
         return None
 
     def _outcome(self, step: Step, intent: Entry, sent: Sent) -> Entry:

@@ -15,9 +15,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from wms_sync.master_data.columns import FileColumn, Header, KnownColumn, Texts, Violation, columns_of, read_header
-from wms_sync.master_data.csv_file import GUESSED, CsvFile
-from wms_sync.master_data.errors import UnreadableFile
+from wms_sync.master_data.csv_file import GUESSED, CsvFile, UnreadableFile
 from wms_sync.master_data.fields import (
     NUMBER,
     Broken,
@@ -26,7 +24,7 @@ from wms_sync.master_data.fields import (
     may_part_thousands,
     two_ways,
 )
-from wms_sync.master_data.kind import Kind
+from wms_sync.master_data.kind import FileColumn, Header, Kind, KnownColumn, Texts, Violation, columns_of, read_header
 from wms_sync.master_data.records import Record, Reference, duplicate_keys, parents_first, put
 from wms_sync.master_data.suspicions import BARCODE, BECAME_NUMBERS, CODE, became_numbers
 
@@ -67,10 +65,10 @@ def check(file: CsvFile, kind: Kind, *, as_written: bool = False) -> CheckedFile
     """
     header = read_header(file, kind)
     texts = header.texts(file)
-    rows = _Rows(file, kind, header, texts, as_written=as_written)
-    found = [rows.record(line, row) for line, row in header.rows(texts)]
+    checker = _Checker(file, kind, header, texts, as_written=as_written)
+    found = [checker.record(line, row) for line, row in header.rows(texts)]
     records = [record for record in found if record is not None]
-    violations = [*rows.violations, *header.violations]
+    violations = [*checker.violations, *header.violations]
     violations += (Violation(record.line, None, "", record.rule) for record in file.malformed)
     lines: dict[str, int] = {}
     if (placed := header.named(kind.key)) is not None:
@@ -82,21 +80,24 @@ def check(file: CsvFile, kind: Kind, *, as_written: bool = False) -> CheckedFile
     rejected = {key: line for key, line in lines.items() if line in bad}
     ordered, troubled = parents_first(kind, [record for record in records if record.line not in bad], rejected)
     violations += troubled
-    bad, known = {violation.line for violation in violations}, {(found.line, found.column) for found in rows.suspicions}
+    bad, known = (
+        {violation.line for violation in violations},
+        {(found.line, found.column) for found in checker.suspicions},
+    )
     violations = [violation for violation in violations if (violation.line, violation.column) not in known]
-    violations += (found for found in rows.suspicions if found.line in bad)
+    violations += (found for found in checker.suspicions if found.line in bad)
     return CheckedFile(
         file=file,
         kind=kind,
         records=() if header.violations else ordered,
         violations=tuple(sorted(violations, key=header.reading_order())),
         notes=(*((_GUESS,) if file.encoding == GUESSED else ()), *header.notes),
-        warnings=tuple(sorted(rows.warnings, key=header.reading_order())),
-        suspicions=tuple(sorted(rows.suspicions, key=header.reading_order())),
+        warnings=tuple(sorted(checker.warnings, key=header.reading_order())),
+        suspicions=tuple(sorted(checker.suspicions, key=header.reading_order())),
     )
 
 
-class _Rows:
+class _Checker:
     """Checks row after row by the rules for single rows, and collects what is wrong, suspicious or doubtful in them."""
 
     def __init__(self, file: CsvFile, kind: Kind, header: Header, texts: Texts, *, as_written: bool) -> None:
@@ -117,7 +118,7 @@ class _Rows:
         """Return the record of a row, whose filled cells are given; None if the row breaks a rule."""
         type_ = next((text for placed, text in row.items() if placed.column.name == "type"), self._kind.type)
         type_ = self._kind.type_written(type_)
-        body: dict[str, Any] = {"type": self._kind.type} if self._kind.has_types else {}
+        body: dict[str, Any] = {"type": self._kind.type} if len(self._kind.bodies) > 1 else {}
         references: list[Reference] = []
         filled: dict[tuple[str, ...], FileColumn] = {}
         violations: list[Violation] = []

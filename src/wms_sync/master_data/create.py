@@ -145,7 +145,7 @@ class Sender:
     def send(self, key: str, body: Resource, prior: Prior, *, id_needed: bool) -> Sent:
         """Send a row. With ``id_needed``, look up the id if the answer has no id."""
         began = datetime.now(UTC)
-        request = self._kind.request(body)
+        request = {self._kind.wrapped_in: body} if self._kind.wrapped_in else body
         sent = replace(self._send(key, body, request, prior), request=request)
         if id_needed and sent.remote_id is None and sent.state in PRESENT:
             found = self._look_for(key)

@@ -25,9 +25,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from wms_sync.master_data.check import CheckedFile
-from wms_sync.master_data.columns import Violation
 from wms_sync.master_data.existing import Existing, ExistingObject, made_since, of_entry
-from wms_sync.master_data.kind import Kind
+from wms_sync.master_data.kind import Kind, Violation
 from wms_sync.master_data.records import Change, Record, Reference, Remote, changes, content
 from wms_sync.state.ledger import PRESENT, UNSURE, Entry, State
 
@@ -370,7 +369,7 @@ def what_to_do(kind: Kind, state: State = State.DOUBT, *, was_there: bool = Fals
     """Return a sentence on how to settle a create without an answer."""
     if kind.is_unique and state is State.UNPROVEN:
         look = f"Look for the {kind.key} in the service, then push with --resend: a refusal then settles it."
-        if kind.can_be_found:
+        if kind.query or kind.merchant_method:  # which may show the object
             look = f"A sync or the Merchant API (WMS_MERCHANT_USERNAME) settles it if it shows the object. {look}"
         return f"The service refuses it without a reason, so pushing again does not settle it. {look}"
     if kind.is_unique:

@@ -27,17 +27,15 @@ from time import monotonic
 import httpx
 from msgspec.structs import replace
 
-from wms_sync.errors import WmsSyncError
+from wms_sync.errors import MasterDataError, WmsSyncError
 from wms_sync.grammar import agreed, count_of
 from wms_sync.layout import Layout
 from wms_sync.master_data.apply import Push
 from wms_sync.master_data.check import CheckedFile, check
-from wms_sync.master_data.columns import REASONS
 from wms_sync.master_data.create import Watcher
-from wms_sync.master_data.csv_file import canonical, digest_of, read_csv
-from wms_sync.master_data.errors import TooManyCreates, UnreadableFile
+from wms_sync.master_data.csv_file import UnreadableFile, canonical, digest_of, read_csv
 from wms_sync.master_data.existing import MerchantLookup, read_existing
-from wms_sync.master_data.kind import Kind
+from wms_sync.master_data.kind import REASONS, Kind
 from wms_sync.master_data.kinds import NAMES
 from wms_sync.master_data.plan import GOOD, SHOWN, Plan, Rows, RowStatus, Step, by_line, limited, make_plan
 from wms_sync.service.answers import RetryPolicy
@@ -57,6 +55,12 @@ LOOKUP = RetryPolicy(attempts=4, total_seconds=60)
 GONE_IS_REPORTED_FOR = timedelta(days=7)
 """How long a removed file is still reported: whoever removed it may not know of its unsent rows."""
 LONGEST_STEM = 80
+
+
+class TooManyCreates(MasterDataError):
+    """The plan has more creates than ``WMS_PUSH_LIMIT``. The message shows how to allow them."""
+
+    exit_code = 2
 
 
 class PushReport(Rows, frozen=True):

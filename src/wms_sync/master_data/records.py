@@ -25,8 +25,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from wms_sync.grammar import agreed
-from wms_sync.master_data.columns import Violation
-from wms_sync.master_data.kind import Kind
+from wms_sync.master_data.kind import Kind, Violation
 
 if TYPE_CHECKING:
     import pandas as pd
