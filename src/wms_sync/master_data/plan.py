@@ -155,7 +155,7 @@ class Plan(Rows, frozen=True):
     """The steps of a push of a file, in the order of sending, parents before children.
 
     ``unasked`` are the reasons why the Merchant API could not be called. Rows that need it wait. ``limit`` is the most
-    creates that the plan may send, if a person has set one (``limited``).
+    creates that the plan may send, if a person has set one.
     """
 
     service: str
@@ -192,29 +192,22 @@ class Plan(Rows, frozen=True):
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def make_plan(checked: CheckedFile, existing: Existing, *, resend: bool = False, again: bool = False) -> Plan:
+def make_plan(
+    checked: CheckedFile, existing: Existing, *, resend: bool = False, again: bool = False, limit: int | None = None
+) -> Plan:
     """Decide what to do with each row.
 
-    With ``resend``, a person accepts the risk of sending again rows that the service may have.
-
-    With ``again``, do not send refused rows again unless they have changed.
+    With ``resend``, a person accepts the risk of sending again rows that the service may have. With ``again``, do not
+    send refused rows again unless they have changed. Only the first ``limit`` creates are sent; the other rows are left
+    to a later push. Parents come first, so no row is sent without those that it refers to. A row in doubt stays so.
     """
     rejected = [Step(line, "", RowStatus.REJECTED, why) for line, why in _in_words(checked.violations).items()]
     planner = _Planner(checked, existing, resend=resend, again=again)
     steps = (*rejected, *map(planner.decide, checked.records))
-    return Plan(checked, steps, existing.service, tuple(dict.fromkeys(existing.unasked.values())))
-
-
-def limited(plan: Plan, limit: int | None) -> Plan:
-    """Return the plan with only its first ``limit`` creates; the other rows are left to a later push.
-
-    Parents come first, so no row is sent without those that it refers to. A row in doubt stays in doubt.
-    """
-    if limit is None:
-        return plan
-    left = {step.key for step in [step for step in plan.steps if step.sends][limit:]}
-    steps = tuple(_left(step) if step.sends and step.key in left else step for step in plan.steps)
-    return replace(plan, steps=steps, limit=limit)
+    if limit is not None:
+        left = {step.key for step in [step for step in steps if step.sends][limit:]}
+        steps = tuple(_left(step) if step.sends and step.key in left else step for step in steps)
+    return Plan(checked, steps, existing.service, tuple(dict.fromkeys(existing.unasked.values())), limit)
 
 
 def _left(step: Step) -> Step:

@@ -37,7 +37,7 @@ from wms_sync.master_data.csv_file import UnreadableFile, canonical, digest_of, 
 from wms_sync.master_data.existing import MerchantLookup, read_existing
 from wms_sync.master_data.kind import REASONS, Kind
 from wms_sync.master_data.kinds import NAMES
-from wms_sync.master_data.plan import GOOD, SHOWN, Plan, Rows, RowStatus, Step, by_line, limited, make_plan
+from wms_sync.master_data.plan import GOOD, SHOWN, Plan, Rows, RowStatus, Step, by_line, make_plan
 from wms_sync.service.answers import RetryPolicy
 from wms_sync.service.client import GlobalApi
 from wms_sync.service.merchant import MerchantApi
@@ -151,8 +151,7 @@ def plan_file(
     """
     _refuse_odd_name(path)
     with _lookup(settings, None, transport) as lookup:
-        checked = check(read_csv(path), kind, as_written=as_written)
-        return limited(_plan(settings, store, checked, lookup, resend=resend), limit)
+        return _plan(settings, store, kind, path, lookup, resend=resend, as_written=as_written, limit=limit)
 
 
 def push_file(
@@ -186,25 +185,30 @@ def push_file(
         _lookup(settings, policy, transport) as lookup,
         GlobalApi.from_settings(settings, policy=policy, allowed=store.turn.check, transport=transport) as api,
     ):
-        state = FileState(store.pushed_files, api.base_url, kind.name, path, run_id)
+        file = PushedFile(
+            api.base_url, kind.name, str(path.absolute()), "", run_id, 0, 0, None, datetime.now(UTC), None
+        )
         try:
-            checked = check(read_csv(path), kind, as_written=as_written)
-            plan = limited(_plan(settings, store, checked, lookup, resend=resend, again=again), limit)
-        except UnreadableFile:
-            state.unreadable()
+            plan = _plan(
+                settings, store, kind, path, lookup, resend=resend, as_written=as_written, limit=limit, again=again
+            )
+        except UnreadableFile:  # the sensor ignores the file until its content changes
+            store.pushed_files.record(replace(file, sha256=digest_of(path), ended_at=datetime.now(UTC)))
             raise
         if planned is not None:
             planned(plan)
         for line in (*plan.notes, plan.summary):
             logger.info(line)
-        state.planned(plan)
+        unsent, waits = plan.sends + plan.counts.get(RowStatus.LEFT, 0), plan.counts.get(RowStatus.WAITS, 0)
+        file = replace(file, sha256=plan.checked.file.sha256, unsent=unsent, waits=waits)
+        store.pushed_files.record(file)
         if plan.sends > settings.push_limit:
             too_many = TooManyCreates(
                 f"The push would create {plan.sends:,} {plan.kind.plural}, but WMS_PUSH_LIMIT allows "
                 f"{settings.push_limit:,} at a time. No row was sent, because a create cannot be undone. Check the "
                 f"plan (--dry-run); if it is right, push with WMS_PUSH_LIMIT={plan.sends}."
             )
-            state.refused(too_many)
+            store.pushed_files.record(replace(file, reason=str(too_many), ended_at=datetime.now(UTC)))
             raise too_many
         began = monotonic()
         push = Push(
@@ -222,36 +226,40 @@ def push_file(
             step.line: step.why for step in steps if step.action is RowStatus.REJECTED and (step.sends or not again)
         }
         report = PushReport(
-            checked,
+            plan.checked,
             steps,
             plan,
             push.stopped,
             push.interrupted,
             api.requests,
             monotonic() - began,
-            write_rejects(settings.layout, checked, run_id, reasons),
+            write_rejects(settings.layout, plan.checked, run_id, reasons),
         )
-        state.ended(report)
+        later, waits = [*report.unsettled, *report.left], report.counts.get(RowStatus.WAITS, 0)
+        reason = str(report.stopped or "") or next((step.why for step in later), None)
+        store.pushed_files.record(
+            replace(file, unsent=len(later), waits=waits, reason=reason, ended_at=datetime.now(UTC))
+        )
     return report
 
 
 def _plan(
     settings: Settings,
     store: StateStore,
-    checked: CheckedFile,
+    kind: Kind,
+    path: Path,
     lookup: MerchantLookup | None,
     *,
     resend: bool,
+    as_written: bool,
+    limit: int | None,
     again: bool = False,
 ) -> Plan:
+    checked = check(read_csv(path), kind, as_written=as_written)
     existing = read_existing(
-        checked,
-        service=settings.require_base_url(),
-        store=store,
-        target=target_of(settings),
-        lookup=lookup,
+        checked, service=settings.require_base_url(), store=store, target=target_of(settings), lookup=lookup
     )
-    return make_plan(checked, existing, resend=resend, again=again)
+    return make_plan(checked, existing, resend=resend, again=again, limit=limit)
 
 
 @contextmanager
@@ -286,38 +294,6 @@ PUSH_LOCKS = tuple(map(push_lock, NAMES))
 def pusher(settings: Settings, kind: str) -> Holder | None:
     """Return the run that holds the push lock of this kind; None if nobody is pushing the kind."""
     return lock_of(settings.database_url, settings.layout).holder(what=push_lock(kind))
-
-
-class FileState:
-    """Records the state of one push of one file, while the push holds its lock."""
-
-    def __init__(self, files: PushFiles, service: str, kind: str, path: Path, run_id: str) -> None:
-        self._files = files
-        self._path = path
-        self._file = PushedFile(service, kind, str(path.absolute()), "", run_id, 0, 0, None, datetime.now(UTC), None)
-
-    def unreadable(self) -> None:
-        """Record that the file cannot be read; the sensor then ignores it until its content changes."""
-        self._record(sha256=digest_of(self._path), ended_at=datetime.now(UTC))
-
-    def planned(self, plan: Plan) -> None:
-        """Record the plan, before the first create. Rows beyond its limit count as unsent."""
-        unsent, waits = plan.sends + plan.counts.get(RowStatus.LEFT, 0), plan.counts.get(RowStatus.WAITS, 0)
-        self._record(sha256=plan.checked.file.sha256, unsent=unsent, waits=waits, ended_at=None)
-
-    def refused(self, error: WmsSyncError) -> None:
-        """Record why the plan is not applied."""
-        self._record(reason=str(error), ended_at=datetime.now(UTC))
-
-    def ended(self, report: PushReport) -> None:
-        """Record the end of the push, and the numbers of its unsent and waiting rows."""
-        unsent, waits = [*report.unsettled, *report.left], report.counts.get(RowStatus.WAITS, 0)
-        reason = str(report.stopped or "") or next((step.why for step in unsent), None)
-        self._record(unsent=len(unsent), waits=waits, reason=reason, ended_at=datetime.now(UTC))
-
-    def _record(self, **values: object) -> None:
-        self._file = replace(self._file, **values)
-        self._files.record(self._file)
 
 
 def unfinished(settings: Settings, files: PushFiles) -> tuple[PushedFile, ...]:
