@@ -8,13 +8,11 @@ products, whose doubts a person must settle, and more for kinds with unique keys
 
 from __future__ import annotations
 
-import queue
 import threading
 from collections import Counter, deque
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from datetime import UTC, datetime
-from functools import partial
 from time import monotonic
 
 from msgspec.structs import replace
@@ -22,12 +20,12 @@ from msgspec.structs import replace
 from wms_sync.errors import MasterDataError, WmsSyncError
 from wms_sync.grammar import count_of
 from wms_sync.master_data.create import (
-    Prior,
     PushProgress,
     Sender,
     Sent,
     Watcher,
     message_of,
+    was_there,
 )
 from wms_sync.master_data.existing import ExistingObject, MerchantLookup
 from wms_sync.master_data.plan import THERE, Plan, RowStatus, Step, without_parent
@@ -157,10 +155,8 @@ class Push:
         self._rows = ReadyRows(plan)
         self._ahead = AHEAD_UNIQUE if plan.kind.is_unique else 2 * parallel
         self._intents: dict[str, Entry] = {}
-        self._running: set[str] = set()
+        self._running: dict[Future[Sent], Step] = {}
         self._by_id = {step.entry.remote_id: step.entry for step in plan.steps if step.entry is not None}
-        self._newest: deque[Future[Sent]] = deque(maxlen=2 * self._ahead)
-        self._answers: queue.SimpleQueue[tuple[str, Future[Sent]]] = queue.SimpleQueue()
         self._unrecorded: list[Entry] = []
         self._recorded_at = monotonic()
         self._failures = 0
@@ -208,9 +204,7 @@ class Push:
         if batch or (is_due and self._unrecorded):
             self._intend(batch)
         for step in batch:
-            self._running.add(step.key)
-            self._newest.append(pool.submit(self._send, step))
-            self._newest[-1].add_done_callback(partial(self._answered, step.key))
+            self._running[pool.submit(self._send, step)] = step
 
     def _intend(self, batch: Sequence[Step]) -> None:
         intents = {step.key: self._intent(step) for step in batch}
@@ -226,7 +220,7 @@ class Push:
         may replace it.
         """
         prior, now = step.entry, datetime.now(UTC)
-        if prior is not None and self._was_there(step):
+        if prior is not None and was_there(self._plan.kind, step):
             return replace(prior, run_id=self._run_id, attempts=prior.attempts + 1, intended_at=now)
         return Entry(
             service=self._plan.service,
@@ -247,38 +241,19 @@ class Push:
     def _send(self, step: Step) -> Sent:
         """Send one row, in a sending thread."""
         assert step.record is not None  # noqa: S101 - only records are sent
-        return self._sender.send(
-            step.key,
-            body(step.record, self._rows.ids(step)),
-            Prior(
-                in_doubt=step.entry is not None and step.entry.state in UNSURE,
-                was_there=self._was_there(step),
-                is_last_word=step.is_last_word,
-            ),
-            id_needed=self._rows.has_children(step),
-        )
-
-    def _was_there(self, step: Step) -> bool:
-        """Return whether the service already had the object, and would refuse a second one."""
-        return step.entry is not None and step.entry.state in PRESENT and self._plan.kind.is_unique
-
-    def _answered(self, key: str, future: Future[Sent]) -> None:
-        self._answers.put((key, future))
+        whole = body(step.record, self._rows.ids(step))
+        return self._sender.send(step, whole, id_needed=self._rows.has_children(step))
 
     # --- taking answers in ---
 
     def _take_in(self) -> None:
         """Wait for an answer, then handle all answers that have arrived."""
-        try:
-            self._settle(*self._answers.get(timeout=POLL_SECONDS))
-            while True:
-                self._settle(*self._answers.get_nowait())
-        except queue.Empty:
-            pass
+        wait(self._running, POLL_SECONDS, FIRST_COMPLETED)
+        for future in [future for future in self._running if future.done()]:
+            self._settle(self._running.pop(future), future)
 
-    def _settle(self, key: str, future: Future[Sent]) -> None:
-        self._running.discard(key)
-        step, intent = self._rows.steps[key], self._intents.pop(key)
+    def _settle(self, step: Step, future: Future[Sent]) -> None:
+        key, intent = step.key, self._intents.pop(step.key)
         if future.cancelled():
             self._unrecorded.append(self._withdrawn(intent))
             return
@@ -367,7 +342,7 @@ class Push:
         """Prevent further requests: wake sleeping threads, cancel creates that have not begun, let others finish."""
         self._halted = True
         self._api.throttle.close()
-        for future in self._newest:  # all older creates have begun
+        for future in self._running:
             future.cancel()
 
     def _withdrawn(self, intent: Entry) -> Entry:
