@@ -13,6 +13,7 @@ from collections import Counter, deque
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from datetime import UTC, datetime
+from graphlib import TopologicalSorter
 from time import monotonic
 
 from msgspec.structs import replace
@@ -62,25 +63,31 @@ class ReadyRows:
         self.results: dict[str, Step] = {}
         self.counts: Counter[RowStatus] = Counter()
         self._kind = plan.kind
-        self._missing = {key: len(step.waits_for) for key, step in self.steps.items()}
-        self._children: dict[str, list[str]] = {}
-        for key, step in self.steps.items():
-            for parent in step.waits_for:
-                self._children.setdefault(parent, []).append(key)
-        self._ready = deque(key for key, missing in self._missing.items() if not missing)
+        self._parents = {parent for step in self.steps.values() for parent in step.waits_for}
+        self._sorter = TopologicalSorter({key: step.waits_for for key, step in self.steps.items()})
+        self._sorter.prepare()
+        self._ready: deque[Step] = deque()
 
     @property
-    def is_empty(self) -> bool:
-        """Return whether no row is ready to be sent."""
-        return not self._ready
+    def are_left(self) -> bool:
+        """Return whether rows are left to be sent, or are under way."""
+        return self._sorter.is_active()
 
     def take(self, most: int) -> Sequence[Step]:
-        """Take at most ``most`` rows, parents first."""
-        return [self.steps[self._ready.popleft()] for _ in range(min(len(self._ready), most))]
+        """Take at most ``most`` rows, parents first. Rows whose parents got no id, and their children, are not sent."""
+        while keys := self._sorter.get_ready():
+            for step in map(self.steps.__getitem__, keys):
+                parents = map(self.results.__getitem__, step.waits_for)
+                lost = [parent for parent in parents if parent.action not in THERE or parent.remote_id is None]
+                if lost:
+                    self.conclude(self._orphan(step, lost[0]))
+                else:
+                    self._ready.append(step)
+        return [self._ready.popleft() for _ in range(min(len(self._ready), most))]
 
     def has_children(self, step: Step) -> bool:
         """Return whether other rows need this row's id."""
-        return step.key in self._children
+        return step.key in self._parents
 
     def ids(self, step: Step) -> Ids:
         """Return the ids for a row's references: those that the plan knows, and those of parents just created."""
@@ -91,20 +98,10 @@ class ReadyRows:
         return {**step.ids, **made}
 
     def conclude(self, result: Step) -> None:
-        """Record what became of a row. Its children become ready; without its id, neither they nor theirs are sent."""
-        concluded = [result]
-        while concluded:
-            parent = concluded.pop()
-            self.results[parent.key] = parent
-            self.counts[parent.action] += 1
-            for child in self._children.get(parent.key, ()):
-                self._missing[child] -= 1
-                if child in self.results:
-                    continue
-                if parent.action not in THERE or parent.remote_id is None:
-                    concluded.append(self._orphan(self.steps[child], parent))
-                elif self._missing[child] == 0:
-                    self._ready.append(child)
+        """Record what became of a row. Its children may then be ready."""
+        self.results[result.key] = result
+        self.counts[result.action] += 1
+        self._sorter.done(result.key)
 
     def _type(self, key: str) -> str:
         """Return the service's type of a row. Each product names its own type."""
@@ -174,7 +171,7 @@ class Push:
         self._ledger.record([step.proven for step in self._plan.steps if step.proven is not None])
         with ThreadPoolExecutor(self._parallel, "create") as pool:
             try:
-                while self._running or not (self._rows.is_empty or self._halted):
+                while self._running or (self._rows.are_left and not self._halted):
                     self._top_up(pool)
                     self._take_in()
             except BaseException:  # including an interrupt: finish and record the requests under way
