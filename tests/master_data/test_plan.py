@@ -14,7 +14,6 @@ from starlette.responses import JSONResponse, Response
 from tests.conftest import queried
 from tests.master_data.conftest import MERCHANT
 from wms_sandbox.identities import retailer_code, retailer_id
-from wms_sync.cli.views import plan_lines
 from wms_sync.master_data.existing import ROWS_PER_PAGE
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.kinds import PRODUCTS, RETAILERS
@@ -310,8 +309,9 @@ def test_a_doubtful_row_is_sent_with_a_warning(desk):
     plan = desk.plan(PRODUCTS, path)
     assert (plan.counts, plan.exit_code) == ({RowStatus.CREATE: 3}, 0)
     assert plan.rows()[0]["why"].startswith(f"Warning: {option} = 'some': Is neither true nor false")
-    shown = [line.split()[1:4] for line in plan_lines(plan, limit=10) if " line" in line]
-    assert shown == [["2", "a", "Warning:"], ["3", "b"], ["4", "c", "Warning:"]]
+    first, second, third, *_ = plan.lines(push_limit=10)
+    assert first.startswith(f"line 2: create a: Warning: {option}")
+    assert (second, third) == ("line 3: create b", "line 4: create c: as line 2")
 
     report = desk.push(PRODUCTS, path)
     assert (report.counts, report.exit_code) == ({RowStatus.CREATED: 3}, 0)

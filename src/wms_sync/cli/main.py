@@ -202,7 +202,7 @@ def push(
         from wms_sync.runs import plan_push
 
         plan = plan_push(settings, kind_named(kind), file, resend=resend, as_written=as_written, limit=limit)
-        say_lines(views.plan_lines(plan, limit=settings.push_limit, most=most))
+        say_lines(plan.lines(push_limit=settings.push_limit, most=most))
         return plan.exit_code
     from wms_sync.cli.runs import run_push
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from itertools import chain, groupby
+from itertools import chain
 from typing import TYPE_CHECKING, Literal, get_args
 
 from msgspec.structs import replace
 
 from wms_sync.cli.printing import INDENT, say, say_json, say_labelled, say_lines
 from wms_sync.grammar import count_of
-from wms_sync.master_data.kind import Kind, Violation, columns_of
-from wms_sync.master_data.plan import SHOWN, Plan, RowStatus, Step
+from wms_sync.master_data.kind import Kind, columns_of
 from wms_sync.reports.finding import WELL, Finding, exit_code, open_findings
 
 if TYPE_CHECKING:
@@ -53,16 +52,6 @@ OF_STATUS = (
 SHOWN_DOUBTS = 20
 OF_DOCTOR = {"note": "ok", "warning": "warn", "error": "fail"}
 """The doctor's word for each severity. Its notes report subjects without a problem."""
-MEANINGS = {
-    RowStatus.CREATE: "not in the service as far as is known: a push sends it",
-    RowStatus.LEFT: "left out by --limit: a later push without it sends it",
-    RowStatus.ALREADY_THERE: "nothing to do",
-    RowStatus.CHANGED: "created earlier with other values; the interface cannot update: change it in the service",
-    RowStatus.WAITS: "refers to an object whose id is not known yet: push again later",
-    RowStatus.IN_DOUBT: "may have been created earlier",
-    RowStatus.REJECTED: "breaks a rule: correct it",
-}
-"""The meaning of each action, in the order of printing: rows that need attention come last, next to the summary."""
 
 
 def read_lines(report: ReadReport) -> Iterator[str]:
@@ -323,28 +312,6 @@ def moment(at: datetime) -> str:
     return f"{at:%Y-%m-%d %H:%M:%S} UTC"
 
 
-def plan_lines(plan: Plan, *, limit: int, most: int | None = SHOWN) -> Iterator[str]:
-    """Yield the lines of a plan: the rows by action, then the counts. Print at most ``most`` rows of each action."""
-    yield from plan.notes
-    violations = {
-        line: list(found) for line, found in groupby(plan.checked.violations, lambda violation: violation.line)
-    }
-    for action, meaning in MEANINGS.items():
-        steps = sorted((step for step in plan.steps if step.action is action), key=lambda step: step.line)
-        if steps:
-            yield f"{action} ({len(steps):,}): {meaning}"
-            shown = _first(steps, most)
-            for step in shown:
-                yield from (
-                    f"  line {step.line:<6} {text}" for text in _step_lines(step, violations.get(step.line, ()))
-                )
-            yield from _more(action, len(steps) - len(shown))
-    yield plan.summary
-    yield f"Nothing was sent. A push would send {plan.sends:,}."
-    if plan.sends > limit:
-        yield f"The push would be refused: WMS_PUSH_LIMIT allows {limit:,} at a time."
-
-
 def column_lines(kind: Kind) -> Iterator[str]:
     """Yield a line for each column of a kind: name, type, rule, whether it is required, and for which item types."""
     columns = columns_of(kind)
@@ -355,27 +322,3 @@ def column_lines(kind: Kind) -> Iterator[str]:
         types = "" if column.types == every else f"only {', '.join(column.types)}"
         facts = "; ".join(fact for fact in (f"{column.cell.type}: {column.cell.rule}", needed, types) if fact)
         yield f"{column.name:<{width}}  {facts}"
-
-
-def _first(steps: Sequence[Step], most: int | None) -> Sequence[Step]:
-    """Return at most ``most`` steps in the order of the file. Prefer steps with a warning."""
-    if most is None or len(steps) <= most:
-        return steps
-    return sorted(sorted(steps, key=lambda step: not step.warnings)[:most], key=lambda step: step.line)
-
-
-def _more(action: RowStatus, left_out: int) -> Iterator[str]:
-    """Yield the number of rows left out, and where to find them."""
-    if left_out:
-        where = ", and a push writes them to data/rejects" if action is RowStatus.REJECTED else ""
-        yield f"  and {left_out:,} more {action} (--all prints every row{where})"
-
-
-def _step_lines(step: Step, violations: Sequence[Violation]) -> Iterator[str]:
-    """Yield the lines of a row: one for each changed field, broken rule or warning, or a single one for the row."""
-    if step.action is RowStatus.CHANGED:
-        yield from (f"{step.key}  {change}" for change in step.changes)
-        return
-    yield from map(str, violations)
-    if not violations:
-        yield from (f"{step.key}  {text}".rstrip() for text in step.explanation or ("",))

@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
 from itertools import groupby
@@ -27,7 +27,7 @@ from msgspec.structs import replace
 from wms_sync.master_data.check import CheckedFile
 from wms_sync.master_data.existing import Existing, ExistingObject, made_since, of_entry
 from wms_sync.master_data.kind import Kind, Violation
-from wms_sync.master_data.records import Change, Record, Reference, Remote, changes, content
+from wms_sync.master_data.records import Record, Reference, Remote, changes, content
 from wms_sync.state.ledger import PRESENT, UNSURE, Entry, State
 
 WITH_RESEND = " with --resend"
@@ -84,7 +84,6 @@ class Step(Struct, frozen=True):
     sends: bool = False
     record: Record | None = None
     content: str = ""
-    changes: tuple[Change, ...] = ()
     ids: Mapping[tuple[str, str], Remote] = field(default_factory=dict)
     waits_for: tuple[str, ...] = ()
     entry: Entry | None = None
@@ -96,14 +95,14 @@ class Step(Struct, frozen=True):
     exchange: tuple[str, ...] = ()
 
     @property
-    def explanation(self) -> tuple[str, ...]:
+    def explanation(self) -> str:
         """Return the reason and the warnings."""
-        return (*filter(None, (self.why,)), *(f"Warning: {warning}" for warning in self.warnings))
+        return " ".join((self.why, *(f"Warning: {warning}" for warning in self.warnings))).lstrip()
 
     @property
     def row(self) -> dict[str, Any]:
         """Return the step as a table row: line, key, what, why."""
-        return {"line": self.line, "key": self.key, "what": self.action.value, "why": " ".join(self.explanation)}
+        return {"line": self.line, "key": self.key, "what": self.action.value, "why": self.explanation}
 
     @property
     def remote_id(self) -> int | None:
@@ -143,12 +142,26 @@ class Rows(Struct, frozen=True):
 
     def rows(self, *actions: RowStatus) -> list[dict[str, Any]]:
         """Return the steps with one of these actions, or all, as table rows in the order of the file."""
-        return [step.row for step in by_line(self.steps) if not actions or step.action in actions]
+        steps = sorted(self.steps, key=lambda step: step.line)
+        return [step.row for step in steps if not actions or step.action in actions]
 
+    def row_lines(self, steps: Iterable[Step], most: int | None) -> Iterator[str]:
+        """Yield some of the rows as text, in the order of the file.
 
-def by_line(steps: Iterable[Step]) -> list[Step]:
-    """Return steps in the order of the file."""
-    return sorted(steps, key=lambda step: step.line)
+        Show at most ``most`` rows of each action, or all if it is None. Show a shared reason only once.
+        """
+        seen: Counter[RowStatus] = Counter()
+        first: dict[str, int] = {}
+        for step in sorted(steps, key=lambda step: step.line):
+            seen[step.action] += 1
+            if most is None or seen[step.action] <= most:
+                text, why = f"line {step.line}: {step.action} {step.key}".rstrip(), step.explanation
+                at = first.setdefault(why, step.line) if why else step.line
+                yield f"{text}: {why if at == step.line else f'as line {at}'}".rstrip(": ")
+                yield from (f"  {line}" for line in step.exchange)
+        for action, count in seen.items():
+            if most is not None and count > most:
+                yield f"and {count - most:,} more {action} (--all prints every row)"
 
 
 class Plan(Rows, frozen=True):
@@ -190,6 +203,15 @@ class Plan(Rows, frozen=True):
         ]
         text = json.dumps([self.service, str(self.kind), self.checked.file.sha256, does])
         return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def lines(self, *, push_limit: int, most: int | None = SHOWN) -> Iterator[str]:
+        """Yield the plan as text: notes, rows, the summary, and how many creates a push would send."""
+        yield from self.notes
+        yield from self.row_lines(self.steps, most)
+        yield self.summary
+        yield f"Nothing was sent. A push would send {self.sends:,}."
+        if self.sends > push_limit:
+            yield f"The push would be refused: WMS_PUSH_LIMIT allows {push_limit:,} at a time."
 
 
 def make_plan(
@@ -315,7 +337,7 @@ class _Planner:
         why = (
             f"{where}. The file has other values: {text}. The interface cannot update: change it in the service itself."
         )
-        return replace(step, action=RowStatus.CHANGED, why=why, changes=changed)
+        return replace(step, action=RowStatus.CHANGED, why=why)
 
     def _in_doubt(self, step: Step, entry: Entry, shown: Sequence[ExistingObject]) -> Step:
         sent = f"Sent on {entry.intended_at:%Y-%m-%d %H:%M} UTC without an answer"

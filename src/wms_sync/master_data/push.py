@@ -17,7 +17,6 @@ import glob
 import io
 import logging
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -37,7 +36,7 @@ from wms_sync.master_data.csv_file import UnreadableFile, canonical, digest_of, 
 from wms_sync.master_data.existing import MerchantLookup, read_existing
 from wms_sync.master_data.kind import REASONS, Kind
 from wms_sync.master_data.kinds import NAMES
-from wms_sync.master_data.plan import GOOD, SHOWN, Plan, Rows, RowStatus, Step, by_line, make_plan
+from wms_sync.master_data.plan import GOOD, SHOWN, Plan, Rows, RowStatus, Step, make_plan
 from wms_sync.service.answers import RetryPolicy
 from wms_sync.service.client import GlobalApi
 from wms_sync.service.merchant import MerchantApi
@@ -96,24 +95,9 @@ class PushReport(Rows, frozen=True):
         return step.action is RowStatus.IN_DOUBT and self.kind.is_unique and is_open
 
     def lines(self, *, most: int | None = SHOWN) -> Iterator[str]:
-        """Yield the report as text: rows that need attention or have warnings, what to do, and the summary.
-
-        Show at most ``most`` rows of each outcome, or all if it is None. Show a shared reason only once.
-        """
-        seen: Counter[RowStatus] = Counter()
-        first: dict[str, int] = {}
-        for step in by_line(self.steps):
-            if step.action not in GOOD or step.warnings or step.exchange:
-                seen[step.action] += 1
-                if most is None or seen[step.action] <= most:
-                    text, why = f"line {step.line}: {step.action} {step.key}".rstrip(), " ".join(step.explanation)
-                    yield f"{text}: {f'as line {first[why]}' if why in first else why}".rstrip()
-                    yield from (f"  {line}" for line in step.exchange)
-                    if why:
-                        first.setdefault(why, step.line)
-        for outcome, count in seen.items():
-            if most is not None and count > most:
-                yield f"and {count - most:,} more {outcome} (--all prints every row)"
+        """Yield the report as text: rows that need attention or have warnings, what to do, and the summary."""
+        needy = [step for step in self.steps if step.action not in GOOD or step.warnings or step.exchange]
+        yield from self.row_lines(needy, most)
         by_key_alone = sorted(step.line for step in self.steps if step.is_by_key_alone)
         if by_key_alone:
             some = ", ".join(map(str, by_key_alone[:10])) + (" ..." if len(by_key_alone) > 10 else "")
