@@ -132,7 +132,7 @@ def list_forgotten(settings: Settings) -> None:
         say("no order is forgotten")
 
 
-def take_off(settings: Settings, names: Sequence[str], *, yes: bool) -> None:
+def take_off_list(settings: Settings, names: Sequence[str], *, yes: bool) -> None:
     """Take orders off the list, so that later reads store their personal data."""
     if not names:
         raise SettingsError("Name the orders to take off the list; `wms-sync forget --list` shows it.")

@@ -1,4 +1,4 @@
-"""Print reports, plans of master data and its columns on the command line, as lines of text or as JSON."""
+"""Print reports, the inbox, and the columns of master data on the command line, as lines of text or as JSON."""
 
 from __future__ import annotations
 
@@ -6,23 +6,36 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 from msgspec.structs import replace
 
 from wms_sync.cli.printing import INDENT, say, say_json, say_labelled, say_lines
+from wms_sync.errors import SettingsError
 from wms_sync.grammar import count_of
+from wms_sync.layout import Layout
 from wms_sync.master_data.kind import Kind, columns_of
+from wms_sync.reports.doctor import examine
+from wms_sync.reports.explain import explain, explain_orders, explain_tracking, explanation_lines, order_lines
+from wms_sync.reports.export import Exported
 from wms_sync.reports.finding import WELL, Finding, exit_code, open_findings
-
-if TYPE_CHECKING:
-    from wms_sync.reports.export import Exported
-    from wms_sync.reports.installation import CheckFound, Installation, LastAudit
-    from wms_sync.settings import Settings
-    from wms_sync.shipments.load.refresh import RefreshReport
-    from wms_sync.shipments.read.reader import ReadReport
-    from wms_sync.state.runs import RunRecord
-    from wms_sync.targets.database import Maintained
+from wms_sync.reports.findings import acknowledgeable, findings_in
+from wms_sync.reports.inbox import InboxEntry, InboxRow, rows_of_entry
+from wms_sync.reports.installation import (
+    CheckFound,
+    Installation,
+    LastAudit,
+    check_published,
+    installation_of,
+    last_checks,
+)
+from wms_sync.reports.probe import Verdict, probe
+from wms_sync.settings import Settings
+from wms_sync.shipments.load.refresh import RefreshReport
+from wms_sync.shipments.read.reader import ReadReport
+from wms_sync.state.runs import RunRecord
+from wms_sync.state.store import StateStore
+from wms_sync.targets.database import Maintained
 
 OF_STATUS = (
     "sync_cursor",
@@ -49,7 +62,7 @@ OF_STATUS = (
     "inbox",
 )
 """The facts of an installation that ``wms-sync status --json`` shows."""
-SHOWN_DOUBTS = 20
+SHOWN_DOUBTS, SHOWN_ROWS = 20, 20
 OF_DOCTOR = {"note": "ok", "warning": "warn", "error": "fail"}
 """The doctor's word for each severity. Its notes report subjects without a problem."""
 
@@ -167,9 +180,6 @@ def status_lines(found: Installation, findings: Sequence[Finding], *, is_each_ta
 
 def show_status(settings: Settings, *, as_json: bool, is_check: bool, is_each_table: bool) -> int:
     """Print the status, or with ``is_check`` one line; return the exit code."""
-    from wms_sync.reports.findings import findings_in
-    from wms_sync.reports.installation import installation_of
-
     with installation_of(settings) as found:  # printing comes afterwards: its errors are not those of the data folder
         findings = findings_in(found)
         show: Callable[[], None]
@@ -186,8 +196,6 @@ def show_status(settings: Settings, *, as_json: bool, is_check: bool, is_each_ta
 
 def show_examined(settings: Settings, *, as_json: bool, alert: bool) -> int:
     """Print each finding of the doctor as soon as it is known; return the exit code."""
-    from wms_sync.reports.doctor import examine
-
     found = []
     for finding in examine(settings, alert=alert):
         found.append(finding)
@@ -202,8 +210,6 @@ def show_examined(settings: Settings, *, as_json: bool, alert: bool) -> int:
 
 def show_probed(settings: Settings, *, as_json: bool) -> int:
     """Print the habits of the service, worst first; return the exit code: 1 if a sync would fail."""
-    from wms_sync.reports.probe import Verdict, probe
-
     habits = sorted(probe(settings), key=lambda habit: get_args(Verdict).index(habit.verdict))
     if as_json:
         say_json(habits)
@@ -217,9 +223,6 @@ def show_probed(settings: Settings, *, as_json: bool) -> int:
 
 def show_checks(settings: Settings, *, full: bool, is_strict: bool) -> int:
     """Print the results of the checks and every open finding; return the exit code."""
-    from wms_sync.reports.findings import findings_in
-    from wms_sync.reports.installation import check_published, installation_of, last_checks
-
     found = check_published(settings) if full else last_checks(settings)
     with installation_of(settings) as installation:
         findings = findings_in(replace(installation, checks=found))
@@ -235,9 +238,6 @@ def show_explained(
 
     The JSON is one object for a shipment, a list of orders for an order, and a list of shipments for a tracking number.
     """
-    from wms_sync.reports.explain import explain, explain_orders, explain_tracking, explanation_lines, order_lines
-    from wms_sync.state.store import StateStore
-
     found: object
     with StateStore.opened(settings.database_url) as store:
         if what == "order":
@@ -322,3 +322,69 @@ def column_lines(kind: Kind) -> Iterator[str]:
         types = "" if column.types == every else f"only {', '.join(column.types)}"
         facts = "; ".join(fact for fact in (f"{column.cell.type}: {column.cell.rule}", needed, types) if fact)
         yield f"{column.name:<{width}}  {facts}"
+
+
+def mark_seen(settings: Settings, names: Sequence[str]) -> None:
+    """Acknowledge these findings or entries.
+
+    Raise ``SettingsError``, and acknowledge none, if one of them cannot be acknowledged.
+    """
+    with installation_of(settings) as installation:
+        findings = findings_in(installation)
+        facts = acknowledgeable(findings, installation.inbox)
+        for name in names:
+            if name in facts:
+                continue
+            if any(finding.name == name for finding in findings):
+                raise SettingsError(f"{name} cannot be acknowledged: it stays until the problem is fixed.")
+            known = ", ".join(sorted(facts)) or "none"
+            raise SettingsError(f"No finding or entry is called {name}. Names that can be acknowledged: {known}.")
+        installation.store.acknowledgements.add({name: facts[name] for name in names})
+    for name in names:
+        say(f"acknowledged  {name}: hidden until its facts change")
+
+
+def list_entries(settings: Settings) -> None:
+    """Print the open entries."""
+    entries = _entries(settings)
+    for entry in entries:
+        say_lines(_entry_lines(entry))
+    if entries:
+        say(f"next  wms-sync inbox show {entries[0].name}")
+    else:
+        say("no entry is open: any values that are left in ops.quarantine have since been loaded")
+
+
+def show_entry(settings: Settings, name: str) -> None:
+    """Print an entry with its newest rows and the text of each row. Raise ``SettingsError`` for other names."""
+    entry = next((entry for entry in _entries(settings) if entry.name == name), None)
+    if entry is None:
+        raise SettingsError(
+            f"No open entry is called {name}. `wms-sync inbox list` shows the open entries; an entry closes by itself "
+            "once its values are loaded."
+        )
+    say_lines(_entry_lines(entry))
+    for row in rows_of_entry(settings, entry, SHOWN_ROWS):
+        say_lines(_row_lines(settings.layout, row))
+
+
+def _entries(settings: Settings) -> Sequence[InboxEntry]:
+    with installation_of(settings) as installation:
+        return installation.inbox
+
+
+def _entry_lines(entry: InboxEntry) -> Iterator[str]:
+    times = count_of(entry.rows, "value" if entry.is_value else "time")
+    seen = f", acknowledged {moment(entry.acknowledged_at)}" if entry.acknowledged_at else ""
+    yield f"{entry.name}  {entry.what}: {entry.why} ({times}, last {moment(entry.last_at)}{seen})"
+    yield f"    for example {entry.example}"
+
+
+def _row_lines(layout: Layout, row: InboxRow) -> Iterator[str]:
+    page = layout.page(row.window_id, row.page)
+    gone = f"page {row.page} of {row.window_id}, which was deleted"
+    where = gone if page is None else layout.files.where(page)
+    of = f"{row.object} {row.object_id if row.object_id is not None else '(no id)'}, " if row.object else ""
+    times = f", {count_of(row.rows, 'time')}" if row.rows > 1 else ""
+    yield f"  {of}{row.path} in {where}{times}"
+    yield f"    {row.text}"
