@@ -25,7 +25,14 @@ from wms_sync.cli.printing import open_closed_streams, say, say_lines, shown
 from wms_sync.cli.record import make_recording
 from wms_sync.cli.runs import run_maintain, run_operation, run_push, run_sync
 from wms_sync.cli.ui import serve
-from wms_sync.cli.upkeep import forget_orders, list_forgotten, make_backup, put_back, show_verified, take_off_list
+from wms_sync.cli.upkeep import (
+    backup_lines,
+    forget_orders,
+    list_forgotten,
+    put_back,
+    take_off_list,
+    verified_lines,
+)
 from wms_sync.cli.views import (
     column_lines,
     export_lines,
@@ -48,12 +55,15 @@ from wms_sync.reports.alerts import send_alerts
 from wms_sync.reports.dictionary import write_dictionary
 from wms_sync.reports.export import export as export_one
 from wms_sync.reports.export import export_all
+from wms_sync.reports.finding import ATTENTION
 from wms_sync.reports.reader import reader_lines
 from wms_sync.reports.report import make_report
 from wms_sync.runs import plan_push
 from wms_sync.settings import Settings, logs_json
 from wms_sync.state.engine import silent
 from wms_sync.storage.durable import keep_private, unusable
+from wms_sync.upkeep.backup import backup as make_backup
+from wms_sync.upkeep.verify import verify as examined
 
 logger = logging.getLogger(__name__)
 ALERT_SECONDS = 5.0
@@ -392,7 +402,9 @@ def forget(orders: tuple[str, ...], yes: bool, dry_run: bool, unseen: bool, is_l
 @exits_with_code
 def backup(folder: Path, keep: int) -> int:
     """Back up the data folder and the state store to DIR/<time>, even while a run writes."""
-    return make_backup(Settings.load(), folder, keep=keep)
+    made = make_backup(Settings.load(), folder, most=keep)
+    say_lines(backup_lines(made))
+    return ATTENTION if made.copied.left_out else 0
 
 
 @main.command()
@@ -416,7 +428,9 @@ def verify(folder: Path | None) -> int:
 
     Exit code 1: something is damaged.
     """
-    return show_verified(Settings.load(), folder)
+    found = examined(Settings.load(), folder)
+    say_lines(verified_lines(found))
+    return 1 if found.damaged else 0
 
 
 @main.command()

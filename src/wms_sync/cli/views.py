@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import chain
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from msgspec.structs import replace
 
@@ -63,6 +63,12 @@ OF_STATUS = (
 )
 """The facts of an installation that ``wms-sync status --json`` shows."""
 SHOWN_DOUBTS, SHOWN_ROWS = 20, 20
+EXPLAINED: Mapping[str, tuple[Callable[..., Any], Callable[[Any], Iterator[str]]]] = {
+    "shipment": (explain, explanation_lines),
+    "order": (explain_orders, order_lines),
+    "tracking": (explain_tracking, explanation_lines),
+}
+"""What explains a name, and what prints each explanation."""
 OF_DOCTOR = {"note": "ok", "warning": "warn", "error": "fail"}
 """The doctor's word for each severity. Its notes report subjects without a problem."""
 
@@ -238,21 +244,13 @@ def show_explained(
 
     The JSON is one object for a shipment, a list of orders for an order, and a list of shipments for a tracking number.
     """
-    found: object
+    ask, lines = EXPLAINED[what]
     with StateStore.opened(settings.database_url) as store:
-        if what == "order":
-            found = orders = explain_orders(settings, store, name)
-            lines = chain.from_iterable(map(order_lines, orders))
-        elif what == "tracking":
-            found = shipments = explain_tracking(settings, store, name)
-            lines = chain.from_iterable(map(explanation_lines, shipments))
-        else:
-            found = shipment = explain(settings, store, name)
-            lines = chain.from_iterable(map(explanation_lines, [shipment]))
+        found = ask(settings, store, name)
     if as_json:
         say_json(found)
     else:
-        say_lines(lines)
+        say_lines(chain.from_iterable(map(lines, [found] if what == "shipment" else found)))
 
 
 def json_of(finding: Finding) -> dict[str, object]:

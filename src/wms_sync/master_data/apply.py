@@ -56,14 +56,17 @@ class PushStopped(MasterDataError):
 
 
 class ReadyRows:
-    """A queue of the rows that a plan sends. ``results`` has what became of them, ``counts`` counts the outcomes."""
+    """A queue of the rows that a plan sends.
+
+    ``results`` has what became of them, ``counts`` counts the outcomes, and ``parents`` are rows whose id others need.
+    """
 
     def __init__(self, plan: Plan) -> None:
         self.steps = {step.key: step for step in plan.steps if step.sends}
         self.results: dict[str, Step] = {}
         self.counts: Counter[RowStatus] = Counter()
         self._kind = plan.kind
-        self._parents = {parent for step in self.steps.values() for parent in step.waits_for}
+        self.parents = {parent for step in self.steps.values() for parent in step.waits_for}
         self._sorter = TopologicalSorter({key: step.waits_for for key, step in self.steps.items()})
         self._sorter.prepare()
         self._ready: deque[Step] = deque()
@@ -84,10 +87,6 @@ class ReadyRows:
                 else:
                     self._ready.append(step)
         return [self._ready.popleft() for _ in range(min(len(self._ready), most))]
-
-    def has_children(self, step: Step) -> bool:
-        """Return whether other rows need this row's id."""
-        return step.key in self._parents
 
     def ids(self, step: Step) -> Ids:
         """Return the ids for a row's references: those that the plan knows, and those of parents just created."""
@@ -239,7 +238,7 @@ class Push:
         """Send one row, in a sending thread."""
         assert step.record is not None  # noqa: S101 - only records are sent
         whole = body(step.record, self._rows.ids(step))
-        return self._sender.send(step, whole, id_needed=self._rows.has_children(step))
+        return self._sender.send(step, whole, id_needed=step.key in self._rows.parents)
 
     # --- taking answers in ---
 

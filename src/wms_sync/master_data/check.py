@@ -117,7 +117,7 @@ class _Checker:
     def record(self, line: int, row: Mapping[FileColumn, str]) -> Record | None:
         """Return the record of a row, whose filled cells are given; None if the row breaks a rule."""
         type_ = next((text for placed, text in row.items() if placed.column.name == "type"), self._kind.type)
-        type_ = self._kind.type_written(type_)
+        type_ = next((known for known in self._kind.bodies if known.casefold() == type_.casefold()), type_)
         body: dict[str, Any] = {"type": self._kind.type} if len(self._kind.bodies) > 1 else {}
         references: list[Reference] = []
         filled: dict[tuple[str, ...], FileColumn] = {}

@@ -49,11 +49,6 @@ class PushProgress(Struct, frozen=True):
     counts: Mapping[RowStatus, int]
     seconds: float
 
-    @property
-    def remaining_seconds(self) -> float:
-        """Return the remaining time if the pace stays the same."""
-        return (self.total - self.done) * self.seconds / self.done
-
 
 Watcher = Callable[[PushProgress], None]
 

@@ -13,7 +13,7 @@ ids.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
@@ -59,11 +59,8 @@ class ExistingObject(Struct, frozen=True):
     created_at: datetime | None = None
 
     def __str__(self) -> str:
-        return " ".join((self.type, str(self.id) if self.id else "of unknown id", *self._owner()))
-
-    def _owner(self) -> Iterator[str]:
-        if self.belongs_to:
-            yield f"of merchant {self.belongs_to}"
+        owner = f" of merchant {self.belongs_to}" if self.belongs_to else ""
+        return f"{self.type} {self.id or 'of unknown id'}{owner}"
 
 
 Things = dict[tuple[str, str], tuple[ExistingObject, ...]]

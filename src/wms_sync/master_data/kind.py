@@ -112,10 +112,6 @@ class Kind(Struct, frozen=True, eq=False):
         """Return the name of the kind in assets and jobs: ``location_tags``."""
         return self.name.replace("-", "_")
 
-    def type_written(self, text: str) -> str:
-        """Return a type as the service writes it, whatever its case. Return any other text unchanged."""
-        return next((known for known in self.bodies if known.casefold() == text.casefold()), text)
-
 
 class KnownColumn(Struct, frozen=True):
     """A column that a file may have: the path of its field in the body, and the rule of its cells.
