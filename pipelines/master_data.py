@@ -17,10 +17,9 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
-from wms_sync.errors import WmsSyncError
+from wms_sync.errors import MasterDataError, WmsSyncError
 from wms_sync.interrupts import Stopping
 from wms_sync.logs import PlainLines, logging_to, push_line
-from wms_sync.master_data.errors import MasterDataError
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.kinds import files_of, folder_of, is_arriving
 from wms_sync.master_data.plan import Plan
@@ -185,7 +184,7 @@ def _handle(
             handled.append(done)
             context.log.info(done.summary)
             failures += failures_of(done)
-            if isinstance(done, PushReport) and (done.applied.stopped or done.applied.interrupted):
+            if isinstance(done, PushReport) and (done.stopped or done.interrupted):
                 break
     except WmsSyncError as error:
         failures.append(error)

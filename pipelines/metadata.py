@@ -181,8 +181,8 @@ def of_handled(
         facts |= {
             "outcome": _rows_table(rows_of(reports)),
             **_counted("rows", reports),
-            "requests": sum(report.applied.requests for report in reports),
-            "seconds": round(sum(report.applied.seconds for report in reports), 2),
+            "requests": sum(report.requests for report in reports),
+            "seconds": round(sum(report.seconds for report in reports), 2),
             "rejects": bulleted(str(report.rejects) for report in reports if report.rejects),
         }
     return facts
@@ -201,10 +201,10 @@ def rows_of(handled: Sequence[Plan | PushReport], words: Collection[str] = ()) -
     With `words`, return only rows whose action (of a plan) or outcome (of a push) is one of these words.
     """
     rows = [
-        {"file": _file(done), "line": row["line"], "key": row["key"], "what": what, "why": row["why"]}
+        {"file": done.checked.file.path.name, **row}
         for done in handled
         for row in done.rows()
-        if (what := row["action" if isinstance(done, Plan) else "outcome"]) in words or not words
+        if row["what"] in words or not words
     ]
     return sorted(rows, key=lambda row: row["what"] in QUIET)
 
@@ -218,11 +218,6 @@ def finding(wrong: str, rows: Sequence[Row]) -> str | None:
 def of_rows(rows: Sequence[Row]) -> Metadata:
     """Return the metadata of a check of master data."""
     return {"rows": len(rows), **({"sample": _rows_table(rows)} if rows else {})}
-
-
-def _file(done: Plan | PushReport) -> str:
-    plan = done.plan if isinstance(done, PushReport) else done
-    return plan.checked.file.path.name
 
 
 def _counted(name: str, handled: Sequence[Plan | PushReport]) -> Mapping[str, int]:

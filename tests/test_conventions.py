@@ -27,8 +27,8 @@ STEPS = [
 SHIPMENT_STEPS = ["read", "flatten", "load", "audit", "sync"]
 """The packages and modules of ``wms_sync.shipments``, likewise."""
 PUSH_STEPS = [
-    "errors", "csv_file", "suspicions", "fields", "json_columns", "kind", "kinds", "columns", "records", "check",
-    "existing", "plan", "create", "apply", "push",
+    "csv_file", "suspicions", "fields", "json_columns", "kind", "kinds", "records", "check", "existing", "plan",
+    "create", "apply", "push",
 ]  # fmt: skip
 """The packages and modules of ``wms_sync.master_data``, likewise."""
 

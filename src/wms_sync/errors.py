@@ -38,6 +38,10 @@ class SettingsError(WmsSyncError):
     exit_code = 2
 
 
+class MasterDataError(WmsSyncError):
+    """Master data could not be pushed. A row that breaks a rule raises no error: the other rows are still handled."""
+
+
 class OutOfMemory(WmsSyncError):
     """The process has used up the memory of the machine, or has reached its own limit."""
 

@@ -106,5 +106,5 @@ def push_line(progress: PushProgress) -> str:
     counted = "".join(f", {count:,} {outcome}" for outcome, count in progress.counts.items())
     return (
         f"{progress.done:,} of {progress.total:,} sent ({progress.done * 100 // progress.total}%){counted}, "
-        f"about {progress.remaining_seconds:.0f} s left"
+        f"about {(progress.total - progress.done) * progress.seconds / progress.done:.0f} s left"
     )

@@ -17,11 +17,10 @@ from uuid import uuid4
 
 import httpx
 
-from wms_sync.errors import WmsSyncError
+from wms_sync.errors import MasterDataError, WmsSyncError
 from wms_sync.grammar import count_of
 from wms_sync.intervals import Interval
 from wms_sync.master_data.create import Watcher as PushWatcher
-from wms_sync.master_data.errors import MasterDataError
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.plan import WRONG_USAGE, Plan
 from wms_sync.master_data.push import PushReport, plan_file, push_file
@@ -33,7 +32,7 @@ from wms_sync.shipments.load.refresh import RefreshReport, rebuild, refresh
 from wms_sync.shipments.read.progress import Watcher
 from wms_sync.shipments.read.reader import ReadReport
 from wms_sync.shipments.sync import read_changes, read_days
-from wms_sync.state.ledger import LEDGER_LACKS, CreatesJournal
+from wms_sync.state.ledger import CreatesJournal
 from wms_sync.state.runs import FORGET, LOADING, MAINTENANCE, SYNC, Outcome
 from wms_sync.state.store import Run, StateStore
 from wms_sync.targets.database import Maintained
@@ -47,6 +46,8 @@ from wms_sync.upkeep.retention import drop_old_pages
 SHOWN_FAULTS = 10
 KEPT_SNAPSHOTS = timedelta(days=2)
 """How long a lake keeps replaced files for transactions that are still open."""
+
+
 Handled = Plan | PushReport
 
 
@@ -270,8 +271,7 @@ def pushing(
         rows = CreatesJournal(settings.layout.creates).complete(store.ledger.all())
         # a killed push writes no snapshot, so a store of before it is not recognised as an old copy
         store.ledger.take_in(row for row in rows if row.kind == kind.name)
-        lacking = store.observation(LEDGER_LACKS)
-        yield partial(push_file, settings, store, kind, run_id=recording.run_id, lacking=lacking)
+        yield partial(push_file, settings, store, kind, run_id=recording.run_id)
 
 
 def plan_push(
@@ -288,13 +288,11 @@ def plan_push(
     recover_state(settings)
     with StateStore.opened(settings.database_url) as store:
         refuse_another_service(settings, store)
-        lacking = store.observation(LEDGER_LACKS)
         return plan_file(
             settings,
             store,
             kind,
             path,
-            lacking=lacking,
             resend=resend,
             as_written=as_written,
             limit=limit,
@@ -327,20 +325,19 @@ def end_by(failures: Sequence[WmsSyncError]) -> Ended:
 
 def failures_of(done: Handled) -> Iterator[WmsSyncError]:
     """Yield the errors that make the run fail although the file was read."""
-    checked = done.checked if isinstance(done, Plan) else done.plan.checked
-    name = checked.file.path.name
-    if isinstance(done, PushReport) and done.applied.stopped is not None:
-        yield done.applied.stopped
-    if isinstance(done, PushReport) and done.applied.interrupted:
+    name = done.checked.file.path.name
+    if isinstance(done, PushReport) and done.stopped is not None:
+        yield done.stopped
+    elif isinstance(done, PushReport) and done.interrupted:
         yield InterruptedPush(f"The push was interrupted; push the file again to send the rest. {done.summary}")
-    elif isinstance(done, PushReport) and done.unsettled and done.applied.stopped is None:
+    elif isinstance(done, PushReport) and done.unsettled:
         first = done.unsettled[0]
         yield RowsUnsent(
             f"The service did not accept {count_of(len(done.unsettled), 'row')} of {name}, "
-            f"the first on line {first.line}: {first.message} {done.summary}"
+            f"the first on line {first.line}: {first.why} {done.summary}"
         )
-    if done.exit_code == WRONG_USAGE and checked.header_is_wrong:
-        why = "; ".join(f"{violation.column}: {violation.rule}" for violation in checked.violations[:SHOWN_FAULTS])
+    if done.exit_code == WRONG_USAGE and done.checked.header_is_wrong:
+        why = "; ".join(f"{violation.column}: {violation.rule}" for violation in done.checked.violations[:SHOWN_FAULTS])
         yield WrongHeader(f"The header of {name} is wrong, so no row was sent. {why}")
 
 

@@ -16,7 +16,7 @@ def test_the_demo_creates_every_sample(tmp_path):
     ended = run(tmp_path, "demo", **{DAGSTER_HOME: str(home)})
     assert ended.returncode == 0, ended.stderr
     assert not home.exists()
-    assert "11 rows of products.csv as products: 11 create\n" in ended.stderr
+    assert "products of products.csv: 11 create\n" in ended.stderr
     assert "warn" not in ended.stdout  # an alert that is always on is no alert
     assert "Pushed retailers" in ended.stdout
     assert len(ended.stdout.splitlines()) <= 64, "two screens, with 16 lines of progress"

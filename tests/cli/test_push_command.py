@@ -16,11 +16,10 @@ from tests.master_data.files import write
 from tests.processes import Command
 from tests.running import run_push
 from wms_sandbox.faults import AnswerLost
-from wms_sync.cli.views import plan_lines
 from wms_sync.logs import push_line
-from wms_sync.master_data.create import Applied, PushProgress, Result
+from wms_sync.master_data.create import PushProgress
 from wms_sync.master_data.kinds import LOCATION_TAGS, PRODUCTS, RETAILERS
-from wms_sync.master_data.plan import RowStatus
+from wms_sync.master_data.plan import RowStatus, Step
 from wms_sync.master_data.push import PushReport
 from wms_sync.reports.doctor import examine
 from wms_sync.runs import plan_push
@@ -70,7 +69,7 @@ CASES: dict[str, tuple[str, int, tuple[str, ...], dict[str, str], int | None]] =
     "a plan of the first row": (
         "push retailers retailers.csv --dry-run --limit 1",
         0,
-        ("left (1): left out by --limit", "A push would send 1."),
+        ("left c: Left out by --limit", "A push would send 1."),
         {},
         0,
     ),
@@ -98,15 +97,12 @@ def test_a_dry_run_prints_the_plan(type_in, service, settings):
     path = write(Path("given.csv"), "code,name,status", "new,New,", "same,Same,", "old,Newer,", "bad,,gone")
     ended = type_in("push", "retailers", str(path), "--dry-run", "--all")
     assert ended.exit_code == 3, ended.output
-    lines = [" ".join(line.split()) for line in ended.stdout.splitlines() if line.startswith("  ")]
-    assert lines.pop(1).startswith("line 3 same")
-    assert lines == [
-        "line 2 new",
-        'line 4 old name: "Old" -> "Newer"',
-        "line 5 name: Must be filled.",
-        "line 5 status = 'gone': Must be one of: active, archived.",
-    ]
-    assert "4 rows of given.csv as retailers: 1 create, 1 already there, 1 changed, 1 rejected" in ended.stdout
+    new, same, old, bad, summary, *_ = ended.stdout.splitlines()
+    assert new == "line 2: create new"
+    assert same.startswith("line 3: already there same: Created on ")
+    assert 'The file has other values: name: "Old" -> "Newer".' in old
+    assert bad == "line 5: rejected: name: Must be filled. status = 'gone': Must be one of: active, archived."
+    assert summary == "retailers of given.csv: 1 create, 1 already there, 1 changed, 1 rejected"
     assert "A push would send 1." in ended.stdout
     assert len(service.sandbox.retailers()) == 2
     assert set(states(settings)) == {"old", "same"}
@@ -119,20 +115,19 @@ def test_the_first_rows_of_a_file_are_printed(settings, tmp_path, monkeypatch):
         LOCATION_TAGS,
         write(Path("long.csv"), "name,color", *[f"n{at},{'red1' if at % 2 else 'pink'}" for at in range(240)]),
     )
-    lines = list(plan_lines(plan, limit=1000))
-    assert sum(line.startswith("  line") for line in lines) == 200
-    assert lines[0] == "create (120): not in the service as far as is known: a push sends it"
+    lines = list(plan.lines(push_limit=1000))
+    assert sum(line.startswith("line") for line in lines) == 200
     assert [line for line in lines if "more" in line] == [
-        "  and 20 more create (--all prints every row)",
-        "  and 20 more rejected (--all prints every row, and a push writes them to data/rejects)",
+        "and 20 more rejected (--all prints every row)",
+        "and 20 more create (--all prints every row)",
     ]
-    assert sum(line.startswith("  line") for line in plan_lines(plan, limit=1000, most=None)) == 240
+    assert sum(line.startswith("line") for line in plan.lines(push_limit=1000, most=None)) == 240
 
-    down = [Result(line, key, RowStatus.UNSENT, message="It is down.") for line, key in ((200, "a"), (201, "b"))]
-    refused = [Result(at, f"n{at}", RowStatus.REJECTED) for at in range(120)]
-    report = PushReport(plan, Applied((*down, *refused), None, False, 0, 0.0), Path("data/rejects/long.csv"))
+    down = [Step(line, key, RowStatus.UNSENT, "It is down.") for line, key in ((200, "a"), (201, "b"))]
+    refused = [Step(at, f"n{at}", RowStatus.REJECTED) for at in range(120)]
+    report = PushReport(plan.checked, (*down, *refused), plan, rejects=Path("data/rejects/long.csv"))
     assert list(report.lines())[99:] == [
-        "line 99: rejected n99:",
+        "line 99: rejected n99",
         "line 200: unsent a: It is down.",
         "line 201: unsent b: as line 200",
         "and 20 more rejected (--all prints every row)",

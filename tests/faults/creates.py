@@ -14,15 +14,11 @@ FAULTS = (
         if batch or (is_due and self._unrecorded):
             self._intend(batch)
         for step in batch:
-            self._running.add(step.key)
-            self._newest.append(pool.submit(self._send, step))
-            self._newest[-1].add_done_callback(partial(self._answered, step.key))
+            self._running[pool.submit(self._send, step)] = step
 """,
         """\
         for step in batch:
-            self._running.add(step.key)
-            self._newest.append(pool.submit(self._send, step))
-            self._newest[-1].add_done_callback(partial(self._answered, step.key))
+            self._running[pool.submit(self._send, step)] = step
         if batch or (is_due and self._unrecorded):
             self._intend(batch)
 """,

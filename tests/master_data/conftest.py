@@ -29,7 +29,7 @@ from wms_sync.master_data.plan import Plan
 from wms_sync.master_data.push import PushReport, push_file, push_lock, unfinished
 from wms_sync.runs import plan_push
 from wms_sync.settings import Settings
-from wms_sync.state.ledger import LEDGER_LACKS, Entry, PushedFile, PushLedger
+from wms_sync.state.ledger import Entry, PushedFile, PushLedger
 from wms_sync.state.lock import lock_of
 from wms_sync.state.snapshot_files import write_snapshot
 from wms_sync.state.store import StateStore
@@ -47,9 +47,8 @@ def pushed(settings: Settings, kind: Kind, path: Path, *, run_id: str, **options
         StateStore.opened(settings.database_url) as opened,
         opened.in_turn(settings.layout, held) as store,
     ):
-        known: dict[str, Any] = {"lacking": store.observation(LEDGER_LACKS), "run_id": run_id}
         try:
-            return push_file(settings, store, kind, path, **known | options)
+            return push_file(settings, store, kind, path, run_id=run_id, **options)
         finally:
             write_snapshot(settings.layout, store)
 

@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 
 from tests.master_data.files import SAMPLES, checked, read
 from wms_sync.master_data.check import MOST_WRONG, check
-from wms_sync.master_data.columns import columns_of
-from wms_sync.master_data.csv_file import read_csv
-from wms_sync.master_data.errors import UnreadableFile
-from wms_sync.master_data.kind import Kind
+from wms_sync.master_data.csv_file import UnreadableFile, read_csv
+from wms_sync.master_data.kind import Kind, columns_of
 from wms_sync.master_data.kinds import KINDS, LOCATION_TAGS, PRODUCTS, RETAILERS
 
 BOX, TAPE, SERIAL, WRAP, PAPER = (

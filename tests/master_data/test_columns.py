@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from wms_sync.master_data.columns import columns_of, nearest
+from wms_sync.master_data.kind import columns_of, nearest
 from wms_sync.master_data.kinds import LOCATION_TAGS, PRODUCTS, RETAILERS
 
 OPTIONS = {

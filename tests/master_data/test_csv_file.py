@@ -8,8 +8,16 @@ from pathlib import Path
 import pytest
 
 from tests.master_data.files import read
-from wms_sync.master_data.csv_file import LARGEST, MOST_CELLS, MOST_ROWS, CsvFile, canonical, digest_of, read_csv
-from wms_sync.master_data.errors import UnreadableFile
+from wms_sync.master_data.csv_file import (
+    LARGEST,
+    MOST_CELLS,
+    MOST_ROWS,
+    CsvFile,
+    UnreadableFile,
+    canonical,
+    digest_of,
+    read_csv,
+)
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.kinds import PRODUCTS, RETAILERS
 
@@ -135,7 +143,7 @@ def test_what_is_no_csv_is_said(tmp_path, raw, says):
     with pytest.raises(UnreadableFile) as caught:
         read(tmp_path, raw)
     assert str(caught.value).startswith(f"{tmp_path / 'given.csv'} cannot be read: ")
-    assert says in caught.value.reason
+    assert says in str(caught.value)
     assert caught.value.exit_code == 2
 
 

@@ -123,7 +123,7 @@ def pushed_again(desk: Desk, kind: Kind, path: Path, ends: Callable[[PushReport]
 def counts_without_a_create(desk: Desk, kind: Kind, path: Path) -> dict[RowStatus, int]:
     """What a push counts, which has nothing to send."""
     report = desk.push(kind, path)
-    assert report.applied.requests == 0
+    assert report.requests == 0
     return report.counts
 
 

@@ -14,7 +14,6 @@ from starlette.responses import JSONResponse, Response
 from tests.conftest import queried
 from tests.master_data.conftest import MERCHANT
 from wms_sandbox.identities import retailer_code, retailer_id
-from wms_sync.cli.views import plan_lines
 from wms_sync.master_data.existing import ROWS_PER_PAGE
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.kinds import PRODUCTS, RETAILERS
@@ -233,7 +232,7 @@ def test_a_silent_merchant_api_holds_dependent_rows_up(desk, answer, told):
     desk.server.sandbox.intercept = lambda request: answer if request.url.path == "/api/jsonrpc" else None
     path = desk.file(CHILD, f"a,A,{retailer_code(0)}", "b,B,", "c,C,b")
     report = desk.push(RETAILERS, path)
-    assert [row["outcome"] for row in report.rows()] == [RowStatus.WAITS, RowStatus.CREATED, RowStatus.CREATED]
+    assert [row["what"] for row in report.rows()] == [RowStatus.WAITS, RowStatus.CREATED, RowStatus.CREATED]
     assert report.exit_code == 3
     [note] = [note for note in report.plan.notes if note.startswith("Warning: the Merchant API could not be called")]
     assert told in note
@@ -310,15 +309,16 @@ def test_a_doubtful_row_is_sent_with_a_warning(desk):
     plan = desk.plan(PRODUCTS, path)
     assert (plan.counts, plan.exit_code) == ({RowStatus.CREATE: 3}, 0)
     assert plan.rows()[0]["why"].startswith(f"Warning: {option} = 'some': Is neither true nor false")
-    shown = [line.split()[1:4] for line in plan_lines(plan, limit=10) if " line" in line]
-    assert shown == [["2", "a", "Warning:"], ["3", "b"], ["4", "c", "Warning:"]]
+    first, second, third, *_ = plan.lines(push_limit=10)
+    assert first.startswith(f"line 2: create a: Warning: {option}")
+    assert (second, third) == ("line 3: create b", "line 4: create c: as line 2")
 
     report = desk.push(PRODUCTS, path)
     assert (report.counts, report.exit_code) == ({RowStatus.CREATED: 3}, 0)
     first, second, _ = report.lines()
     assert f"Warning: {option}" in first
     assert second == "line 4: created c: as line 2"
-    assert {step.warning for step in desk.plan(PRODUCTS, path).steps} == {""}, "nothing of them is sent any more"
+    assert {step.warnings for step in desk.plan(PRODUCTS, path).steps} == {()}, "nothing of them is sent any more"
 
 
 def fields(*codes: str) -> dict[str, list[dict[str, object]]]:

@@ -30,13 +30,13 @@ from tests.test_sync import load
 from wms_sandbox.errors import failed
 from wms_sandbox.faults import AnswerLost, Disconnect, ProxyAnswer
 from wms_sync import runs
-from wms_sync.master_data.apply import GIVE_UP_AFTER, GIVE_UP_BUSY, GIVE_UP_IN_DOUBT, NOT_SENT
+from wms_sync.master_data.apply import GIVE_UP_AFTER, GIVE_UP_BUSY, GIVE_UP_IN_DOUBT, NOT_SENT, PushStopped
 from wms_sync.master_data.create import PushProgress, Watcher
-from wms_sync.master_data.errors import ServiceIsBusy, ServiceKeepsFailing, TooManyCreates, UnreadableFile
+from wms_sync.master_data.csv_file import UnreadableFile
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.kinds import LOCATION_TAGS, PRODUCTS, RETAILERS
 from wms_sync.master_data.plan import RowStatus
-from wms_sync.master_data.push import PushReport, needs
+from wms_sync.master_data.push import PushReport, TooManyCreates, needs
 from wms_sync.runs import failures_of
 from wms_sync.service.answers import RetryPolicy
 from wms_sync.service.errors import ApiError, Unauthorized
@@ -49,7 +49,7 @@ TAGS = LOCATION_TAGS
 
 
 def outcomes(report) -> dict[str, RowStatus]:
-    return {result.key: result.outcome for result in report.applied.results}
+    return {step.key: step.action for step in report.steps}
 
 
 def test_nothing_is_sent_before_its_intent_is_written(desk):
@@ -416,10 +416,10 @@ ENDS: dict[str, tuple[Kind, Response, type[Exception], int, int, State]] = {
         str(status): (TAGS, Response("", status, {"Location": "http://127.0.0.2/"}), ApiError, 1, 50, State.UNDONE)
         for status in (302, 404, 405)
     },
-    "409": (TAGS, Response("", 409), ServiceIsBusy, 1, GIVE_UP_BUSY + 4, State.UNDONE),
-    "500": (PRODUCTS, failed(500), ServiceKeepsFailing, 1, GIVE_UP_AFTER + 4, State.UNDONE),
-    "500 of a proxy": (PRODUCTS, Response("", 500), ServiceKeepsFailing, 1, GIVE_UP_IN_DOUBT + 4, State.DOUBT),
-    "no answer": (PRODUCTS, Disconnect(), ServiceKeepsFailing, 1, GIVE_UP_IN_DOUBT + 4, State.DOUBT),
+    "409": (TAGS, Response("", 409), PushStopped, 1, GIVE_UP_BUSY + 4, State.UNDONE),
+    "500": (PRODUCTS, failed(500), PushStopped, 1, GIVE_UP_AFTER + 4, State.UNDONE),
+    "500 of a proxy": (PRODUCTS, Response("", 500), PushStopped, 1, GIVE_UP_IN_DOUBT + 4, State.DOUBT),
+    "no answer": (PRODUCTS, Disconnect(), PushStopped, 1, GIVE_UP_IN_DOUBT + 4, State.DOUBT),
 }
 
 
@@ -431,7 +431,7 @@ def test_some_answers_end_the_push(desk, kind, answer, error, exit_code, fewer_t
     header, row = ROWS[kind]
     path = desk.file(header, *(f"{number}{row}" for number in range(50)))
     report = desk.push(kind, path)
-    assert isinstance(report.applied.stopped, error)
+    assert isinstance(report.stopped, error)
     assert report.exit_code == exit_code
     sent = [entry.state for entry in desk.entries().values() if entry.message != NOT_SENT]
     assert sent == [state] * len(sent)
@@ -537,7 +537,7 @@ def test_nobody_there_leaves_nothing_in_doubt(desk):
 def test_stopping_wakes_what_waits_to_be_sent_again(desk, status, outcome):
     stop = stopped_by_a_create(desk, Response("<html>", status, headers={"Retry-After": "30"}))
     report = desk.push(TAGS, desk.file("name,color", "a,red1"), stop=stop, policy=RetryPolicy())
-    assert (report.counts, report.applied.stopped, desk.creates) == ({outcome: 1}, None, [status])
+    assert (report.counts, report.stopped, desk.creates) == ({outcome: 1}, None, [status])
 
 
 def test_an_interrupt_records_what_became_of_everything(desk):
@@ -620,7 +620,7 @@ def test_after_a_restore_no_product_is_sent_unasked(desk):
     assert desk.push(RETAILERS, retailers).counts == {RowStatus.CREATED: 1}
     asked = desk.push(PRODUCTS, products)
     assert asked.counts == {RowStatus.IN_DOUBT: 1}
-    assert "may lack creates after 2026-03-01 00:00 UTC" in asked.applied.results[0].message
+    assert "may lack creates after 2026-03-01 00:00 UTC" in asked.steps[0].why
     assert not desk.server.sandbox.products()
     assert desk.push(PRODUCTS, products, resend=True).counts == {RowStatus.CREATED: 1}
     assert desk.push(PRODUCTS, products).counts == {RowStatus.ALREADY_THERE: 1}
@@ -657,7 +657,7 @@ def test_an_id_that_two_creates_got_is_nobodys(desk):
     same = Response('{"resource": {"type": "Retailer", "id": 77}}', 201, media_type="application/json")
     desk.answer({"a": same, "b": same})
     path = desk.file("code,name,parent_retailer_code", "a,A,", "b,B,", "below-b,C,b")
-    assert "creates of a and b with the same id 77" in str(desk.push(RETAILERS, path).applied.stopped)
+    assert "creates of a and b with the same id 77" in str(desk.push(RETAILERS, path).stopped)
     assert {key: (entry.state, entry.remote_id) for key, entry in desk.entries().items()} == dict.fromkeys(
         "ab", (State.CREATED, None)
     )
@@ -755,14 +755,14 @@ def test_what_the_service_stores_otherwise_is_named(desk, kind, lines, shown, sa
     answer = JSONResponse({"resource": {"type": kind.type, "id": 901} | shown}, 201)
     desk.server.sandbox.intercept = lambda _: answer
     report = desk.push(kind, path)
-    [result], [entry], again = report.applied.results, desk.entries().values(), desk.plan(kind, path)
+    [result], [entry], again = report.steps, desk.entries().values(), desk.plan(kind, path)
     assert (entry.state, entry.remote_id, again.sends) == (State.CREATED, 901, 0)
     if says is None:
-        assert (report.counts, report.exit_code, result.message) == ({RowStatus.CREATED: 1}, 0, "")
+        assert (report.counts, report.exit_code, result.why) == ({RowStatus.CREATED: 1}, 0, "")
         assert again.counts == {RowStatus.ALREADY_THERE: 1}
         return
     assert (report.counts, report.exit_code) == ({RowStatus.STORED_OTHERWISE: 1}, 3)
-    assert (says in result.message, says in str(entry.message)) == (True, True)
+    assert (says in result.why, says in str(entry.message)) == (True, True)
     assert next(report.lines()).startswith(f"line 2: created, stored otherwise {result.key}: the service stored")
     assert again.counts == {RowStatus.CHANGED: 1}, "the values of the service are known"
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.master_data.files import checked
-from wms_sync.master_data.columns import column_named
-from wms_sync.master_data.kind import Kind
+from wms_sync.master_data.kind import Kind, column_named
 from wms_sync.master_data.kinds import LOCATION_TAGS, PRODUCTS, RETAILERS
 from wms_sync.master_data.plan import RowStatus
 from wms_sync.state.ledger import State

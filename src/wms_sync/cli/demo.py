@@ -11,8 +11,6 @@ from pathlib import Path
 
 import duckdb
 import httpx
-from rich.console import Console
-from rich.table import Table
 
 from wms_sync import sql_files
 from wms_sync.cli.printing import command, say, shown
@@ -100,18 +98,11 @@ def _let_time_pass(base_url: str) -> None:
 
 
 def _show(published: Path) -> None:
-    console = Console(width=100)
     with duckdb.connect(published, read_only=True) as connection:
         connection.execute("set timezone = 'UTC'")
         for path in QUERIES:
             query = sql_files.read(path)
-            result = connection.execute(query)
-            table = Table(title=sql_files.headers(query)["grain"], title_justify="left")
-            for column in result.description or []:
-                table.add_column(column[0])
-            for row in result.fetchall():
-                table.add_row(*(str(value) for value in row))
-            console.print(table)
+            say(f"{sql_files.headers(query)['grain']}\n{str(connection.sql(query)).rstrip()}")
 
 
 def _next_steps(settings: Settings, published: Path) -> str:

@@ -78,9 +78,5 @@ class Grouped(click.Group):
         """Write a section for each group, with the whole first paragraph of each command's help."""
         for group, names in GROUPS.items():
             with formatter.section(group):
-                formatter.write_dl([(name, first_sentence(self.commands[name])) for name in names])
-
-
-def first_sentence(command: click.Command) -> str:
-    """Return the first paragraph of a command's help, as one line."""
-    return " ".join((command.help or "").partition("\n\n")[0].split())
+                texts = [(self.commands[name].help or "").partition("\n\n")[0] for name in names]
+                formatter.write_dl([(name, " ".join(text.split())) for name, text in zip(names, texts, strict=True)])

@@ -1,8 +1,7 @@
 """The commands of ``wms-sync``.
 
 Each command reads the settings, makes one call, and prints the result. Exit 0: done. 1: failed. 2: wrong usage or
-settings. 3: done, but something needs a hand. 130: interrupted. Slow imports are inside the commands, so that
-``--help`` is fast.
+settings. 3: done, but something needs a hand. 130: interrupted.
 """
 
 from __future__ import annotations
@@ -20,14 +19,51 @@ from typing import Any, NoReturn
 
 import click
 
+from wms_sync.cli.demo import run_demo
 from wms_sync.cli.grouped import Grouped
 from wms_sync.cli.printing import open_closed_streams, say, say_lines, shown
+from wms_sync.cli.record import make_recording
+from wms_sync.cli.runs import run_maintain, run_operation, run_push, run_sync
+from wms_sync.cli.ui import serve
+from wms_sync.cli.upkeep import (
+    backup_lines,
+    forget_orders,
+    list_forgotten,
+    put_back,
+    take_off_list,
+    verified_lines,
+)
+from wms_sync.cli.views import (
+    column_lines,
+    export_lines,
+    list_entries,
+    mark_seen,
+    show_checks,
+    show_entry,
+    show_examined,
+    show_explained,
+    show_probed,
+    show_status,
+)
 from wms_sync.errors import SettingsError, WmsSyncError
 from wms_sync.interrupts import INTERRUPTED, interruptible
+from wms_sync.intervals import Interval, midnight
 from wms_sync.logs import Lines, handling, json_line, stamped
-from wms_sync.master_data.kinds import NAMES
+from wms_sync.master_data.kinds import NAMES, kind_named
+from wms_sync.master_data.plan import SHOWN
+from wms_sync.reports.alerts import send_alerts
+from wms_sync.reports.dictionary import write_dictionary
+from wms_sync.reports.export import export as export_one
+from wms_sync.reports.export import export_all
+from wms_sync.reports.finding import ATTENTION
+from wms_sync.reports.reader import reader_lines
+from wms_sync.reports.report import make_report
+from wms_sync.runs import plan_push
 from wms_sync.settings import Settings, logs_json
+from wms_sync.state.engine import silent
 from wms_sync.storage.durable import keep_private, unusable
+from wms_sync.upkeep.backup import backup as make_backup
+from wms_sync.upkeep.verify import verify as examined
 
 logger = logging.getLogger(__name__)
 ALERT_SECONDS = 5.0
@@ -52,33 +88,22 @@ def exits_with_code(command: Callable[..., int | None]) -> Callable[..., NoRetur
             with interruptible():
                 code = command(*args, **kwargs) or 0
         except WmsSyncError as error:
-            _end_log(str(error))
+            logger.log(logging.ERROR, str(error))
             code = error.exit_code
         except KeyboardInterrupt:
-            _end_log("interrupted; run the command again to continue.")
+            logger.log(logging.ERROR, "interrupted; run the command again to continue.")
             sys.exit(INTERRUPTED)
         except Exception as error:
-            failure = unusable(error) or _silent(error)
+            failure = unusable(error) or silent(error)
             if failure is None:
                 _send_due_alerts()
                 raise
-            _end_log(str(failure))
+            logger.log(logging.ERROR, str(failure))
             code = failure.exit_code
         _send_due_alerts()
         sys.exit(code)
 
     return run
-
-
-def _end_log(why: str) -> None:
-    """Log why a command ends without its result."""
-    logger.error(why)
-
-
-def _silent(error: Exception) -> WmsSyncError | None:
-    from wms_sync.state.engine import silent  # imports SQLAlchemy
-
-    return silent(error)
 
 
 def _send_due_alerts() -> None:
@@ -90,8 +115,6 @@ def _send_due_alerts() -> None:
     if not settings.has_alert_channel or (settings.state_url is None and not _is_there(settings.layout.state)):
         return
     sys.stdout.flush()
-    from wms_sync.reports.alerts import send_alerts
-
     send_alerts(settings, seconds=ALERT_SECONDS)
 
 
@@ -141,10 +164,7 @@ def _plain_line(level: int, text: str) -> str:
 @exits_with_code
 def sync() -> None:
     """Run the nightly sync now: read everything that has changed since the last sync, and load it."""
-    settings = _for_service()
-    from wms_sync.cli.runs import run_sync
-
-    run_sync(settings)
+    run_sync(_for_service())
 
 
 @main.command()
@@ -159,9 +179,7 @@ def backfill(start: datetime, end: datetime) -> None:
     settings = _for_service()
     first, after = start.date(), end.date()
     _refuse_bad_range(settings, first, after)
-    from wms_sync.cli.runs import run_backfill
-
-    run_backfill(settings, first, after)
+    run_operation(settings, lambda run: run.backfill(Interval(midnight(first), midnight(after))))
 
 
 @main.command()
@@ -187,25 +205,17 @@ def push(
     columns: bool,
 ) -> int:
     """Create in the service the rows of a CSV file that the service lacks."""
-    from wms_sync.cli import views
-    from wms_sync.master_data.kinds import kind_named
-    from wms_sync.master_data.plan import SHOWN
-
     if columns:
-        say_lines(views.column_lines(kind_named(kind)))
+        say_lines(column_lines(kind_named(kind)))
         return 0
     if file is None:
         raise click.UsageError("Name the CSV file, or use --columns to see the columns that it may have.")
     settings = _for_service()
     most = None if every else SHOWN
     if dry_run:
-        from wms_sync.runs import plan_push
-
         plan = plan_push(settings, kind_named(kind), file, resend=resend, as_written=as_written, limit=limit)
-        say_lines(views.plan_lines(plan, limit=settings.push_limit, most=most))
+        say_lines(plan.lines(push_limit=settings.push_limit, most=most))
         return plan.exit_code
-    from wms_sync.cli.runs import run_push
-
     return run_push(settings, kind_named(kind), file, resend=resend, as_written=as_written, limit=limit, most=most)
 
 
@@ -213,10 +223,7 @@ def push(
 @exits_with_code
 def rebuild() -> None:
     """Rebuild every table without requests, from Parquet files where raw pages were dropped."""
-    settings = Settings.load()
-    from wms_sync.cli.runs import run_rebuild
-
-    run_rebuild(settings)
+    run_operation(Settings.load(), lambda run: run.rebuild())
 
 
 @main.command()
@@ -226,10 +233,7 @@ def maintain() -> None:
 
     With WMS_ANALYTICS=file there is nothing to do.
     """
-    settings = Settings.load()
-    from wms_sync.cli.runs import run_maintain
-
-    run_maintain(settings)
+    run_maintain(Settings.load())
 
 
 @main.command()
@@ -242,8 +246,6 @@ def status(as_json: bool, is_check: bool, is_each_table: bool) -> int:
 
     Exit code 1: a finding is an error. 3, only with --check: there are warnings.
     """
-    from wms_sync.cli.views import show_status
-
     return show_status(Settings.load(), as_json=as_json, is_check=is_check, is_each_table=is_each_table)
 
 
@@ -252,8 +254,6 @@ def status(as_json: bool, is_check: bool, is_each_table: bool) -> int:
 @exits_with_code
 def acknowledge(items: tuple[str, ...]) -> None:
     """Hide findings of `status` or entries of `inbox list` until they change or end."""
-    from wms_sync.cli.inbox import acknowledge as mark_seen
-
     mark_seen(Settings.load(), items)
 
 
@@ -266,8 +266,6 @@ def inbox() -> None:
 @exits_with_code
 def list_inbox() -> None:
     """List the open entries, each with an example."""
-    from wms_sync.cli.inbox import list_entries
-
     list_entries(Settings.load())
 
 
@@ -276,8 +274,6 @@ def list_inbox() -> None:
 @exits_with_code
 def show_inbox(entry: str) -> None:
     """Show the newest rows of an entry: object, path, raw page, and the original text."""
-    from wms_sync.cli.inbox import show_entry
-
     show_entry(Settings.load(), entry)
 
 
@@ -290,8 +286,6 @@ def check(full: bool, is_strict: bool) -> int:
 
     Exit code 1: a finding is an error.
     """
-    from wms_sync.cli.views import show_checks
-
     return show_checks(Settings.load(), full=full, is_strict=is_strict)
 
 
@@ -306,8 +300,6 @@ def explain() -> None:
 @exits_with_code
 def shipment(name: str, as_json: bool) -> None:
     """Show each version of the shipment with this id or unique_id, and where its parts came from."""
-    from wms_sync.cli.views import show_explained
-
     show_explained(Settings.load(), "shipment", name, as_json=as_json)
 
 
@@ -317,8 +309,6 @@ def shipment(name: str, as_json: bool) -> None:
 @exits_with_code
 def order(name: str, as_json: bool) -> None:
     """Explain each shipment of the order with this id, unique_id or order_ref."""
-    from wms_sync.cli.views import show_explained
-
     show_explained(Settings.load(), "order", name, as_json=as_json)
 
 
@@ -328,8 +318,6 @@ def order(name: str, as_json: bool) -> None:
 @exits_with_code
 def tracking(number: str, as_json: bool) -> None:
     """Explain each shipment that has a package with this tracking number."""
-    from wms_sync.cli.views import show_explained
-
     show_explained(Settings.load(), "tracking", number, as_json=as_json)
 
 
@@ -337,8 +325,6 @@ def tracking(number: str, as_json: bool) -> None:
 @exits_with_code
 def reader() -> None:
     """Show how an analyst opens the tables in DuckDB's shell, Python and DBeaver."""
-    from wms_sync.reports.reader import reader_lines
-
     say_lines(reader_lines(Settings.load()))
 
 
@@ -351,8 +337,6 @@ def report(to: Path | None, force: bool) -> None:
 
     If WMS_REPORT is on, each load writes the report.
     """
-    from wms_sync.reports.report import make_report
-
     path, _ = make_report(Settings.load(), to, force=force)
     say(f"wrote {shown(path)}")
 
@@ -372,12 +356,8 @@ def report(to: Path | None, force: bool) -> None:
 @exits_with_code
 def export(relation: str | None, to: Path | None, timezone: str | None, folder: Path | None, force: bool) -> None:
     """Write a mart or table to a .csv or .parquet file, or all of them to a folder."""
-    from wms_sync.cli.views import export_lines
-    from wms_sync.reports.export import export as written
-    from wms_sync.reports.export import export_all
-
     if relation and to and not folder:
-        done = written(Settings.load(), relation, to, timezone=timezone, force=force)
+        done = export_one(Settings.load(), relation, to, timezone=timezone, force=force)
     elif folder and not (relation or to or timezone or force):
         done = export_all(Settings.load(), folder)
     else:
@@ -391,8 +371,6 @@ def export(relation: str | None, to: Path | None, timezone: str | None, folder: 
 @exits_with_code
 def dictionary(to: Path, force: bool) -> None:
     """Write the data dictionary: dictionary.html, and sources.yml for a dbt project."""
-    from wms_sync.reports.dictionary import write_dictionary
-
     say_lines(f"wrote {path}" for path in write_dictionary(Settings.load(), to, force=force))
 
 
@@ -409,15 +387,13 @@ def forget(orders: tuple[str, ...], yes: bool, dry_run: bool, unseen: bool, is_l
 
     ORDER is an id, unique_id or order_ref.
     """
-    from wms_sync.cli import upkeep
-
     settings = Settings.load()
     if is_list:
-        upkeep.list_forgotten(settings)
+        list_forgotten(settings)
     elif take_off:
-        upkeep.take_off(settings, orders, yes=yes)
+        take_off_list(settings, orders, yes=yes)
     else:
-        upkeep.forget_orders(settings, orders, yes=yes, dry_run=dry_run, unseen=unseen)
+        forget_orders(settings, orders, yes=yes, dry_run=dry_run, unseen=unseen)
 
 
 @main.command()
@@ -426,9 +402,9 @@ def forget(orders: tuple[str, ...], yes: bool, dry_run: bool, unseen: bool, is_l
 @exits_with_code
 def backup(folder: Path, keep: int) -> int:
     """Back up the data folder and the state store to DIR/<time>, even while a run writes."""
-    from wms_sync.cli.upkeep import make_backup
-
-    return make_backup(Settings.load(), folder, keep=keep)
+    made = make_backup(Settings.load(), folder, most=keep)
+    say_lines(backup_lines(made))
+    return ATTENTION if made.copied.left_out else 0
 
 
 @main.command()
@@ -441,8 +417,6 @@ def restore(source: Path | None, over: Path | None, creates_are_known: bool) -> 
 
     DIR may also be one backup, or any copy of a data folder.
     """
-    from wms_sync.cli.upkeep import put_back
-
     return put_back(Settings.load(), source, over=over, creates_are_known=creates_are_known)
 
 
@@ -454,9 +428,9 @@ def verify(folder: Path | None) -> int:
 
     Exit code 1: something is damaged.
     """
-    from wms_sync.cli.upkeep import show_verified
-
-    return show_verified(Settings.load(), folder)
+    found = examined(Settings.load(), folder)
+    say_lines(verified_lines(found))
+    return 1 if found.damaged else 0
 
 
 @main.command()
@@ -465,8 +439,6 @@ def verify(folder: Path | None) -> int:
 @exits_with_code
 def doctor(as_json: bool, alert: bool) -> int:
     """Check settings, connection, tokens, clock, disk and state store, and show every finding."""
-    from wms_sync.cli.views import show_examined
-
     return show_examined(Settings.load(), as_json=as_json, alert=alert)
 
 
@@ -478,10 +450,7 @@ def show_habits(as_json: bool) -> int:
 
     Exit code 1: a sync would fail.
     """
-    settings = _for_service()
-    from wms_sync.cli.views import show_probed
-
-    return show_probed(settings, as_json=as_json)
+    return show_probed(_for_service(), as_json=as_json)
 
 
 @main.command()
@@ -492,8 +461,6 @@ def ui(port: int) -> int:
 
     If WMS_BASE_URL is not set, the UI runs on a sandbox.
     """
-    from wms_sync.cli.ui import serve
-
     return serve(Settings.load(), port)
 
 
@@ -503,10 +470,7 @@ def ui(port: int) -> int:
 @exits_with_code
 def record(folder: Path, pages: int | None) -> None:
     """Record a probe of the service, without its texts, in a new folder, for `wms-sync sandbox --replay`."""
-    settings = _for_service()
-    from wms_sync.cli.record import make_recording
-
-    make_recording(settings, folder, pages)
+    make_recording(_for_service(), folder, pages)
 
 
 @main.command()
@@ -533,13 +497,11 @@ def sandbox(port: int, shipments: int, seed: int, replay: Path | None) -> NoRetu
 @exits_with_code
 def demo(data_dir: Path) -> int:
     """Run the whole pipeline against a sandbox and show the result."""
-    from wms_sync.cli.demo import run_demo
-
     return run_demo(data_dir)
 
 
 def _for_service() -> Settings:
-    """Return settings that name a service. Report a missing setting before the slow imports."""
+    """Return settings that name a service."""
     settings = Settings.load()
     settings.require_service()
     return settings

@@ -6,40 +6,35 @@ The progress of a read or push is a bar on a terminal, and plain lines elsewhere
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import date
 from pathlib import Path
 from time import monotonic
 from types import ModuleType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-from msgspec import Struct
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
 
 from wms_sync.cli.printing import say, say_lines
 from wms_sync.cli.views import maintained_lines, next_lines, open_lines, read_lines, refresh_lines, took_lines
 from wms_sync.grammar import count_of
 from wms_sync.interrupts import INTERRUPTED, Stopping, sigterm_interrupts
 from wms_sync.logs import LIBRARY, PlainLines, line, push_line
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.progress import Progress as Bar
-    from rich.progress import TaskID
-
-    from wms_sync.master_data.create import PushProgress
-    from wms_sync.master_data.kind import Kind
-    from wms_sync.runs import Operation
-    from wms_sync.settings import Settings
-    from wms_sync.shipments.read.progress import Progress
+from wms_sync.master_data.create import PushProgress
+from wms_sync.master_data.kind import Kind
+from wms_sync.runs import Operation, push
+from wms_sync.settings import Settings
+from wms_sync.shipments.read.progress import Progress
+from wms_sync.targets.target import maintenance_is_due
 
 COMMAND_LINE = "command line"
 """The source of a run, in its record."""
 DAGSTER_HOME = "DAGSTER_HOME"
 T = TypeVar("T")
-SAID_TO_BE_A_TERMINAL = {"FORCE_COLOR", "TTY_COMPATIBLE"}
-"""Variables that make rich treat standard error as a terminal."""
+Shown = tuple[int, int | None, str]
+"""What a bar shows at one moment: what is done, of how much, and a text. Without a total it shows no percentage."""
 
 
 def run_sync(settings: Settings, *, is_shown: bool = True) -> None:
@@ -47,28 +42,14 @@ def run_sync(settings: Settings, *, is_shown: bool = True) -> None:
 
     If ``DAGSTER_HOME`` is set and ``is_shown`` is true, report the run to Dagster's catalogue.
     """
-    _run(settings, lambda run: run.sync(), is_shown=is_shown)
-    from wms_sync.targets.target import maintenance_is_due
-
+    run_operation(settings, lambda run: run.sync(), is_shown=is_shown)
     if maintenance_is_due(settings):
         run_maintain(settings)
 
 
-def run_backfill(settings: Settings, start: date, end: date) -> None:
-    """Read whole days again."""
-    from wms_sync.intervals import Interval, midnight
-
-    _run(settings, lambda run: run.backfill(Interval(midnight(start), midnight(end))))
-
-
-def run_rebuild(settings: Settings) -> None:
-    """Rebuild every table without requests."""
-    _run(settings, lambda run: run.rebuild())
-
-
 def run_maintain(settings: Settings) -> None:
     """Maintain the tables."""
-    if _run(settings, lambda run: run.maintain(), is_shown=False).maintained is None:
+    if run_operation(settings, lambda run: run.maintain(), is_shown=False).maintained is None:
         say("maintained  nothing: each load keeps the file compact")
 
 
@@ -88,8 +69,6 @@ def run_push(
 
     From the first request on, SIGINT, SIGTERM and SIGHUP end the push with a report.
     """
-    from wms_sync.runs import push
-
     with sigterm_interrupts(), _watched(settings, "pushing", push_line, _of_push) as watcher, Stopping() as stopping:
         done = push(
             settings,
@@ -106,16 +85,14 @@ def run_push(
     say_lines(done.lines(most=most))
     if is_shown:
         _show(lambda reporting: reporting.report_push(settings, kind, [done]))
-    return INTERRUPTED if done.applied.interrupted else done.exit_code
+    return INTERRUPTED if done.interrupted else done.exit_code
 
 
-def _run(settings: Settings, does: Callable[[Operation], object], *, is_shown: bool = True) -> Operation:
+def run_operation(settings: Settings, does: Callable[[Operation], object], *, is_shown: bool = True) -> Operation:
     """Run the operation, report it to Dagster's catalogue, even if it failed, and print what it did.
 
     SIGINT, SIGTERM and SIGHUP end the operation with ``KeyboardInterrupt``.
     """
-    from wms_sync.runs import Operation
-
     began = monotonic()
     with _watched(settings, "reading", line, _of_read) as watcher, sigterm_interrupts():
         run = Operation(settings, source=COMMAND_LINE, watcher=watcher)
@@ -163,64 +140,37 @@ def report(outcome: Operation, seconds: float) -> None:
     say_lines(next_lines(outcome.refreshed))
 
 
-class _Shown(Struct, frozen=True):
-    """The content of a bar at one moment. Without a total the bar shows no percentage."""
-
-    done: int
-    total: int | None
-    about: str
-
-
 @contextmanager
 def _watched(
-    settings: Settings, what: str, line: Callable[[T], str], shown: Callable[[T, float], _Shown]
+    settings: Settings, what: str, line: Callable[[T], str], shown: Callable[[T, float], Shown]
 ) -> Iterator[Callable[[T], None]]:
     """Yield a watcher that shows a read or push: as a bar on a terminal, as lines of the log elsewhere."""
-    if settings.log_format == "json" or (console := _terminal()) is None:
+    console = Console(stderr=True, highlight=False)
+    if settings.log_format == "json" or not console.is_terminal:
         yield PlainLines(LIBRARY.info, line)
         return
-    with _bar(console) as bar:
-        tasks: list[TaskID] = []
-
-        def watch(now: T) -> None:
-            if not tasks:
-                tasks.append(bar.add_task(what, total=None, about=""))
-            found = shown(now, bar.tasks[tasks[0]].elapsed or 0.001)
-            bar.update(tasks[0], completed=found.done, total=found.total, about=found.about)
-
-        yield watch
-
-
-def _of_read(now: Progress, elapsed: float) -> _Shown:
-    speed = f"{now.records / elapsed:,.0f} shipments/s"
-    return _Shown(now.records, now.expected or None, f"{count_of(now.pages, 'page')}  {speed}")
-
-
-def _of_push(now: PushProgress, _: float) -> _Shown:
-    counted = "  ".join(f"{count:,} {outcome}" for outcome, count in now.counts.items())
-    return _Shown(now.done, now.total, counted)
-
-
-def _terminal() -> Console | None:
-    """Return a console if standard error is a terminal; else None."""
-    if not sys.stderr.isatty() and not os.environ.keys() & SAID_TO_BE_A_TERMINAL:
-        return None
-    from rich.console import Console  # slow to import
-
-    console = Console(stderr=True, highlight=False)
-    return console if console.is_terminal else None
-
-
-def _bar(console: Console) -> Bar:
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-
-    return Bar(
+    columns = (
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("{task.fields[about]}"),
         TimeRemainingColumn(),
-        console=console,
-        transient=True,
     )
+    with Bar(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(what, total=None, about="", visible=False)
+
+        def watch(now: T) -> None:
+            done, total, about = shown(now, bar.tasks[0].elapsed or 0.001)
+            bar.update(task, completed=done, total=total, about=about, visible=True)
+
+        yield watch
+
+
+def _of_read(now: Progress, elapsed: float) -> Shown:
+    speed = f"{now.records / elapsed:,.0f} shipments/s"
+    return now.records, now.expected or None, f"{count_of(now.pages, 'page')}  {speed}"
+
+
+def _of_push(now: PushProgress, _: float) -> Shown:
+    counted = "  ".join(f"{count:,} {outcome}" for outcome, count in now.counts.items())
+    return now.done, now.total, counted

@@ -20,20 +20,13 @@ from wms_sync.reports.finding import ATTENTION
 from wms_sync.runs import Operation
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
-from wms_sync.upkeep.backup import BackupReport, Copied, backup
+from wms_sync.upkeep.backup import BackupReport, Copied
 from wms_sync.upkeep.forget import Forgotten
 from wms_sync.upkeep.forget_plan import NamedOrder, orders_named, refuse_unseen, rows_to_forget
 from wms_sync.upkeep.restore import Restored, restore, trust_ledger
-from wms_sync.upkeep.verify import Verified, verify
+from wms_sync.upkeep.verify import Verified
 
 FORGET = "forget"
-
-
-def make_backup(settings: Settings, folder: Path, *, keep: int) -> int:
-    """Make a backup and print its size. Return 3 if the backup leaves out a damaged file."""
-    made = backup(settings, folder, most=keep)
-    say_lines(_backup_lines(made))
-    return ATTENTION if made.copied.left_out else 0
 
 
 def put_back(settings: Settings, source: Path | None, *, over: Path | None, creates_are_known: bool) -> int:
@@ -49,14 +42,8 @@ def put_back(settings: Settings, source: Path | None, *, over: Path | None, crea
     return ATTENTION if restored.copied.left_out or restored.creates_unknown_since else 0
 
 
-def show_verified(settings: Settings, folder: Path | None) -> int:
-    """Print every damage found; return 1 if there is any."""
-    found = verify(settings, folder)
-    say_lines(_verified_lines(found))
-    return 1 if found.damaged else 0
-
-
-def _backup_lines(made: BackupReport) -> Iterator[str]:
+def backup_lines(made: BackupReport) -> Iterator[str]:
+    """Yield the result of a backup."""
     copied = made.copied
     yield f"kept      {_files(copied, copied.sizes)}, as {made.path}"
     yield f"new       {_files(copied, copied.new)}"
@@ -85,7 +72,8 @@ def _restored_lines(restored: Restored) -> Iterator[str]:
     yield "next      `wms-sync sync` reads what changed since the backup"
 
 
-def _verified_lines(found: Verified) -> Iterator[str]:
+def verified_lines(found: Verified) -> Iterator[str]:
+    """Yield what was examined, and every damage."""
     yield "verified  " + ", ".join(count_of(count, what) for what, count in found.examined.items())
     for damage in found.damaged:
         yield f"damaged   {damage}"
@@ -132,7 +120,7 @@ def list_forgotten(settings: Settings) -> None:
         say("no order is forgotten")
 
 
-def take_off(settings: Settings, names: Sequence[str], *, yes: bool) -> None:
+def take_off_list(settings: Settings, names: Sequence[str], *, yes: bool) -> None:
     """Take orders off the list, so that later reads store their personal data."""
     if not names:
         raise SettingsError("Name the orders to take off the list; `wms-sync forget --list` shows it.")

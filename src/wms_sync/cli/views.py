@@ -1,30 +1,41 @@
-"""Print reports, plans of master data and its columns on the command line, as lines of text or as JSON."""
+"""Print reports, the inbox, and the columns of master data on the command line, as lines of text or as JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from itertools import chain, groupby
-from typing import TYPE_CHECKING, Literal, get_args
+from itertools import chain
+from typing import Any, Literal, get_args
 
 from msgspec.structs import replace
 
 from wms_sync.cli.printing import INDENT, say, say_json, say_labelled, say_lines
+from wms_sync.errors import SettingsError
 from wms_sync.grammar import count_of
-from wms_sync.master_data.columns import Violation, columns_of
-from wms_sync.master_data.kind import Kind
-from wms_sync.master_data.plan import SHOWN, Plan, RowStatus, Step
+from wms_sync.layout import Layout
+from wms_sync.master_data.kind import Kind, columns_of
+from wms_sync.reports.doctor import examine
+from wms_sync.reports.explain import explain, explain_orders, explain_tracking, explanation_lines, order_lines
+from wms_sync.reports.export import Exported
 from wms_sync.reports.finding import WELL, Finding, exit_code, open_findings
-
-if TYPE_CHECKING:
-    from wms_sync.reports.export import Exported
-    from wms_sync.reports.installation import CheckFound, Installation, LastAudit
-    from wms_sync.settings import Settings
-    from wms_sync.shipments.load.refresh import RefreshReport
-    from wms_sync.shipments.read.reader import ReadReport
-    from wms_sync.state.runs import RunRecord
-    from wms_sync.targets.database import Maintained
+from wms_sync.reports.findings import acknowledgeable, findings_in
+from wms_sync.reports.inbox import InboxEntry, InboxRow, rows_of_entry
+from wms_sync.reports.installation import (
+    CheckFound,
+    Installation,
+    LastAudit,
+    check_published,
+    installation_of,
+    last_checks,
+)
+from wms_sync.reports.probe import Verdict, probe
+from wms_sync.settings import Settings
+from wms_sync.shipments.load.refresh import RefreshReport
+from wms_sync.shipments.read.reader import ReadReport
+from wms_sync.state.runs import RunRecord
+from wms_sync.state.store import StateStore
+from wms_sync.targets.database import Maintained
 
 OF_STATUS = (
     "sync_cursor",
@@ -51,19 +62,15 @@ OF_STATUS = (
     "inbox",
 )
 """The facts of an installation that ``wms-sync status --json`` shows."""
-SHOWN_DOUBTS = 20
+SHOWN_DOUBTS, SHOWN_ROWS = 20, 20
+EXPLAINED: Mapping[str, tuple[Callable[..., Any], Callable[[Any], Iterator[str]]]] = {
+    "shipment": (explain, explanation_lines),
+    "order": (explain_orders, order_lines),
+    "tracking": (explain_tracking, explanation_lines),
+}
+"""What explains a name, and what prints each explanation."""
 OF_DOCTOR = {"note": "ok", "warning": "warn", "error": "fail"}
 """The doctor's word for each severity. Its notes report subjects without a problem."""
-MEANINGS = {
-    RowStatus.CREATE: "not in the service as far as is known: a push sends it",
-    RowStatus.LEFT: "left out by --limit: a later push without it sends it",
-    RowStatus.ALREADY_THERE: "nothing to do",
-    RowStatus.CHANGED: "created earlier with other values; the interface cannot update: change it in the service",
-    RowStatus.WAITS: "refers to an object whose id is not known yet: push again later",
-    RowStatus.IN_DOUBT: "may have been created earlier",
-    RowStatus.REJECTED: "breaks a rule: correct it",
-}
-"""The meaning of each action, in the order of printing: rows that need attention come last, next to the summary."""
 
 
 def read_lines(report: ReadReport) -> Iterator[str]:
@@ -179,9 +186,6 @@ def status_lines(found: Installation, findings: Sequence[Finding], *, is_each_ta
 
 def show_status(settings: Settings, *, as_json: bool, is_check: bool, is_each_table: bool) -> int:
     """Print the status, or with ``is_check`` one line; return the exit code."""
-    from wms_sync.reports.findings import findings_in
-    from wms_sync.reports.installation import installation_of
-
     with installation_of(settings) as found:  # printing comes afterwards: its errors are not those of the data folder
         findings = findings_in(found)
         show: Callable[[], None]
@@ -198,8 +202,6 @@ def show_status(settings: Settings, *, as_json: bool, is_check: bool, is_each_ta
 
 def show_examined(settings: Settings, *, as_json: bool, alert: bool) -> int:
     """Print each finding of the doctor as soon as it is known; return the exit code."""
-    from wms_sync.reports.doctor import examine
-
     found = []
     for finding in examine(settings, alert=alert):
         found.append(finding)
@@ -214,8 +216,6 @@ def show_examined(settings: Settings, *, as_json: bool, alert: bool) -> int:
 
 def show_probed(settings: Settings, *, as_json: bool) -> int:
     """Print the habits of the service, worst first; return the exit code: 1 if a sync would fail."""
-    from wms_sync.reports.probe import Verdict, probe
-
     habits = sorted(probe(settings), key=lambda habit: get_args(Verdict).index(habit.verdict))
     if as_json:
         say_json(habits)
@@ -229,9 +229,6 @@ def show_probed(settings: Settings, *, as_json: bool) -> int:
 
 def show_checks(settings: Settings, *, full: bool, is_strict: bool) -> int:
     """Print the results of the checks and every open finding; return the exit code."""
-    from wms_sync.reports.findings import findings_in
-    from wms_sync.reports.installation import check_published, installation_of, last_checks
-
     found = check_published(settings) if full else last_checks(settings)
     with installation_of(settings) as installation:
         findings = findings_in(replace(installation, checks=found))
@@ -247,24 +244,13 @@ def show_explained(
 
     The JSON is one object for a shipment, a list of orders for an order, and a list of shipments for a tracking number.
     """
-    from wms_sync.reports.explain import explain, explain_orders, explain_tracking, explanation_lines, order_lines
-    from wms_sync.state.store import StateStore
-
-    found: object
+    ask, lines = EXPLAINED[what]
     with StateStore.opened(settings.database_url) as store:
-        if what == "order":
-            found = orders = explain_orders(settings, store, name)
-            lines = chain.from_iterable(map(order_lines, orders))
-        elif what == "tracking":
-            found = shipments = explain_tracking(settings, store, name)
-            lines = chain.from_iterable(map(explanation_lines, shipments))
-        else:
-            found = shipment = explain(settings, store, name)
-            lines = chain.from_iterable(map(explanation_lines, [shipment]))
+        found = ask(settings, store, name)
     if as_json:
         say_json(found)
     else:
-        say_lines(lines)
+        say_lines(chain.from_iterable(map(lines, [found] if what == "shipment" else found)))
 
 
 def json_of(finding: Finding) -> dict[str, object]:
@@ -324,28 +310,6 @@ def moment(at: datetime) -> str:
     return f"{at:%Y-%m-%d %H:%M:%S} UTC"
 
 
-def plan_lines(plan: Plan, *, limit: int, most: int | None = SHOWN) -> Iterator[str]:
-    """Yield the lines of a plan: the rows by action, then the counts. Print at most ``most`` rows of each action."""
-    yield from plan.notes
-    violations = {
-        line: list(found) for line, found in groupby(plan.checked.violations, lambda violation: violation.line)
-    }
-    for action, meaning in MEANINGS.items():
-        steps = sorted((step for step in plan.steps if step.action is action), key=lambda step: step.line)
-        if steps:
-            yield f"{action} ({len(steps):,}): {meaning}"
-            shown = _first(steps, most)
-            for step in shown:
-                yield from (
-                    f"  line {step.line:<6} {text}" for text in _step_lines(step, violations.get(step.line, ()))
-                )
-            yield from _more(action, len(steps) - len(shown))
-    yield plan.summary
-    yield f"Nothing was sent. A push would send {plan.sends:,}."
-    if plan.sends > limit:
-        yield f"The push would be refused: WMS_PUSH_LIMIT allows {limit:,} at a time."
-
-
 def column_lines(kind: Kind) -> Iterator[str]:
     """Yield a line for each column of a kind: name, type, rule, whether it is required, and for which item types."""
     columns = columns_of(kind)
@@ -358,25 +322,67 @@ def column_lines(kind: Kind) -> Iterator[str]:
         yield f"{column.name:<{width}}  {facts}"
 
 
-def _first(steps: Sequence[Step], most: int | None) -> Sequence[Step]:
-    """Return at most ``most`` steps in the order of the file. Prefer steps with a warning."""
-    if most is None or len(steps) <= most:
-        return steps
-    return sorted(sorted(steps, key=lambda step: not step.warning)[:most], key=lambda step: step.line)
+def mark_seen(settings: Settings, names: Sequence[str]) -> None:
+    """Acknowledge these findings or entries.
+
+    Raise ``SettingsError``, and acknowledge none, if one of them cannot be acknowledged.
+    """
+    with installation_of(settings) as installation:
+        findings = findings_in(installation)
+        facts = acknowledgeable(findings, installation.inbox)
+        for name in names:
+            if name in facts:
+                continue
+            if any(finding.name == name for finding in findings):
+                raise SettingsError(f"{name} cannot be acknowledged: it stays until the problem is fixed.")
+            known = ", ".join(sorted(facts)) or "none"
+            raise SettingsError(f"No finding or entry is called {name}. Names that can be acknowledged: {known}.")
+        installation.store.acknowledgements.add({name: facts[name] for name in names})
+    for name in names:
+        say(f"acknowledged  {name}: hidden until its facts change")
 
 
-def _more(action: RowStatus, left_out: int) -> Iterator[str]:
-    """Yield the number of rows left out, and where to find them."""
-    if left_out:
-        where = ", and a push writes them to data/rejects" if action is RowStatus.REJECTED else ""
-        yield f"  and {left_out:,} more {action} (--all prints every row{where})"
+def list_entries(settings: Settings) -> None:
+    """Print the open entries."""
+    entries = _entries(settings)
+    for entry in entries:
+        say_lines(_entry_lines(entry))
+    if entries:
+        say(f"next  wms-sync inbox show {entries[0].name}")
+    else:
+        say("no entry is open: any values that are left in ops.quarantine have since been loaded")
 
 
-def _step_lines(step: Step, violations: Sequence[Violation]) -> Iterator[str]:
-    """Yield the lines of a row: one for each changed field, broken rule or warning, or a single one for the row."""
-    if step.action is RowStatus.CHANGED:
-        yield from (f"{step.key}  {change}" for change in step.changes)
-        return
-    yield from map(str, violations)
-    if not violations:
-        yield from (f"{step.key}  {text}".rstrip() for text in step.explanation or ("",))
+def show_entry(settings: Settings, name: str) -> None:
+    """Print an entry with its newest rows and the text of each row. Raise ``SettingsError`` for other names."""
+    entry = next((entry for entry in _entries(settings) if entry.name == name), None)
+    if entry is None:
+        raise SettingsError(
+            f"No open entry is called {name}. `wms-sync inbox list` shows the open entries; an entry closes by itself "
+            "once its values are loaded."
+        )
+    say_lines(_entry_lines(entry))
+    for row in rows_of_entry(settings, entry, SHOWN_ROWS):
+        say_lines(_row_lines(settings.layout, row))
+
+
+def _entries(settings: Settings) -> Sequence[InboxEntry]:
+    with installation_of(settings) as installation:
+        return installation.inbox
+
+
+def _entry_lines(entry: InboxEntry) -> Iterator[str]:
+    times = count_of(entry.rows, "value" if entry.is_value else "time")
+    seen = f", acknowledged {moment(entry.acknowledged_at)}" if entry.acknowledged_at else ""
+    yield f"{entry.name}  {entry.what}: {entry.why} ({times}, last {moment(entry.last_at)}{seen})"
+    yield f"    for example {entry.example}"
+
+
+def _row_lines(layout: Layout, row: InboxRow) -> Iterator[str]:
+    page = layout.page(row.window_id, row.page)
+    gone = f"page {row.page} of {row.window_id}, which was deleted"
+    where = gone if page is None else layout.files.where(page)
+    of = f"{row.object} {row.object_id if row.object_id is not None else '(no id)'}, " if row.object else ""
+    times = f", {count_of(row.rows, 'time')}" if row.rows > 1 else ""
+    yield f"  {of}{row.path} in {where}{times}"
+    yield f"    {row.text}"

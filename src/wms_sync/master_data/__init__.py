@@ -3,9 +3,8 @@
     csv_file      reads a CSV file as text
     suspicions    the cells that are probably not what was meant, as a table of patterns
     fields        the rules of cells; ``json_columns`` has the rules of cells with JSON
-    kind          what all kinds of master data have; ``products`` are the largest
+    kind          what all kinds of master data have, their columns, and the header of a file
     kinds         the kinds, each with the body of its create, and the folder of their files
-    columns       the columns of a kind, and the header of a file
     records       the records of valid rows, and the rules that involve several rows
     check         checks each row by every rule that does not need the service
     existing      reads the objects that the service is known to have

@@ -8,32 +8,28 @@ products, whose doubts a person must settle, and more for kinds with unique keys
 
 from __future__ import annotations
 
-import queue
 import threading
 from collections import Counter, deque
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from datetime import UTC, datetime
-from functools import partial
+from graphlib import TopologicalSorter
 from time import monotonic
 
 from msgspec.structs import replace
 
-from wms_sync.errors import WmsSyncError
+from wms_sync.errors import MasterDataError, WmsSyncError
+from wms_sync.grammar import count_of
 from wms_sync.master_data.create import (
-    THERE,
-    Applied,
-    Prior,
     PushProgress,
-    Result,
     Sender,
     Sent,
     Watcher,
     message_of,
+    was_there,
 )
-from wms_sync.master_data.errors import ServiceIsBusy, ServiceKeepsFailing, ServiceRepeatsIds
-from wms_sync.master_data.existing import MerchantLookup
-from wms_sync.master_data.plan import Plan, RowStatus, Step
+from wms_sync.master_data.existing import ExistingObject, MerchantLookup
+from wms_sync.master_data.plan import THERE, Plan, RowStatus, Step, without_parent
 from wms_sync.master_data.records import Ids, body, digest, stored
 from wms_sync.service.client import GlobalApi
 from wms_sync.service.creates import Creates
@@ -55,33 +51,42 @@ NOT_SENT = "not sent: the push ended first"
 NOT_DONE = frozenset({State.UNDONE, State.DOUBT})
 
 
+class PushStopped(MasterDataError):
+    """Further creates would end like the last ones. It is safe to push the unsent rows again."""
+
+
 class ReadyRows:
-    """A queue of the rows that a plan sends. ``results`` has the finished rows, ``counts`` counts their outcomes."""
+    """A queue of the rows that a plan sends.
+
+    ``results`` has what became of them, ``counts`` counts the outcomes, and ``parents`` are rows whose id others need.
+    """
 
     def __init__(self, plan: Plan) -> None:
         self.steps = {step.key: step for step in plan.steps if step.sends}
-        self.results: dict[str, Result] = {}
+        self.results: dict[str, Step] = {}
         self.counts: Counter[RowStatus] = Counter()
         self._kind = plan.kind
-        self._missing = {key: len(step.waits_for) for key, step in self.steps.items()}
-        self._children: dict[str, list[str]] = {}
-        for key, step in self.steps.items():
-            for parent in step.waits_for:
-                self._children.setdefault(parent, []).append(key)
-        self._ready = deque(key for key, missing in self._missing.items() if not missing)
+        self.parents = {parent for step in self.steps.values() for parent in step.waits_for}
+        self._sorter = TopologicalSorter({key: step.waits_for for key, step in self.steps.items()})
+        self._sorter.prepare()
+        self._ready: deque[Step] = deque()
 
     @property
-    def is_empty(self) -> bool:
-        """Return whether no row is ready to be sent."""
-        return not self._ready
+    def are_left(self) -> bool:
+        """Return whether rows are left to be sent, or are under way."""
+        return self._sorter.is_active()
 
     def take(self, most: int) -> Sequence[Step]:
-        """Take at most ``most`` rows, parents first."""
-        return [self.steps[self._ready.popleft()] for _ in range(min(len(self._ready), most))]
-
-    def has_children(self, step: Step) -> bool:
-        """Return whether other rows need this row's id."""
-        return step.key in self._children
+        """Take at most ``most`` rows, parents first. Rows whose parents got no id, and their children, are not sent."""
+        while keys := self._sorter.get_ready():
+            for step in map(self.steps.__getitem__, keys):
+                parents = map(self.results.__getitem__, step.waits_for)
+                lost = [parent for parent in parents if parent.action not in THERE or parent.remote_id is None]
+                if lost:
+                    self.conclude(self._orphan(step, lost[0]))
+                else:
+                    self._ready.append(step)
+        return [self._ready.popleft() for _ in range(min(len(self._ready), most))]
 
     def ids(self, step: Step) -> Ids:
         """Return the ids for a row's references: those that the plan knows, and those of parents just created."""
@@ -91,48 +96,27 @@ class ReadyRows:
         }
         return {**step.ids, **made}
 
-    def conclude(self, result: Result) -> None:
-        """Record a row's result. Its children become ready; without its id, they and their children are not sent."""
-        concluded = [result]
-        while concluded:
-            parent = concluded.pop()
-            self.results[parent.key] = parent
-            self.counts[parent.outcome] += 1
-            for child in self._children.get(parent.key, ()):
-                self._missing[child] -= 1
-                if child in self.results:
-                    continue
-                if parent.outcome not in THERE or parent.remote_id is None:
-                    concluded.append(self._orphan(self.steps[child], parent))
-                elif self._missing[child] == 0:
-                    self._ready.append(child)
+    def conclude(self, result: Step) -> None:
+        """Record what became of a row. Its children may then be ready."""
+        self.results[result.key] = result
+        self.counts[result.action] += 1
+        self._sorter.done(result.key)
 
     def _type(self, key: str) -> str:
         """Return the service's type of a row. Each product names its own type."""
         record = self.steps[key].record
         return str(record.body.get("type", self._kind.type)) if record else self._kind.type
 
-    def _ids_column(self, child: Step, parent: str) -> str:
-        """Return the column that can refer to the parent by its id."""
-        references = child.record.references if child.record else ()
-        return next(
-            reference.ids
+    def _orphan(self, child: Step, parent: Step) -> Step:
+        """Return a row whose parent got no id, as it becomes."""
+        references = child.record.references if child.record is not None else ()
+        reference = next(
+            reference
             for reference in references
-            if reference.ids and reference.kind == self._kind.type and parent in reference.keys
+            if reference.kind == self._kind.type and not reference.by_id and parent.key in reference.keys
         )
-
-    def _orphan(self, child: Step, parent: Result) -> Result:
-        named = f"Refers to {self._kind.singular} {parent.key} on line {parent.line}"
-        if parent.outcome in THERE:
-            why = (
-                f"{named}, which the service has with an unknown id. Push again when a sync has read it, or set "
-                "WMS_MERCHANT_USERNAME and WMS_MERCHANT_API_KEY, so that a push can look it up. If you know the id, "
-                f"use {self._ids_column(child, parent.key)}."
-            )
-            return Result(child.line, child.key, RowStatus.WAITS, message=why)
-        outcome = RowStatus.REJECTED if parent.outcome is RowStatus.REJECTED else RowStatus.WAITS
-        does = "waits too" if parent.outcome is RowStatus.WAITS else f"is {parent.outcome}"
-        return Result(child.line, child.key, outcome, message=f"{named}, which {does}.")
+        found = (ExistingObject(None, self._kind.type),) if parent.action in THERE else ()
+        return without_parent(child, reference, parent.key, found, parent) or child
 
 
 class Push:
@@ -167,25 +151,26 @@ class Push:
         self._rows = ReadyRows(plan)
         self._ahead = AHEAD_UNIQUE if plan.kind.is_unique else 2 * parallel
         self._intents: dict[str, Entry] = {}
-        self._running: set[str] = set()
+        self._running: dict[Future[Sent], Step] = {}
         self._by_id = {step.entry.remote_id: step.entry for step in plan.steps if step.entry is not None}
-        self._newest: deque[Future[Sent]] = deque(maxlen=2 * self._ahead)
-        self._answers: queue.SimpleQueue[tuple[str, Future[Sent]]] = queue.SimpleQueue()
         self._unrecorded: list[Entry] = []
         self._recorded_at = monotonic()
         self._failures = 0
         self._in_doubt = 0
         self._busy = 0
-        self._stopped: WmsSyncError | None = None
+        self.stopped: WmsSyncError | None = None
         self._halted = False
         self._started = monotonic()
 
-    def apply(self) -> Applied:
-        """Send the plan's creates. Stop early after an error that would fail every row, or when ``stop`` is set."""
+    def apply(self) -> tuple[Step, ...]:
+        """Send the plan's creates, and return what became of its rows, in the order of the plan.
+
+        Stop early after an error that would fail every row, which is then ``stopped``, or when ``stop`` is set.
+        """
         self._ledger.record([step.proven for step in self._plan.steps if step.proven is not None])
         with ThreadPoolExecutor(self._parallel, "create") as pool:
             try:
-                while self._running or not (self._rows.is_empty or self._halted):
+                while self._running or (self._rows.are_left and not self._halted):
                     self._top_up(pool)
                     self._take_in()
             except BaseException:  # including an interrupt: finish and record the requests under way
@@ -196,13 +181,12 @@ class Push:
                 raise
             finally:
                 self._ledger.record(self._unrecorded)
-        return Applied(
-            results=tuple(self._result(step) for step in self._plan.steps),
-            stopped=self._stopped,
-            interrupted=self._halted and self._stopped is None,
-            requests=self._api.requests,
-            seconds=monotonic() - self._started,
-        )
+        return tuple(self._result(step) for step in self._plan.steps)
+
+    @property
+    def interrupted(self) -> bool:
+        """Return whether the push ended early, but not because of an error."""
+        return self._halted and self.stopped is None
 
     # --- sending ---
 
@@ -216,9 +200,7 @@ class Push:
         if batch or (is_due and self._unrecorded):
             self._intend(batch)
         for step in batch:
-            self._running.add(step.key)
-            self._newest.append(pool.submit(self._send, step))
-            self._newest[-1].add_done_callback(partial(self._answered, step.key))
+            self._running[pool.submit(self._send, step)] = step
 
     def _intend(self, batch: Sequence[Step]) -> None:
         intents = {step.key: self._intent(step) for step in batch}
@@ -234,7 +216,7 @@ class Push:
         may replace it.
         """
         prior, now = step.entry, datetime.now(UTC)
-        if prior is not None and self._was_there(step):
+        if prior is not None and was_there(self._plan.kind, step):
             return replace(prior, run_id=self._run_id, attempts=prior.attempts + 1, intended_at=now)
         return Entry(
             service=self._plan.service,
@@ -255,38 +237,19 @@ class Push:
     def _send(self, step: Step) -> Sent:
         """Send one row, in a sending thread."""
         assert step.record is not None  # noqa: S101 - only records are sent
-        return self._sender.send(
-            step.key,
-            body(step.record, self._rows.ids(step)),
-            Prior(
-                in_doubt=step.entry is not None and step.entry.state in UNSURE,
-                was_there=self._was_there(step),
-                is_last_word=step.is_last_word,
-            ),
-            id_needed=self._rows.has_children(step),
-        )
-
-    def _was_there(self, step: Step) -> bool:
-        """Return whether the service already had the object, and would refuse a second one."""
-        return step.entry is not None and step.entry.state in PRESENT and self._plan.kind.is_unique
-
-    def _answered(self, key: str, future: Future[Sent]) -> None:
-        self._answers.put((key, future))
+        whole = body(step.record, self._rows.ids(step))
+        return self._sender.send(step, whole, id_needed=step.key in self._rows.parents)
 
     # --- taking answers in ---
 
     def _take_in(self) -> None:
         """Wait for an answer, then handle all answers that have arrived."""
-        try:
-            self._settle(*self._answers.get(timeout=POLL_SECONDS))
-            while True:
-                self._settle(*self._answers.get_nowait())
-        except queue.Empty:
-            pass
+        wait(self._running, POLL_SECONDS, FIRST_COMPLETED)
+        for future in [future for future in self._running if future.done()]:
+            self._settle(self._running.pop(future), future)
 
-    def _settle(self, key: str, future: Future[Sent]) -> None:
-        self._running.discard(key)
-        step, intent = self._rows.steps[key], self._intents.pop(key)
+    def _settle(self, step: Step, future: Future[Sent]) -> None:
+        key, intent = step.key, self._intents.pop(step.key)
         if future.cancelled():
             self._unrecorded.append(self._withdrawn(intent))
             return
@@ -295,13 +258,13 @@ class Push:
         self._unrecorded.append(entry)
         self._by_id[entry.remote_id] = entry
         message = message_of(self._plan.kind, sent, was_there=intent.state in PRESENT)
-        again = self._settles_by_itself(sent.state)
         exchange = () if self._plan.limit is None else sent.exchange(self._plan.kind.endpoint)
+        warnings = (*step.warnings, *sent.warnings)
         self._rows.conclude(
-            Result(step.line, key, sent.status, entry.remote_id, message, sent.warnings, again, exchange)
+            replace(step, action=sent.status, why=message, warnings=warnings, entry=entry, exchange=exchange)
         )
-        self._stopped = self._stopped or (None if self._halted else self._reason_to_stop(sent))
-        if self._stopped is not None and not self._halted:
+        self.stopped = self.stopped or (None if self._halted else self._reason_to_stop(sent))
+        if self.stopped is not None and not self._halted:
             self._halt()
         self._report_progress()
 
@@ -311,7 +274,11 @@ class Push:
         if sent.remote_id is None or other is None or other.key == key:
             return sent
         self._unrecorded.append(replace(other, remote_id=None))
-        self._stopped = self._stopped or ServiceRepeatsIds(sent.remote_id, other.key, key)
+        self.stopped = self.stopped or PushStopped(
+            f"The service answered the creates of {other.key} and {key} with the same id {sent.remote_id}, so the push "
+            "stopped. Both count as created, with unknown ids. Report it to the service, check the objects created "
+            f"below {other.key} meanwhile, and push again when a sync has read their ids."
+        )
         self._halt()
         return replace(sent, remote_id=None)
 
@@ -323,10 +290,18 @@ class Push:
         if sent.stops is not None:
             return sent.stops
         if self._busy >= GIVE_UP_BUSY:
-            return ServiceIsBusy(self._busy, sent.message)
+            return PushStopped(
+                f"The service was too busy for the last {count_of(self._busy, 'create')}, after all retries, so the "
+                "push stopped. Push again later; a lower WMS_MAX_PARALLEL_REQUESTS reduces the load. The last answer: "
+                f"{sent.message}"
+            )
         most = GIVE_UP_AFTER if self._plan.kind.is_unique else GIVE_UP_IN_DOUBT
         if self._failures >= GIVE_UP_AFTER or self._in_doubt >= most:
-            return ServiceKeepsFailing(self._failures, sent.message)
+            return PushStopped(
+                f"The last {count_of(self._failures, 'create')} failed or got no answer, each after all retries, so "
+                "the push stopped. Push again when the service has recovered. The last answer: "
+                f"{sent.message}"
+            )
         return None
 
     def _outcome(self, step: Step, intent: Entry, sent: Sent) -> Entry:
@@ -363,7 +338,7 @@ class Push:
         """Prevent further requests: wake sleeping threads, cancel creates that have not begun, let others finish."""
         self._halted = True
         self._api.throttle.close()
-        for future in self._newest:  # all older creates have begun
+        for future in self._running:
             future.cancel()
 
     def _withdrawn(self, intent: Entry) -> Entry:
@@ -373,16 +348,9 @@ class Push:
             return replace(prior, attempts=intent.attempts)
         return replace(intent, state=State.UNDONE, message=NOT_SENT)
 
-    def _result(self, step: Step) -> Result:
-        if step.sends and step.key in self._rows.results:
+    def _result(self, step: Step) -> Step:
+        if step.key in self._rows.results and step.sends:
             return self._rows.results[step.key]
-        entry = step.proven or step.entry
-        status, message = step.action, step.why
-        if status is RowStatus.CREATE:
-            status, message = RowStatus.UNSENT, NOT_SENT
-        again = entry is not None and status is RowStatus.IN_DOUBT and self._settles_by_itself(entry.state)
-        id_ = entry.remote_id if entry else None
-        return Result(step.line, step.key, status, id_, message, settles_by_itself=again)
-
-    def _settles_by_itself(self, state: State) -> bool:
-        return state in {State.DOUBT, State.INTENDED} and self._plan.kind.is_unique
+        if step.action is RowStatus.CREATE:
+            return replace(step, action=RowStatus.UNSENT, why=NOT_SENT)
+        return replace(step, entry=step.proven or step.entry)

@@ -14,10 +14,9 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from wms_sync.errors import WmsSyncError
 from wms_sync.master_data.existing import ExistingObject, MerchantLookup, made_since
 from wms_sync.master_data.kind import Kind
-from wms_sync.master_data.plan import WITH_RESEND, RowStatus, what_to_do
+from wms_sync.master_data.plan import WITH_RESEND, RowStatus, Step, what_to_do
 from wms_sync.master_data.records import Change, as_shown, changes
 from wms_sync.service.answers import NO_SUCH_PATH
 from wms_sync.service.creates import Created, Creates, Resource, already_in_use, speaks_of_use
@@ -34,40 +33,12 @@ OF_STATE = {
     State.UNPROVEN: RowStatus.IN_DOUBT,
 }
 """The status of a row that was sent, by the state of its create."""
-GOOD = frozenset({RowStatus.CREATED, RowStatus.ALREADY_THERE, RowStatus.LEFT})
-"""The outcomes that need no hand."""
-THERE = frozenset({RowStatus.CREATED, RowStatus.ALREADY_THERE, RowStatus.STORED_OTHERWISE})
-"""The outcomes after which the service has the object."""
 SENDINGS = 3
 """The maximum number of attempts at a create that gets no answer, if it is safe to send it again."""
 PROOF = "sent earlier; the service refuses a second one, so the first one was created"
 FOUND = "sent earlier; the service refuses it now, but shows such an object"
 STORED = "the service stored other values than were sent"
 PASSING = ServiceFailed | NotSent
-
-
-class Result(Struct, frozen=True):
-    """The result of one row. ``message`` gives the reason and says what to do; ``warnings`` come from the service.
-
-    ``settles_by_itself``: the row is in doubt, and sending it again settles the doubt. ``exchange`` shows the request
-    and its answer, if the push has a limit.
-    """
-
-    line: int
-    key: str
-    outcome: RowStatus
-    remote_id: int | None = None
-    message: str = ""
-    warnings: tuple[str, ...] = ()
-    settles_by_itself: bool = False
-    exchange: tuple[str, ...] = ()
-
-    @property
-    def row(self) -> dict[str, Any]:
-        """Return the result as a table row: line, key, outcome, id, why."""
-        warned = " ".join(f"Warning: {warning}" for warning in self.warnings)
-        why = f"{self.message} {warned}".strip()
-        return {"line": self.line, "key": self.key, "outcome": self.outcome.value, "id": self.remote_id, "why": why}
 
 
 class PushProgress(Struct, frozen=True):
@@ -78,40 +49,13 @@ class PushProgress(Struct, frozen=True):
     counts: Mapping[RowStatus, int]
     seconds: float
 
-    @property
-    def remaining_seconds(self) -> float:
-        """Return the remaining time if the pace stays the same."""
-        return (self.total - self.done) * self.seconds / self.done
-
 
 Watcher = Callable[[PushProgress], None]
 
 
-class Applied(Struct, frozen=True):
-    """The result of applying a plan: one result per step. ``stopped`` is the error that ended the push early."""
-
-    results: tuple[Result, ...]
-    stopped: WmsSyncError | None
-    interrupted: bool
-    requests: int
-    seconds: float
-
-
-class Prior(Struct, frozen=True):
-    """The state of a row before it is sent.
-
-    ``in_doubt``: the row was sent and got no answer. ``is_last_word``: a person has looked for the object, so a refusal
-    settles the doubt. ``was_there``: the service certainly had the object, so "already in use" is no new proof.
-    """
-
-    in_doubt: bool = False
-    was_there: bool = False
-    is_last_word: bool = False
-
-    @property
-    def not_done(self) -> State:
-        """Return the state of the row if this attempt certainly did not create the object."""
-        return State.DOUBT if self.in_doubt else State.UNDONE
+def was_there(kind: Kind, step: Step) -> bool:
+    """Return whether the service certainly had the object, and refuses a second one: "in use" is then no new proof."""
+    return step.entry is not None and step.entry.state in PRESENT and kind.is_unique
 
 
 class Sent(Struct, frozen=True):
@@ -181,13 +125,13 @@ class Sender:
         self._creates = creates
         self._lookup = lookup
 
-    def send(self, key: str, body: Resource, prior: Prior, *, id_needed: bool) -> Sent:
+    def send(self, step: Step, body: Resource, *, id_needed: bool) -> Sent:
         """Send a row. With ``id_needed``, look up the id if the answer has no id."""
         began = datetime.now(UTC)
-        request = self._kind.request(body)
-        sent = replace(self._send(key, body, request, prior), request=request)
+        request = {self._kind.wrapped_in: body} if self._kind.wrapped_in else body
+        sent = replace(self._send(step, body, request), request=request)
         if id_needed and sent.remote_id is None and sent.state in PRESENT:
-            found = self._look_for(key)
+            found = self._look_for(step.key)
             if not self._kind.is_unique:
                 found = made_since(began, found)
             return replace(sent, remote_id=found[0].id if found else None)
@@ -196,24 +140,26 @@ class Sender:
     def _look_for(self, key: str) -> Sequence[ExistingObject]:
         return self._lookup.find(self._kind.type, [key]).get(key, ()) if self._lookup else ()
 
-    def _send(self, key: str, body: Resource, request: Resource, prior: Prior) -> Sent:
+    def _send(self, step: Step, body: Resource, request: Resource) -> Sent:
+        is_open = step.entry is not None and step.entry.state in UNSURE
         sendings = 0
         while True:
             sendings += 1
+            not_done = State.DOUBT if is_open else State.UNDONE
             try:
                 created = self._creates.create(self._kind.endpoint, request)
             except InDoubt as error:
-                prior = replace(prior, in_doubt=True, is_last_word=False)
+                is_open, step = True, replace(step, is_last_word=False)
                 if not self._kind.is_unique or sendings == SENDINGS or not self._rest(sendings, error.retry_after):
                     return Sent(State.DOUBT, message=str(error))
             except Rejected as error:
-                return replace(self._refused(key, error, prior), answer=error)
+                return replace(self._refused(step, error, is_open=is_open), answer=error)
             except Busy as error:
                 self._creates.be_brief()
-                return Sent(prior.not_done, message=str(error), is_busy=True)
+                return Sent(not_done, message=str(error), is_busy=True)
             except ApiError as error:
                 stops = None if isinstance(error, PASSING) else error
-                return Sent(prior.not_done, message=str(error), stops=stops)
+                return Sent(not_done, message=str(error), stops=stops)
             else:
                 shown = as_shown(body, created.shown)
                 found = changes(json.dumps(body), json.dumps(shown))
@@ -236,20 +182,21 @@ class Sender:
             return False
         return True
 
-    def _refused(self, key: str, error: Rejected, prior: Prior) -> Sent:
+    def _refused(self, step: Step, error: Rejected, *, is_open: bool) -> Sent:
+        """Return what a refusal means, of a row that is ``is_open`` if an earlier request got no answer."""
         if error.status in NO_SUCH_PATH:
-            return Sent(prior.not_done, message=str(error), stops=error)
+            return Sent(State.DOUBT if is_open else State.UNDONE, message=str(error), stops=error)
         words = in_words(error.problems) if error.problems else str(error)
-        proves = prior.in_doubt and not prior.was_there
-        if already_in_use(error, self._kind.key, key):
+        proves = is_open and not was_there(self._kind, step)
+        if already_in_use(error, self._kind.key, step.key):
             return Sent(State.CREATED, message=PROOF) if proves else Sent(State.EXISTS, message=words)
         # a different key may be in use because of the first attempt, so this refusal does not prove that it failed
-        if any(problem.key for problem in error.problems) and not (prior.in_doubt and speaks_of_use(error)):
+        if any(problem.key for problem in error.problems) and not (is_open and speaks_of_use(error)):
             return Sent(State.REFUSED, message=words)
-        found = self._look_for(key) if self._kind.is_unique else ()  # only a unique key is a proof
+        found = self._look_for(step.key) if self._kind.is_unique else ()  # only a unique key is a proof
         if found:
             state, message = (State.CREATED, FOUND) if proves else (State.EXISTS, words)
             return Sent(state, found[0].id, message)
-        if prior.in_doubt and not prior.is_last_word:
+        if is_open and not step.is_last_word:
             return Sent(State.UNPROVEN, message=f"Sent earlier without an answer, and refused now: {words}")
         return Sent(State.REFUSED, message=words)

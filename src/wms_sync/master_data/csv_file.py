@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -19,8 +20,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from wms_sync.errors import MasterDataError
 from wms_sync.grammar import count_of
-from wms_sync.master_data.errors import UnreadableFile
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,6 +52,16 @@ GUESSED = "cp1252"
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16-le"))
 _WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 """The first bytes of .xlsx (a zip archive) and of the older .xls."""
+
+
+class UnreadableFile(MasterDataError):
+    """The file is not CSV, or cannot be read. The message gives the reason and says what to do."""
+
+    exit_code = 2
+
+    def __init__(self, path: Path, reason: str) -> None:
+        printable = os.fsencode(path).decode("utf-8", errors="replace")  # the path may not be UTF-8
+        super().__init__(f"{printable} cannot be read: {reason}")
 
 
 class Malformed(Struct, frozen=True):

@@ -13,7 +13,7 @@ ids.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
@@ -28,8 +28,8 @@ from wms_sync.master_data.kind import MerchantMethod
 from wms_sync.master_data.kinds import KINDS
 from wms_sync.service.errors import ApiError, ProtocolError
 from wms_sync.service.merchant import MerchantApi
-from wms_sync.state.ledger import CLOCKS_DIFFER, PRESENT, UNSURE, Entry, PushLedger
-from wms_sync.state.store import Observation
+from wms_sync.state.ledger import CLOCKS_DIFFER, LEDGER_LACKS, PRESENT, UNSURE, Entry
+from wms_sync.state.store import Observation, StateStore
 from wms_sync.targets.target import Target
 
 QUERY_BY_TYPE = {
@@ -59,11 +59,8 @@ class ExistingObject(Struct, frozen=True):
     created_at: datetime | None = None
 
     def __str__(self) -> str:
-        return " ".join((self.type, str(self.id) if self.id else "of unknown id", *self._owner()))
-
-    def _owner(self) -> Iterator[str]:
-        if self.belongs_to:
-            yield f"of merchant {self.belongs_to}"
+        owner = f" of merchant {self.belongs_to}" if self.belongs_to else ""
+        return f"{self.type} {self.id or 'of unknown id'}{owner}"
 
 
 Things = dict[tuple[str, str], tuple[ExistingObject, ...]]
@@ -91,20 +88,19 @@ def read_existing(
     checked: CheckedFile,
     *,
     service: str,
-    ledger: PushLedger,
+    store: StateStore,
     target: Target,
     lookup: MerchantLookup | None = None,
-    lacking: Observation | None = None,
 ) -> Existing:
     """Collect the known objects for a checked file's records and for all their references."""
     type_ = checked.kind.type
     own = {record.key for record in checked.records}
     named = _named(checked)
-    entries = ledger.entries(service, checked.kind.name, own)
+    entries, lacking = store.ledger.entries(service, checked.kind.name, own), store.observation(LEDGER_LACKS)
     things = _in_shipments(target, {**named, type_: own | named.get(type_, set())})
     for other, keys in named.items():
         if other in KIND_BY_TYPE:
-            remembered = ledger.entries(service, KIND_BY_TYPE[other].name, keys - own if other == type_ else keys)
+            remembered = store.ledger.entries(service, KIND_BY_TYPE[other].name, keys - own if other == type_ else keys)
             for key, entry in remembered.items():
                 if entry.state in PRESENT:
                     things[other, key] = _created_here(of_entry(entry, other), things.get((other, key), ()))

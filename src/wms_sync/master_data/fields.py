@@ -57,11 +57,6 @@ class Broken(ValueError):
     """A cell breaks its rule."""
 
 
-def no_doubt(_cell: str) -> str | None:
-    """Return None, as the default for cells without doubts."""
-    return None
-
-
 @dataclass(frozen=True)
 class Cell:
     """The rule of a cell: the word for its type, the rule in words, and the function that parses its text.
@@ -73,7 +68,7 @@ class Cell:
     type: str
     rule: str
     parse: Callable[[str], object]
-    doubt: Callable[[str], str | None] = field(default=no_doubt, kw_only=True)
+    doubt: Callable[[str], str | None] = field(default=lambda _: None, kw_only=True)
     holds: str = field(default=ANY, kw_only=True)
 
     def suspicion(self, cell: str) -> str | None:
@@ -239,7 +234,7 @@ def listed(entry: Cell) -> Cell:
         return next(filter(None, (entry.doubt(part.strip()) for part in cell.split(SEPARATOR))), None)
 
     rule = f"entries separated by {SEPARATOR}; each: {entry.rule}"
-    return Cell(_LIST, rule, parse, doubt=no_doubt if entry.doubt is no_doubt else doubt, holds=entry.holds)
+    return Cell(_LIST, rule, parse, doubt=doubt, holds=entry.holds)
 
 
 def extensions() -> Cell:
@@ -266,7 +261,7 @@ def refers(
         return _each_once(_parts(cell) if many else [cell])
 
     rule = by + _SEVERAL[many]
-    by_key = Refers(_REFERENCE[many], rule, parse, field, to, many, ids=ids, doubt=_always(doubt), holds=CODE)
+    by_key = Refers(_REFERENCE[many], rule, parse, field, to, many, ids=ids, doubt=lambda _: doubt, holds=CODE)
     return {key: by_key, ids: refers_by_id(field, to, many=many, doubt=doubt)}
 
 
@@ -278,7 +273,7 @@ def refers_by_id(field: str, to: str, *, many: bool = False, doubt: str | None =
         return _each_once([str(identifier.parse(part)) for part in (_parts(cell) if many else [cell])])
 
     rule = f"id of a {to} in the service{_SEVERAL[many]}"
-    return Refers(_REFERENCE[many], rule, parse, field, to, many, by_id=True, doubt=_always(doubt))
+    return Refers(_REFERENCE[many], rule, parse, field, to, many, by_id=True, doubt=lambda _: doubt)
 
 
 def exact_number(cell: str) -> int | float:
@@ -321,10 +316,6 @@ def _lacks_zero(cell: str) -> bool:
         return False
     digits = [int(digit) for digit in f"0{cell}"]
     return (3 * sum(digits[::2]) + sum(digits[1::2])) % 10 == 0
-
-
-def _always(doubt: str | None) -> Callable[[str], str | None]:
-    return (lambda _: doubt) if doubt else no_doubt
 
 
 def _each_once(keys: Sequence[str]) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
 from itertools import groupby
@@ -24,12 +24,10 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from wms_sync.grammar import count_of
 from wms_sync.master_data.check import CheckedFile
-from wms_sync.master_data.columns import Violation
 from wms_sync.master_data.existing import Existing, ExistingObject, made_since, of_entry
-from wms_sync.master_data.kind import Kind
-from wms_sync.master_data.records import Change, Record, Reference, Remote, changes, content
+from wms_sync.master_data.kind import Kind, Violation
+from wms_sync.master_data.records import Record, Reference, Remote, changes, content
 from wms_sync.state.ledger import PRESENT, UNSURE, Entry, State
 
 WITH_RESEND = " with --resend"
@@ -62,14 +60,21 @@ class RowStatus(StrEnum):
     IN_DOUBT = "in doubt"
 
 
-class Step(Struct, frozen=True):
-    """The decision on one row of the file, or on its header. ``why`` gives the reason and says what to do.
+GOOD = frozenset({RowStatus.CREATE, RowStatus.CREATED, RowStatus.ALREADY_THERE, RowStatus.LEFT})
+"""What needs no hand."""
+THERE = frozenset({RowStatus.CREATED, RowStatus.ALREADY_THERE, RowStatus.STORED_OTHERWISE})
+"""What a row is if the service has its object."""
 
-    ``warning`` names values that are sent although the service may refuse them. ``ids`` are resolved references.
-    ``waits_for`` are the keys of rows of this file that get their ids during the push. ``entry`` is the ledger's entry;
-    ``proven`` is the entry that follows from the service's data; ``found`` are the objects to use for rows that refer
-    to this key. ``is_by_key_alone``: the only evidence is the key, which other merchants may also use.
-    ``is_last_word``: a person has looked for the object in doubt, so a refusal settles the doubt.
+
+class Step(Struct, frozen=True):
+    """The decision on one row of the file, or on its header; in a report, what became of it.
+
+    ``why`` gives the reason and says what to do. ``warnings`` name values that are sent although the service may refuse
+    them, and those of the service. ``ids`` are resolved references. ``waits_for`` are the keys of rows of this file
+    that get their ids during the push. ``entry`` is the ledger's entry; ``proven`` is the entry that follows from the
+    service's data; ``found`` are the objects to use for rows that refer to this key. ``is_by_key_alone``: the only
+    evidence is the key, which other merchants may also use. ``is_last_word``: a person has looked for the object in
+    doubt, so a refusal settles the doubt. ``exchange`` shows the request and its answer, if the push has a limit.
     """
 
     line: int
@@ -79,7 +84,6 @@ class Step(Struct, frozen=True):
     sends: bool = False
     record: Record | None = None
     content: str = ""
-    changes: tuple[Change, ...] = ()
     ids: Mapping[tuple[str, str], Remote] = field(default_factory=dict)
     waits_for: tuple[str, ...] = ()
     entry: Entry | None = None
@@ -87,36 +91,89 @@ class Step(Struct, frozen=True):
     found: tuple[ExistingObject, ...] = ()
     is_by_key_alone: bool = False
     is_last_word: bool = False
-    warning: str = ""
+    warnings: tuple[str, ...] = ()
+    exchange: tuple[str, ...] = ()
 
     @property
-    def explanation(self) -> tuple[str, ...]:
-        """Return the reason and the warning."""
-        return tuple(filter(None, (self.why, f"Warning: {self.warning}" if self.warning else "")))
+    def explanation(self) -> str:
+        """Return the reason and the warnings."""
+        return " ".join((self.why, *(f"Warning: {warning}" for warning in self.warnings))).lstrip()
 
     @property
     def row(self) -> dict[str, Any]:
-        """Return the step as a table row: line, key, action, why."""
-        return {"line": self.line, "key": self.key, "action": self.action.value, "why": " ".join(self.explanation)}
+        """Return the step as a table row: line, key, what, why."""
+        return {"line": self.line, "key": self.key, "what": self.action.value, "why": self.explanation}
+
+    @property
+    def remote_id(self) -> int | None:
+        """Return the id that the ledger has for the row."""
+        return self.entry.remote_id if self.entry is not None else None
 
 
-class Plan(Struct, frozen=True):
-    """The steps of a push of a file, in the order of sending, parents before children.
-
-    ``unasked`` are the reasons why the Merchant API could not be called. Rows that need it wait. ``limit`` is the most
-    creates that the plan may send, if a person has set one (``limited``).
-    """
+class Rows(Struct, frozen=True):
+    """A file that was planned, or pushed: a step per row, and for a wrong header."""
 
     checked: CheckedFile
-    service: str
     steps: tuple[Step, ...]
-    unasked: tuple[str, ...] = ()
-    limit: int | None = None
 
     @property
     def kind(self) -> Kind:
         """Return the kind of the file's records."""
         return self.checked.kind
+
+    @property
+    def counts(self) -> dict[RowStatus, int]:
+        """Return the number of rows by action."""
+        counted = Counter(step.action for step in self.steps)
+        return {action: counted[action] for action in RowStatus if counted[action]}
+
+    @property
+    def exit_code(self) -> int:
+        """Return 0 if every row is or will be in the service, 2 for a wrong header, 3 if anything needs attention."""
+        if self.checked.header_is_wrong:
+            return WRONG_USAGE
+        return 0 if self.counts.keys() <= GOOD else NEEDS_A_HAND
+
+    @property
+    def summary(self) -> str:
+        """Return one line: ``retailers of new.csv: 2 created, 1 rejected``."""
+        counted = ", ".join(f"{count:,} {action}" for action, count in self.counts.items()) or "no rows"
+        return f"{self.kind.plural} of {self.checked.file.path.name}: {counted}"
+
+    def rows(self, *actions: RowStatus) -> list[dict[str, Any]]:
+        """Return the steps with one of these actions, or all, as table rows in the order of the file."""
+        steps = sorted(self.steps, key=lambda step: step.line)
+        return [step.row for step in steps if not actions or step.action in actions]
+
+    def row_lines(self, steps: Iterable[Step], most: int | None) -> Iterator[str]:
+        """Yield some of the rows as text, in the order of the file.
+
+        Show at most ``most`` rows of each action, or all if it is None. Show a shared reason only once.
+        """
+        seen: Counter[RowStatus] = Counter()
+        first: dict[str, int] = {}
+        for step in sorted(steps, key=lambda step: step.line):
+            seen[step.action] += 1
+            if most is None or seen[step.action] <= most:
+                text, why = f"line {step.line}: {step.action} {step.key}".rstrip(), step.explanation
+                at = first.setdefault(why, step.line) if why else step.line
+                yield f"{text}: {why if at == step.line else f'as line {at}'}".rstrip(": ")
+                yield from (f"  {line}" for line in step.exchange)
+        for action, count in seen.items():
+            if most is not None and count > most:
+                yield f"and {count - most:,} more {action} (--all prints every row)"
+
+
+class Plan(Rows, frozen=True):
+    """The steps of a push of a file, in the order of sending, parents before children.
+
+    ``unasked`` are the reasons why the Merchant API could not be called. Rows that need it wait. ``limit`` is the most
+    creates that the plan may send, if a person has set one.
+    """
+
+    service: str
+    unasked: tuple[str, ...] = ()
+    limit: int | None = None
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -147,59 +204,37 @@ class Plan(Struct, frozen=True):
         text = json.dumps([self.service, str(self.kind), self.checked.file.sha256, does])
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
-    @property
-    def counts(self) -> dict[RowStatus, int]:
-        """Return the number of rows by action."""
-        counted = Counter(step.action for step in self.steps)
-        return {action: counted[action] for action in RowStatus if counted[action]}
-
-    @property
-    def exit_code(self) -> int:
-        """Return 0 if every row is or will be in the service, 2 for a wrong header, 3 if anything needs attention."""
-        if self.checked.header_is_wrong:
-            return WRONG_USAGE
-        well = {RowStatus.CREATE, RowStatus.ALREADY_THERE, RowStatus.LEFT}
-        return 0 if self.counts.keys() <= well else NEEDS_A_HAND
-
-    @property
-    def summary(self) -> str:
-        """Return one line: ``3 rows of new.csv as retailers: 2 create, 1 already there``."""
-        counted = ", ".join(f"{count:,} {action}" for action, count in self.counts.items()) or "nothing to do"
-        return f"{count_of(len(self.steps), 'row')} of {self.checked.file.path.name} as {self.kind.plural}: {counted}"
-
-    def rows(self) -> list[dict[str, Any]]:
-        """Return all steps as table rows, in the order of the file."""
-        return [step.row for step in sorted(self.steps, key=lambda step: step.line)]
+    def lines(self, *, push_limit: int, most: int | None = SHOWN) -> Iterator[str]:
+        """Yield the plan as text: notes, rows, the summary, and how many creates a push would send."""
+        yield from self.notes
+        yield from self.row_lines(self.steps, most)
+        yield self.summary
+        yield f"Nothing was sent. A push would send {self.sends:,}."
+        if self.sends > push_limit:
+            yield f"The push would be refused: WMS_PUSH_LIMIT allows {push_limit:,} at a time."
 
 
-def make_plan(checked: CheckedFile, existing: Existing, *, resend: bool = False, again: bool = False) -> Plan:
+def make_plan(
+    checked: CheckedFile, existing: Existing, *, resend: bool = False, again: bool = False, limit: int | None = None
+) -> Plan:
     """Decide what to do with each row.
 
-    With ``resend``, a person accepts the risk of sending again rows that the service may have.
-
-    With ``again``, do not send refused rows again unless they have changed.
+    With ``resend``, a person accepts the risk of sending again rows that the service may have. With ``again``, do not
+    send refused rows again unless they have changed. Only the first ``limit`` creates are sent; the other rows are left
+    to a later push. Parents come first, so no row is sent without those that it refers to. A row in doubt stays so.
     """
     rejected = [Step(line, "", RowStatus.REJECTED, why) for line, why in _in_words(checked.violations).items()]
     planner = _Planner(checked, existing, resend=resend, again=again)
     steps = (*rejected, *map(planner.decide, checked.records))
-    return Plan(checked, existing.service, steps, tuple(dict.fromkeys(existing.unasked.values())))
-
-
-def limited(plan: Plan, limit: int | None) -> Plan:
-    """Return the plan with only its first ``limit`` creates; the other rows are left to a later push.
-
-    Parents come first, so no row is sent without those that it refers to. A row in doubt stays in doubt.
-    """
-    if limit is None:
-        return plan
-    left = {step.key for step in [step for step in plan.steps if step.sends][limit:]}
-    steps = tuple(_left(step) if step.sends and step.key in left else step for step in plan.steps)
-    return replace(plan, steps=steps, limit=limit)
+    if limit is not None:
+        left = {step.key for step in [step for step in steps if step.sends][limit:]}
+        steps = tuple(_left(step) if step.sends and step.key in left else step for step in steps)
+    return Plan(checked, steps, existing.service, tuple(dict.fromkeys(existing.unasked.values())), limit)
 
 
 def _left(step: Step) -> Step:
     action = RowStatus.LEFT if step.action is RowStatus.CREATE else step.action
-    return replace(step, action=action, sends=False, why=LEFT_OUT, warning="")
+    return replace(step, action=action, sends=False, why=LEFT_OUT, warnings=())
 
 
 def _in_words(violations: Iterable[Violation]) -> dict[int, str]:
@@ -225,10 +260,10 @@ class _Planner:
         """Return the step for a record. Call this for its parents first."""
         step = self._resolved(self._step(record))
         if step.sends and (warning := self._warnings.get(record.line)):
-            step = replace(step, warning=warning)
+            step = replace(step, warnings=(warning,))
         if step.sends and step.action is RowStatus.CREATE and (why := self._suspicions.get(record.line)):
             why = f"{why} If it is meant so, push with --as-written."
-            step = replace(step, action=RowStatus.REJECTED, why=why, sends=False, warning="")
+            step = replace(step, action=RowStatus.REJECTED, why=why, sends=False, warnings=())
         self._decided[record.key] = step
         return step
 
@@ -302,7 +337,7 @@ class _Planner:
         why = (
             f"{where}. The file has other values: {text}. The interface cannot update: change it in the service itself."
         )
-        return replace(step, action=RowStatus.CHANGED, why=why, changes=changed)
+        return replace(step, action=RowStatus.CHANGED, why=why)
 
     def _in_doubt(self, step: Step, entry: Entry, shown: Sequence[ExistingObject]) -> Step:
         sent = f"Sent on {entry.intended_at:%Y-%m-%d %H:%M} UTC without an answer"
@@ -320,42 +355,36 @@ class _Planner:
         return replace(step, action=RowStatus.IN_DOUBT, why=f"{sent}. {what_to_do(self._kind)}")
 
     def _resolved(self, step: Step) -> Step:
-        """Resolve the natural keys that a row refers to. Do not send a row with an unresolved reference."""
+        """Resolve the natural keys that a row refers to. Do not send a row with an unresolved reference.
+
+        A row waits for those that this push itself creates.
+        """
         if not step.sends or step.record is None:
             return step
         ids: dict[tuple[str, str], Remote] = {}
         waits_for: list[str] = []
         for reference in step.record.references:
             for key in () if reference.by_id else reference.keys:
-                answer = self._resolve(reference, key)
-                if isinstance(answer, _Unresolved):
-                    return replace(step, action=answer.action, why=answer.why, sends=False)
-                if answer is None:
+                parent = self._decided.get(key) if reference.kind == self._kind.type else None
+                if parent is not None and parent.sends:
                     waits_for.append(key)
-                else:
-                    ids[reference.kind, key] = answer
+                    continue
+                found = parent.found if parent is not None else self._existing.found(reference.kind, key)
+                if parent is None and not found and reference.kind in self._existing.unasked:
+                    why = f"Refers to {reference.kind} {key} ({reference.column}), but the Merchant API could not be "
+                    why += f"called to look it up. Push again when it can be, or use {reference.ids}."
+                    return replace(step, action=RowStatus.WAITS, why=why, sends=False)
+                if unusable := without_parent(step, reference, key, found, parent):
+                    return replace(unusable, sends=False)
+                ids[reference.kind, key] = {"type": found[0].type, "id": found[0].id}
         return replace(step, ids=ids, waits_for=tuple(dict.fromkeys(waits_for)))
-
-    def _resolve(self, reference: Reference, key: str) -> Remote | _Unresolved | None:
-        """Resolve one key to ``{type, id}``. Return None if this push itself creates the object."""
-        what = f"{reference.kind} {key} ({reference.column})"
-        parent = self._decided.get(key) if reference.kind == self._kind.type else None
-        if parent is not None and parent.sends:
-            return None
-        found = parent.found if parent is not None else self._existing.found(reference.kind, key)
-        if not found and parent is not None and parent.action is RowStatus.REJECTED:
-            return _Unresolved(RowStatus.REJECTED, f"Refers to {what}, on line {parent.line}, which is rejected too.")
-        if not found and parent is None and reference.kind in self._existing.unasked:
-            why = f"Refers to {what}, but the Merchant API could not be called to look it up. Push again when it can be"
-            return _Unresolved(RowStatus.WAITS, f"{why}, or use {reference.ids}.")
-        return _single(found, what, reference.ids, parent)
 
 
 def what_to_do(kind: Kind, state: State = State.DOUBT, *, was_there: bool = False) -> str:
     """Return a sentence on how to settle a create without an answer."""
     if kind.is_unique and state is State.UNPROVEN:
         look = f"Look for the {kind.key} in the service, then push with --resend: a refusal then settles it."
-        if kind.can_be_found:
+        if kind.query or kind.merchant_method:  # which may show the object
             look = f"A sync or the Merchant API (WMS_MERCHANT_USERNAME) settles it if it shows the object. {look}"
         return f"The service refuses it without a reason, so pushing again does not settle it. {look}"
     if kind.is_unique:
@@ -367,36 +396,39 @@ def what_to_do(kind: Kind, state: State = State.DOUBT, *, was_there: bool = Fals
     )
 
 
-class _Unresolved(Struct, frozen=True):
-    action: RowStatus
-    why: str
+def without_parent(
+    step: Step, reference: Reference, key: str, found: Sequence[ExistingObject], parent: Step | None
+) -> Step | None:
+    """Return a row that refers to ``key`` as it becomes if the objects ``found`` are unusable; None if one is usable.
 
-
-def _single(found: Sequence[ExistingObject], what: str, ids: str, parent: Step | None) -> Remote | _Unresolved:
-    """Return the only match for ``what``. ``ids`` is the column that takes an id, which needs no look-up."""
-    if not found and parent is not None:
-        does = "waits too" if parent.action is RowStatus.WAITS else f"is {parent.action}"
-        return _Unresolved(RowStatus.WAITS, f"Refers to {what}, which {does}, on line {parent.line}.")
-    if not found:
-        return _Unresolved(
-            RowStatus.REJECTED,
-            f"Refers to {what}, which is neither in the file nor known to be in the service. Correct it, or create it "
-            "first. `wms-sync sync` and the Merchant API (WMS_MERCHANT_USERNAME) find objects of the service. If you "
-            f"know its id there, use {ids}.",
+    ``parent`` is the row of this key in the same file.
+    """
+    what = f"Refers to {reference.kind} {key} ({reference.column}), "
+    action = RowStatus.REJECTED
+    if parent is not None and not found:
+        action = action if parent.action is action else RowStatus.WAITS
+        is_so = {RowStatus.WAITS: "waits too", RowStatus.REJECTED: "is rejected too"}
+        why = f"{what}on line {parent.line}, which {is_so.get(parent.action, f'is {parent.action}')}."
+    elif not found:
+        why = (
+            f"{what}which is neither in the file nor known to be in the service. Correct it, or create it first. "
+            "`wms-sync sync` and the Merchant API (WMS_MERCHANT_USERNAME) find objects of the service. If you know its "
+            f"id there, use {reference.ids}."
         )
-    if len(found) > 1:
-        shown = ", ".join(map(str, found))
-        return _Unresolved(RowStatus.REJECTED, f"Refers to {what}, but the service has several: {shown}. Use {ids}.")
-    if found[0].status == "archived":
-        return _Unresolved(RowStatus.REJECTED, f"Refers to {what}, which is archived. Use one that is active.")
-    if found[0].id is None:
-        return _Unresolved(
-            RowStatus.WAITS,
-            f"Refers to {what}, whose id is unknown: the answer to its create was lost. Push again when a sync has "
-            "read it, or set WMS_MERCHANT_USERNAME and WMS_MERCHANT_API_KEY, so that a push can look it up. If you "
-            f"know the id, use {ids}.",
+    elif len(found) > 1:
+        why = f"{what}but the service has several: {', '.join(map(str, found))}. Use {reference.ids}."
+    elif found[0].status == "archived":
+        why = f"{what}which is archived. Use one that is active."
+    elif found[0].id is None:
+        action = RowStatus.WAITS
+        why = (
+            f"{what}whose id is unknown: the answer to its create was lost. Push again when a sync has read it, or set "
+            "WMS_MERCHANT_USERNAME and WMS_MERCHANT_API_KEY, so that a push can look it up. If you know the id, use "
+            f"{reference.ids}."
         )
-    return {"type": found[0].type, "id": found[0].id}
+    else:
+        return None
+    return replace(step, action=action, why=why)
 
 
 def _ours(entry: Entry | None, shown: Sequence[ExistingObject]) -> tuple[ExistingObject, ...]:

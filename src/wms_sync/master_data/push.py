@@ -17,38 +17,34 @@ import glob
 import io
 import logging
 import threading
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from time import monotonic
 
 import httpx
-from msgspec import Struct
 from msgspec.structs import replace
 
-from wms_sync.errors import WmsSyncError
+from wms_sync.errors import MasterDataError, WmsSyncError
 from wms_sync.grammar import agreed, count_of
 from wms_sync.layout import Layout
 from wms_sync.master_data.apply import Push
 from wms_sync.master_data.check import CheckedFile, check
-from wms_sync.master_data.columns import REASONS
-from wms_sync.master_data.create import GOOD, Applied, Result, Watcher
-from wms_sync.master_data.csv_file import canonical, digest_of, read_csv
-from wms_sync.master_data.errors import TooManyCreates, UnreadableFile
+from wms_sync.master_data.create import Watcher
+from wms_sync.master_data.csv_file import UnreadableFile, canonical, digest_of, read_csv
 from wms_sync.master_data.existing import MerchantLookup, read_existing
-from wms_sync.master_data.kind import Kind
+from wms_sync.master_data.kind import REASONS, Kind
 from wms_sync.master_data.kinds import NAMES
-from wms_sync.master_data.plan import NEEDS_A_HAND, SHOWN, WRONG_USAGE, Plan, RowStatus, limited, make_plan
+from wms_sync.master_data.plan import GOOD, SHOWN, Plan, Rows, RowStatus, Step, make_plan
 from wms_sync.service.answers import RetryPolicy
 from wms_sync.service.client import GlobalApi
 from wms_sync.service.merchant import MerchantApi
 from wms_sync.settings import Settings
 from wms_sync.state.holder import Holder
-from wms_sync.state.ledger import PushedFile, PushFiles, PushLedger
+from wms_sync.state.ledger import PushedFile, PushFiles, State
 from wms_sync.state.lock import lock_of
-from wms_sync.state.store import Observation, StateStore
+from wms_sync.state.store import StateStore
 from wms_sync.storage.durable import make_private, write_whole
 from wms_sync.targets.target import target_of
 
@@ -60,92 +56,64 @@ GONE_IS_REPORTED_FOR = timedelta(days=7)
 LONGEST_STEM = 80
 
 
-class PushReport(Struct, frozen=True):
-    """The results of a push, row by row. ``rejects`` is the file of rows to correct; None if there are no such rows."""
+class TooManyCreates(MasterDataError):
+    """The plan has more creates than ``WMS_PUSH_LIMIT``. The message shows how to allow them."""
+
+    exit_code = 2
+
+
+class PushReport(Rows, frozen=True):
+    """What a push made of each row of its ``plan``. ``stopped`` is the error that ended the push early.
+
+    ``rejects`` is the file of rows to correct; None if there are no such rows.
+    """
 
     plan: Plan
-    applied: Applied
-    rejects: Path | None
-
-    @property
-    def counts(self) -> dict[RowStatus, int]:
-        """Return the number of rows by outcome."""
-        outcomes = [result.outcome for result in self.applied.results]
-        return {outcome: outcomes.count(outcome) for outcome in RowStatus if outcome in outcomes}
+    stopped: WmsSyncError | None = None
+    interrupted: bool = False
+    requests: int = 0
+    seconds: float = 0.0
+    rejects: Path | None = None
 
     @property
     def exit_code(self) -> int:
-        """Return 0 if every row is in the service, 2 if the header is wrong, 3 if anything needs attention.
-
-        A push that stopped early has the exit code of its error.
-        """
-        if self.applied.stopped is not None:
-            return self.applied.stopped.exit_code
-        if self.plan.checked.header_is_wrong:
-            return WRONG_USAGE
-        return 0 if self.counts.keys() <= GOOD else NEEDS_A_HAND
+        """Return the exit code of the error that stopped the push, or that of the rows."""
+        return super().exit_code if self.stopped is None else self.stopped.exit_code
 
     @property
-    def left(self) -> tuple[Result, ...]:
+    def left(self) -> list[Step]:
         """Return the rows that the limit of this push left to a later one."""
-        return tuple(result for result in self.applied.results if result.outcome is RowStatus.LEFT)
+        return [step for step in self.steps if step.action is RowStatus.LEFT]
 
     @property
-    def unsettled(self) -> tuple[Result, ...]:
+    def unsettled(self) -> list[Step]:
         """Return the rows that the service did not accept, but that a later push sends or settles without help."""
-        return tuple(
-            result for result in self.applied.results if result.outcome is RowStatus.UNSENT or result.settles_by_itself
-        )
+        return [step for step in self.steps if step.action is RowStatus.UNSENT or self._settles_by_itself(step)]
 
-    @property
-    def summary(self) -> str:
-        """Return one line: ``retailers of new.csv: 2 created, 1 rejected``."""
-        counted = ", ".join(f"{count:,} {outcome}" for outcome, count in self.counts.items()) or "no rows"
-        return f"{self.plan.kind.plural} of {self.plan.checked.file.path.name}: {counted}"
-
-    def rows(self, *outcomes: RowStatus) -> list[dict[str, Any]]:
-        """Return the results with one of these outcomes, or all results, as table rows in the order of the file."""
-        shown = [result for result in self.applied.results if not outcomes or result.outcome in outcomes]
-        return [result.row for result in sorted(shown, key=lambda result: result.line)]
+    def _settles_by_itself(self, step: Step) -> bool:
+        is_open = step.entry is not None and step.entry.state is not State.UNPROVEN
+        return step.action is RowStatus.IN_DOUBT and self.kind.is_unique and is_open
 
     def lines(self, *, most: int | None = SHOWN) -> Iterator[str]:
-        """Yield the report as text: rows that need attention or have warnings, what to do, and the summary.
-
-        Show at most ``most`` rows of each outcome, or all if it is None. Show a shared reason only once.
-        """
-        seen: Counter[RowStatus] = Counter()
-        first: dict[str, int] = {}
-        warned = {step.line: f"Warning: {step.warning}" for step in self.plan.steps if step.warning}
-        for result in sorted(self.applied.results, key=lambda result: result.line):
-            ours = warned.get(result.line, "")
-            if result.outcome not in GOOD or result.warnings or ours or result.exchange:
-                seen[result.outcome] += 1
-                if most is None or seen[result.outcome] <= most:
-                    text = f"line {result.line}: {result.outcome} {result.key}".rstrip()
-                    why = f"{result.row['why']} {ours}".strip()
-                    yield f"{text}: {f'as line {first[why]}' if why in first else why}".rstrip()
-                    yield from (f"  {line}" for line in result.exchange)
-                    if why:
-                        first.setdefault(why, result.line)
-        for outcome, count in seen.items():
-            if most is not None and count > most:
-                yield f"and {count - most:,} more {outcome} (--all prints every row)"
-        by_key_alone = sorted(step.line for step in self.plan.steps if step.is_by_key_alone)
+        """Yield the report as text: rows that need attention or have warnings, what to do, and the summary."""
+        needy = [step for step in self.steps if step.action not in GOOD or step.warnings or step.exchange]
+        yield from self.row_lines(needy, most)
+        by_key_alone = sorted(step.line for step in self.steps if step.is_by_key_alone)
         if by_key_alone:
             some = ", ".join(map(str, by_key_alone[:10])) + (" ..." if len(by_key_alone) > 10 else "")
             yield (
                 f"{count_of(len(by_key_alone), 'row counts', 'rows count')} as already there only because the service "
-                f"has the {self.plan.kind.key} (line {some}), which may belong to another merchant: a plan (--dry-run) "
-                f"shows the merchant. Push rows whose {self.plan.kind.key} belongs to another merchant in a separate "
+                f"has the {self.kind.key} (line {some}), which may belong to another merchant: a plan (--dry-run) "
+                f"shows the merchant. Push rows whose {self.kind.key} belongs to another merchant in a separate "
                 "file with --resend."
             )
         if self.left:
             yield f"{count_of(len(self.left), 'row is', 'rows are')} left: push the file again without --limit."
         if self.rejects is not None:
             yield f"Correct the rejected rows in {self.rejects} and push that file."
-        if self.applied.stopped is not None:
-            yield f"The push stopped: {self.applied.stopped}"
-        if self.applied.interrupted:
+        if self.stopped is not None:
+            yield f"The push stopped: {self.stopped}"
+        if self.interrupted:
             yield "The push was interrupted: push the file again to send the rest."
         yield self.summary
 
@@ -156,7 +124,6 @@ def plan_file(
     kind: Kind,
     path: Path,
     *,
-    lacking: Observation | None = None,
     resend: bool = False,
     as_written: bool = False,
     limit: int | None = None,
@@ -164,13 +131,11 @@ def plan_file(
 ) -> Plan:
     """Return the plan that ``push_file`` would apply now. Send nothing, and do not wait for a lock.
 
-    ``lacking`` is the observation ``LEDGER_LACKS``; None if the ledger is complete. ``as_written``: create rows with
-    suspicious cells too. ``limit`` is the most creates to send.
+    ``as_written``: create rows with suspicious cells too. ``limit`` is the most creates to send.
     """
     _refuse_odd_name(path)
     with _lookup(settings, None, transport) as lookup:
-        checked = check(read_csv(path), kind, as_written=as_written)
-        return limited(_plan(settings, store.ledger, checked, lookup, lacking, resend=resend), limit)
+        return _plan(settings, store, kind, path, lookup, resend=resend, as_written=as_written, limit=limit)
 
 
 def push_file(
@@ -180,7 +145,6 @@ def push_file(
     path: Path,
     *,
     run_id: str,
-    lacking: Observation | None = None,
     resend: bool = False,
     as_written: bool = False,
     limit: int | None = None,
@@ -196,7 +160,7 @@ def push_file(
     ``planned`` is called with the plan before the first create, and may raise an error to prevent sending. ``stop``
     ends the push after the requests under way. Use ``again`` for a file whose rows were handled earlier: refused rows
     that have not changed are then neither sent nor written to the rejects again. Requests go through ``transport``, if
-    there is one, instead of a socket. ``lacking``, ``as_written`` and ``limit`` are those of ``plan_file``. Raise
+    there is one, instead of a socket. ``as_written`` and ``limit`` are those of ``plan_file``. Raise
     ``UnreadableFile``, ``TooManyCreates``, ``SettingsError`` or ``StateError``; errors of creates and of the Merchant
     API are in the report.
     """
@@ -205,27 +169,32 @@ def push_file(
         _lookup(settings, policy, transport) as lookup,
         GlobalApi.from_settings(settings, policy=policy, allowed=store.turn.check, transport=transport) as api,
     ):
-        state = FileState(store.pushed_files, api.base_url, kind.name, path, run_id)
+        file = PushedFile(
+            api.base_url, kind.name, str(path.absolute()), "", run_id, 0, 0, None, datetime.now(UTC), None
+        )
         try:
-            checked = check(read_csv(path), kind, as_written=as_written)
-            plan = _plan(settings, store.ledger, checked, lookup, lacking, resend=resend, again=again)
-            plan = limited(plan, limit)
-        except UnreadableFile:
-            state.unreadable()
+            plan = _plan(
+                settings, store, kind, path, lookup, resend=resend, as_written=as_written, limit=limit, again=again
+            )
+        except UnreadableFile:  # the sensor ignores the file until its content changes
+            store.pushed_files.record(replace(file, sha256=digest_of(path), ended_at=datetime.now(UTC)))
             raise
         if planned is not None:
             planned(plan)
         for line in (*plan.notes, plan.summary):
             logger.info(line)
-        state.planned(plan)
+        unsent, waits = plan.sends + plan.counts.get(RowStatus.LEFT, 0), plan.counts.get(RowStatus.WAITS, 0)
+        file = replace(file, sha256=plan.checked.file.sha256, unsent=unsent, waits=waits)
+        store.pushed_files.record(file)
         if plan.sends > settings.push_limit:
             too_many = TooManyCreates(
                 f"The push would create {plan.sends:,} {plan.kind.plural}, but WMS_PUSH_LIMIT allows "
                 f"{settings.push_limit:,} at a time. No row was sent, because a create cannot be undone. Check the "
                 f"plan (--dry-run); if it is right, push with WMS_PUSH_LIMIT={plan.sends}."
             )
-            state.refused(too_many)
+            store.pushed_files.record(replace(file, reason=str(too_many), ended_at=datetime.now(UTC)))
             raise too_many
+        began = monotonic()
         push = Push(
             plan,
             api,
@@ -236,37 +205,45 @@ def push_file(
             stop=stop,
             watcher=watcher,
         )
-        applied = push.apply()
-        shown = {step.line for step in plan.steps if step.sends or not again}
+        steps = push.apply()
         reasons = {
-            result.line: result.message
-            for result in applied.results
-            if result.outcome is RowStatus.REJECTED and result.line in shown
+            step.line: step.why for step in steps if step.action is RowStatus.REJECTED and (step.sends or not again)
         }
-        report = PushReport(plan, applied, write_rejects(settings.layout, plan.checked, run_id, reasons))
-        state.ended(applied, (*report.unsettled, *report.left))
+        report = PushReport(
+            plan.checked,
+            steps,
+            plan,
+            push.stopped,
+            push.interrupted,
+            api.requests,
+            monotonic() - began,
+            write_rejects(settings.layout, plan.checked, run_id, reasons),
+        )
+        later, waits = [*report.unsettled, *report.left], report.counts.get(RowStatus.WAITS, 0)
+        reason = str(report.stopped or "") or next((step.why for step in later), None)
+        store.pushed_files.record(
+            replace(file, unsent=len(later), waits=waits, reason=reason, ended_at=datetime.now(UTC))
+        )
     return report
 
 
 def _plan(
     settings: Settings,
-    ledger: PushLedger,
-    checked: CheckedFile,
+    store: StateStore,
+    kind: Kind,
+    path: Path,
     lookup: MerchantLookup | None,
-    lacking: Observation | None,
     *,
     resend: bool,
+    as_written: bool,
+    limit: int | None,
     again: bool = False,
 ) -> Plan:
+    checked = check(read_csv(path), kind, as_written=as_written)
     existing = read_existing(
-        checked,
-        service=settings.require_base_url(),
-        ledger=ledger,
-        target=target_of(settings),
-        lookup=lookup,
-        lacking=lacking,
+        checked, service=settings.require_base_url(), store=store, target=target_of(settings), lookup=lookup
     )
-    return make_plan(checked, existing, resend=resend, again=again)
+    return make_plan(checked, existing, resend=resend, again=again, limit=limit)
 
 
 @contextmanager
@@ -301,38 +278,6 @@ PUSH_LOCKS = tuple(map(push_lock, NAMES))
 def pusher(settings: Settings, kind: str) -> Holder | None:
     """Return the run that holds the push lock of this kind; None if nobody is pushing the kind."""
     return lock_of(settings.database_url, settings.layout).holder(what=push_lock(kind))
-
-
-class FileState:
-    """Records the state of one push of one file, while the push holds its lock."""
-
-    def __init__(self, files: PushFiles, service: str, kind: str, path: Path, run_id: str) -> None:
-        self._files = files
-        self._path = path
-        self._file = PushedFile(service, kind, str(path.absolute()), "", run_id, 0, 0, None, datetime.now(UTC), None)
-
-    def unreadable(self) -> None:
-        """Record that the file cannot be read; the sensor then ignores it until its content changes."""
-        self._record(sha256=digest_of(self._path), ended_at=datetime.now(UTC))
-
-    def planned(self, plan: Plan) -> None:
-        """Record the plan, before the first create. Rows beyond its limit count as unsent."""
-        unsent, waits = plan.sends + plan.counts.get(RowStatus.LEFT, 0), plan.counts.get(RowStatus.WAITS, 0)
-        self._record(sha256=plan.checked.file.sha256, unsent=unsent, waits=waits, ended_at=None)
-
-    def refused(self, error: WmsSyncError) -> None:
-        """Record why the plan is not applied."""
-        self._record(reason=str(error), ended_at=datetime.now(UTC))
-
-    def ended(self, applied: Applied, unsettled: Sequence[Result]) -> None:
-        """Record the end of the push, and the numbers of its unsent and waiting rows."""
-        waits = sum(result.outcome is RowStatus.WAITS for result in applied.results)
-        reason = str(applied.stopped or "") or next((result.message for result in unsettled), None)
-        self._record(unsent=len(unsettled), waits=waits, reason=reason, ended_at=datetime.now(UTC))
-
-    def _record(self, **values: object) -> None:
-        self._file = replace(self._file, **values)
-        self._files.record(self._file)
 
 
 def unfinished(settings: Settings, files: PushFiles) -> tuple[PushedFile, ...]:

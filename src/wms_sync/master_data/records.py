@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from decimal import Decimal, InvalidOperation
 from graphlib import CycleError, TopologicalSorter
@@ -25,8 +25,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from wms_sync.grammar import agreed
-from wms_sync.master_data.columns import Violation
-from wms_sync.master_data.kind import Kind
+from wms_sync.master_data.kind import Kind, Violation
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,8 +37,6 @@ Remote = Mapping[str, Any]
 """A reference as the service accepts it: ``{type, id}``."""
 Ids = Mapping[tuple[str, str], Remote]
 """References by kind, in the service's word for it, and natural key."""
-ONLY_BY_ID = frozenset({"LotType", "Regulation"})
-"""Kinds without a natural key. A content has only the id for them."""
 ABSENT = object()
 
 
@@ -160,11 +157,7 @@ class Change(Struct, frozen=True):
 
 def content(record: Record) -> str:
     """Return a record as canonical JSON: keys sorted, no whitespace."""
-    whole = deepcopy(record.body)
-    for reference in record.references:
-        has_id = reference.by_id and reference.kind not in ONLY_BY_ID
-        named = [_remote(reference, key) if has_id else key for key in reference.keys]
-        put(whole, reference.path.split("."), named if reference.many else named[0])
+    whole = _with_references(record, lambda _, key: key)
     return json.dumps(whole, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -185,11 +178,19 @@ def digest(text: str) -> str:
 
 def body(record: Record, ids: Ids) -> dict[str, Any]:
     """Return the body to send, with every reference resolved."""
+    return _with_references(record, lambda reference, key: dict(ids[reference.kind, key]))
+
+
+def _with_references(record: Record, named: Callable[[Reference, str], object]) -> dict[str, Any]:
+    """Return the body of a record with its references: by id as in the file, others as they are ``named``.
+
+    A packaging item is sent as Product: an id does not tell them apart.
+    """
     whole = deepcopy(record.body)
     for reference in record.references:
-        by_id = reference.by_id
-        remote = [_remote(reference, key) if by_id else dict(ids[reference.kind, key]) for key in reference.keys]
-        put(whole, reference.path.split("."), remote if reference.many else remote[0])
+        to = reference.kind
+        found = [{"type": to, "id": int(key)} if reference.by_id else named(reference, key) for key in reference.keys]
+        put(whole, reference.path.split("."), found if reference.many else found[0])
     return whole
 
 
@@ -242,11 +243,6 @@ def changes(old: str, new: str) -> tuple[Change, ...]:
         for name, was, now in values
         if was != now or isinstance(was, bool) != isinstance(now, bool)  # 1 equals True
     )
-
-
-def _remote(reference: Reference, key: str) -> dict[str, Any]:
-    """Return the reference for an id. A packaging item is sent as Product: an id does not tell them apart."""
-    return {"type": reference.kind, "id": int(key)}
 
 
 def put(whole: dict[str, Any], path: Sequence[str], value: object) -> None:
