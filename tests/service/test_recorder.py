@@ -14,7 +14,7 @@ from wms_sandbox.app import Sandbox
 from wms_sandbox.replay import Replay
 from wms_sandbox.transport import InProcess, InProcessReplay
 from wms_sync.errors import SettingsError
-from wms_sync.privacy.stand_ins import HEADERS
+from wms_sync.service.headers import HEADERS
 from wms_sync.service.recorder import EnoughPages, Recorder
 from wms_sync.service.selection import Selection
 from wms_sync.service.shipments import PATH
