@@ -115,13 +115,9 @@ def _coverage(installation: Installation) -> Findings:
         text = f"Not covered: {gap.start:%Y-%m-%d %H:%M:%S} to {gap.end:%Y-%m-%d %H:%M:%S}; the next sync reads it."
         yield warning("gap", text, about=gap, is_settled=False)
     yield from _freshness(installation)
-    landed, reading = (installation.windows.get(state, 0) for state in ("landed", "reading"))
-    if landed:
+    if landed := installation.windows.get("landed", 0):
         text = f"{count_of(landed, 'window is', 'windows are')} on disk but not in the tables: run `wms-sync sync`."
         yield warning("landed", text, is_settled=False)
-    if reading and installation.writer is None:
-        text = f"{count_of(reading, 'window was', 'windows were')} begun but not finished: the next run continues."
-        yield warning("reading", text, is_settled=False)
 
 
 def _freshness(installation: Installation) -> Findings:
