@@ -41,7 +41,7 @@ def client(sandbox, token):
 
 
 def listing(api):
-    return ShipmentListing(api, Learned(50, Selection.whole(include_addresses=False)))
+    return ShipmentListing(api, Learned(50, Selection(include_addresses=False)))
 
 
 @pytest.fixture

@@ -38,7 +38,7 @@ PARTS = ("t0ken", "Mustermann", "Nguyễn", "Heidestra", "555-0142", "5550142", 
 def page() -> dict[str, Any]:
     """A page with every field, those of persons too."""
     params = httpx.QueryParams(
-        [("sort", "id"), ("limit", "20"), ("count", "1"), *Selection.whole(include_addresses=True).params]
+        [("sort", "id"), ("limit", "20"), ("count", "1"), *Selection(include_addresses=True).params]
     )
     with httpx.Client(transport=InProcess(Sandbox(FEWER)), base_url=InProcess.base_url) as client:
         content = client.get(PATH, params=params, headers={"Authorization": "Bearer sandbox-token"}).json()
