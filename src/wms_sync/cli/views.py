@@ -230,10 +230,14 @@ def show_probed(settings: Settings, *, as_json: bool) -> int:
 def show_checks(settings: Settings, *, full: bool, is_strict: bool) -> int:
     """Print the results of the checks and every open finding; return the exit code."""
     from wms_sync.reports.findings import findings_in
-    from wms_sync.reports.installation import check_published, installation_of, last_checks
+    from wms_sync.reports.installation import check_published, installation_of
+    from wms_sync.targets.errors import AnalyticsError
 
-    found = check_published(settings) if full else last_checks(settings)
     with installation_of(settings) as installation:
+        if installation.published_at is None:
+            why = installation.unreadable or "nothing is published yet. Run `wms-sync sync` first."
+            raise AnalyticsError(f"Nothing can be checked: {why}")
+        found = check_published(settings) if full else installation.checks
         findings = findings_in(replace(installation, checks=found))
     say_lines(_check_lines(found, "now" if full else "at the last load"))
     say_lines(open_lines(findings))
