@@ -200,7 +200,7 @@ class Push:
             results=tuple(self._result(step) for step in self._plan.steps),
             stopped=self._stopped,
             interrupted=self._halted and self._stopped is None,
-            requests=self._api.requests,
+            requests=self._api.connection.requests,
             seconds=monotonic() - self._started,
         )
 
@@ -362,7 +362,7 @@ class Push:
     def _halt(self) -> None:
         """Prevent further requests: wake sleeping threads, cancel creates that have not begun, let others finish."""
         self._halted = True
-        self._api.throttle.close()
+        self._api.connection.throttle.close()
         for future in self._newest:  # all older creates have begun
             future.cancel()
 
