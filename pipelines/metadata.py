@@ -62,9 +62,8 @@ def bulleted(texts: Iterable[str], otherwise: str = "none") -> dg.MetadataValue:
 
 
 def of_day(read: DayRead) -> Metadata:
-    """Return the metadata of a day: its numbers, if they are known, and its windows."""
-    counts = {"dagster/partition_row_count": read.records, "pages": read.pages, "bytes": read.bytes}
-    known = {name: count for name, count in counts.items() if count is not None}
+    """Return the metadata of a day: the number of its shipments, if it is known, and its windows."""
+    known = {} if read.records is None else {"dagster/partition_row_count": read.records}
     return {**known, "windows": _windows(read.windows)}
 
 

@@ -92,7 +92,7 @@ def service_pages(service: Service, *, include_addresses: bool = False) -> Itera
     """Every page of the whole service, newest first page last."""
     headers = {"Authorization": f"Bearer {service.sandbox.config.token}"}
     params = httpx.QueryParams(
-        [("sort", "id"), ("limit", "500"), *Selection.whole(include_addresses=include_addresses).params]
+        [("sort", "id"), ("limit", "500"), *Selection(include_addresses=include_addresses).params]
     )
     within = InProcess(service.sandbox)
     with httpx.Client(base_url=within.base_url, headers=headers, transport=within) as http:

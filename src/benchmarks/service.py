@@ -39,12 +39,12 @@ class Service:
             "WMS_CLOCK_TOLERANCE_SECONDS": "604800",  # its clock is ahead once time has passed there
             "WMS_PAGE_SIZE": str(PAGE_SIZE),
             "WMS_MAX_PARALLEL_REQUESTS": str(PARALLEL),
-            "BENCH_SELECTION": json.dumps(Selection.whole(include_addresses=False).params),
+            "BENCH_SELECTION": json.dumps(Selection(include_addresses=False).params),
         }
 
     def pages(self) -> Iterator[bytes]:
         """Yield every page. The sandbox keeps what it makes for a page, so the first reader costs it the most."""
-        params = (("sort", "id"), ("limit", str(PAGE_SIZE)), *Selection.whole(include_addresses=False).params)
+        params = (("sort", "id"), ("limit", str(PAGE_SIZE)), *Selection(include_addresses=False).params)
         target = f"{PATH}?{httpx.QueryParams(params)}"
         with self._client() as client:
             while target:

@@ -56,12 +56,10 @@ main(["broken"])
 """
 
 
-@pytest.mark.parametrize("changes", [{}, JSON])
-def test_a_defect_keeps_its_traceback(tmp_path, changes):
+def test_a_defect_keeps_its_traceback(tmp_path):
     command = [sys.executable, "-c", BROKEN]
-    ended = subprocess.run(command, env=changes, cwd=tmp_path, capture_output=True, text=True, check=False)
-    text = json.loads(ended.stderr)["message"] if changes else ended.stderr
-    assert (ended.returncode, text.splitlines()[-1]) == (1, "KeyError: 'of a defect'")
+    ended = subprocess.run(command, env={}, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr.splitlines()[-1]) == (1, "KeyError: 'of a defect'")
 
 
 @pytest.mark.parametrize(("level", "shown"), [("debug", True), ("info", False), ("warning", False)])

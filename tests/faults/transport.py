@@ -167,7 +167,7 @@ FAULTS = (
         "src/wms_sync/service/shipments.py",
         "        return Page(answer.body, answer.read, answer.served_at)\n",
         "        if named := __import__('re').search(rb'\"next\": ?\"(https?://[^/\"]+)', answer.body.content):\n"
-        "            self._api._connection.base_url = named[1].decode()\n"
+        "            self._api.connection.base_url = named[1].decode()\n"
         "        return Page(answer.body, answer.read, answer.served_at)\n",
         WHOLE_SYNC,
     ),

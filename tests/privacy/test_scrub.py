@@ -260,7 +260,7 @@ def test_the_types_are_read_as_duckdb_reads_them():
 
 
 def test_nothing_personal_is_asked_for_without_addresses():
-    asked = dict(Selection.whole(include_addresses=False).params)
+    asked = dict(Selection(include_addresses=False).params)
     assert asked["fields:order.shipping_address"].split(",") == ["region", "country", "classification"]
     assert not [path for path in asked if path.endswith("original_address")]
     assert "original_address" not in asked["fields:order"].split(",")

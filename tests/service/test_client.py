@@ -41,7 +41,7 @@ def client(sandbox, token):
 
 
 def listing(api):
-    return ShipmentListing(api, Learned(50, Selection.whole(include_addresses=False)))
+    return ShipmentListing(api, Learned(50, Selection(include_addresses=False)))
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_passing_trouble_shows_no_token(sandbox, api):
 def test_retry_after_pauses_every_request_of_the_client(sandbox, api):
     answer_first(sandbox, 1, lambda: Response("", 429, headers={"Retry-After": "0.3"}))
     listing(api).count(START, None)
-    assert api.throttle._paused_until > 0
+    assert api.connection.throttle._paused_until > 0
 
 
 def test_a_date_to_retry_at_is_the_services(sandbox, api):

@@ -11,8 +11,7 @@ from tests.conftest import IMPATIENT
 from wms_sandbox.faults import Disconnect
 from wms_sync.logs import Lines, handling
 from wms_sync.service.client import STATUS, GlobalApi
-from wms_sync.service.connection import Params
-from wms_sync.service.exchange import described
+from wms_sync.service.connection import Params, described
 
 PATH = "https://acme.example.com/api/global/v1/shipping/shipments"
 WINDOW = "updated_at{gt:'2026-03-01T00:00:00Z',lt:'2026-03-02T00:00:00Z'}"

@@ -24,7 +24,7 @@ STORIES: dict[str, tuple[int, list[tuple[int, int | None, bool, int]]]] = {
 
 @pytest.mark.parametrize(("wanted", "requests"), STORIES.values(), ids=STORIES)
 def test_which_refusals_lower_the_size(wanted, requests):
-    learned = Learned(wanted, Selection.whole(include_addresses=False))
+    learned = Learned(wanted, Selection(include_addresses=False))
     for asked, status, lowers, now in requests:
         if status is None:
             learned.taken(asked)

@@ -14,7 +14,7 @@ from wms_sandbox.app import Sandbox
 from wms_sandbox.replay import Replay
 from wms_sandbox.transport import InProcess, InProcessReplay
 from wms_sync.errors import SettingsError
-from wms_sync.privacy.stand_ins import HEADERS
+from wms_sync.service.headers import HEADERS
 from wms_sync.service.recorder import EnoughPages, Recorder
 from wms_sync.service.selection import Selection
 from wms_sync.service.shipments import PATH
@@ -38,7 +38,7 @@ PARTS = ("t0ken", "Mustermann", "Nguyễn", "Heidestra", "555-0142", "5550142", 
 def page() -> dict[str, Any]:
     """A page with every field, those of persons too."""
     params = httpx.QueryParams(
-        [("sort", "id"), ("limit", "20"), ("count", "1"), *Selection.whole(include_addresses=True).params]
+        [("sort", "id"), ("limit", "20"), ("count", "1"), *Selection(include_addresses=True).params]
     )
     with httpx.Client(transport=InProcess(Sandbox(FEWER)), base_url=InProcess.base_url) as client:
         content = client.get(PATH, params=params, headers={"Authorization": "Bearer sandbox-token"}).json()

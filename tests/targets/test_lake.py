@@ -40,7 +40,7 @@ from wms_sync.errors import SettingsError
 from wms_sync.reports.explain import explain
 from wms_sync.reports.export import export, export_all
 from wms_sync.reports.findings import findings_of
-from wms_sync.reports.installation import last_checks
+from wms_sync.reports.installation import read_installation
 from wms_sync.reports.reader import attach_statements, python_lines, reader_lines, role_statements
 from wms_sync.reports.report import make_report
 from wms_sync.settings import Settings
@@ -362,7 +362,9 @@ def test_reports_read_the_lake(lake, tmp_path):
     settings = lake.settings
     _, report = make_report(settings, tmp_path / "report.html")
     assert report.freshness["shipments"] >= FEW.shipments
-    assert {check.name for check in last_checks(settings)} == {check.name for check in checks()}
+    assert {check.name for check in read_installation(settings, lake.store).checks} == {
+        check.name for check in checks()
+    }
     with target_of(settings).published() as connection:
         [(shipment,)] = connection.execute("select min(id) from shipments").fetchall()
     assert explain(settings, lake.store, str(shipment)).versions

@@ -13,8 +13,6 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime
 from functools import wraps
 from pathlib import Path
-from traceback import format_exception
-from types import TracebackType
 from typing import Any, NoReturn
 
 import click
@@ -142,16 +140,9 @@ def main(log_level: str) -> None:
     """
     open_closed_streams()
     keep_private()
-    as_line = _plain_line
-    if logs_json():
-        as_line, sys.excepthook = json_line, _log_defect
+    as_line = json_line if logs_json() else _plain_line
     console = Lines(lambda level, text: say(as_line(level, text), err=True))
     click.get_current_context().with_resource(handling(console, log_level.upper()))
-
-
-def _log_defect(_: type[BaseException], defect: BaseException, __: TracebackType | None) -> None:
-    """Print a traceback as one record, in place of Python."""
-    say(json_line(logging.CRITICAL, "".join(format_exception(defect))), err=True)
 
 
 def _plain_line(level: int, text: str) -> str:

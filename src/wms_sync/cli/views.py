@@ -27,7 +27,6 @@ from wms_sync.reports.installation import (
     LastAudit,
     check_published,
     installation_of,
-    last_checks,
 )
 from wms_sync.reports.probe import Verdict, probe
 from wms_sync.settings import Settings
@@ -36,6 +35,7 @@ from wms_sync.shipments.read.reader import ReadReport
 from wms_sync.state.runs import RunRecord
 from wms_sync.state.store import StateStore
 from wms_sync.targets.database import Maintained
+from wms_sync.targets.errors import AnalyticsError
 
 OF_STATUS = (
     "sync_cursor",
@@ -229,8 +229,11 @@ def show_probed(settings: Settings, *, as_json: bool) -> int:
 
 def show_checks(settings: Settings, *, full: bool, is_strict: bool) -> int:
     """Print the results of the checks and every open finding; return the exit code."""
-    found = check_published(settings) if full else last_checks(settings)
     with installation_of(settings) as installation:
+        if installation.published_at is None:
+            why = installation.unreadable or "nothing is published yet. Run `wms-sync sync` first."
+            raise AnalyticsError(f"Nothing can be checked: {why}")
+        found = check_published(settings) if full else installation.checks
         findings = findings_in(replace(installation, checks=found))
     say_lines(_check_lines(found, "now" if full else "at the last load"))
     say_lines(open_lines(findings))

@@ -337,7 +337,7 @@ class Push:
     def _halt(self) -> None:
         """Prevent further requests: wake sleeping threads, cancel creates that have not begun, let others finish."""
         self._halted = True
-        self._api.throttle.close()
+        self._api.connection.throttle.close()
         for future in self._running:
             future.cancel()
 

@@ -215,7 +215,7 @@ def push_file(
             plan,
             push.stopped,
             push.interrupted,
-            api.requests,
+            api.connection.requests,
             monotonic() - began,
             write_rejects(settings.layout, plan.checked, run_id, reasons),
         )

@@ -6,7 +6,9 @@ Addresses may contain secrets, so no message shows them, and no redirect is foll
 from __future__ import annotations
 
 import logging
-from typing import Literal, Protocol
+from collections.abc import Callable
+from functools import partial
+from typing import Literal
 
 from msgspec import Struct
 from pydantic import SecretStr
@@ -28,91 +30,60 @@ class NotDelivered(WmsSyncError):
     """A channel did not accept an alert."""
 
 
-class Channel(Protocol):
-    """A receiver of alerts."""
+class Channel(Struct, frozen=True):
+    """A receiver of alerts: its name in the outbox, its setting, to show to people, and its address, a secret.
 
-    @property
-    def name(self) -> str:
-        """Return the name of the channel in the outbox."""
+    ``deliver`` sends an alert to the address and returns what the receiver said.
+    """
 
-    @property
-    def setting(self) -> str:
-        """Return the name of the channel to show to people: its setting."""
+    name: str
+    setting: str
+    url: SecretStr
+    deliver: Callable[[str, str, Body], str]
 
     def send(self, body: Body) -> str:
         """Deliver an alert, and return what the receiver said. Raise ``NotDelivered`` if it does not accept it."""
+        return self.deliver(self.url.get_secret_value(), self.setting, body)
 
 
-class Webhook(Struct, frozen=True):
-    """An address that accepts alerts as JSON."""
-
-    url: SecretStr
-    name: str = "webhook"
-    setting: str = f"{PREFIX}ALERT_WEBHOOK_URL"
-
-    def send(self, body: Body) -> str:
-        """Post the alert."""
-        return _ask("POST", self.url.get_secret_value(), self.setting, body)
+def _call(url: str, setting: str, _: Body) -> str:
+    """Call an address with GET and without a body, which every heartbeat service accepts."""
+    return _ask("GET", url, setting)
 
 
-class Heartbeat(Struct, frozen=True):
-    """An address that is called after each successful sync."""
+def _notify(url: str, setting: str, body: Body) -> str:
+    """Send the title and the text of an alert with apprise, which keeps what the receiver said to itself."""
+    from apprise import Apprise, AppriseAsset
 
-    url: SecretStr
-    name: str = HEARTBEAT
-    setting: str = f"{PREFIX}HEARTBEAT_URL"
-
-    def send(self, _: Body) -> str:
-        """Call the address with GET and without a body, which every heartbeat service accepts."""
-        return _ask("GET", self.url.get_secret_value(), self.setting)
-
-
-class AppriseUrl(Struct, frozen=True):
-    """One of the apprise URLs of ``WMS_ALERT_URLS``. Apprise supports more than a hundred kinds of receivers."""
-
-    url: SecretStr
-    number: int
-
-    @property
-    def name(self) -> str:
-        """Return the name of the channel in the outbox, with the position of the URL in the setting."""
-        return f"url {self.number}"
-
-    @property
-    def setting(self) -> str:
-        """Return the name of the setting, and the position of the URL in it."""
-        return f"{PREFIX}ALERT_URLS (URL {self.number})"
-
-    def send(self, body: Body) -> str:
-        """Send the title and the text of an alert. Apprise keeps what the receiver said to itself."""
-        from apprise import Apprise, AppriseAsset
-
-        asset = AppriseAsset(app_id="wms-sync", http_redirects=False, async_mode=False)
-        if (receiver := Apprise.instantiate(self.url.get_secret_value(), asset=asset)) is None:
-            raise NotDelivered(f"apprise does not recognise {self.setting}: see its list of services.")
-        receiver.socket_connect_timeout = receiver.socket_read_timeout = SECONDS
-        title = f"wms-sync: {body['finding']} ({body['status']})"
-        kind: Literal["success", "warning"] = "success" if body["status"] == "ended" else "warning"
-        if not receiver.notify(title=title, body=body["text"], notify_type=kind):
-            raise NotDelivered(f"The receiver of {self.setting} did not accept the alert.")
-        return ""
+    asset = AppriseAsset(app_id="wms-sync", http_redirects=False, async_mode=False)
+    if (receiver := Apprise.instantiate(url, asset=asset)) is None:
+        raise NotDelivered(f"apprise does not recognise {setting}: see its list of services.")
+    receiver.socket_connect_timeout = receiver.socket_read_timeout = SECONDS
+    title = f"wms-sync: {body['finding']} ({body['status']})"
+    kind: Literal["success", "warning"] = "success" if body["status"] == "ended" else "warning"
+    if not receiver.notify(title=title, body=body["text"], notify_type=kind):
+        raise NotDelivered(f"The receiver of {setting} did not accept the alert.")
+    return ""
 
 
 def channels_of(settings: Settings) -> tuple[Channel, ...]:
-    """Return the channels for alerts, without the heartbeat."""
+    """Return the channels for alerts: the webhook, which accepts JSON, and the URLs of apprise by position."""
     channels: list[Channel] = []
     if settings.alert_webhook_url is not None:
-        channels.append(Webhook(settings.alert_webhook_url))
-    if settings.alert_urls is not None:
-        urls = settings.alert_urls.get_secret_value().split()
-        channels += [AppriseUrl(SecretStr(url), number) for number, url in enumerate(urls, 1)]
+        post = partial(_ask, "POST")
+        channels.append(Channel("webhook", f"{PREFIX}ALERT_WEBHOOK_URL", settings.alert_webhook_url, post))
+    urls = "" if settings.alert_urls is None else settings.alert_urls.get_secret_value()
+    for number, url in enumerate(urls.split(), 1):
+        setting = f"{PREFIX}ALERT_URLS (URL {number})"
+        channels.append(Channel(f"url {number}", setting, SecretStr(url), _notify))
     return tuple(channels)
 
 
 def all_channels(settings: Settings) -> tuple[Channel, ...]:
-    """Return the channels for alerts, and the heartbeat."""
-    beat = () if settings.heartbeat_url is None else (Heartbeat(settings.heartbeat_url),)
-    return (*channels_of(settings), *beat)
+    """Return the channels for alerts, and the heartbeat, which is called after each successful sync."""
+    if settings.heartbeat_url is None:
+        return channels_of(settings)
+    return (*channels_of(settings), Channel(HEARTBEAT, f"{PREFIX}HEARTBEAT_URL", settings.heartbeat_url, _call))
 
 
 def _ask(method: str, url: str, setting: str, body: Body | None = None) -> str:

@@ -1,13 +1,12 @@
-"""Count what was read for each day: records, pages and bytes, for Dagster's daily partitions.
+"""Count the shipments that were read for each day, for Dagster's daily partitions.
 
-A window covers several days, and its pages are in the order of ids, so a page, too, has records of several days. The
-Parquet files have the day and the page of each record.
+A window covers several days. The Parquet files have the day of each record.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 
 import duckdb
@@ -19,8 +18,7 @@ from wms_sync.layout import Layout
 from wms_sync.settings import Settings
 from wms_sync.shipments.flatten.window import flattened_window, is_flattened
 from wms_sync.shipments.read.plan import gaps_so_far
-from wms_sync.state.store import COMPLETE_STATES, StateStore, Window
-from wms_sync.targets.database import records
+from wms_sync.state.store import COMPLETE_STATES, StateStore
 
 logger = logging.getLogger(__name__)
 DAY = timedelta(days=1)
@@ -29,15 +27,12 @@ DAY = timedelta(days=1)
 class DayRead(Struct, frozen=True):
     """What windows have read for a day.
 
-    ``records`` counts the shipments whose ``updated_at`` is on that day (UTC), ``pages`` counts the pages with these
-    shipments; ``bytes`` is their share of these pages, compressed. All three are None if the windows' Parquet files
+    ``records`` counts the shipments whose ``updated_at`` is on that day (UTC); None if the windows' Parquet files
     cannot be read. ``windows`` are the windows that overlap the day.
     """
 
     windows: tuple[str, ...]
-    records: int | None = 0
-    pages: int | None = 0
-    bytes: int | None = 0
+    records: int | None
 
 
 def days_of(intervals: Iterable[Interval]) -> set[date]:
@@ -75,31 +70,17 @@ def read_of_days(
     for window in windows:
         for day in sorted(by_day.keys() & days_of([window.interval])):
             by_day[day].append(window.id)
+    files = [file for window in windows for file in _files(settings.layout, window.id)]
+    counts: dict[date, int] = {}
     try:
-        found = _found(settings, store, windows)
+        if files:
+            with duckdb.connect(config={"memory_limit": settings.memory_limit}) as connection:
+                query = sql_files.read("queries/read_of_days.sql")
+                counts = dict(connection.execute(query, {"files": files}).fetchall())
     except (duckdb.Error, OSError) as error:
         logger.warning("The records read of each day cannot be counted: %(error)s", {"error": error})
-        return {day: DayRead(tuple(ids), None, None, None) for day, ids in by_day.items()}
-    return {day: DayRead(tuple(ids), *found.get(day, (0, 0, 0))) for day, ids in by_day.items()}
-
-
-def _found(settings: Settings, store: StateStore, windows: Sequence[Window]) -> Mapping[date, tuple[int, int, int]]:
-    """Return records, pages and bytes by day."""
-    layout, size = settings.layout, {}
-    files = [file for window in windows for file in _files(layout, window.id)]
-    if not files:
-        return {}
-    for window in windows:
-        for page in store.pages(window.id):
-            size[window.id, page.number] = page.bytes / max(1, page.records)
-    with duckdb.connect(config={"memory_limit": settings.memory_limit}) as connection:
-        rows = records(connection.execute(sql_files.read("queries/read_of_days.sql"), {"files": files}))
-    counted: dict[date, tuple[int, int, float]] = {}
-    for row in rows:
-        count, pages, size_so_far = counted.get(row["updated_on"], (0, 0, 0.0))
-        share = row["records"] * size.get((row["window_id"], row["page"]), 0.0)
-        counted[row["updated_on"]] = count + row["records"], pages + 1, size_so_far + share
-    return {day: (count, pages, round(share)) for day, (count, pages, share) in counted.items()}
+        return {day: DayRead(tuple(ids), None) for day, ids in by_day.items()}
+    return {day: DayRead(tuple(ids), counts.get(day, 0)) for day, ids in by_day.items()}
 
 
 def _files(layout: Layout, window_id: str) -> list[str]:

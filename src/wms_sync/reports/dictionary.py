@@ -7,7 +7,7 @@ JavaScript.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -36,10 +36,6 @@ SUBJECTS = (
     ("ops", "About the sync", "Windows, loads, checks, and values that did not fit."),
 )
 """The subjects of the page, in order: key, heading, and a sentence."""
-BOX_WIDTH, BOX_HEIGHT = 280, 26
-ROW, COLUMN, MARGIN = 36, 420, 12
-BEND = 70
-"""How far, in pixels, a line between two boxes of the same column curves to the right."""
 
 
 class ForeignKey(Struct, frozen=True):
@@ -143,16 +139,6 @@ class Dictionary:
             if isinstance(described.relation, Table) and any(ref.to == of.name for ref in described.references)
         ]
 
-    def diagram(self) -> Diagram:
-        """Return the diagram of the tables of schema ``main`` and their references."""
-        shown = [described for described in self.relations if described.relation.schema == "main"]
-        order = ("main", "orders", "shipments")
-        columns = [[described.name for described in shown if described.subject == subject] for subject in order]
-        edges = sorted(
-            {(described.name, ref.to) for described in shown for ref in described.references if "." not in ref.to}
-        )
-        return diagram(columns, edges)
-
     def html(self) -> str:
         """Return the page."""
         return rendered("dictionary", dictionary=self, version=version("wms-sync"))
@@ -228,52 +214,3 @@ def column_types(relation: PresentRelation) -> dict[str, str]:
 
 def _source(schema: str) -> str:
     return "wms" if schema == "main" else f"wms_{schema}"
-
-
-class Box(Struct, frozen=True):
-    """The box of a table: its name, and its upper left corner in pixels."""
-
-    name: str
-    x: int
-    y: int
-    lines: tuple[str, ...]
-    """SVG paths from this box to the boxes of the tables that its table refers to."""
-
-
-class Diagram(Struct, frozen=True):
-    """Boxes, and the size of the diagram in pixels."""
-
-    boxes: tuple[Box, ...]
-    width: int
-    height: int
-    box_width: int = BOX_WIDTH
-    box_height: int = BOX_HEIGHT
-
-
-def diagram(columns: Sequence[Sequence[str]], edges: Sequence[tuple[str, str]]) -> Diagram:
-    """Return a diagram with the names of each column below each other, centred. ``edges`` are pairs (from, to).
-
-    The boxes are in the order in which to draw them, from right to left: each then covers the lines behind it.
-    """
-    most = max(map(len, columns))
-    places = {
-        name: (MARGIN + at * COLUMN, MARGIN + row * ROW + (most - len(names)) * ROW // 2)
-        for at, names in enumerate(columns)
-        for row, name in enumerate(names)
-    }
-    boxes = tuple(
-        Box(name, x, y, tuple(_line(places, name, to) for start, to in edges if start == name and to in places))
-        for name, (x, y) in reversed(places.items())
-    )
-    return Diagram(boxes, MARGIN * 2 + (len(columns) - 1) * COLUMN + BOX_WIDTH + BEND, MARGIN * 2 + most * ROW)
-
-
-def _line(places: Mapping[str, tuple[int, int]], start: str, end: str) -> str:
-    (x1, y1), (x2, y2) = places[start], places[end]
-    y1, y2 = y1 + BOX_HEIGHT // 2, y2 + BOX_HEIGHT // 2
-    if x1 == x2:  # within a column the line leaves and enters on the right
-        x = x1 + BOX_WIDTH
-        return f"M{x},{y1} C{x + BEND},{y1} {x + BEND},{y2} {x},{y2 + (4 if start == end else 0)}"
-    x2 += BOX_WIDTH
-    middle = (x1 + x2) // 2
-    return f"M{x1},{y1} C{middle},{y1} {middle},{y2} {x2},{y2}"

@@ -20,7 +20,6 @@ from wms_sync import sql_files
 from wms_sync.grammar import count_of
 from wms_sync.intervals import Interval, subtract
 from wms_sync.json_values import identity
-from wms_sync.layout import Layout
 from wms_sync.settings import Settings
 from wms_sync.shipments.flatten.values import SAYS_DELETED
 from wms_sync.state.snapshot_files import is_behind
@@ -116,7 +115,7 @@ def explain(settings: Settings, store: StateStore, name: str) -> Explanation:
     Raise ``UnknownShipmentError``, which says where the shipment may be, if it is not found.
     """
     with _explaining(settings, store) as explaining:
-        return explaining.explain(name)
+        return explaining.shipment(name)
 
 
 def explain_orders(settings: Settings, store: StateStore, name: str) -> tuple[OrderExplanation, ...]:
@@ -125,64 +124,7 @@ def explain_orders(settings: Settings, store: StateStore, name: str) -> tuple[Or
     Raise ``UnknownOrderError`` if there is no such order.
     """
     with _explaining(settings, store) as explaining:
-        return explaining.explain_orders(name)
-
-
-def explain_tracking(settings: Settings, store: StateStore, number: str) -> tuple[Explanation, ...]:
-    """Explain each shipment that has a package with this tracking number.
-
-    Raise ``UnknownShipmentError`` if there is no such shipment.
-    """
-    with _explaining(settings, store) as explaining:
-        return explaining.explain_tracking(number)
-
-
-@contextmanager
-def _explaining(settings: Settings, store: StateStore) -> Iterator[_Explaining]:
-    target = target_of(settings)
-    if not target.is_published:
-        raise UnknownShipmentError("Nothing can be explained: nothing is published yet. Run `wms-sync sync` first.")
-    with target.published() as connection:
-        yield _Explaining(settings, store, settings.layout, connection)
-
-
-class _Explaining:
-    """Explains shipments from the published file, the Parquet files, and the state store's windows."""
-
-    def __init__(
-        self, settings: Settings, store: StateStore, layout: Layout, connection: duckdb.DuckDBPyConnection
-    ) -> None:
-        self._settings = settings
-        self._store = store
-        self._layout = layout
-        self._connection = connection
-        self._files = layout.files.local(layout.parquet_files("shipments"))
-        self._windows = {window.id: window for window in store.windows()}
-
-    def explain(self, name: str) -> Explanation:
-        """Return the explanation of the shipment with this id or unique_id."""
-        shipment = self._named(name)
-        versions = self._rows("versions", id=shipment, files=self._files)
-        unique_ids = [row["unique_id"] for row in versions]
-        return Explanation(
-            shipment_id=shipment,
-            unique_id=unique_ids[-1] if unique_ids else None,
-            versions=tuple(self._version(row) for row in versions),
-            missing=tuple(Absence(**row) for row in self._rows("missing", id=shipment, says_deleted=SAYS_DELETED)),
-            parts=tuple(
-                Part(row["what"], row["object_id"], row["row_count"], self._origin(row) if row["window_id"] else None)
-                for row in self._rows("parts", id=shipment)
-            ),
-            misfits=tuple(
-                QuarantinedValue(row["path"], row["why"], self._origin(row))
-                for row in self._rows("quarantine", id=shipment)
-            ),
-        )
-
-    def explain_orders(self, name: str) -> tuple[OrderExplanation, ...]:
-        """Return the explanations of each order with this id, unique_id or order_ref."""
-        query = sql_files.read("queries/named_orders.sql")
-        found = records(self._connection.execute(query, {"names": [name]}))
+        found = explaining.rows("queries/named_orders", names=[name])
         if not found:
             raise UnknownOrderError(
                 f"No order in the tables has the id, unique_id or order_ref {name}. Orders come with their shipments: "
@@ -193,35 +135,82 @@ class _Explaining:
                 order_id=row["id"],
                 unique_id=row["unique_id"],
                 order_ref=row["order_ref"],
-                shipments=self._explained("shipments_of_order", order_id=row["id"]),
+                shipments=explaining.found_by("explain/shipments_of_order", order_id=row["id"]),
             )
             for row in found
         )
 
-    def explain_tracking(self, number: str) -> tuple[Explanation, ...]:
-        """Return the explanations of the shipments that have a package with this tracking number."""
-        found = self._explained("shipments_with_tracking_number", number=number)
-        if not found:
-            raise UnknownShipmentError(
-                f"No package in the tables has the tracking number {number}. A shipment gets its packages when it is "
-                "packed; the next sync reads every change since the last one."
-            )
-        return found
 
-    def _explained(self, query: str, **parameters: object) -> tuple[Explanation, ...]:
-        return tuple(self.explain(str(row["id"])) for row in self._rows(query, **parameters))
+def explain_tracking(settings: Settings, store: StateStore, number: str) -> tuple[Explanation, ...]:
+    """Explain each shipment that has a package with this tracking number.
+
+    Raise ``UnknownShipmentError`` if there is no such shipment.
+    """
+    with _explaining(settings, store) as explaining:
+        if found := explaining.found_by("explain/shipments_with_tracking_number", number=number):
+            return found
+    raise UnknownShipmentError(
+        f"No package in the tables has the tracking number {number}. A shipment gets its packages when it is packed; "
+        "the next sync reads every change since the last one."
+    )
+
+
+@contextmanager
+def _explaining(settings: Settings, store: StateStore) -> Iterator[_Explaining]:
+    target = target_of(settings)
+    if not target.is_published:
+        raise UnknownShipmentError("Nothing can be explained: nothing is published yet. Run `wms-sync sync` first.")
+    with target.published() as connection:
+        yield _Explaining(settings, store, connection)
+
+
+class _Explaining:
+    """Explains shipments from the published file, the Parquet files, and the state store's windows."""
+
+    def __init__(self, settings: Settings, store: StateStore, connection: duckdb.DuckDBPyConnection) -> None:
+        self._settings = settings
+        self._store = store
+        self._layout = layout = settings.layout
+        self._connection = connection
+        self._files = layout.files.local(layout.parquet_files("shipments"))
+        self._windows = {window.id: window for window in store.windows()}
+
+    def shipment(self, name: str) -> Explanation:
+        """Return the explanation of the shipment with this id or unique_id."""
+        shipment = self._named(name)
+        versions = self.rows("explain/versions", id=shipment, files=self._files)
+        unique_ids = [row["unique_id"] for row in versions]
+        missing = self.rows("explain/missing", id=shipment, says_deleted=SAYS_DELETED)
+        return Explanation(
+            shipment_id=shipment,
+            unique_id=unique_ids[-1] if unique_ids else None,
+            versions=tuple(self._version(row) for row in versions),
+            missing=tuple(Absence(**row) for row in missing),
+            parts=tuple(
+                Part(row["what"], row["object_id"], row["row_count"], self._origin(row) if row["window_id"] else None)
+                for row in self.rows("explain/parts", id=shipment)
+            ),
+            misfits=tuple(
+                QuarantinedValue(row["path"], row["why"], self._origin(row))
+                for row in self.rows("explain/quarantine", id=shipment)
+            ),
+        )
+
+    def found_by(self, query: str, **parameters: object) -> tuple[Explanation, ...]:
+        """Return the explanations of the shipments that a query finds."""
+        return tuple(self.shipment(str(row["id"])) for row in self.rows(query, **parameters))
 
     def _named(self, name: str) -> int:
         given = identity(name)
-        if given is not None and self._files and self._rows("stored", id=given):  # an id wins over a unique_id
+        if given is not None and self._files and self.rows("explain/stored", id=given):  # an id wins over a unique_id
             return given
-        found = self._rows("named", id=given, unique_id=name, files=self._files) if self._files else []
+        found = self.rows("explain/named", id=given, unique_id=name, files=self._files)
         if len(found) == 1:
             return int(found[0]["id"])
         if found:
             ids = ", ".join(str(row["id"]) for row in found)
             raise UnknownShipmentError(f"Several shipments have the unique_id {name}. Use the id of one: {ids}.")
-        if given is not None and self._rows("quarantine", id=given):
+        if given is not None and self.rows("explain/quarantine", id=given):
             return given
         raise UnknownShipmentError(" ".join(self._not_found(name)))
 
@@ -244,11 +233,9 @@ class _Explaining:
             f"If it was last changed before {self._settings.start_date}, set WMS_START_DATE earlier; if it was changed "
             f"after {_moment(covered[-1].end)}, the next sync reads it."
         )
-        nameless = self._connection.execute(sql_files.read("explain/nameless.sql")).fetchone()
-        if nameless and nameless[0]:
-            yield (
-                f"ops.quarantine has {count_of(nameless[0], 'record')} without a usable id, perhaps of this shipment."
-            )
+        [nameless] = self.rows("explain/nameless")
+        if count := nameless["records"]:
+            yield f"ops.quarantine has {count_of(count, 'record')} without a usable id, perhaps of this shipment."
 
     def _version(self, row: dict[str, Any]) -> Version:
         window = self._windows.get(row["window_id"])
@@ -269,10 +256,11 @@ class _Explaining:
         run_id = window.run_id if window else None
         return Origin(window_id, page, self._layout.page(window_id, page), run_id, row["extracted_at"])
 
-    def _rows(self, query: str, **parameters: object) -> list[dict[str, Any]]:
+    def rows(self, query: str, **parameters: object) -> list[dict[str, Any]]:
+        """Return the rows of a query; none if it reads Parquet files and there are none."""
         if parameters.get("files") == []:
             return []
-        return records(self._connection.execute(sql_files.read(f"explain/{query}.sql"), parameters))
+        return records(self._connection.execute(sql_files.read(f"{query}.sql"), parameters))
 
 
 def order_lines(found: OrderExplanation) -> Iterator[str]:

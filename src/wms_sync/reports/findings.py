@@ -115,13 +115,9 @@ def _coverage(installation: Installation) -> Findings:
         text = f"Not covered: {gap.start:%Y-%m-%d %H:%M:%S} to {gap.end:%Y-%m-%d %H:%M:%S}; the next sync reads it."
         yield warning("gap", text, about=gap, is_settled=False)
     yield from _freshness(installation)
-    landed, reading = (installation.windows.get(state, 0) for state in ("landed", "reading"))
-    if landed:
+    if landed := installation.windows.get("landed", 0):
         text = f"{count_of(landed, 'window is', 'windows are')} on disk but not in the tables: run `wms-sync sync`."
         yield warning("landed", text, is_settled=False)
-    if reading and installation.writer is None:
-        text = f"{count_of(reading, 'window was', 'windows were')} begun but not finished: the next run continues."
-        yield warning("reading", text, is_settled=False)
 
 
 def _freshness(installation: Installation) -> Findings:
@@ -259,15 +255,10 @@ def _upkeep(installation: Installation) -> Findings:
         what_to_do = "Run `wms-sync forget` to finish it." + (f" {ReadersInTheWay(readers)}" if readers else "")
         text = f"Forgetting {count_of(orders, 'order')} was interrupted."
         yield warning("forget", text, what_to_do=what_to_do)
-    if late := _loads_too_many(settings):
-        text = f"{count_of(late, 'load has', 'loads have')} left files in the lake since its last maintenance, and "
-        yield warning("maintenance", f"{text}each load takes longer: run `wms-sync maintain`.")
-
-
-def _loads_too_many(settings: Settings) -> int:
-    """Return the number of loads since the last maintenance if there are too many, otherwise 0."""
     gathered = target_of(settings).loads_gathered
-    return gathered if gathered > LATE * (settings.maintenance_nights or USUAL_NIGHTS) else 0
+    if gathered > LATE * (settings.maintenance_nights or USUAL_NIGHTS):
+        text = f"{count_of(gathered, 'load has', 'loads have')} left files in the lake since its last maintenance, and "
+        yield warning("maintenance", f"{text}each load takes longer: run `wms-sync maintain`.")
 
 
 SOURCES: tuple[Callable[[Installation], Findings], ...] = (

@@ -27,7 +27,6 @@ from wms_sync.settings import Settings
 from wms_sync.shipments.load.checking import NO_ROWS, Sample, check_tables
 from wms_sync.shipments.load.omitted import not_sent_lately
 from wms_sync.shipments.read.plan import gaps_so_far, late_after, sync_cursor
-from wms_sync.state.engine import refuse_older
 from wms_sync.state.ledger import PushedFile, State
 from wms_sync.state.lock import lock_of
 from wms_sync.state.runs import RunRecord
@@ -35,7 +34,6 @@ from wms_sync.state.snapshot_files import is_behind
 from wms_sync.state.store import StateStore
 from wms_sync.storage.durable import accessing
 from wms_sync.targets.database import records, row_counts
-from wms_sync.targets.errors import AnalyticsError
 from wms_sync.targets.target import target_of
 from wms_sync.upkeep.retention import dropped_windows
 
@@ -238,6 +236,9 @@ def read_installation(settings: Settings, store: StateStore, moment: datetime | 
         published_at = target.published_at
         with target.published() as connection:
             audits = records(connection.execute(sql_files.read("queries/last_audit.sql")))
+            checks = records(
+                connection.execute("select name, severity, finding, offending from ops.checks order by name")
+            )
             rows = row_counts(connection)
             has_found = rows["ops_quarantine"] or rows["ops_schema_drift"]
             return Installation(
@@ -249,39 +250,17 @@ def read_installation(settings: Settings, store: StateStore, moment: datetime | 
                 last_loads=tuple(records(connection.execute(sql_files.read("queries/last_loads.sql")))),
                 last_audit=next((LastAudit(**row) for row in audits), None),
                 not_sent=not_sent_lately(connection),
-                checks=_last_checks(connection),
+                checks=tuple(CheckFound(**row) for row in checks),
                 open_entries=open_entries(connection, store) if has_found else (),
             )
     except (WmsSyncError, duckdb.Error) as error:
         return Installation(settings, store, moment, published_at=published_at, unreadable=str(error))
 
 
-def _last_checks(connection: duckdb.DuckDBPyConnection) -> tuple[CheckFound, ...]:
-    rows = records(connection.execute("select name, severity, finding, offending from ops.checks order by name"))
-    return tuple(CheckFound(**row) for row in rows)
-
-
-def last_checks(settings: Settings) -> Sequence[CheckFound]:
-    """Return the check results of the load that published the tables.
-
-    Raise ``AnalyticsError`` if no tables are published.
-    """
-    _refuse_unpublished(settings)
-    with target_of(settings).published() as connection:
-        return _last_checks(connection)
-
-
 def check_published(settings: Settings) -> Sequence[CheckFound]:
-    """Run every check on the published tables. Raise ``AnalyticsError`` if no tables are published."""
-    _refuse_unpublished(settings)
+    """Run every check on the published tables."""
     results = check_tables(partial(target_of(settings).published, memory_limit=settings.memory_limit))
     return [
         CheckFound(result.check.name, result.check.severity, result.finding, result.offending, result.sample)
         for result in results
     ]
-
-
-def _refuse_unpublished(settings: Settings) -> None:
-    refuse_older(settings.database_url)
-    if not target_of(settings).is_published:
-        raise AnalyticsError("Nothing can be checked: nothing is published yet. Run `wms-sync sync` first.")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from urllib.parse import urlsplit
 
@@ -61,136 +61,146 @@ def write_metrics(installation: Installation, findings: Sequence[Finding]) -> No
         push_to_gateway(settings.metrics_url, "wms-sync", registry, {"service": service}, timeout=SECONDS)
 
 
-def _of_runs(runs: Sequence[RunRecord]) -> Iterator[Metric]:
+def _of_runs(runs: Sequence[RunRecord]) -> Sequence[Metric]:
     ended = [(run, run.ended_at.timestamp()) for run in reversed(runs) if run.ended_at is not None]
     last = {run.group: run for run, _ in ended}
-    yield (
-        "wms_sync_last_run_timestamp_seconds",
-        "When the last run of each kind ended, whatever its outcome.",
-        ("run",),
-        {(run.group,): at for run, at in ended},
+    counted: list[Metric] = [
+        (name, text, ("run",), {(kind,): run.counts[count] for kind, run in last.items() if count in run.counts})
+        for count, name, text in LAST_RUN
+    ]
+    return (
+        (
+            "wms_sync_last_run_timestamp_seconds",
+            "When the last run of each kind ended, whatever its outcome.",
+            ("run",),
+            {(run.group,): at for run, at in ended},
+        ),
+        (
+            "wms_sync_last_success_timestamp_seconds",
+            "When the last successful run of each kind ended.",
+            ("run",),
+            {(run.group,): at for run, at in ended if run.outcome == "succeeded"},
+        ),
+        (
+            "wms_sync_last_run_success",
+            "Whether the last run of each kind succeeded (1) or not (0).",
+            ("run",),
+            {(kind,): run.outcome == "succeeded" for kind, run in last.items()},
+        ),
+        (
+            "wms_sync_last_run_duration_seconds",
+            "Seconds that each phase of the last run of each kind took.",
+            ("run", "phase"),
+            {(kind, phase): took for kind, run in last.items() for phase, took in run.phases.items()},
+        ),
+        *counted,
     )
-    yield (
-        "wms_sync_last_success_timestamp_seconds",
-        "When the last successful run of each kind ended.",
-        ("run",),
-        {(run.group,): at for run, at in ended if run.outcome == "succeeded"},
-    )
-    yield (
-        "wms_sync_last_run_success",
-        "Whether the last run of each kind succeeded (1) or not (0).",
-        ("run",),
-        {(kind,): run.outcome == "succeeded" for kind, run in last.items()},
-    )
-    yield (
-        "wms_sync_last_run_duration_seconds",
-        "Seconds that each phase of the last run of each kind took.",
-        ("run", "phase"),
-        {(kind, phase): took for kind, run in last.items() for phase, took in run.phases.items()},
-    )
-    for count, name, text in LAST_RUN:
-        yield name, text, ("run",), {(kind,): run.counts[count] for kind, run in last.items() if count in run.counts}
 
 
-def _of_status(found: Installation) -> Iterator[Metric]:
-    yield (
-        "wms_sync_data_as_of_timestamp_seconds",
-        "The sync cursor: everything that changed before it is in the tables.",
-        (),
-        {(): found.sync_cursor.timestamp()} if found.sync_cursor else {},
-    )
-    yield (
-        "wms_sync_lag_at_run_end_seconds",
-        "Age of the sync cursor at the end of the last run.",
-        (),
-        {(): found.lag_seconds} if found.lag_seconds is not None else {},
-    )
-    yield (
-        "wms_sync_late_after_seconds",
-        "The age at which the sync cursor counts as stale, given the schedule.",
-        (),
-        {(): found.late_after_seconds},
-    )
-    yield "wms_sync_coverage_gaps", "Gaps in coverage.", (), {(): len(found.gaps)}
-    yield (
-        "wms_sync_windows",
-        "Windows by state.",
-        ("state",),
-        {(name,): count for name, count in found.windows.items()},
-    )
-    yield "wms_sync_table_rows", "Rows of each table.", ("table",), {(name,): n for name, n in found.rows.items()}
-    yield (
-        "wms_sync_quarantined_values",
-        "Values and records that did not fit their type and are still open.",
-        (),
-        {(): found.quarantined},
-    )
-    yield (
-        "wms_sync_unknown_keys",
-        "Keys that are in no type, or whose values were cast.",
-        (),
-        {(): found.unknown_keys},
-    )
+def _of_status(found: Installation) -> Sequence[Metric]:
     doubts = Counter(doubt.kind for doubt in found.doubts)
-    yield (
-        "wms_sync_doubtful_creates",
-        "Creates that may or may not be in the service.",
-        ("kind",),
-        {(kind,): doubts[kind] for kind in sorted({*found.pushes, *doubts})},
-    )
-    yield "wms_sync_unfinished_files", "Files with unsent or waiting rows.", (), {(): len(found.unfinished)}
-    if found.last_audit is not None:
-        yield from _of_audit(found.last_audit)
-    yield (
-        "wms_sync_disk_free_bytes",
-        "Free space on the disk of the data folder.",
-        (),
-        {(): shutil.disk_usage(found.settings.data_dir).free},
-    )
-    if found.published_at is not None:
-        yield "wms_sync_published_bytes", "Size of the published tables.", (), {(): target_of(found.settings).size}
-        yield (
+    published = found.published_at
+    return (
+        (
+            "wms_sync_data_as_of_timestamp_seconds",
+            "The sync cursor: everything that changed before it is in the tables.",
+            (),
+            {(): found.sync_cursor.timestamp()} if found.sync_cursor else {},
+        ),
+        (
+            "wms_sync_lag_at_run_end_seconds",
+            "Age of the sync cursor at the end of the last run.",
+            (),
+            {(): found.lag_seconds} if found.lag_seconds is not None else {},
+        ),
+        (
+            "wms_sync_late_after_seconds",
+            "The age at which the sync cursor counts as stale, given the schedule.",
+            (),
+            {(): found.late_after_seconds},
+        ),
+        ("wms_sync_coverage_gaps", "Gaps in coverage.", (), {(): len(found.gaps)}),
+        ("wms_sync_windows", "Windows by state.", ("state",), {(name,): n for name, n in found.windows.items()}),
+        ("wms_sync_table_rows", "Rows of each table.", ("table",), {(name,): n for name, n in found.rows.items()}),
+        (
+            "wms_sync_quarantined_values",
+            "Values and records that did not fit their type and are still open.",
+            (),
+            {(): found.quarantined},
+        ),
+        ("wms_sync_unknown_keys", "Keys that are in no type, or whose values were cast.", (), {(): found.unknown_keys}),
+        (
+            "wms_sync_doubtful_creates",
+            "Creates that may or may not be in the service.",
+            ("kind",),
+            {(kind,): doubts[kind] for kind in sorted({*found.pushes, *doubts})},
+        ),
+        ("wms_sync_unfinished_files", "Files with unsent or waiting rows.", (), {(): len(found.unfinished)}),
+        *(() if found.last_audit is None else _of_audit(found.last_audit)),
+        (
+            "wms_sync_disk_free_bytes",
+            "Free space on the disk of the data folder.",
+            (),
+            {(): shutil.disk_usage(found.settings.data_dir).free},
+        ),
+        (
+            "wms_sync_published_bytes",
+            "Size of the published tables.",
+            (),
+            {} if published is None else {(): target_of(found.settings).size},
+        ),
+        (
             "wms_sync_published_timestamp_seconds",
             "When the tables were published.",
             (),
-            {(): found.published_at.timestamp()},
-        )
+            {} if published is None else {(): published.timestamp()},
+        ),
+    )
 
 
-def _of_findings(findings: Sequence[Finding]) -> Iterator[Metric]:
+def _of_findings(findings: Sequence[Finding]) -> Sequence[Metric]:
     shown = open_findings(findings)
     severities = Counter(finding.severity for finding in shown)
-    yield (
-        "wms_sync_open_findings",
-        "Findings that are not acknowledged, by severity.",
-        ("severity",),
-        {(severity,): severities[severity] for severity in ("error", "warning")},
-    )
-    yield (
-        "wms_sync_finding",
-        "1 for each unacknowledged finding.",
-        ("finding", "severity"),
-        {(finding.name, finding.severity): 1 for finding in shown},
+    return (
+        (
+            "wms_sync_open_findings",
+            "Findings that are not acknowledged, by severity.",
+            ("severity",),
+            {(severity,): severities[severity] for severity in ("error", "warning")},
+        ),
+        (
+            "wms_sync_finding",
+            "1 for each unacknowledged finding.",
+            ("finding", "severity"),
+            {(finding.name, finding.severity): 1 for finding in shown},
+        ),
     )
 
 
-def _of_audit(audit: LastAudit) -> Iterator[Metric]:
-    yield (
-        "wms_sync_audit_timestamp_seconds",
-        "When the last audit read old shipments again.",
-        (),
-        {(): audit.read_at.timestamp()},
+def _of_audit(audit: LastAudit) -> Sequence[Metric]:
+    return (
+        (
+            "wms_sync_audit_timestamp_seconds",
+            "When the last audit read old shipments again.",
+            (),
+            {(): audit.read_at.timestamp()},
+        ),
+        (
+            "wms_sync_audit_shipments",
+            "Shipments of the last audit, by result.",
+            ("found",),
+            {(kind,): getattr(audit, kind) for kind in ("compared", "changed", "missed", "absent", "missing")},
+        ),
+        (
+            "wms_sync_audit_round_ratio",
+            "Share of all shipments that the audit round has covered.",
+            (),
+            {(): audit.round_shipments / audit.shipments if audit.shipments else 1},
+        ),
+        (
+            "wms_sync_missing_shipments",
+            "Shipments that the service no longer has.",
+            (),
+            {(): audit.missing_in_all},
+        ),
     )
-    yield (
-        "wms_sync_audit_shipments",
-        "Shipments of the last audit, by result.",
-        ("found",),
-        {(kind,): getattr(audit, kind) for kind in ("compared", "changed", "missed", "absent", "missing")},
-    )
-    yield (
-        "wms_sync_audit_round_ratio",
-        "Share of all shipments that the audit round has covered.",
-        (),
-        {(): audit.round_shipments / audit.shipments if audit.shipments else 1},
-    )
-    yield "wms_sync_missing_shipments", "Shipments that the service no longer has.", (), {(): audit.missing_in_all}

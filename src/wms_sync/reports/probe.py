@@ -10,7 +10,7 @@ Belongs here: what requests show. Keep out: settings, files and stored data, whi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property, partial
 from http import HTTPStatus
@@ -51,8 +51,16 @@ FEW, MOST = 4, 12
 """The number of shipments with which filters and paging are tried, and the maximum number of names that are shown."""
 SECOND = timedelta(seconds=1)
 SKEW = timedelta(seconds=30)
-UNITS = {"second": SECOND, "minute": timedelta(minutes=1), "date": timedelta(days=1)}
-ZONES = (0, *range(-12, 0), *range(1, 15))
+NO_TIME = timedelta()
+EXACTLY = "its time"
+ZONES = {
+    f"its time in UTC{hours:+d}" if hours else EXACTLY: (timedelta(hours=hours), SECOND)
+    for hours in (0, *range(-12, 0), *range(1, 15))
+}
+UNITS = {EXACTLY: (NO_TIME, SECOND), "its minute": (NO_TIME, timedelta(minutes=1)), "its date": (NO_TIME, timedelta(1))}
+BOUNDS = {"the bound gt": (SECOND, SECOND), "the bound lt": (-SECOND, SECOND)}
+"""The ranges in which a filter may find a shipment by its ``updated_at``: how far they are shifted, their length."""
+NOTHING = "nothing"
 PARTS = {
     "order": "Order",
     "warehouse": "Warehouse",
@@ -111,10 +119,6 @@ class _Service:
         """Return the ids on the first two pages of ``FEW // 2`` shipments."""
         return self.walked(FEW // 2, 2)
 
-    def finds(self, shipment: int, start: datetime, length: timedelta) -> bool:
-        """Return whether a filter on ``[start, start + length)`` finds a shipment."""
-        return shipment in self.listing.first_ids(start, start + length)
-
     def walked(self, size: int, pages: int, after_id: int | None = None) -> list[int]:
         """Return the ids on the first pages of a list. Raise ``PagingBroken`` where a sync does."""
         listing = listing_of(self.settings, self.api, size)
@@ -153,24 +157,12 @@ def _exactness(service: _Service) -> Seen:
     return False, "no shipment has an updated_at" if found is None else "a shipment is found by its second"
 
 
-def _zone(service: _Service) -> Seen:
+def _by_time(ranges: Mapping[str, tuple[timedelta, timedelta]], usual: str, service: _Service) -> Seen:
     shipment, moment = service.dated
-    found = next((zone for zone in ZONES if service.finds(shipment, moment + timedelta(hours=zone), SECOND)), None)
-    return found != 0, "found in no zone" if found is None else f"times are read in UTC{found:+d}"
-
-
-def _resolution(service: _Service) -> Seen:
-    shipment, moment = service.dated
-    starts = {name: moment - (moment - EPOCH) % unit for name, unit in UNITS.items()}
-    found = next((name for name, start in starts.items() if service.finds(shipment, start, UNITS[name])), "nothing")
-    return found != "second", f"a shipment is found by the {found} of its updated_at"
-
-
-def _bounds(service: _Service) -> Seen:
-    shipment, moment = service.dated
-    starts = {"gt": moment + SECOND, "lt": moment - SECOND}  # each of these ranges has the moment as a bound
-    found = [name for name, start in starts.items() if service.finds(shipment, start, SECOND)]
-    return bool(found), f"{' and '.join(found) or 'neither gt nor lt'} may include the bound"
+    starts = {name: (moment - (moment - EPOCH) % length + shift, length) for name, (shift, length) in ranges.items()}
+    asked = service.listing.first_ids
+    by = next((name for name, (start, length) in starts.items() if shipment in asked(start, start + length)), NOTHING)
+    return by != usual, f"a shipment is found by {by}"
 
 
 def _null(service: _Service) -> Seen:
@@ -193,14 +185,10 @@ def _next(service: _Service) -> Seen:
     return not is_usual, f"next is {stated!r:.150}, has_more is {has_more!r:.20}"
 
 
-def _page_cursor(service: _Service) -> Seen:
-    right = service.walked(FEW, 1)
-    return service.halves != right, f"two pages have {len({*service.halves} & {*right})} of {len(right)} shipments"
-
-
-def _twice(service: _Service) -> Seen:
-    is_same = service.halves == service.walked(FEW // 2, 2)
-    return not is_same, f"the same pages have {'the same' if is_same else 'other'} shipments the second time"
+def _again(size: int, pages: int, service: _Service) -> Seen:
+    again = service.walked(size, pages)
+    most = max(len(again), len(service.halves))
+    return service.halves != again, f"two pages have {len({*service.halves} & {*again})} of {most} shipments again"
 
 
 def _depth(service: _Service) -> Seen:
@@ -270,19 +258,16 @@ def _pages(service: _Service) -> Seen:
 
 
 def _kinds(service: _Service) -> Seen:
-    came = {kind: len(service.objects(kind)) for kind in PARTS.values()}
+    sent = {field: parts for field in PARTS if (parts := service.parts(field))}
+    inline = {field for field, parts in sent.items() if any(part.keys() - REFERENCE for part in parts)}
+    came = {field: len(service.objects(PARTS[field])) for field in sent.keys() - inline}
     lacking = [
-        f"no {PARTS[field]}, to which {count_of(len(parts), 'reference was', 'references were')} sent"
-        for field in PARTS
-        if (parts := service.parts(field)) and not came[PARTS[field]] and not _inline(parts)
+        f"no {PARTS[field]}, to which {count_of(len(sent[field]), 'reference was', 'references were')} sent"
+        for field, count in came.items()
+        if not count
     ]
-    return bool(lacking), "; ".join([*(f"{count:,} {kind}" for kind, count in came.items()), *lacking])
-
-
-def _lists(service: _Service) -> Seen:
-    forms = {field: _inline(parts) for field in PARTS if (parts := service.parts(field))}
-    shown = ", ".join(f"{field} {'inline' if is_inline else 'by reference'}" for field, is_inline in forms.items())
-    return not forms.get("packages", True), shown
+    forms = [f"{field} {'inline' if field in inline else f'by reference, {came[field]:,} included'}" for field in sent]
+    return bool(lacking), "; ".join([*lacking, *forms])
 
 
 def _lists_absent(service: _Service) -> Seen:
@@ -293,10 +278,6 @@ def _lists_absent(service: _Service) -> Seen:
 def _content(is_meant: Callable[[str], bool], service: _Service) -> Seen:
     found: list[Any] = [one for page in service.contents for one in (*page.drift, *page.misfits)]
     return _named(f"{INDEX.sub('', one.path)} ({one.why})" for one in found if is_meant(one.why))
-
-
-def _inline(parts: Iterable[Any]) -> bool:
-    return any(part.keys() - REFERENCE for part in parts)
 
 
 def _address(kilobytes: int, service: _Service) -> Seen:
@@ -327,12 +308,6 @@ def _refusals(service: _Service) -> Seen:
     return True, "a filter on an unknown field is ignored"
 
 
-def _learned(service: _Service) -> Seen:
-    learned = service.listing.learned
-    empty = f"{learned.status_of_empty_list} for an empty list"
-    return False, f"pages of {learned.page_size:,}, {len(learned.selection.omitted)} names left out, {empty}"
-
-
 def _announced(service: _Service) -> Seen:
     return _named(service.announced)
 
@@ -346,9 +321,30 @@ def _named(names: Iterable[str]) -> Seen:
 HABITS: tuple[tuple[str, Callable[[_Service], Seen], Verdict, str, str, str], ...] = (
     ("status page", _status_page, "differs", "facts: may be absent", "needs none", ""),
     ("filter: exactness", _exactness, "stops", "4.4: open", "reads nothing by a filter that misses shipments", ""),
-    ("filter: zone", _zone, "stops", "2.0: UTC", "reads nothing by a filter that misses shipments", ""),
-    ("filter: resolution", _resolution, "stops", "4.4: open", "reads nothing by a filter that misses shipments", ""),
-    ("filter: bounds", _bounds, "differs", "facts: gt and lt exclude them", "reads what changed at a bound twice", ""),
+    (
+        "filter: zone",
+        partial(_by_time, ZONES, EXACTLY),
+        "stops",
+        "2.0: UTC",
+        "reads nothing by a filter that misses shipments",
+        "",
+    ),
+    (
+        "filter: resolution",
+        partial(_by_time, UNITS, EXACTLY),
+        "stops",
+        "4.4: open",
+        "reads nothing by a filter that misses shipments",
+        "",
+    ),
+    (
+        "filter: bounds",
+        partial(_by_time, BOUNDS, NOTHING),
+        "differs",
+        "facts: gt and lt exclude them",
+        "reads what changed at a bound twice",
+        "",
+    ),
     (
         "filter: null",
         _null,
@@ -375,13 +371,20 @@ HABITS: tuple[tuple[str, Callable[[_Service], Seen], Verdict, str, str, str], ..
     ),
     (
         "paging: cursor",
-        _page_cursor,
+        partial(_again, FEW, 1),
         "stops",
         "facts: the id at which the page begins",
         "does not cover a window that lacks shipments or has them twice",
         "",
     ),
-    ("paging: twice", _twice, "warns", "4.6: each shipment once", "proves each window by its counts and ids", ""),
+    (
+        "paging: twice",
+        partial(_again, FEW // 2, 2),
+        "warns",
+        "4.6: each shipment once",
+        "proves each window by its counts and ids",
+        "",
+    ),
     ("paging: depth", _depth, "differs", "4.6: every shipment", "asks for higher ids after each list", ""),
     ("paging: end", _end, "differs", "4.6: has_more is false, next is null", "follows up to 1,000 empty pages", ""),
     ("paging: limit", _largest, "warns", "4.4: 1 to 1000", "halves the limit until it is accepted", "WMS_PAGE_SIZE"),
@@ -413,8 +416,14 @@ HABITS: tuple[tuple[str, Callable[[_Service], Seen], Verdict, str, str, str], ..
         "WMS_INCLUDE_ADDRESSES",
     ),
     ("pages", _pages, "stops", "4.4", "reads nothing", "WMS_START_DATE"),
-    ("objects: kinds", _kinds, "warns", "2.5: under included", "keeps what is stored, and reports it", ""),
-    ("objects: lists", _lists, "differs", "2.4: packages inline", "joins them from included", ""),
+    (
+        "objects: kinds",
+        _kinds,
+        "warns",
+        "2.4: packages inline; 2.5: others under included",
+        "keeps what is stored, and reports it",
+        "",
+    ),
     (
         "objects: absent lists",
         _lists_absent,
@@ -483,7 +492,6 @@ HABITS: tuple[tuple[str, Callable[[_Service], Seen], Verdict, str, str, str], ..
         "sends the version that is set",
         "WMS_API_VERSION",
     ),
-    ("learned", _learned, "differs", "4.4, 4.5", "uses these from the first page on", ""),
     ("announcements", _announced, "warns", "9: open", "reports them", "WMS_API_VERSION"),
 )
 """Name, function, verdict if it is odd, what the specification says, what wms-sync then does, and the setting."""

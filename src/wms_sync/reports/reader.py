@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from urllib.parse import urlsplit
 
 import duckdb
@@ -24,45 +24,67 @@ FOR_TIMES = "pytz"
 """The package that DuckDB needs to return times with a zone to Python, although its wheel does not require it."""
 
 
-def reader_lines(settings: Settings) -> Iterator[str]:
-    """Yield the instructions for an analyst, for a file or a lake."""
+FILE = """\
+The tables are in the file {path}. Open it read-only:
+
+shell    duckdb -readonly {quoted}
+Python   duckdb.connect({path!r}, read_only=True), after pip install duckdb {pytz}
+DBeaver  a DuckDB connection to {path}, with the property duckdb.read_only = true"""
+BUCKET = """\
+DuckDB looks for the bucket's keys as AWS's own tools do: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY,
+then ~/.aws, then the role of the machine or pod. Set AWS_REGION. When the keys of a role have expired,
+run the statement that creates the secret again.
+
+The policy for analysts. It allows only listing and reading the lake's files, because anyone who may
+delete objects there can destroy the lake.
+  {reader}
+
+The policy for wms-sync itself, such as for the role of its pods:
+  {writer}
+"""
+"""What a reader of a lake in a bucket needs, after the first sentences of ``TABLES_IN_A_LAKE``."""
+TABLES_IN_A_LAKE = """\
+The tables are in a lake. To read it you need DuckDB {version}, its extensions
+{names}, the right to read {place}, and a PostgreSQL role.
+{bucket}
+The role, created once by the owner of the database:
+  {role}
+
+shell (pip install duckdb-cli=={version}), if DuckDB may download extensions:
+  {shell}
+
+Python, with the extensions from PyPI and without later downloads:
+  pip install duckdb=={version} {pytz} {wheels}
+  {python}
+
+DBeaver: a DuckDB connection to :memory: with driver version {version}, and the statements of
+the shell as bootstrap queries (Connection settings, Initialization)."""
+
+
+def reader_lines(settings: Settings) -> Sequence[str]:
+    """Return the instructions for an analyst, for a file or a lake."""
     if settings.analytics == "file":
-        path = settings.layout.published
-        yield f"The tables are in the file {path}. Open it read-only:"
-        yield ""
-        yield f"shell    duckdb -readonly {shlex.quote(str(path))}"
-        yield f"Python   duckdb.connect({str(path)!r}, read_only=True), after pip install duckdb {FOR_TIMES}"
-        yield f"DBeaver  a DuckDB connection to {path}, with the property duckdb.read_only = true"
-        return
-    yield f"The tables are in a lake. To read it you need DuckDB {duckdb.__version__}, its extensions"
-    yield f"{', '.join(extensions(settings))}, the right to read {data_path(settings)}, and a PostgreSQL role."
-    if find_keys(settings):
-        yield "DuckDB looks for the bucket's keys as AWS's own tools do: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY,"
-        yield "then ~/.aws, then the role of the machine or pod. Set AWS_REGION. When the keys of a role have expired,"
-        yield "run the statement that creates the secret again."
-        yield ""
-        yield "The policy for analysts. It allows only listing and reading the lake's files, because anyone who may"
-        yield "delete objects there can destroy the lake."
-        yield from (f"  {line}" for line in json.dumps(reader_policy(settings), indent=2).splitlines())
-        yield ""
-        yield "The policy for wms-sync itself, such as for the role of its pods:"
-        yield from (f"  {line}" for line in json.dumps(writer_policy(settings), indent=2).splitlines())
-    yield ""
-    yield "The role, created once by the owner of the database:"
-    yield from (f"  {' '.join(statement.split())};" for statement in role_statements(settings))
-    yield ""
-    yield f"shell (pip install duckdb-cli=={duckdb.__version__}), if DuckDB may download extensions:"
-    yield from (f"  install {name}; load {name};" for name in extensions(settings))
-    yield from (f"  {statement};" for statement in attach_statements(settings))
-    yield ""
-    yield "Python, with the extensions from PyPI and without later downloads:"
-    names = (name.replace("_", "-") for name in extensions(settings))
-    wheels = " ".join(f"duckdb-extension-{name}=={duckdb.__version__}" for name in names)
-    yield f"  pip install duckdb=={duckdb.__version__} {FOR_TIMES} {wheels}"
-    yield from (f"  {line}" for line in python_lines(settings))
-    yield ""
-    yield f"DBeaver: a DuckDB connection to :memory: with driver version {duckdb.__version__}, and the statements of"
-    yield "the shell as bootstrap queries (Connection settings, Initialization)."
+        path = str(settings.layout.published)
+        return FILE.format(path=path, quoted=shlex.quote(path), pytz=FOR_TIMES).splitlines()
+    policies = {"reader": reader_policy(settings), "writer": writer_policy(settings)}
+    indented = {name: _indented(json.dumps(policy, indent=2).splitlines()) for name, policy in policies.items()}
+    names, version = extensions(settings), duckdb.__version__
+    shell = [*(f"install {name}; load {name}" for name in names), *attach_statements(settings)]
+    return TABLES_IN_A_LAKE.format(
+        version=version,
+        names=", ".join(names),
+        place=data_path(settings),
+        bucket=BUCKET.format(**indented) if find_keys(settings) else "",
+        role=_indented(f"{' '.join(statement.split())};" for statement in role_statements(settings)),
+        shell=_indented(f"{statement};" for statement in shell),
+        pytz=FOR_TIMES,
+        wheels=" ".join(f"duckdb-extension-{name.replace('_', '-')}=={version}" for name in names),
+        python=_indented(python_lines(settings)),
+    ).splitlines()
+
+
+def _indented(lines: Iterable[str]) -> str:
+    return "\n  ".join(lines)
 
 
 def python_lines(settings: Settings) -> Iterator[str]:

@@ -28,7 +28,6 @@ from wms_sync.service.body import Body, receive
 from wms_sync.service.connection import Connection, Params, Request, Take, TimeLimits, always
 from wms_sync.service.errors import NotAList, ProtocolError, Unauthorized, Unreachable
 from wms_sync.service.headers import ServiceClock, Warn, dated, log_warning
-from wms_sync.service.lanes import Throttle
 from wms_sync.settings import TOLERANCE, Settings
 
 logger = logging.getLogger(__name__)
@@ -66,6 +65,7 @@ class Reply(Struct, frozen=True):
 class GlobalApi:
     """A thread-safe client of the Global API; create one per run. Close it, or use it as a context manager.
 
+    ``connection`` counts its requests, and limits those in parallel.
     ``reread_token`` returns the present token, or None if there is none but the first; it is called after a 401.
     """
 
@@ -91,7 +91,7 @@ class GlobalApi:
         self._reread_after = -inf
         self._limits = limits or TimeLimits()
         self._lock = threading.Lock()
-        self._connection = Connection(
+        self.connection = Connection(
             base_url,
             parallel=parallel,
             credentials=CREDENTIALS,
@@ -141,16 +141,6 @@ class GlobalApi:
     ) -> None:
         self.close()
 
-    @property
-    def requests(self) -> int:
-        """Return the number of requests sent, including retries."""
-        return self._connection.requests
-
-    @property
-    def throttle(self) -> Throttle:
-        """Return the limit on parallel requests, which also makes all of them pause."""
-        return self._connection.throttle
-
     @contextmanager
     def cut_by_interrupts(self) -> Iterator[None]:
         """End the requests of other threads at once if an interrupt ends the block."""
@@ -159,12 +149,12 @@ class GlobalApi:
         except Exception:
             raise
         except BaseException:
-            self._connection.abort()
+            self.connection.abort()
             raise
 
     def close(self) -> None:
         """Wake waiting threads and close the connections."""
-        self._connection.close()
+        self.connection.close()
 
     def get(self, path: str, params: Params = (), *, read: Callable[[bytes], T]) -> Answer[T]:
         """GET a path with retries. Raise ``ApiError``.
@@ -172,7 +162,7 @@ class GlobalApi:
         ``read`` parses the body. If it raises ``NotAList`` or an error of decoding, the request is retried, because
         something else may have answered; not after ``NotAList`` if the status is 204.
         """
-        return self._send(Request("GET", self._connection.url(path), {}, params), partial(self._answered, read))
+        return self._send(Request("GET", self.connection.url(path), {}, params), partial(self._answered, read))
 
     def post(self, path: str, body: object, *, attempts: int | None = None) -> Reply:
         """POST a JSON body. Retry only if nothing was done; raise ``InDoubt`` if the request may have taken effect.
@@ -180,16 +170,9 @@ class GlobalApi:
         ``attempts`` lowers the retry policy's number of attempts.
         """
         headers, content = {"Content-Type": "application/json"}, msgspec.json.encode(body)
-        url = self._connection.url(path)
+        url = self.connection.url(path)
         request = Request("POST", url, headers, content=content, repeatable=False, attempts=attempts)
         return self._send(request, _replied)
-
-    def rest(self, attempt: int, asked: float | None) -> None:
-        """Wait before a create in doubt is repeated; ``asked`` is the wait in seconds that the answer requested.
-
-        Only the caller knows whether repeating the create is harmless.
-        """
-        self._connection.rest(attempt, asked)
 
     def _answered(self, read: Callable[[bytes], T], response: httpx.Response) -> Answer[T]:
         served_at = self.clock.take(dated(response))  # at the first byte: a page may take minutes to arrive
@@ -209,7 +192,7 @@ class GlobalApi:
             token = self._token
             headers = {**request.headers, **_authorization(token)}
             try:
-                return self._connection.send(replace(request, headers=headers), take)
+                return self.connection.send(replace(request, headers=headers), take)
             except Unauthorized as error:
                 if error.status != HTTPStatus.UNAUTHORIZED or not self._has_newer(token):
                     raise

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import socket
 import ssl
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,6 +28,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from wms_sync.errors import SettingsError
+from wms_sync.grammar import count_of
 from wms_sync.service.answers import RetryPolicy, backoff, raise_for, wait_before_retry
 from wms_sync.service.body import ACCEPT_ENCODING
 from wms_sync.service.errors import (
@@ -40,9 +42,9 @@ from wms_sync.service.errors import (
     ServiceFailed,
     Unreachable,
 )
-from wms_sync.service.exchange import described
-from wms_sync.service.headers import Notices, Warn, log_warning, wait_requested
+from wms_sync.service.headers import HEADERS, Notices, Warn, log_warning, wait_requested
 from wms_sync.service.lanes import Lane, Throttle
+from wms_sync.service.reasons import WITHHELD, clean
 
 logger = logging.getLogger(__name__)
 
@@ -52,8 +54,14 @@ Cause = TypeVar("Cause", bound=BaseException)
 FOR_HTTP = {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR", "SSLKEYLOGFILE"}
 """The variables that the HTTP library reads."""
 LOGIN_REQUIRED = "407"
-LONG_WAIT = 10.0
-"""Seconds from which on a pause of all requests is logged."""
+LOGGED = HEADERS | {"age", "via", "x-request-id"}
+"""The headers of an answer that the log shows."""
+_HARMLESS = re.compile(
+    r"(?:limit|count|cursor_start|cursor_end)=\d*|sort=[\w,-]+|fields(?::[\w.]+)?=[\w,]+"
+    r"|filter=(?:id|updated_at)(?:[\W\d_]|gt|lt|in|null|true|(?<=\d)[tz])*",
+    re.IGNORECASE,
+)
+"""Parameters that the log shows with their values: of a filter only numbers, times and the words of its grammar."""
 Take = Callable[[httpx.Response], T]
 """A function that reads a successful, streamed response."""
 
@@ -276,8 +284,6 @@ class Connection:
         """Start no request before the time that an answer sets, unless it exceeds the time limit of retries."""
         wait = wait_requested(response) or 0.0
         if 0 < wait <= self._policy.total_seconds:
-            level = logging.INFO if wait >= LONG_WAIT else logging.DEBUG
-            logger.log(level, "%(url)s accepts no request for %(wait).1f s.", {"url": self.base_url, "wait": wait})
             self.throttle.pause(wait)
 
     def _not_sent(self, error: httpx.HTTPError) -> ApiError:
@@ -310,6 +316,22 @@ class Connection:
             f"The answer of {self.base_url} was not complete after {self._limits.answer:.0f} s, or the run was "
             "interrupted: the connection was closed."
         )
+
+
+def described(request: httpx.Request, answer: httpx.Response | None, seconds: float) -> str:
+    """Describe a request and its answer in a line of the log, without what may be personal and without credentials.
+
+    ``GET /api/... answered 200 after 0.42 s with 9 bytes, content-type: text/html; limit=1&...``. The parameters come
+    last, because field selection alone has 3 KB. Those that are not known to be harmless are withheld.
+    """
+    came = "got no answer" if answer is None else f"answered {answer.status_code}"
+    line = f"{request.method} {request.url.path} {came} after {seconds:.2f} s"
+    if answer is not None:
+        headers = (f", {name}: {value}" for name, value in answer.headers.multi_items() if name in LOGGED)
+        line += f" with {count_of(answer.num_bytes_downloaded, 'byte')}{''.join(headers)}"
+    asked = (f"{name}={value}" for name, value in request.url.params.multi_items())
+    shown = (text if _HARMLESS.fullmatch(text) else f"{text.partition('=')[0]}={WITHHELD}" for text in asked)
+    return clean(f"{line}; {'&'.join(shown) or 'no parameters'}", request)
 
 
 def _or_in_doubt(error: ApiError, request: Request) -> ApiError:

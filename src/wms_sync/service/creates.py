@@ -81,7 +81,7 @@ class Creates:
 
     def rest(self, attempt: int, asked: float | None) -> None:
         """Wait before a create in doubt is repeated; ``asked`` is the wait in seconds that the answer requested."""
-        self._api.rest(attempt, asked)
+        self._api.connection.rest(attempt, asked)
 
 
 def already_in_use(refusal: Rejected, key: str, value: str) -> bool:

@@ -11,7 +11,6 @@ consists of a code, an agent, a message and an optional time; codes 110 to 112 c
 from __future__ import annotations
 
 import logging
-import re
 import threading
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -41,8 +40,11 @@ MEANINGS = {
 }
 LIMITS = ("ratelimit", "x-ratelimit", "x-rate-limit")
 """How the names of headers about limits begin, such as ``X-RateLimit-Remaining`` and ``X-RateLimit-Reset``."""
-_USED_UP = re.compile(r'\b(?:r|remaining)=0\b[^"]*?\b(?:t|reset)=(\d+)')
-"""The seconds until the reset in ``RateLimit: "default";r=0;t=30`` or ``RateLimit: limit=9, remaining=0, reset=30``."""
+HEADERS = frozenset({
+    "content-encoding", "content-type", "date", "retry-after", "server", *map(str.lower, MEANINGS),
+    *(f"{name}-{end}" for name in LIMITS for end in ("limit", "remaining", "reset")),
+})  # fmt: skip
+"""The headers of an answer that wms-sync reads, in lower case."""
 _LATER_IS_A_TIME = 1e9
 """More seconds than this, 31 years, are a Unix time."""
 
@@ -154,8 +156,7 @@ def wait_requested(response: httpx.Response) -> float | None:
     """
     headers, now = response.headers, dated(response)
     resets = [headers.get(f"{name}-reset") for name in LIMITS if headers.get(f"{name}-remaining") == "0"]
-    named = [headers.get("retry-after"), *resets, *_USED_UP.findall(headers.get("ratelimit", ""))]
-    waits = [seconds_until(value, now=now) for value in named if value is not None]
+    waits = [seconds_until(value, now=now) for value in (headers.get("retry-after"), *resets) if value is not None]
     return max((wait for wait in waits if wait is not None), default=None)
 
 

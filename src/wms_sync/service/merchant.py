@@ -98,11 +98,6 @@ class MerchantApi:
     ) -> None:
         self._connection.close()
 
-    @property
-    def requests(self) -> int:
-        """Return the number of requests sent, including retries."""
-        return self._connection.requests
-
     def call(self, method: str, arguments: Sequence[object] = ()) -> Any:  # noqa: ANN401 - whatever the method returns
         """Call a method that only reads, such as ``retailer.list``, with retries. Raise ``ApiError`` on failure."""
         pair = f"{self._username}:{self._api_key.get_secret_value()}"

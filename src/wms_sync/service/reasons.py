@@ -69,9 +69,20 @@ def problems_in(content: bytes, request: httpx.Request) -> tuple[Problem, ...]:
 
     Return none for any other form, which may come from a proxy in front of the service.
     """
+    try:
+        errors = decoded(content, _OWN_BODY).errors
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return ()
+    if not all(error.type for error in errors):
+        return ()
     return tuple(
-        Problem(clean(problem.type, request), clean(problem.key, request), clean(problem.message, request))
-        for problem in _problems(content)
+        Problem(
+            type=clean(error.type, request),
+            key=clean(detail.key, request),
+            message=clean(detail.message or ("" if detail.key else error.message), request),
+        )
+        for error in errors
+        for detail in error.details or [_Detail()]
     )
 
 
@@ -120,20 +131,6 @@ def in_one_line(text: str, request: httpx.Request) -> str:
 def as_sentence(said: str) -> str:
     """Return the text with a full stop, so that another sentence can follow."""
     return said if said.endswith((".", "!", "?", "…")) else f"{said}."
-
-
-def _problems(content: bytes) -> tuple[Problem, ...]:
-    try:
-        errors = decoded(content, _OWN_BODY).errors
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return ()
-    if not all(error.type for error in errors):
-        return ()
-    return tuple(
-        Problem(error.type, detail.key, detail.message or ("" if detail.key else error.message))
-        for error in errors
-        for detail in error.details or [_Detail()]
-    )
 
 
 def _values(body: object, key: str = "") -> Iterator[str]:

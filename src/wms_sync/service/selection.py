@@ -52,74 +52,12 @@ class RequestedKind(Struct, frozen=True):
         return tuple(name for name in self.fields if include_addresses or name not in self.personal)
 
 
-_SHIPMENT = RequestedKind(
-    "shipment",
-    "shipments",
-    has_all=False,
-    parts={
-        "items": ("shipment_items", "shipment_item_reservations"),
-        "packages": ("packages", "package_items", "package_packaging", "package_collected_data"),
-        "packing_solution": (
-            "packing_solutions",
-            "packing_solution_containers",
-            "packing_solution_container_items",
-        ),
-    },
-)
-_SHIPMENT_ITEM = RequestedKind(
-    "shipment_item", "shipment_items", has_all=False, parts={"reservations": ("shipment_item_reservations",)}
-)
-_PACKAGE = RequestedKind(
-    "shipment_package",
-    "packages",
-    parts={
-        "items": ("package_items",),
-        "packaging": ("package_packaging",),
-        "collected_data": ("package_collected_data",),
-    },
-)
-_PACKAGE_ITEM = RequestedKind("shipment_package_item", "package_items")
-_PACKING_SOLUTION = RequestedKind(
-    "shipment_packing_solution",
-    "packing_solutions",
-    has_all=False,
-    parts={
-        "containers": ("packing_solution_containers", "packing_solution_container_items"),
-        "containers.items": ("packing_solution_container_items",),
-    },
-)
 _GALLERY = RequestedKind("gallery", "galleries", parts={"items": ("gallery_items",)}, shared=True)
 _GALLERY_ITEM = RequestedKind("gallery_item", "gallery_items")
-_ORDER = RequestedKind(
-    "order",
-    "orders",
-    has_all=False,
-    personal=frozenset({"original_address"}),
-    parts={
-        "items": ("order_items",),
-        "status_history": ("order_status_history",),
-        "instructions": ("order_instructions",),
-        "address_candidates": ("order_address_candidates", "pii_order_address_candidates"),
-        "shipping_address": ("pii_order_addresses",),
-        "original_address": ("pii_order_addresses",),
-    },
-    shared=True,
-)
-_ORDER_ITEM = RequestedKind("order_item", "order_items", has_all=False)
 _ADDRESS = RequestedKind(
     "order_address", "pii_order_addresses", personal=frozenset(fields_of("order_address")) - frozenset(ADDRESS_KEPT)
 )
-_CANDIDATE = RequestedKind(
-    "order_address_candidate",
-    "order_address_candidates",
-    personal=frozenset(fields_of("order_address_candidate")) - frozenset(CANDIDATE_KEPT),
-)
-_HISTORY = RequestedKind("order_status_history", "order_status_history")
-_INSTRUCTION = RequestedKind("order_instruction", "order_instructions")
 _BRAND = RequestedKind("brand", "brands", shared=True)
-_MERCHANT = RequestedKind("merchant", "merchants", shared=True)
-_BILLING_GROUP = RequestedKind("third_party_billing_group", "third_party_billing_groups", shared=True)
-_WAREHOUSE = RequestedKind("warehouse", "warehouses", shared=True)
 _RETAILER = RequestedKind("retailer", "retailers", shared=True)
 _LOCATION = RequestedKind(
     "retailer_ship_to_location",
@@ -131,18 +69,49 @@ _LOCATION = RequestedKind(
 _PRODUCT = RequestedKind("product", "products", shared=True)
 
 _KINDS: dict[str, RequestedKind] = {
-    "": _SHIPMENT,
-    "warehouse": _WAREHOUSE,
-    "items": _SHIPMENT_ITEM,
+    "": RequestedKind(
+        "shipment",
+        "shipments",
+        has_all=False,
+        parts={
+            "items": ("shipment_items", "shipment_item_reservations"),
+            "packages": ("packages", "package_items", "package_packaging", "package_collected_data"),
+            "packing_solution": (
+                "packing_solutions",
+                "packing_solution_containers",
+                "packing_solution_container_items",
+            ),
+        },
+    ),
+    "warehouse": RequestedKind("warehouse", "warehouses", shared=True),
+    "items": RequestedKind(
+        "shipment_item", "shipment_items", has_all=False, parts={"reservations": ("shipment_item_reservations",)}
+    ),
     "items.product": _PRODUCT,
-    "packages": _PACKAGE,
-    "packages.items": _PACKAGE_ITEM,
+    "packages": RequestedKind(
+        "shipment_package",
+        "packages",
+        parts={
+            "items": ("package_items",),
+            "packaging": ("package_packaging",),
+            "collected_data": ("package_collected_data",),
+        },
+    ),
+    "packages.items": RequestedKind("shipment_package_item", "package_items"),
     "packages.packaging.product": _PRODUCT,
     "packages.container": _PRODUCT,
     "packages.infill": _PRODUCT,
     "packages.gallery": _GALLERY,
     "packages.gallery.items": _GALLERY_ITEM,
-    "packing_solution": _PACKING_SOLUTION,
+    "packing_solution": RequestedKind(
+        "shipment_packing_solution",
+        "packing_solutions",
+        has_all=False,
+        parts={
+            "containers": ("packing_solution_containers", "packing_solution_container_items"),
+            "containers.items": ("packing_solution_container_items",),
+        },
+    ),
     "gallery": _GALLERY,
     "gallery.items": _GALLERY_ITEM,
     "retailer": _RETAILER,
@@ -151,19 +120,37 @@ _KINDS: dict[str, RequestedKind] = {
     "retailer_ship_to_location.retailer": _RETAILER,
     "mark_for_location": _LOCATION,
     "mark_for_location.retailer": _RETAILER,
-    "order": _ORDER,
-    "order.items": _ORDER_ITEM,
+    "order": RequestedKind(
+        "order",
+        "orders",
+        has_all=False,
+        personal=frozenset({"original_address"}),
+        parts={
+            "items": ("order_items",),
+            "status_history": ("order_status_history",),
+            "instructions": ("order_instructions",),
+            "address_candidates": ("order_address_candidates", "pii_order_address_candidates"),
+            "shipping_address": ("pii_order_addresses",),
+            "original_address": ("pii_order_addresses",),
+        },
+        shared=True,
+    ),
+    "order.items": RequestedKind("order_item", "order_items", has_all=False),
     "order.items.product": _PRODUCT,
     "order.brand": _BRAND,
-    "order.merchant": _MERCHANT,
+    "order.merchant": RequestedKind("merchant", "merchants", shared=True),
     "order.merchant.brands": _BRAND,
     "order.merchant.default_brand": _BRAND,
     "order.shipping_address": _ADDRESS,
     "order.original_address": _ADDRESS,
-    "order.address_candidates": _CANDIDATE,
-    "order.status_history": _HISTORY,
-    "order.instructions": _INSTRUCTION,
-    "order.tpb_group": _BILLING_GROUP,
+    "order.address_candidates": RequestedKind(
+        "order_address_candidate",
+        "order_address_candidates",
+        personal=frozenset(fields_of("order_address_candidate")) - frozenset(CANDIDATE_KEPT),
+    ),
+    "order.status_history": RequestedKind("order_status_history", "order_status_history"),
+    "order.instructions": RequestedKind("order_instruction", "order_instructions"),
+    "order.tpb_group": RequestedKind("third_party_billing_group", "third_party_billing_groups", shared=True),
     "order.retailer": _RETAILER,
     "order.retailer.parent_retailer": _RETAILER,
     "order.retailer_ship_to_location": _LOCATION,
@@ -208,11 +195,6 @@ class Selection(Struct, frozen=True):
 
     include_addresses: bool
     omitted: Mapping[str, str] = {}
-
-    @classmethod
-    def whole(cls, *, include_addresses: bool) -> Selection:
-        """Return the selection of everything."""
-        return cls(include_addresses)
 
     @property
     def asked(self) -> tuple[Parameter, ...]:

@@ -3,7 +3,7 @@
 from tests.changed_files import change, double_a_shipment
 from tests.conftest import let_pass, queried
 from tests.test_sync import first_synced, load, synced
-from wms_sync.reports.installation import check_published, last_checks
+from wms_sync.reports.installation import check_published, read_installation
 from wms_sync.shipments.load.checks import checks
 
 KEYS = "shipments_have_unique_keys"
@@ -18,7 +18,7 @@ def test_a_load_checks_rows_that_it_does_not_change(bench, sandbox):
     let_pass(sandbox.sandbox, seconds=7200, changed=5, new=2, orders=2)
     report = synced(bench)[1]
     assert [result.check for result in report.checks] == [*checks()]
-    last, now = last_checks(bench.settings), check_published(bench.settings)
+    last, now = read_installation(bench.settings, bench.store).checks, check_published(bench.settings)
     for found in (last, now):
         [dates] = [check for check in found if check.name == DATES]
         assert dates.finding == f"1 shipment was packed before it was created: {oldest}."

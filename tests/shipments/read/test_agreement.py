@@ -8,7 +8,7 @@ from wms_sync.service.selection import Selection, parameters
 from wms_sync.service.shipments import Counted
 from wms_sync.shipments.read.field_selection import agree
 
-WHOLE = Selection.whole(include_addresses=False)
+WHOLE = Selection(include_addresses=False)
 ANSWER = Counted(600, 0, NOW)
 
 
@@ -52,5 +52,5 @@ def test_what_field_selection_cannot_mend_stays_an_error(status):
 
 @pytest.mark.parametrize("include_addresses", [False, True])
 def test_the_address_of_a_request_stays_short(include_addresses):
-    params = Selection.whole(include_addresses=include_addresses).params
+    params = Selection(include_addresses=include_addresses).params
     assert sum(len(name) + len(text) + text.count(",") * 2 + 6 for name, text in params) < 6000

@@ -51,7 +51,7 @@ INEXACT = {
 
 
 def listing_of(api) -> ShipmentListing:
-    return ShipmentListing(api, Learned(50, Selection.whole(include_addresses=False)))
+    return ShipmentListing(api, Learned(50, Selection(include_addresses=False)))
 
 
 def tried(bench: Bench) -> int | None:

@@ -123,7 +123,7 @@ def remembered(settings: Settings, store: StateStore) -> Selection:
 
 def wanted(settings: Settings) -> Selection:
     """Return the selection of everything, with addresses only if the settings include them."""
-    return Selection.whole(include_addresses=settings.include_addresses)
+    return Selection(include_addresses=settings.include_addresses)
 
 
 def _accepted(settings: Settings, refusals: Iterable[Refusal]) -> Selection:

@@ -304,7 +304,7 @@ class Reading:
             intervals=tuple(needed),
             window_ids=window_ids,
             progress=self._tally.now,
-            requests=self._api.requests,
+            requests=self._api.connection.requests,
             seconds=monotonic() - started,
             warnings=tuple(self._warnings.kept.values()),
             notes=tuple(self._notes),
@@ -390,7 +390,7 @@ class Reading:
                 return tuple(future.result() for future in futures), reader.ids
             except BaseException:  # pages in progress are finished, except in an interrupt; no new request starts
                 reader.stop()
-                self._api.throttle.close()
+                self._api.connection.throttle.close()
                 for future in futures:
                     future.cancel()
                 raise
