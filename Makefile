@@ -105,7 +105,7 @@ MERMAID_SHA256 = be0684e8d20bfc874df12c0f04927a5c482f57f2200eec54cca52a4583fd404
 SITE = $(shell sed -n 's/^site_url = "\(.*\)"/\1/p' zensical.toml)
 
 # docs/ as it is, with the README as first page, whose links to the site become links to its pages, so that they are checked
-site: $(STAMP) .venv-site/.installed .site/mermaid.min.js
+site: $(STAMP) .venv-site/.installed .site/mermaid.min.js  ## the docs as a site, in site
 	rm -rf .site/docs .site/demo site
 	cp -r docs .site/docs
 	sed -E -e 's#$(SITE)images/#images/#g' \
