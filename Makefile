@@ -104,15 +104,25 @@ MERMAID_SHA256 = be0684e8d20bfc874df12c0f04927a5c482f57f2200eec54cca52a4583fd404
 
 SITE = $(shell sed -n 's/^site_url = "\(.*\)"/\1/p' zensical.toml)
 
+# a demo whose report has a target; what the site shows and the pictures are of
+demo-of-docs: $(STAMP)
+	mkdir -p .site
+	WMS_ON_TIME_TARGET=95 $(BIN)/wms-sync demo --data-dir .site/demo > .site/demo.log
+
+report-pictures: demo-of-docs
+	for size in 1300,1050:report 390,900:report-phone; do chromium --headless --no-sandbox --hide-scrollbars \
+		--window-size=$${size%:*} --screenshot=docs/images/$${size#*:}.png .site/demo/report.html; done
+
+pictures: report-pictures
+
 # docs/ as it is, with the README as first page, whose links to the site become links to its pages, so that they are checked
-site: $(STAMP) .venv-site/.installed .site/mermaid.min.js  ## the docs as a site, in site
-	rm -rf .site/docs .site/demo site
+site: demo-of-docs .venv-site/.installed .site/mermaid.min.js  ## the docs as a site, in site
+	rm -rf .site/docs site
 	cp -r docs .site/docs
 	sed -E -e 's#$(SITE)images/#images/#g' \
 		-e 's#$(SITE)([a-z/-]+)\.html#\1.md#g' \
 		-e 's#sandbox/(report|dictionary)\.md#sandbox/\1.html#g' README.md > .site/docs/index.md
 	cp .site/mermaid.min.js .site/docs/assets/
-	$(BIN)/wms-sync demo --data-dir .site/demo > .site/demo.log
 	WMS_DATA_DIR=.site/demo $(BIN)/wms-sync dictionary --to .site/docs/sandbox
 	cp .site/demo/report.html .site/docs/sandbox/
 	chmod -R go+rX .site/docs
