@@ -65,22 +65,28 @@ SITE = $(shell sed -n 's/^site_url = "\(.*\)"/\1/p' zensical.toml)
 	echo "$(MERMAID_SHA256)  .site/mermaid-$(MERMAID).tgz" | sha256sum --check --quiet
 	tar -xzOf .site/mermaid-$(MERMAID).tgz package/dist/mermaid.min.js > $@
 
+# a demo whose report has a target; what the site shows and the pictures are of
+demo-of-docs: $(STAMP)
+	mkdir -p .site
+	WMS_ON_TIME_TARGET=95 $(BIN)/wms-sync demo --data-dir .site/demo > .site/demo.log
+
 # docs/ as it is, with the README as first page, whose links to the site become links to its pages, so that they are checked
-site: $(STAMP) .venv-site/.installed .site/mermaid.min.js  ## the docs as a site, with the report and dictionary of a demo
-	rm -rf .site/docs .site/demo site
+site: demo-of-docs .venv-site/.installed .site/mermaid.min.js  ## the docs as a site, with the report and dictionary of a demo
+	rm -rf .site/docs site
 	cp -r docs .site/docs
 	sed -E -e 's#$(SITE)images/#images/#g' \
 		-e 's#$(SITE)([a-z/-]+)\.html#\1.md#g' \
 		-e 's#sandbox/(report|dictionary)\.md#sandbox/\1.html#g' README.md > .site/docs/index.md
 	cp .site/mermaid.min.js .site/docs/assets/
-	$(BIN)/wms-sync demo --data-dir .site/demo > .site/demo.log
 	WMS_DATA_DIR=.site/demo $(BIN)/wms-sync dictionary --to .site/docs/sandbox
 	cp .site/demo/report.html .site/docs/sandbox/
 	chmod -R go+rX .site/docs
 	.venv-site/bin/zensical build --clean --strict
 
 # Debian's chromium operates the UI
-pictures: $(STAMP) .browser/.installed  ## the pictures of the docs, from this commit
+pictures: demo-of-docs .browser/.installed  ## the pictures of the docs, from this commit
+	for size in 1300,1050:report 390,900:report-phone; do chromium --headless --no-sandbox --hide-scrollbars \
+		--window-size=$${size%:*} --screenshot=docs/images/$${size#*:}.png .site/demo/report.html; done
 	PYTHONPATH=.browser $(BIN)/python -m pytest tests/pipelines/test_dagster_ui.py -k clicks --pictures docs/images
 
 # environments of their own, so that what they need touches nothing else

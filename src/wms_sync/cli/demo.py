@@ -22,7 +22,7 @@ from wms_sync.master_data.plan import SHOWN
 from wms_sync.settings import Settings
 from wms_sync.storage.durable import make_private
 
-SHIPMENTS, SEED, DAYS = 2000, 7, 30
+SHIPMENTS, SEED, DAYS = 2000, 7, 70
 CHANGES = {"seconds": 3600, "changed": 120, "new": 40, "orders": 30, "retailers": 3}
 """What happens in the hour between the syncs. The new shipments use the pushed retailers and products."""
 TOLERANCE_SECONDS = 86_400
