@@ -15,8 +15,12 @@ from wms_sync.cli.main import main
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
+    """An empty folder to work in, with the settings of a service of twenty shipments."""
     monkeypatch.chdir(tmp_path)
-    return tmp_path
+    with SandboxServer(Sandbox(SandboxConfig(shipments=20, days=5, families=20))) as server:
+        monkeypatch.setenv("WMS_BASE_URL", server.base_url)
+        monkeypatch.setenv("WMS_API_TOKEN", server.sandbox.config.token)
+        yield tmp_path
 
 
 def typed(*command: str) -> str:
@@ -26,16 +30,10 @@ def typed(*command: str) -> str:
 
 
 def test_a_sync_that_was_recorded_is_replayed(folder, monkeypatch):
-    with SandboxServer(Sandbox(SandboxConfig(shipments=20, days=5, families=20))) as server:
-        for name, value in {
-            "BASE_URL": server.base_url,
-            "API_TOKEN": server.sandbox.config.token,
-        }.items():
-            monkeypatch.setenv(f"WMS_{name}", value)
-        assert "exchanges in first-day\n" in typed("record", "first-day", "--pages", "5")
-        assert [path.name for path in folder.iterdir()] == ["first-day"], "nothing else is left behind"
-        refused = CliRunner().invoke(main, ["record", "first-day"])
-        assert (refused.exit_code, "is not empty" in refused.output) == (2, True)
+    assert "exchanges in first-day\n" in typed("record", "first-day", "--pages", "5")
+    assert [path.name for path in folder.iterdir()] == ["first-day"], "nothing else is left behind"
+    refused = CliRunner().invoke(main, ["record", "first-day"])
+    assert (refused.exit_code, "is not empty" in refused.output) == (2, True)
     command = [sys.executable, "-m", "wms_sandbox", "--replay", "first-day", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=folder) as process:
         assert process.stdout is not None
@@ -49,31 +47,20 @@ def test_a_sync_that_was_recorded_is_replayed(folder, monkeypatch):
     assert f"landed    {records} shipments in 1 page" in said
 
 
-def test_a_probe_is_recorded_and_one_that_fails_too(folder, monkeypatch):
-    with SandboxServer(Sandbox(SandboxConfig(shipments=20, days=5, families=20))) as server:
-        monkeypatch.setenv("WMS_BASE_URL", server.base_url)
-        monkeypatch.setenv("WMS_API_TOKEN", server.sandbox.config.token)
-        typed("record", "habits")
-        monkeypatch.setenv("WMS_API_TOKEN", "wrong")
-        assert "ended" in typed("record", "refused", "--pages", "1")
-    assert Replay(folder / "habits").outcome["habits"]
-    assert Replay(folder / "refused").outcome["error"] == "Unauthorized"
-
-
-def test_a_sync_ends_after_its_last_page(folder, monkeypatch):
-    with SandboxServer(Sandbox(SandboxConfig(shipments=40, days=5, families=20))) as server:
-        for name, value in {
-            "BASE_URL": server.base_url,
-            "API_TOKEN": server.sandbox.config.token,
-            "PAGE_SIZE": "5",
-        }.items():
-            monkeypatch.setenv(f"WMS_{name}", value)
-        typed("record", "part", "--pages", "2")
-        pages = [
-            request for request in server.sandbox.requests if "fields" in request.query and "sort=id" in request.query
-        ]
-    assert len(pages) == 2
-    assert Replay(folder / "part").outcome["error"] == "EnoughPages"
+@pytest.mark.parametrize(
+    ("options", "changes", "error"),
+    [
+        ("", {}, None),
+        ("--pages 1", {"WMS_API_TOKEN": "wrong"}, "Unauthorized"),
+        ("--pages 2", {"WMS_PAGE_SIZE": "5"}, "EnoughPages"),
+    ],
+)
+def test_how_it_ended_is_recorded(folder, monkeypatch, options, changes, error):
+    for name, value in changes.items():
+        monkeypatch.setenv(name, value)
+    assert ("ended" in typed("record", "new", *options.split())) == (error is not None)
+    outcome = Replay(folder / "new").outcome
+    assert (outcome["error"], bool(outcome["habits"])) == (error, not options)
 
 
 def test_a_folder_without_a_recording_is_wrong_usage(folder):

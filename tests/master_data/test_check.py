@@ -269,38 +269,6 @@ def test_the_vendors_own_file(tmp_path):
     assert "allowed_container_styles (1 cell filled), valid_containers (0 cells filled)" in result.notes[0]
 
 
-WARNED: dict[str, tuple[Kind, tuple[str, ...], list[dict[str, object]], list[tuple[int, str, str, str]]]] = {
-    # a file, what its bodies have, and the warnings: the line, the column, the cell and what is said
-    "what the specification leaves open": (
-        PRODUCTS,
-        (
-            "type,sku,name,merchant_code,container_options.manage_stock,container_options.satisfies_overbox",
-            "PackagingContainer,BOX,Box,m01,per_warehouse,no",
-            "PackagingContainer,BAG,Bag,,yes,",
-        ),
-        [
-            {"container_options": {"manage_stock": "per_warehouse", "satisfies_overbox": False}},
-            {"container_options": {"manage_stock": True}},
-        ],
-        [
-            (2, "merchant_code", "m01", ""),
-            (2, "container_options.manage_stock", "per_warehouse", ""),
-        ],
-    ),
-}
-
-
-@pytest.mark.parametrize(("kind", "lines", "bodies", "warned"), WARNED.values(), ids=WARNED)
-def test_what_is_sent_with_a_warning(tmp_path, kind, lines, bodies, warned):
-    result = checked(tmp_path, kind, *lines)
-    assert result.violations == ()
-    for record, body in zip(result.records, bodies, strict=True):
-        assert body.items() <= record.body.items()
-    for warning, (*where, says) in zip(result.warnings, warned, strict=True):
-        assert [warning.line, warning.column, warning.value] == where
-        assert warning.rule.startswith(says)
-
-
 SAVED = Path(__file__).parent / "spreadsheets"
 """Files that LibreOffice 7.4 saved in the language of their name: as Windows-1252 with semicolons, and as UTF-8 with
 commas. Each begins and ends with a blank row, and has another blank row and a blank column."""

@@ -150,8 +150,13 @@ class Sender:
                 created = self._creates.create(self._kind.endpoint, request)
             except InDoubt as error:
                 is_open, step = True, replace(step, is_last_word=False)
-                if not self._kind.is_unique or sendings == SENDINGS or not self._rest(sendings, error.retry_after):
-                    return Sent(State.DOUBT, message=str(error))
+                doubt = Sent(State.DOUBT, message=str(error))
+                if not self._kind.is_unique or sendings == SENDINGS:
+                    return doubt
+                try:
+                    self._creates.rest(sendings, error.retry_after)
+                except NotSent:  # the push was stopped meanwhile
+                    return doubt
             except Rejected as error:
                 return replace(self._refused(step, error, is_open=is_open), answer=error)
             except Busy as error:
@@ -173,14 +178,6 @@ class Sender:
                     changes=found,
                     answer=created,
                 )
-
-    def _rest(self, attempt: int, asked: float | None) -> bool:
-        """Wait before the next attempt. Return False if the push was stopped meanwhile."""
-        try:
-            self._creates.rest(attempt, asked)
-        except NotSent:
-            return False
-        return True
 
     def _refused(self, step: Step, error: Rejected, *, is_open: bool) -> Sent:
         """Return what a refusal means, of a row that is ``is_open`` if an earlier request got no answer."""
