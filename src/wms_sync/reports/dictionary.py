@@ -155,19 +155,19 @@ class Dictionary:
                 "name": _source(schema),
                 "database": "wms",
                 "schema": schema,
-                "tables": [self._source_table(described) for described in found],
+                "tables": [
+                    {
+                        "name": described.relation.name,
+                        "description": described.relation.comment,
+                        "columns": [self._source_column(described, column) for column in described.columns],
+                    }
+                    for described in found
+                ],
             }
             for schema, found in sorted(schemas.items())
         ]
         text = yaml.safe_dump({"version": 2, "sources": sources}, sort_keys=False, allow_unicode=True, width=120)
         return f"{MARK_OF_SOURCES}, version {version('wms-sync')}.\n{text}"
-
-    def _source_table(self, described: Described) -> dict[str, Any]:
-        return {
-            "name": described.relation.name,
-            "description": described.relation.comment,
-            "columns": [self._source_column(described, column) for column in described.columns],
-        }
 
     def _source_column(self, described: Described, column: Column) -> dict[str, Any]:
         tests = list(self._tests(described, column)) if isinstance(described.relation, Table) else []

@@ -23,7 +23,7 @@ from wms_sync.grammar import count_of
 from wms_sync.master_data.existing import METHODS, MerchantLookup
 from wms_sync.master_data.kinds import files_of, folder_of
 from wms_sync.reports.alerts import body_of
-from wms_sync.reports.channels import Channel, NotDelivered, all_channels
+from wms_sync.reports.channels import NotDelivered, all_channels
 from wms_sync.reports.finding import Finding, Severity, examined, open_findings
 from wms_sync.reports.findings import findings_of
 from wms_sync.reports.probe import TWO_TRIES, probe
@@ -32,7 +32,6 @@ from wms_sync.service.merchant import MerchantApi
 from wms_sync.settings import Settings
 from wms_sync.state.engine import refuse_newer, try_writing
 from wms_sync.state.errors import StateOlder
-from wms_sync.state.reported import Body
 from wms_sync.state.schema import MIGRATIONS
 from wms_sync.state.store import StateStore
 from wms_sync.storage.durable import kept_from_group, refuse_unwritable
@@ -240,7 +239,14 @@ def check_alerts(settings: Settings, *, alert: bool = False) -> Iterator[Finding
     if alert:
         test = Finding(name="test", severity="note", text="This is a test: alerts arrive here.")
         body = body_of(settings, "new", test, datetime.now(UTC), None)
-        yield from (_tried(channel, body) for channel in channels)
+        for channel in channels:
+            try:
+                said = channel.send(body)
+            except NotDelivered as error:
+                yield examined("alerts", "error", str(error))
+            else:
+                says = f", and says: {said}" if said else ""
+                yield examined("alerts", "note", f"{channel.setting} accepted the test{says}")
     else:
         named = ", ".join(channel.setting for channel in channels)
         yield examined("alerts", "note", f"{named}; `wms-sync doctor --alert` sends a test")
@@ -253,16 +259,6 @@ def check_alerts(settings: Settings, *, alert: bool = False) -> Iterator[Finding
             "warning",
             f"{count_of(len(refused), 'alert waits', 'alerts wait')} for the receiver {since}. {refused[-1].refusal}",
         )
-
-
-def _tried(channel: Channel, body: Body) -> Finding:
-    """Send a test alert to a channel, without the outbox. A channel that does not accept it is an error."""
-    try:
-        said = channel.send(body)
-    except NotDelivered as error:
-        return examined("alerts", "error", str(error))
-    says = f", and says: {said}" if said else ""
-    return examined("alerts", "note", f"{channel.setting} accepted the test{says}")
 
 
 def _expiry(token: str) -> datetime | None:

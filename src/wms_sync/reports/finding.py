@@ -8,7 +8,7 @@ agree. Belongs here: the definition of a finding and the meaning of its severity
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Literal
 
@@ -79,13 +79,6 @@ def name_of(purpose: str) -> str:
 def is_in_ui(run: RunRecord) -> bool:
     """Return whether Dagster's UI certainly has the run. A run of the command line may not be in the UI."""
     return run.source != "command line"
-
-
-def acknowledged_in(findings: Iterable[Finding], known: Mapping[tuple[str, str], datetime]) -> Iterator[Finding]:
-    """Yield the findings, each with the time at which its facts were acknowledged."""
-    for finding in findings:
-        seen_at = known.get((finding.name, finding.facts)) if finding.can_be_acknowledged else None
-        yield replace(finding, acknowledged_at=seen_at or finding.acknowledged_at)
 
 
 def open_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from wms_sync.cron import longest_pause
 from wms_sync.errors import WmsSyncError
 from wms_sync.grammar import LEFT_OUT, UNKNOWN, agreed, count_of
-from wms_sync.reports.finding import Finding, acknowledged_in, lasting_error, warning
+from wms_sync.reports.finding import Finding, lasting_error, warning
 from wms_sync.reports.inbox import InboxEntry
 from wms_sync.reports.installation import CheckFound, Installation, installation_of
 from wms_sync.reports.outcomes import of_runs, pushes, unclaimed
@@ -57,7 +57,13 @@ def findings_of(settings: Settings, moment: datetime | None = None) -> tuple[Fin
 
 def findings_in(installation: Installation) -> tuple[Finding, ...]:
     """Return every finding on an installation, with the time of its acknowledgement."""
-    return tuple(acknowledged_in(_all(installation), installation.acknowledged))
+    seen = installation.acknowledged
+    return tuple(
+        replace(finding, acknowledged_at=seen[finding.name, finding.facts])
+        if finding.can_be_acknowledged and (finding.name, finding.facts) in seen
+        else finding
+        for finding in _all(installation)
+    )
 
 
 def acknowledgeable(findings: Iterable[Finding], entries: Iterable[InboxEntry]) -> Mapping[str, str]:

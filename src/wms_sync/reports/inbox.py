@@ -8,13 +8,12 @@ again. An entry about a key stays until ``sql/types`` has the key and its values
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 import duckdb
 from msgspec import Struct
-from msgspec.structs import replace
 
 from wms_sync import sql_files
 from wms_sync.catalogue import literal, table
@@ -82,11 +81,6 @@ def open_entries(connection: duckdb.DuckDBPyConnection, store: StateStore) -> tu
     keys = (_key_entry(row) for row in records(connection.execute(sql_files.read("inbox/keys.sql"))))
     entries = (*_values(connection, store), *keys)
     return tuple(sorted(entries, key=lambda entry: (not entry.is_value, -entry.rows, entry.what)))
-
-
-def marked(entries: Iterable[InboxEntry], acknowledged: Mapping[tuple[str, str], datetime]) -> tuple[InboxEntry, ...]:
-    """Return the entries, each with the time at which its facts were acknowledged."""
-    return tuple(replace(entry, acknowledged_at=acknowledged.get((entry.name, entry.facts))) for entry in entries)
 
 
 def rows_of_entry(settings: Settings, entry: InboxEntry, most: int) -> tuple[InboxRow, ...]:

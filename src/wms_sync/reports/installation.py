@@ -14,6 +14,7 @@ from functools import cached_property, partial
 
 import duckdb
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from wms_sync import sql_files
 from wms_sync.cron import next_tick
@@ -22,7 +23,7 @@ from wms_sync.intervals import Interval
 from wms_sync.master_data.kinds import IN_SHIPMENTS, NAMES, kind_named
 from wms_sync.master_data.plan import what_to_do
 from wms_sync.master_data.push import pusher, unfinished
-from wms_sync.reports.inbox import InboxEntry, marked, open_entries
+from wms_sync.reports.inbox import InboxEntry, open_entries
 from wms_sync.settings import Settings
 from wms_sync.shipments.load.checking import NO_ROWS, Sample, check_tables
 from wms_sync.shipments.load.omitted import not_sent_lately
@@ -113,7 +114,10 @@ class Installation(Struct, frozen=True, dict=True):
     @cached_property
     def inbox(self) -> tuple[InboxEntry, ...]:
         """Return the open entries of the inbox."""
-        return marked(self.open_entries, self.acknowledged)
+        return tuple(
+            replace(entry, acknowledged_at=self.acknowledged.get((entry.name, entry.facts)))
+            for entry in self.open_entries
+        )
 
     @cached_property
     def runs(self) -> tuple[RunRecord, ...]:

@@ -137,7 +137,7 @@ def _created(reply: Reply) -> Created:
         status=reply.status,
         id=id_,
         shown=json.loads(without_credentials(json.dumps(shallow(made), ensure_ascii=False), reply.request)),
-        warnings=tuple(without_credentials(_in_words(warning), reply.request) for warning in warnings)
+        warnings=tuple(without_credentials(str(warning), reply.request) for warning in warnings)
         if isinstance(warnings, list)
         else (),
     )
@@ -175,10 +175,3 @@ def _refuse_denial(reply: Reply) -> None:
 
 def _said(reply: Reply) -> str:
     return as_sentence(words_in(reply.content or b"", reply.request) or "no readable reason")
-
-
-def _in_words(warning: object) -> str:
-    """Return a warning as text. Its shape is not specified: text, or an object with a ``message``."""
-    if isinstance(warning, dict) and "message" in warning:
-        return str(warning["message"])
-    return str(warning)

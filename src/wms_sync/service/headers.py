@@ -96,20 +96,18 @@ class ServiceClock:
         """Record the ``Date`` of an answer. Return the time at which the answer was served."""
         mine = datetime.now(UTC)
         with self._lock:
-            self._heard = _with(self._heard, date, mine, self.tolerance)
+            heard = self._heard
+            if date is None:
+                self._heard = replace(heard, trusted=min(heard.trusted, mine - self.tolerance))
+            else:
+                ahead = date - mine
+                self._heard = Readings(
+                    trusted=min(heard.trusted, date, mine + self.tolerance),
+                    least=ahead if heard.least is None else min(heard.least, ahead),
+                    most=ahead if heard.most is None else max(heard.most, ahead),
+                    latest=date if heard.latest is None else max(heard.latest, date),
+                )
         return max(self._floor, mine if date is None else min(date, mine + self.tolerance))
-
-
-def _with(readings: Readings, date: datetime | None, mine: datetime, tolerance: timedelta) -> Readings:
-    if date is None:
-        return replace(readings, trusted=min(readings.trusted, mine - tolerance))
-    ahead = date - mine
-    return Readings(
-        trusted=min(readings.trusted, date, mine + tolerance),
-        least=ahead if readings.least is None else min(readings.least, ahead),
-        most=ahead if readings.most is None else max(readings.most, ahead),
-        latest=date if readings.latest is None else max(readings.latest, date),
-    )
 
 
 def dated(response: httpx.Response) -> datetime | None:
